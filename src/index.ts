@@ -79,7 +79,7 @@ export type {
 } from "./payments/operator/recovery/recover.ts";
 export type { Matter, MatterAction, MatterKind } from "./payments/operator/attention/matter.ts";
 export type { ArchivedRow } from "./payments/retention/archived-rows.ts";
-export type { Archive, Duration, RemovalStatus } from "./engine/index.ts";
+export type { Archive, Duration, RemovalStatus, SweepProgress } from "./engine/index.ts";
 export type { KeepOptions, CheckedKeepOptions } from "./payments/retention/keep.ts";
 export type { PaymentRetentionStatus } from "./payments/retention/payment-retention.ts";
 export type {
@@ -102,6 +102,7 @@ export type { AddressTally } from "./payments/reconcile/tally.ts";
 export type { AssetTally, AddressReconciliation } from "./payments/reconcile/addresses.ts";
 export type { PurseReconciliation } from "./payments/reconcile/purses.ts";
 export type { Reconciliation } from "./payments/reconcile/reconcile.ts";
+export type { MendedTotal } from "./payments/reconcile/totals.ts";
 export type { WalletReconciliation, WalletFinding } from "./payments/reconcile/wallet.ts";
 export type { AddressReport, Finding } from "./payments/reconcile/findings.ts";
 export type {

@@ -2,6 +2,7 @@
 import { startedInstance } from "./engine-tables.ts";
 import type {
   AnyCommit,
+  AnyInsert,
   AnyWrite,
   CommitResult,
   HistoryRecord,
@@ -21,6 +22,11 @@ export interface CommitTarget {
   start(instance: InstanceRecord): boolean;
   /** Writes to a table of the caller. */
   write(write: AnyWrite): boolean;
+  /**
+   * Writes inserts into one table at once, each judged as if those before it had been written: the place of the first one
+   * that is refused, or -1. Default: one after another.
+   */
+  insertAll?(inserts: readonly AnyInsert[]): number;
   /** The workflow of an instance; undefined where there is none. */
   workflowOf(instance: string): string | undefined;
   unwatch(watch: Pick<WatchRecord, "kind" | "key" | "instance">): void;
@@ -53,10 +59,36 @@ export function applyCommit(commit: AnyCommit, to: CommitTarget): CommitResult {
   if (!removes.every((each) => to.remove(each))) return { ok: false, conflict: "step" };
   const exists = starts.findIndex((start) => !to.start(startedInstance(start)));
   if (exists !== -1) return { ok: false, conflict: "exists", index: exists };
-  const refused = writes.findIndex((write) => !to.write(write));
+  const refused = firstRefused(writes, to);
   if (refused !== -1) return { ok: false, conflict: "write", index: refused };
   const parked = follow(commit, to);
   return parked.length === 0 ? { ok: true } : { ok: true, parked };
+}
+
+function firstRefused(writes: readonly AnyWrite[], to: CommitTarget): number {
+  for (let at = 0; at < writes.length;) {
+    const inserts = to.insertAll === undefined ? [] : insertsFrom(writes, at);
+    const [write] = writes.slice(at, at + 1);
+    if (write === undefined) break;
+    if (to.insertAll !== undefined && inserts.length > 1) {
+      const refused = to.insertAll(inserts);
+      if (refused !== -1) return at + refused;
+    } else if (!to.write(write)) return at;
+    at += Math.max(1, inserts.length);
+  }
+  return -1;
+}
+
+/** The inserts from this place on that go into one table, and that no room is counted for. */
+function insertsFrom(writes: readonly AnyWrite[], at: number): readonly AnyInsert[] {
+  const inserts: AnyInsert[] = [];
+  for (let next = at; next < writes.length; next++) {
+    const write = writes[next];
+    if (write === undefined || !("insert" in write) || write.atMost !== undefined) break;
+    if (inserts[0] !== undefined && inserts[0].table !== write.table) break;
+    inserts.push(write);
+  }
+  return inserts;
 }
 
 /**

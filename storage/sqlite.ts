@@ -1,5 +1,5 @@
 /** SQLite: one file, any number of processes on one machine, durable when a commit resolves. */
-import type { AnyWrite, EngineStorage } from "./storage.ts";
+import type { AnyInsert, AnyWrite, EngineStorage } from "./storage.ts";
 import { SqliteCommitWriter } from "./sqlite/commits.ts";
 import { Connection } from "./sqlite/connection.ts";
 import { assertInstalledLoadable, type SqliteDatabase } from "./sqlite/driver.ts";
@@ -7,14 +7,19 @@ import { FileGuard } from "./sqlite/file-guard.ts";
 import { instanceTarget, leased, usedBytes, watchesIn } from "./sqlite/instances.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
 import { openReadOnly } from "./sqlite/open-read-only.ts";
-import { isWritten, databaseDialect } from "./sqlite/tables.ts";
+import { firstRefused, isWritten, databaseDialect } from "./sqlite/tables.ts";
 import { sqliteTaskRows } from "./sqlite/task-rows.ts";
 import { GivenTables } from "./sql/given-tables.ts";
 import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
 import type { StatementReader } from "./sql/statement.ts";
 import { TaskQueue } from "./task-queue.ts";
 
-export { backupSqlite, type SqliteBackup } from "./sqlite/backup.ts";
+export {
+  backupSqlite,
+  type SqliteBackup,
+  type SqliteBackupOptions,
+  type SqliteBackupProgress,
+} from "./sqlite/backup.ts";
 export type { SqliteDatabase, SqliteStatement } from "./sqlite/driver.ts";
 export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts";
 
@@ -116,7 +121,8 @@ function storageOn(
   const tasks = new TaskQueue(sqliteTaskRows(connection));
   const tables = new GivenTables(databaseDialect(connection, read));
   const write = (each: AnyWrite): boolean => isWritten(connection, tables, each);
-  const target = { tasks, write, ...instanceTarget(connection) };
+  const insertAll = (inserts: readonly AnyInsert[]): number => firstRefused(connection, tables, inserts);
+  const target = { tasks, write, insertAll, ...instanceTarget(connection) };
   const commits = new SqliteCommitWriter(connection, target, elapsed);
   return {
     install: (wanted) => tables.install(wanted),

@@ -75,7 +75,7 @@ export type {
 export type { Duration } from "../duration.ts";
 export type { Archive } from "./retention/archiving.ts";
 export type { ArchivedInstance } from "./retention/finished-instances.ts";
-export type { RemovalStatus } from "./retention/retention-loop.ts";
+export type { RemovalStatus, SweepProgress } from "./retention/retention-loop.ts";
 export type { RetentionStatus } from "./retention/retention.ts";
 export type { StepCause, TaskCause } from "./step-cause.ts";
 export { UnstorableValue } from "./values.ts";

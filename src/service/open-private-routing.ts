@@ -34,6 +34,7 @@ import { boundSettlement } from "../payments/private/bound-settlement.ts";
 import { SettlementEffects } from "../payments/private/settle-address.ts";
 import { leafStarter } from "../payments/outgoing/start-leaves.ts";
 import { watchAttempts } from "../payments/outgoing/watch-attempts.ts";
+import { LookBudget } from "../payments/private/look-budget.ts";
 import { DepositWatch } from "../payments/private/watch-deposits.ts";
 import { StrayWatch } from "../payments/private/watch-strays.ts";
 
@@ -144,7 +145,7 @@ function createPrivateRouting({
     orders,
     addresses,
     workflows: [orders, addresses, payments],
-    watchers: watchersOf({ ...shared, spendingCheck: checked }, intervalMs),
+    ...watchingOf({ ...shared, spendingCheck: checked }, intervalMs),
     check: (genesisHash) => refuseFixedPrices(genesisHash, prices, "privateRouting.prices"),
     warn: () => checkPurses({ ...shared, sponsor, treasury, mostSpentPerDay: terms.mostSpentPerDay }),
   };
@@ -156,12 +157,19 @@ interface WatchingParts extends Omit<ServiceContext, "random"> {
 }
 
 /** The closer an address is to its deposit, the more often it is looked at. */
-function watchersOf(watching: WatchingParts, intervalMs: number): PrivateRouting["watchers"] {
-  return {
+function watchingOf(
+  watching: WatchingParts,
+  intervalMs: number,
+): Pick<PrivateRouting, "watchers" | "permittedDeposits"> {
+  const budget = new LookBudget(watching.ledger);
+  const deposits = (kind: string, everyMs: number): DepositWatch =>
+    new DepositWatch({ ...watching, budget }, { kind, intervalMs: everyMs });
+  const watchers = {
     attempts: watchAttempts({ ...watching, intervalMs }),
-    deposits: new StrayWatch(new DepositWatch(watching, intervalMs), watching),
-    recentDeposits: new DepositWatch(watching, intervalMs),
-    lateDeposits: new DepositWatch(watching, LATE_INTERVAL_MS),
-    slowDeposits: new DepositWatch(watching, SLOW_INTERVAL_MS),
+    deposits: new StrayWatch(deposits("deposits", intervalMs), watching),
+    recentDeposits: deposits("recentDeposits", intervalMs),
+    lateDeposits: deposits("lateDeposits", LATE_INTERVAL_MS),
+    slowDeposits: deposits("slowDeposits", SLOW_INTERVAL_MS),
   };
+  return { watchers, permittedDeposits: () => budget.permitted() };
 }

@@ -47,7 +47,15 @@ export class FilledSchema {
   async make(installed: ReadonlyMap<string, TableSchema>): Promise<void> {
     await bringUp(this.#ask, this.#schema);
     for (const [name, definition] of installed) {
-      const table = { name, ...definition, group: null, ordered: null, appendOnly: false, migrations: [] };
+      const table = {
+        name,
+        ...definition,
+        group: null,
+        ordered: null,
+        appendOnly: false,
+        settled: false,
+        migrations: [],
+      };
       await this.#ask(...creation(table, postgresSchema));
     }
   }

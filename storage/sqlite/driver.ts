@@ -20,6 +20,18 @@ export interface SqliteDatabase {
   close(): unknown;
 }
 
+/** A database that was opened here. */
+export interface OpenedDatabase extends SqliteDatabase {
+  /** Copies page by page; `progress` is called between two turns, and answers how many pages the next one copies. */
+  backup(target: string, options: { readonly progress: (pages: BackupPages) => number }): Promise<unknown>;
+}
+
+/** How far a copy has come. */
+export interface BackupPages {
+  readonly totalPages: number;
+  readonly remainingPages: number;
+}
+
 /** How a file is opened. */
 interface OpenOptions {
   readonly timeout: number;
@@ -27,7 +39,7 @@ interface OpenOptions {
   readonly fileMustExist?: boolean;
 }
 
-type SqliteConstructor = new (path: string, options: OpenOptions) => SqliteDatabase;
+type SqliteConstructor = new (path: string, options: OpenOptions) => OpenedDatabase;
 
 /** From this version on the driver speaks Node-API 10. Earlier ones speak V8, of Node alone. */
 const FIRST_ON_NODE_API_10 = 13;

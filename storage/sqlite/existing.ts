@@ -3,14 +3,14 @@ import { Kysely, SqliteDialect } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { assertAllKnown, isCurrent } from "../sql/migrations/index.ts";
 import { inTurn } from "./connection.ts";
-import { loadDriver, type SqliteDatabase } from "./driver.ts";
+import { loadDriver, type OpenedDatabase, type SqliteDatabase } from "./driver.ts";
 import { explained } from "./explain.ts";
 
 /** @throws StorageUnusable where the file cannot be opened. */
 export async function openExisting(
   path: string,
   options: { readonly readonly?: true } = {},
-): Promise<SqliteDatabase> {
+): Promise<OpenedDatabase> {
   const Driver = await loadDriver();
   try {
     return new Driver(path, { timeout: 0, fileMustExist: true, ...options });

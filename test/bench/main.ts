@@ -20,12 +20,19 @@ import { benchPayroll } from "./payroll.ts";
 import { benchPrivate } from "./private.ts";
 import { benchPrivateCosts } from "./private-costs.ts";
 import { benchRetention } from "./retention.ts";
+import { benchScale } from "./scale.ts";
 import { benchSend } from "./send.ts";
 import { benchTarpit } from "./tarpit.ts";
 import { benchTimers } from "./timers.ts";
 import { benchWatch } from "./watch.ts";
 
-const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
+/** What one of them, `scale`, may be told. */
+interface BenchOptions {
+  /** Numbers of orders, separated by commas. */
+  readonly sizes?: string;
+}
+
+const BENCHES: Readonly<Record<string, (report: Report, options: BenchOptions) => Promise<void>>> = {
   engine: benchEngine,
   timers: benchTimers,
   children: benchChildren,
@@ -40,6 +47,7 @@ const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   followed: benchFollowed,
   deliver: benchDeliver,
   growth: benchGrowth,
+  scale: benchScale,
   retention: benchRetention,
   tarpit: benchTarpit,
   hostile: benchHostile,
@@ -53,11 +61,11 @@ const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: "boolean", default: false } },
+  options: { json: { type: "boolean", default: false }, sizes: { type: "string" } },
 });
 const report = values.json ? reportJson : reportTable;
 for (const name of positionals.length === 0 ? Object.keys(BENCHES) : positionals) {
   const bench = BENCHES[name];
   if (bench === undefined) throw new Error(`there is no bench "${name}": ${Object.keys(BENCHES).join(", ")}`);
-  await bench(report);
+  await bench(report, values);
 }

@@ -7,6 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { backupSqlite } from "../../storage/sqlite.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import { fullRows } from "../contracts/storage/rows.ts";
+import { ProgressBar } from "../../src/cli/progress-bar.ts";
 import { leaveNothing, newDataFolder, runCommand, withBrokenBinary } from "./command.ts";
 import { wrongCall } from "./wrong-call.ts";
 
@@ -84,6 +85,52 @@ test("a copied file without its -wal lacks what was committed, and the backup of
   expect(factsIn(join(folder, "copy.db"))).toHaveLength(10);
   expect(() => factsIn(byHand)).toThrow("no such table");
   await storage.close();
+});
+
+test("L8: a copy that is made in turns, between which others commit, holds the moment of its beginning, and tells how far it is", async () => {
+  const { folder, file, storage, count } = await databaseInUse();
+  const value = "x".repeat(100_000);
+  const rows = Array.from({ length: 40 }, (_, n) => ({
+    table: "facts" as const,
+    insert: { id: `large ${n}`, value },
+  }));
+  await storage.commit([{ writes: rows }]);
+  const before = factsIn(file);
+  const other = new Database(file);
+  const shares: number[] = [];
+  const { bytes } = await backupSqlite(file, join(folder, "copy.db"), {
+    onProgress: ({ copiedPages, pages }) => {
+      shares.push(copiedPages / pages);
+      other.prepare("insert into facts (id, value) values (?, 'late')").run(`late ${shares.length}`);
+    },
+  });
+  other.close();
+  expect(count()).toBe(0);
+  expect(factsIn(join(folder, "copy.db"))).toEqual(before);
+  expect(factsIn(file)).toHaveLength(before.length + shares.length);
+  expect(bytes).toBeGreaterThan(4_000_000);
+  expect(shares.length).toBeGreaterThan(3);
+  expect(shares).toEqual(shares.toSorted((one, two) => one - two));
+  expect((await readdir(folder)).filter((name) => name.startsWith("copy"))).toEqual(["copy.db"]);
+  await storage.close();
+});
+
+test("L8: a bar grows on a terminal, and nowhere else", () => {
+  const shown = (isTTY: boolean): string => {
+    let text = "";
+    const bar = new ProgressBar({ isTTY, write: (more) => (text += more) });
+    for (const share of [0, 0.5, 0.5, 1]) bar.show("copied", share);
+    bar.clear();
+    return text;
+  };
+  expect(shown(false)).toBe("");
+  const lines = shown(true).split("\r").slice(1);
+  expect(lines.map((line) => line.replaceAll("\u001B[K", ""))).toEqual([
+    `${"░".repeat(30)}   0 % copied`,
+    `${"█".repeat(15)}${"░".repeat(15)}  50 % copied`,
+    `${"█".repeat(30)} 100 % copied`,
+    "",
+  ]);
 });
 
 test("nothing is overwritten, and a backup that fails leaves nothing", async () => {

@@ -38,6 +38,7 @@ test("a service whose chain and storage answer is ok and names the newest finali
       lastPassAt: null,
       removed: 0,
       error: null,
+      sweep: null,
       keptForGood: ["transactions", "notices", "quotes"],
     },
   });

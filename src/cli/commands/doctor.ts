@@ -7,6 +7,7 @@ export const doctor: Command = async (args, print) => {
     ...WHOSE,
     database: { type: "string" },
     json: { type: "boolean", default: false },
+    full: { type: "boolean", default: false },
   });
   if (positionals[0] !== undefined) throw new UsageError(`doctor takes no argument "${positionals[0]}"`);
   const { doctor: examine } = await import("../doctor/doctor.ts");

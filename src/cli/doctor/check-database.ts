@@ -9,7 +9,10 @@ import { fine, warning, wrong, type Finding } from "./finding.ts";
 const SCHEMA_CODES: ReadonlySet<StorageUnusableCode> = new Set(["newer_schema", "old_schema"]);
 
 /** One finding when the database does not open, else one for each check. */
-export async function checkDatabase(file: string): Promise<readonly Finding[]> {
+export async function checkDatabase(
+  file: string,
+  checkIntegrity: (handle: SqliteDatabase) => Finding,
+): Promise<readonly Finding[]> {
   try {
     const { handle, close } = await openReadOnly(file);
     try {
@@ -31,17 +34,6 @@ export async function checkDatabase(file: string): Promise<readonly Finding[]> {
     }
     return [wrong("database", { found: `${file} cannot be used`, todo: message })];
   }
-}
-
-/** Every page, but not whether indexes and rows agree, which takes much longer. */
-function checkIntegrity(handle: SqliteDatabase): Finding {
-  const rows = handle.pragma("quick_check(1)") as readonly { readonly quick_check: string }[];
-  const said = rows[0]?.quick_check ?? "no answer";
-  if (said === "ok") return fine("integrity", "SQLite's quick check finds nothing");
-  return wrong("integrity", {
-    found: `the file is damaged: ${said}`,
-    todo: "stop the service, keep the file, restore a backup, then run `paystate reconcile`",
-  });
 }
 
 /** The service sets the mode at each start, so a different mode was set by another program. */

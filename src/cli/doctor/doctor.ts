@@ -2,6 +2,7 @@
 import { openService, type OperatorService, type ServiceOptions } from "../open-service.ts";
 import { databaseFile, type DatabaseOptions } from "../open-database.ts";
 import { type Print, UsageError } from "../command.ts";
+import { ProgressBar } from "../progress-bar.ts";
 import { table } from "../table.ts";
 import {
   checkChain,
@@ -15,11 +16,14 @@ import {
 } from "./check-service.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkDisk, readDiskSpace, checkDriver, checkNode, neededNode } from "./check-machine.ts";
+import { checkPages, checkSamples } from "./check-samples.ts";
 import { wrong, type Finding } from "./finding.ts";
 
 /** Options of the doctor: the database, the service, and the format of the answer. */
 interface DoctorOptions extends DatabaseOptions, ServiceOptions {
   readonly json: boolean;
+  /** Reads each page of the database, and not samples. */
+  readonly full: boolean;
 }
 
 /** Prints a line for each check, and resolves with whether none is wrong. */
@@ -53,8 +57,18 @@ async function examineFile(wanted: DoctorOptions): Promise<readonly Finding[]> {
       wanted,
       "name your service with --service, and its database is asked through it",
     );
-    return [...(await checkDatabase(file)), checkDisk(await readDiskSpace(file))];
+    return [...(await checkDatabase(file, integrityOf(wanted))), checkDisk(await readDiskSpace(file))];
   });
+}
+
+function integrityOf({ full }: DoctorOptions): Parameters<typeof checkDatabase>[1] {
+  if (!full) return checkSamples;
+  const bar = new ProgressBar(process.stdout);
+  return (handle) => {
+    const finding = checkPages(handle, (done, tables) => bar.show("of the tables", done / tables));
+    bar.clear();
+    return finding;
+  };
 }
 
 async function examineService(place: ServiceOptions): Promise<readonly Finding[]> {

@@ -34,11 +34,26 @@ export interface RemovalStatus {
    * row.
    */
   readonly error: string | null;
+  /** The sweep that this process is making now; null between passes. */
+  readonly sweep: SweepProgress | null;
+}
+
+/** How far a sweep has come. */
+export interface SweepProgress {
+  /** What it removes, such as `notices`. */
+  readonly name: string;
+  /** Its beginning, in milliseconds since the Unix epoch. */
+  readonly since: number;
+  /** The number of rows that it has removed so far. */
+  readonly removed: number;
 }
 
 const PASS_EVERY_MS = 600_000;
-/** Between two batches others have their turn at the database. */
+/** Between two batches others have their turn at the database: for this time, or as long as the batch has taken. */
 const PAUSE_MS = 20;
+const MAX_PAUSE_MS = 1_000;
+/** A sweep that takes long is told of so often. */
+const TELL_EVERY_MS = 60_000;
 /** Longer than an archive may take, so that a slow one is not called by a second process meanwhile. */
 const LEASE_MS = 180_000;
 
@@ -53,6 +68,7 @@ export class RetentionLoop {
   #leasedAt = 0;
   #lastPassAt: number | null = null;
   #removed = 0;
+  #sweep: SweepProgress | null = null;
   /** Errors by sweep. Logged once, at the beginning. */
   readonly #errors = new Map<string, string>();
 
@@ -85,7 +101,7 @@ export class RetentionLoop {
 
   standing(): RemovalStatus {
     const [error = null] = [...this.#errors].map(([name, reason]) => `${name}: ${reason}`);
-    return { lastPassAt: this.#lastPassAt, removed: this.#removed, error };
+    return { lastPassAt: this.#lastPassAt, removed: this.#removed, error, sweep: this.#sweep };
   }
 
   async #keepPassing(signal: AbortSignal): Promise<void> {
@@ -131,13 +147,27 @@ export class RetentionLoop {
 
   /** False when it was stopped, or another process has taken over. */
   async #carryOut(sweep: RetentionRule, signal: AbortSignal): Promise<boolean> {
-    for await (const removed of sweep.batches()) {
-      this.#removed += removed;
-      await this.#around.clock.sleep(PAUSE_MS, signal);
-      const isFresh = elapsed(this.#around.clock) - this.#leasedAt < LEASE_MS / 3;
-      if (signal.aborted || !(isFresh || (await this.#isMyTurn()))) return false;
+    const { clock, log } = this.#around;
+    let batchAt = elapsed(clock);
+    let toldAt = batchAt;
+    this.#sweep = { name: sweep.name, since: clock.now(), removed: 0 };
+    try {
+      for await (const removed of sweep.batches()) {
+        this.#removed += removed;
+        this.#sweep = { ...this.#sweep, removed: this.#sweep.removed + removed };
+        if (elapsed(clock) - toldAt >= TELL_EVERY_MS) {
+          log.info(this.#sweep, "what is old is being removed");
+          toldAt = elapsed(clock);
+        }
+        await clock.sleep(Math.min(Math.max(PAUSE_MS, elapsed(clock) - batchAt), MAX_PAUSE_MS), signal);
+        batchAt = elapsed(clock);
+        const isFresh = batchAt - this.#leasedAt < LEASE_MS / 3;
+        if (signal.aborted || !(isFresh || (await this.#isMyTurn()))) return false;
+      }
+      return !signal.aborted;
+    } finally {
+      this.#sweep = null;
     }
-    return !signal.aborted;
   }
 
   #failed({ name }: RetentionRule, err: unknown): void {

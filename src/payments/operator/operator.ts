@@ -96,6 +96,8 @@ interface OperatorCommandParts extends ServiceContext {
   readonly purses: Pick<PurseWatch, "low" | "read">;
   /** Watches of this process on the chain. */
   readonly watching: () => Readonly<Record<string, WatchStatus>>;
+  /** Deposit addresses that the endpoints permit to be looked at in time; null without a limit. */
+  readonly permittedDeposits: () => number | null;
   /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly onAttention: AttentionListener | null;

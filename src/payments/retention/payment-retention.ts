@@ -12,12 +12,14 @@ import { contradictionOf } from "../intake/chain-clock.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { ArchivedRow } from "./archived-rows.ts";
 import type { CheckedKeepOptions } from "./keep.ts";
+import { deliveredRuns } from "./delivered-runs.ts";
 import { oldAnswers } from "./old-answers.ts";
 import { oldNotices } from "./old-notices.ts";
 import { oldQuotes } from "./old-quotes.ts";
 import { oldTransactions } from "./old-transactions.ts";
 import { OldestRowReader, type Rows } from "./oldest-first.ts";
 import type { RemovingParts } from "./removal.ts";
+import type { DeliveryChart } from "../webhooks/recalled-run.ts";
 
 /** Options of retention. */
 interface RetentionOptions {
@@ -27,7 +29,11 @@ interface RetentionOptions {
   readonly archiveDeadlineMs: number;
   /** Wallets of the service: what they have signed stays. */
   readonly ownAddresses: readonly Address[];
+  readonly deliveries: DeliveryChart;
 }
+
+/** What just happened is looked at most. */
+const RUN_KEPT_MS = 3_600_000;
 
 /** The state of retention in a service. */
 export interface PaymentRetentionStatus extends RemovalStatus {
@@ -79,7 +85,10 @@ export class PaymentRetentionLoop {
   }
 }
 
-function sweepsOf(parts: RemovingParts, { keep, ownAddresses }: RetentionOptions): readonly RetentionRule[] {
+function sweepsOf(
+  parts: RemovingParts,
+  { keep, ownAddresses, deliveries: workflow }: RetentionOptions,
+): readonly RetentionRule[] {
   const { clock } = parts;
   const { transactions, notices, quotes, idempotencyAnswers } = keep;
   const byId = <R extends { readonly id: string }>(
@@ -96,5 +105,6 @@ function sweepsOf(parts: RemovingParts, { keep, ownAddresses }: RetentionOptions
     ...byId("transactions", transactions, oldTransactions({ ...parts, ownAddresses })),
     ...byId("quotes", quotes, oldQuotes(parts)),
     { name: "idempotencyAnswers", batches: () => oldAnswers(parts, clock.now() - idempotencyAnswers) },
+    ...byId("deliveredRuns", RUN_KEPT_MS, deliveredRuns({ ...parts, workflow })),
   ];
 }

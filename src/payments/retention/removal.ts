@@ -80,7 +80,8 @@ export async function endedRuns(
   return runs;
 }
 
-async function historyOf(
+/** All steps of an instance, oldest first. */
+export async function historyOf(
   storage: Pick<EngineStorage, "history">,
   id: string,
 ): Promise<readonly HistoryRecord[]> {

@@ -49,6 +49,8 @@ export const idempotency = defineTable("idempotency", {
     createdAt: "integer",
   },
   indexes: { byAge: ["createdAt", "id"] },
+  migrations: [{ beside: true }],
+  settled: true,
 });
 
 export interface IdempotencyRecord extends Row<typeof idempotency> {}

@@ -21,7 +21,8 @@ export const notices = defineTable("notices", {
     webhooks: column<readonly string[] | null>("json?"),
     createdAt: "integer",
   },
-  migrations: [{ add: { webhooks: null } }],
+  migrations: [{ add: { webhooks: null } }, { beside: true }],
+  settled: true,
   // A notice was committed after the notice before; the clocks of their processes may differ.
   indexes: { ofTransaction: ["transactionId"] },
 });
@@ -37,6 +38,8 @@ export const announcements = defineTable("announcements", {
   indexes: { ofAccount: ["accountId"] },
   // Accounts read on beyond the last event that they have seen.
   ordered: ["accountId"],
+  migrations: [{ beside: true }],
+  settled: true,
 });
 
 export const noticeReads = (read: TableReader) => ({

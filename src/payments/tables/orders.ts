@@ -92,11 +92,11 @@ export const transactions = defineTable("transactions", {
   indexes: {
     ofAccount: ["accountId", "createdAt", "id"],
     ofStatus: ["accountId", "status", "createdAt", "id"],
-    ofReference: ["accountId", "reference", "createdAt", "id"],
+    ofReference: { on: ["accountId", "reference", "createdAt", "id"], present: ["reference"] },
     ofType: ["accountId", "type", "createdAt", "id"],
     ofMode: ["accountId", "mode", "createdAt", "id"],
   },
-  migrations: [{ beside: true }],
+  migrations: [{ beside: true }, { beside: true }],
 });
 
 export interface TransactionRecord extends Row<typeof transactions> {}

@@ -53,6 +53,8 @@ export const attempts = defineTable("attempts", {
     createdAt: "integer",
   },
   unique: ["messageHash"],
+  migrations: [{ beside: true }],
+  settled: true,
 });
 
 export interface AttemptRecord extends Row<typeof attempts> {}

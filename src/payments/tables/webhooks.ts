@@ -55,8 +55,11 @@ export const deliveries = defineTable("deliveries", {
     abandonedAt: "integer?",
     createdAt: "integer",
   },
+  // The index of a transaction's deliveries ended in times, and was twice as large.
+  migrations: [{ beside: true }],
   indexes: {
-    ofTransaction: ["transactionId", "createdAt", "id"],
+    // A delivery was committed after those of the notices before.
+    ofTransaction: ["transactionId"],
     ofWebhook: ["webhookId", "createdAt", "id"],
     abandoned: { on: ["webhookId", "createdAt"], where: { status: "abandoned" } },
     lastAbandoned: { on: ["webhookId", "abandonedAt"], where: { status: "abandoned" } },
@@ -87,7 +90,9 @@ export const deliveryAttempts = defineTable("deliveryAttempts", {
     error: "text?",
     excerpt: "text?",
   },
-  indexes: { ofDelivery: ["deliveryId", "number", "startedAt"] },
+  // They are found by their ids, which begin with the delivery's.
+  migrations: [{ beside: true }],
+  settled: true,
 });
 
 export interface DeliveryAttemptRecord extends Row<typeof deliveryAttempts> {}
@@ -107,7 +112,7 @@ export const webhookReads = (read: TableReader) => ({
   webhooks: (accountId: string) => read.find({ table: webhooks, index: "ofAccount", equals: { accountId } }),
   /** The number of changes of an account's webhooks; 0 for an account that never had a webhook. */
   webhookChanges: async (accountId: string) => (await read.get(webhookLists, accountId))?.version ?? 0,
-  /** The deliveries of a transaction's notices, oldest first. */
+  /** The deliveries of a transaction's notices, in the order in which they were made. */
   deliveries: (transactionId: string) =>
     read.find({ table: deliveries, index: "ofTransaction", equals: { transactionId } }),
   delivery: (id: string) => read.get(deliveries, id),
@@ -115,8 +120,7 @@ export const webhookReads = (read: TableReader) => ({
   deliveriesTo: (webhookId: string, page: NewestPageQuery) =>
     read.find({ table: deliveries, index: "ofWebhook", equals: { webhookId }, ...newestFirst(page) }),
   /** The ended attempts of a delivery, by number, and those of one number (its process died) by their start. */
-  deliveryAttempts: (deliveryId: string) =>
-    read.find({ table: deliveryAttempts, index: "ofDelivery", equals: { deliveryId } }),
+  deliveryAttempts: (deliveryId: string) => attemptsOf(read, deliveryId),
   /** The time when a webhook last took a notice; null before its first notice. */
   async lastDeliveredAt(webhookId: string): Promise<number | null> {
     const newest = { index: "lastDelivered", equals: { webhookId }, order: "desc", limit: 1 } as const;
@@ -136,6 +140,22 @@ export const webhookReads = (read: TableReader) => ({
   /** Up to `limit` deliveries that no attempt has brought to their receiver so far and that are tried again. */
   retriedDeliveries: (limit: number) => read.find({ table: deliveries, index: "retried", after: [0], limit }),
 });
+
+/** A run has up to six. */
+const ATTEMPTS_PAGE = 8;
+
+async function attemptsOf(read: TableReader, deliveryId: string): Promise<readonly DeliveryAttemptRecord[]> {
+  const prefix = `${deliveryId}:`;
+  const found: DeliveryAttemptRecord[] = [];
+  for (;;) {
+    const after = [found.at(-1)?.id ?? prefix];
+    const page = await read.find({ table: deliveryAttempts, index: "key", after, limit: ATTEMPTS_PAGE });
+    const own = page.filter(({ id }) => id.startsWith(prefix));
+    found.push(...own);
+    if (own.length < ATTEMPTS_PAGE) break;
+  }
+  return found.toSorted((one, other) => one.number - other.number || one.startedAt - other.startedAt);
+}
 
 /** From webhook to webhook, with a few seeks for each, however many deliveries they have. */
 async function abandonedDeliveries(

@@ -1,4 +1,5 @@
 /** Begins deliveries: once for each notice and webhook, and again when the owner asks. */
+import type { WebhookDeliveryInput } from "../../../machines/webhook-delivery.ts";
 import type { NoticeRecord } from "../tables/notices.ts";
 import type { DeliveryRecord, WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
@@ -33,6 +34,14 @@ export interface DueNotice {
   readonly follows: string | null;
 }
 
+/** The input of the first run of a delivery. */
+export function firstInput(
+  { id, webhookId, noticeId, accountId }: Pick<DeliveryRecord, "id" | "webhookId" | "noticeId" | "accountId">,
+  follows: string | null,
+): WebhookDeliveryInput {
+  return { deliveryId: id, webhookId, noticeId, accountId, follows, pausesMs: RETRY_PAUSES_MS };
+}
+
 /** The first run of a delivery that is not stored yet. */
 export function firstRun(
   workflow: WebhookDeliveryWorkflow,
@@ -51,8 +60,8 @@ export function firstRun(
     deliveredAt: null,
     abandonedAt: null,
   };
-  const input = { deliveryId: id, ...about, follows, pausesMs: RETRY_PAUSES_MS };
-  return { start: startOf(workflow, id, input), write: { table: "deliveries", insert } };
+  const start = startOf(workflow, id, firstInput(insert, follows));
+  return { start, write: { table: "deliveries", insert } };
 }
 
 /** Begins a new run of an ended delivery: all attempts again, with the same id and the same bytes. */

@@ -11,6 +11,7 @@ import {
   checkNode,
   neededNode,
 } from "../../../src/cli/doctor/check-machine.ts";
+import { checkPages, checkSamples } from "../../../src/cli/doctor/check-samples.ts";
 import { sqliteStorage } from "../../kit/storages.ts";
 import {
   leaveNothing,
@@ -38,8 +39,14 @@ async function database(): Promise<{ readonly folder: string; readonly file: str
   return { folder, file };
 }
 
-const said = async (file: string) =>
-  (await checkDatabase(file)).map(({ verdict, check, found, todo }) => [verdict, check, todo ?? found]);
+const eachPage = (handle: Parameters<typeof checkSamples>[0]) => checkPages(handle, () => {});
+
+const said = async (file: string, checkIntegrity: Parameters<typeof checkDatabase>[1] = eachPage) =>
+  (await checkDatabase(file, checkIntegrity)).map(({ verdict, check, found, todo }) => [
+    verdict,
+    check,
+    todo ?? found,
+  ]);
 
 test.each([
   ["20.19.0", "ok"],
@@ -144,6 +151,37 @@ test("a page that was overwritten is found by the quick check", async () => {
   );
 });
 
+test("L8: without --full rows of each table are read here and there, no more of many than of a few hundred", async () => {
+  const { file } = await database();
+  const read = async (): Promise<number> => {
+    const [, , line] = await said(file, checkSamples);
+    expect(line?.slice(0, 2)).toEqual(["ok", "integrity"]);
+    return Number(/^\d+/.exec(line?.[2] ?? "")?.[0]);
+  };
+  const few = await read();
+  const handle = new Database(file);
+  handle.exec(`with recursive s(n) as (select 1 union all select n + 1 from s where n < 20000)
+    insert into facts (id, value) select 'more ' || n, 'x' from s`);
+  handle.close();
+  expect(few).toBeGreaterThan(60);
+  expect(await read()).toBeLessThanOrEqual(few);
+});
+
+test("L8: a table whose rows its index does not hold is wrong", async () => {
+  const { file } = await database();
+  const handle = new Database(file);
+  handle.unsafeMode(true);
+  handle.pragma("writable_schema = on");
+  const other = "select rootpage from sqlite_master where name = 'sqlite_autoindex_accounts_1'";
+  handle.exec(`update sqlite_master set rootpage = (${other}) where name = 'sqlite_autoindex_facts_1'`);
+  handle.close();
+  expect(await said(file, checkSamples)).toContainEqual([
+    "wrong",
+    "integrity",
+    expect.stringContaining("restore a backup"),
+  ]);
+});
+
 test("a database without a write-ahead log is a warning", async () => {
   const { file } = await database();
   const handle = new Database(file);
@@ -176,7 +214,7 @@ test("the room is that of the disk below the file", async () => {
 
 test("the command prints a line for each check, and ends with 1 when one is wrong", async () => {
   const { folder, file } = await database();
-  const well = await runCommand(["doctor", "--database", file]);
+  const well = await runCommand(["doctor", "--database", file, "--full"]);
   expect(well).toMatchObject({ code: 0, stderr: "" });
   expect(well.stdout).toMatch(/^ok +node +Node /m);
   expect(well.stdout).toMatch(/^ok +integrity +SQLite's quick check finds nothing$/m);

@@ -1,8 +1,10 @@
 /** The storage contract on commits as a whole: G1, G5, G8. */
 import assert from "node:assert/strict";
 import type { CommitResult } from "../../../storage/storage.ts";
-import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
+import { paymentTables } from "../../../src/payments/tables.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
+import { fullRows } from "./rows.ts";
 import {
   arm,
   claim,
@@ -14,6 +16,7 @@ import {
   type PaymentCommit,
   put,
   range,
+  refusedWrite,
   startOf,
   stampOf,
   stepOf,
@@ -108,6 +111,38 @@ const refusals: readonly (readonly [string, (full: PaymentCommit) => PaymentComm
 
 /** Commits: all or nothing, in order, there to stay. */
 export const commitCases: readonly StorageContractCase[] = [
+  promise(
+    "G1: of hundreds of rows that a commit inserts the first one that cannot be is told, and none is there",
+    async ({ storage, other }) => {
+      const fact = (id: string): PaymentWrite => ({ table: "facts", insert: { id, value: "x" } });
+      const attempt = (id: string, messageHash: string): PaymentWrite => ({
+        table: "attempts",
+        insert: { ...fullRows.attempts, id, messageHash },
+      });
+      await put(storage, { writes: [fact("known"), attempt("a", "known")] });
+      const many = range(300).map((n) => fact(`fact ${String(n).padStart(3, "0")}`));
+      const told = async (writes: readonly PaymentWrite[]): Promise<CommitResult> =>
+        commit(other, { writes });
+      for (const at of [0, 1, 137, 255, 256, 299]) {
+        assert.deepEqual(await told(many.with(at, fact("known"))), refusedWrite(at));
+        assert.deepEqual(
+          await told([...many, attempt("b", "new"), attempt("c", "known")]),
+          refusedWrite(301),
+        );
+        const [first = fact("none")] = many;
+        if (at > 0) assert.deepEqual(await told(many.with(at, first)), refusedWrite(at));
+      }
+      const listed = async (): Promise<readonly string[]> =>
+        ids(await storage.find({ table: paymentTables.facts }));
+      assert.deepEqual(await listed(), ["known"]);
+      assert.deepEqual(await told([...many, attempt("b", "new"), fact("last")]), ok);
+      assert.deepEqual(await listed(), [
+        "known",
+        ...range(300).map((n) => `fact ${String(n).padStart(3, "0")}`),
+        "last",
+      ]);
+    },
+  ),
   promise("G1: a commit does all it holds", async ({ storage, other }) => {
     await put(storage, await beforeFullCommit(storage));
     assert.deepEqual(await everythingOf(other), {

@@ -3,6 +3,13 @@ import type { Break } from "../break.ts";
 
 export const LEDGER_BREAKS: readonly Break[] = [
   {
+    property: "looks use the limits of all endpoints",
+    file: "src/solana/routing/amounts-in.ts",
+    text: "Number(b.hasRoom()) - Number(a.hasRoom())",
+    replacement: "Number(a.hasRoom() && b.hasRoom() && a === b)",
+    tests: ["solana/endpoint-limits.test.ts"],
+  },
+  {
     property: "as many as must agree tell the time of the chain",
     file: "src/solana/chain-time.ts",
     text: "alike >= witnesses && 2 * alike > endpoints.length",

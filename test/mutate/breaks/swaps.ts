@@ -33,7 +33,7 @@ export const SWAP_BREAKS: readonly Break[] = [
   {
     property: "a reservation that was kept meanwhile is not released as lapsed",
     file: "src/payments/swap-provider/reserve.ts",
-    text: "set: { releasedAt: now },\n        expectedVersion: version,",
+    text: "set: { releasedAt: now },\n    expectedVersion: version,",
     replacement: "set: { releasedAt: now },",
     tests: ["payments/swap/swap-promises.test.ts"],
   },

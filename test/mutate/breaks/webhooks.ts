@@ -3,6 +3,20 @@ import type { Break } from "../break.ts";
 
 export const WEBHOOK_BREAKS: readonly Break[] = [
   {
+    property: "a run goes only where the rows of its delivery tell it whole",
+    file: "src/payments/retention/delivered-runs.ts",
+    text: "recalled !== null && tells(recalled, run)",
+    replacement: "recalled !== null || run.id !== ''",
+    tests: ["payments/retention/delivered-runs.test.ts"],
+  },
+  {
+    property: "the run of a delivery stays while its transaction may tell more",
+    file: "src/payments/retention/delivered-runs.ts",
+    text: ' || status !== "completed") return "later";',
+    replacement: ') return "later";',
+    tests: ["payments/retention/delivered-runs.test.ts"],
+  },
+  {
     property: "a webhook of a process whose clock is ahead misses nothing",
     file: "src/payments/webhooks/announce.ts",
     text: "const MAX_CLOCK_SKEW_MS = 60_000;",
@@ -85,6 +99,20 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
     text: "const follows = previous.get(id) ?? null;",
     replacement: "const follows = null;",
     tests: ["payments/webhooks/deliveries.test.ts"],
+  },
+  {
+    property: "a delivery waits for none that was attempted",
+    file: "src/payments/webhooks/announce.ts",
+    text: 'row.status === "pending" && row.attempts === 0',
+    replacement: 'row.status === "pending"',
+    tests: ["payments/webhooks/announcing.test.ts"],
+  },
+  {
+    property: "a delivery waits for the first attempt of the one before it",
+    file: "src/payments/webhooks/announce.ts",
+    text: "? runIdOf(row) : null",
+    replacement: "? null : null",
+    tests: ["payments/webhooks/announcing.test.ts"],
   },
   {
     property: "a webhook hears nothing from before it was registered",

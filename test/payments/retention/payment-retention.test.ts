@@ -3,6 +3,8 @@ import { ranTasks, ranTasksOf } from "../../../src/engine/ran-tasks.ts";
 import { withTables } from "../../../storage/with-tables.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { webhookDelivery } from "../../../machines/webhook-delivery.ts";
+import { workflow } from "../../../src/engine/index.ts";
 import { knownAddress } from "../../../src/address.ts";
 import type { NoticeRecord } from "../../../src/payments/tables/notices.ts";
 import type { TransactionRecord } from "../../../src/payments/tables/orders.ts";
@@ -10,7 +12,7 @@ import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment
 import type { ArchivedRow } from "../../../src/payments/retention/archived-rows.ts";
 import { PaymentRetentionLoop } from "../../../src/payments/retention/payment-retention.ts";
 import type { ServiceContext } from "../../../src/payments/service-context.ts";
-import { paymentTables } from "../../../src/payments/tables.ts";
+import { paymentTables, type PaymentTables } from "../../../src/payments/tables.ts";
 import { silentLogger, systemRandom, type Clock } from "../../../src/runtime.ts";
 import { fullRows } from "../../contracts/storage/rows.ts";
 import { startOf, taskOf } from "../../contracts/storage/samples.ts";
@@ -25,6 +27,11 @@ const DAY = 86_400_000;
 const NOW = 400 * DAY;
 const KEEP = { transactions: 30 * DAY, notices: 10 * DAY, quotes: DAY, idempotencyAnswers: 30 * DAY };
 const SPONSOR = knownAddress("So11111111111111111111111111111111111111112");
+
+const deliveries = workflow(webhookDelivery)<PaymentTables>({
+  version: 1,
+  effects: { attempt: async () => undefined, giveUp: async () => undefined },
+});
 
 /** One transaction, and what there is of it. */
 const lives = fc.record({
@@ -241,6 +248,7 @@ function retentionOn({ storage, clock, archive }: Keeping): PaymentRetentionLoop
     archive: archive ?? null,
     archiveDeadlineMs: 60_000,
     ownAddresses: [SPONSOR],
+    deliveries,
   });
 }
 

@@ -17,6 +17,7 @@ import { heldAddresses } from "./held-addresses.ts";
 import type { AttentionSource } from "./matter.ts";
 import { orphans, deadLetters, failingTasks } from "./troubled-tasks.ts";
 import type { SightingList } from "./sighting-list.ts";
+import { crowdedWatch } from "./crowded-watch.ts";
 
 /** Dependencies of the sources. */
 export interface AttentionSourceParts {
@@ -30,6 +31,8 @@ export interface AttentionSourceParts {
   readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;
   /** Watches of this process on the chain. */
   readonly watching: () => Readonly<Record<string, WatchStatus>>;
+  /** Deposit addresses that the endpoints permit to be looked at in time; null without a limit. */
+  readonly permittedDeposits: () => number | null;
   /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly sightings: SightingList;
@@ -62,6 +65,10 @@ export function attentionSources({
 }
 
 /** Sources of facts that only this process can know: listed, but not reported to the host. */
-export function sourcesOfThisProcess({ watching, clock }: AttentionSourceParts): readonly AttentionSource[] {
-  return [stuckWatches(watching, clock)];
+export function sourcesOfThisProcess({
+  watching,
+  clock,
+  permittedDeposits,
+}: AttentionSourceParts): readonly AttentionSource[] {
+  return [stuckWatches(watching, clock), crowdedWatch(watching, permittedDeposits)];
 }

@@ -1,0 +1,115 @@
+/** Looks at rows here and there in a database file: the time does not grow with the file. */
+import type { SqliteDatabase } from "../../../storage/sqlite/driver.ts";
+import { fine, wrong, type Finding } from "./finding.ts";
+
+/** Places in each table, and rows at each of them. */
+const PLACES = 32;
+const ROWS = 2;
+
+type Row = Readonly<Record<string, unknown>>;
+
+interface Table {
+  readonly name: string;
+  /** 1 for a table that is ordered by its key, and not by numbers. */
+  readonly wr: number;
+}
+
+/** A damaged page is met here or not: `checkPages` meets each. */
+export function checkSamples(handle: SqliteDatabase): Finding {
+  return unlessDamaged(() => {
+    const tables = handle
+      .prepare("select name, wr from pragma_table_list where schema = 'main' and type = 'table'")
+      .all() as readonly Table[];
+    const looked = tables.map((table) => sample(handle, table));
+    const rows = looked.reduce((sum, { length }) => sum + length, 0);
+    return fine(
+      "integrity",
+      `${rows} rows from all over and their indexes can be read; --full reads each page`,
+    );
+  });
+}
+
+/** Every page, but not whether indexes and rows agree, which takes much longer. */
+export function checkPages(handle: SqliteDatabase, onTable: (done: number, tables: number) => void): Finding {
+  const tables = handle.prepare("select name from sqlite_master where type = 'table'").all() as readonly {
+    readonly name: string;
+  }[];
+  return unlessDamaged(() => {
+    for (const [done, { name }] of tables.entries()) {
+      onTable(done, tables.length);
+      const [{ quick_check: said = "no answer" } = {}] = handle.pragma(
+        `quick_check(${quoted(name)})`,
+      ) as readonly { readonly quick_check?: string }[];
+      if (said !== "ok") return damaged(said);
+    }
+    return fine("integrity", "SQLite's quick check finds nothing");
+  });
+}
+
+/** SQLite itself refuses to read on from a page that makes no sense. */
+function unlessDamaged(look: () => Finding): Finding {
+  try {
+    return look();
+  } catch (error) {
+    return damaged((error as Error).message);
+  }
+}
+
+const damaged = (said: string): Finding =>
+  wrong("integrity", {
+    found: `the file is damaged: ${said}`,
+    todo: "stop the service, keep the file, restore a backup, then run `paystate reconcile`",
+  });
+
+function sample(handle: SqliteDatabase, table: Table): readonly Row[] {
+  const rows = table.wr === 1 ? ends(handle, table) : spread(handle, table);
+  const indexes = handle
+    .prepare("select name from pragma_index_list(?) where partial = 0")
+    .all(table.name) as readonly { readonly name: string }[];
+  for (const { name } of indexes) {
+    const columns = handle.prepare("select name from pragma_index_info(?)").all(name) as readonly {
+      readonly name: string | null;
+    }[];
+    const named = columns.flatMap(({ name: column }) => (column === null ? [] : [column]));
+    if (named.length === 0) continue;
+    const places = named.map((column) => `${quoted(column)} is ?`).join(" and ");
+    const find = handle.prepare(
+      `select 1 from ${quoted(table.name)} indexed by ${quoted(name)} where ${places}`,
+    );
+    for (const row of rows) {
+      if (find.get(...named.map((column) => row[column])) === undefined) {
+        throw new Error(`a row of ${table.name} is not in its index ${name}`);
+      }
+    }
+  }
+  return rows;
+}
+
+/** Rows at equal distances. */
+function spread(handle: SqliteDatabase, { name }: Table): readonly Row[] {
+  const { last } = handle.prepare(`select max(rowid) as last from ${quoted(name)}`).get() as {
+    readonly last: number | null;
+  };
+  const from = handle.prepare(
+    `select * from ${quoted(name)} where rowid >= ? order by rowid limit ${ROWS} + 0`,
+  );
+  return Array.from({ length: PLACES }, (_, place) => Math.floor(((last ?? 0) * place) / PLACES)).flatMap(
+    (rowid) => from.all(rowid) as readonly Row[],
+  );
+}
+
+/** Rows of the beginning and the end. */
+function ends(handle: SqliteDatabase, { name }: Table): readonly Row[] {
+  const key = handle
+    .prepare("select name from pragma_table_info(?) where pk > 0 order by pk")
+    .all(name) as readonly { readonly name: string }[];
+  const order = (how: string): string => key.map((column) => `${quoted(column.name)} ${how}`).join(", ");
+  return ["asc", "desc"].flatMap(
+    (how) =>
+      handle
+        .prepare(`select * from ${quoted(name)} order by ${order(how)} limit ${PLACES}`)
+        .all() as readonly Row[],
+  );
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,0 +1,97 @@
+/**
+ * Removes the runs of deliveries that arrived at once, an hour after their end: the rows of the delivery and of its
+ * attempt tell all that the run would tell. They are two fifths of what a send leaves.
+ */
+import type { InstanceRecord } from "../../../storage/storage.ts";
+import { ranTaskRemovals } from "../../engine/ran-tasks.ts";
+import { paymentTables } from "../tables.ts";
+import { groupedBy, rowsOf } from "../tables/read.ts";
+import { type DeliveryChart, recalledRun, tells } from "../webhooks/recalled-run.ts";
+import { archivedRun, type ArchivedRow } from "./archived-rows.ts";
+import type { RetentionState, Rows } from "./oldest-first.ts";
+import { carryOut, historyOf, type RemovingParts } from "./removal.ts";
+
+/** Dependencies of removing runs. */
+interface RunRemovalParts extends RemovingParts {
+  readonly workflow: DeliveryChart;
+}
+
+export function deliveredRuns(parts: RunRemovalParts): Rows<InstanceRecord> {
+  const { storage, workflow } = parts;
+  return {
+    page: (after, limit) =>
+      storage.list({ order: "id", workflow: workflow.key, status: "done", after, limit }),
+    async judge(runs, until) {
+      const judged = await judge(parts, runs, until);
+      const going = runs.filter((_, index) => judged[index] === "gone");
+      const removals = going.map(async ({ id, life, ...rest }) => ({
+        removes: [{ id, life }],
+        writes: [],
+        rows: await rowsFor(parts, { id, life, ...rest }),
+      }));
+      const gone = await carryOut(parts, await Promise.all(removals));
+      let next = 0;
+      return judged.map((state) => (state !== "gone" || gone[next++] === true ? state : "later"));
+    },
+  };
+}
+
+/** For the archive alone. */
+async function rowsFor(
+  { archive, storage }: RunRemovalParts,
+  run: InstanceRecord,
+): Promise<readonly ArchivedRow[]> {
+  return archive === null ? [] : archivedRun(run, await historyOf(storage, run.id));
+}
+
+/** What is to become of each: `gone` where nothing can come for it any more, and nothing is lost with it. */
+async function judge(
+  { storage, ranStorage, workflow }: RunRemovalParts,
+  runs: readonly InstanceRecord[],
+  until: number,
+): Promise<readonly RetentionState[]> {
+  const own = await rowsOf(
+    storage,
+    paymentTables.deliveries,
+    runs.map(({ id }) => id),
+  );
+  const ids = [...new Set(own.map(({ transactionId }) => transactionId))];
+  const ofAny = { index: "ofTransaction", anyOf: ["transactionId", ids] } as const;
+  const firstAttempts = own.map(({ id }) => `${id}:1`);
+  // All are asked for in one turn.
+  const [attempts, deliveries, notices, transactions, tasks, ran] = await Promise.all([
+    rowsOf(storage, paymentTables.deliveryAttempts, firstAttempts),
+    storage.find({ table: paymentTables.deliveries, ...ofAny }),
+    storage.find({ table: paymentTables.notices, ...ofAny }),
+    rowsOf(storage, paymentTables.transactions, ids),
+    Promise.all(ids.map(async (id) => [id, (await storage.pending(id, 1)).tasks.length] as const)),
+    Promise.all(runs.map(async ({ id }) => (await ranTaskRemovals(ranStorage, id)).length)),
+  ]);
+  const [ownBy, attemptsBy] = [groupedBy(own, "id"), groupedBy(attempts, "deliveryId")];
+  const [deliveriesBy, noticesBy] = [
+    groupedBy(deliveries, "transactionId"),
+    groupedBy(notices, "transactionId"),
+  ];
+  const waiting = new Set(tasks.flatMap(([id, count]) => (count > 0 ? [id] : [])));
+  const statuses = new Map(transactions.map(({ id, status }) => [id, status]));
+  return runs.map((run, index) => {
+    const [delivery] = ownBy.get(run.id) ?? [];
+    // A run after the first has an id of its own, and is not told by the rows.
+    if (delivery === undefined || delivery.runs > 1 || delivery.attempts !== 1 || ran[index] !== 0) {
+      return "stays";
+    }
+    const { transactionId } = delivery;
+    // The delivery of a later notice asks this one whether it has ended. What was cancelled, or failed, may still land.
+    const status = statuses.get(transactionId);
+    if (status === "failed" || status === "cancelled") return "stays";
+    if (run.updatedAt > until || waiting.has(transactionId) || status !== "completed") return "later";
+    const recalled = recalledRun(workflow, {
+      delivery,
+      attempts: attemptsBy.get(run.id) ?? [],
+      deliveries: deliveriesBy.get(transactionId) ?? [],
+      notices: noticesBy.get(transactionId) ?? [],
+      steps: [],
+    });
+    return recalled !== null && tells(recalled, run) ? "gone" : "stays";
+  });
+}

@@ -1,0 +1,57 @@
+/** What goes through everything: its rate, which has to be the same beside any number of orders. */
+import { rmSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { checkDatabase } from "../../src/cli/doctor/check-database.ts";
+import { checkPages, checkSamples } from "../../src/cli/doctor/check-samples.ts";
+import { backupSqlite } from "../../storage/sqlite.ts";
+import { timed, type Report } from "./figures.ts";
+import type { Opened } from "./scale-operations.ts";
+
+const DAY_MS = 86_400_000;
+const PASS_MS = 600_000;
+const BATCH_PAUSE_MS = 20;
+/** A hundred thousand would take PostgreSQL a quarter of an hour. */
+const MOST_REMOVED = 3_000;
+/** Between two looks at what is left. */
+const TURNS = 64;
+
+export async function passesThroughAll(report: Report, opened: Opened): Promise<void> {
+  const { name, orders, file, world } = opened;
+  const told = async (what: string, act: () => Promise<unknown>): Promise<void> => {
+    const { seconds } = await timed(act);
+    report({ name: `${name}: ${what}`, perSecond: orders / seconds, seconds });
+  };
+  if (file !== null) {
+    const copy = `${file}.copy`;
+    await told("backup", () => backupSqlite(file, copy));
+    rmSync(copy);
+    await told("doctor --full", () => checkDatabase(file, (handle) => checkPages(handle, () => {})));
+    await told("doctor", () => checkDatabase(file, checkSamples));
+  }
+  await told("reconcile", () => world.fixture.service.reconcile());
+  const { seconds, result } = await timed(() => removeOld(opened));
+  report({ name: `${name}: retention`, perSecond: result / seconds, removed: result, seconds });
+}
+
+/** Another service removes what is older than a week, a year later; answers how many orders it has removed, which on a large database are not all. */
+async function removeOld({ storage, orders, world: { fixture } }: Opened): Promise<number> {
+  const { clock, service } = fixture;
+  await service.stop();
+  // Notices go with their transactions, and no sweep before them goes through all notices.
+  const remover = fixture.another({ keep: { transactions: "7d", notices: "36500d" } });
+  await remover.start();
+  clock.advance(365 * DAY_MS);
+  const wanted = Math.min(orders, MOST_REMOVED);
+  const oldest = async (): Promise<string> => (await storage.transactionsAfter("", 1))[0]?.id ?? "";
+  const last = (await storage.transactionsAfter("", wanted)).at(-1)?.id ?? "";
+  clock.advance(PASS_MS);
+  for (let turn = 0; turn % TURNS > 0 || turn === 0 || isBelow(await oldest(), last); turn++) {
+    await nextTurn();
+    clock.advance(BATCH_PAUSE_MS);
+  }
+  await remover.stop();
+  return wanted;
+}
+
+/** Whether the oldest of those that are left is older than the last one to be removed. */
+const isBelow = (oldest: string, last: string): boolean => oldest !== "" && oldest <= last;
