@@ -54,6 +54,8 @@ export class WatchQueue {
   #urgent: Turn[] = [];
   #listedUrgent: Turn[] = [];
   #listing = 0;
+  /** Watches of the present listing. */
+  #listed = 0;
   #lastTurn = 0;
   #isUrgentNext = false;
 
@@ -69,11 +71,13 @@ export class WatchQueue {
   /** Begins to update the queue from the present watches, which may come in parts. */
   beginListing(): void {
     this.#listing += 1;
+    this.#listed = 0;
     this.#listedUrgent = [];
   }
 
   /** New and due watches join. */
   list(watches: readonly WatchRecord[], { now, isDue, isUrgent }: ListedBy): void {
+    this.#listed += watches.length;
     for (const watch of watches) {
       const turn = this.#turnOf(watch, now);
       turn.watch = watch;
@@ -85,17 +89,20 @@ export class WatchQueue {
 
   /** Watches that no part has held leave. */
   endListing(): void {
+    if (this.#turns.size > this.#listed) this.#letGo();
+    this.#urgent = this.#listedUrgent.toSorted((a, b) => a.taken - b.taken);
+    if (this.#fresh.length === 0) return;
+    const fresh = this.#fresh.filter(isStanding).toSorted((a, b) => a.taken - b.taken);
+    this.#queue = merged(this.#queue.filter(isStanding), fresh);
+    this.#fresh = [];
+  }
+
+  #letGo(): void {
     for (const [id, turn] of this.#turns) {
       if (turn.listing === this.#listing) continue;
       turn.at = "gone";
       this.#turns.delete(id);
     }
-    this.#urgent = this.#listedUrgent.toSorted((a, b) => a.taken - b.taken);
-    this.#queue = merged(
-      this.#queue.filter(isStanding),
-      this.#fresh.filter(isStanding).toSorted((a, b) => a.taken - b.taken),
-    );
-    this.#fresh = [];
   }
 
   /** The next batch, now in the hands of a look; empty when nothing is due. */

@@ -7,7 +7,7 @@ import type { Ledger } from "../../ledger/ledger.ts";
 /** Every address that waits for its deposit is looked at within so long where the endpoints permit it. */
 const LOOKED_AT_WITHIN_MS = 5_000;
 /** A round that is as long as that ends a little later: a look takes its time, and another listing may have its turn. */
-const ROUND_MS = 4_600;
+const ROUND_MS = 4_300;
 /** Of the reads that the endpoints permit, so much is used for looks that nobody asked for. */
 const PERMITTED_SHARE = 0.9;
 /** So many reads a second cost about a quarter of a core: more are made only where a round would take too long. */
