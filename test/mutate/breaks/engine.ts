@@ -196,6 +196,13 @@ export const ENGINE_BREAKS: readonly Break[] = [
     tests: ["storage/contract.test.ts"],
   },
   {
+    property: "a task is leased with its commit only where no other of its key is there",
+    file: "storage/task-queue.ts",
+    text: "storedTask(task, isAlone ? lease : undefined)",
+    replacement: "storedTask(task, lease)",
+    tests: ["storage/contract.test.ts"],
+  },
+  {
     property: "a task that leaves its key lets another in",
     file: "storage/task-queue.ts",
     text: 'if (task.admission === "admitted") this.#touch(task);',

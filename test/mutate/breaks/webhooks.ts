@@ -101,6 +101,20 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
     tests: ["payments/webhooks/deliveries.test.ts"],
   },
   {
+    property: "a subscriber is told first of what a different process has committed",
+    file: "src/payments/webhooks/notice-feed.ts",
+    text: "isForAll || (await this.#isBehindOther(own, seen))",
+    replacement: "isForAll",
+    tests: ["payments/webhooks/notice-feed.test.ts"],
+  },
+  {
+    property: "a subscriber is told of own commits without a look at all",
+    file: "src/payments/webhooks/notice-feed.ts",
+    text: "|| this.#past.has(id)",
+    replacement: "",
+    tests: ["payments/webhooks/notice-feed.test.ts"],
+  },
+  {
     property: "a delivery waits for none that was attempted",
     file: "src/payments/webhooks/announce.ts",
     text: 'row.status === "pending" && row.attempts === 0',
