@@ -7,7 +7,6 @@ export { createInspector } from "./http/create-inspector.ts";
 export type {
   InspectedEngineOptions,
   InspectedStorageOptions,
-  InspectorAccessOptions,
   InspectorOptions,
 } from "./http/create-inspector.ts";
 export type { Authorize as InspectorAuthorize } from "./inspector/admit-viewer.ts";
@@ -20,13 +19,12 @@ export type { Immutable } from "./immutable.ts";
 export type { Address } from "./address.ts";
 export { InvalidOptions } from "./options.ts";
 export { StartRefused } from "./payments/secrets/bind-database.ts";
-export type { PurseCommands, PurseBody, PurseName } from "./payments/purses/purses.ts";
+export type { PurseBody, PurseName } from "./payments/purses/purses.ts";
 export { verifyServiceSignature } from "./payments/webhooks/sending/signature.ts";
 export { SCOPES } from "./payments/accounts/caller.ts";
 export type { Caller, Scope } from "./payments/accounts/caller.ts";
 export { KeyRefused } from "./payments/accounts/api-keys.ts";
 export type {
-  ApiKeys,
   IssuedKey,
   IssueKey,
   KeyEnvironment,
@@ -41,7 +39,7 @@ export type { MasterSecret } from "./payments/secrets/secret-box.ts";
 export type { Token } from "./payments/assets/assets.ts";
 export type { BalancesBody, TokenBalanceBody } from "./payments/assets/read-balances.ts";
 export type { Diagnosis, EgressStatus } from "./service/diagnosis.ts";
-export type { DatabaseBinding, MasterSecretStatus } from "./payments/secrets/bind-database.ts";
+export type { MasterSecretStatus } from "./payments/secrets/bind-database.ts";
 export type { ChainStatus } from "./service/chain-check.ts";
 export type { ClockStatus, Health, WitnessStatus } from "./service/read-health.ts";
 export type { DeliveryBacklog } from "./service/delivery-backlog.ts";
@@ -49,7 +47,7 @@ export type { CancelledTransactionBody } from "./payments/transactions/cancel-tr
 export type { CreatedTransactionBody } from "./payments/transactions/create-transaction.ts";
 export type { CreatedTransferBody } from "./payments/wallet/accept-signed.ts";
 export type { CreatedOrderBody } from "./payments/private/accept-order.ts";
-export type { OrderedReturn, ReturnRequest } from "./payments/private/order-return.ts";
+export type { ReturnRequest } from "./payments/private/order-return.ts";
 export type { GivenReturn } from "./payments/operator/transaction-acts.ts";
 export type { ScreenAddress, ScreeningRole } from "./payments/recipients/screening.ts";
 export type { Tier } from "./payments/tables/identity.ts";
@@ -71,7 +69,7 @@ export { OperatorRefused } from "./payments/operator/operator-refused.ts";
 export type { OperatorInstanceReads, Operator } from "./payments/operator/operator.ts";
 export type { ActContext } from "./payments/act-context.ts";
 export type { ActName } from "./payments/operator/act.ts";
-export type { TransactionCommands } from "./payments/operator/transaction-acts.ts";
+
 export { readRecoveryFile, recoveryFile } from "./payments/operator/recovery/journal-file.ts";
 export type { RecoveryEntry, RecoveryJournal } from "./payments/operator/recovery/entry.ts";
 export type {
@@ -89,26 +87,22 @@ export type {
   AttentionListener,
 } from "./payments/operator/attention/matter-report-writer.ts";
 export type { Approval, ResolveResult, ResolveCommand } from "./payments/operator/resolve/command.ts";
-export type { MatterCommands } from "./payments/operator/resolve/resolve.ts";
+
 export type { AuditEntry, AuditPage } from "./payments/operator/audit-log.ts";
-export type { LimitEntry, LimitCommands, SetLimitsRequest } from "./payments/operator/gates/limiting.ts";
+export type { LimitEntry, SetLimitsRequest } from "./payments/operator/gates/limiting.ts";
 export type { Direction } from "./payments/intake/rules.ts";
+export type { LoweredEntry, LowerWitnessesRequest } from "./payments/operator/gates/lowering.ts";
 export type {
-  LoweredEntry,
-  WitnessCommands,
-  LowerWitnessesRequest,
-} from "./payments/operator/gates/lowering.ts";
-export type {
-  EndpointCommands,
   SuspendedEndpointEntry,
   SuspendEndpointRequest,
 } from "./payments/operator/gates/suspending-endpoints.ts";
-export type { PausedEntry, PausedScope, PauseCommands } from "./payments/operator/gates/pausing.ts";
-export type { SuspendedAccount, SuspensionCommands } from "./payments/operator/gates/suspending.ts";
+export type { PausedEntry, PausedScope } from "./payments/operator/gates/pausing.ts";
+export type { SuspendedAccount } from "./payments/operator/gates/suspending.ts";
 export type { AddressTally } from "./payments/reconcile/tally.ts";
 export type { AssetTally, AddressReconciliation } from "./payments/reconcile/addresses.ts";
 export type { PurseReconciliation } from "./payments/reconcile/purses.ts";
 export type { Reconciliation } from "./payments/reconcile/reconcile.ts";
+export type { MendedTotal } from "./payments/reconcile/totals.ts";
 export type { WalletReconciliation, WalletFinding } from "./payments/reconcile/wallet.ts";
 export type { AddressReport, Finding } from "./payments/reconcile/findings.ts";
 export type {

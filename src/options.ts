@@ -26,8 +26,18 @@ export function checkOptions<Schema extends z.ZodType>(
   return checked.data;
 }
 
+/**
+ * An object of these options and no others. Declarations keep the comments of the options, which those of
+ * `z.strictObject` lose.
+ */
+export function optionsWith<Shape extends z.core.$ZodShape>(
+  shape: Shape,
+): z.ZodObject<Shape, z.core.$strict> {
+  return z.strictObject(shape);
+}
+
 /** An option that is the caller's object and has at least these methods; `expected` says what it should be. */
-export function objectWith<T>(methods: readonly string[], expected: string): z.ZodType<T> {
+export function objectWith<T>(methods: readonly string[], expected: string): z.ZodType<T, T> {
   const fits = (value: unknown): boolean =>
     typeof value === "object" &&
     value !== null &&
@@ -36,7 +46,7 @@ export function objectWith<T>(methods: readonly string[], expected: string): z.Z
 }
 
 /** An option that is a function. */
-export function functionOption<T>(): z.ZodType<T> {
+export function functionOption<T>(): z.ZodType<T, T> {
   return z.custom<T>((value) => typeof value === "function", { error: "expected a function" });
 }
 

@@ -61,8 +61,21 @@ function waitForTimer(ms: number, signal: AbortSignal | undefined): Promise<void
   });
 }
 
+/** A call of the source costs as much for an id as for thousands: ids share one, secrets have their own. */
+const POOL_BYTES = 4_096;
+const MAX_POOLED = 16;
+let pool = new Uint8Array(0);
+
 /** The operating system's random source, by Web Crypto: the client has it in browsers, too. At most 65,536 bytes at a time. */
-export const systemRandom: Random = { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) };
+export const systemRandom: Random = {
+  bytes(length) {
+    if (length > MAX_POOLED) return crypto.getRandomValues(new Uint8Array(length));
+    if (pool.length < length) pool = crypto.getRandomValues(new Uint8Array(POOL_BYTES));
+    const taken = pool.slice(0, length);
+    pool = pool.subarray(length);
+    return taken;
+  },
+};
 
 /** Says nothing, for a host that wants no line at all. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -85,10 +85,11 @@ export function hasRoom(
  * behind the last key that a task has left, so that every last key has its turn when an account has thousands.
  */
 export function nextAdmitted(tasks: TaskRows, firstKey: string, after: string): TaskRow | undefined {
-  const under = tasks.admitted(firstKey);
+  let under: number | undefined;
   let next: TaskRow | undefined;
   let looked = 0;
   for (const head of tasks.heads(firstKey, after)) {
+    under ??= tasks.admitted(firstKey);
     const isOut = under >= Number(head.firstRoom);
     // No more last keys are full than tasks are admitted. They are passed over, or a key with room could lie behind them.
     if (!isOut && !hasRoom(head, tasks)) continue;

@@ -205,9 +205,11 @@ function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): Po
     }),
     async pending(instance, limit, except) {
       // Both reads are asked for in one turn, so they see the same state.
-      const ofTasks = tasks.of(instance, limit, except);
-      const ofWatches = database.read(watchStatements.ofInstance, { instance, limit });
-      return { tasks: await ofTasks, watches: await ofWatches };
+      const [ofTasks, watches] = await Promise.all([
+        tasks.of(instance, limit, except),
+        database.read(watchStatements.ofInstance, { instance, limit }),
+      ]);
+      return { tasks: ofTasks, watches };
     },
     tasks: (listing) => tasks.list(listing),
     onWake: (listener) => (parts.listens ? wakes.listen(listener) : () => {}),

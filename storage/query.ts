@@ -9,6 +9,7 @@ export type AnyQuery = Omit<RowQuery<object>, "table" | "equals" | "anyOf"> & {
   readonly equals?: object;
   readonly anyOf?: readonly [field: string, values: readonly string[]];
   readonly sum?: string;
+  readonly recount?: boolean;
 };
 
 /** A read of one table, apart from how far it goes. */

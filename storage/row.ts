@@ -4,6 +4,8 @@ import type { Column, ColumnKind } from "./table.ts";
 /** The description needed to check and copy rows. */
 export interface DescribedTable {
   readonly columns: object;
+  /** Names the field whose amounts are summed, if any. */
+  readonly group?: { readonly sum?: string } | null;
 }
 
 /** The field that marks a bigint in JSON: a bigint becomes an object with this single field. */
@@ -34,14 +36,19 @@ export interface Field {
   readonly name: string;
   readonly kind: ColumnKind;
   readonly nullable: boolean;
+  /** Whether a database sums the amounts of the field: they are not negative, and have 27 digits at most. */
+  readonly isSummed?: boolean;
 }
 
 const known = new WeakMap<DescribedTable, readonly Field[]>();
 
 /** The fields of a table, in the order of its description. */
 export function fieldsOf(table: DescribedTable): readonly Field[] {
-  const fields =
-    known.get(table) ?? Object.entries(table.columns as Readonly<Record<string, Column>>).map(field);
+  const found = known.get(table);
+  if (found !== undefined) return found;
+  const sum = table.group?.sum;
+  const all = Object.entries(table.columns as Readonly<Record<string, Column>>).map(field);
+  const fields = all.map((each) => (each.name === sum ? { ...each, isSummed: true } : each));
   known.set(table, fields);
   return fields;
 }
@@ -55,11 +62,16 @@ function field([name, column]: [string, Column]): Field {
   return { name, kind: (nullable ? column.slice(0, -1) : column) as ColumnKind, nullable };
 }
 
+const SUMMED_BELOW = 10n ** 27n;
+
 /**
  * The value, when it is one the field can hold.
  * @throws TypeError when it is missing or of another kind, such as a fractional time or a number for an amount.
  */
-export function checked({ name, kind, nullable }: Field, value: unknown): unknown {
+export function checked({ name, kind, nullable, isSummed = false }: Field, value: unknown): unknown {
+  if (isSummed && typeof value === "bigint" && (value < 0n || value >= SUMMED_BELOW)) {
+    throw new TypeError(`${name} is summed, and takes no amount below 0 or with more than 27 digits`);
+  }
   if ((value === null && nullable) || isOfKind[kind](value)) return value;
   throw new TypeError(`${name} must be ${kind}${nullable ? " or null" : ""}, not ${describe(value)}`);
 }

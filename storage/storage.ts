@@ -193,8 +193,8 @@ export interface ClaimedTask extends TaskRecord {
 }
 
 /**
- * A lease taken in the commit that arms the task, with the token 1. Of tasks with limits only a message gets it, where no
- * other of its key is still to be done: see `parked` of the result.
+ * A lease taken in the commit that arms the task, with the token 1. A task with limits gets it where no other of its first
+ * key is still to be done: see `parked` of the result.
  */
 export interface ArmLease {
   readonly holder: string;
@@ -377,6 +377,11 @@ export interface RowQuery<R extends object> {
 export interface Tally<R extends object> extends Pick<RowQuery<R>, "table" | "index" | "equals" | "after"> {
   /** A field of the kind `amount`, to be summed. */
   readonly sum?: keyof R & string;
+  /**
+   * True has a storage that keeps the totals of groups count this group's rows one by one, and keep that total from then on. For
+   * totals that something else has changed than the storage itself.
+   */
+  readonly recount?: boolean;
 }
 
 /** The result of a tally. `total` is 0 without a summed field. */

@@ -92,7 +92,8 @@ export type IndexOptions<F extends string> =
 
 /**
  * The group of rows that `atMost` counts: equal in `by`, and newer than `since`, or with `open` still null. `sum` is
- * the amount that `atMost` adds up for a `total`.
+ * the amount that `atMost` adds up for a `total`: from 0, with 27 digits at most. Databases keep the totals of such groups in
+ * the transaction of each change, whoever makes the change, so that a large group is counted as fast as a small one.
  */
 export type GroupOptions<F extends string> = { readonly by: readonly F[]; readonly sum?: F } & (
   { readonly since: F } | { readonly open: F }
@@ -280,7 +281,7 @@ function checkTable(table: AnyTable): void {
   }
   if (columns[key] !== "text") refuse(`its key, ${key}, must be a column of the kind text`);
   if ("version" in columns && columns["version"] !== "integer") refuse("version must be of the kind integer");
-  const isComparable = (field: string): boolean => COMPARABLE.has((columns[field] ?? "").replace("?", ""));
+  const isComparable = (field: string): boolean => isOrdered(columns[field]);
   for (const field of unique) if (!isComparable(field)) refuse(`unique: ${field} ${NO_ORDER}`);
   for (const [index, { on, where, present }] of Object.entries(indexes)) {
     if (!NAME.test(index) || index === "key") refuse(`no index can be called ${JSON.stringify(index)}`);
@@ -295,6 +296,8 @@ function checkTable(table: AnyTable): void {
   checkMigrations(table, refuse);
 }
 
+const isOrdered = (kind: Column = "json"): boolean => COMPARABLE.has(kind.replace("?", ""));
+
 const NO_ORDER = "must be a column of the kind text, integer or boolean";
 
 function checkGroup(
@@ -305,6 +308,10 @@ function checkGroup(
   const limit = "since" in group ? group.since : group.open;
   for (const field of [...group.by, limit]) {
     if (!(field in columns)) refuse(`group: ${field} is no column`);
+  }
+  for (const field of group.by) if (!isOrdered(columns[field])) refuse(`group: ${field} ${NO_ORDER}`);
+  if ("since" in group && columns[limit] !== "integer") {
+    refuse(`group: ${limit} must be a column of the kind integer`);
   }
   if (group.sum !== undefined && columns[group.sum] !== "amount") {
     refuse(`group: ${group.sum} must be a column of the kind amount to be summed`);

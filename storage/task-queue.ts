@@ -124,18 +124,15 @@ export class TaskQueue {
     this.#change(this.#rows.get(amendment.task), (task) => amended(task, amendment));
   }
 
-  /**
-   * False where its lease is not given: of tasks with limits only a message gets it, where no other of its key is still to be
-   * done.
-   */
+  /** False where its lease is not given, since others of its first key are still to be done. */
   arm(task: TaskRecord, lease: ArmLease | undefined): boolean {
-    const leased = storedTask(task, lease);
-    const { firstKey } = leased;
-    const mayLease = firstKey === null || (task.kind === "message" && !this.#rows.hasAny(firstKey));
-    const row = mayLease ? leased : storedTask(task, undefined);
-    this.#rows.insert(row);
-    this.#touch(row);
-    return mayLease;
+    const firstKey = task.limits[0]?.key;
+    // A key without tasks has room.
+    const isAlone = firstKey === undefined || !this.#rows.hasAny(firstKey);
+    const row = storedTask(task, isAlone ? lease : undefined);
+    this.#rows.insert(isAlone ? admitted(row) : row);
+    if (!isAlone) this.#touch(row);
+    return isAlone;
   }
 
   /** Admits what has room now, under each first key in which a task has come or gone. */
@@ -150,7 +147,7 @@ export class TaskQueue {
   /** Whether a claim may find anything, or has anything to change. */
   isDue(request: ClaimRequest): boolean {
     const isAny = (queue: QueueName): boolean =>
-      request[queue] > 0 && this.#due(queue, request, 1).next().done !== true;
+      request[queue] > 0 && this.#due(queue, request, 1).length > 0;
     return (
       QUEUES.some(isAny) ||
       this.#suspect(request) !== undefined ||
@@ -193,25 +190,22 @@ export class TaskQueue {
   #earliest(queue: QueueName, request: ClaimRequest): readonly TaskRow[] {
     const limit = request[queue];
     if (limit < 1) return [];
-    return [...this.#due(queue, request, limit)].toSorted(earliestFirst).slice(0, limit);
+    return this.#due(queue, request, limit).toSorted(earliestFirst).slice(0, limit);
   }
 
   /** Due tasks, up to the limit of each workflow. */
-  *#due(queue: QueueName, { workflows, now }: ClaimRequest, limit: number): Generator<TaskRow> {
-    for (const workflow of new Set(workflows)) {
-      yield* this.#rows.due({ line: CLAIMED[queue], workflow, until: now, limit });
-    }
+  #due(queue: QueueName, { workflows, now }: ClaimRequest, limit: number): readonly TaskRow[] {
+    return this.#rows.due({ line: CLAIMED[queue], workflows, until: now, limit });
   }
 
   /**
    * Tasks that ask for room after their pause, and admitted tasks that nobody claims. Up to the limit of each workflow.
    */
   *#unsettled({ workflows, now }: ClaimRequest, limit: number): Generator<TaskRow> {
-    for (const workflow of this.#rows.workflows("limited")) {
-      yield* this.#rows.due({ line: "paused", workflow, until: now, limit });
-      if (workflows.includes(workflow)) continue;
-      yield* this.#rows.due({ line: "admitted", workflow, until: now - UNCLAIMED_MS, limit });
-    }
+    const limited = [...this.#rows.workflows("limited")];
+    yield* this.#rows.due({ line: "paused", workflows: limited, until: now, limit });
+    const unknown = limited.filter((workflow) => !workflows.includes(workflow));
+    yield* this.#rows.due({ line: "admitted", workflows: unknown, until: now - UNCLAIMED_MS, limit });
   }
 
   /** The suspect whose turn it is. */
@@ -247,16 +241,16 @@ export class TaskQueue {
   }
 
   nextDue(workflows: readonly string[], queues: readonly QueueName[] = QUEUES): number | null {
-    const lines = queues.flatMap((queue) => WAITING[queue]);
-    const times = workflows
-      .flatMap((workflow) => lines.map((line) => this.#first(line, workflow)?.visibleAt))
-      .concat(this.#nextSuspectAt(workflows, queues))
-      .filter((at) => at !== undefined);
+    const times = queues
+      .flatMap((queue) => WAITING[queue])
+      .flatMap((line) => this.#first(line, workflows).map(({ visibleAt }) => visibleAt))
+      .concat(this.#nextSuspectAt(workflows, queues) ?? []);
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  #first(line: ClaimQueueName, workflow: string): TaskRow | undefined {
-    return this.#rows.due({ line, workflow, until: EVER, limit: 1 })[0];
+  /** The first task of each workflow. */
+  #first(line: ClaimQueueName, workflows: readonly string[]): readonly TaskRow[] {
+    return this.#rows.due({ line, workflows, until: EVER, limit: 1 });
   }
 
   #nextSuspectAt(workflows: readonly string[], queues: readonly QueueName[]): number | undefined {
@@ -283,7 +277,9 @@ export class TaskQueue {
       case "failing":
         return this.#rows.failing(listing.least, listing.limit);
       case "due":
-        return this.#rows.due({ ...listing, line: "steps", until: EVER });
+        return this.#rows
+          .due({ line: "steps", workflows: [listing.workflow], until: EVER, limit: listing.limit })
+          .toSorted(earliestFirst);
       case "parked":
         return this.#rows.parked(listing.key, listing.limit);
       case "forgotten":
@@ -307,15 +303,15 @@ export class TaskQueue {
     }
   }
 
-  /** The first task of each workflow and line, by one seek each, however many tasks exist. */
+  /** The first task of each workflow, by one seek for each line, however many tasks exist. */
   #firstOfEach(): readonly TaskRow[] {
     const first = new Map<string, TaskRow>();
     for (const queue of QUEUES) {
       const lines: readonly ClaimQueueName[] = queue === "limited" ? [...WAITING.limited, "parked"] : [queue];
-      for (const workflow of this.#rows.workflows(queue)) {
-        const known = [first.get(workflow), ...lines.map((line) => this.#first(line, workflow))];
-        const [earliest] = known.filter((task) => task !== undefined).toSorted(earliestFirst);
-        if (earliest !== undefined) first.set(workflow, earliest);
+      const workflows = [...this.#rows.workflows(queue)];
+      for (const task of lines.flatMap((line) => this.#first(line, workflows))) {
+        const before = first.get(task.workflow);
+        if (before === undefined || earliestFirst(task, before) < 0) first.set(task.workflow, task);
       }
     }
     return [...first.values()].toSorted((a, b) => compareTexts(a.workflow, b.workflow));

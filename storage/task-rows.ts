@@ -36,11 +36,12 @@ export interface TaskRows {
   /** Tasks of an instance by name, with equal names as armed; none of the kind `except`. */
   ofInstance(instance: string, limit: number, except?: TaskKind): readonly TaskRow[];
   /**
-   * Tasks of a line whose `visibleAt` is `until` or earlier, held or not: earliest first, at the same time as armed.
+   * Tasks of a line whose `visibleAt` is `until` or earlier, held or not: of each workflow the earliest, up to `limit`,
+   * and at the same time as armed. They come in any order; a workflow that is named twice counts once.
    */
   due(wanted: {
     readonly line: ClaimQueueName;
-    readonly workflow: string;
+    readonly workflows: readonly string[];
     readonly until: number;
     readonly limit: number;
   }): readonly TaskRow[];

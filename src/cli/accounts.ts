@@ -18,10 +18,9 @@ import type { AccountRecord, Tier } from "../payments/tables/identity.ts";
 import { silentLogger, systemClock, systemRandom } from "../runtime.ts";
 import { TIERS } from "./dev-data.ts";
 import { DATABASE_OPTIONS, withDatabase, type DatabaseOptions } from "./open-database.ts";
-import type { Print } from "./print.ts";
+import { type Print, UsageError } from "./command.ts";
 import { duration, oneOf, readArguments, wholeNumber } from "./read-arguments.ts";
 import { table } from "./table.ts";
-import { UsageError } from "./usage-error.ts";
 
 const WHERE = {
   ...DATABASE_OPTIONS,

@@ -1,7 +1,7 @@
 /** `paystate backup FILE`: one moment of a database that may be in use, in a file of its own. */
 import { backupSqlite, type SqliteBackupProgress } from "../../storage/sqlite.ts";
 import { databaseFile, type DatabaseOptions } from "./open-database.ts";
-import type { Print } from "./print.ts";
+import type { Print } from "./command.ts";
 import { ProgressBar } from "./progress-bar.ts";
 
 /** Options of a backup: the database, and the format of the answer. */

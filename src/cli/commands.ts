@@ -2,10 +2,9 @@
  * All commands by name. A command loads only the modules it needs; a module that cannot be loaded is reported like any
  * other problem.
  */
-import { end } from "./end.ts";
-import type { Command, Print } from "./print.ts";
+import { backup, dev, inspect, listen, machines, migrate, reconcile, trigger } from "./command-arguments.ts";
+import { end, type Command, type Print, UsageError } from "./command.ts";
 import { USAGE } from "./usage.ts";
-import { UsageError } from "./usage-error.ts";
 
 type Load = () => Promise<Command>;
 
@@ -31,16 +30,16 @@ const OPERATOR_COMMANDS = [
 ] as const;
 
 const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
-  ["dev", async () => (await import("./commands/dev.ts")).dev],
-  ["listen", async () => (await import("./commands/listen.ts")).listen],
-  ["machines", async () => (await import("./commands/machines.ts")).machines],
-  ["inspect", async () => (await import("./commands/inspect.ts")).inspect],
-  ["reconcile", async () => (await import("./commands/reconcile.ts")).reconcile],
+  ["dev", async () => dev],
+  ["listen", async () => listen],
+  ["machines", async () => machines],
+  ["inspect", async () => inspect],
+  ["reconcile", async () => reconcile],
   ["accounts", async () => (await import("./accounts.ts")).accounts],
   ["keys", async () => (await import("./accounts.ts")).keys],
-  ["trigger", async () => (await import("./commands/trigger.ts")).trigger],
-  ["backup", async () => (await import("./commands/backup.ts")).backup],
-  ["migrate", async () => (await import("./commands/migrate.ts")).migrate],
+  ["trigger", async () => trigger],
+  ["backup", async () => backup],
+  ["migrate", async () => migrate],
   ["doctor", async () => (await import("./commands/doctor.ts")).doctor],
   ...INSTANCE_COMMANDS.map((name): [string, Load] => [name, () => instanceCommand(name)]),
   ...OPERATOR_COMMANDS.map((name): [string, Load] => [name, () => operatorCommand(name)]),

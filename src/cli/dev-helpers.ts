@@ -1,7 +1,7 @@
 /** `/_dev`: HTTP helpers of `paystate dev` for a developer, served beside the API by this command only. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
-import { readBody, parseJson } from "../http/read-json-body.ts";
+import { readBody, parseJson } from "../http/read-contents.ts";
 import { nodeListener } from "../http/node-listener.ts";
 import {
   isFromHere,

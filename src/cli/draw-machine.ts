@@ -11,7 +11,7 @@ import { mermaidText } from "../inspector/chart/draw-mermaid.ts";
 import { standaloneSvg } from "../inspector/chart/draw-svg.ts";
 import { layOutChart } from "../inspector/chart/lay-out-chart.ts";
 import { readChart } from "../inspector/chart/read-chart.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./command.ts";
 
 /** Formats of `--format`. */
 export const MACHINE_FORMATS: readonly string[] = ["mermaid", "svg", "json"];

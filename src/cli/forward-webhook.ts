@@ -8,7 +8,7 @@ import { request as ask } from "undici";
 import { DELIVERY_DEADLINE_MS } from "../payments/webhooks/sending/attempt.ts";
 import { verifyWebhook, WebhookRefused, type WebhookNotice } from "../receiver/index.ts";
 import type { Clock } from "../runtime.ts";
-import type { Print } from "./print.ts";
+import type { Print } from "./command.ts";
 
 /** The target of forwarded webhooks, and the secrets that prove them genuine. */
 interface ForwardingParts {

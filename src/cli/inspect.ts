@@ -18,9 +18,8 @@ import { stderrLogger } from "../stderr-logger.ts";
 import { workflowsIn } from "./charts-file.ts";
 import { closeServer, DEV_HOST, listenOn, takePort } from "./loopback-server.ts";
 import { paymentCharts } from "./payment-charts.ts";
-import type { Print } from "./print.ts";
+import { type Print, UsageError } from "./command.ts";
 import { isUrl } from "./url-or-path.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** The arguments of the command, read and checked. */
 interface InspectArguments {

@@ -2,7 +2,7 @@
 /** The `paystate` command: runs the command in its arguments, and reports an error in a sentence. */
 import { inspect } from "node:util";
 import { runCommand } from "./commands.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./command.ts";
 
 /** The exit code of a `reconcile` that could not look. */
 const NOTHING_CONCLUDED = 2;

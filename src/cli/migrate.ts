@@ -1,6 +1,6 @@
 /** `paystate migrate`: an SQLite database goes on in PostgreSQL. */
 import { type CopiedRows, type Move, moveToPostgres } from "../../storage/postgres.ts";
-import type { Print } from "./print.ts";
+import type { Print } from "./command.ts";
 import { table } from "./table.ts";
 
 /** Moves, and prints what was counted and summed while every row was read back. */

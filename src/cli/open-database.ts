@@ -10,7 +10,7 @@ import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { DATABASE_FILE } from "./dev-data.ts";
 import { isPostgres, isUrl, refuseUrlAsFolder } from "./url-or-path.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./command.ts";
 
 /** The options that say which database is meant. */
 export const DATABASE_OPTIONS = { data: { type: "string" }, database: { type: "string" } } as const;

@@ -16,7 +16,7 @@ import { trustedBy } from "./dev-receiver.ts";
 import { tryToHoldFolder } from "./hold-folder.ts";
 import { DEV_HOST, isLoopback } from "./loopback-server.ts";
 import { stderrLogger } from "../stderr-logger.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./command.ts";
 
 /** The part of a service that operators use. */
 export type OperatorService = Pick<PaymentService, "reconcile"> &

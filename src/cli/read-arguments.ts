@@ -1,6 +1,6 @@
 /** Reads the arguments of a command strictly: an unknown argument is refused by name, with the right form. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./command.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 type Parsed<O extends Options> = ReturnType<
@@ -69,4 +69,16 @@ export function duration(option: string, text: string, { unit, most }: Durations
 /** Throws `UsageError` when an option's text is none of the expected ones. */
 export function oneOf(option: string, text: string, expected: readonly string[]): void {
   if (!expected.includes(text)) throw new UsageError(`${option} ${text}: expected ${expected.join(" or ")}`);
+}
+
+/** The one argument that a command takes; `what` names it. */
+export function onlyArgument(command: string, what: string, [first, second]: readonly string[]): string {
+  if (first === undefined) throw new UsageError(`${command} expects ${what}`);
+  if (second !== undefined) throw new UsageError(`${command} takes ${what}, and no "${second}"`);
+  return first;
+}
+
+/** Throws `UsageError` when there is any. */
+export function noArgument(command: string, [first]: readonly string[]): void {
+  if (first !== undefined) throw new UsageError(`${command} takes no argument "${first}"`);
 }

@@ -5,7 +5,7 @@ import type { PurseReconciliation } from "../payments/reconcile/purses.ts";
 import type { Reconciliation } from "../payments/reconcile/reconcile.ts";
 import type { WalletReconciliation, WalletFinding } from "../payments/reconcile/wallet.ts";
 import type { OperatorService } from "./open-service.ts";
-import type { Print } from "./print.ts";
+import type { Print } from "./command.ts";
 
 /** Prints the findings, and resolves with whether all findings are explained. */
 export async function reconcile(
@@ -36,11 +36,15 @@ const SUMS: readonly (readonly [name: keyof AssetTally, label: string])[] = [
 
 /** The page for people: a line for each address with a problem, then the sums, then the verdict. */
 function reconciliationPage(reconciliation: Reconciliation): string {
-  const { isExplained, addresses, assets, findings, wallet, purses } = reconciliation;
+  const { isExplained, addresses, assets, findings, wallet, purses, mendedTotals } = reconciliation;
   const lines = [
     ...findings.map(findingsLine),
     ...wallet.findings.map(walletLine),
     ...purses.filter(({ unknownSignatures }) => unknownSignatures.length > 0).map(purseLine),
+    ...mendedTotals.map(
+      ({ resource, kept, counted }) =>
+        `${resource}: its total was ${kept}, its rows sum to ${counted}: mended`,
+    ),
   ];
   const table = SUMS.map(([name, label]) => [label, ...assets.map((sums) => sums[name])]).filter(
     ([label, ...sums]) => label === "deposited" || sums.some((sum) => sum !== "0"),

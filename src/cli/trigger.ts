@@ -9,8 +9,7 @@ import { DELIVERY_DEADLINE_MS } from "../payments/webhooks/sending/attempt.ts";
 import { NOTICE_EVENTS, noticeBody, type NoticeEvent } from "../payments/webhooks/sending/notice-body.ts";
 import { signatureHeaders } from "../payments/webhooks/sending/signature.ts";
 import type { OperatorService } from "./open-service.ts";
-import type { Print } from "./print.ts";
-import { UsageError } from "./usage-error.ts";
+import { type Print, UsageError } from "./command.ts";
 
 /** The event of that name. Throws a sentence that lists them all. */
 export function eventOf(text: string): NoticeEvent {

@@ -1,5 +1,5 @@
 /** Tells a URL from a path: one that is taken for a path has its password in errors, or in the name of a folder. */
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./command.ts";
 
 export function isUrl(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);

@@ -1,6 +1,5 @@
 /** Sends a request until it is answered, under one idempotency key. */
 import type { Clock, Random } from "../runtime.ts";
-import { boundedText } from "./bounded-text.ts";
 import type { CheckedClientOptions } from "./client-options.ts";
 import { NoAnswer } from "./no-answer.ts";
 import type { Operation } from "./operations.ts";
@@ -133,4 +132,35 @@ function rejectedBy(signal: AbortSignal): Promise<never> {
 
 function hexOf(random: Random, length: number): string {
   return [...random.bytes(length)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** A page of lists holds 100 elements; the largest of them is far smaller than this. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+interface Chunk {
+  readonly done: boolean;
+  /** Absent at the end. */
+  readonly value?: Uint8Array;
+}
+
+/** The whole text. Rejects when it is too long, and with the reason of `signal` when that aborts. */
+async function boundedText(response: Response, signal: AbortSignal): Promise<string> {
+  if (response.body === null) return "";
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  try {
+    for (;;) {
+      const { done, value } = (await reader.read()) as Chunk;
+      signal.throwIfAborted();
+      if (done || value === undefined) return text + decoder.decode();
+      bytes += value.byteLength;
+      if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+      text += decoder.decode(value, { stream: true });
+    }
+  } finally {
+    // Cancelling a finished stream does nothing. The sender's reaction is not awaited.
+    reader.cancel().catch(() => {});
+  }
 }

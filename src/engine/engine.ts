@@ -21,6 +21,7 @@ import { InstanceRetentionLoop, type RetentionStatus } from "./retention/retenti
 import { ChartCheck, storedCharts } from "./stored-charts.ts";
 import type { CommittedStep, CommitAdditions } from "./step-commit-writer.ts";
 import { StepHandler, type SendResult } from "./step-handler.ts";
+import { StorageGate } from "./storage-gate.ts";
 import { CommitListenerList } from "./commit-listener-list.ts";
 import { taskCommands, type TaskCommands } from "./troubled-tasks.ts";
 import { Worker } from "./worker.ts";
@@ -83,7 +84,8 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
   /**
    * Takes nothing new, lets the work in hand finish for up to `timeoutMs` (default 5,000), gives back the rest. Work
    * that is unfinished by then is done by the process that runs next. Resolves at most 10 seconds after `timeoutMs`,
-   * even when the storage does not answer; rejects when the shards of watches could not be given back.
+   * even when the storage does not answer; rejects when the shards of watches could not be given back. From then on the
+   * engine asks its storage nothing by itself, so that it may be closed; your own calls still do.
    */
   stop(options?: { readonly timeoutMs?: number }): Promise<void>;
   /** Stops as `stop()` does, at the end of an `await using` block. */
@@ -138,7 +140,8 @@ function partsOf<W>(options: EngineOptions<W>) {
     ...limits
   } = checkEngineOptions(options);
   const tables = [storedCharts, ranTasks, ...Object.values<AnyTable>(options.tables ?? {})];
-  const storage = withTables(options.storage, tables);
+  const gate = new StorageGate();
+  const storage = gate.guarding(withTables(options.storage, tables));
   const holder = Buffer.from(random.bytes(8)).toString("hex");
   const own: EngineContext = { storage, clock, log, holder, leaseMs: limits.leaseMs };
   const workflows = new WorkflowRegistry(options.workflows);
@@ -180,47 +183,29 @@ function partsOf<W>(options: EngineOptions<W>) {
     send: ({ instance, event }, by) => steps.send(instance, givenEvent(event), by),
   });
   const retention = new InstanceRetentionLoop({ ...own, keepMs: keep?.finished ?? null, archive });
-  return { storage, clock, log, workflows, worker, steps, polling, retention, waiting, subscribers };
+  return { gate, storage, clock, log, workflows, worker, steps, polling, retention, waiting, subscribers };
 }
 
 function engineOf<W>(parts: EngineParts<W>): Engine<W> {
-  const { storage, clock, log, workflows, worker, steps, polling, retention, waiting, subscribers } = parts;
-  const reads = instanceReads(storage, () => workflows.claims);
-  const commanded = wakingStorage(storage, worker);
+  const { gate, storage, log, workflows, worker, polling, retention, subscribers } = parts;
   let stopListening: (() => void) | null = null;
-  const stop: Engine<W>["stop"] = async ({ timeoutMs = DEFAULT_STOP_MS } = {}) => {
+  const stop: Engine<W>["stop"] = (options) => {
     stopListening?.();
     stopListening = null;
-    const isStopped = new AbortController();
-    const stopped = Promise.all([polling.stop(timeoutMs), worker.stop(timeoutMs), retention.stop(timeoutMs)]);
-    const tooLong = clock.sleep(timeoutMs + MAX_GIVE_BACK_MS, isStopped.signal);
-    await Promise.race([stopped, tooLong]).finally(() => {
-      isStopped.abort();
-      // Told last: what they wait for may be the work in hand.
-      waiting.stop();
-    });
+    return stopped(parts, () => stopListening === null, options);
   };
-  const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
-  const commands = taskCommands(commanded, () => clock.now());
-  const instances = instanceCommands(commanded, send);
   const onCommit = (listener: () => void): (() => void) => subscribers.add(listener);
-  const acting = engineActs({ storage, log, send, ...commands, ...instances });
+  const calls = callsOf(parts);
+  const acting = engineActs({ storage, log, ...calls, send: (id, event) => parts.steps.send(id, event) });
   return {
+    ...gate.forHost(calls),
     inspected: { workflows: workflows.units, storage, isProduction: () => false, onCommit, acting },
-    commit: (companions) => steps.commit(companions),
-    start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
-    send: async (workflow, id, ...[event, companions]) =>
-      steps.send(id, givenEvent(event), { ...companions, workflow }),
-    ...reads,
-    ...commands,
-    ...instances,
-    waitFor: (id, until, { signal } = {}) => waiting.waitFor(id, until, signal),
     subscribe: (listener) => subscribers.add(listener),
     watching: () => polling.standing(),
-    retention: () => retention.standingWithStorage(),
     run({ only = null } = {}) {
       if (only !== null && stopListening !== null) return;
       workflows.take(only);
+      gate.open();
       stopListening ??= storage.onWake(() => worker.wake());
       worker.run();
       if (only === null) polling.run();
@@ -228,10 +213,63 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
     },
     stop,
     [Symbol.asyncDispose]: () => stop(),
+  };
+}
+
+/** See `Engine.stop`. `isOver` is false once it runs again. */
+async function stopped<W>(
+  { gate, clock, polling, worker, retention, waiting }: EngineParts<W>,
+  isOver: () => boolean,
+  { timeoutMs = DEFAULT_STOP_MS }: { readonly timeoutMs?: number } = {},
+): Promise<void> {
+  const isStopped = new AbortController();
+  const shut = async (): Promise<void> => (isOver() ? gate.shut() : undefined);
+  const end = async (): Promise<void> => {
+    try {
+      await Promise.all([polling.stop(timeoutMs), worker.stop(timeoutMs), retention.stop(timeoutMs)]);
+    } finally {
+      await shut();
+    }
+  };
+  const tooLong = clock.sleep(timeoutMs + MAX_GIVE_BACK_MS, isStopped.signal);
+  await Promise.race([end(), tooLong]).finally(() => {
+    isStopped.abort();
+    void shut();
+    // Told last: what they wait for may be the work in hand.
+    waiting.stop();
+  });
+}
+
+/** The methods of an engine that ask its storage. */
+function callsOf<W>({
+  storage,
+  clock,
+  workflows,
+  worker,
+  steps,
+  polling,
+  retention,
+  waiting,
+}: EngineParts<W>) {
+  const commanded = wakingStorage(storage, worker);
+  const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
+  const calls: Pick<Engine<W>, "commit" | "start" | "send" | "waitFor" | "retention" | "settled"> = {
+    commit: (companions) => steps.commit(companions),
+    start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
+    send: async (workflow, id, ...[event, companions]) =>
+      steps.send(id, givenEvent(event), { ...companions, workflow }),
+    waitFor: (id, until, { signal } = {}) => waiting.waitFor(id, until, signal),
+    retention: () => retention.standingWithStorage(),
     async settled() {
       do await worker.quiet();
       while (await polling.pollOnce());
     },
+  };
+  return {
+    ...calls,
+    ...instanceReads(storage, () => workflows.claims),
+    ...taskCommands(commanded, () => clock.now()),
+    ...instanceCommands(commanded, send),
   };
 }
 

@@ -58,7 +58,7 @@ export async function lookAtBatch(
     missed: (watches) => watches.forEach((watch) => missed.add(watch)),
   };
   try {
-    await look.tell(await Promise.race([watcher.poll(batch, look), givenUp]));
+    await look.tell(await Promise.race([polled(watcher, batch, look), givenUp]));
     return { batch, told, missed, isCutOff: over.signal.aborted, error: null };
   } catch (error) {
     // Nothing is known about untold watches. They wait for the next interval, since the outside may be out of order.
@@ -68,4 +68,13 @@ export async function lookAtBatch(
     await timeIsOver;
     signal.removeEventListener("abort", end);
   }
+}
+
+/** What a watcher throws at once is rejected, too: the patience with it would end the process, unheard. */
+async function polled(
+  watcher: Watcher,
+  batch: readonly WatchRecord[],
+  look: PollContext,
+): ReturnType<Watcher["poll"]> {
+  return watcher.poll(batch, look);
 }

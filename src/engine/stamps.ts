@@ -28,7 +28,8 @@ export const STEP_PATTERN = String.raw`(?:[0-9a-v]{19}|\d{1,16})`;
 /** The present moment, with a stamp of its own. Stamps are ordered as texts by the time at which they were made. */
 export function newMoment(clock: Clock, random: Random): StepTime {
   const at = clock.now();
-  const chance = new DataView(Uint8Array.from(random.bytes(CHANCE_BYTES)).buffer);
+  const { buffer, byteOffset } = random.bytes(CHANCE_BYTES);
+  const chance = new DataView(buffer, byteOffset);
   const digits = (offset: number): string =>
     (chance.getUint32(offset) >>> SPARE_BITS).toString(RADIX).padStart(CHANCE_DIGITS, "0");
   const time = Math.max(0, Math.floor(at)).toString(RADIX).padStart(TIME_DIGITS, "0");

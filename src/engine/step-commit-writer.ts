@@ -10,7 +10,6 @@ import type {
   TaskRecord,
   Write,
 } from "../../storage/storage.ts";
-import { queueOf } from "../../storage/task-queues.ts";
 import { isTurnOver, nextTurn } from "../runtime.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { together, type StepResult, type VoicedAction } from "./step-result.ts";
@@ -125,7 +124,7 @@ export class StepCommitWriter<W> {
     const { consumes, arms: companionArms = [] } = companions;
     const follows = together(parts.map((part) => part.follows));
     const arms = [...companionArms, ...follows.arms];
-    const due = arms.filter((task) => task.dueAt <= at && queueOf(task) !== "limited");
+    const due = arms.filter((task) => task.dueAt <= at);
     const reserved = hands.reserve(due, consumes?.task);
     const { taken } = reserved;
     const { holder, leaseMs } = hands;
@@ -149,7 +148,11 @@ export class StepCommitWriter<W> {
     const { parked = [] } = result;
     const leased = taken.filter(({ id }) => !parked.includes(id));
     hands.fill(reserved, leased.map(asFirstClaim));
-    for (const task of arms) if (!taken.includes(task)) hands.dueAt(task.dueAt);
+    for (const task of arms) {
+      // A parked message waits for the one before it.
+      const isBehind = task.kind === "message" && parked.includes(task.id);
+      if (!isBehind && !leased.includes(task)) hands.dueAt(task.dueAt);
+    }
     onCommitted({ commit, voiced: follows.voiced });
     return result;
   }

@@ -1,8 +1,10 @@
 /** Polls the watches of one kind in this process's shards: several looks at once, each within its time. */
+import { setMaxListeners } from "node:events";
 import type { WatchRecord } from "../../storage/storage.ts";
-import { elapsed } from "../runtime.ts";
+import { elapsed, isTurnOver, nextTurn } from "../runtime.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { lookAtBatch, LookTimeoutError } from "./look-at-batch.ts";
+import { LookPacer } from "./look-pacer.ts";
 import { Pause } from "./pause.ts";
 import type { StepCommitAdditions } from "./step-commit-writer.ts";
 import type { SendResult } from "./step-handler.ts";
@@ -24,9 +26,9 @@ interface RunningWatchLoopParts extends WatchLoopParts {
   readonly signal: AbortSignal;
 }
 
-/** The most looks of one kind at once: a look that waits for a slow answer leaves other looks their turn. */
-const LOOKS_AT_ONCE = 4;
 const DEFAULT_BATCH_SIZE = 256;
+/** Watches that are listed in one go: between two parts of a listing, timers and requests get their turn. */
+const LISTED_AT_ONCE = 2_000;
 /** The longest time between two listings, in which watches armed by other processes are found. */
 const MAX_LISTING_PAUSE_MS = 1_000;
 /** Listing takes at most one part in so many of the time, however many watches there are. */
@@ -44,6 +46,7 @@ export class WatchKindLoop {
   readonly #watcher: Watcher;
   readonly #around: RunningWatchLoopParts;
   readonly #turns: WatchQueue;
+  readonly #pacer: LookPacer;
   readonly #pause: Pause;
   readonly #turnsToList = new KeyedQueue();
   readonly #looks = new Set<Promise<void>>();
@@ -52,14 +55,21 @@ export class WatchKindLoop {
   readonly #share: WatchShare;
   #listAt = 0;
   #isWatched = false;
+  /** Whether it is known about how many there are: the first listing may meet any number. */
+  #isListed = false;
   #isClosed = false;
   #warnAt = 0;
+  /** Whether all looks are asked for at once. */
+  #isHurried = false;
 
   constructor(kind: string, watcher: Watcher, around: RunningWatchLoopParts) {
+    // Each look under way listens, which is no leak.
+    setMaxListeners(0, around.signal);
     this.#kind = kind;
     this.#watcher = watcher;
     this.#around = around;
     this.#turns = new WatchQueue(watcher.intervalMs);
+    this.#pacer = new LookPacer(around, watcher.intervalMs, () => this.#fill());
     this.#pause = new Pause(around.clock);
     this.#share = new WatchShare(kind, around);
   }
@@ -88,10 +98,15 @@ export class WatchKindLoop {
   /** Looks at every watch, now; true when any instance moved because of it, or of a look that was under way. */
   async lookAtAll(): Promise<boolean> {
     const before = this.#moves;
-    await this.#ended();
-    this.#listAt = 0;
-    await this.#list(() => true);
-    await this.#ended();
+    this.#isHurried = true;
+    try {
+      await this.#ended();
+      this.#listAt = 0;
+      await this.#list(() => true);
+      await this.#ended();
+    } finally {
+      this.#isHurried = false;
+    }
     return this.#moves > before;
   }
 
@@ -113,7 +128,7 @@ export class WatchKindLoop {
   /** Takes or renews shards, or gives them up, takes in their watches, and begins to look at those that are due. */
   #list(isDue: (dueAt: number) => boolean): Promise<void> {
     return this.#turnsToList.take("list", async () => {
-      const { storage, clock, log } = this.#around;
+      const { clock, log } = this.#around;
       const kind = this.#kind;
       const began = elapsed(clock);
       const before = this.#share.shards.join();
@@ -122,24 +137,49 @@ export class WatchKindLoop {
         else await this.#share.giveUp(clock.now());
         const { shards } = this.#share;
         if (began >= this.#listAt || shards.join() !== before) {
-          const watches = shards.length === 0 ? [] : await storage.watches({ kind, shards });
-          this.#turns.list(watches, elapsed(clock), isDue);
-          this.#listAt = elapsed(clock) + (elapsed(clock) - began) * LISTING_SHARE;
+          const tookMs = await this.#listShards(shards, isDue);
+          this.#listAt = elapsed(clock) + tookMs * LISTING_SHARE;
         }
         this.#fill();
       } catch (err) {
+        if (this.#around.signal.aborted) return;
         log.warn({ kind, err }, "the watches of a kind could not be listed");
       }
     });
   }
 
+  /** Takes in the watches of these shards, part by part; resolves with the milliseconds of work that took. */
+  async #listShards(shards: readonly number[], isDue: (dueAt: number) => boolean): Promise<number> {
+    const { storage, clock } = this.#around;
+    const { isUrgent, roundMs, batchSize = DEFAULT_BATCH_SIZE } = this.#watcher;
+    const urgent = isUrgent === undefined ? undefined : isUrgent.bind(this.#watcher);
+    const parts = this.#isListed ? Math.max(1, Math.ceil(this.#turns.size / LISTED_AT_ONCE)) : shards.length;
+    const atOnce = Math.max(1, Math.ceil(shards.length / parts));
+    let tookMs = 0;
+    this.#turns.beginListing();
+    for (let first = 0; first < shards.length; first += atOnce) {
+      if (isTurnOver()) await nextTurn();
+      const began = elapsed(clock);
+      const part = shards.slice(first, first + atOnce);
+      const watches = await storage.watches({ kind: this.#kind, shards: part });
+      this.#turns.list(watches, { now: elapsed(clock), isDue, isUrgent: urgent });
+      tookMs += elapsed(clock) - began;
+    }
+    this.#turns.endListing();
+    this.#isListed = true;
+    const { size } = this.#turns;
+    this.#pacer.spread(Math.ceil(size / batchSize), roundMs?.call(this.#watcher, size));
+    return tookMs;
+  }
+
   #fill(): void {
-    const { clock, signal } = this.#around;
-    while (this.#looks.size < LOOKS_AT_ONCE && !signal.aborted) {
-      const size = this.#watcher.batchSize ?? DEFAULT_BATCH_SIZE;
-      const batch = this.#turns.take(size, elapsed(clock));
+    const size = this.#watcher.batchSize ?? DEFAULT_BATCH_SIZE;
+    while (this.#pacer.mayLook(this.#looks.size, this.#isHurried)) {
+      const isSpread = this.#pacer.isSpread && !this.#isHurried;
+      const batch = isSpread ? this.#turns.takeSpread(size) : this.#turns.take(size);
       if (batch.length === 0) return;
-      const look = this.#look(batch).then(() => {
+      this.#pacer.begun();
+      const look = this.#look(batch, isSpread).then(() => {
         this.#looks.delete(look);
         this.#fill();
       });
@@ -147,17 +187,19 @@ export class WatchKindLoop {
     }
   }
 
-  async #look(batch: readonly WatchRecord[]): Promise<void> {
+  async #look(batch: readonly WatchRecord[], isSpread: boolean): Promise<void> {
     const { clock, signal } = this.#around;
     const tell = (events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> => this.#tell(events, batch);
     const ended = await lookAtBatch(this.#watcher, batch, { clock, signal, tell });
-    this.#turns.end(ended, elapsed(clock));
+    this.#turns.end(ended, elapsed(clock), isSpread);
     if (ended.error === null) this.#warnAt = 0;
     else this.#warn(ended.error, batch.length);
   }
 
   #warn(err: unknown, watches: number): void {
-    const { clock, log } = this.#around;
+    const { clock, log, signal } = this.#around;
+    // A look that was cut off by the stop has found nothing out about the world.
+    if (signal.aborted) return;
     const isNews = err instanceof LookTimeoutError || elapsed(clock) >= this.#warnAt;
     if (isNews) this.#warnAt = elapsed(clock) + WARN_AGAIN_MS;
     const fields = { kind: this.#kind, watches, err };

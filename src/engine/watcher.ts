@@ -37,7 +37,18 @@ export interface Watcher {
   /** Watches in one look, 1 to 10,000: as many as one question to the outside can hold. Default 256. */
   readonly batchSize?: number;
   /**
-   * Looks at up to `batchSize` watches; up to four looks of a kind run at once. Resolves with events that are not told
+   * The time in which each of so many watches is to have its turn, in milliseconds; asked at each listing. Where it is
+   * longer than `intervalMs`, or takes more than four looks, they are spread over it evenly, with as many at once, up to 64, as that takes. Left out,
+   * all that is due is looked at as soon as four looks at once allow.
+   */
+  readonly roundMs?: (watches: number) => number;
+  /**
+   * Whether a watch comes before its turn while looks are spread: every second look is for such watches first, and each
+   * of them is looked at when two thirds of a round have passed. Asked at each listing.
+   */
+  readonly isUrgent?: (watch: WatchRecord) => boolean;
+  /**
+   * Looks at up to `batchSize` watches; up to four looks of a kind run at once without `roundMs`. Resolves with events that are not told
    * yet. An error means that nothing was found out about the untold watches. A look that has not ended after a minute
    * is given up, with the same meaning.
    */

@@ -107,8 +107,7 @@ export class Worker {
   }
 
   /**
-   * Keeps places for as many due tasks without limits as this process takes at once; the task `ending` leaves its place
-   * to a due task.
+   * Keeps places for as many due tasks as this process takes at once; the task `ending` leaves its place to a due task.
    */
   reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
     const takeable = this.#stopping === null ? [] : this.#around.workflows.takenAmong(due);
@@ -167,7 +166,7 @@ export class Worker {
         ms = outageMs > 0 ? outageMs : await this.#restMs();
       } catch (err) {
         this.#outage.missed(elapsed(clock));
-        log.error({ err }, "the storage could not be asked for work");
+        if (!signal.aborted) log.error({ err }, "the storage could not be asked for work");
       }
       if (!this.#pause.isEnded && this.#inHand.isEmpty && !this.#places.hasReserved) this.#tellQuiet();
       await this.#pause.take(ms, signal);

@@ -1,7 +1,6 @@
 /** A limit per client address, for requests that no account can be asked about. */
 import ipaddr from "ipaddr.js";
-import { limitExceeded } from "./limit-exceeded.ts";
-import { writeRateLimit } from "./rate-limit-headers.ts";
+import { limitExceeded, writeRateLimit } from "./rate-limit.ts";
 import type { RateWindow } from "./rate-window.ts";
 
 /** Requests per window and client. An unknown address (null) is not limited. */

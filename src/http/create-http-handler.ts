@@ -6,13 +6,13 @@ import type { PaymentService } from "../service/payment-service.ts";
 import { HealthCache } from "../service/health-cache.ts";
 import type { Authorize } from "../inspector/admit-viewer.ts";
 import { Inspector, INSPECTOR_PATH } from "../inspector/inspector.ts";
-import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
+import { checkOptions, functionOption, objectWith, optionsWith, runtimeOptions } from "../options.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
-import { systemClock, type Clock, type Logger, type Random } from "../runtime.ts";
+import { systemClock } from "../runtime.ts";
 import { AccountWindowList } from "./account-window-list.ts";
 import { Authentication, type CallerLookup } from "./authentication.ts";
 import { ClientLimit } from "./client-limit.ts";
-import { PER_CLIENT, WINDOWS, type TierLimits } from "./contract/limits.ts";
+import { PER_CLIENT, WINDOWS } from "./contract/limits.ts";
 import { ENDPOINTS } from "./endpoints/every-endpoint.ts";
 import { LIVE_PATH, liveAnswer, READY_PATH, readyAnswer } from "./health-probes.ts";
 import { inspectorAnswer } from "./inspector-answer.ts";
@@ -22,64 +22,6 @@ import { ApiReference } from "./api-reference.ts";
 import { RateWindow } from "./rate-window.ts";
 import { HttpRequestHandler } from "./http-request-handler.ts";
 import { sitesOf, type Route } from "./routes.ts";
-
-/** Options of `createHttpHandler`. Only the service has no default. */
-export interface HttpHandlerOptions {
-  readonly service: PaymentService;
-  /** The path of the endpoints, such as "/payments" for /payments/v1/tokens. Default "": at /v1. */
-  readonly basePath?: string;
-  /**
-   * The host's own authentication instead of API keys; null refuses with `INVALID_API_KEY`. An error of the function is
-   * answered with `INTERNAL_ERROR` and logged. To read the body, use `request.clone()`. Default: the service's API keys
-   * in `Authorization: Bearer`.
-   */
-  readonly authenticate?: (request: Request) => Promise<Caller | null>;
-  /**
-   * Requests per minute and account, by tier, counted in each process by itself: P processes together let up to P times the
-   * limit pass. Cancellations and webhook registrations have exact limits of their own, counted in the database.
-   * `failedAuthentications` and `documents` are limits per minute and client address.
-   */
-  readonly limits?: {
-    /** Everything that only looks, unknown paths included. Default 120/600/3,000. */
-    readonly reads?: TierLimits;
-    /** Quotes and their refreshes. Default 60/300/1,200. */
-    readonly quotes?: TierLimits;
-    /** Transactions, and changing or deleting webhooks. Default 30/150/600. */
-    readonly creates?: TierLimits;
-    /** Tests of webhooks. Default 10/50/200. */
-    readonly webhookTests?: TierLimits;
-    /** Beyond it only keys that this process has seen to be good are looked up. Default 60. */
-    readonly failedAuthentications?: number;
-    /** Limit on reads of /v1/openapi.json and /v1/docs, which need no key. Default 60. */
-    readonly documents?: number;
-  };
-  /**
-   * The client's IP address behind a trusted proxy, null when unknown: what limits per address count, and what the
-   * allowed addresses of a key are compared with. Clients can write anything into `X-Forwarded-For`: take what your own
-   * proxy has added, which is the last. Anything but a string or null, and what it throws, is answered with
-   * `INTERNAL_ERROR` and logged. Default: the socket's; none for `fetch`.
-   */
-  readonly clientAddress?: (request: Request) => string | null;
-  /**
-   * Serves the inspector at `/_inspector`: pages that show every chart and every stored instance, live and read-only.
-   * `true` is for development: it answers this machine alone, and never on mainnet or before `start()`. `authorize` says
-   * who may look instead, also in production; what it throws refuses. With `acts: true` who may look may also act: have a
-   * task tried again or dropped, cancel, release, deliver again; each act is confirmed, and stands in the operator's audit
-   * log. Default false.
-   */
-  readonly inspector?: boolean | { readonly authorize?: Authorize; readonly acts?: boolean };
-  /**
-   * Answers `GET /health/live` and `GET /health/ready` below `basePath`, without a key, with `{ status }`: the first with
-   * 200 while the process answers, the second with 503 while nothing can be taken, see `Health`. Default false.
-   */
-  readonly health?: boolean;
-  /** The service's clock. Default: the machine's own. */
-  readonly clock?: Clock;
-  /** Makes request ids. Default: the operating system's. */
-  readonly random?: Random;
-  /** Told about every answer of 500 and 502, with its request id. Default: stderr. */
-  readonly logger?: Logger;
-}
 
 /** The service as a handler of requests. Both forms give the same answers and never throw. */
 export interface HttpHandler {
@@ -93,44 +35,84 @@ export interface HttpHandler {
   node(this: void, request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
-const inspectorOptions = z.strictObject({
+const inspectorOptions = optionsWith({
   authorize: functionOption<Authorize>().optional(),
   acts: z.boolean().optional(),
 });
 const perMinute = z.number().int().min(1).max(1_000_000);
-const perTier = z.strictObject({ free: perMinute, pro: perMinute, enterprise: perMinute });
+const perTier = optionsWith({ free: perMinute, pro: perMinute, enterprise: perMinute });
 
-const optionsSchema = z.strictObject({
+const optionsSchema = optionsWith({
   service: objectWith<PaymentService>(
     ["authenticate", "createTransaction", "health", "tokens"],
     "a payment service: createPaymentService({ … })",
   ),
+  /** The path of the endpoints, such as "/payments" for /payments/v1/tokens. Default "": at /v1. */
   basePath: z
     .string()
     .regex(/^(\/[A-Za-z0-9._~-]+)*$/, {
       error: 'expected "" or a path such as "/payments", without a slash at the end',
     })
     .default(""),
+  /**
+   * The host's own authentication instead of API keys; null refuses with `INVALID_API_KEY`. An error of the function is
+   * answered with `INTERNAL_ERROR` and logged. To read the body, use `request.clone()`. Default: the service's API keys
+   * in `Authorization: Bearer`.
+   */
   authenticate: functionOption<(request: Request) => Promise<Caller | null>>().optional(),
-  limits: z
-    .strictObject({
-      reads: perTier.default(WINDOWS.reads.perMinute),
-      quotes: perTier.default(WINDOWS.quotes.perMinute),
-      creates: perTier.default(WINDOWS.creates.perMinute),
-      webhookTests: perTier.default(WINDOWS.webhookTests.perMinute),
-      failedAuthentications: perMinute.default(PER_CLIENT.failedAuthentications),
-      documents: perMinute.default(PER_CLIENT.documents),
-    })
-    .prefault({}),
+  /**
+   * Requests per minute and account, by tier, counted in each process by itself: P processes together let up to P times the
+   * limit pass. Cancellations and webhook registrations have exact limits of their own, counted in the database.
+   * `failedAuthentications` and `documents` are limits per minute and client address.
+   */
+  limits: optionsWith({
+    /** Everything that only looks, unknown paths included. Default 120/600/3,000. */
+    reads: perTier.default(WINDOWS.reads.perMinute),
+    /** Quotes and their refreshes. Default 60/300/1,200. */
+    quotes: perTier.default(WINDOWS.quotes.perMinute),
+    /** Transactions, and changing or deleting webhooks. Default 30/150/600. */
+    creates: perTier.default(WINDOWS.creates.perMinute),
+    /** Tests of webhooks. Default 10/50/200. */
+    webhookTests: perTier.default(WINDOWS.webhookTests.perMinute),
+    /** Beyond it only keys that this process has seen to be good are looked up. Default 60. */
+    failedAuthentications: perMinute.default(PER_CLIENT.failedAuthentications),
+    /** Limit on reads of /v1/openapi.json and /v1/docs, which need no key. Default 60. */
+    documents: perMinute.default(PER_CLIENT.documents),
+  }).prefault({}),
+  /**
+   * The client's IP address behind a trusted proxy, null when unknown: what limits per address count, and what the
+   * allowed addresses of a key are compared with. Clients can write anything into `X-Forwarded-For`: take what your own
+   * proxy has added, which is the last. Anything but a string or null, and what it throws, is answered with
+   * `INTERNAL_ERROR` and logged. Default: the socket's; none for `fetch`.
+   */
   clientAddress: functionOption<(request: Request) => string | null>().optional(),
+  /**
+   * Serves the inspector at `/_inspector`: pages that show every chart and every stored instance, live and read-only.
+   * `true` is for development: it answers this machine alone, and never on mainnet or before `start()`. `authorize` says
+   * who may look instead, also in production; what it throws refuses. With `acts: true` who may look may also act: have a
+   * task tried again or dropped, cancel, release, deliver again; each act is confirmed, and stands in the operator's audit
+   * log. Default false.
+   */
   inspector: z
     .union([z.boolean(), inspectorOptions], {
       error: "expected true, false, { authorize } or { acts }",
     })
     .default(false),
+  /**
+   * Answers `GET /health/live` and `GET /health/ready` below `basePath`, without a key, with `{ status }`: the first with
+   * 200 while the process answers, the second with 503 while nothing can be taken, see `Health`. Default false.
+   */
   health: z.boolean().default(false),
-  ...runtimeOptions,
+  /** The service's clock. Default: the machine's own. */
+  clock: runtimeOptions.clock,
+  /** Makes request ids. Default: the operating system's. */
+  random: runtimeOptions.random,
+  /** Told about every answer of 500 and 502, with its request id. Default: stderr. */
+  logger: runtimeOptions.logger,
 });
+
+/** Options of `createHttpHandler`. Only the service has no default. @interface */
+export type HttpHandlerOptions = z.input<typeof optionsSchema>;
 
 type CheckedOptions = Readonly<z.output<typeof optionsSchema>>;
 

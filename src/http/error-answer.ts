@@ -5,7 +5,7 @@ import { LedgerUnavailable } from "../ledger/ledger.ts";
 import { CommitUnknown } from "../../storage/decided.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import type { Logger } from "../runtime.ts";
-import { standingWhenRefused, writeRateLimit } from "./rate-limit-headers.ts";
+import { writeRateLimit } from "./rate-limit.ts";
 import type { WholeAnswer } from "./whole-answer.ts";
 
 /** Labels of a request in the log, for failures on our side. */
@@ -36,7 +36,7 @@ export function errorAnswer(thrown: unknown, { label, headers }: BegunAnswer, lo
   const { status, header }: ErrorKind = ERRORS[code];
   if (header !== undefined) headers.set(header.name, header.valueOf(details));
   if (isPaymentError(error, "RATE_LIMIT_EXCEEDED")) {
-    writeRateLimit(headers, standingWhenRefused(error.details));
+    writeRateLimit(headers, { ...error.details, remaining: 0, resetSeconds: error.details.retryAfter });
   }
   headers.set("content-type", "application/json");
   const body = { error: { code, message, details: { ...details, requestId: label.requestId } } };

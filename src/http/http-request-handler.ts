@@ -9,10 +9,9 @@ import type { Authentication } from "./authentication.ts";
 import { clientAddressBy } from "./client-address.ts";
 import type { ClientLimit } from "./client-limit.ts";
 import { CountedRequest } from "./counted-request.ts";
-import type { KeyedEndpoint, Reference } from "./contract/endpoint.ts";
+import type { Call, KeyedEndpoint, Reference } from "./contract/endpoint.ts";
 import { errorAnswer, type BegunAnswer } from "./error-answer.ts";
 import type { Connection } from "./node-listener.ts";
-import { ReadCall } from "./read-call.ts";
 import { NOTHING_READ, readContents, type RequestContent } from "./read-contents.ts";
 import { allowedMethods, endpointFor, type OpenRoute, type Route } from "./routes.ts";
 import { responseOf, type WholeAnswer } from "./whole-answer.ts";
@@ -117,7 +116,19 @@ export class HttpRequestHandler {
     const counted = new CountedRequest({ service, windows, endpoint, caller, headers, mayBeReplay });
     const contents = await enter(arrival, endpoint, counted);
     if (site === null || endpoint === undefined) return refuseMethod(arrival, site, headers);
-    const call = new ReadCall({ service, windows, caller, path, request, contents, counted });
+    const { onLimit, onNew } = counted;
+    const call: Call = {
+      service,
+      caller,
+      path,
+      ...contents,
+      options: { ...contents.options, onLimit, onNew },
+      // A Request makes its signal when it is first read, and few endpoints need one.
+      get signal() {
+        return request.signal;
+      },
+      standings: () => windows.standings(caller),
+    };
     const answer = await endpoint.serve(call);
     if (answer.replayed) await counted.replayed();
     return success(answer, endpoint, { headers, base: this.#baseOf(arrival) });

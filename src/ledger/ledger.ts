@@ -249,8 +249,23 @@ export interface WitnessRules {
 /** Every question that asks a node. */
 export type LedgerReads = Omit<
   Ledger,
-  "isOnCurve" | "markerAddress" | "tokenAccountOf" | "sizeOf" | "explainError" | "restricted" | "close"
+  | "isOnCurve"
+  | "markerAddress"
+  | "tokenAccountOf"
+  | "sizeOf"
+  | "explainError"
+  | "restricted"
+  | "readLimit"
+  | "close"
 >;
+
+/** The reads that the endpoints permit, as they are configured. */
+export interface ReadLimit {
+  /** Reads a second of this process, of all endpoints together; null where one of them names no limit. */
+  readonly perSecond: number | null;
+  /** Accounts in one read. */
+  readonly accounts: number;
+}
 
 /**
  * The chain's side of a payment service. Every implementation passes the ledger contract suite. What payments need that
@@ -373,6 +388,8 @@ export interface Ledger extends RoutingLedger {
    * `witnesses` is null or a whole number from 1, and where no endpoint is left.
    */
   restricted(restriction: WitnessRules): Promise<LedgerReads>;
+  /** How much may be read: the looks at deposit addresses keep within it. Left out where nothing is known of it. */
+  readonly readLimit?: ReadLimit;
   /** Releases sockets and timers. */
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import bs58 from "bs58";
 import { LOOKUP_TABLE_PROGRAM, UPGRADEABLE_LOADER } from "../solana/programs.ts";
 import { accountKeysOf, type AccountKeys } from "./account-keys.ts";
 import { type AccountState, addressBytes, fromNative, toNative, withoutData } from "./account-state.ts";
-import { SLOTS_PER_EPOCH } from "./epoch.ts";
+import { SLOTS_PER_EPOCH } from "./clock-sysvar.ts";
 import { genesisOf, type LateProgram } from "./late-programs.ts";
 import type { Litesvm, NativeFailure, NativeInnerInstruction, NativeMeta, NativeBank } from "./litesvm.ts";
 import type { DecodedTransaction } from "./transaction-bytes.ts";

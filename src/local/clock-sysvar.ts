@@ -2,7 +2,9 @@
 import { CLOCK_BYTES } from "../solana/layouts.ts";
 import { SYSVAR_OWNER } from "../solana/programs.ts";
 import type { AccountState } from "./account-state.ts";
-import { SLOTS_PER_EPOCH } from "./epoch.ts";
+
+/** Mainnet's length of an epoch. The schedule has no warm-up, so that epoch n begins at slot n × this. */
+export const SLOTS_PER_EPOCH = 432_000;
 
 /** The times in the clock sysvar. */
 interface SlotTimes {

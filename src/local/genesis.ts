@@ -1,11 +1,12 @@
 /** The genesis of a local chain: its hash, its keys, and the accounts that exist before the first transaction. */
-import { createHash, createHmac } from "node:crypto";
+import { createHash, createHmac, type KeyObject, sign } from "node:crypto";
 import bs58 from "bs58";
+import { PublicKey } from "@solana/web3.js";
 import type { AccountState } from "./account-state.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.ts";
 import type { GenesisEntry } from "./journal.ts";
-import { KeyPair } from "./key-pair.ts";
 import { encodeMint } from "./token-layout.ts";
+import { privateKeyOf, publicKeyOf } from "../ed25519.ts";
 
 /** Both stablecoins count in millionths, as on mainnet. */
 export const STABLECOIN_DECIMALS = 6;
@@ -73,4 +74,28 @@ export function genesisAccounts(
     [keys.mints.USDC, mint],
     [keys.mints.USDT, mint],
   ]);
+}
+
+/** An Ed25519 key pair. */
+class KeyPair {
+  readonly publicKey: PublicKey;
+  readonly #privateKey: KeyObject;
+  readonly #seed: Uint8Array;
+
+  /** The pair of a 32-byte seed. */
+  constructor(seed: Uint8Array) {
+    this.#seed = Uint8Array.from(seed);
+    this.#privateKey = privateKeyOf(seed);
+    this.publicKey = new PublicKey(publicKeyOf(this.#privateKey));
+  }
+
+  /** 64 bytes, secret then public key: the form of web3.js and of the Solana tools' key files. */
+  get secretKey(): Uint8Array {
+    return Uint8Array.from(Buffer.concat([this.#seed, this.publicKey.toBytes()]));
+  }
+
+  /** The signature (64 bytes) over a message. */
+  sign(message: Uint8Array): Uint8Array {
+    return Uint8Array.from(sign(null, message, this.#privateKey));
+  }
 }

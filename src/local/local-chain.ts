@@ -1,27 +1,7 @@
-/** The local chain as its users hold it: its options and its methods. */
-import type { Clock } from "../runtime.ts";
+/** The local chain as its users hold it: its methods. */
 import type { FaultControl } from "./faults.ts";
 import type { Funds } from "./funding.ts";
 import type { Listener } from "./http-listener.ts";
-
-/** Options of a local chain. */
-export interface LocalChainOptions {
-  /** Tells the time; `sleep` is needed for delay faults, and for subscriptions while slots follow the clock. */
-  readonly clock: Pick<Clock, "now"> & Partial<Pick<Clock, "sleep">>;
-  /**
-   * File the chain lives in; made when absent (mode 0600), replayed when present: some 0.4 ms for each transaction.
-   * Without it, nothing is kept.
-   */
-  readonly journal?: string;
-  /** Duration of a slot in milliseconds, 400 by default. With 0 slots pass by `advance` only. */
-  readonly slotMs?: number;
-  /** All keys of the chain's own are derived from it. The journal's seed must be the same. */
-  readonly seed?: string;
-  /** Slots after which a block is confirmed, 1 by default. */
-  readonly confirmedAfter?: number;
-  /** Slots after which a block is finalized, 32 by default. */
-  readonly finalizedAfter?: number;
-}
 
 /** A key pair of the chain's own. It is worth nothing anywhere else. */
 export interface LocalWallet {

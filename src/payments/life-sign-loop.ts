@@ -61,6 +61,7 @@ export class LifeSignLoop {
       await clock.sleep(SIGN_EVERY_MS, signal);
       if (signal.aborted) return;
       this.#signing = this.#give().catch((err: unknown) => {
+        if (signal.aborted) return;
         log.warn({ err }, "a sign of life could not be stored; it is given again in a minute");
       });
       await this.#signing;

@@ -33,11 +33,8 @@ export function spend({ signature, purse, amount }: Spending, at: number): reado
 }
 
 /** Base units that a purse has spent in the 24 hours before `now`. */
-export async function spentInADay(
-  storage: Pick<PaymentStorage, "spendings">,
+export const spentInADay = (
+  storage: Pick<PaymentStorage, "spent">,
   purse: string,
   now: number,
-): Promise<bigint> {
-  const rows = await storage.spendings(purse, now - DAY_MS);
-  return rows.reduce((sum, { amount }) => sum + amount, 0n);
-}
+): Promise<bigint> => storage.spent(purse, now - DAY_MS);

@@ -67,14 +67,22 @@ const PAUSED_SECONDS = 60;
 export function createPaymentService(options: PaymentServiceOptions): PaymentService {
   const parts = assembleService(checkOptions("createPaymentService", paymentServiceOptions, options));
   const useCases = useCasesOf(parts);
-  const methods = {
-    ...lifeOf(parts, { areMintsNamed: options.stablecoins !== undefined }),
+  const { storageGate, operator } = parts;
+  const life = lifeOf(parts, { areMintsNamed: options.stablecoins !== undefined });
+  const asking = {
+    ...askingOf(parts, life.reader),
     ...accountMethods(parts),
     ...transactionMethods(parts, useCases),
     ...webhookMethods(parts, useCases),
-    ...operatorMethods(parts),
   };
-  return { ...methods, inspected: inspectedOf(parts, methods) };
+  const { instances, ...commands } = operator;
+  return {
+    ...life.methods,
+    ...storageGate.forHost(asking),
+    tokens: () => ({ tokens: parts.context.assets.tokens }),
+    operator: { ...storageGate.forHost(commands), instances: storageGate.forHost(instances) },
+    inspected: inspectedOf(parts, { ...asking, operator }),
+  };
 }
 
 /** The methods of one part of a service. */
@@ -83,12 +91,17 @@ type Methods<Name extends keyof PaymentService> = Pick<PaymentService, Name>;
 function lifeOf(
   parts: ServiceParts,
   named: MintOptions,
-): Methods<"workflows" | "start" | "stop" | "settled" | "health" | "subscribe" | typeof Symbol.asyncDispose> {
+): {
+  readonly methods: Methods<
+    "workflows" | "start" | "stop" | "settled" | "subscribe" | typeof Symbol.asyncDispose
+  >;
+  readonly reader: HealthReader;
+} {
   const { context, observed, commits, engine, workflows, notices, retention, countMatters, disputed } = parts;
   const { storage, clock } = context;
   const life = new ServiceLoop(parts, named);
   const stop: PaymentService["stop"] = ({ timeoutMs = STOP_MS } = {}) => life.stop(timeoutMs);
-  const health = new HealthReader({
+  const reader = new HealthReader({
     storage,
     commits,
     ledger: observed,
@@ -96,13 +109,14 @@ function lifeOf(
     countMatters,
     countDisputes: async () => (await disputed()).length,
     silentParts: () => parts.parts.silent(),
+    permittedDeposits: parts.routing === null ? undefined : () => parts.routing?.permittedDeposits() ?? null,
     workflowKeys: workflows.flatMap(({ claims }) => claims),
     chain: () => life.chain,
     watching: () => engine.watching(),
     troubles: () => engine.troubles(),
     retention: () => retention.standing(),
   });
-  return {
+  const methods = {
     workflows,
     start: () => life.start(),
     stop,
@@ -111,9 +125,9 @@ function lifeOf(
       await notices.settled();
     },
     [Symbol.asyncDispose]: () => stop(),
-    health: () => health.read(),
-    subscribe: (filter, listener) => notices.subscribe(filter, listener),
+    subscribe: notices.subscribe.bind(notices),
   };
+  return { methods, reader };
 }
 
 /** The view and acts of an inspector. */
@@ -138,7 +152,7 @@ function inspectedOf(
 function accountMethods({
   context,
   chain,
-}: ServiceParts): ApiKeys & Methods<"account" | "tokens" | "balances" | "countRefused" | "limitStatus"> {
+}: ServiceParts): ApiKeys & Methods<"account" | "balances" | "countRefused" | "limitStatus"> {
   const { ledger, assets } = context;
   const keys = new StoredApiKeys({ ...context, environments: () => chain.keyEnvironments });
   return {
@@ -149,7 +163,6 @@ function accountMethods({
     revokeKey: (keyId) => keys.revokeKey(keyId),
     authenticate: (authorization, address) => keys.authenticate(authorization, address),
     account: (caller) => readAccount(context, caller),
-    tokens: () => ({ tokens: assets.tokens }),
     balances: (address) => readBalances({ ledger, assets }, address),
     countRefused: async (caller, scope) => (await countHit(context, caller, scope)).standing,
     limitStatus: (caller, scope) => limitStatus(context, caller, scope),
@@ -230,9 +243,9 @@ function webhookMethods(
   };
 }
 
-function operatorMethods(parts: ServiceParts): Methods<"operator" | "diagnose" | "reconcile"> {
+function askingOf(parts: ServiceParts, reader: HealthReader): Methods<"health" | "diagnose" | "reconcile"> {
   return {
-    operator: parts.operator,
+    health: () => reader.read(),
     diagnose: () => diagnose(parts),
     reconcile: () => reconciled(parts),
   };

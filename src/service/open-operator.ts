@@ -62,6 +62,7 @@ export function openOperator(service: OperatedService): OperatorParts {
     control: routing === null ? null : depositControl(service, routing),
     recovery: routing === null ? null : (writeAct) => recovery(service, routing, writeAct),
     watching: () => engine.watching(),
+    permittedDeposits: () => routing?.permittedDeposits() ?? null,
     workflowKeys: workflows.flatMap(({ claims }) => claims),
     instances: readsOf(engine),
   });

@@ -1,8 +1,8 @@
 /** Builds private mode from its options: the machines, their effects and their watchers. */
+import type { z } from "zod";
 import { countedDeposit } from "../payments/deposit-context.ts";
-import type { Address } from "../address.ts";
 import type { AnnounceEffect } from "../payments/notice-writes.ts";
-import type { PrivateRoutingOptions } from "./payment-service-options.ts";
+import type { paymentServiceOptions } from "./payment-service-options.ts";
 import { askedSigner, type AskPart } from "../payments/host-parts.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -12,8 +12,8 @@ import { priceCheck } from "../payments/swap-provider/price-check.ts";
 import { checkPurses } from "../payments/purses/check-purses.ts";
 import { depositAddressWorkflow } from "../payments/private/deposit-address-workflow.ts";
 import type { DepositKeys } from "../payments/secrets/deposit-keys.ts";
-import { askedPrices } from "../payments/prices/asked-prices.ts";
-import { GuardedPriceSource, type CheckedPriceBounds } from "../payments/prices/guarded-prices.ts";
+import { askedPrices, refuseFixedPrices } from "../payments/prices/prices.ts";
+import { GuardedPriceSource } from "../payments/prices/guarded-prices.ts";
 import { PaymentEffects } from "../payments/outgoing/payment-effects.ts";
 import { paymentWorkflow } from "../payments/outgoing/payment-workflow.ts";
 import { paymentStarter, type PaymentWorkflow } from "../payments/outgoing/planned-payment.ts";
@@ -24,7 +24,6 @@ import { PayoutRouting } from "../payments/private/route-order.ts";
 import { declinableRouting } from "../payments/outgoing/declined.ts";
 import { OtherCopyReader } from "../payments/outgoing/other-copy-payment.ts";
 import { spendingCheck, type SpendingCheck } from "../payments/outgoing/unknown-spending.ts";
-import { refuseFixedPrices } from "../payments/prices/refuse-fixed-prices.ts";
 import { refuseSharedPurses } from "../payments/purses/refuse-shared-purses.ts";
 import { refundCosts } from "../payments/outgoing/plans/refund-cost.ts";
 import { returnTokens } from "../payments/private/return-tokens.ts";
@@ -35,25 +34,12 @@ import { boundSettlement } from "../payments/private/bound-settlement.ts";
 import { SettlementEffects } from "../payments/private/settle-address.ts";
 import { leafStarter } from "../payments/outgoing/start-leaves.ts";
 import { watchAttempts } from "../payments/outgoing/watch-attempts.ts";
+import { LookBudget } from "../payments/private/look-budget.ts";
 import { DepositWatch } from "../payments/private/watch-deposits.ts";
 import { StrayWatch } from "../payments/private/watch-strays.ts";
 
 /** The options with their defaults. */
-type CheckedOptions = Readonly<
-  Required<
-    Omit<
-      PrivateRoutingOptions,
-      "screen" | "treasury" | "priceBounds" | "maxSponsorSpendPerDay" | "lowBalance"
-    >
-  >
-> & {
-  readonly treasury: Address;
-  readonly screen?: ScreenAddress | undefined;
-  /** A limit in lamports. */
-  readonly maxSponsorSpendPerDay?: bigint | undefined;
-  readonly lowBalance?: bigint | undefined;
-  readonly priceBounds: CheckedPriceBounds;
-};
+type CheckedOptions = NonNullable<z.output<typeof paymentServiceOptions>["privateRouting"]>;
 
 /** Private mode as the options have it, or null when it is off. */
 export function openPrivateRouting(
@@ -159,7 +145,7 @@ function createPrivateRouting({
     orders,
     addresses,
     workflows: [orders, addresses, payments],
-    watchers: watchersOf({ ...shared, spendingCheck: checked }, intervalMs),
+    ...watchingOf({ ...shared, spendingCheck: checked }, intervalMs),
     check: (genesisHash) => refuseFixedPrices(genesisHash, prices, "privateRouting.prices"),
     warn: () => checkPurses({ ...shared, sponsor, treasury, mostSpentPerDay: terms.mostSpentPerDay }),
   };
@@ -171,12 +157,19 @@ interface WatchingParts extends Omit<ServiceContext, "random"> {
 }
 
 /** The closer an address is to its deposit, the more often it is looked at. */
-function watchersOf(watching: WatchingParts, intervalMs: number): PrivateRouting["watchers"] {
-  return {
+function watchingOf(
+  watching: WatchingParts,
+  intervalMs: number,
+): Pick<PrivateRouting, "watchers" | "permittedDeposits"> {
+  const budget = new LookBudget(watching.ledger);
+  const deposits = (kind: string, everyMs: number): DepositWatch =>
+    new DepositWatch({ ...watching, budget }, { kind, intervalMs: everyMs });
+  const watchers = {
     attempts: watchAttempts({ ...watching, intervalMs }),
-    deposits: new StrayWatch(new DepositWatch(watching, intervalMs), watching),
-    recentDeposits: new DepositWatch(watching, intervalMs),
-    lateDeposits: new DepositWatch(watching, LATE_INTERVAL_MS),
-    slowDeposits: new DepositWatch(watching, SLOW_INTERVAL_MS),
+    deposits: new StrayWatch(deposits("deposits", intervalMs), watching),
+    recentDeposits: deposits("recentDeposits", intervalMs),
+    lateDeposits: deposits("lateDeposits", LATE_INTERVAL_MS),
+    slowDeposits: deposits("slowDeposits", SLOW_INTERVAL_MS),
   };
+  return { watchers, permittedDeposits: () => budget.permitted() };
 }

@@ -8,188 +8,21 @@ import type { Archive } from "../engine/index.ts";
 import { ARCHIVE_DEADLINE_MS } from "../engine/retention/archiving.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Signer } from "../ledger/sign-transaction.ts";
-import { functionOption, objectWith, runtimeOptions } from "../options.ts";
+import { functionOption, objectWith, optionsWith, runtimeOptions } from "../options.ts";
 import { MAINNET_STABLECOINS } from "../payments/assets/assets.ts";
-import { priceBoundsOption, type PriceBounds } from "../payments/prices/guarded-prices.ts";
+import { priceBoundsOption } from "../payments/prices/guarded-prices.ts";
 import type { AttentionListener } from "../payments/operator/attention/matter-report-writer.ts";
 import type { RecoveryJournal } from "../payments/operator/recovery/entry.ts";
 import { PART_DEADLINE_MS } from "../payments/host-parts.ts";
 import type { PriceSource } from "../payments/prices/prices.ts";
 import type { ScreenAddress } from "../payments/recipients/screening.ts";
 import type { ArchivedRow } from "../payments/retention/archived-rows.ts";
-import { keepOption, type KeepOptions } from "../payments/retention/keep.ts";
+import { keepOption, type CheckedKeepOptions, type KeepOptions } from "../payments/retention/keep.ts";
 import type { MasterSecret } from "../payments/secrets/secret-box.ts";
 import type { SwapProvider } from "../payments/swap-provider/swap-provider.ts";
-import type { Clock, Logger, Random } from "../runtime.ts";
 import { readNetwork } from "../networks.ts";
 import { denyList, readHostName } from "../payments/webhooks/sending/deny-list.ts";
 import { readProxyUrl } from "../payments/webhooks/sending/proxy-tunnel.ts";
-
-/** Options of `createPaymentService`. Storage, ledger and secrets have no hidden default. */
-export interface PaymentServiceOptions {
-  /** The storage of everything, such as `await sqliteStorage("payments.db")`. The service does not close it. */
-  readonly storage: EngineStorage;
-  /** The chain, such as `solanaLedger({ endpoints: ["https://…"] })`. The service does not close it. */
-  readonly ledger: Ledger;
-  /** Seals what must not be read from a stolen database. The first version seals, all of them open. 32 bytes each. */
-  readonly masterSecrets: readonly MasterSecret[];
-  /**
-   * The mints of USDC and USDT on this chain, of the Token program, with 6 decimals each: compared with the chain by
-   * `start()`. Default: mainnet's.
-   */
-  readonly stablecoins?: { readonly USDC: string; readonly USDT: string };
-  /**
-   * The time in which a caller may still cancel a wallet transaction, in milliseconds; the transaction is sent only
-   * afterwards. Default 0.
-   */
-  readonly broadcastDelayMs?: number;
-  /** Pause between two looks at the chain while anything is under way, in milliseconds. Default 1,000. */
-  readonly ledgerPollMs?: number;
-  /**
-   * How long the work of a process that vanished waits until another one, or the next start, takes it over, in
-   * milliseconds. Keep it far below the minute in which a signed transaction expires. Default 15,000.
-   */
-  readonly leaseMs?: number;
-  /**
-   * Turns private mode on. Without it private requests are answered ROUTING_UNAVAILABLE, and orders that are open wait
-   * until it is on again.
-   */
-  readonly privateRouting?: PrivateRoutingOptions;
-  /** Turns swaps on. Without it quotes between different assets are answered INSUFFICIENT_LIQUIDITY. */
-  readonly swap?: {
-    /** The swap provider, such as `deskProvider({ desk: keypairSigner(secretKey), prices })`. */
-    readonly provider: SwapProvider;
-    /**
-     * When the provider's own wallet has less of an asset than this that is not promised, as decimal strings by symbol,
-     * such as `{ SOL: "10" }`, it is an operator's matter (`low_purse`). Default: ten times the smallest swap of each.
-     */
-    readonly lowBalance?: Readonly<Record<string, string>>;
-  };
-  readonly webhooks?: {
-    /**
-     * Opens addresses that webhooks may otherwise never reach (private, loopback …). For development only: it lets
-     * tenants send requests into this server's own network. Default: none.
-     */
-    readonly allowAddress?: (ip: string) => boolean;
-    /**
-     * Targets that webhooks never reach, such as the operator's own public machines: addresses and networks like
-     * `"203.0.113.0/24"` or `"2001:db8::7"`, and names of hosts like `"example.com"`, each with every name below it.
-     * Judged at registration, update, test and every connection, and stronger than `allowAddress`. Default: none.
-     */
-    readonly deny?: { readonly addresses?: readonly string[]; readonly hosts?: readonly string[] };
-    /** Certificate authorities in PEM to trust instead of Node's own. Default: Node's and NODE_EXTRA_CA_CERTS. */
-    readonly ca?: string | readonly string[];
-    /**
-     * Sends everything through this egress proxy by HTTP CONNECT, such as `"http://user:password@proxy.example:3128"`
-     * (`http:` or `https:`). TLS is verified end to end, from here to the receiver. Names are still looked up and judged
-     * here first; which address the proxy then connects to, only the proxy can guard. A proxy that refuses, or
-     * has not connected within 5 seconds, fails the attempt with `connect`; it is repeated like any. Default: none.
-     */
-    readonly proxy?: string;
-    /** Takes 200 to 299 as received instead of exactly 200. Default false. */
-    readonly acceptAny2xx?: boolean;
-    /**
-     * The time for which deliveries are also signed with the previous secret, once a new secret is set. Default 24
-     * hours, at most 30 days.
-     */
-    readonly secretOverlapMs?: number;
-    /**
-     * When a webhook is disabled automatically, with the reason `disabled_after_failures`: after `abandoned` abandoned
-     * deliveries in a row, when no delivery succeeded for `undeliveredMs` milliseconds. The owner enables the webhook
-     * again and recovers missed events. Default 100 and 3 days; "never" leaves every webhook enabled.
-     */
-    readonly disableAfter?: "never" | { readonly abandoned?: number; readonly undeliveredMs?: number };
-  };
-  /** Called for each matter that needs a person, once when it begins and once when it is over; see `AttentionListener`. */
-  readonly onAttention?: AttentionListener;
-  /**
-   * The deadline of `onAttention`, in milliseconds, 1,000 to 60,000; after a missed deadline it is called again later.
-   * Default 10,000.
-   */
-  readonly onAttentionDeadlineMs?: number;
-  /**
-   * Told of each private order before its deposit address is handed out, so that a lost database loses no address: see
-   * `RecoveryJournal`, `recoveryFile` and `service.operator.recover`. Default: nothing is written down.
-   */
-  readonly recovery?: RecoveryJournal;
-  /**
-   * How long a signer, a price source and `screen` may take for an answer, in milliseconds, 1,000 to 60,000; a price source
-   * never longer than 5,000, since callers wait for it. Then the call is given up and made again with pauses, only what
-   * needs it waits, and it is a matter (`silent_part`). Default 10,000.
-   */
-  readonly partDeadlineMs?: number;
-  /**
-   * How many people it takes to send held money to another address than the sender's: with 2, a request by `refundTo`
-   * or `operator.returnTokens` is carried out once a second person confirms it by `approve`. Default 1.
-   */
-  readonly approvals?: 1 | 2;
-  /**
-   * How long what is over is kept, such as `{ transactions: "400d", notices: "90d", quotes: "7d" }`; see `KeepOptions`. Default: all
-   * but idempotency answers, which go after 30 days, is kept as long as the database.
-   */
-  readonly keep?: KeepOptions;
-  /**
-   * Gets the rows that are about to be removed, and must have put them somewhere when it resolves. Called at least once for
-   * each: again after a crash. While it throws, or takes longer than `archiveDeadlineMs`, nothing is removed; that is logged once, and
-   * stands in `health().retention.error`. Default: they are gone.
-   */
-  readonly archive?: Archive<ArchivedRow>;
-  /** The deadline of `archive` for up to 32 transactions, in milliseconds, 1,000 to 600,000. Default 60,000. */
-  readonly archiveDeadlineMs?: number;
-  /** Default: the machine's own clock. */
-  readonly clock?: Clock;
-  /** Default: the operating system's. */
-  readonly random?: Random;
-  /** Anything with pino's argument order. Default: warnings and errors go to stderr, the rest nowhere. */
-  readonly logger?: Logger;
-}
-
-/** Options of private mode: wallets, prices and fees. */
-export interface PrivateRoutingOptions {
-  /**
-   * Pays network fees and rent, such as `keypairSigner(secretKey)`. Keep SOL in this wallet: private mode needs no
-   * other asset.
-   */
-  readonly sponsor: Signer;
-  /** Receives the fees: a wallet that exists, since small change may go to it. */
-  readonly treasury: string;
-  /** The price of SOL in the stablecoins; see `PriceSource`. */
-  readonly prices: PriceSource;
-  /** Bounds on believable prices; see `PriceBounds`. */
-  readonly priceBounds?: PriceBounds;
-  /** Routing fee in hundredths of a percent of what the recipients get, 0 to 1,000. Default 30. */
-  readonly feeBps?: number;
-  /** The time for which an order waits for its deposit, in milliseconds. Default 30 minutes. */
-  readonly depositWindowMs?: number;
-  /**
-   * The most that the sponsor spends within any 24 hours, in SOL as a decimal string, such as `"2.5"`: signed network
-   * fees and rent of others' accounts, and the possible such costs of open orders. Rent that a sweep brings back does
-   * not count. At the limit new private orders are answered ROUTING_UNAVAILABLE capacity; what is under way goes on.
-   * Default: no limit.
-   */
-  readonly maxSponsorSpendPerDay?: string;
-  /**
-   * When the sponsor has less than this that is not reserved, in SOL as a decimal string, it is an operator's matter
-   * (`low_purse`). Default: what fifty sends at once may take.
-   */
-  readonly lowBalance?: string;
-  /** Most recipients of a private payroll, 2 to 500. Default 100. */
-  readonly maxRecipients?: number;
-  /**
-   * The most lamports that the rent of one marker may be. A payment binds them until its deposit address is swept; nothing
-   * is signed while a node tells more. Default 20,000,000 (0.02 SOL), over ten times the rent of 2026.
-   */
-  readonly maxMarkerRent?: bigint;
-  /**
-   * Screens addresses: asked about sender and recipients before an order is taken; about sender and all payers before
-   * money is paid out or back; and about recipients again before they are paid. A refusal at first is VALIDATION_ERROR;
-   * after a deposit it holds the money until an operator decides. Payers are read from how balances changed in the
-   * transactions that nodes list, by amount: money whose payer has no name (newly minted, paid out of a program's
-   * account or out of an account that another key closed) is held too, once it is as much as the smallest deposit. It
-   * is an attribution and no proof. Default: everybody is served.
-   */
-  readonly screen?: ScreenAddress;
-}
 
 const stablecoin = addressSchema("expected a mint address").refine((mint) => mint !== SOL_MINT, {
   error: "expected the mint of a stablecoin, found that of SOL",
@@ -216,17 +49,27 @@ const solAmount = z.string().transform((text, context): bigint => {
   return z.NEVER;
 });
 
-const denyOption = z
-  .strictObject({
-    addresses: z.array(readAs(readNetwork, 'an address or a network, such as "203.0.113.0/24"')).default([]),
-    hosts: z.array(readAs(readHostName, 'the name of a host, such as "example.com"')).default([]),
-  })
-  .transform(({ addresses, hosts }) => denyList(addresses, hosts));
+const denyOption = optionsWith({
+  addresses: z
+    .array(readAs(readNetwork, 'an address or a network, such as "203.0.113.0/24"'))
+    .readonly()
+    .default([]),
+  hosts: z.array(readAs(readHostName, 'the name of a host, such as "example.com"')).readonly().default([]),
+}).transform(({ addresses, hosts }) => denyList(addresses, hosts));
+
+const masterSecret: z.ZodType<MasterSecret, MasterSecret> = z.strictObject({
+  version: z.number().int().min(1),
+  secret: z
+    .custom<Uint8Array>((value) => value instanceof Uint8Array, { error: "expected a Uint8Array" })
+    .refine((bytes) => bytes.length >= 32, { error: "expected 32 bytes or more" }),
+});
+
+const keep: z.ZodType<CheckedKeepOptions, KeepOptions> = keepOption;
 
 const disableAfterOption = z.union(
   [
     z.literal("never"),
-    z.strictObject({
+    optionsWith({
       abandoned: z.number().int().min(1).max(10_000).default(100),
       undeliveredMs: z.number().int().min(0).max(31_536_000_000).default(259_200_000),
     }),
@@ -234,84 +77,196 @@ const disableAfterOption = z.union(
   { error: 'expected "never", or { abandoned: 1 to 10,000, undeliveredMs: 0 to 31,536,000,000 (a year) }' },
 );
 
+const privateRoutingOptions = optionsWith({
+  /**
+   * Pays network fees and rent, such as `keypairSigner(secretKey)`. Keep SOL in this wallet: private mode needs no
+   * other asset.
+   */
+  sponsor: objectWith<Signer>(["sign"], "a signer, such as keypairSigner(secretKey)"),
+  /** Receives the fees: a wallet that exists, since small change may go to it. */
+  treasury: addressSchema("expected a wallet address"),
+  /** The price of SOL in the stablecoins; see `PriceSource`. */
+  prices: objectWith<PriceSource>(["rate"], "a price source: { rate(giveMint, getMint) }"),
+  /** Bounds on believable prices; see `PriceBounds`. */
+  priceBounds: priceBoundsOption.prefault({}),
+  /** Routing fee in hundredths of a percent of what the recipients get, 0 to 1,000. Default 30. */
+  feeBps: z.number().int().min(0).max(1_000).default(30),
+  /** The time for which an order waits for its deposit, in milliseconds. Default 30 minutes. */
+  depositWindowMs: z.number().int().min(60_000).max(86_400_000).default(1_800_000),
+  /**
+   * The most that the sponsor spends within any 24 hours, in SOL as a decimal string, such as `"2.5"`: signed network
+   * fees and rent of others' accounts, and the possible such costs of open orders. Rent that a sweep brings back does
+   * not count. At the limit new private orders are answered ROUTING_UNAVAILABLE capacity; what is under way goes on.
+   * Default: no limit.
+   */
+  maxSponsorSpendPerDay: solAmount.optional(),
+  /**
+   * When the sponsor has less than this that is not reserved, in SOL as a decimal string, it is an operator's matter
+   * (`low_purse`). Default: what fifty sends at once may take.
+   */
+  lowBalance: solAmount.optional(),
+  /** Most recipients of a private payroll, 2 to 500. Default 100. */
+  maxRecipients: z.number().int().min(2).max(500).default(100),
+  /**
+   * The most lamports that the rent of one marker may be. A payment binds them until its deposit address is swept; nothing
+   * is signed while a node tells more. Default 20,000,000 (0.02 SOL), over ten times the rent of 2026.
+   */
+  maxMarkerRent: z.bigint().min(1n).default(20_000_000n),
+  /**
+   * Screens addresses: asked about sender and recipients before an order is taken; about sender and all payers before
+   * money is paid out or back; and about recipients again before they are paid. A refusal at first is VALIDATION_ERROR;
+   * after a deposit it holds the money until an operator decides. Payers are read from how balances changed in the
+   * transactions that nodes list, by amount: money whose payer has no name (newly minted, paid out of a program's
+   * account or out of an account that another key closed) is held too, once it is as much as the smallest deposit. It
+   * is an attribution and no proof. Default: everybody is served.
+   */
+  screen: functionOption<ScreenAddress>().optional(),
+});
+
+/** Options of private mode: wallets, prices and fees. @interface */
+export type PrivateRoutingOptions = z.input<typeof privateRoutingOptions>;
+
 /** Checks `PaymentServiceOptions` and fills in the defaults. */
-export const paymentServiceOptions = z.strictObject({
+export const paymentServiceOptions = optionsWith({
+  /** The storage of everything, such as `await sqliteStorage("payments.db")`. The service does not close it. */
   storage: objectWith<EngineStorage>(
     ["commit", "claim", "install"],
     'a storage, such as await sqliteStorage("payments.db")',
   ),
+  /** The chain, such as `solanaLedger({ endpoints: ["https://…"] })`. The service does not close it. */
   ledger: objectWith<Ledger>(
     ["verifyPayment", "broadcast", "fates"],
     'a ledger, such as solanaLedger({ endpoints: ["https://…"] })',
   ),
+  /** Seals what must not be read from a stolen database. The first version seals, all of them open. 32 bytes each. */
   masterSecrets: z
-    .array(
-      z.strictObject({
-        version: z.number().int().min(1),
-        secret: z
-          .custom<Uint8Array>((value) => value instanceof Uint8Array, { error: "expected a Uint8Array" })
-          .refine((bytes) => bytes.length >= 32, { error: "expected 32 bytes or more" }),
-      }),
-    )
+    .array(masterSecret)
     .min(1, { error: "expected at least one master secret" })
     .refine((all) => new Set(all.map(({ version }) => version)).size === all.length, {
       error: "each version names one secret",
-    }),
-  stablecoins: z
-    .strictObject({ USDC: stablecoin, USDT: stablecoin })
+    })
+    .readonly(),
+  /**
+   * The mints of USDC and USDT on this chain, of the Token program, with 6 decimals each: compared with the chain by
+   * `start()`. Default: mainnet's.
+   */
+  stablecoins: optionsWith({ USDC: stablecoin, USDT: stablecoin })
     .refine(({ USDC, USDT }) => USDC !== USDT, {
       path: ["USDT"],
       error: "expected another mint than that of USDC",
     })
     .default(MAINNET_STABLECOINS),
+  /**
+   * The time in which a caller may still cancel a wallet transaction, in milliseconds; the transaction is sent only
+   * afterwards. Default 0.
+   */
   broadcastDelayMs: z.number().int().min(0).max(20_000).default(0),
+  /** Pause between two looks at the chain while anything is under way, in milliseconds. Default 1,000. */
   ledgerPollMs: z.number().int().min(50).max(60_000).default(1_000),
+  /**
+   * How long the work of a process that vanished waits until another one, or the next start, takes it over, in
+   * milliseconds. Keep it far below the minute in which a signed transaction expires. Default 15,000.
+   */
   leaseMs: z.number().int().min(1_000).max(30_000).default(15_000),
-  privateRouting: z
-    .strictObject({
-      sponsor: objectWith<Signer>(["sign"], "a signer, such as keypairSigner(secretKey)"),
-      treasury: addressSchema("expected a wallet address"),
-      prices: objectWith<PriceSource>(["rate"], "a price source: { rate(giveMint, getMint) }"),
-      priceBounds: priceBoundsOption,
-      feeBps: z.number().int().min(0).max(1_000).default(30),
-      depositWindowMs: z.number().int().min(60_000).max(86_400_000).default(1_800_000),
-      maxSponsorSpendPerDay: solAmount.optional(),
-      lowBalance: solAmount.optional(),
-      maxRecipients: z.number().int().min(2).max(500).default(100),
-      maxMarkerRent: z.bigint().min(1n).default(20_000_000n),
-      screen: functionOption<ScreenAddress>().optional(),
-    })
-    .optional(),
-  swap: z
-    .strictObject({
-      provider: objectWith<SwapProvider>(
-        ["connect"],
-        "a swap provider, such as deskProvider({ desk: keypairSigner(secretKey), prices })",
-      ),
-      lowBalance: z.record(z.string(), z.string()).default({}),
-    })
-    .optional(),
-  webhooks: z
-    .strictObject({
-      allowAddress: functionOption<(ip: string) => boolean>().optional(),
-      deny: denyOption.optional(),
-      ca: z.union([z.string(), z.array(z.string())]).optional(),
-      proxy: readAs(
-        readProxyUrl,
-        'the URL of a proxy, such as "http://proxy.example:3128", with its user and password percent-encoded',
-      ).optional(),
-      acceptAny2xx: z.boolean().optional(),
-      secretOverlapMs: z.number().int().min(0).max(2_592_000_000).default(86_400_000),
-      disableAfter: disableAfterOption.prefault({}),
-    })
-    .prefault({}),
+  /**
+   * Turns private mode on. Without it private requests are answered ROUTING_UNAVAILABLE, and orders that are open wait
+   * until it is on again.
+   */
+  privateRouting: privateRoutingOptions.optional(),
+  /** Turns swaps on. Without it quotes between different assets are answered INSUFFICIENT_LIQUIDITY. */
+  swap: optionsWith({
+    /** The swap provider, such as `deskProvider({ desk: keypairSigner(secretKey), prices })`. */
+    provider: objectWith<SwapProvider>(
+      ["connect"],
+      "a swap provider, such as deskProvider({ desk: keypairSigner(secretKey), prices })",
+    ),
+    /**
+     * When the provider's own wallet has less of an asset than this that is not promised, as decimal strings by symbol,
+     * such as `{ SOL: "10" }`, it is an operator's matter (`low_purse`). Default: ten times the smallest swap of each.
+     */
+    lowBalance: z.record(z.string(), z.string()).default({}),
+  }).optional(),
+  webhooks: optionsWith({
+    /**
+     * Opens addresses that webhooks may otherwise never reach (private, loopback …). For development only: it lets
+     * tenants send requests into this server's own network. Default: none.
+     */
+    allowAddress: functionOption<(ip: string) => boolean>().optional(),
+    /**
+     * Targets that webhooks never reach, such as the operator's own public machines: addresses and networks like
+     * `"203.0.113.0/24"` or `"2001:db8::7"`, and names of hosts like `"example.com"`, each with every name below it.
+     * Judged at registration, update, test and every connection, and stronger than `allowAddress`. Default: none.
+     */
+    deny: denyOption.optional(),
+    /** Certificate authorities in PEM to trust instead of Node's own. Default: Node's and NODE_EXTRA_CA_CERTS. */
+    ca: z.union([z.string(), z.array(z.string()).readonly()]).optional(),
+    /**
+     * Sends everything through this egress proxy by HTTP CONNECT, such as `"http://user:password@proxy.example:3128"`
+     * (`http:` or `https:`). TLS is verified end to end, from here to the receiver. Names are still looked up and judged
+     * here first; which address the proxy then connects to, only the proxy can guard. A proxy that refuses, or
+     * has not connected within 5 seconds, fails the attempt with `connect`; it is repeated like any. Default: none.
+     */
+    proxy: readAs(
+      readProxyUrl,
+      'the URL of a proxy, such as "http://proxy.example:3128", with its user and password percent-encoded',
+    ).optional(),
+    /** Takes 200 to 299 as received instead of exactly 200. Default false. */
+    acceptAny2xx: z.boolean().optional(),
+    /**
+     * The time for which deliveries are also signed with the previous secret, once a new secret is set. Default 24
+     * hours, at most 30 days.
+     */
+    secretOverlapMs: z.number().int().min(0).max(2_592_000_000).default(86_400_000),
+    /**
+     * When a webhook is disabled automatically, with the reason `disabled_after_failures`: after `abandoned` abandoned
+     * deliveries in a row, when no delivery succeeded for `undeliveredMs` milliseconds. The owner enables the webhook
+     * again and recovers missed events. Default 100 and 3 days; "never" leaves every webhook enabled.
+     */
+    disableAfter: disableAfterOption.prefault({}),
+  }).prefault({}),
+  /** Called for each matter that needs a person, once when it begins and once when it is over; see `AttentionListener`. */
   onAttention: functionOption<AttentionListener>().optional(),
+  /**
+   * The deadline of `onAttention`, in milliseconds, 1,000 to 60,000; after a missed deadline it is called again later.
+   * Default 10,000.
+   */
   onAttentionDeadlineMs: z.number().int().min(1_000).max(60_000).default(PART_DEADLINE_MS),
+  /**
+   * Told of each private order before its deposit address is handed out, so that a lost database loses no address: see
+   * `RecoveryJournal`, `recoveryFile` and `service.operator.recover`. Default: nothing is written down.
+   */
   recovery: functionOption<RecoveryJournal>().optional(),
+  /**
+   * How long a signer, a price source and `screen` may take for an answer, in milliseconds, 1,000 to 60,000; a price source
+   * never longer than 5,000, since callers wait for it. Then the call is given up and made again with pauses, only what
+   * needs it waits, and it is a matter (`silent_part`). Default 10,000.
+   */
   partDeadlineMs: z.number().int().min(1_000).max(60_000).default(PART_DEADLINE_MS),
+  /**
+   * How many people it takes to send held money to another address than the sender's: with 2, a request by `refundTo`
+   * or `operator.returnTokens` is carried out once a second person confirms it by `approve`. Default 1.
+   */
   approvals: z.union([z.literal(1), z.literal(2)]).default(1),
-  keep: keepOption.prefault({}),
+  /**
+   * How long what is over is kept, such as `{ transactions: "400d", notices: "90d", quotes: "7d" }`; see `KeepOptions`. Default: all
+   * but idempotency answers, which go after 30 days, is kept as long as the database.
+   */
+  keep: keep.prefault({}),
+  /**
+   * Gets the rows that are about to be removed, and must have put them somewhere when it resolves. Called at least once for
+   * each: again after a crash. While it throws, or takes longer than `archiveDeadlineMs`, nothing is removed; that is logged once, and
+   * stands in `health().retention.error`. Default: they are gone.
+   */
   archive: functionOption<Archive<ArchivedRow>>().optional(),
+  /** The deadline of `archive` for up to 32 transactions, in milliseconds, 1,000 to 600,000. Default 60,000. */
   archiveDeadlineMs: z.number().int().min(1_000).max(600_000).default(ARCHIVE_DEADLINE_MS),
-  ...runtimeOptions,
+  /** Default: the machine's own clock. */
+  clock: runtimeOptions.clock,
+  /** Default: the operating system's. */
+  random: runtimeOptions.random,
+  /** Anything with pino's argument order. Default: warnings and errors go to stderr, the rest nowhere. */
+  logger: runtimeOptions.logger,
 });
+
+/** Options of `createPaymentService`. Storage, ledger and secrets have no hidden default. @interface */
+export type PaymentServiceOptions = z.input<typeof paymentServiceOptions>;

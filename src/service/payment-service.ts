@@ -57,7 +57,11 @@ export interface PaymentService extends ApiKeys {
    * no payment is taken; `health().chain` tells so. The same holds where another chain answers later.
    */
   start(): Promise<void>;
-  /** Takes nothing new and lets the work in hand finish for up to `timeoutMs` (default 5,000). */
+  /**
+   * Takes nothing new and lets the work and the requests in hand finish for up to `timeoutMs` (default 5,000). From then on
+   * the service asks its storage nothing by itself, and the storage may be closed; a request that is still in hand is
+   * refused with `StorageUnusable`. Your own later calls do ask.
+   */
   stop(options?: { readonly timeoutMs?: number }): Promise<void>;
   /** Resolves when nothing is due at the clock's present time; see `Engine.settled`. For tests on a virtual clock. */
   settled(): Promise<void>;

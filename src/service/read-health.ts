@@ -12,6 +12,7 @@ import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
 import { offBy } from "../clock-trust.ts";
 import type { Clock } from "../runtime.ts";
 import type { ChainStatus } from "./chain-check.ts";
+import { DEPOSIT_KIND } from "../payments/operator/attention/crowded-watch.ts";
 import type { StorageUnusableCode } from "../../storage/storage-unusable.ts";
 import type { CommitHealth } from "./commit-health.ts";
 import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "./delivery-backlog.ts";
@@ -77,6 +78,12 @@ export interface Health {
    * the watch that has waited longest. Empty before `start()` and after `stop()`.
    */
   readonly watches: Readonly<Record<string, WatchStatus>>;
+  /**
+   * Deposit addresses whose deposit is waited for here, and how many the configured endpoints permit to be looked at within
+   * 5 s: null where one names no `requestsPerSecond`. Over four fifths of it attention lists it; beyond it deposits are seen
+   * later, and the status is `degraded`. Absent while private mode is off.
+   */
+  readonly deposits?: { readonly watched: number; readonly permitted: number | null };
   /** Facts that endpoints tell this process differently: what depends on them waits. */
   readonly disputes: number;
   /** Indexes of the database that are being built beside all work, or wait for it; absent while there are none. */
@@ -114,6 +121,8 @@ interface HealthParts {
   readonly countDisputes: () => Promise<number>;
   readonly silentParts: () => readonly SilentPart[];
   readonly countMatters: () => Promise<number>;
+  /** Absent while private mode is off. */
+  readonly permittedDeposits?: (() => number | null) | undefined;
   readonly retention: () => Promise<PaymentRetentionStatus>;
 }
 
@@ -145,7 +154,9 @@ export class HealthReader {
     const { clock, watching, commits, storage: database } = this.#parts;
     const silent = this.#parts.silentParts().map(({ part }) => part);
     const indexBuilds = database.building?.() ?? [];
+    const deposits = this.#deposits();
     const parts = {
+      ...(deposits === null ? {} : { deposits }),
       ...(silent.length === 0 ? {} : { silentParts: silent }),
       ...(indexBuilds.length === 0 ? {} : { indexBuilds }),
     };
@@ -181,12 +192,19 @@ export class HealthReader {
       overdueMs > OVERDUE_MS ||
       troubles.deadLetters > 0 ||
       unprovable > 0 ||
+      (deposits !== null && deposits.watched > (deposits.permitted ?? Infinity)) ||
       Object.values(watches).some(({ lateMs }) => lateMs > OVERDUE_MS);
     const storage = commits.standing;
     const isDown = chain.chain.state === "refused" || storage !== "ok";
     const status = isDown ? "down" : isLate ? "degraded" : "ok";
     const counted = { unprovable, overdueMs, ...troubles, disputes, ...parts, attention };
     return { status, storage, ...chain, ...counted, watches, backlog, retention };
+  }
+
+  #deposits(): NonNullable<Health["deposits"]> | null {
+    const { permittedDeposits, watching } = this.#parts;
+    if (permittedDeposits === undefined) return null;
+    return { watched: watching()[DEPOSIT_KIND]?.watched ?? 0, permitted: permittedDeposits() };
   }
 }
 

@@ -4,6 +4,9 @@ import { ChainCheck, type ChainStatus } from "./chain-check.ts";
 import { compareChain, type MintOptions } from "./compare-chain.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
+/** A storage that does not answer for so long holds up no stop. */
+const MAX_ANSWER_MS = 10_000;
+
 /** Runs the loops of a service. */
 export class ServiceLoop {
   readonly #parts: ServiceParts;
@@ -36,10 +39,12 @@ export class ServiceLoop {
     if (this.#stopping !== null) return this.#starting;
     const stopping = new AbortController();
     this.#stopping = stopping;
-    this.#starting = this.#start(stopping.signal).catch((error: unknown) => {
+    this.#parts.storageGate.open();
+    this.#starting = this.#start(stopping.signal).catch(async (error: unknown) => {
       // A comparison that is still under way must bind and open nothing for a start that was refused.
       stopping.abort();
       if (this.#stopping === stopping) this.#stopping = null;
+      await this.#shutUnlessRunning();
       throw error;
     });
     return this.#starting;
@@ -47,19 +52,38 @@ export class ServiceLoop {
 
   /** See `PaymentService.stop`. */
   async stop(timeoutMs: number): Promise<void> {
-    const { engine, waiters, notices, report, retention, webhooks, signs } = this.#parts;
+    const { engine, waiters, notices, report, retention, webhooks, signs, storageGate, context } =
+      this.#parts;
     this.#stopping?.abort();
     this.#stopping = null;
     waiters.stop();
-    await Promise.all([
+    const patience = new AbortController();
+    const enough = context.clock.sleep(timeoutMs, patience.signal);
+    const ended = Promise.all([
       engine.stop({ timeoutMs }),
       report.stop(timeoutMs),
       retention.stop(timeoutMs),
-      signs.stop(),
+      Promise.race([Promise.all([signs.stop(), storageGate.hostRests()]), enough]),
       this.#waiting,
     ]);
-    await notices.stop(timeoutMs);
-    await webhooks.delivery.endIdle();
+    try {
+      await ended;
+      await notices.stop(timeoutMs);
+      await webhooks.delivery.endIdle();
+    } finally {
+      patience.abort();
+      await this.#shutUnlessRunning();
+    }
+  }
+
+  /** What goes on all the same, since it waits for a node or a host that hears no signal, asks the storage nothing any more. */
+  async #shutUnlessRunning(): Promise<void> {
+    const { storageGate, context } = this.#parts;
+    if (this.#stopping !== null) return;
+    const answered = new AbortController();
+    const tooLong = context.clock.sleep(MAX_ANSWER_MS, answered.signal);
+    await Promise.race([storageGate.shut(), tooLong]);
+    answered.abort();
   }
 
   async #start(signal: AbortSignal): Promise<void> {

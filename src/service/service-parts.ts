@@ -1,6 +1,7 @@
 /** Assembles a payment service from its checked options: a context, an engine, and the parts that run on both. */
 import type { z } from "zod";
 import { createEngine, type AnyWorkflow, type Engine } from "../engine/index.ts";
+import { StorageGate } from "../engine/storage-gate.ts";
 import { redactingLogger } from "../redacting-log.ts";
 import { assetsWith } from "../payments/assets/assets.ts";
 import type { OperatorParts } from "../payments/operator/operator.ts";
@@ -61,6 +62,8 @@ export interface ServiceParts extends OperatorParts {
   readonly context: ServiceContext;
   /** Shut while a start waits for the chain; `context.ledger` is behind it. */
   readonly gate: ChainGate;
+  /** Shut from a stop to the next start; `context.storage` is behind it. */
+  readonly storageGate: StorageGate;
   /** The ledger in force before the gate: it tells how the chain is, also while nothing may be believed of it. */
   readonly observed: Ledger;
   /** Whether the database takes commits. */
@@ -95,8 +98,9 @@ type Charts = Pick<ServiceParts, "webhooks" | "transfers" | "swapper" | "routing
  */
 export function assembleService(options: CheckedServiceOptions): ServiceParts {
   const gate = new ChainGate();
+  const storageGate = new StorageGate();
   const calls = new LedgerCallHistory(options.clock);
-  const { observed, commits, ...context } = contextOf(options, { gate, calls });
+  const { observed, commits, ...context } = contextOf(options, { gate, storageGate, calls });
   const { storage, ledger, clock, assets } = context;
   const { masterSecrets } = options;
   const chain = new ChainBinding({ storage, ledger, masterSecrets });
@@ -134,6 +138,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     options,
     context,
     gate,
+    storageGate,
     observed,
     commits,
     calls,
@@ -152,12 +157,12 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
 
 function contextOf(
   options: CheckedServiceOptions,
-  { gate, calls }: Pick<ServiceParts, "gate" | "calls">,
+  { gate, storageGate, calls }: Pick<ServiceParts, "gate" | "storageGate" | "calls">,
 ): ServiceContext & Pick<ServiceParts, "observed" | "commits"> {
   const { clock, random, masterSecrets } = options;
   const secrets = masterSecrets.map(({ secret }) => secret);
   const commits = new CommitHealth(random, clock);
-  const storage = commits.hearing(paymentStorage(options.storage));
+  const storage = storageGate.guarding(commits.hearing(paymentStorage(options.storage)));
   const observed = ledgerInForce(options.ledger, { storage, clock });
   return {
     storage,

@@ -1,6 +1,7 @@
 /** The use cases of a service, each made once over its parts. */
 import type { Engine } from "../engine/index.ts";
 import type { PaymentTables } from "../payments/tables.ts";
+import type { TransactionRecord } from "../payments/tables/orders.ts";
 import type { PaymentWrite } from "../payments/payment-storage.ts";
 import { AmountLimitCheck } from "../payments/intake/amounts.ts";
 import { IntakeCheck } from "../payments/intake/intake-check.ts";
@@ -8,10 +9,9 @@ import { journaled } from "../payments/operator/recovery/journal.ts";
 import { OrderAcceptance, type CreatedOrderBody } from "../payments/private/accept-order.ts";
 import type { AcceptHandler } from "../payments/quotes/checked-request.ts";
 import { QuoteService } from "../payments/quotes/quotes.ts";
-import { SwapAcceptance } from "../payments/swap/accept-swap.ts";
+import { acceptSwap } from "../payments/swap/accept-swap.ts";
 import { TransactionAcceptance } from "../payments/transactions/create-transaction.ts";
 import { acceptTransfer } from "../payments/wallet/accept-transfer.ts";
-import { SignedTransactionAcceptance } from "../payments/wallet/accept-signed.ts";
 import { startTransfer } from "../payments/wallet/wallet-transfer-workflow.ts";
 import type { DeliveryParts } from "../payments/webhooks/deliveries.ts";
 import type { WebhookContext } from "../payments/webhooks/webhook-context.ts";
@@ -57,21 +57,19 @@ export function useCasesOf(parts: ServiceParts): UseCaseParts {
 
 function takingOf(parts: ServiceParts, gates: Gates): TransactionAcceptance {
   const { options, context, transfers, swapper } = parts;
-  const signed = new SignedTransactionAcceptance({
+  const { broadcastDelayMs } = options;
+  const accepting = {
     ...context,
+    swapper,
     commit: commitWhenCompared(parts),
-    startTransfer: (transaction, reservations) =>
-      startTransfer(transfers, transaction, {
-        broadcastDelayMs: options.broadcastDelayMs,
-        reservations,
-      }),
-  });
-  const swaps = new SwapAcceptance({ ...context, swapper, signed });
+    startTransfer: (transaction: TransactionRecord, reservations: readonly string[]) =>
+      startTransfer(transfers, transaction, { broadcastDelayMs, reservations }),
+  };
   return new TransactionAcceptance({
     ...context,
     ...gates,
-    acceptTransfer: acceptTransfer(context, signed),
-    acceptSwap: (request) => swaps.accept(request),
+    acceptTransfer: (request) => acceptTransfer(accepting, request),
+    acceptSwap: (request) => acceptSwap(accepting, request),
     acceptOrder: orderAcceptance(parts),
   });
 }

@@ -47,6 +47,8 @@ export interface Endpoint {
   readonly rpc: RpcNode;
   readonly accountsPerCall: number;
   readonly signaturesPerCall: number;
+  /** Whether its rate limit lets a call that is made now leave at once. */
+  readonly hasRoom: () => boolean;
   /** Whether this endpoint alone settles questions about history that other endpoints no longer have. */
   readonly isArchive: boolean;
   readonly health: EndpointHealth;
@@ -94,6 +96,7 @@ function openEndpoint(
     rpc: new RpcNode(joinedCalls(call, { clock, accountsPerCall })),
     accountsPerCall,
     signaturesPerCall: option.signaturesPerCall ?? MAX_SIGNATURES_PER_CALL,
+    hasRoom: () => pace?.hasRoom ?? true,
     isArchive: option.archive ?? false,
     health,
     genesisHash: null,

@@ -9,6 +9,7 @@ import { associatedTokenAccount } from "./associated-token-account.ts";
 import type { Fetch } from "./rpc/bounded-fetch.ts";
 import { MAX_ACCOUNTS_PER_CALL, MAX_CALLS_PER_BATCH, MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import type { EndpointOptions } from "./endpoint.ts";
+import { readLimitOf } from "./read-limit.ts";
 import { isOnCurve } from "./is-on-curve.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
 import { markerAddress } from "./routing/marker-address.ts";
@@ -141,6 +142,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     // Nothing was asked before the first question, and a look at this must not load what questions need.
     disputes: async () => (loading === undefined ? [] : (await loading).disputes()),
     time: async () => (loading === undefined ? null : (await loading).time()),
+    readLimit: readLimitOf(endpoints),
     close: async () => closing.abort(),
   };
 }

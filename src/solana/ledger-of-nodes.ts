@@ -48,7 +48,10 @@ const positionOf: EndpointCall<Reading> = async ({ rpc, name }) => ({
 });
 
 /** Every method that asks a node, or needs web3.js for its answer. */
-export type AskingLedger = Omit<Ledger, "isOnCurve" | "markerAddress" | "tokenAccountOf" | "close">;
+export type AskingLedger = Omit<
+  Ledger,
+  "isOnCurve" | "markerAddress" | "tokenAccountOf" | "readLimit" | "close"
+>;
 
 /** The nodes, and the number of nodes that must agree. */
 interface NodeOptions {

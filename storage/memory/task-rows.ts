@@ -77,12 +77,14 @@ export class MemoryTaskRows implements TaskRows {
       .slice(0, limit);
   }
 
-  due(wanted: { line: ClaimQueueName; workflow: string; until: number; limit: number }): TaskRow[] {
-    return this.#tasks
-      .under("workflow", wanted.workflow)
-      .filter((task) => task.visibleAt <= wanted.until && lineOf(task) === wanted.line)
-      .toSorted(byTime)
-      .slice(0, wanted.limit);
+  due({ line, workflows, until, limit }: Parameters<TaskRows["due"]>[0]): TaskRow[] {
+    return [...new Set(workflows)].flatMap((workflow) =>
+      this.#tasks
+        .under("workflow", workflow)
+        .filter((task) => task.visibleAt <= until && lineOf(task) === line)
+        .toSorted(byTime)
+        .slice(0, limit),
+    );
   }
 
   workflows(queue: QueueName): Iterable<string> {

@@ -1,9 +1,10 @@
 /** The writes of commits to the caller's tables, as the function that carries them out takes them. */
 import { fieldsOf } from "../row.ts";
-import { type GroupLimitCheck, valueName } from "../sql/given-table.ts";
+import { type GivenTable, type GroupLimitCheck, valueName } from "../sql/given-table.ts";
 import type { GivenTables } from "../sql/given-tables.ts";
+import { type GroupTotals, TOTALS } from "../sql/group-totals.ts";
 import { postgresSchema, type SchemaDialect } from "../sql/migrations/dialect.ts";
-import { type AnyRow, type BoundStatement, type SqlValue, withPlaces } from "../sql/statement.ts";
+import { type AnyRow, type BoundStatement, quoted, type SqlValue, withPlaces } from "../sql/statement.ts";
 import type { AnyWrite } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
 import type { DatabaseClock } from "./database-clock.ts";
@@ -36,6 +37,8 @@ export class GroupWrites {
   readonly #numbers = new Map<string, number>();
   readonly #names = new Set<string>();
   readonly #rows = new Map<string, Map<string, Strength>>();
+  /** Of tables whose totals are kept: changed rows by their ids, and the groups of new ones, as JSON texts. */
+  readonly #places = new Map<string, Set<string>>();
 
   constructor(tables: GivenTables, clock: DatabaseClock) {
     this.#tables = tables;
@@ -47,16 +50,21 @@ export class GroupWrites {
     return [...this.#names];
   }
 
-  /** The rows to lock before the first item, by table, and the locking statement. */
+  /** The rows to lock before the first item, by table, behind them the totals that change, and the locking statements. */
   locks(): { readonly statement: number; readonly keys: readonly string[] }[] {
-    return [...this.#rows.keys()].toSorted().flatMap((name) => {
-      const { key } = this.#tables.of(name).table;
-      return (["share", "no key update"] as const).flatMap((strength) => {
-        const rows = [...(this.#rows.get(name) ?? [])].filter((each) => each[1] === strength);
-        if (rows.length === 0) return [];
-        const text = `select 1 from "${name}" where "${key}" = any($1) order by "${key}" for ${strength}`;
-        return [{ statement: this.#number(text), keys: rows.map(([id]) => id) }];
+    return [...new Set([...this.#rows.keys(), ...this.#places.keys()])].toSorted().flatMap((name) => {
+      const { table, totals } = this.#tables.of(name);
+      const rows = [...(this.#rows.get(name) ?? [])];
+      const locks = (["share", "no key update"] as const).flatMap((strength) => {
+        const keys = rows.filter((each) => each[1] === strength).map(([id]) => id);
+        if (keys.length === 0) return [];
+        const key = quoted(table.key);
+        const text = `select 1 from ${quoted(name)} where ${key} = any($1) order by ${key} for ${strength}`;
+        return [{ statement: this.#number(text), keys }];
       });
+      const places = [...(this.#places.get(name) ?? [])];
+      if (totals === null || places.length === 0) return locks;
+      return [...locks, { statement: this.#number(lockTotals(table, totals)), keys: places }];
     });
   }
 
@@ -69,6 +77,7 @@ export class GroupWrites {
     const { table } = given;
     const { bound, rows, room } = given.write(write);
     this.#lock(table, write, bound.values);
+    this.#lockTotals(given, write, bound.values);
     if ("insert" in write) {
       return { ...this.#run(bound, table), rows, ...(room && { room: this.#room(table, room) }) };
     }
@@ -99,15 +108,13 @@ export class GroupWrites {
     }
   }
 
-  #room(table: AnyTable, { forget, counted, plus, most }: GroupLimitCheck) {
-    const isSum = "parts" in counted;
-    const { text, places } = overArray(isSum ? counted.parts : counted, table);
-    const { values } = isSum ? counted.parts : counted;
-    const measure = isSum ? `select coalesce(sum("part"), 0) from (${text}) as parts` : text;
+  #room(table: AnyTable, { forget, counted, isSum, plus, most }: GroupLimitCheck) {
+    const { text, places } = overArray(counted, table);
+    const over = forget === null ? null : overArray(forget, table);
+    const measure = `select ${isSum ? "low + middle * 1e9::numeric + high * 1e18::numeric" : "count"} from (${text}) as total`;
     return {
-      values: valuesIn({ text, places }, values),
-      // It names the same values in the same order.
-      ...(forget && { forget: this.#number(overArray(forget, table).text) }),
+      values: valuesIn({ text, places }, counted.values),
+      ...(over && forget && { forget: this.#number(over.text), forgotten: valuesIn(over, forget.values) }),
       ...(most !== null && { measure: this.#number(measure), plus: String(plus), most: String(most) }),
     };
   }
@@ -115,6 +122,15 @@ export class GroupWrites {
   #run(bound: BoundStatement, table: AnyTable) {
     const run = overArray(bound, table);
     return { statement: this.#number(run.text), values: valuesIn(run, bound.values) };
+  }
+
+  #lockTotals({ table, totals }: GivenTable, write: AnyWrite, values: AnyRow): void {
+    if (totals === null || "expectVersion" in write) return;
+    const places = this.#places.get(table.name) ?? new Set<string>();
+    this.#places.set(table.name, places);
+    if ("insert" in write) places.add(totals.placeOf(values));
+    else if ("remove" in write) places.add(JSON.stringify(write.remove));
+    else if (totals.fields.some((field) => field in write.set)) places.add(JSON.stringify(write.id));
   }
 
   #lockRow(table: string, key: string, strength: Strength): void {
@@ -129,6 +145,19 @@ export class GroupWrites {
     return known;
   }
 }
+
+/** Takes the totals of rows, in one order: triggers would take them row by row, and two groups might each wait for the other. */
+const lockTotals = ({ name, key }: AnyTable, totals: GroupTotals): string => {
+  const total = quoted(TOTALS);
+  return `with place as (
+      select distinct p from (select each::jsonb as one from unnest($1) as each) asked cross join lateral (
+        select one::text as p where jsonb_typeof(one) = 'array'
+        union all select ${totals.place("t.")} from ${quoted(name)} t
+          where jsonb_typeof(one) = 'string' and t.${quoted(key)} = one #>> '{}') found
+    )
+    insert into ${total} select '${name}', (p::jsonb - -1)::text, (p::jsonb ->> -1)::bigint, 0, 0, 0, 0 from place order by 2, 3
+      on conflict ("table", "group", hour) do update set rows = ${total}.rows`;
+};
 
 function overArray({ statement: { text } }: BoundStatement, table: AnyTable): OverArray {
   const known = rewritten.get(table) ?? new Map<string, OverArray>();

@@ -1,6 +1,7 @@
 /** The caller's tables in PostgreSQL: how they are installed, and summed. */
 import { valueName, valueOf } from "../sql/given-table.ts";
 import type { DatabaseDialect } from "../sql/given-tables.ts";
+import { TOTALS } from "../sql/group-totals.ts";
 import {
   foundOf,
   type InstalledTable,
@@ -10,6 +11,7 @@ import {
 } from "../sql/install-statements.ts";
 import { type FoundIndex, postgresSchema } from "../sql/migrations/dialect.ts";
 import { type AnyRow, statement as statementOf } from "../sql/statement.ts";
+import type { FoundTrigger } from "../sql/total-triggers.ts";
 import type { AnyTable } from "../table.ts";
 import type { SqlCall, Database } from "./database.ts";
 import { DATABASE_NOW } from "./database-clock.ts";
@@ -25,16 +27,17 @@ export const databaseDialect = (database: Database, build?: DatabaseDialect["bui
     now: DATABASE_NOW,
     isAnyOf: `= any(array(select jsonb_array_elements_text(${ANY_OF}::jsonb)))`,
     json: jsonText,
+    totals: postgresSchema.totals,
   },
   bring: (tables) =>
     database.again(() =>
       database.transaction(async (ask) => {
         await ask(`select pg_advisory_xact_lock(hashtextextended(current_schema() || '/install', 0))`);
-        const [found = [], small = []] = await ask(postgresSchema.indexes.text, SMALL_TABLES);
+        const { indexes, foundTriggers } = postgresSchema;
+        const [found = [], made = [], small = []] = await ask(indexes.text, foundTriggers.text, SMALL_TABLES);
         const names = new Set(small.map((row) => (row as { readonly name: string }).name));
-        for (const table of tables) {
-          await bring(table, { found: found as readonly FoundIndex[], isSmall: names.has(table.name) }, ask);
-        }
+        const there = { found: found as readonly FoundIndex[], triggers: made as readonly FoundTrigger[] };
+        for (const table of tables) await bring(table, { ...there, isSmall: names.has(table.name) }, ask);
       }),
     ),
   async sum({ statement: { text }, values }) {
@@ -45,7 +48,16 @@ export const databaseDialect = (database: Database, build?: DatabaseDialect["bui
     const [sums] = await database.read(summing, values);
     return { count: sums?.count ?? 0, total: BigInt(sums?.total ?? 0) };
   },
+  mend: (statements) =>
+    database.again(() =>
+      database.transaction((ask) =>
+        ask(LOCK_TOTALS, ...statements.map(({ statement, values }) => bound(statement, values))),
+      ),
+    ),
 });
+
+/** Waits for all that change a total, and lets them wait. */
+const LOCK_TOTALS = `lock table "${TOTALS}" in share row exclusive mode`;
 
 /** Some thousand rows: an index of them takes some milliseconds. */
 const SMALL_TABLES = `select relname as name from pg_class

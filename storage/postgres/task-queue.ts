@@ -92,7 +92,7 @@ export class TaskQueue {
       case "failing":
         return this.#database.read(taskStatements.failing, listing);
       case "due":
-        return this.#database.read(taskStatements.due.steps, { ...listing, until: Number.MAX_SAFE_INTEGER });
+        return this.#database.read(taskStatements.steps, listing);
       case "parked":
         return this.#database.read(taskStatements.parked, listing);
       case "forgotten":

@@ -3,8 +3,16 @@ import { type AnyQuery, fieldNamed, selectionOf, type SelectionQuery } from "../
 import { checkExpected, expectedFields } from "../expected-fields.ts";
 import { columnsOf, type Field } from "../row.ts";
 import type { AnyExpectation, AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, GroupLimit } from "../storage.ts";
-import type { AnyTable, Index } from "../table.ts";
+import type { AnyTable, GroupOptions, Index } from "../table.ts";
 import { encodeChanges, encodeRow, encodeValue } from "./codecs.ts";
+import {
+  type GroupTotals,
+  groupTotals,
+  membersOf,
+  summed,
+  type TotalRow,
+  type TotalsDialect,
+} from "./group-totals.ts";
 import {
   type AnyRow,
   assigned,
@@ -54,9 +62,10 @@ interface PreparedWrite {
 export interface GroupLimitCheck {
   /** Removes the rows that have left the window; null where there is none. */
   readonly forget: BoundStatement | null;
-  /** The number of counted rows; or the amounts to be summed. */
-  readonly counted: BoundStatement<{ readonly count: number }> | { readonly parts: BoundStatement<Part> };
-  /** The amount that the row adds. */
+  readonly counted: BoundStatement<TotalRow>;
+  /** Whether the sum of the counted rows is limited, and not their number. */
+  readonly isSum: boolean;
+  /** What the row adds. */
   readonly plus: bigint;
   /** Null where nothing is refused. */
   readonly most: bigint | number | null;
@@ -75,16 +84,20 @@ export interface TableDialect {
   readonly isAnyOf: string;
   /** A list as JSON text that the database can read. */
   readonly json: (list: readonly string[]) => string;
+  readonly totals: TotalsDialect;
 }
 
 export class GivenTable {
   readonly table: AnyTable;
+  /** Null where none are kept. */
+  readonly totals: GroupTotals | null;
   readonly #dialect: TableDialect;
   /** Statement texts by their shape: as many as there are places in the code. */
   readonly #texts = new Map<string, string>();
 
   constructor(table: AnyTable, dialect: TableDialect) {
     this.table = table;
+    this.totals = groupTotals(table, dialect.totals);
     this.#dialect = dialect;
   }
 
@@ -117,8 +130,31 @@ export class GivenTable {
   }
 
   /** How many rows there are. */
-  count(query: AnyQuery): BoundStatement<{ count: number }> {
+  count(query: AnyQuery): BoundStatement<TotalRow> {
     return this.#among(query, `count(*) as "count"`);
+  }
+
+  /** The kept total that answers a read: of the rows of a group that count. Null where the read asks for others. */
+  total(query: AnyQuery): BoundStatement<TotalRow> | null {
+    const { group } = this.table;
+    if (this.totals === null || group === null || ![undefined, group.sum].includes(query.sum)) return null;
+    const selection = selectionOf(this.table, query);
+    if (query.anyOf !== undefined || !isOfGroup(selection, group)) return null;
+    const [begin] = selection.after;
+    const since = begin === undefined ? null : valueOf(valueName.after(begin[0].name));
+    const text = summed(this.totals.parts((field) => valueOf(valueName.equal(field)), since));
+    return { statement: { text }, values: this.#valuesOf(selection) };
+  }
+
+  /** The statements that count the totals of a read's group anew; null where the read asks for no total. */
+  mending(query: AnyQuery): readonly [remove: BoundStatement, add: BoundStatement] | null {
+    if (this.totals === null || this.total(query) === null) return null;
+    const [remove, add] = this.totals.mending((field) => valueOf(valueName.equal(field)));
+    const values = this.#valuesOf(selectionOf(this.table, query));
+    return [
+      { statement: { text: remove }, values },
+      { statement: { text: add }, values },
+    ];
   }
 
   /** One field of each row. */
@@ -191,26 +227,30 @@ export class GivenTable {
   #room(row: AnyRow, atMost: GroupLimit): GroupLimitCheck {
     const { name, group } = this.table;
     if (group === null) throw new TypeError(`atMost: ${name} has no group`);
-    const members = group.by.map((field) => {
-      // What is null equals nothing, and is one value to a group.
-      const equals = fieldNamed(this.table, field).nullable ? "is not distinct from" : "=";
-      return `${quoted(field)} ${equals} ${valueOf(field)}`;
-    });
+    const isSum = "total" in atMost;
+    if (isSum && group.sum === undefined) throw new TypeError(`atMost: the group of ${name} has no sum`);
+    const isMember = membersOf(this.table, group, valueOf);
+    const values = {
+      ...row,
+      [valueName.since]: Math.max(atMost.since ?? -Infinity, Number.MIN_SAFE_INTEGER),
+    };
     const since = valueOf(valueName.since);
-    const counts = "open" in group ? `${quoted(group.open)} is null` : `${quoted(group.since)} > ${since}`;
-    const from = Math.max(atMost.since ?? -Infinity, Number.MIN_SAFE_INTEGER);
-    const of = (what: string, condition: string): BoundStatement<never> => ({
-      statement: { text: `${what} from ${quoted(name)}${where([...members, condition])}` },
-      values: { ...row, [valueName.since]: from },
-    });
-    const forget = "open" in group ? null : of("delete", `${quoted(group.since)} <= ${since}`);
-    if ("count" in atMost) {
-      const counted = of(`select count(*) as "count"`, counts);
-      return { forget, counted, plus: 1n, most: atMost.count };
-    }
-    if (group.sum === undefined) throw new TypeError(`atMost: the group of ${name} has no sum`);
-    const parts = of(`select ${quoted(group.sum)} as "part"`, counts);
-    return { forget, counted: { parts }, plus: BigInt(row[group.sum] as string), most: atMost.total };
+    const bound = (text: string): BoundStatement<never> => ({ statement: { text }, values });
+    const windows = (sign: string): string =>
+      "open" in group
+        ? ""
+        : `from ${quoted(name)} where ${isMember} and ${quoted(group.since)} ${sign} cast(${since} as bigint)`;
+    return {
+      forget: "open" in group ? null : bound(`delete ${windows("<=")}`),
+      counted: bound(
+        this.totals === null
+          ? `select count(*) as "count" ${windows(">")}`
+          : summed(this.totals.parts(valueOf, since)),
+      ),
+      isSum,
+      plus: isSum ? BigInt(row[group.sum ?? ""] as string) : 1n,
+      most: isSum ? atMost.total : atMost.count,
+    };
   }
 
   #update(change: AnyUpdate): BoundStatement {
@@ -266,6 +306,21 @@ export class GivenTable {
     this.#texts.set(shape, text);
     return text;
   }
+}
+
+/** Whether a read asks for all rows of a group that count. */
+function isOfGroup({ index, equals, after }: SelectionQuery, group: GroupOptions<string>): boolean {
+  const open = "open" in group ? group.open : null;
+  const fields = equals
+    .filter(([{ name }, value]) => name !== open || value !== null)
+    .map(([{ name }]) => name);
+  const isWhole = fields.length === group.by.length && group.by.every((field) => fields.includes(field));
+  const { where: fixed, present } = index;
+  const isOpen = open !== null && (equals.length > fields.length || (fixed[open] === null && open in fixed));
+  const others = Object.keys(fixed).filter((field) => field !== open);
+  if (!isWhole || present.length > 0 || others.length > 0) return false;
+  if (open !== null) return isOpen && after.length === 0;
+  return !("since" in group) || after.every(([{ name }], at) => at === 0 && name === group.since);
 }
 
 export const where = (conditions: readonly string[]): string =>

@@ -4,6 +4,7 @@ import type { EngineStorage, RowQuery, TallyResult, Tally } from "../storage.ts"
 import type { AnyTable, Table } from "../table.ts";
 import { decodeRow } from "./codecs.ts";
 import { GivenTable, type Part, type TableDialect } from "./given-table.ts";
+import { totalIn } from "./group-totals.ts";
 import { installing, nextBuild, standings } from "./install-statements.ts";
 import type { SchemaDialect } from "./migrations/dialect.ts";
 import type { BoundStatement, StatementReader } from "./statement.ts";
@@ -19,6 +20,8 @@ export interface DatabaseDialect {
   readonly build?: (tables: readonly AnyTable[]) => void;
   /** Counts and adds up the parts that a statement lists. */
   readonly sum: (parts: BoundStatement<Part>) => Promise<TallyResult>;
+  /** Carries out statements that mend a total, in one transaction that other changes of the total wait for. */
+  readonly mend: (statements: readonly BoundStatement[]) => Promise<unknown>;
 }
 
 export class GivenTables implements Pick<EngineStorage, "install" | "get" | "find" | "tally"> {
@@ -66,9 +69,12 @@ export class GivenTables implements Pick<EngineStorage, "install" | "get" | "fin
 
   async tally<R extends object>(query: Tally<R>): Promise<TallyResult> {
     const given = this.of(query.table.name);
-    if (query.sum !== undefined) return this.#acts.sum(given.parts(query, query.sum));
-    const { statement, values } = given.count(query);
-    const [row] = await this.#acts.read(statement, values);
-    return { count: row?.count ?? 0, total: 0n };
+    const mending = query.recount === true ? given.mending(query) : null;
+    if (mending !== null) await this.#acts.mend(mending);
+    const kept = given.total(query);
+    if (kept === null && query.sum !== undefined) return this.#acts.sum(given.parts(query, query.sum));
+    const { statement, values } = kept ?? given.count(query);
+    const [row = { count: 0 }] = await this.#acts.read(statement, values);
+    return { count: row.count, total: query.sum === undefined ? 0n : totalIn(row) };
   }
 }

@@ -6,6 +6,7 @@ import { encodeValue } from "./codecs.ts";
 import { literalOf } from "./given-table.ts";
 import type { FoundIndex, SchemaDialect } from "./migrations/dialect.ts";
 import { quoted, type StatementReader, statement } from "./statement.ts";
+import { type FoundTrigger, planTotals } from "./total-triggers.ts";
 import {
   creating,
   type IndexChange,
@@ -38,6 +39,7 @@ export const installedStatements = {
 export interface TableStatus {
   readonly stored: InstalledTable | undefined;
   readonly found: readonly FoundIndex[];
+  readonly triggers: readonly FoundTrigger[];
   /** Whether it has so few rows that its indexes are made in a moment. Default: it may have any number. */
   readonly isSmall?: boolean;
 }
@@ -46,13 +48,16 @@ export interface TableStatus {
 export async function standings(
   read: StatementReader,
   tables: readonly AnyTable[],
-  { indexes }: SchemaDialect,
+  { indexes, foundTriggers }: SchemaDialect,
 ): Promise<readonly (readonly [AnyTable, TableStatus])[]> {
-  const all = read(indexes, {});
-  const stored = await Promise.all(tables.map(({ name }) => read(installedStatements.installed, { name })));
-  const found = await all;
+  // Together, so that none is rejected while another is waited for: the process would end with it.
+  const [found, triggers, stored] = await Promise.all([
+    read(indexes, {}),
+    read(foundTriggers, {}),
+    Promise.all(tables.map(({ name }) => read(installedStatements.installed, { name }))),
+  ]);
   return tables.map(
-    (table, at) => [table, { stored: stored[at]?.[0], found: foundOf(table, found) }] as const,
+    (table, at) => [table, { stored: stored[at]?.[0], found: foundOf(table, found), triggers }] as const,
   );
 }
 
@@ -75,14 +80,16 @@ interface Installing {
  */
 export function installing(
   table: AnyTable,
-  { stored, found, isSmall = false }: TableStatus,
+  { stored, found, triggers, isSmall = false }: TableStatus,
   dialect: SchemaDialect,
 ): Installing | null {
   const plan = planInstall(table, stored ?? null);
   const { name, migrations } = table;
   if (stored !== undefined && stored.migrations > migrations.length) return null;
+  const totals = planTotals(table, triggers, dialect);
   if (plan === "create") {
-    return { changes: creation(table, dialect), record: recordOf(table), calledOff: [] };
+    const changes = [...creation(table, dialect), ...totals.after];
+    return { changes, record: recordOf(table), calledOff: [] };
   }
   const [steps, gone] =
     plan === "keep"
@@ -99,10 +106,12 @@ export function installing(
   });
   const dropped = [...gone, ...calledOff, ...(isAtOnce ? unwanted(wanted, left) : [])];
   const changes = [
+    ...totals.before,
     ...new Set(dropped.map((index) => `drop index if exists ${quoted(index.name)}`)),
     ...altered,
     ...(plan === "keep" ? [] : settling(table, dialect)),
     ...made.map((index) => creating(index, quoted(name))),
+    ...totals.after,
   ];
   if (plan === "keep" && changes.length === 0) return null;
   return { changes, record: recordOf(table), calledOff };
@@ -126,7 +135,7 @@ export function nextBuild(
   return isOurs ? nextChange(indexesOf(table, dialect), found) : null;
 }
 
-/** Creates a table with a column for the order in which its rows are inserted. */
+/** Creates a table with a column for the order in which its rows are inserted, and without totals. */
 export function creation(table: AnyTable, dialect: SchemaDialect): readonly string[] {
   const { name, columns, key } = table;
   const indexes = indexesOf(table, dialect).map((index) => creating(index, quoted(name)));

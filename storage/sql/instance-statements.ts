@@ -76,9 +76,6 @@ export const watchStatements = {
   unwatch: statement<Pick<WatchRecord, "kind" | "key" | "instance">>(
     "delete from watches where kind = {kind} and key = {key} and instance = {instance}",
   ),
-  inShard: statement<{ kind: string; shard: number }, WatchRecord>(
-    "select * from watches where kind = {kind} and shard = {shard} order by key",
-  ),
   ofInstance: statement<{ instance: string; limit: number }, WatchRecord>(
     "select * from watches where instance = {instance} order by kind, key limit {limit}",
   ),
@@ -89,7 +86,6 @@ export const watchStatements = {
 
 /** Statements on named leases. */
 export const leaseStatements = {
-  named: statement<{ name: string }, StoredLease>(`select * from "paystateLeases" where name = {name}`),
   put: statement<StoredLease>(`${inserting("paystateLeases")}
     on conflict (name) do update set holder = {holder}, until = {until}, ms = {ms}`),
   remove: statement<{ name: string }>(`delete from "paystateLeases" where name = {name}`),

@@ -53,3 +53,10 @@ export const insertInto = (table: string, fields: readonly string[]): string =>
 /** The assignments of an update. */
 export const assigned = (fields: readonly string[]): string =>
   fields.map((field) => `${quoted(field)} = {${field}}`).join(", ");
+
+/** Eight digits that tell texts apart, for names in a database. */
+export function digest(text: string): string {
+  let sum = 0;
+  for (const letter of text) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 2 ** 32;
+  return sum.toString(16).padStart(8, "0");
+}

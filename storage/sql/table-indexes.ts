@@ -6,7 +6,7 @@ import { fieldNamed } from "../query.ts";
 import type { AnyTable, Index } from "../table.ts";
 import { indexConditions, mayBeNull, where } from "./given-table.ts";
 import type { FoundIndex, SchemaDialect } from "./migrations/dialect.ts";
-import { quoted } from "./statement.ts";
+import { digest, quoted } from "./statement.ts";
 
 /** An index as it shall be. */
 interface WantedIndex {
@@ -26,12 +26,6 @@ const baseOf = (table: string, kind: "by" | "unique", of: string): string => {
   const base = `${table}_${kind}_${of}`;
   return base.length <= MAX_BASE ? base : `${base.slice(0, MAX_BASE - 9)}_${digest(base)}`;
 };
-
-function digest(text: string): string {
-  let sum = 0;
-  for (const letter of text) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 2 ** 32;
-  return sum.toString(16).padStart(8, "0");
-}
 
 /** The parts of a table that need an index. */
 type Indexed = Pick<AnyTable, "unique" | "indexes">;

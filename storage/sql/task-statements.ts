@@ -15,17 +15,6 @@ export const IN_QUEUE: { readonly [Q in QueueName]: string } = {
   limited: `"deadAt" is null and kind in ('effect', 'invocation') and "firstKey" is not null`,
 };
 
-/** A task of a queue, those of one workflow earliest first. */
-interface Due {
-  workflow: string;
-  until: number;
-  limit: number;
-}
-
-const dueOf = (queue: QueueName, more = ""): string =>
-  `select * from tasks where ${IN_QUEUE[queue]} and workflow = {workflow}${more} and "visibleAt" <= {until}
-    order by "visibleAt", seq limit {limit}`;
-
 /** Seeks from workflow to workflow. */
 const workflowAfter = (queue: QueueName): Statement<{ after: string }, { workflow: string }> =>
   statement(
@@ -61,13 +50,9 @@ export const taskStatements = {
   ofInstance: statement<{ instance: string; except: string; limit: number }, TaskRow>(
     "select * from tasks where instance = {instance} and kind <> {except} order by name, seq limit {limit}",
   ),
-  due: {
-    steps: statement<Due, TaskRow>(dueOf("steps")),
-    free: statement<Due, TaskRow>(dueOf("free")),
-    limited: statement<Due & { admission: string }, TaskRow>(
-      dueOf("limited", " and admission = {admission}"),
-    ),
-  },
+  steps: statement<{ workflow: string; limit: number }, TaskRow>(
+    `select * from tasks where ${IN_QUEUE.steps} and workflow = {workflow} order by "visibleAt", seq limit {limit}`,
+  ),
   workflowAfter: {
     steps: workflowAfter("steps"),
     free: workflowAfter("free"),

@@ -72,6 +72,11 @@ const explanations: readonly Explanation[] = [
     code: "driver_unusable",
     sentence: "better-sqlite3 was built for another Node or not at all: `npm rebuild better-sqlite3`",
   },
+  {
+    of: /^The database connection is not open$/,
+    code: "unavailable",
+    sentence: "this storage was closed: stop what works on it first, and wait for the stop",
+  },
 ];
 
 /** The error itself, or the sentence for it with the error as its cause. */

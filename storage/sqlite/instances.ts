@@ -1,7 +1,7 @@
 /** Instances, their history, watches and named leases in SQLite. */
 import type { CommitTarget } from "../apply-commit.ts";
 import { compareTexts } from "../compare-texts.ts";
-import { engineTables } from "../engine-tables.ts";
+import { engineTables, type StoredLease } from "../engine-tables.ts";
 import { planLeases } from "../named-leases.ts";
 import { encodeRow } from "../sql/codecs.ts";
 import { instanceStatements, leaseStatements, watchStatements } from "../sql/instance-statements.ts";
@@ -14,6 +14,13 @@ import type { Connection } from "./connection.ts";
 export const usedBytes = statement<object, { bytes: number }>(
   `select (page_count - freelist_count) * page_size as bytes
     from pragma_page_count(), pragma_freelist_count(), pragma_page_size()`,
+);
+
+const inShards = statement<{ kind: string; shards: string }, WatchRecord>(
+  "select * from watches where kind = {kind} and shard in (select value from json_each({shards}))",
+);
+const named = statement<{ names: string }, StoredLease>(
+  `select * from "paystateLeases" where name in (select value from json_each({names}))`,
 );
 
 /** The acts of a commit on instances. */
@@ -40,8 +47,8 @@ export function instanceTarget(connection: Connection): Omit<CommitTarget, "task
 
 /** Watches of a kind in some shards, by key, then instance. */
 export const watchesIn = (connection: Connection, kind: string, shards: readonly number[]): WatchRecord[] =>
-  [...new Set(shards)]
-    .flatMap((shard) => connection.all(watchStatements.inShard, { kind, shard }))
+  connection
+    .all(inShards, { kind, shards: JSON.stringify(shards) })
     .toSorted((a, b) => compareTexts(a.key, b.key) || compareTexts(a.instance, b.instance));
 
 /** Does not ask for the write lock while nothing changes. */
@@ -51,7 +58,7 @@ export async function leased(
   request: LeaseRequest,
 ): Promise<readonly Lease[]> {
   const plan = (): ReturnType<typeof planLeases> => {
-    const rows = request.names.flatMap((name) => connection.all(leaseStatements.named, { name }));
+    const rows = connection.all(named, { names: JSON.stringify(request.names) });
     return planLeases(request, rows);
   };
   const found = await connection.read(plan);

@@ -2,7 +2,9 @@
 import { compareTexts } from "../compare-texts.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
 import { encodeRow } from "../sql/codecs.ts";
-import { taskStatements, updateTask } from "../sql/task-statements.ts";
+import { statement } from "../sql/statement.ts";
+import { IN_QUEUE, taskStatements, updateTask } from "../sql/task-statements.ts";
+import type { QueueName } from "../storage.ts";
 import type { TaskRow, TaskRows } from "../task-rows.ts";
 import type { Connection } from "./connection.ts";
 
@@ -17,6 +19,27 @@ const CHANGING = [
   ...(["holder", "visibleAt", "delayMs", "token", "admission", "crashes", "crashedAt", "deadAt"] as const),
   ...(["dueAt", "failures", "lastError", "failingSince", "name", "payload"] as const),
 ];
+
+/** Tasks of a queue, of each workflow the earliest. */
+interface Due {
+  /** JSON text of a list. */
+  workflows: string;
+  until: number;
+  limit: number;
+}
+
+/** One seek for each workflow. */
+const inLine = (queue: QueueName, more = ""): string =>
+  `select tasks.* from json_each({workflows}) cross join tasks on tasks.seq in (
+    select seq from tasks where ${IN_QUEUE[queue]} and workflow = json_each.value${more} and "visibleAt" <= {until}
+    order by "visibleAt", seq limit {limit})`;
+
+/** Statements of claims. */
+export const dueStatements = {
+  steps: statement<Due, TaskRow>(inLine("steps")),
+  free: statement<Due, TaskRow>(inLine("free")),
+  limited: statement<Due & { admission: string }, TaskRow>(inLine("limited", " and admission = {admission}")),
+};
 
 export const sqliteTaskRows = (connection: Connection): TaskRows => ({
   get: (id) => connection.get(taskStatements.one, { id }),
@@ -38,10 +61,13 @@ export const sqliteTaskRows = (connection: Connection): TaskRows => ({
   adopt: (instance, workflow) => void connection.run(taskStatements.adopt, { instance, workflow }),
   ofInstance: (instance, limit, except) =>
     connection.all(taskStatements.ofInstance, { instance, limit, except: except ?? "" }),
-  due: ({ line, workflow, until, limit }) =>
-    line === "steps" || line === "free"
-      ? connection.all(taskStatements.due[line], { workflow, until, limit })
-      : connection.all(taskStatements.due.limited, { workflow, admission: line, until, limit }),
+  due({ line, workflows, until, limit }) {
+    if (workflows.length === 0) return [];
+    const wanted = { workflows: JSON.stringify([...new Set(workflows)]), until, limit };
+    return line === "steps" || line === "free"
+      ? connection.all(dueStatements[line], wanted)
+      : connection.all(dueStatements.limited, { ...wanted, admission: line });
+  },
   *workflows(queue) {
     const next = (after: string) => connection.get(taskStatements.workflowAfter[queue], { after });
     for (let row = next(""); row !== undefined; row = next(row.workflow)) yield row.workflow;
@@ -65,25 +91,21 @@ export const sqliteTaskRows = (connection: Connection): TaskRows => ({
     const next = (key: string) => connection.get(taskStatements.firstKeyAfter, { after: key });
     for (let row = next(after); row !== undefined; row = next(row.firstKey)) yield row.firstKey;
   },
-  /** Heads behind the key that a task has left, then heads before that key. */
-  *heads(firstKey, left) {
-    yield* headsBetween(connection, { firstKey, from: left, to: null });
-    if (left !== "") yield* headsBetween(connection, { firstKey, from: "", to: left });
-  },
+  heads: (firstKey, left) => heads(connection, firstKey, left),
   parked: (key, limit) => connection.all(taskStatements.parked, { key, limit }),
   dead: (limit) => connection.all(taskStatements.dead, { limit }),
   failing: (least, limit) => connection.all(taskStatements.failing, { least, limit }),
 });
 
-function* headsBetween(
-  connection: Connection,
-  { firstKey, from, to }: { readonly firstKey: string; readonly from: string; readonly to: string | null },
-): Generator<TaskRow> {
-  let after: string | null = from;
-  while (after !== null) {
-    const head: TaskRow | undefined = connection.get(taskStatements.headAfter, { firstKey, after });
-    after = head?.lastKey ?? null;
-    if (head === undefined || (to !== null && compareTexts(head.lastKey ?? "", to) > 0)) return;
-    yield head;
-  }
+/** Heads behind the key that a task has left, then heads before that key. */
+function* heads(connection: Connection, firstKey: string, left: string): Generator<TaskRow> {
+  const behind = (after: string | null): TaskRow | undefined =>
+    connection.get(taskStatements.headAfter, { firstKey, after: after ?? "" });
+  const first = behind("");
+  // Mostly nothing is parked, which one seek tells.
+  if (first === undefined) return;
+  const isBefore = ({ lastKey }: TaskRow): boolean => compareTexts(lastKey ?? "", left) <= 0;
+  let head: TaskRow | undefined = isBefore(first) ? behind(left) : first;
+  for (; head !== undefined; head = behind(head.lastKey)) yield head;
+  for (head = first; head !== undefined && isBefore(head); head = behind(head.lastKey)) yield head;
 }

@@ -1,41 +1,41 @@
-/** What following deposit addresses takes: memory for each, calls and processor time for each look at all of them. */
-import { fork } from "node:child_process";
+/** What orders that wait for their deposit take, how old the oldest look is, and when a deposit is seen. */
+import { fork, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { depositAddress } from "../../machines/index.ts";
-import { sqliteStorage } from "../kit/storages.ts";
+import { addressOf, knownAddress, SOL_MINT } from "../../src/address.ts";
+import { createEngine, startOf, type Workflow } from "../../src/engine/index.ts";
+import { assetsWith } from "../../src/payments/assets/assets.ts";
+import { depositAccounts } from "../../src/payments/private/look-at-account.ts";
 import type { PaymentTables } from "../../src/payments/tables.ts";
 import type { DepositRecord } from "../../src/payments/tables/deposits.ts";
-import { addressOf, SOL_MINT } from "../../src/address.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
-import { createEngine, startOf, type Workflow } from "../../src/engine/index.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
+import { sqliteStorage } from "../kit/storages.ts";
 import type { ChainProcessReady } from "./chain-process.ts";
-import { inParallel, median, type Report } from "./figures.ts";
+import { inParallel, type Report } from "./figures.ts";
 import { privateRoutingOn, startChain } from "./start-chain.ts";
-import type { WatchProcessFigures, WatchProcessSettings } from "./watch-process.ts";
+import type { PaidDemand, WatchedNodeSettings } from "./watched-node-process.ts";
+import type { WatchFigures, WatchSettings } from "./watch-process.ts";
 
-/**
- * How many addresses, and how often each is looked at: once round all of its accounts, which are derived then, and as
- * often again with all that is remembered of them.
- */
+/** How many addresses, and the reads a second that the endpoint permits: null for any number. */
 const SIZES = [
-  { size: 1_000, rounds: 12 },
-  { size: 10_000, rounds: 12 },
-  { size: 100_000, rounds: 1.1 },
+  { addresses: 10_000, perSecond: null },
+  { addresses: 50_000, perSecond: null },
+  // 500 reads take 8.3 s.
+  { addresses: 50_000, perSecond: 60 },
 ];
-/** In so many looks each of an address's accounts was looked at. */
-const LOOKS_ROUND_ALL = 6;
+const LATENCY_MS = 50;
 const AT_ONCE = 256;
 const ADDRESS_BYTES = 32;
 const DAY_MS = 86_400_000;
 
 /** Orders that wait for their deposit, as far as their addresses go: instances as the service itself starts them. */
-async function fill(file: string, chain: ChainProcessReady, count: number): Promise<void> {
+async function fill(file: string, chain: ChainProcessReady, count: number): Promise<readonly string[]> {
   const storage = await sqliteStorage(file);
   const ledger = solanaLedger({ endpoints: [chain.url] });
   const { workflows } = createPaymentService({
@@ -54,8 +54,14 @@ async function fill(file: string, chain: ChainProcessReady, count: number): Prom
   const addresses = workflows.find(({ name }) => name === depositAddress.id);
   if (addresses === undefined) throw new Error("private mode has no chart of deposit addresses");
   const now = Date.now();
+  const assets = assetsWith({
+    USDC: knownAddress(chain.mints.USDC),
+    USDT: knownAddress(chain.mints.USDT),
+  });
+  const filled: string[] = [];
   await inParallel(count, AT_ONCE, async (index) => {
     const address = addressOf(randomBytes(ADDRESS_BYTES));
+    filled.push(address);
     const deposit: DepositRecord = {
       id: address,
       transactionId: `tx_${index}`,
@@ -67,6 +73,7 @@ async function fill(file: string, chain: ChainProcessReady, count: number): Prom
       waitEndedAt: null,
       heldReason: null,
       checkedTo: null,
+      accounts: depositAccounts(ledger, assets, address),
       version: 1,
       createdAt: now,
     };
@@ -90,55 +97,61 @@ async function fill(file: string, chain: ChainProcessReady, count: number): Prom
   });
   await ledger.close();
   await storage.close();
+  return filled;
 }
 
-/** What a process says of itself that follows everything in the file. */
-async function measure(settings: WatchProcessSettings): Promise<WatchProcessFigures> {
-  const options = { execArgv: ["--expose-gc", "--import", "tsx"] };
-  const child = fork("test/bench/watch-process.ts", [JSON.stringify(settings)], options);
+/** The node, at a URL of its own. */
+async function startNode(settings: WatchedNodeSettings): Promise<{ url: string; child: ChildProcess }> {
+  const child = fork("test/bench/watched-node-process.ts", [JSON.stringify(settings)], {
+    execArgv: ["--import", "tsx"],
+  });
+  const [{ url }] = (await once(child, "message")) as [{ url: string }];
+  return { url, child };
+}
+
+async function measure(settings: WatchSettings, node: ChildProcess): Promise<WatchFigures> {
+  const child = fork("test/bench/watch-process.ts", [JSON.stringify(settings)], {
+    execArgv: ["--expose-gc", "--import", "tsx"],
+  });
   const exited = once(child, "exit").then((): never => {
     throw new Error("the process that watches ended without a word");
   });
-  const [figures] = (await Promise.race([once(child, "message"), exited])) as [WatchProcessFigures];
+  const [demand] = (await Promise.race([once(child, "message"), exited])) as [PaidDemand];
+  const paid = once(node, "message");
+  node.send(demand);
+  await paid;
+  child.send({});
+  const [figures] = (await Promise.race([once(child, "message"), exited])) as [WatchFigures];
   return figures;
 }
 
-/** Beside a service that follows nobody. */
 export async function benchWatch(report: Report): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
   const chain = await startChain({ slotMs: 400 });
   try {
-    await fill(join(folder, "none.db"), chain, 0);
-    const none = await measure({ chain, file: join(folder, "none.db"), addresses: 0, rounds: 0 });
-    for (const { size, rounds } of SIZES) {
-      const file = join(folder, `${size}.db`);
-      await fill(file, chain, size);
-      const { looks, heap, resident, heapAtMost, lost } = await measure({
-        chain,
-        file,
-        addresses: size,
-        rounds,
-      });
-      const [first] = looks;
-      const calls = looks.map((look) => look.calls);
-      const settled = looks.slice(LOOKS_ROUND_ALL);
-      report({
-        name: `${size.toLocaleString("en")} deposit addresses watched`,
-        "addresses/look": first?.addresses,
-        "calls/look": median(calls),
-        "calls at most": Math.max(...calls),
-        "CPU s/look": median(looks.map(({ cpuSeconds }) => cpuSeconds)),
-        ...(settled.length > 0
-          ? { "CPU s/look, nothing to derive": median(settled.map(({ cpuSeconds }) => cpuSeconds)) }
-          : {}),
-        "s/look": median(looks.map(({ seconds }) => seconds)),
-        "CPU s of the first": first?.cpuSeconds,
-        "looks given up": lost,
-        "heap bytes/address": (heap - none.heap) / size,
-        "heap MB": heap / 2 ** 20,
-        "heap MB at the end of a look": heapAtMost / 2 ** 20,
-        "RSS MB": resident / 2 ** 20,
-      });
+    for (const { addresses, perSecond } of SIZES) {
+      const node = await startNode({ chain: chain.url, latencyMs: LATENCY_MS });
+      const file = join(folder, `${addresses} ${perSecond}.db`);
+      const filled = await fill(file, chain, addresses);
+      const paid = filled[Math.floor(addresses / 2)] ?? "";
+      const settings = { file, chain, node: node.url, requestsPerSecond: perSecond, addresses, paid };
+      const { first, steady, seenSeconds, heap } = await measure(settings, node.child);
+      node.child.kill();
+      for (const [phase, told] of [
+        ["first round", first],
+        ["later", steady],
+      ] as const) {
+        report({
+          name: `${addresses.toLocaleString("en")} deposits watched, ${perSecond ?? "any number of"} reads a second, ${phase}`,
+          seconds: told.seconds,
+          "% of a core": told.cpuShare,
+          "event loop p99 ms": told.loopP99Ms,
+          "max ms": told.loopMaxMs,
+          "oldest look s": told.oldestMs / 1_000,
+          "reads a second": told.readsPerSecond,
+          ...(told === steady ? { "a paid one seen after s": seenSeconds, "heap MB": heap / 2 ** 20 } : {}),
+        });
+      }
     }
   } finally {
     await chain.end();

@@ -1,6 +1,6 @@
-/** The machine's own clock: what timers of the platform cannot do, it does. */
+/** The machine's own clock and chance: what timers of the platform cannot do, the clock does. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { systemClock } from "../../src/runtime.ts";
+import { systemClock, systemRandom } from "../../src/runtime.ts";
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -37,4 +37,17 @@ test("a sleep without end spins no timer, and ends when its signal aborts", asyn
   await vi.advanceTimersByTimeAsync(0);
   expect(isOver()).toBe(true);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test("no chance is given twice, however much is asked for at once", () => {
+  const texts = Array.from({ length: 6_000 }, (_, index) => {
+    const length = [8, 10, 16, 32][index % 4] ?? 0;
+    const bytes = systemRandom.bytes(length);
+    expect(bytes.length).toBe(length);
+    return Buffer.from(bytes).toString("hex");
+  });
+  // Also not as a part of what is longer.
+  const starts = new Set(texts.map((text) => text.slice(0, 16)));
+  expect(starts.size).toBe(texts.length);
+  expect(texts.every((text) => new Set(text).size > 2)).toBe(true);
 });

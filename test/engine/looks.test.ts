@@ -244,4 +244,28 @@ describe.each(sampled(adapters, "looks"))("looks on $name", (adapter) => {
       expect(untold).toEqual([1, 0]);
       expect(await read("s")).toMatchObject({ value: "arrived" });
     }));
+
+  test("L9: a watcher that throws in place of rejecting has found nothing out, and ends no process", () =>
+    inWorld(adapter, async ({ engine, clock, awaitsOutside }) => {
+      const stray: unknown[] = [];
+      const onStray = (reason: unknown): void => void stray.push(reason);
+      process.on("unhandledRejection", onStray);
+      let polls = 0;
+      const hasty: Watcher = {
+        intervalMs: 1_000,
+        poll: () => {
+          polls += 1;
+          throw new Error("no horizon");
+        },
+      };
+      const { run, start } = await engine({ workflows: [harbour], watchers: { horizon: hasty } });
+      await start(harbour, { id: "s", input: { ship: "s" } });
+      run();
+      await until(() => polls > 0);
+      await live(clock, 61_000, 1_000);
+      process.off("unhandledRejection", onStray);
+      expect(stray).toEqual([]);
+      expect(polls).toBeGreaterThan(50);
+      awaitsOutside("s");
+    }));
 });

@@ -3,6 +3,7 @@ import { setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { EngineStopped, workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
+import { closingStorage } from "../kit/closing-storage.ts";
 import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
 import { sampled } from "../kit/thorough.ts";
 import { job } from "./job.ts";
@@ -291,5 +292,34 @@ describe.each(sampled(adapters, "stopping"))("stopping on $name", (adapter) => {
       ]);
       expect(await one.waitFor("j", "final")).toMatchObject({ status: "done" });
       await settled();
+    }));
+
+  test("L9: work that hears no signal asks the storage nothing after the stop; the host's own calls do, and so does a second run", () =>
+    inWorld(adapter, async ({ engine, open, clock, settled }) => {
+      const closing = closingStorage(await open());
+      const hold = gate();
+      const began: string[] = [];
+      const deaf = job(async ({ id }) => {
+        began.push(id);
+        if (began.length === 1) await hold.opened;
+        return { event: { type: "DONE", by: id } };
+      });
+      const one = await engine({ workflows: [deaf], storage: closing.storage });
+      one.run();
+      await one.start(deaf, { id: "a", input: { id: "a" } });
+      await until(() => began.length === 1);
+      await one.stop({ timeoutMs: 0 });
+      expect(await one.read("a")).toMatchObject({ status: "active" });
+      await closing.close();
+      hold.open();
+      await turns(20);
+      expect(closing.late).toEqual([]);
+
+      closing.reopen();
+      one.run();
+      clock.advance(60_000);
+      await settled();
+      expect(await one.read("a")).toMatchObject({ value: "done" });
+      expect(began).toEqual(["a", "a"]);
     }));
 });

@@ -258,7 +258,7 @@ export const CASES_OF_ONE: Readonly<Record<string, ErrorCase>> = {
   "cancelTransaction ROUTING_UNAVAILABLE": async (asking) => {
     const { payments, handlerWith } = asking.world;
     const transactionId = await ordered(asking);
-    const service = payments.another({ privateRouting: undefined } as never);
+    const service = payments.another({ privateRouting: undefined });
     return send(asking, cancelOf(asking, transactionId), handlerWith({ service }));
   },
   "registerWebhook WEBHOOK_LIMIT_EXCEEDED": async (asking) => {

@@ -322,7 +322,7 @@ const ROUTING_UNAVAILABLE: ByReason<ReasonOf<"ROUTING_UNAVAILABLE">> = {
     const recipients = [{ address: sender.address, amount: outputAmount }];
     const order = { type: "swap", mode: "private", quoteId, sender: sender.address, recipients };
     // The desk was taken away between the quote and the order.
-    const service = payments.another({ swap: undefined } as never);
+    const service = payments.another({ swap: undefined });
     return send(asking, plain(asking.tenant, "POST", "/v1/transactions", order), handlerWith({ service }));
   },
   clock: (asking) => hourBehind(asking, draftOf(asking, {}, "private")),

@@ -78,6 +78,8 @@ const emptying = (schema: string): string => `
     delete from "paystateTables" t where t.name <> all(kept);
     for name in select tablename from pg_tables where schemaname = '${schema}' and tablename not in
       ('paystateTables', 'paystateMigrations', 'paystateMigrationLock')
+      -- Behind the rows that are counted in it.
+      order by tablename = 'paystateTotals'
     loop
       execute format('delete from %I', name);
     end loop;

@@ -33,7 +33,7 @@ import { creditedAmounts } from "../../src/payments/private/credited-amounts.ts"
 import { payersIn } from "../../src/payments/private/screen-payers.ts";
 import { costOfLanding } from "../../src/payments/purses/sponsor-allowance.ts";
 import { standingOf } from "../../src/payments/wallet/signature-news.ts";
-import { simulationError } from "../../src/payments/wallet/simulation-error.ts";
+import { simulationError } from "../../src/payments/wallet/accept-transfer.ts";
 import { landingEvent } from "../../src/payments/wallet/stored-attempt.ts";
 
 /** What a planted mistake gets hold of. */

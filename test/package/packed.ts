@@ -1,6 +1,6 @@
 /** What is in the tarball: imported, compiled against, run. */
 import assert from "node:assert/strict";
-import { existsSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import Database from "better-sqlite3";
@@ -80,6 +80,25 @@ test("every subpath has types that a strict project compiles against, declaratio
     .split("\n")
     .filter((line) => /error TS/.test(line) && !/^node_modules\/(?!paystate\/)/.test(line));
   assert.deepEqual(ours, []);
+});
+
+test("options have their documentation in the declarations", () => {
+  const folder = join(project, "node_modules/paystate/dist");
+  const declarations = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".d.ts"),
+  );
+  const text = declarations.map((file) => readFileSync(join(folder, file), "utf8")).join("\n");
+  for (const option of [
+    "leaseMs",
+    "feeBps",
+    "proxy",
+    "basePath",
+    "clientAddress",
+    "spreadBps",
+    "confirmedAfter",
+  ]) {
+    assert.match(text, new RegExp(`\\*/\\s+${option}: z\\.`), `${option} has no comment`);
+  }
 });
 
 test("an install brings no package with a known advisory and nothing that was bundled", () => {

@@ -282,7 +282,7 @@ describe.each(PRIVATE)("$mode $type", ({ mode, type }) => {
     world,
   }) => {
     const { body } = await prepared(world, { mode, type });
-    const wallet = world.another({ privateRouting: undefined, swap: undefined } as never);
+    const wallet = world.another({ privateRouting: undefined, swap: undefined });
     await expectRefusal(wallet.createTransaction(world.customer, body), "ROUTING_UNAVAILABLE", {
       reason: "paused",
     });

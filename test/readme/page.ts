@@ -1,6 +1,7 @@
 /** The pages of the repository as data: their code blocks and tables, for the tests that compare them with the code. */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { runtimeOptions } from "../../src/options.ts";
 
 /** The folder of the project. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -62,10 +63,14 @@ export function codeIn(cell: string | undefined): readonly string[] {
   return [...(cell ?? "").matchAll(/`([^`]+)`/g)].map(([, word = ""]) => word);
 }
 
-/** The names of the fields of an interface, read from its source, nested ones left out. */
+/** The names of the fields of an interface or of a schema, read from its source, nested ones left out. */
 export function fieldsOf(file: string, name: string): readonly string[] {
   const source = readFileSync(`${ROOT}${file}`, "utf8");
-  const body = new RegExp(`interface ${name}(?:<\\w+>)? \\{\\n([\\s\\S]*?)\\n\\}`).exec(source)?.[1];
-  if (body === undefined) throw new Error(`expected an interface ${name} in ${file}`);
-  return [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??:/gm)].map(([, field = ""]) => field);
+  const schema = new RegExp(`type ${name} = z.input<typeof (\\w+)>`).exec(source)?.[1];
+  const opening = schema === undefined ? `interface ${name}(?:<\\w+>)?` : `const ${schema} = optionsWith\\(`;
+  const body = new RegExp(`${opening} ?\\{\\n([\\s\\S]*?)\\n\\}`).exec(source)?.[1];
+  if (body === undefined) throw new Error(`expected an interface or a schema ${name} in ${file}`);
+  const shared = body.includes("...runtimeOptions") ? Object.keys(runtimeOptions) : [];
+  const own = [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??:/gm)].map(([, field = ""]) => field);
+  return [...own, ...shared];
 }

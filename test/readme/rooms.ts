@@ -1,7 +1,11 @@
-/** The rooms and who imports whom, drawn by dependency-cruiser for ARCHITECTURE.md: `npm run rooms` writes it there. */
+/**
+ * The rooms and who imports whom, drawn by dependency-cruiser for ARCHITECTURE.md: `npm run rooms` writes it there, and
+ * with `--way` prints which files a payment runs.
+ */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
 import { blockOf, ROOT, textOf } from "./page.ts";
 
 const PAGE = "ARCHITECTURE.md";
@@ -20,5 +24,7 @@ export function drawnRooms(): string {
 export const roomsOnPage = (): string => blockOf(PAGE, "mermaid");
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  writeFileSync(`${ROOT}${PAGE}`, textOf(PAGE).replace(roomsOnPage(), drawnRooms));
+  const { way } = parseArgs({ options: { way: { type: "string" } } }).values;
+  if (way === undefined) writeFileSync(`${ROOT}${PAGE}`, textOf(PAGE).replace(roomsOnPage(), drawnRooms));
+  else await (await import("./ways.ts")).printWay(way);
 }

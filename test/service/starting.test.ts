@@ -82,7 +82,7 @@ test("a service without a logger warns on stderr", async ({ world }) => {
   });
   try {
     const options = { storage: memoryStorage(), stablecoins: undefined, logger: undefined };
-    const service = world.another(options as never);
+    const service = world.another(options);
     await service.start();
     await service.stop();
   } finally {
@@ -132,12 +132,12 @@ describe("M12: the mints", () => {
   test("a chain without stablecoins, none of which were configured, is started on for SOL, with a warning", async ({
     world,
   }) => {
-    const said = await warnings(world, { stablecoins: undefined } as never);
+    const said = await warnings(world, { stablecoins: undefined });
     expect(said).toContainEqual(
       expect.objectContaining({ message: expect.stringContaining("only SOL can be moved") as string }),
     );
     expect(
-      await refusalOf(world, { stablecoins: undefined, ledger: onMainnet(world.ledger) } as never),
+      await refusalOf(world, { stablecoins: undefined, ledger: onMainnet(world.ledger) }),
     ).toContain("stablecoins.USDC: there is no account");
   });
 

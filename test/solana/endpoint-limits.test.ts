@@ -41,6 +41,32 @@ test("accounts and signatures are asked for in calls of the size that each endpo
   }
 });
 
+test("L5: looks at single accounts go to the next endpoint where the limit of the first has no room, and come back to it", async () => {
+  const clock = virtualClock();
+  const looks = { first: 0, second: 0 };
+  const endpoints = (["first", "second"] as const).map((name) => ({
+    url: `http://${name}.example`,
+    requestsPerSecond: 10,
+    fetch: scriptedNode((call) => {
+      const [asked] = call.params as [readonly string[]];
+      if (call.method === "getMultipleAccounts" && asked[0] === OWNER) looks[name] += 1;
+      return counting([])(call);
+    }).fetch,
+  }));
+  const ledger = solanaLedger({ endpoints, clock });
+  const look = (): Promise<unknown> => ledger.amountsIn([{ address: OWNER, mint: null }], "finalized");
+  // None of them waits: the clock stands still. Some calls are the ledger's own.
+  for (let count = 0; count < 14; count++) await look();
+  const { first, second } = looks;
+  expect(first + second).toBe(14);
+  expect(first).toBeGreaterThan(second);
+  expect(second).toBeGreaterThanOrEqual(4);
+  clock.advance(1_000);
+  await look();
+  expect(looks).toEqual({ first: first + 1, second });
+  expect(ledger.readLimit).toEqual({ perSecond: 20, accounts: 100 });
+});
+
 test("E7: a null in a later, smaller call proves nothing when an earlier call of the same look was answered too old", async () => {
   const attempts = [1, 2, 3].map((index) =>
     anAttempt({ signature: signature(index), lastValidBlockHeight: 10 }),

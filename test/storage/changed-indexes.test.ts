@@ -5,6 +5,8 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { defineTable } from "paystate/engine";
 import { type PostgresStorage, postgresStorage } from "../../storage/postgres.ts";
+import { standings } from "../../storage/sql/install-statements.ts";
+import { postgresSchema } from "../../storage/sql/migrations/dialect.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { AnyWrite, EngineStorage } from "../../storage/storage.ts";
 import { HAS_PGBOUNCER, startPgbouncer } from "../kit/pgbouncer.ts";
@@ -358,4 +360,17 @@ describe.runIf(HAS_POSTGRES)("on PostgreSQL", () => {
     expect(await isTaken(again, visit("c", 3)), "the same time").toBe(false);
     expect((await refusal(again.install([next]))).code).toBe("other_table");
   });
+});
+
+test("L9: the indexes cannot be read: told by one error, and none beside it ends the process", async () => {
+  const stray: unknown[] = [];
+  const onStray = (reason: unknown): void => void stray.push(reason);
+  process.on("unhandledRejection", onStray);
+  const gone = async (): Promise<never> => {
+    throw new Error("the server is gone");
+  };
+  await expect(standings(gone, [first], postgresSchema)).rejects.toThrow("the server is gone");
+  await new Promise(setImmediate);
+  process.off("unhandledRejection", onStray);
+  expect(stray).toEqual([]);
 });

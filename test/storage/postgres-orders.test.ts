@@ -2,7 +2,8 @@
 import pg from "pg";
 import { expect, test } from "vitest";
 import { bound } from "../../storage/postgres/text.ts";
-import { GivenTable } from "../../storage/sql/given-table.ts";
+import { GivenTable, type TableDialect } from "../../storage/sql/given-table.ts";
+import { postgresSchema } from "../../storage/sql/migrations/dialect.ts";
 import type { AnyTable } from "../../storage/table.ts";
 import { paymentTables } from "../../src/payments/tables.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
@@ -39,9 +40,16 @@ const listTest = test.extend<{ explain: (sql: string, how?: string) => Promise<P
   },
 });
 
+const DIALECT: TableDialect = {
+  now: "0",
+  isAnyOf: "= any(array[''])",
+  json: JSON.stringify,
+  totals: postgresSchema.totals,
+};
+
 /** A read of a table by each of its indexes, with no field fixed, with the first, and so on. */
 function* listsOf(table: AnyTable): Generator<{ readonly read: string; readonly sql: string }> {
-  const given = new GivenTable(table, { now: "0", isAnyOf: "= any(array[''])", json: JSON.stringify });
+  const given = new GivenTable(table, DIALECT);
   const values = { text: "x", integer: 1, boolean: true } as const;
   const valueOf = (field: string): unknown =>
     values[(table.columns[field] ?? "text").replace("?", "") as keyof typeof values];
@@ -83,11 +91,7 @@ listTest.runIf(HAS_POSTGRES)(
         select 'evt_' || n, case when n <= 2000 then 'old' else 'new ' || n % 3 end, n from generate_series(1, 150000) n`,
     );
     await pool.query("analyze announcements");
-    const given = new GivenTable(paymentTables.announcements, {
-      now: "0",
-      isAnyOf: "",
-      json: JSON.stringify,
-    });
+    const given = new GivenTable(paymentTables.announcements, DIALECT);
     for (const order of ["asc", "desc"] as const) {
       const query = { table: paymentTables.announcements, index: "ofAccount", order, limit: 21 } as const;
       const { statement, values } = given.find({ ...query, equals: { accountId: "old" } });

@@ -1,8 +1,6 @@
 /** The arguments of `paystate doctor`. */
-import { end } from "../end.ts";
-import type { Command } from "../print.ts";
+import { end, type Command, UsageError } from "../command.ts";
 import { readArguments, WHOSE } from "../read-arguments.ts";
-import { UsageError } from "../usage-error.ts";
 
 export const doctor: Command = async (args, print) => {
   const { values, positionals } = readArguments(args, {

@@ -1,23 +1,22 @@
 /** `paystate doctor`: what this machine, a database file and a service look like, a line for each check. */
 import { openService, type OperatorService, type ServiceOptions } from "../open-service.ts";
 import { databaseFile, type DatabaseOptions } from "../open-database.ts";
-import type { Print } from "../print.ts";
+import { type Print, UsageError } from "../command.ts";
 import { ProgressBar } from "../progress-bar.ts";
 import { table } from "../table.ts";
-import { UsageError } from "../usage-error.ts";
-import { checkChain } from "./check-chain.ts";
-import { checkClock } from "./check-clock.ts";
+import {
+  checkChain,
+  checkClock,
+  checkEgress,
+  checkEndpoints,
+  checkMasterSecrets,
+  checkPurses,
+  checkWitnesses,
+  checkWork,
+} from "./check-service.ts";
 import { checkDatabase } from "./check-database.ts";
-import { checkDisk, readDiskSpace } from "./check-disk.ts";
-import { checkDriver } from "./check-driver.ts";
-import { checkEgress } from "./check-egress.ts";
-import { checkEndpoints } from "./check-endpoints.ts";
-import { checkMasterSecrets } from "./check-master-secrets.ts";
-import { checkNode, neededNode } from "./check-node.ts";
-import { checkPurses } from "./check-purses.ts";
+import { checkDisk, readDiskSpace, checkDriver, checkNode, neededNode } from "./check-machine.ts";
 import { checkPages, checkSamples } from "./check-samples.ts";
-import { checkWitnesses } from "./check-witnesses.ts";
-import { checkWork } from "./check-work.ts";
 import { wrong, type Finding } from "./finding.ts";
 
 /** Options of the doctor: the database, the service, and the format of the answer. */

@@ -6,9 +6,8 @@ import { systemClock } from "../../runtime.ts";
 import type { EngineStorage } from "../../../storage/storage.ts";
 import { withTables } from "../../../storage/with-tables.ts";
 import { DATABASE_OPTIONS, withDatabase, type DatabaseOptions, type OpenDatabase } from "../open-database.ts";
-import type { Command } from "../print.ts";
-import { oneOf, readArguments, wholeNumber } from "../read-arguments.ts";
-import { UsageError } from "../usage-error.ts";
+import { type Command, type Print, UsageError } from "../command.ts";
+import { noArgument, oneOf, readArguments, wholeNumber } from "../read-arguments.ts";
 import { historyPage, instancePage, instancesPage, overdueOf, troublesOf } from "./pages.ts";
 import { plainJson } from "./plain-json.ts";
 import {
@@ -20,7 +19,6 @@ import {
   type CommandResult,
 } from "./put-right.ts";
 import { tellInstance } from "./tell-instance.ts";
-import { watchPage } from "./watch-page.ts";
 import { deadLetters, failingTasks } from "../../engine/troubled-tasks.ts";
 
 const WHERE = {
@@ -57,7 +55,7 @@ const ps: Command = async (args, print) => {
     watch: { type: "boolean", default: false },
   });
   if (values.watch && values.json) throw new UsageError("ps --watch prints for people: leave out --json");
-  if (positionals[0] !== undefined) throw new UsageError(`ps takes no argument "${positionals[0]}"`);
+  noArgument("ps", positionals);
   const { status = values.failing ? "all" : "active", workflow, state, after } = values;
   oneOf("--status", status, STATUSES);
   const query: InstanceQuery = {
@@ -142,3 +140,18 @@ export const INSTANCE_COMMANDS = {
   stop: puttingRight("stop", stopInstance),
   remove: puttingRight("remove", removeEnded),
 } satisfies Readonly<Record<string, Command>>;
+
+const LOOK_EVERY_MS = 500;
+/** Empties the screen of a terminal. */
+const CLEAR = "\u001b[2J\u001b[3J\u001b[H";
+
+/** Goes on until the process is ended. */
+async function watchPage(make: () => Promise<string>, print: Print): Promise<never> {
+  let shown: string | null = null;
+  for (;;) {
+    const page = await make();
+    if (page !== shown) print(process.stdout.isTTY ? `${CLEAR}${page}` : page);
+    shown = page;
+    await systemClock.sleep(LOOK_EVERY_MS);
+  }
+}

@@ -1,19 +1,10 @@
 /** `pause`, `resume`, `suspend`, `restore`, `limits` and `paused`: what the service takes, and from whom. */
 import type { Direction } from "../../payments/intake/rules.ts";
 import type { PausedScope } from "../../payments/operator/gates/pausing.ts";
-import type { Command } from "../print.ts";
-import { readArguments } from "../read-arguments.ts";
-import { UsageError } from "../usage-error.ts";
+import { type Command, UsageError } from "../command.ts";
+import { noArgument, onlyArgument, readArguments } from "../read-arguments.ts";
 import { limitsPage, pausedPage, scopeInWords } from "./pages.ts";
-import {
-  ACTING_OPTIONS,
-  actedBy,
-  noArgument,
-  onlyArgument,
-  SERVICE_OPTIONS,
-  shown,
-  withOperator,
-} from "./with-operator.ts";
+import { ACTING_OPTIONS, actedBy, SERVICE_OPTIONS, shown, withOperator } from "./with-operator.ts";
 
 const SCOPE = {
   mode: { type: "string" },

@@ -1,18 +1,20 @@
-/** `attention`, `resolve` and `approve`: lists matters that need a person, and carries out the person's decisions. */
+/** The operator's decisions on matters, deposit addresses and transactions, and where recovered money goes. */
 import type { ResolveCommand } from "../../payments/operator/resolve/command.ts";
-import type { Command } from "../print.ts";
-import { oneOf, readArguments } from "../read-arguments.ts";
-import { UsageError } from "../usage-error.ts";
-import { attentionPage, resolutionPage } from "./pages.ts";
+import { type Command, UsageError } from "../command.ts";
+import { noArgument, oneOf, onlyArgument, readArguments } from "../read-arguments.ts";
 import {
-  ACTING_OPTIONS,
-  actedBy,
-  noArgument,
-  onlyArgument,
-  SERVICE_OPTIONS,
-  shown,
-  withOperator,
-} from "./with-operator.ts";
+  attentionPage,
+  resolutionPage,
+  releasedPage,
+  returnPage,
+  settledPage,
+  settledPaymentPage,
+  recoveryPage,
+} from "./pages.ts";
+import { ACTING_OPTIONS, actedBy, SERVICE_OPTIONS, shown, withOperator } from "./with-operator.ts";
+import type { ActContext } from "../../payments/act-context.ts";
+import type { Operator } from "../../payments/operator/operator.ts";
+import { readRecoveryFile } from "../../payments/operator/recovery/journal-file.ts";
 
 const ACTIONS = ["retry", "drop", "release", "refundTo", "writeOff", "settle"] as const;
 
@@ -81,3 +83,89 @@ export const approve: Command = async (args, print) => {
     print(shown(values.json, resolution, resolutionPage(resolution)));
   });
 };
+
+/** `release`: an operator allows a deposit address to be settled, or foreign tokens to leave it. */
+export const release: Command = async (args, print) => {
+  const { values, positionals } = readArguments(args, {
+    ...ACTING_OPTIONS,
+    mint: { type: "string" },
+    to: { type: "string" },
+  });
+  const transactionId = onlyArgument("release", "the id of a transaction", positionals);
+  const { mint, to } = values;
+  if (to !== undefined && mint === undefined) throw new UsageError("--to expects the --mint that goes there");
+  const by = actedBy(values);
+  await withOperator(values, async (operator) => {
+    if (mint === undefined) {
+      const released = await operator.releaseDeposit(transactionId, by);
+      print(shown(values.json, released, releasedPage(released)));
+      return;
+    }
+    const ordered = await operator.returnTokens(transactionId, { mint, to }, by);
+    print(shown(values.json, ordered, returnPage(ordered)));
+  });
+};
+
+/** `settle`: the operator's word under which signature a transaction landed; the evidence is read from the chain. */
+export const settle: Command = async (args, print) => {
+  const { values, positionals } = readArguments(args, { ...ACTING_OPTIONS, signature: { type: "string" } });
+  const transactionId = onlyArgument("settle", "the id of a transaction", positionals);
+  const { signature } = values;
+  if (signature === undefined) throw new UsageError("settle expects the --signature that has landed");
+  const by = actedBy(values);
+  await withOperator(values, async (operator) => {
+    const settled = await operator.settleTransaction({ transactionId, signature }, by);
+    if (!("landing" in settled)) {
+      print(shown(values.json, settled, settledPaymentPage(settled)));
+      return;
+    }
+    const { landing, ...rest } = settled;
+    const asJson = { ...rest, landing: { ...landing, fee: String(landing.fee) } };
+    print(shown(values.json, asJson, settledPage(settled)));
+  });
+};
+
+/** `recover`: derives deposit addresses again from the ids of their orders, and sends on what lies there. */
+export const recover: Command = async (args, print) => {
+  const { values, positionals } = readArguments(args, { ...ACTING_OPTIONS, to: { type: "string" } });
+  const file = onlyArgument("recover", "a file of ids", positionals);
+  const by = actedBy(values);
+  const { to } = values;
+  const ids = await readRecoveryFile(file).catch((cause: unknown) => {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === undefined) throw cause;
+    throw new Error(`${file} cannot be read (${code}): name a file with one id in a line`, { cause });
+  });
+  await withOperator(values, async (operator) => {
+    const addresses = await operator.recover(ids, by);
+    if (!values.json) print(recoveryPage(addresses));
+    const sent = to === undefined ? [] : await sendOn(operator, addresses, { to, by });
+    if (values.json) print(JSON.stringify({ addresses, sent }));
+    else for (const resolution of sent) print(resolutionPage(resolution));
+  });
+};
+
+type Recovered = Awaited<ReturnType<Operator["recover"]>>;
+type Resolution = Awaited<ReturnType<Operator["resolve"]>>;
+
+/** The receiver of recovered money, and the acting person. */
+interface Forwarding {
+  readonly to: string;
+  readonly by: ActContext;
+}
+
+/** Sends what is certain to one address; an address that has paid already waits for a decision of its own. */
+async function sendOn(
+  operator: Operator,
+  addresses: Recovered,
+  { to, by }: Forwarding,
+): Promise<Resolution[]> {
+  const waiting = new Set((await operator.attention()).map(({ id }) => id));
+  const sent: Resolution[] = [];
+  for (const { address, heldReason } of addresses) {
+    const id = `held:${address}`;
+    if (heldReason !== "recovered" || !waiting.has(id)) continue;
+    sent.push(await operator.resolve(id, { action: "refundTo", address: to }, by));
+  }
+  return sent;
+}

@@ -5,7 +5,7 @@
 import type { ActContext } from "../../payments/act-context.ts";
 import type { Operator } from "../../payments/operator/operator.ts";
 import { openService, type ServiceOptions } from "../open-service.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../command.ts";
 
 /** The options of every one of them. */
 export const SERVICE_OPTIONS = {
@@ -43,18 +43,6 @@ export function actedBy({
   if (actor === undefined) throw new UsageError("expected --actor NAME: who acts stands in the audit log");
   if (reason === undefined) throw new UsageError("expected --reason TEXT: why stands in the audit log");
   return { actor, reason };
-}
-
-/** The one argument that a command takes; `what` names it. */
-export function onlyArgument(command: string, what: string, [first, second]: readonly string[]): string {
-  if (first === undefined) throw new UsageError(`${command} expects ${what}`);
-  if (second !== undefined) throw new UsageError(`${command} takes ${what}, and no "${second}"`);
-  return first;
-}
-
-/** Throws `UsageError` when there is any. */
-export function noArgument(command: string, [first]: readonly string[]): void {
-  if (first !== undefined) throw new UsageError(`${command} takes no argument "${first}"`);
 }
 
 /** Formats an answer: one line of JSON, or the page for people. */

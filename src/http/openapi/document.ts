@@ -1,14 +1,16 @@
 /** The OpenAPI 3.1 document, made of what the endpoints, the errors and the notices say about themselves. */
+import type { z } from "zod";
 import { ERRORS } from "../../error-table.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { errorsOf } from "../contract/endpoint-errors.ts";
-import type { Endpoint } from "../contract/endpoint.ts";
+import type { Endpoint, KeyedEndpoint } from "../contract/endpoint.ts";
 import { HEADERS, IDEMPOTENCY_KEY } from "./headers.ts";
-import { operationOf } from "./operation.ts";
-import { loneErrors, responseComponents } from "./responses.ts";
-import { schemaComponents, type Json } from "./schemas.ts";
+import { loneErrors, responseComponents, jsonContent, responsesOf } from "./responses.ts";
+import { schemaComponents, type Json, reference, schemaOf } from "./schemas.ts";
 import { TAGS } from "../contract/tags.ts";
 import { webhookOperations } from "./webhooks.ts";
+import { scopeOf } from "../contract/limits.ts";
+import { parameterNames, pathParameter } from "../contract/path-parameters.ts";
 
 const INFO = {
   title: "paystate payments",
@@ -57,4 +59,51 @@ export function describeEndpoints(endpoints: readonly Endpoint[]): Json {
 function inOrder(codes: readonly ErrorCode[]): readonly ErrorCode[] {
   const all = new Set(codes);
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => all.has(code));
+}
+
+/** Throws for a path with a part that is not described. */
+function operationOf(endpoint: Endpoint): Json {
+  const { operationId, tag, summary, description, scope } = endpoint;
+  const parameters = parametersOf(endpoint);
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    "x-scope": scope,
+    "x-limit": scopeOf(endpoint.limit),
+    ...(scope === "none" ? { security: [] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...bodyOf(endpoint),
+    responses: responsesOf(endpoint),
+  };
+}
+
+function parametersOf(endpoint: Endpoint): readonly Json[] {
+  const path = parameterNames(endpoint.path).map(pathParameterOf);
+  if (endpoint.scope === "none") return path;
+  return [...path, ...queryParameters(endpoint), ...headerParameters(endpoint)];
+}
+
+function pathParameterOf(name: string): Json {
+  const { description, example, characters } = pathParameter(name);
+  const schema = { type: "string", ...(characters === undefined ? {} : { pattern: `^${characters}$` }) };
+  return { name, in: "path", required: true, description, schema, example };
+}
+
+/** Fields of the schema become optional parameters. */
+function queryParameters({ query }: KeyedEndpoint): readonly Json[] {
+  return Object.entries(query?.shape ?? {}).map(([name, field]) => {
+    const { description, ...schema } = schemaOf(field as z.ZodType);
+    return { name, in: "query", required: false, ...(description !== undefined && { description }), schema };
+  });
+}
+
+function headerParameters({ method }: KeyedEndpoint): readonly Json[] {
+  return method === "POST" ? [reference("parameters", "Idempotency-Key")] : [];
+}
+
+function bodyOf(endpoint: Endpoint): Json {
+  if (endpoint.scope === "none" || endpoint.body === undefined) return {};
+  return { requestBody: { required: true, content: jsonContent(endpoint.body) } };
 }

@@ -1,7 +1,7 @@
 /** Describes webhooks in the OpenAPI document. */
 import { z } from "zod";
 import { sampleNotice } from "../../payments/webhooks/sample-notice.ts";
-import { eventName, noticeData } from "../endpoints/events/event-schemas.ts";
+import { eventName, noticeData } from "../endpoints/events.ts";
 import type { DescribedBody } from "../contract/endpoint.ts";
 import { EVENT_ID, SETTLED_SECONDS, TRANSACTION_ID } from "../contract/examples.ts";
 import { named } from "../contract/named-schema.ts";

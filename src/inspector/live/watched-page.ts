@@ -1,5 +1,4 @@
 /** A watched page: made once for all its viewers, and kept fresh while anybody watches. */
-import { AlarmPause } from "./alarm-pause.ts";
 import type { Clock } from "../../runtime.ts";
 
 /** A page at one moment. Equal pages have equal tags. */
@@ -91,5 +90,36 @@ export class WatchedPage {
     }
     stop();
     this.#isFollowed = false;
+  }
+}
+
+/** A pause that ends early when the alarm is rung; rung while nobody waits, the next wait is over at once. */
+class AlarmPause {
+  readonly #clock: Clock;
+  #isRung = false;
+  #wake: AbortController | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  ring(): void {
+    this.#isRung = true;
+    this.#wake?.abort();
+  }
+
+  /** Resolves after `ms`, however often it is rung meanwhile. */
+  rest(ms: number): Promise<void> {
+    return this.#clock.sleep(ms);
+  }
+
+  /** Resolves after `ms`, or when it is rung, or at once when it was since the last wait. */
+  async wait(ms: number): Promise<void> {
+    if (!this.#isRung && ms > 0) {
+      this.#wake = new AbortController();
+      await this.#clock.sleep(ms, this.#wake.signal);
+      this.#wake = null;
+    }
+    this.#isRung = false;
   }
 }

@@ -1,6 +1,6 @@
 /** Methods about slots, blocks, blockhashes and the node itself. */
 import { BLOCKHASH_LIFETIME, blockHeightOf } from "../blockhash-list.ts";
-import { SLOTS_PER_EPOCH } from "../epoch.ts";
+import { SLOTS_PER_EPOCH } from "../clock-sysvar.ts";
 import { type RpcCallOptions, readAddress, type RpcCall, type RpcHandler, withContext } from "./call.ts";
 import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
 

@@ -13,11 +13,16 @@ import type { AttentionListener } from "./attention/matter-report-writer.ts";
 import { readAuditLog, type AuditEntry, type AuditPage } from "./audit-log.ts";
 import { privateModeIsOff } from "./operator-refused.ts";
 import { GateRuleStorage } from "./gates/gate-rule-storage.ts";
-import { LimitCommandHandler, type LimitCommands } from "./gates/limiting.ts";
-import { WitnessCommandHandler, type WitnessCommands } from "./gates/lowering.ts";
-import { PauseCommandHandler, type PauseCommands } from "./gates/pausing.ts";
-import { EndpointCommandHandler, type EndpointCommands } from "./gates/suspending-endpoints.ts";
-import { SuspensionCommandHandler, type SuspensionCommands } from "./gates/suspending.ts";
+import { listLimits, setLimits, type LimitCommands } from "./gates/limiting.ts";
+import { lowerWitnesses, restoreWitnesses, type WitnessCommands } from "./gates/lowering.ts";
+import { listPauses, pause, resume, type PauseCommands } from "./gates/pausing.ts";
+import { restoreEndpoint, suspendEndpoint, type EndpointCommands } from "./gates/suspending-endpoints.ts";
+import {
+  listSuspensions,
+  restoreAccount,
+  suspendAccount,
+  type SuspensionCommands,
+} from "./gates/suspending.ts";
 import type { RecoverCommand } from "./recovery/recover.ts";
 import type { EvidenceControl } from "./resolve/command.ts";
 import { DepositResolveHandler, type DepositControl } from "./resolve/resolve-deposits.ts";
@@ -91,6 +96,8 @@ interface OperatorCommandParts extends ServiceContext {
   readonly purses: Pick<PurseWatch, "low" | "read">;
   /** Watches of this process on the chain. */
   readonly watching: () => Readonly<Record<string, WatchStatus>>;
+  /** Deposit addresses that the endpoints permit to be looked at in time; null without a limit. */
+  readonly permittedDeposits: () => number | null;
   /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly onAttention: AttentionListener | null;
@@ -116,12 +123,8 @@ export function createOperator(deps: OperatorCommandParts): OperatorParts {
   const stored = attentionSources(surroundings);
   const sources = [...stored, ...sourcesOfThisProcess(surroundings)];
   const lookForMatters = createMatterLookup({ sources, storage, clock });
-  const setting = { gates: new GateRuleStorage({ storage, writeAct }), clock, assets };
-  const pauses = new PauseCommandHandler(setting);
-  const suspensions = new SuspensionCommandHandler(setting);
-  const limits = new LimitCommandHandler(setting);
-  const lowering = new WitnessCommandHandler({ ...setting, storage, ledger: deps.configured });
-  const endpoints = new EndpointCommandHandler({ ...setting, storage, ledger: deps.configured });
+  const gates = { gates: new GateRuleStorage({ storage, writeAct }), clock, assets };
+  const belief = { ...gates, storage, ledger: deps.configured };
   const resolver = new MatterCommandHandler({
     ...deps,
     lookForMatters,
@@ -132,18 +135,18 @@ export function createOperator(deps: OperatorCommandParts): OperatorParts {
   const acts = new TransactionCommandHandler({ ...deps, writeAct });
   return {
     operator: {
-      pause: (scope, by) => pauses.pause(scope, by),
-      resume: (scope, by) => pauses.resume(scope, by),
-      paused: () => pauses.paused(),
-      suspendAccount: (accountId, by) => suspensions.suspendAccount(accountId, by),
-      restoreAccount: (accountId, by) => suspensions.restoreAccount(accountId, by),
-      suspendedAccounts: () => suspensions.suspendedAccounts(),
-      setLimits: (wanted, by) => limits.setLimits(wanted, by),
-      limits: () => limits.limits(),
-      lowerWitnesses: (wanted, by) => lowering.lowerWitnesses(wanted, by),
-      restoreWitnesses: (by) => lowering.restoreWitnesses(by),
-      suspendEndpoint: (wanted, by) => endpoints.suspendEndpoint(wanted, by),
-      restoreEndpoint: (endpoint, by) => endpoints.restoreEndpoint(endpoint, by),
+      pause: (scope, by) => pause(gates, scope, by),
+      resume: (scope, by) => resume(gates, scope, by),
+      paused: () => listPauses(gates),
+      suspendAccount: (accountId, by) => suspendAccount(gates, accountId, by),
+      restoreAccount: (accountId, by) => restoreAccount(gates, accountId, by),
+      suspendedAccounts: () => listSuspensions(gates),
+      setLimits: (wanted, by) => setLimits(gates, wanted, by),
+      limits: () => listLimits(gates),
+      lowerWitnesses: (wanted, by) => lowerWitnesses(belief, wanted, by),
+      restoreWitnesses: (by) => restoreWitnesses(belief, by),
+      suspendEndpoint: (wanted, by) => suspendEndpoint(belief, wanted, by),
+      restoreEndpoint: (endpoint, by) => restoreEndpoint(belief, endpoint, by),
       resolve: (id, command, by) => resolver.resolve(id, command, by),
       approve: (id, approval, by) =>
         isReturnId(id) ? acts.approveReturn(id, approval, by) : resolver.approve(id, approval, by),

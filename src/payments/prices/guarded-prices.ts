@@ -1,33 +1,31 @@
 /** A price source that is not believed blindly: impossible, old and jumping prices are refused before money depends on them. */
 import { z } from "zod";
 import type { Clock } from "../../runtime.ts";
+import { optionsWith } from "../../options.ts";
 import type { PriceSource, Rate } from "./prices.ts";
 
-/** Bounds on believable prices of a source. */
-export interface PriceBounds {
+const priceBounds = optionsWith({
   /**
    * Oldest price that is used, in milliseconds, 1,000 to 3,600,000, for a source that tells when the market had its price
    * (`Rate.at`). As far in the future a price is refused too: its clock, or ours, is wrong. Default 60,000.
    */
-  readonly maxAgeMs?: number;
+  maxAgeMs: z.number().int().min(1_000).max(3_600_000).default(60_000),
   /**
    * How far a price may be off the last accepted one of the same two assets, in hundredths of a percent, 10 to 5,000.
    * What is further off is refused until the source is back within the bound, or until the last accepted price is an
    * hour old. The memory is each process's own: a restart accepts the next price as it is. Default 1,000 (10 %).
    */
-  readonly maxDeviationBps?: number;
-}
+  maxDeviationBps: z.number().int().min(10).max(5_000).default(1_000),
+});
+
+/** Bounds on believable prices of a source. */
+export interface PriceBounds extends z.input<typeof priceBounds> {}
 
 /** The bounds with their defaults filled in. */
-export type CheckedPriceBounds = Readonly<Required<PriceBounds>>;
+export type CheckedPriceBounds = Readonly<z.output<typeof priceBounds>>;
 
 /** Checks `PriceBounds`. */
-export const priceBoundsOption = z
-  .strictObject({
-    maxAgeMs: z.number().int().min(1_000).max(3_600_000).default(60_000),
-    maxDeviationBps: z.number().int().min(10).max(5_000).default(1_000),
-  })
-  .prefault({});
+export const priceBoundsOption: z.ZodType<CheckedPriceBounds, PriceBounds> = priceBounds;
 
 /** Thrown instead of a price that must not be used. The message names the price and the bound. */
 class PriceRefused extends Error {

@@ -1,4 +1,7 @@
 /** Prices of assets in other assets, which no chain tells. */
+import type { AskPart } from "../host-parts.ts";
+import { MAINNET_GENESIS } from "../assets/assets.ts";
+import { StartRefused } from "../secrets/bind-database.ts";
 
 /** `give` base units of one asset are worth `get` base units of another. */
 export interface Rate {
@@ -61,4 +64,27 @@ export function fixedPrices(equalWorth: Readonly<Record<string, bigint>>): Price
     isFixed: true,
     rate: async (giveMint, getMint) => ({ give: worth(giveMint), get: worth(getMint) }),
   };
+}
+
+/** Callers of the API wait for a price. */
+const DEADLINE_MS = 5_000;
+
+/** The price source, asked through `ask`. */
+export function askedPrices(source: PriceSource, part: string, ask: AskPart): PriceSource {
+  return {
+    rate: (giveMint, getMint) => ask(part, (signal) => source.rate(giveMint, getMint, signal), DEADLINE_MS),
+    ...(source.isFixed === undefined ? {} : { isFixed: source.isFixed }),
+  };
+}
+
+/** Throws `StartRefused` on mainnet, naming the option. */
+export function refuseFixedPrices(
+  genesisHash: string,
+  prices: Pick<PriceSource, "isFixed"> | null,
+  option: string,
+): void {
+  if (genesisHash !== MAINNET_GENESIS || prices?.isFixed !== true) return;
+  throw new StartRefused(
+    `${option}: these prices never move, which is for local chains; on mainnet give a source that asks the market`,
+  );
 }

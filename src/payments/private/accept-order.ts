@@ -29,6 +29,7 @@ import type { ServiceContext } from "../service-context.ts";
 import { sponsorPurse } from "../spending.ts";
 import { storageTime } from "../storage-time.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
+import { depositAccounts } from "./look-at-account.ts";
 import { depositBody, type DepositBody } from "./deposit-body.ts";
 import { AGING_MS } from "../outgoing/closing.ts";
 import { checkOrderParties } from "./order-parties.ts";
@@ -163,7 +164,7 @@ export class OrderAcceptance {
   }
 
   async #freshOrder(request: CheckedRequest, cost: RoutingCost, held: bigint): Promise<FreshOrder> {
-    const { storage, random, routing } = this.#with;
+    const { storage, random, routing, ledger, assets } = this.#with;
     const { keys, terms } = routing;
     const { quote, caller } = request;
     const sponsor = terms.sponsor.address;
@@ -202,6 +203,7 @@ export class OrderAcceptance {
         waitEndedAt: null,
         heldReason: null,
         checkedTo: null,
+        accounts: depositAccounts(ledger, assets, address),
         version: 1,
       },
       reservation,

@@ -22,6 +22,7 @@ import {
   mostBound,
   releaseUncounted,
 } from "../purses/sponsor-share.ts";
+import { promisesAt } from "../swap-provider/reserve.ts";
 import type { AddressSettlement, SettlementOutcome } from "./settle-address.ts";
 
 /** Dependencies of these adjustments. */
@@ -137,11 +138,8 @@ async function countLate(
   const [now, agedTo] = [clock.now(), agingTime(clock)];
   const resource = boundBy(sponsor, accountId);
   const total = mostBound(account?.tier ?? "free", funds[0]?.lamports ?? 0n);
-  const others = await storage.reservations(resource);
-  const sum = others
-    .filter(({ lapsesAt }) => lapsesAt === null || lapsesAt > agedTo)
-    .reduce((all, each) => all + each.amount, amount);
-  if (!isReleased && sum > total) return null;
+  const others = await promisesAt(storage, agedTo).promised(resource);
+  if (!isReleased && others + amount > total) return null;
   const insert = {
     id,
     version: 1,

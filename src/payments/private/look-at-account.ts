@@ -3,6 +3,7 @@ import type { DepositRecord } from "../tables/deposits.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { AssetAccount } from "../../ledger/routing.ts";
+import { isTurnOver, nextTurn } from "../../runtime.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
 
 /** The memory of a watched address. */
@@ -30,13 +31,23 @@ const NEVER = Number.MAX_SAFE_INTEGER;
 /** A zero balance for every asset, before the first look. */
 const NOTHING: readonly bigint[] = [];
 
+/** The token account of each token at an address, by mint, as it is stored with the address. */
+export function depositAccounts(
+  ledger: Pick<Ledger, "tokenAccountOf">,
+  { tokens }: Assets,
+  address: Address,
+): Readonly<Record<string, Address>> {
+  const mints = tokens.map(ledgerMint).filter((mint) => mint !== null);
+  return Object.fromEntries(mints.map((mint) => [mint, ledger.tokenAccountOf(address, mint)]));
+}
+
 /** A watched address before its first look. */
 export function watchedAddress(deposit: DepositRecord, { tokens }: Assets): WatchedAddress {
   return {
     address: deposit.id,
     endsAt: deposit.waitEndedAt === null ? deposit.expiresAt : NEVER,
     expected: tokens.findIndex(({ mint }) => mint === deposit.mint),
-    accounts: tokens.map(() => undefined),
+    accounts: tokens.map(({ mint }) => deposit.accounts?.[mint]),
     looks: 0,
     hasChanged: false,
     said: NOTHING,
@@ -63,10 +74,17 @@ export async function lookAtOneAccount(
   { ledger, assets }: { readonly ledger: Ledger; readonly assets: Assets },
   addresses: readonly WatchedAddress[],
 ): Promise<void> {
-  const looks = addresses.map((watched) => {
+  const looks: {
+    readonly watched: WatchedAddress;
+    readonly asset: number;
+    readonly account: AssetAccount;
+  }[] = [];
+  for (const watched of addresses) {
+    // Only what is stored of an earlier version has to be derived.
+    if (isTurnOver()) await nextTurn();
     const asset = assetInTurn(watched, assets.tokens.length);
-    return { watched, asset, account: accountOf({ ledger, assets }, watched, asset) };
-  });
+    looks.push({ watched, asset, account: accountOf({ ledger, assets }, watched, asset) });
+  }
   const amounts = await ledger.amountsIn(
     looks.map(({ account }) => account),
     "finalized",

@@ -18,6 +18,8 @@ export interface PrivateRouting {
   readonly watchers: Readonly<Record<WatchKind, Watcher>>;
   /** Throws `StartRefused` for prices that never move on mainnet. Asks nobody. */
   check(genesisHash: string): void;
+  /** Deposit addresses that the endpoints permit to be looked at within five seconds; null without a limit. */
+  permittedDeposits(): number | null;
   /** Warns of what is missing to begin with, once the chain may be asked. */
   warn(): Promise<void>;
   readonly pricing: PrivatePricing;

@@ -8,6 +8,7 @@ import type { ClaimedFunds } from "../../ledger/routing.ts";
 import { ledgerMint, smallestAmount } from "../assets/assets.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { inLanes } from "../semaphore.ts";
+import type { LookBudget } from "./look-budget.ts";
 import { lookAtOneAccount, watchedAddress, type WatchedAddress } from "./look-at-account.ts";
 import { creditedAmounts } from "./credited-amounts.ts";
 import { holdAddress, type SpendingCheck } from "../outgoing/unknown-spending.ts";
@@ -23,6 +24,8 @@ const ADDRESSES_A_LOOK = 100;
 const ENDS_AT_ONCE = 4;
 /** The memory of an address is dropped when no look came for this time, and for a whole interval. */
 const FORGET_AFTER_MS = 10 * 60_000;
+/** A window that ends so soon is about to end: its address comes before its turn. */
+const ENDING_MS = 30_000;
 
 /** Dependencies of the deposit watch. */
 interface DepositWatchParts extends Pick<
@@ -30,6 +33,13 @@ interface DepositWatchParts extends Pick<
   "storage" | "ledger" | "assets" | "clock" | "disputes"
 > {
   readonly spendingCheck: SpendingCheck;
+  readonly budget: LookBudget;
+}
+
+/** What is watched, and how often an address is looked at. */
+interface DepositWatchOptions {
+  readonly kind: string;
+  readonly intervalMs: number;
 }
 
 /** A full reading of an address. */
@@ -56,12 +66,25 @@ export class DepositWatch implements Watcher {
   readonly #with: DepositWatchParts;
   readonly #mints: readonly Address[];
   readonly #memory: AddressMemory;
+  readonly #kind: string;
 
-  constructor(parts: DepositWatchParts, intervalMs: number) {
+  constructor(parts: DepositWatchParts, { kind, intervalMs }: DepositWatchOptions) {
     this.#with = parts;
+    this.#kind = kind;
     this.intervalMs = intervalMs;
     this.#mints = parts.assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
     this.#memory = new AddressMemory(Math.max(FORGET_AFTER_MS, intervalMs));
+  }
+
+  roundMs(watched: number): number {
+    const { batchSize, intervalMs } = this;
+    return this.#with.budget.roundMs({ kind: this.#kind, watched, batchSize, intervalMs });
+  }
+
+  /** Its window is about to end, or is over by our clock and the order has not been told. */
+  isUrgent({ key }: WatchRecord): boolean {
+    const known = this.#memory.peek(key);
+    return known !== undefined && !known.isSaidOver && known.endsAt - this.#with.clock.now() <= ENDING_MS;
   }
 
   async poll(watches: readonly WatchRecord[], look: PollContext): ReturnType<Watcher["poll"]> {
@@ -209,6 +232,11 @@ class AddressMemory {
     const old = this.#old.get(address);
     if (old !== undefined) this.keep(old);
     return old;
+  }
+
+  /** Does not count as a look. */
+  peek(address: string): WatchedAddress | undefined {
+    return this.#young.get(address) ?? this.#old.get(address);
   }
 
   keep(watched: WatchedAddress): void {

@@ -32,6 +32,8 @@ interface Waiting {
 export class StrayWatch implements Watcher {
   readonly intervalMs: number;
   readonly batchSize?: number;
+  readonly roundMs: (watched: number) => number;
+  readonly isUrgent: (watch: WatchRecord) => boolean;
   readonly #deposits: Watcher;
   readonly #with: StrayWatchParts;
   /** Waiting addresses, the longest unseen first. */
@@ -43,6 +45,8 @@ export class StrayWatch implements Watcher {
     this.#with = parts;
     this.intervalMs = deposits.intervalMs;
     if (deposits.batchSize !== undefined) this.batchSize = deposits.batchSize;
+    this.roundMs = (watched) => deposits.roundMs?.(watched) ?? deposits.intervalMs;
+    this.isUrgent = (watch) => deposits.isUrgent?.(watch) === true;
   }
 
   async poll(watches: readonly WatchRecord[], look: PollContext): ReturnType<Watcher["poll"]> {

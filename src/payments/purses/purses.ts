@@ -9,7 +9,7 @@ import { isoTime } from "../iso-time.ts";
 import { dearestSend, SENDS } from "./check-purses.ts";
 import { DAY_MS, deskPurse, spentInADay, sponsorPurse } from "../spending.ts";
 import { deskInventory, SMALLEST_SWAPS } from "../swap-provider/desk-inventory.ts";
-import { promisesAt } from "../swap-provider/reserve.ts";
+import { type PromiseReads, promisesAt } from "../swap-provider/reserve.ts";
 
 /** The kind of a wallet. */
 export type PurseName = "sponsor" | "treasury" | "desk";
@@ -57,7 +57,7 @@ export interface PurseOptions {
 
 /** Dependencies of reading purses. */
 export interface PurseParts {
-  readonly storage: Pick<PaymentStorage, "reservations" | "spendings">;
+  readonly storage: PromiseReads & Pick<PaymentStorage, "spent">;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly assets: Assets;

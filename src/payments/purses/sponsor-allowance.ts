@@ -87,12 +87,12 @@ interface Allowance {
  * Reads the allowance of an address. Signatures of older versions of this service are counted from the plans alone.
  */
 export async function allowanceOf(
-  storage: Pick<PaymentStorage, "load" | "transaction" | "reservations">,
+  storage: Pick<PaymentStorage, "load" | "transaction" | "reserved">,
   { address, transactionId, kind }: Pick<PaymentRecord, "address" | "transactionId" | "kind">,
 ): Promise<Allowance> {
   const resource = `costs of ${address}`;
   // First: what is stored between the readings is then counted twice, and never left out.
-  const taken = (await storage.reservations(resource)).reduce((sum, { amount }) => sum + amount, 0n);
+  const taken = await storage.reserved(resource);
   const [{ allowance }, view] = await Promise.all([
     depositContext(storage, address),
     storage.transaction(transactionId),

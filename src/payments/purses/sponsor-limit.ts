@@ -3,7 +3,7 @@ import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import { DAY_MS, deskPurse, spend, spentInADay, sponsorPurse } from "../spending.ts";
-import { promisesAt } from "../swap-provider/reserve.ts";
+import { type PromiseReads, promisesAt } from "../swap-provider/reserve.ts";
 import { lastingCost } from "./sponsor-allowance.ts";
 import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";
 
@@ -40,7 +40,7 @@ export interface SponsorLimitWrites {
  * lapses a day after its deposit window.
  */
 export async function shareOfDay(
-  storage: Pick<PaymentStorage, "spendings" | "reservations">,
+  storage: PromiseReads & Pick<PaymentStorage, "spent">,
   { transactionId, sponsor, cost, depositWindowMs }: OrderCost,
   { mostPerDay, now, agedTo }: DayLimit,
 ): Promise<SponsorLimitWrites> {
@@ -71,7 +71,8 @@ export function dayShareId(transactionId: string): string {
   return `${transactionId}:day`;
 }
 
-function dayOf(sponsor: string): string {
+/** The resource of the orders that count in a day. */
+export function dayOf(sponsor: string): string {
   return `${sponsorPurse(sponsor)} in a day`;
 }
 

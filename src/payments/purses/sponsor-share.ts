@@ -7,7 +7,7 @@ import type { ReservationRecord } from "../tables/limits.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { sponsorPurse } from "../spending.ts";
-import { promisesAt } from "../swap-provider/reserve.ts";
+import { released } from "../swap-provider/reserve.ts";
 
 /** The most that the waiting orders of one account may reserve, in percent of what the sponsor holds. */
 export const SPONSOR_SHARE_PERCENT: Readonly<Record<Tier, bigint>> = {
@@ -48,6 +48,11 @@ export function lateShareId(transactionId: string): string {
   return `${transactionId}:late`;
 }
 
+/** The resource of an account's waiting orders. */
+export function waitingOf(sponsor: string, accountId: string): string {
+  return `${sponsorPurse(sponsor)} of ${accountId}`;
+}
+
 /** The resource of an account's waiting and funded orders. */
 export function boundBy(sponsor: string, accountId: string): string {
   return `${sponsorPurse(sponsor)} bound by ${accountId}`;
@@ -69,12 +74,12 @@ interface SharedReservation {
 /** Both shares of an order, each refused where it has no room. Shares are rounded down. */
 export function reserveShares(order: SharedReservation): readonly PaymentWrite[] {
   const { reservation, sponsor, caller, held } = order;
-  const { id, resource } = reservation;
+  const { id } = reservation;
   const { accountId, tier } = caller;
   return [
     {
       table: "reservations",
-      insert: { ...reservation, id: waitingShareId(id), resource: `${resource} of ${accountId}` },
+      insert: { ...reservation, id: waitingShareId(id), resource: waitingOf(sponsor, accountId) },
       atMost: { total: (held * SPONSOR_SHARE_PERCENT[tier]) / PERCENT },
     },
     {
@@ -97,9 +102,10 @@ export async function releaseUncounted(
   now: number,
 ): Promise<readonly PaymentWrite[]> {
   const lapsing = await storage.lapsing(resource, MAX_LAPSED);
-  const promises = promisesAt({ reservations: async () => lapsing }, now);
-  await promises.promised(resource);
-  return promises.releaseLapsed();
+  return released(
+    lapsing.filter(({ lapsesAt }) => lapsesAt !== null && lapsesAt <= now),
+    now,
+  );
 }
 
 /** Releases what of an order still counts against its account: an operator has written it off. */

@@ -4,7 +4,6 @@ import type { Logger } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
 import { holdAddress, keepUnknown, UNKNOWN_SPENDING } from "../outgoing/unknown-spending.ts";
 import { livesUntil } from "../gaps.ts";
-import { sponsorPurse } from "../spending.ts";
 import { storageTime } from "../storage-time.ts";
 import {
   examineAddress,
@@ -133,12 +132,13 @@ async function explain(deps: Reconciling, ids: readonly string[]): Promise<reado
 async function look(deps: Reconciling, ids: readonly string[]): Promise<readonly Explained[]> {
   const all = await Promise.all(ids.map((id) => examineAddress(deps, id)));
   // Read after the addresses: an order that has come to rest meanwhile has released what was promised to it.
-  const promised = await deps.storage.reservations(sponsorPurse(deps.sponsor));
-  const amounts = new Map(promised.map(({ id, amount }) => [id, amount]));
-  return all.map((examined) => {
-    const reserved = amounts.get(examined.facts.deposit.transactionId) ?? null;
-    return { examined, found: findingsOf(examined, reserved) };
-  });
+  return Promise.all(
+    all.map(async (examined) => {
+      const row = await deps.storage.reservation(examined.facts.deposit.transactionId);
+      const reserved = row === null || row.releasedAt !== null ? null : row.amount;
+      return { examined, found: findingsOf(examined, reserved) };
+    }),
+  );
 }
 
 async function freezeIfSpent(deps: AddressReconciliationParts, explained: Explained): Promise<Explained> {

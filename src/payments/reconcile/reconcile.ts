@@ -10,6 +10,7 @@ import {
 } from "./addresses.ts";
 import { areExplained } from "./findings.ts";
 import { reconcilePurses, type PurseReconciliation, type SigningPurse } from "./purses.ts";
+import { type MendedTotal, reconcileTotals } from "./totals.ts";
 import { reconcileWallet, type WalletReconciliation } from "./wallet.ts";
 
 /** The chain's answer about everything that this database has recorded. */
@@ -19,6 +20,8 @@ export interface Reconciliation extends AddressReconciliation {
   readonly wallet: WalletReconciliation;
   /** Purses of enabled modes only. */
   readonly purses: readonly PurseReconciliation[];
+  /** Totals of what the sponsor has reserved that differed from their rows, and were mended: nobody is to look. */
+  readonly mendedTotals: readonly MendedTotal[];
 }
 
 /** Dependencies of a reconciliation. */
@@ -33,7 +36,8 @@ interface ReconciliationParts {
 
 /**
  * May run beside any number of services. Changes nothing but this: a deposit address that has paid out what this database does not
- * know is frozen on the spot, and one that has not is noted as checked for the gaps so far. Rejects with `LedgerUnavailable` when the chain cannot be read to the end; what was frozen
+ * know is frozen on the spot, one that has not is noted as checked for the gaps so far, and a total that differs from its rows is
+ * counted anew. Rejects with `LedgerUnavailable` when the chain cannot be read to the end; what was frozen
  * until then stays so.
  */
 export async function reconcile({
@@ -44,11 +48,12 @@ export async function reconcile({
   purses,
 }: ReconciliationParts): Promise<Reconciliation> {
   const addresses = routing === null ? noAddresses(assets) : await reconcileAddresses(routing);
+  const mendedTotals = routing === null ? [] : await reconcileTotals(storage, routing.sponsor);
   const wallet = await reconcileWallet({ storage, ledger });
   const reconciled = await reconcilePurses({ storage, ledger }, purses);
   const isExplained =
     addresses.findings.every(({ findings }) => areExplained(findings)) &&
     wallet.findings.length === 0 &&
     reconciled.every(({ unknownSignatures }) => unknownSignatures.length === 0);
-  return { ...addresses, isExplained, wallet, purses: reconciled };
+  return { ...addresses, isExplained, wallet, purses: reconciled, mendedTotals };
 }

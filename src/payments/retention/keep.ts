@@ -9,19 +9,19 @@ export interface KeepOptions {
    * deliveries. Only where their end is proven by the chain or nothing was sent: what was given up as expired stays. What the
    * service signed itself stays too: private orders and swaps are what the chain is compared with. At least 7 days.
    */
-  readonly transactions?: Duration;
+  readonly transactions?: Duration | undefined;
   /**
    * Notices of transactions that are over, with their places in the lists of events, their deliveries, the attempts and the
    * history of these. At least 7 days.
    */
-  readonly notices?: Duration;
+  readonly notices?: Duration | undefined;
   /** Quotes that nobody used, after they expired. At least an hour. */
-  readonly quotes?: Duration;
+  readonly quotes?: Duration | undefined;
   /**
    * Answers to requests with an Idempotency-Key, as long as their transaction is over; the key may be used again then. At
    * least a day. Default 30 days.
    */
-  readonly idempotencyAnswers?: Duration;
+  readonly idempotencyAnswers?: Duration | undefined;
 }
 
 /** `KeepOptions` in milliseconds; null for kinds that are always kept. */

@@ -1,55 +1,47 @@
 /** The default swap provider: a desk that trades out of the operator's own inventory, at a price it is given. */
 import { z } from "zod";
 import type { Signer } from "../../ledger/sign-transaction.ts";
-import { checkOptions, InvalidOptions, objectWith } from "../../options.ts";
-import { GuardedPriceSource, priceBoundsOption, type PriceBounds } from "../prices/guarded-prices.ts";
-import { askedPrices } from "../prices/asked-prices.ts";
-import type { PriceSource } from "../prices/prices.ts";
+import { checkOptions, InvalidOptions, objectWith, optionsWith } from "../../options.ts";
+import { GuardedPriceSource, priceBoundsOption } from "../prices/guarded-prices.ts";
+import { askedPrices, type PriceSource } from "../prices/prices.ts";
 import { askedSigner, HostParts, PART_DEADLINE_MS } from "../host-parts.ts";
 import { amountsByMint } from "../assets/amounts-by-mint.ts";
 import { DeskSwapper } from "./desk-swapper.ts";
 import type { Swapper, SwapProvider } from "./swap-provider.ts";
 
-/** Options of a desk. */
-export interface DeskOptions {
+const deskOptions = optionsWith({
   /**
    * The wallet that holds the inventory and signs, such as `keypairSigner(secretKey)`. Keep all assets to be given in
    * this wallet, and a token account, even empty, for each asset to be taken. The wallet pays no fees and no rent.
    */
-  readonly desk: Signer;
+  desk: objectWith<Signer>(["sign"], "a signer, such as keypairSigner(secretKey)"),
   /**
    * Prices of the assets. Without `prices`, the desk's own inventory makes the price (constant product). That is for
    * local chains and refused on mainnet: a customer could move the price and then trade at it.
    */
-  readonly prices?: PriceSource;
+  prices: objectWith<PriceSource>(["rate"], "a price source: { rate(giveMint, getMint) }").optional(),
   /** Bounds on believable prices; see `PriceBounds`. Needs `prices`. */
-  readonly priceBounds?: PriceBounds;
+  priceBounds: priceBoundsOption.prefault({}),
   /** The part of each swap that the desk keeps, in hundredths of a percent, 0 to 1,000. Default 30. */
-  readonly spreadBps?: number;
+  spreadBps: z.number().int().min(0).max(1_000).default(30),
   /**
    * How far the price may have moved against the desk since a swap was quoted, in hundredths of a percent, 0 to 1,000.
    * Further, and the desk does not sign: the quote is refused as `price_moved`, and a swap that was taken already fails as
    * expired, unless the price comes back while its transaction can still land. Default 100. Without `prices` the price
    * is made of what is quoted, and does not move between quote and signature.
    */
-  readonly maxDriftBps?: number;
+  maxDriftBps: z.number().int().min(0).max(1_000).default(100),
   /**
    * The most that the desk gives out of each asset within any 24 hours, as decimal strings by symbol, such as
    * `{ SOL: "100", USDC: "20000" }`. What is promised to open quotes and to swaps under way counts, what a failed swap
    * did not take counts no more. At the limit quotes answer INSUFFICIENT_LIQUIDITY, and funded private swaps wait and
    * are then refunded. An asset that is not named has no limit.
    */
-  readonly maxGivenPerDay?: Readonly<Record<string, string>>;
-}
-
-const deskOptions = z.strictObject({
-  desk: objectWith<Signer>(["sign"], "a signer, such as keypairSigner(secretKey)"),
-  prices: objectWith<PriceSource>(["rate"], "a price source: { rate(giveMint, getMint) }").optional(),
-  priceBounds: priceBoundsOption,
-  spreadBps: z.number().int().min(0).max(1_000).default(30),
-  maxDriftBps: z.number().int().min(0).max(1_000).default(100),
   maxGivenPerDay: z.record(z.string(), z.string()).default({}),
 });
+
+/** Options of a desk. @interface */
+export type DeskOptions = z.input<typeof deskOptions>;
 
 /**
  * Makes a swap desk. In wallet mode the desk signs exactly the transaction that it built, in private mode one leg of

@@ -13,32 +13,57 @@ export interface ReservationState {
   readonly releaseLapsed: () => readonly PaymentWrite[];
 }
 
+/** The number of lapsed reservations that are read at once. */
+const PAGE = 500;
+
+/** What promises are read from. */
+export type PromiseReads = Pick<PaymentStorage, "reserved" | "lapsing" | "reservation">;
+
 /** `except` are reservations that are given back in the same commit, and so do not count. */
 export function promisesAt(
-  storage: Pick<PaymentStorage, "reservations">,
+  storage: PromiseReads,
   now: number,
   except: readonly string[] = [],
 ): ReservationState {
   const lapsed = new Map<string, ReservationRecord>();
   return {
     async promised(resource) {
-      let total = 0n;
-      for (const row of await storage.reservations(resource)) {
-        if (except.includes(row.id)) continue;
-        if (row.lapsesAt !== null && row.lapsesAt <= now) lapsed.set(row.id, row);
-        else total += row.amount;
-      }
-      return total;
+      // The sum first: what is released between the readings then counts once too often, and never too seldom.
+      const sum = await storage.reserved(resource);
+      const given = await Promise.all(except.map((id) => storage.reservation(id)));
+      const over = await lapsedOf(storage, resource, now);
+      const back = given.filter((row) => row?.resource === resource && row.releasedAt === null);
+      const uncounted = new Map([...over, ...back.filter((row) => row !== null)].map((row) => [row.id, row]));
+      for (const row of over) if (!except.includes(row.id)) lapsed.set(row.id, row);
+      return [...uncounted.values()].reduce((left, { amount }) => left - amount, sum);
     },
-    releaseLapsed: () =>
-      [...lapsed.values()].map(({ id, version }) => ({
-        table: "reservations",
-        id,
-        set: { releasedAt: now },
-        expectedVersion: version,
-      })),
+    releaseLapsed: () => released([...lapsed.values()], now),
   };
 }
+
+/** The reservations of a resource that have lapsed and are not released. */
+async function lapsedOf(
+  storage: Pick<PaymentStorage, "lapsing">,
+  resource: string,
+  now: number,
+): Promise<readonly ReservationRecord[]> {
+  const all: ReservationRecord[] = [];
+  for (;;) {
+    const page = await storage.lapsing(resource, PAGE, all.at(-1));
+    const over = page.filter(({ lapsesAt }) => lapsesAt !== null && lapsesAt <= now);
+    all.push(...over);
+    if (over.length < PAGE) return all;
+  }
+}
+
+/** Releases reservations, unless one of them was changed meanwhile. */
+export const released = (rows: readonly ReservationRecord[], now: number): readonly PaymentWrite[] =>
+  rows.map(({ id, version }) => ({
+    table: "reservations",
+    id,
+    set: { releasedAt: now },
+    expectedVersion: version,
+  }));
 
 /** The name of a reservation. */
 export type ReservationName = Pick<ReservationRecord, "id" | "resource">;
@@ -74,13 +99,13 @@ export function reserve(
  * needed the room. Should that happen at this very moment, the commit is refused.
  */
 export async function keepReserved(
-  storage: Pick<PaymentStorage, "reservations">,
+  storage: Pick<PaymentStorage, "reservation">,
   names: readonly ReservationName[],
 ): Promise<readonly PaymentWrite[] | null> {
   const writes: PaymentWrite[] = [];
-  for (const { id, resource } of names) {
-    const row = (await storage.reservations(resource)).find((each) => each.id === id);
-    if (row === undefined) return null;
+  for (const { id } of names) {
+    const row = await storage.reservation(id);
+    if (row === null || row.releasedAt !== null) return null;
     writes.push({ table: "reservations", id, set: { lapsesAt: null }, expectedVersion: row.version });
   }
   return writes.length === 0 ? null : writes;

@@ -5,7 +5,7 @@ import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { agingTime } from "../../clock-trust.ts";
 import { PaymentError } from "../../errors.ts";
-import type { VerifiedPayment } from "../../ledger/ledger.ts";
+import type { VerifiedPayment, SignatureFault } from "../../ledger/ledger.ts";
 import type { Decision } from "../accounts/answer-once.ts";
 import type { CheckedRequest } from "../quotes/checked-request.ts";
 import { readSwap, type QuotedSwap } from "../quotes/stored-swap.ts";
@@ -15,17 +15,23 @@ import { storageTime } from "../storage-time.ts";
 import { offerOf, unasked } from "../swap-provider/offer-of.ts";
 import { isStillGood } from "../swap-provider/price-check.ts";
 import { keepReserved, promisesAt, releaseReserved, reserve } from "../swap-provider/reserve.ts";
-import type { Swapper, OfferedSwap, SenderSignedSwap } from "../swap-provider/swap-provider.ts";
-import type { CreatedTransferBody, SignedTransactionAcceptance } from "../wallet/accept-signed.ts";
+import type { Swapper, OfferedSwap, SenderSignedSwap, BuiltSwap } from "../swap-provider/swap-provider.ts";
+import {
+  acceptSigned,
+  refuseKnown,
+  type CreatedTransferBody,
+  type SignedTransactionParts,
+} from "../wallet/accept-signed.ts";
 import { plannedReference } from "../wallet/own-reference.ts";
 import { swapRefusal } from "./swap-refusal.ts";
-import { readSignedSwap } from "./read-signed-swap.ts";
+import type { Address } from "../../address.ts";
+import { isSignedBy } from "../../ed25519.ts";
+import { isBlank, joinTransaction, readTransactionText, splitTransaction } from "../../ledger/wire-format.ts";
 
 /** Dependencies of taking swaps, besides the context. */
-interface SwapAcceptanceParts extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
+interface SwapAcceptanceParts extends SignedTransactionParts, Pick<ServiceContext, "ledger" | "assets"> {
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
-  readonly signed: SignedTransactionAcceptance;
 }
 
 /** A swap that its sender has signed. */
@@ -39,68 +45,69 @@ interface KeptReservations {
   readonly writes: readonly PaymentWrite[];
 }
 
-/** Takes swaps of wallet mode. */
-export class SwapAcceptance {
-  readonly #with: SwapAcceptanceParts;
+/** Throws what the quote, the chain or the provider has against it, in the order that the API promises. */
+export async function acceptSwap(
+  parts: SwapAcceptanceParts,
+  request: CheckedRequest,
+): Promise<Decision<CreatedTransferBody>> {
+  const { storage, ledger, assets } = parts;
+  const { quote, declared } = request;
+  const quoted = quotedSwap(quote);
+  const swap = readSigned(request, quoted);
+  await refuseKnown(storage, swap.verified, declared.accountId);
+  await checkRecipientsOnChain(ledger, [declared.sender]);
+  await request.checkAmounts();
+  await refuseMovedPrice(parts, quote);
+  const give = assets.named(quote.inputMint);
+  const refusal = await swapRefusal(ledger, assets, { ...swap, give, inputAmount: quote.inputAmount });
+  if (refusal !== null) throw refusal;
+  const window = await ledger.landingWindow(swap.verified.blockhash);
+  if (window === null) throw new PaymentError("INVALID_SIGNATURE", { reason: "blockhash_expired" });
+  const kept = await keep(parts, quote, quoted);
+  const reference = plannedReference(swap.plan);
+  return acceptSigned(parts, request, { verified: { ...swap.verified, ...window }, reference, ...kept });
+}
 
-  constructor(parts: SwapAcceptanceParts) {
-    this.#with = parts;
-  }
+/** A quote's price has moved too far against the provider: it would not sign any more. */
+async function refuseMovedPrice(parts: SwapAcceptanceParts, quote: QuoteRecord): Promise<void> {
+  const { swapper } = parts;
+  if (swapper === null) return;
+  if (!(await isStillGood(swapper, offeredSwap(parts, quote)).catch(unasked))) throw priceMoved(quote);
+}
 
-  /** Throws what the quote, the chain or the provider has against it, in the order that the API promises. */
-  async accept(request: CheckedRequest): Promise<Decision<CreatedTransferBody>> {
-    const { ledger, assets, signed } = this.#with;
-    const { quote, declared } = request;
-    const quoted = quotedSwap(quote);
-    const swap = readSigned(request, quoted);
-    await signed.refuseKnown(swap.verified, declared.accountId);
-    await checkRecipientsOnChain(ledger, [declared.sender]);
-    await request.checkAmounts();
-    await this.#refuseMovedPrice(quote);
-    const give = assets.named(quote.inputMint);
-    const refusal = await swapRefusal(ledger, assets, { ...swap, give, inputAmount: quote.inputAmount });
-    if (refusal !== null) throw refusal;
-    const window = await ledger.landingWindow(swap.verified.blockhash);
-    if (window === null) throw new PaymentError("INVALID_SIGNATURE", { reason: "blockhash_expired" });
-    const kept = await this.#keep(quote, quoted);
-    const reference = plannedReference(swap.plan);
-    return signed.decide(request, { verified: { ...swap.verified, ...window }, reference, ...kept });
-  }
+/**
+ * Keeps the quote's reservations. A quote without reservations promised nothing: the price must still be available.
+ */
+async function keep(
+  parts: SwapAcceptanceParts,
+  quote: QuoteRecord,
+  { reservations }: QuotedSwap,
+): Promise<KeptReservations> {
+  const { storage, clock, swapper } = parts;
+  const previous = reservations.map(({ id }) => id);
+  const kept = await keepReserved(storage, reservations);
+  if (kept !== null) return { reservations: previous, writes: kept };
+  if (swapper === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
+  const now = await storageTime(parts);
+  const promises = promisesAt(storage, agingTime(clock, now), previous);
+  const { give, get, inputAmount: amount, outputAmount } = offeredSwap(parts, quote);
+  const wanted = { give, get, amount, accountId: quote.accountId };
+  const offer = await offerOf(swapper, wanted, promises.promised);
+  if (offer.outputAmount < outputAmount) throw priceMoved(quote);
+  const owner = `${quote.id}:${quote.version}:used`;
+  const { names, writes } = reserve(owner, offer.reservations, { createdAt: now, lapsesAt: null });
+  return {
+    reservations: names.map(({ id }) => id),
+    writes: [...releaseReserved(previous, now), ...promises.releaseLapsed(), ...writes],
+  };
+}
 
-  /** A quote's price has moved too far against the provider: it would not sign any more. */
-  async #refuseMovedPrice(quote: QuoteRecord): Promise<void> {
-    const { swapper } = this.#with;
-    if (swapper === null) return;
-    if (!(await isStillGood(swapper, this.#offered(quote)).catch(unasked))) throw priceMoved(quote);
-  }
-
-  /**
-   * Keeps the quote's reservations. A quote without reservations promised nothing: the price must still be available.
-   */
-  async #keep(quote: QuoteRecord, { reservations }: QuotedSwap): Promise<KeptReservations> {
-    const { storage, clock, swapper } = this.#with;
-    const previous = reservations.map(({ id }) => id);
-    const kept = await keepReserved(storage, reservations);
-    if (kept !== null) return { reservations: previous, writes: kept };
-    if (swapper === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
-    const now = await storageTime(this.#with);
-    const promises = promisesAt(storage, agingTime(clock, now), previous);
-    const { give, get, inputAmount: amount, outputAmount } = this.#offered(quote);
-    const wanted = { give, get, amount, accountId: quote.accountId };
-    const offer = await offerOf(swapper, wanted, promises.promised);
-    if (offer.outputAmount < outputAmount) throw priceMoved(quote);
-    const owner = `${quote.id}:${quote.version}:used`;
-    const { names, writes } = reserve(owner, offer.reservations, { createdAt: now, lapsesAt: null });
-    return {
-      reservations: names.map(({ id }) => id),
-      writes: [...releaseReserved(previous, now), ...promises.releaseLapsed(), ...writes],
-    };
-  }
-
-  #offered({ inputMint, outputMint, inputAmount, outputAmount }: QuoteRecord): OfferedSwap {
-    const { assets } = this.#with;
-    return { give: assets.named(inputMint), get: assets.named(outputMint), inputAmount, outputAmount };
-  }
+function offeredSwap(
+  parts: SwapAcceptanceParts,
+  { inputMint, outputMint, inputAmount, outputAmount }: QuoteRecord,
+): OfferedSwap {
+  const { assets } = parts;
+  return { give: assets.named(inputMint), get: assets.named(outputMint), inputAmount, outputAmount };
 }
 
 function quotedSwap(quote: QuoteRecord): QuotedSwap {
@@ -131,4 +138,31 @@ function readSigned({ signedTransaction, declared }: CheckedRequest, swap: Quote
 /** The quote is not closed by it: a price that comes back while the quote lives is taken. */
 function priceMoved({ id: quoteId }: QuoteRecord): PaymentError {
   return new PaymentError("INVALID_QUOTE", { quoteId, reason: "price_moved" });
+}
+
+/**
+ * The message must equal the quoted message byte for byte, so that no part has to be understood; the sender's signature
+ * is verified over it. Signatures of other signers are not kept: they have yet to be made.
+ */
+function readSignedSwap(
+  putativeTransaction: string,
+  built: BuiltSwap,
+  sender: Address,
+): { readonly signed: SenderSignedSwap } | { readonly refused: SignatureFault } {
+  const read = readTransactionText(putativeTransaction);
+  if ("refused" in read) return read;
+  const transaction = splitTransaction(read.bytes);
+  if (transaction === null) return { refused: "undecodable" };
+  const { message, signers } = built.unsigned;
+  const isQuoted =
+    transaction.signatures.length === signers.length && Buffer.from(transaction.message).equals(message);
+  if (!isQuoted) return { refused: "content_mismatch" };
+  // The sender pays the fee, so its signature is the first, and the transaction's identity.
+  const [signature] = transaction.signatures;
+  if (signature === undefined || isBlank(signature)) return { refused: "missing_signature" };
+  if (!isSignedBy(bs58.decode(sender), message, signature)) return { refused: "bad_signature" };
+  const missing = signers.slice(1).map(() => null);
+  return {
+    signed: { ...built, sender, signature, bytes: joinTransaction(message, [signature, ...missing]) },
+  };
 }

@@ -46,6 +46,7 @@ export const spendings = defineTable("spendings", {
     at: "integer",
   },
   indexes: { ofPurse: ["purse", "at", "id"] },
+  group: { by: ["purse"], since: "at", sum: "amount" },
 });
 
 export interface SpendingRecord extends Row<typeof spendings> {}
@@ -76,6 +77,14 @@ export const volumes = defineTable("volumes", {
   group: { by: ["scope"], since: "at", sum: "amount" },
 });
 
+const openOf = (resource: string) =>
+  ({
+    table: reservations,
+    index: "ofResource",
+    equals: { resource, releasedAt: null },
+    sum: "amount",
+  }) as const;
+
 export const limitReads = (read: TableReader) => ({
   /** Rows of a sliding window with `at > since`: how many, and when the oldest of them was. */
   async limitWindow(accountId: string, scope: string, since: number) {
@@ -88,17 +97,32 @@ export const limitReads = (read: TableReader) => ({
     const ofScope = { table: volumes, index: "ofScope", equals: { scope }, after: [since] } as const;
     return (await read.tally({ ...ofScope, sum: "amount" })).total;
   },
-  /** Unreleased reservations of a resource, oldest first. */
-  reservations: (resource: string) =>
-    read.find({ table: reservations, index: "ofResource", equals: { resource, releasedAt: null } }),
+  /** The sum of a resource's unreleased reservations. */
+  async reserved(resource: string): Promise<bigint> {
+    return (await read.tally(openOf(resource))).total;
+  },
+  /** The same, counted anew from the rows: the database keeps that sum from then on. */
+  async recounted(resource: string): Promise<bigint> {
+    return (await read.tally({ ...openOf(resource), recount: true })).total;
+  },
+  /** Unreleased reservations of a resource, oldest first: as many as there are. */
+  reservations: (resource: string) => read.find(openOf(resource)),
   /** A reservation, released or not. */
   reservation: (id: string) => read.get(reservations, id),
-  /** Up to `limit` of those that lapse by themselves and are not released, the first one to lapse first. */
-  lapsing: (resource: string, limit: number) =>
-    read.find({ table: reservations, index: "lapsing", equals: { resource }, limit }),
-  /** Spendings of a purse after `since`, oldest first. */
-  spendings: (purse: string, since: number) =>
-    read.find({ table: spendings, index: "ofPurse", equals: { purse }, after: [since] }),
+  /**
+   * Up to `limit` of those that lapse by themselves and are not released, the first one to lapse first; behind `last` where it
+   * is given.
+   */
+  lapsing(resource: string, limit: number, last?: Pick<ReservationRecord, "lapsesAt" | "id">) {
+    const { lapsesAt = null, id = "" } = last ?? {};
+    const after = lapsesAt === null ? {} : { after: [lapsesAt, id] };
+    return read.find({ table: reservations, index: "lapsing", equals: { resource }, ...after, limit });
+  },
+  /** What a purse has spent after `since`, in base units. */
+  async spent(purse: string, since: number): Promise<bigint> {
+    const ofPurse = { table: spendings, index: "ofPurse", equals: { purse }, after: [since] } as const;
+    return (await read.tally({ ...ofPurse, sum: "amount" })).total;
+  },
   /** Gates by their ids, in any order; absent ones are left out. */
   gates: (ids: readonly string[]) => rowsOf(read, gates, ids),
   /** Up to `limit` gates by ascending id, the first one above `after`. */

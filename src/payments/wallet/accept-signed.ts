@@ -34,53 +34,52 @@ export interface ExaminedTransaction {
 }
 
 /** Dependencies besides the context. */
-interface SignedTransactionAcceptanceParts extends Pick<ServiceContext, "storage" | "clock" | "random"> {
+export interface SignedTransactionParts extends Pick<ServiceContext, "storage" | "clock" | "random"> {
   readonly commit: (companions: CommitAdditions<PaymentTables>) => Promise<CommitResult>;
   /** The first step of a transfer. */
   readonly startTransfer: (transaction: TransactionRecord, reservations: readonly string[]) => StartRequest;
 }
 
-/** Takes examined transactions, each under a fresh id. */
-export class SignedTransactionAcceptance {
-  readonly #with: SignedTransactionAcceptanceParts;
+/**
+ * Throws `DUPLICATE_TRANSACTION` for bytes or a message that were taken before. The id of the other transaction is shown
+ * to its owner only.
+ */
+export async function refuseKnown(
+  storage: PaymentStorage,
+  { signature, messageHash }: VerifiedPayment,
+  accountId: string,
+): Promise<void> {
+  const known = await storage.attemptLike(signature, messageHash);
+  if (known === null) return;
+  const { transactionId } = known;
+  const owner = (await storage.transaction(transactionId))?.transaction.accountId;
+  throw new PaymentError("DUPLICATE_TRANSACTION", owner === accountId ? { transactionId } : {});
+}
 
-  constructor(parts: SignedTransactionAcceptanceParts) {
-    this.#with = parts;
-  }
-
-  /**
-   * Throws `DUPLICATE_TRANSACTION` for bytes or a message that were taken before. The id of the other transaction is shown
-   * to its owner only.
-   */
-  async refuseKnown({ signature, messageHash }: VerifiedPayment, accountId: string): Promise<void> {
-    const { storage } = this.#with;
-    const known = await storage.attemptLike(signature, messageHash);
-    if (known === null) return;
-    const { transactionId } = known;
-    const owner = await ownerOf(storage, transactionId);
-    throw new PaymentError("DUPLICATE_TRANSACTION", owner === accountId ? { transactionId } : {});
-  }
-
-  decide(request: CheckedRequest, examined: ExaminedTransaction): Decision<CreatedTransferBody> {
-    const { clock, random, commit, startTransfer } = this.#with;
-    const createdAt = clock.now();
-    const { signature } = examined.verified;
-    const begun = begunTransaction(request, { id: newId("tx", createdAt, random), createdAt });
-    const transaction = { ...begun.transaction, signature };
-    const writes: PaymentWrite[] = [
-      usedQuote(request.quote, { usedBy: transaction.id, now: createdAt }),
-      ...examined.writes,
-      { table: "attempts", insert: attemptOf(transaction, examined) },
-      { table: "transactions", insert: transaction },
-      ...begun.recipients.map((insert) => ({ table: "recipients" as const, insert })),
-    ];
-    const starts = [startTransfer(transaction, examined.reservations)];
-    return {
-      body: createdTransferBody(transaction),
-      // Refused means that another request took the quote, the bytes or the key first: deciding again finds out which.
-      commit: async (more) => (await commit({ starts, writes: [...writes, ...more] })).ok,
-    };
-  }
+/** Takes an examined transaction under a fresh id. */
+export function acceptSigned(
+  parts: SignedTransactionParts,
+  request: CheckedRequest,
+  examined: ExaminedTransaction,
+): Decision<CreatedTransferBody> {
+  const { clock, random, commit, startTransfer } = parts;
+  const createdAt = clock.now();
+  const { signature } = examined.verified;
+  const begun = begunTransaction(request, { id: newId("tx", createdAt, random), createdAt });
+  const transaction = { ...begun.transaction, signature };
+  const writes: PaymentWrite[] = [
+    usedQuote(request.quote, { usedBy: transaction.id, now: createdAt }),
+    ...examined.writes,
+    { table: "attempts", insert: attemptOf(transaction, examined) },
+    { table: "transactions", insert: transaction },
+    ...begun.recipients.map((insert) => ({ table: "recipients" as const, insert })),
+  ];
+  const starts = [startTransfer(transaction, examined.reservations)];
+  return {
+    body: createdTransferBody(transaction),
+    // Refused means that another request took the quote, the bytes or the key first: deciding again finds out which.
+    commit: async (more) => (await commit({ starts, writes: [...writes, ...more] })).ok,
+  };
 }
 
 /** The answer to a new transaction; the same at every replay. */
@@ -102,11 +101,4 @@ function attemptOf(
   const { signature, messageHash, bytes, blockhash, lastValidBlockHeight, firstSlot } = verified;
   const sent = { bytes, blockhash, lastValidBlockHeight, firstSlot };
   return { id: signature, messageHash, transactionId, ...sent, reference, createdAt };
-}
-
-async function ownerOf(
-  storage: Pick<PaymentStorage, "transaction">,
-  transactionId: string,
-): Promise<string | undefined> {
-  return (await storage.transaction(transactionId))?.transaction.accountId;
 }

@@ -95,7 +95,7 @@ function isOver(status: TransferMeta["status"]): boolean {
 interface TransferStart {
   /** The time in which the transaction can still be cancelled before its bytes are sent. */
   readonly broadcastDelayMs: number;
-  /** Reservations for the transaction, by id; see `SignedTransactionAcceptance`. */
+  /** Reservations for the transaction, by id; see `ExaminedTransaction`. */
   readonly reservations: readonly string[];
 }
 

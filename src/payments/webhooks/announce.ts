@@ -125,7 +125,7 @@ function announce(
   const begun = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
   const told: NoticeRecord[] = [];
   const runs: BegunRun[] = [];
-  const previous = new Map<string, string>();
+  const previous = new Map<string, string | null>();
   for (const notice of inOrder(notices)) {
     const isNew = notice.body === null;
     const listening = webhooks.filter((webhook) => isSubscribed(webhook, notice));
@@ -137,11 +137,16 @@ function announce(
       const delivery = deliveryIdOf(notice, webhook);
       const follows = previous.get(id) ?? null;
       const row = begun.get(delivery);
-      previous.set(id, row === undefined ? delivery : runIdOf(row));
+      previous.set(id, row === undefined ? delivery : runToFollow(row));
       if (row === undefined) runs.push(firstRun(workflow, { notice, webhook, follows }));
     }
   }
   return { notices: told, runs };
+}
+
+/** The run whose first attempt a later delivery waits for; null where that attempt, or the delivery, is over. */
+function runToFollow(row: DeliveryRecord): string | null {
+  return row.status === "pending" && row.attempts === 0 ? runIdOf(row) : null;
 }
 
 /**

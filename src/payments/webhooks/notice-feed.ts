@@ -24,7 +24,7 @@ export type NoticeListener = (notice: Notice) => void;
 /** Dependencies of the feed. */
 interface NoticeFeedParts {
   readonly engine: Pick<Engine<PaymentTables>, "subscribe">;
-  readonly storage: Pick<PaymentStorage, "transaction" | "noticesInSequence" | "notice">;
+  readonly storage: Pick<PaymentStorage, "transaction" | "noticesInSequence" | "notices" | "notice">;
   readonly clock: Clock;
   readonly assets: Assets;
   readonly log: Logger;
@@ -41,6 +41,9 @@ const LOOK_BACK_MS = 5_000;
 
 /** Rows read at once; rows before the first look are not told. */
 const ROWS_AT_ONCE = 200;
+
+/** The most notices that are remembered as told, once the looks begin behind them. */
+const MAX_PAST = 10_000;
 
 interface Subscriber {
   readonly filter: NoticeFilter;
@@ -61,8 +64,12 @@ export class NoticeFeed {
    * look.
    */
   #untold: Set<string> = new Set();
+  /** The last rows that the anchor was moved over. */
+  readonly #past = new Set<string>();
   #looking: Promise<void> | null = null;
   #isAskedAgain = false;
+  /** Whether a look reads the notices of all transactions, or of those that this process has committed. */
+  #isAskedForAll = false;
   #running: AbortController | null = null;
   #isLooping = false;
 
@@ -75,7 +82,7 @@ export class NoticeFeed {
       );
       if (notices.length === 0) return;
       this.#own.push(...notices);
-      void this.#look();
+      void this.#look(false);
     });
   }
 
@@ -119,7 +126,7 @@ export class NoticeFeed {
 
   async #lookAgainAndAgain(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && this.#subscribers.size > 0) {
-      await this.#look();
+      await this.#look(true);
       await this.#parts.clock.sleep(LOOK_MS, signal);
     }
     this.#isLooping = false;
@@ -134,8 +141,9 @@ export class NoticeFeed {
   }
 
   /** One look at a time: requests during a look lead to one more look. */
-  #look(): Promise<void> {
+  #look(isForAll: boolean): Promise<void> {
     this.#isAskedAgain = true;
+    this.#isAskedForAll ||= isForAll;
     this.#looking ??= this.#lookWhileAsked();
     return this.#looking;
   }
@@ -156,8 +164,10 @@ export class NoticeFeed {
   async #lookOnce(): Promise<void> {
     const own = [...this.#own];
     const seen = this.#seen;
+    const isForAll = this.#isAskedForAll;
+    this.#isAskedForAll = false;
     if (seen === null) await this.#begin(() => true);
-    else await this.#tellUnseen(seen);
+    else if (isForAll || (await this.#isBehindOther(own, seen))) await this.#tellUnseen(seen);
     for (const notice of own) {
       const isTold = this.#seen?.has(notice.id) === true && !this.#untold.has(notice.id);
       if (!isTold) await this.#tell(notice);
@@ -165,6 +175,16 @@ export class NoticeFeed {
       this.#seen?.set(notice.id, this.#parts.clock.now());
     }
     this.#own = this.#own.filter((notice) => !own.includes(notice));
+  }
+
+  /** Whether a notice of the same transactions, which a different process has committed, may have to be told before. */
+  async #isBehindOther(own: readonly NoticeRecord[], seen: ReadonlyMap<string, number>): Promise<boolean> {
+    const known = new Set(own.map(({ id }) => id));
+    for (const transactionId of new Set(own.map((notice) => notice.transactionId))) {
+      const notices = await this.#parts.storage.notices(transactionId);
+      if (!notices.every(({ id }) => known.has(id) || seen.has(id) || this.#past.has(id))) return true;
+    }
+    return false;
   }
 
   /** Begins behind the newest rows; rows for which `isKnown` is true count as told. */
@@ -219,6 +239,11 @@ export class NoticeFeed {
     for (const { id } of old) {
       seen.delete(id);
       this.#untold.delete(id);
+      this.#past.add(id);
+    }
+    for (const id of this.#past) {
+      if (this.#past.size <= MAX_PAST) break;
+      this.#past.delete(id);
     }
     this.#anchor = old.at(-1) ?? this.#anchor;
   }

@@ -16,7 +16,9 @@ export async function amountsIn(
     accounts.map(({ address }) => address),
     commitment,
   );
-  return await ask(nodes, async (endpoint) => {
+  // The limits of all endpoints count for looks: one whose calls have to wait leaves them to the next.
+  const endpoints = nodes.endpoints.toSorted((a, b) => Number(b.hasRoom()) - Number(a.hasRoom()));
+  return await ask({ ...nodes, endpoints }, async (endpoint) => {
     const found = await read(endpoint);
     return accounts.map(({ mint }, index) =>
       mint === null ? lamportsIn(found[index]) : unitsOfAnybody(found[index], mint),

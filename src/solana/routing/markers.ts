@@ -1,19 +1,19 @@
 /** Reads the markers of payments, as all witnesses agree: the fate of a payment, by its marker alone. */
-import type { Address } from "../../address.ts";
+import { type Address, addressOf, SOL_MINT } from "../../address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { Reading } from "../../ledger/reading.ts";
-import type { Marker, MarkersReading } from "../../ledger/routing.ts";
-import { weigh } from "../agree.ts";
+import { type Marker, type MarkersReading, TOKEN_ACCOUNT_BYTES } from "../../ledger/routing.ts";
+import { weigh, noteDifference } from "../agree.ts";
 import type { NodeContext, EndpointCall } from "../ask.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { saidByMoving } from "../moving-on.ts";
-import { CLOCK_SYSVAR } from "../programs.ts";
+import { CLOCK_SYSVAR, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
 import { readClock, type BlockTime } from "./clock-sysvar.ts";
 import { agreedHeight, finalizedEnd } from "./heights.ts";
 import { markerAddress } from "./marker-address.ts";
-import { noteMarkers, type EndpointMarkersReading } from "./marker-differences.ts";
-import { markerIn } from "./marker-state.ts";
+import type { Account } from "../rpc/account.ts";
+import { readTokenAccount } from "../token-accounts.ts";
 
 /** See `RoutingLedger.markers`. */
 export async function markers(
@@ -108,4 +108,62 @@ function common(one: Marker, other: Marker): Marker {
   if (typeof one === "string" || typeof other === "string") return one === other ? one : "disputed";
   if (one.delegate !== other.delegate) return "disputed";
   return one.lamports < other.lamports ? one : other;
+}
+
+/** Markers as one endpoint reports them. */
+type EndpointMarkersReading = Omit<MarkersReading, "unmadeAt">;
+
+/** Notes a dispute where they do, until they tell the markers of this subject alike. */
+function noteMarkers(nodes: NodeContext, subject: string, told: readonly EndpointMarkersReading[]): void {
+  const isDisputed = told.length > 1 && told.some((one) => told.some((other) => contradicts(one, other)));
+  const names = told.map(({ endpoint }) => endpoint);
+  if (isDisputed) noteDifference(nodes, subject, names);
+  else nodes.disputes.end(subject);
+}
+
+/** A marker that exists in one block also exists in later blocks, and is always replaced by the same plan. */
+function contradicts(earlier: EndpointMarkersReading, later: EndpointMarkersReading): boolean {
+  return earlier.markers.some((before, index) => {
+    const after = later.markers[index] ?? "disputed";
+    if (before === "disputed") return true;
+    if (before === "unmade") return false;
+    if (typeof after === "string") return after === "unmade" && earlier.slot <= later.slot;
+    return before.delegate !== after.delegate && earlier.slot <= later.slot;
+  });
+}
+
+// The delegate of a token account: a tag of four bytes, and the key.
+const DELEGATE_TAG_AT = 72;
+const DELEGATE_AT = 76;
+const DELEGATE_END = 108;
+const NO_DELEGATE = 0;
+const A_DELEGATE = 1;
+
+// The state byte of a token account: 0 not initialised, 1 in use, 2 frozen.
+const STATE_AT = 108;
+const IN_USE = 1;
+
+/**
+ * A marker of `base` as one endpoint reports it. Lamports without data make no marker. Any other account is impossible
+ * at such an address, so the endpoint is wrong: `disputed`.
+ */
+function markerIn(account: Account | null | undefined, base: Address): Marker {
+  if (account === null || account === undefined) return "unmade";
+  const { data, lamports } = account;
+  const program = account.owner;
+  if (program === SYSTEM_PROGRAM && data.length === 0) return "unmade";
+  if (program !== TOKEN_PROGRAM || data.length !== TOKEN_ACCOUNT_BYTES) return "disputed";
+  const held = readTokenAccount(data);
+  if (held?.mint !== SOL_MINT || held.owner !== base || data[STATE_AT] !== IN_USE) return "disputed";
+  expectShape(Number.isInteger(lamports) && lamports > 0, "balance");
+  switch (data.readUInt32LE(DELEGATE_TAG_AT)) {
+    case NO_DELEGATE:
+      return { delegate: null, lamports: BigInt(lamports) };
+    case A_DELEGATE: {
+      const delegate = addressOf(data.subarray(DELEGATE_AT, DELEGATE_END));
+      return { delegate, lamports: BigInt(lamports) };
+    }
+    default:
+      return "disputed";
+  }
 }

@@ -3,14 +3,18 @@ import {
   createAssociatedTokenAccountIdempotentInstruction,
   createCloseAccountInstruction,
   createTransferCheckedInstruction,
+  createApproveInstruction,
+  createInitializeAccount3Instruction,
+  createRevokeInstruction,
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
 import { MAX_AMOUNT } from "../../amount.ts";
-import type { Move, MoveOf, TokenProgram } from "../../ledger/routing.ts";
+import { type Move, type MoveOf, type TokenProgram, TOKEN_ACCOUNT_BYTES } from "../../ledger/routing.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
-import { PROGRAM_ID } from "../programs.ts";
-import { follow, mark, replace, unmark } from "./marker-instructions.ts";
+import { PROGRAM_ID, TOKEN_PROGRAM } from "../programs.ts";
 import type { PlannedInstruction, StepInstruction } from "./planned-instruction.ts";
+import { SOL_MINT, type Address } from "../../address.ts";
+import { markerAddress } from "./marker-address.ts";
 
 // The shortest instruction takes 17 of the 1,232 bytes. Nothing is derived for more: the token accounts of hundreds of
 // recipients hold up everything else in this process for a tenth of a second.
@@ -123,4 +127,57 @@ function programId(program: TokenProgram = "token"): PublicKey {
 function checkedAmount(amount: bigint): bigint {
   if (amount >= 1n && amount <= MAX_AMOUNT) return amount;
   throw new RangeError(`an amount must be 1 to 2^64 - 1, got ${amount}`);
+}
+
+// The smallest allowance there is. No key can sign for the delegate's address, so nothing is ever moved by it.
+const ALLOWANCE = 1;
+
+/** Instructions that make a marker, at the cost of `rent` lamports. */
+function mark({ base, seed, payer }: MoveOf<"mark">, rent: bigint): readonly StepInstruction[] {
+  const owner = new PublicKey(base);
+  const marker = keyOf(base, seed);
+  const tokenProgram = new PublicKey(TOKEN_PROGRAM);
+  return [
+    // Unlike CreateAccountWithSeed it works where lamports are there already: a stranger can send some.
+    [
+      "allocate",
+      SystemProgram.allocate({
+        accountPubkey: marker,
+        basePubkey: owner,
+        seed,
+        space: TOKEN_ACCOUNT_BYTES,
+        programId: tokenProgram,
+      }),
+    ],
+    ["fund", SystemProgram.transfer({ fromPubkey: new PublicKey(payer), toPubkey: marker, lamports: rent })],
+    // Wrapped SOL has no issuer who could freeze it.
+    ["open", createInitializeAccount3Instruction(marker, new PublicKey(SOL_MINT), owner, tokenProgram)],
+  ];
+}
+
+/** Both markers at the cost of `rent` lamports each, the first one naming the second. Throws `RangeError` for equal seeds. */
+function replace({ base, seed, plan, payer }: MoveOf<"replace">, rent: bigint): readonly StepInstruction[] {
+  if (seed === plan) throw new RangeError("a plan needs another seed than what it replaces");
+  const replaced = keyOf(base, seed);
+  const approve = createApproveInstruction(replaced, keyOf(base, plan), new PublicKey(base), ALLOWANCE);
+  return [
+    ...mark({ does: "mark", base, seed, payer }, rent),
+    ["approve", approve],
+    ...mark({ does: "mark", base, seed: plan, payer }, rent),
+  ];
+}
+
+/** Takes away a delegate that no plan's marker has: it fails where there is no such marker, and changes nothing else. */
+function follow({ base, plan }: MoveOf<"follow">): readonly StepInstruction[] {
+  return [["revoke", createRevokeInstruction(keyOf(base, plan), new PublicKey(base))]];
+}
+
+/** Instructions that close a marker: all its lamports go to `to`, including lamports sent by strangers. */
+function unmark({ base, seed, to }: MoveOf<"unmark">): readonly StepInstruction[] {
+  const closing = createCloseAccountInstruction(keyOf(base, seed), new PublicKey(to), new PublicKey(base));
+  return [["unmark", closing]];
+}
+
+function keyOf(base: Address, seed: string): PublicKey {
+  return new PublicKey(markerAddress(base, seed));
 }

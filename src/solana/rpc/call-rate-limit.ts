@@ -28,6 +28,12 @@ export class CallRateLimit {
     return Math.max(1, Math.floor((this.#rate * BURST_MS) / 1_000));
   }
 
+  /** Whether a call that is made now need not wait. */
+  get hasRoom(): boolean {
+    const interval = 1_000 / this.#rate;
+    return this.#fullAt + interval - this.#clock.now() <= Math.max(BURST_MS, interval);
+  }
+
   /**
    * Resolves when so many calls more may be made, in the order asked. Throws `EndpointFailure` when the queue is too long.
    */

@@ -19,10 +19,12 @@ declare
 begin
   if room is not null then
     given := array(select jsonb_array_elements_text(room->'values'));
-    if room ? 'forget' then execute statements->>(room->>'forget')::int using given; end if;
+    if room ? 'forget' then
+      execute statements->>(room->>'forget')::int using array(select jsonb_array_elements_text(room->'forgotten'));
+    end if;
     if room ? 'most' then
       execute statements->>(room->>'measure')::int into size using given;
-      if size + (room->>'plus')::numeric > (room->>'most')::numeric then return false; end if;
+      if size < 0 or size + (room->>'plus')::numeric > (room->>'most')::numeric then return false; end if;
     end if;
   end if;
   given := array(select jsonb_array_elements_text(write->'values'));
@@ -67,15 +69,15 @@ const ARMED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Arms tasks. Those with limits are parked, and admitted at the end of the group. Among them only a message gets its
- * lease, if no earlier message of its key is unfinished.
+ * Arms tasks. Those with limits are parked, and admitted at the end of the group. Among them one gets its lease where no
+ * other of its first key is unfinished.
  */
 const arm = `with given as (
       select r.*, e.place, row_number() over (partition by r."firstKey" order by e.place) as turn
       from jsonb_array_elements(parts->'arms') with ordinality e(task, place) cross join lateral
         jsonb_populate_record(null::tasks, e.task) r
     ), placed as (
-      select g.*, g.holder is not null and g."firstKey" is not null and (g.kind <> 'message' or g.turn > 1 or exists (
+      select g.*, g.holder is not null and g."firstKey" is not null and (g.turn > 1 or exists (
         select 1 from tasks t where t."deadAt" is null and t."firstKey" = g."firstKey" ${FENCED})) as waits
       from given g
     ), added as (

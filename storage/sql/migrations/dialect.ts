@@ -6,6 +6,12 @@ import { type RawBuilder, sql } from "kysely";
 import { type Field, fieldsOf } from "../../row.ts";
 import type { Column, ColumnKind } from "../../table.ts";
 import { listed, quoted, type Statement, statement } from "../statement.ts";
+import {
+  type FoundTrigger,
+  postgresTriggers,
+  sqliteTriggers,
+  type TriggerDialect,
+} from "../total-triggers.ts";
 
 type Columns = Readonly<Record<string, Column>>;
 
@@ -31,7 +37,7 @@ export interface FoundIndex {
 }
 
 /** A database's way to create tables. */
-export interface SchemaDialect {
+export interface SchemaDialect extends TriggerDialect {
   /** The type of a column of each kind. */
   readonly types: { readonly [K in ColumnKind]: string };
   /** The index clause for a column in which null comes before all values. */
@@ -61,6 +67,8 @@ export interface SchemaDialect {
   readonly uniques: (schema?: string) => RawBuilder<{ readonly table: string; readonly columns: string }>;
   /** Every index, and whether it can be used. */
   readonly indexes: Statement<object, FoundIndex>;
+  /** Every trigger. */
+  readonly foundTriggers: Statement<object, FoundTrigger>;
   /** Whether an index can be built without keeping out writers. */
   readonly buildsBeside: boolean;
 }
@@ -124,6 +132,14 @@ export const sqliteSchema: SchemaDialect = {
   indexes: statement(
     `select tbl_name as "table", name, 1 as valid, 0 as building from sqlite_master where type = 'index'`,
   ),
+  totals: {
+    list: (values) => `json_array(${values.join(", ")})`,
+    // Beginning before the text, a part is shorter.
+    digits: (amount, skipped) => `cast(substr(${amount}, -${skipped + 9}, 9) as integer)`,
+  },
+  triggers: sqliteTriggers,
+  foundTriggers: statement(`select tbl_name as "table", name from sqlite_master where type = 'trigger'`),
+  dropTrigger: (name) => `drop trigger if exists ${quoted(name)}`,
   buildsBeside: false,
 };
 
@@ -179,5 +195,14 @@ export const postgresSchema: SchemaDialect = {
     from pg_index i join pg_class c on c.oid = i.indexrelid join pg_class t on t.oid = i.indrelid
       left join pg_stat_progress_create_index p on p.index_relid = c.oid and p.datname = current_database()
     where t.relnamespace = current_schema()::regnamespace`),
+  totals: {
+    list: (values) => `jsonb_build_array(${values.join(", ")})::text`,
+    digits: (amount, skipped) => `mod(div(${amount}, 1${"0".repeat(skipped)}), 1000000000)`,
+  },
+  triggers: postgresTriggers,
+  foundTriggers: statement(`select c.relname as "table", t.tgname as name
+    from pg_trigger t join pg_class c on c.oid = t.tgrelid
+    where not t.tgisinternal and c.relnamespace = current_schema()::regnamespace`),
+  dropTrigger: (name) => `drop function if exists ${quoted(name)}() cascade`,
   buildsBeside: true,
 };

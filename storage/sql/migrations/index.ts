@@ -10,7 +10,8 @@ import { stamps } from "./0002-stamps.ts";
 import { leases } from "./0003-leases.ts";
 import { limits } from "./0004-limits.ts";
 import { delays } from "./0005-delays.ts";
-import { fullPages } from "./0006-full-pages.ts";
+import { totals } from "./0006-totals.ts";
+import { fullPages } from "./0007-full-pages.ts";
 import type { SchemaDialect } from "./dialect.ts";
 import { assertNeeds } from "./needs.ts";
 
@@ -20,7 +21,8 @@ const migrations = {
   "0003-leases": leases,
   "0004-limits": limits,
   "0005-delays": delays,
-  "0006-full-pages-beside-0005": fullPages,
+  "0006-totals-beside-0005": totals,
+  "0007-full-pages-beside-0005": fullPages,
 };
 
 /** The migration of databases with the tables of payments beside those of the engine, none of which was released. */

@@ -4,10 +4,14 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, expect, test } from "vitest";
 import { checkDatabase } from "../../../src/cli/doctor/check-database.ts";
+import {
+  checkDisk,
+  readDiskSpace,
+  checkDriver,
+  checkNode,
+  neededNode,
+} from "../../../src/cli/doctor/check-machine.ts";
 import { checkPages, checkSamples } from "../../../src/cli/doctor/check-samples.ts";
-import { checkDisk, readDiskSpace } from "../../../src/cli/doctor/check-disk.ts";
-import { checkDriver } from "../../../src/cli/doctor/check-driver.ts";
-import { checkNode, neededNode } from "../../../src/cli/doctor/check-node.ts";
 import { sqliteStorage } from "../../kit/storages.ts";
 import {
   leaveNothing,

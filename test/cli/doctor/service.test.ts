@@ -2,14 +2,17 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { checkChain } from "../../../src/cli/doctor/check-chain.ts";
-import { checkClock } from "../../../src/cli/doctor/check-clock.ts";
-import { checkEgress } from "../../../src/cli/doctor/check-egress.ts";
-import { checkEndpoints } from "../../../src/cli/doctor/check-endpoints.ts";
-import { checkMasterSecrets } from "../../../src/cli/doctor/check-master-secrets.ts";
-import { checkPurses } from "../../../src/cli/doctor/check-purses.ts";
-import { checkWitnesses } from "../../../src/cli/doctor/check-witnesses.ts";
-import { checkWork, type WorkHealth } from "../../../src/cli/doctor/check-work.ts";
+import {
+  checkChain,
+  checkClock,
+  checkEgress,
+  checkEndpoints,
+  checkMasterSecrets,
+  checkPurses,
+  checkWitnesses,
+  checkWork,
+  type WorkHealth,
+} from "../../../src/cli/doctor/check-service.ts";
 import { LedgerUnavailable, type EndpointStatus } from "../../../src/ledger/ledger.ts";
 import type { PurseBody } from "../../../src/payments/purses/purses.ts";
 import type { Diagnosis } from "../../../src/service/diagnosis.ts";

@@ -18,7 +18,7 @@ import {
 /** What has an answer to silence, or needs more than one endpoint. */
 type Gathering =
   "fates" | "landings" | "namedLanding" | "witnesses" | "restricted" | "endpoints" | "disputes" | "time";
-type Question = Exclude<keyof Ledger, keyof RoutingLedger | "isOnCurve" | "close" | Gathering>;
+type Question = Exclude<keyof Ledger, keyof RoutingLedger | "isOnCurve" | "readLimit" | "close" | Gathering>;
 type Evidence =
   | "accountKinds"
   | "paymentCost"

@@ -44,6 +44,20 @@ const stays = defineTable("stays", {
   group: { by: ["guest"], since: "since" },
 });
 
+/** Amounts that count while they are open. */
+const loans = defineTable("loans", {
+  columns: { id: "text", by: "text?", amount: "amount", openSince: "integer", endedAt: "integer?" },
+  indexes: { ofBorrower: ["by", "endedAt"] },
+  group: { by: ["by"], open: "endedAt", sum: "amount" },
+});
+
+/** Amounts that count in a window. */
+const tips = defineTable("tips", {
+  columns: { id: "text", by: "text", at: "integer", amount: "amount" },
+  indexes: { inTime: ["by", "at"] },
+  group: { by: ["by"], since: "at", sum: "amount" },
+});
+
 type Order = NonNullable<typeof orders.row>;
 
 const orderOf = (number: string, changes: Partial<Order> = {}): Order => ({
@@ -301,6 +315,74 @@ const reads: readonly StorageContractCase[] = [
       assert.deepEqual(await storage.tally({ ...none, sum: "total" }), { count: 0, total: 0n });
     },
   ),
+  given("L4: the total of a group is that of its rows, whatever changes them", async (handles) => {
+    const { storage, other } = handles;
+    for (const each of [storage, other]) await each.install([loans, tips]);
+    const people = ["ann", 'b "o" b', "", "ünï\n"] as const;
+    const HOUR = 3_600_000;
+    for (const turn of range(160)) {
+      const on = turn % 2 === 0 ? storage : other;
+      const [id, by] = [`l${(turn * 7) % 23}`, turn % 5 === 0 ? null : (people[turn % 4] ?? "")];
+      const amount = [0n, 7n, 10n ** 9n - 1n, 2n ** 64n - 1n, 10n ** 27n - 1n][turn % 5] ?? 0n;
+      const endedAt = turn % 3 === 0 ? turn : null;
+      const write: AnyWrite[] = [
+        { table: "loans", insert: { id, by, amount, openSince: 1, endedAt }, atMost: { total: 10n ** 28n } },
+        { table: "loans", id, set: { endedAt } },
+        { table: "loans", id, set: { amount, by } },
+        { table: "loans", id, set: { openSince: turn } },
+        { table: "loans", remove: id },
+      ];
+      const tip: AnyWrite = {
+        table: "tips",
+        insert: { id: `t${turn}`, by: by ?? "", at: turn * 997_000, amount },
+      };
+      const sum = { ...tip, atMost: { total: 3n * 10n ** 27n, since: (turn - 9) * 997_000 } };
+      // The last one fails the item now and then: what came before counts nothing then.
+      const absent: AnyWrite = { table: "tips", remove: "absent" };
+      await commits(
+        on,
+        write[turn % 5] ?? absent,
+        turn % 4 === 0 ? sum : tip,
+        ...(turn % 7 === 0 ? [absent] : []),
+      );
+    }
+    const open = await storage.find({ table: loans });
+    const sums = await storage.find({ table: tips });
+    assert.ok(open.length > 3 && sums.length > 40);
+    for (const by of [null, ...people]) {
+      const counted = open.filter((row) => row.by === by && row.endedAt === null);
+      const asked = {
+        table: loans,
+        index: "ofBorrower",
+        equals: { by, endedAt: null },
+        sum: "amount",
+      } as const;
+      const expected = { count: counted.length, total: counted.reduce((sum, row) => sum + row.amount, 0n) };
+      assert.deepEqual(await storage.tally(asked), expected);
+      assert.deepEqual(await other.tally({ ...asked, recount: true }), expected);
+      for (const since of [-1, 0, 997_000 * 40, HOUR * 20, HOUR * 20 - 1, HOUR * 21 + 5]) {
+        const within = sums.filter((row) => row.by === by && row.at > since);
+        const window = {
+          table: tips,
+          index: "inTime",
+          equals: { by: by ?? "none" },
+          after: [since],
+        } as const;
+        assert.deepEqual(await other.tally({ ...window, sum: "amount" }), {
+          count: within.length,
+          total: within.reduce((sum, row) => sum + row.amount, 0n),
+        });
+      }
+    }
+  }),
+  given("an amount that is summed is not negative, and has 27 digits at most", async ({ storage }) => {
+    await storage.install([tips]);
+    for (const amount of [-1n, 10n ** 27n]) {
+      const insert = { id: "t", by: "ann", at: 1, amount };
+      const [answer] = await storage.commit([{ writes: [{ table: "tips", insert }] }]);
+      assert.match(String(answer?.ok === false && answer.conflict === "failed" && answer.error), /27 digits/);
+    }
+  }),
   given(
     "a read that no index serves rejects, and so does one of a table that is not installed",
     async (handles) => {

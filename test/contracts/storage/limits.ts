@@ -103,12 +103,18 @@ const rooms: readonly StorageContractCase[] = [
     assert.deepEqual(await claim(storage, 100, both), []);
     assert.deepEqual(await claim(storage, 100, { workflows: ["unknown@7"] }), []);
   }),
-  promise("an effect with limits is armed without its lease, as it is told", async ({ storage }) => {
-    const lease = { holder: "h", until: 100, leaseMs: 100 };
-    const arms = ["b", "c"].map((id) => ({ task: limitedTo(id, "a", 1), lease }));
-    assert.deepEqual(await commit(storage, { arms }), { ok: true, parked: ["b", "c"] });
-    assert.equal((await claimOne(storage, 50)).id, "b");
-  }),
+  promise(
+    "an effect with limits is armed without its lease behind another of its key, as it is told",
+    async ({ storage }) => {
+      const lease = { holder: "h", until: 100, leaseMs: 100 };
+      const arms = ["b", "c"].map((id) => ({ task: limitedTo(id, "a", 1), lease }));
+      assert.deepEqual(await commit(storage, { arms }), { ok: true, parked: ["c"] });
+      assert.deepEqual(await claim(storage, 50), []);
+      const later = { consumes: { task: "b", token: 1 }, arms: [{ task: limitedTo("d", "a", 2), lease }] };
+      assert.deepEqual(await commit(storage, later), { ok: true, parked: ["d"] });
+      assert.deepEqual(ids(await claim(storage, 50)), ["c", "d"]);
+    },
+  ),
   promise("of a commit that is refused no room is given on", async ({ storage }) => {
     await put(storage, { writes: [{ table: "webhooks", insert: webhookOf("taken") }] });
     await arm(storage, ...backlog("a", 1, 2));

@@ -40,7 +40,11 @@ const readers: { readonly [T in TableName]: (storage: PaymentStorage) => Promise
     const { count, oldest } = await storage.limitWindow("account", "scope", 0);
     return count === 1 ? { id: "hit", accountId: "account", scope: "scope", at: oldest } : undefined;
   },
-  spendings: async (storage) => (await storage.spendings(fullRows.spendings.purse, 0))[0],
+  spendings: async (storage) => {
+    const { purse, at } = fullRows.spendings;
+    const [amount, later] = [await storage.spent(purse, 0), await storage.spent(purse, at)];
+    return amount === 0n || later > 0n ? undefined : { id: "spending", purse, at, amount };
+  },
   gates: async (storage) => (await storage.gates(["gate"]))[0],
   volumes: async (storage) => {
     const amount = await storage.volume("scope", 0);

@@ -3,6 +3,13 @@ import type { Break } from "../break.ts";
 
 export const LEDGER_BREAKS: readonly Break[] = [
   {
+    property: "looks use the limits of all endpoints",
+    file: "src/solana/routing/amounts-in.ts",
+    text: "Number(b.hasRoom()) - Number(a.hasRoom())",
+    replacement: "Number(a.hasRoom() && b.hasRoom() && a === b)",
+    tests: ["solana/endpoint-limits.test.ts"],
+  },
+  {
     property: "as many as must agree tell the time of the chain",
     file: "src/solana/chain-time.ts",
     text: "alike >= witnesses && 2 * alike > endpoints.length",
@@ -158,7 +165,7 @@ export const LEDGER_BREAKS: readonly Break[] = [
   },
   {
     property: "lamports alone make no marker",
-    file: "src/solana/routing/marker-state.ts",
+    file: "src/solana/routing/markers.ts",
     text: 'if (program === SYSTEM_PROGRAM && data.length === 0) return "unmade";',
     replacement:
       "if (program === SYSTEM_PROGRAM && data.length === 0) return { delegate: null, lamports: BigInt(lamports) };",
@@ -215,7 +222,7 @@ export const LEDGER_BREAKS: readonly Break[] = [
   },
   {
     property: "a priority fee is bounded against what nodes answer",
-    file: "src/solana/routing/unit-price.ts",
+    file: "src/solana/routing/build-transaction.ts",
     text: "price < MAX_UNIT_PRICE ? price : MAX_UNIT_PRICE",
     replacement: "price",
     tests: ["solana/routing/unit-price.test.ts"],
@@ -257,7 +264,7 @@ export const LEDGER_BREAKS: readonly Break[] = [
   },
   {
     property: "one endpoint that tells a high price makes no payment dearer",
-    file: "src/solana/routing/unit-price.ts",
+    file: "src/solana/routing/build-transaction.ts",
     text: "Math.min(...told.map(quartileOf))",
     replacement: "Math.max(...told.map(quartileOf))",
     tests: ["solana/routing/unit-price.test.ts"],

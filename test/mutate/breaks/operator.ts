@@ -102,7 +102,7 @@ export const OPERATOR_BREAKS: readonly Break[] = [
   },
   {
     property: "a process without an answer does not end what another process has told",
-    file: "src/payments/operator/attention/silent-parts.ts",
+    file: "src/payments/operator/attention/host-matters.ts",
     text: "[...own, ...others]",
     replacement: "[...own]",
     tests: SILENT,

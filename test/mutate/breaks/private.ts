@@ -8,6 +8,20 @@ const EFFECTS = "src/payments/outgoing/payment-effects.ts";
 
 export const PRIVATE_BREAKS: readonly Break[] = [
   {
+    property: "looks at deposit addresses keep to what the endpoints permit",
+    file: "src/payments/private/look-budget.ts",
+    text: "Math.min(calm, perSecond * PERMITTED_SHARE)",
+    replacement: "Math.max(calm, perSecond * PERMITTED_SHARE)",
+    tests: ["payments/private/look-budget.test.ts"],
+  },
+  {
+    property: "deposits are crowded before there are more than the endpoints permit",
+    file: "src/payments/operator/attention/crowded-watch.ts",
+    text: "watched <= most * CROWDED_SHARE",
+    replacement: "watched <= most / CROWDED_SHARE",
+    tests: ["payments/operator/attention.test.ts", "service/watched-deposits.test.ts"],
+  },
+  {
     property: "a swap of another copy is booked with what it paid",
     file: "src/payments/outgoing/other-copy-payment.ts",
     text: "return { signature, mint, legs, writes, movements };",
@@ -633,8 +647,8 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "a refund waits while its account binds its whole share",
     file: "src/payments/private/bound-settlement.ts",
-    text: "if (!isReleased && sum > total) return null;",
-    replacement: "if (isReleased && sum > total) return null;",
+    text: "if (!isReleased && others + amount > total) return null;",
+    replacement: "if (isReleased && others + amount > total) return null;",
     tests: ["payments/private/bound-shares.test.ts"],
   },
   {

@@ -82,7 +82,7 @@ export const QUOTE_BREAKS: readonly Break[] = [
   {
     property: "of the same bytes one wallet transaction is made",
     file: "src/payments/wallet/accept-transfer.ts",
-    text: "await signed.refuseKnown(verified, declared.accountId);",
+    text: "await refuseKnown(storage, verified, declared.accountId);",
     replacement: "",
     tests: ["payments/wallet/answered-once.test.ts"],
   },

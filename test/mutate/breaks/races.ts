@@ -20,7 +20,7 @@ export const RACE_BREAKS: readonly Break[] = [
   {
     property: "a reservation that is kept at this moment is not released, wherever the two meet",
     file: RESERVE,
-    text: "set: { releasedAt: now },\n        expectedVersion: version,",
+    text: "set: { releasedAt: now },\n    expectedVersion: version,",
     replacement: "set: { releasedAt: now },",
     tests: ["payments/races/reservations.test.ts"],
   },

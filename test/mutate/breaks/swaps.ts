@@ -33,13 +33,13 @@ export const SWAP_BREAKS: readonly Break[] = [
   {
     property: "a reservation that was kept meanwhile is not released as lapsed",
     file: "src/payments/swap-provider/reserve.ts",
-    text: "set: { releasedAt: now },\n        expectedVersion: version,",
+    text: "set: { releasedAt: now },\n    expectedVersion: version,",
     replacement: "set: { releasedAt: now },",
     tests: ["payments/swap/swap-promises.test.ts"],
   },
   {
     property: "the same swap bytes under another quote are refused",
-    file: "src/payments/swap/read-signed-swap.ts",
+    file: "src/payments/swap/accept-swap.ts",
     text: "transaction.signatures.length === signers.length && Buffer.from(transaction.message).equals(message)",
     replacement: "transaction.signatures.length === signers.length",
     tests: ["payments/swap/swap-promises.test.ts"],
@@ -47,7 +47,7 @@ export const SWAP_BREAKS: readonly Break[] = [
   {
     property: "a swap whose bytes are known already is a duplicate",
     file: "src/payments/swap/accept-swap.ts",
-    text: "await signed.refuseKnown(swap.verified, declared.accountId);",
+    text: "await refuseKnown(storage, swap.verified, declared.accountId);",
     replacement: "",
     tests: ["payments/swap/swap-promises.test.ts"],
   },
@@ -103,7 +103,7 @@ export const SWAP_BREAKS: readonly Break[] = [
   {
     property: "a wallet's swap is refused once its price has moved too far",
     file: "src/payments/swap/accept-swap.ts",
-    text: "await this.#refuseMovedPrice(quote);",
+    text: "await refuseMovedPrice(parts, quote);",
     replacement: "",
     tests: ["payments/swap/moving-prices.test.ts"],
   },

@@ -177,14 +177,14 @@ export const WITNESS_BREAKS: readonly Break[] = [
   },
   {
     property: "endpoints that contradict each other about a marker are told at once",
-    file: "src/solana/routing/marker-differences.ts",
+    file: "src/solana/routing/markers.ts",
     text: "if (isDisputed) noteDifference",
     replacement: "if (isDisputed && told.length === 0) noteDifference",
     tests: ["solana/standing-still.test.ts"],
   },
   {
     property: "an endpoint that is behind contradicts nobody about a marker",
-    file: "src/solana/routing/marker-differences.ts",
+    file: "src/solana/routing/markers.ts",
     text: 'after === "unmade" && earlier.slot <= later.slot',
     replacement: 'after === "unmade"',
     tests: ["solana/standing-still.test.ts"],

@@ -284,7 +284,7 @@ test("watches that nothing was found out about for five minutes are listed, and 
     Object.fromEntries(
       Object.entries(late).map(([kind, lateMs]) => [kind, { watched: 3, oldestMs: lateMs + 1_000, lateMs }]),
     );
-  const surroundings = { clock, watching } as unknown as AttentionSourceParts;
+  const surroundings = { clock, watching, permittedDeposits: () => null } as unknown as AttentionSourceParts;
   const [source] = sourcesOfThisProcess(surroundings);
   expect(await source?.(9)).toEqual([
     {
@@ -295,6 +295,28 @@ test("watches that nothing was found out about for five minutes are listed, and 
       message: expect.stringContaining("3 watches (deposits)") as string,
     },
   ]);
+});
+
+test("L5: deposits are listed as crowded before more are waited for than the endpoints permit", async () => {
+  let watched = 800;
+  let permitted: number | null = 1_000;
+  const surroundings = {
+    clock: virtualClock(),
+    watching: () => ({ deposits: { watched, oldestMs: 0, lateMs: 0 } }),
+    permittedDeposits: () => permitted,
+  } as unknown as AttentionSourceParts;
+  const [, source] = sourcesOfThisProcess(surroundings);
+  expect(await source?.(9)).toEqual([]);
+  watched += 1;
+  expect(await source?.(9)).toMatchObject([
+    {
+      kind: "crowded_watch",
+      id: "crowded_watch:deposits",
+      message: expect.stringMatching(/^801 .* 1000 /) as unknown,
+    },
+  ]);
+  permitted = null;
+  expect(await source?.(9)).toEqual([]);
 });
 
 test("a purse that is low is a matter of the room", async () => {

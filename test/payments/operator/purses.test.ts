@@ -5,7 +5,7 @@ import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";
 import { assetsWith } from "../../../src/payments/assets/assets.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import { lowPurses } from "../../../src/payments/operator/attention/low-purse.ts";
+import { lowPurses } from "../../../src/payments/operator/attention/host-matters.ts";
 import { PurseWatch, type PurseBody, type PurseOptions } from "../../../src/payments/purses/purses.ts";
 import { deskPurse, sponsorPurse, spentInADay } from "../../../src/payments/spending.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

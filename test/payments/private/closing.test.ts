@@ -34,9 +34,11 @@ beforeAll(async () => {
 
 /** Plans the next step of the address, whose payout has landed, with nodes that tell these heights. */
 async function settled(nodes: Partial<Ledger>, closeAbove: number | null): Promise<unknown> {
-  const service = world.another({ ledger: { ...world.ledger, ...nodes } });
+  await using service = world.another({
+    storage: idle(world.storage),
+    ledger: { ...world.ledger, ...nodes },
+  });
   await service.start();
-  await service.stop();
   const plan = service.workflows
     .find(({ name }) => name === "deposit-address")
     ?.effects.get("planSettlement");
@@ -46,7 +48,12 @@ async function settled(nodes: Partial<Ledger>, closeAbove: number | null): Promi
   const fee = String(units((await world.shown(order)).fee ?? "", 6));
   const known = { fee, mayRefund: true };
   const params: SettlementParams = { ...known, closeAbove };
-  return plan(params, run);
+  return await plan(params, run);
+}
+
+/** A storage in which a service that runs finds nothing to do. */
+function idle(storage: PaymentStorage): PaymentStorage {
+  return { ...storage, claim: async () => [], watches: async () => [] };
 }
 
 /** Two versions more of the payout, the newest first, which live to these heights and are so old. */
@@ -196,11 +203,13 @@ async function signedSweep(
       };
     },
   };
-  const service = world.another({ storage, ledger: { ...world.ledger, ...nodes } });
+  await using service = world.another({
+    storage: idle(storage),
+    ledger: { ...world.ledger, ...nodes },
+  });
   const sign = service.workflows.find(({ name }) => name === "payment")?.effects.get("sign");
   if (typeof sign !== "function") throw new Error("payments are signed");
   await service.start();
-  await service.stop();
   const { signal } = new AbortController();
   const run = { key: "", instance: row.id, signal, dueAt: 0, crashes: 0, failures: 0 };
   try {

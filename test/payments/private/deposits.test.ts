@@ -1,5 +1,6 @@
 /** What becomes of money at a deposit address: enough, too little, too much, too late, or something else altogether. */
 import { expect } from "vitest";
+import { associatedTokenAddress } from "../../../src/local/index.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
@@ -43,6 +44,18 @@ test("P7: too little at the end of the window is refunded, and the order has fai
   expect((await world.held(world.treasury.address))[1]).toBe(due - 1n - refunded);
   expect((await world.held(bob.address))[1]).toBe(0n);
   await world.judge();
+});
+
+test("L5: an address is stored with its token accounts, so that no later look derives them", async ({
+  world,
+}) => {
+  const { address } = await setting(world);
+  const [deposit] = await world.storage.deposits([address]);
+  const { USDC, USDT } = world.mints;
+  expect(deposit?.accounts).toEqual({
+    [USDC]: associatedTokenAddress(address, USDC),
+    [USDT]: associatedTokenAddress(address, USDT),
+  });
 });
 
 test("nothing at the end of the window is DEPOSIT_TIMEOUT", async ({ world }) => {

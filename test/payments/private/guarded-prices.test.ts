@@ -9,7 +9,7 @@ import {
 import { type PriceSource, fixedPrices } from "../../../src/payments/prices/prices.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 
-const DEFAULTS: CheckedPriceBounds = priceBoundsOption.parse(undefined);
+const DEFAULTS: CheckedPriceBounds = priceBoundsOption.parse({});
 const HOUR_MS = 60 * 60_000;
 
 /** Prices behind the guard, of a source that says what a test wants it to. */

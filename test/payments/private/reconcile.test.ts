@@ -263,6 +263,24 @@ function ledgerWith(world: PrivateFixture, changes: Partial<Ledger>): Ledger {
   });
 }
 
+test("L4: a total that differs from the rows that it counts is told, and counted anew", async ({ world }) => {
+  const { storage } = world;
+  let isWrong = true;
+  const tally: typeof storage.tally = async (query) => {
+    if (query.recount === true) isWrong = false;
+    const found = await storage.tally(query);
+    const isSponsors = JSON.stringify(query.equals ?? {}).includes(`"sponsor ${world.sponsor.address}"`);
+    return isWrong && isSponsors ? { ...found, total: found.total + 7n } : found;
+  };
+  const service = world.another({ storage: { ...storage, tally } });
+  const resource = `sponsor ${world.sponsor.address}`;
+  expect(await service.reconcile()).toMatchObject({
+    isExplained: true,
+    mendedTotals: [{ resource, kept: "7", counted: "0" }],
+  });
+  expect(await service.reconcile()).toMatchObject({ mendedTotals: [] });
+});
+
 test("without private mode addresses that were handed out before cannot be reconciled, and that is said", async ({
   world,
 }) => {

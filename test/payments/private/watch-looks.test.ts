@@ -1,7 +1,7 @@
 /** One look at deposit addresses: what it costs, how soon it finds what, and that nothing rests on it. */
 import { expect, test } from "vitest";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
-import { SOL_MINT } from "../../../src/address.ts";
+import { SOL_MINT, type Address } from "../../../src/address.ts";
 import { MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
 import { notedLook } from "../../kit/watch-look.ts";
 import { addressAt, watchedWorld, WINDOW_MS, type Held, type WatchedWorld } from "./watched-addresses.ts";
@@ -36,6 +36,16 @@ test("nothing is derived again while an address is watched", async () => {
   const world = await watchedWorld(250);
   for (let look = 0; look < 24; look++) await world.poll();
   expect(world.derived).toBe(2 * 250);
+});
+
+test("L5: of an address that is stored with its token accounts nothing is derived", async () => {
+  const { USDC, USDT } = MAINNET_STABLECOINS;
+  const account = (mint: string): Address => `${one}/${mint}` as Address;
+  const world = await watchedWorld(1, { accounts: { [USDC]: account(USDC), [USDT]: account(USDT) } });
+  world.holdings.set(one, [0n, 0n, 7n]);
+  for (let look = 0; look < 12; look++) await world.poll();
+  expect(world.derived).toBe(0);
+  expect(world.readings).not.toEqual([]);
 });
 
 test.each([

@@ -11,6 +11,7 @@ import type { Watcher, WatchEvent } from "../../../src/engine/index.ts";
 import { DisputeList } from "../../../src/ledger/disputes.ts";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
+import { LookBudget } from "../../../src/payments/private/look-budget.ts";
 import { DepositWatch } from "../../../src/payments/private/watch-deposits.ts";
 import { virtualClock, type VirtualClock } from "../../kit/virtual-clock.ts";
 import { notedLook, type NotedLook } from "../../kit/watch-look.ts";
@@ -62,7 +63,7 @@ export function addressAt(index: number): Address {
 /** So many addresses of orders in USDC, in the order of their names; `set` changes what their rows say. */
 export async function watchedWorld(
   count: number,
-  set: Partial<Pick<DepositRecord, "mint" | "waitEndedAt" | "heldReason">> = {},
+  set: Partial<Pick<DepositRecord, "mint" | "waitEndedAt" | "heldReason" | "accounts">> = {},
 ): Promise<WatchedWorld> {
   const storage = memoryStorage();
   const clock = virtualClock();
@@ -81,6 +82,7 @@ export async function watchedWorld(
     waitEndedAt: null,
     heldReason: null,
     checkedTo: null,
+    accounts: null,
     version: 1,
     createdAt: 0,
     ...set,
@@ -121,12 +123,13 @@ export async function watchedWorld(
         assets: assetsWith(MAINNET_STABLECOINS),
         clock,
         disputes: new DisputeList(clock),
+        budget: new LookBudget({}),
         spendingCheck: async (address) => {
           if (world.unreadable.has(address)) throw new LedgerUnavailable("no node answers");
           return world.spentElsewhere.has(address) ? UNKNOWN_SPENDING : null;
         },
       },
-      1_000,
+      { kind: "deposits", intervalMs: 1_000 },
     );
   let watcher = begin();
   const world: WatchedWorld = {

@@ -419,7 +419,7 @@ describe("refused", () => {
 
   test("a private swap while private mode is off", async ({ openStage }) => {
     const world = await openStage();
-    const off = world.another({ privateRouting: undefined } as never);
+    const off = world.another({ privateRouting: undefined });
     const request = { inputAsset: "SOL", outputAsset: "USDC", amount: "1", mode: "private" as const };
     await expectRefusal(off.createQuote(world.customer, request), "ROUTING_UNAVAILABLE", {
       reason: "paused",

@@ -419,7 +419,7 @@ describe("what is refused before anything is kept", () => {
 
 test("without a provider there is nothing to swap with", async ({ openStage }) => {
   const world = await openStage();
-  const off = world.another({ swap: undefined } as never);
+  const off = world.another({ swap: undefined });
   const request = { inputAsset: "SOL", outputAsset: "USDC", amount: "1" };
   await expectRefusal(off.createQuote(world.customer, request), "INSUFFICIENT_LIQUIDITY", { available: "0" });
 });

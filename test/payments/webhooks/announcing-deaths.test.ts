@@ -28,7 +28,7 @@ async function register({ storage, clock }: ServiceFixture, accountId: string): 
 
 interface Begun {
   readonly event: string | undefined;
-  /** The event whose delivery it waits for. */
+  /** The event whose delivery it waits for, or was attempted before it began. */
   readonly follows: string | undefined;
 }
 
@@ -38,13 +38,22 @@ async function begun({ storage }: ServiceFixture, transactionId: string) {
   const notices = new Map((await storage.notices(transactionId)).map(({ id, event }) => [id, event]));
   const events = new Map(deliveries.map(({ id, noticeId }) => [id, notices.get(noticeId)]));
   const told: Record<string, Begun[]> = {};
+  const newest: Record<string, string> = {};
+  /** Whether its first attempt was over by this time. */
+  const isAttempted = async (delivery: string, at: number): Promise<boolean> =>
+    (await storage.deliveryAttempts(delivery)).some(
+      ({ startedAt, durationMs }) => startedAt + durationMs <= at,
+    );
   for (const { id, webhookId } of deliveries) {
     const { snapshot = "", createdAt = 0 } = (await storage.load(id)) ?? {};
     const { context } = JSON.parse(snapshot) as { readonly context: { readonly follows: string | null } };
     const before = context.follows === null ? null : await storage.load(context.follows);
     expect(before?.createdAt ?? 0).toBeLessThanOrEqual(createdAt);
-    const follows = before === null ? undefined : events.get(before.id);
+    const previous = newest[webhookId] ?? "";
+    const isOver = before === null && (await isAttempted(previous, createdAt));
+    const follows = events.get(isOver ? previous : (before?.id ?? ""));
     (told[webhookId] ??= []).push({ event: events.get(id), follows });
+    newest[webhookId] = id;
   }
   return told;
 }

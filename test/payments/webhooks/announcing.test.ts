@@ -124,6 +124,28 @@ test("H7: a step begins no delivery ahead of those that a task has yet to begin"
   });
 });
 
+test.each([
+  ["waits for one that was not attempted yet", {}, true],
+  ["does not wait for one whose first attempt has failed", { attempts: 1 }, false],
+  ["does not wait for one that has ended", { status: "dropped" as const }, false],
+])("H7: a delivery %s", async (_, set, isWaiting) => {
+  const { storage, deliveries, first, second, third, webhook, step } = await unannounced(0);
+  const told = { body: "{}", webhooks: [webhook.id] };
+  const begun = [first, second].map((notice) => firstRun(deliveries, { notice, webhook, follows: null }));
+  await storage.commit([
+    {
+      writes: [
+        { table: "notices", id: first.id, set: told },
+        { table: "notices", id: second.id, set: told },
+        ...begun.map(({ write }) => write),
+        { table: "deliveries", id: deliveryIdOf(second, webhook), set },
+      ],
+    },
+  ]);
+  const follows = isWaiting ? deliveryIdOf(second, webhook) : null;
+  expect(await step()).toMatchObject({ starts: [{ id: deliveryIdOf(third, webhook), input: { follows } }] });
+});
+
 test("H31: a step that announces what steps before it have left tells it to none that came later", async () => {
   const { third, webhook, step } = await unannounced(SKEW_MS + 1);
   expect((await step())?.starts).toMatchObject([

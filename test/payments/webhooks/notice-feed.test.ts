@@ -1,8 +1,10 @@
 /** `service.subscribe()` where several processes share a database: each notice once, those of a transaction in order. */
 import { describe, expect, test } from "vitest";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
+import type { Engine } from "../../../src/engine/index.ts";
 import type { NoticeRecord } from "../../../src/payments/tables/notices.ts";
 import type { TransactionView } from "../../../src/payments/tables/orders.ts";
+import type { PaymentTables } from "../../../src/payments/tables.ts";
 import type { Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { sharedDatabaseTests } from "../../kit/shared-database-test.ts";
@@ -111,9 +113,9 @@ describe.each(sampled(sharedDatabaseTests, "notice feed"))("listeners on $name",
 });
 
 describe("rows that come up late, and rows that go", () => {
-  const row = (id: string, createdAt = 0): NoticeRecord => ({
+  const row = (id: string, createdAt = 0, transactionId = `tx of ${id}`): NoticeRecord => ({
     id,
-    transactionId: `tx of ${id}`,
+    transactionId,
     event: "transaction.pending",
     status: "pending",
     reason: null,
@@ -129,9 +131,16 @@ describe("rows that come up late, and rows that go", () => {
   function feedOver(rows: NoticeRecord[]) {
     const clock = virtualClock(0);
     let reads = 0;
+    let committed: Parameters<Engine<PaymentTables>["subscribe"]>[0] = () => {};
     const feed = new NoticeFeed({
-      engine: { subscribe: () => () => {} },
+      engine: {
+        subscribe(listener) {
+          committed = listener;
+          return () => {};
+        },
+      },
       storage: {
+        notices: async (id) => rows.filter(({ transactionId }) => transactionId === id),
         notice: async (id) => rows.find((each) => each.id === id) ?? null,
         async noticesInSequence({ order, beyond, limit }) {
           reads += 1;
@@ -151,10 +160,11 @@ describe("rows that come up late, and rows that go", () => {
       log: silentLogger,
     });
     const heard: string[] = [];
-    const leave = feed.subscribe(
-      {},
-      ({ transactionId }) => void heard.push(transactionId.slice("tx of ".length)),
-    );
+    const times: number[] = [];
+    const leave = feed.subscribe({}, ({ transactionId, timestamp }) => {
+      heard.push(transactionId.slice("tx of ".length));
+      times.push(timestamp);
+    });
     feed.run();
     const pass = async (seconds: number): Promise<void> => {
       for (let second = 0; second < seconds; second += 1) {
@@ -163,7 +173,14 @@ describe("rows that come up late, and rows that go", () => {
         await feed.settled();
       }
     };
-    return { feed, heard, pass, leave, reads: () => reads };
+    /** This process commits notices. */
+    const commit = async (...notices: NoticeRecord[]): Promise<void> => {
+      rows.push(...notices);
+      const writes = notices.map((insert) => ({ table: "notices" as const, insert }));
+      committed({ commit: { writes }, voiced: [] });
+      await feed.settled();
+    };
+    return { feed, heard, times, pass, leave, commit, reads: () => reads };
   }
 
   test("a row that is committed after younger ones is told once, and nothing else again", async () => {
@@ -177,6 +194,35 @@ describe("rows that come up late, and rows that go", () => {
     rows.push(row("f"));
     await pass(20);
     expect(heard).toEqual(["d", "e", "c", "f"]);
+    await feed.stop(1_000);
+  });
+
+  test("what this process commits is told without a look at all notices, and once", async () => {
+    const { heard, pass, feed, commit, reads } = feedOver([]);
+    await pass(2);
+    const before = reads();
+    await commit(row("a"), row("b"));
+    await commit(row("a again", 0, "tx of a"));
+    expect(reads()).toBe(before);
+    // By now the first of them lie behind the place where looks begin.
+    await pass(20);
+    const later = reads();
+    await commit(row("b again", 0, "tx of b"));
+    expect(reads()).toBe(later);
+    await pass(20);
+    expect(heard).toEqual(["a", "b", "a", "b"]);
+    await feed.stop(1_000);
+  });
+
+  test("a notice of a different process is told before one of this process that came later in its transaction", async () => {
+    const rows: NoticeRecord[] = [];
+    const { times, pass, feed, commit } = feedOver(rows);
+    await pass(2);
+    rows.push(row("other", 1), row("a", 2));
+    await commit(row("later", 3, "tx of a"));
+    expect(times).toEqual([1, 2, 3]);
+    await pass(20);
+    expect(times).toEqual([1, 2, 3]);
     await feed.stop(1_000);
   });
 

@@ -1,22 +1,23 @@
-/** The list of all sources of matters. A new source is a file beside this one, and one line here. */
+/** The list of all sources of matters. A new source is a function beside, and one line here. */
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { EndpointDispute } from "../../../ledger/ledger.ts";
 import type { WatchStatus } from "../../../engine/index.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { HostParts } from "../../host-parts.ts";
 import type { PurseWatch } from "../../purses/purses.ts";
-import { abandonedWebhooks } from "./abandoned-webhooks.ts";
-import { disputedFacts } from "./disputes.ts";
+import { abandonedWebhooks, lowPurses, silentParts } from "./host-matters.ts";
+import {
+  disputedFacts,
+  stuckWatches,
+  loweredNumber,
+  suspendedEndpoints,
+  unprovableTransactions,
+} from "./chain-matters.ts";
 import { heldAddresses } from "./held-addresses.ts";
 import type { AttentionSource } from "./matter.ts";
-import { lowPurses } from "./low-purse.ts";
-import { orphans } from "./orphans.ts";
+import { orphans, deadLetters, failingTasks } from "./troubled-tasks.ts";
 import type { SightingList } from "./sighting-list.ts";
-import { silentParts } from "./silent-parts.ts";
-import { stuckWatches } from "./stuck-watches.ts";
-import { loweredNumber, suspendedEndpoints } from "./lowered-witnesses.ts";
-import { deadLetters, failingTasks } from "./troubled-tasks.ts";
-import { unprovableTransactions } from "./unprovable.ts";
+import { crowdedWatch } from "./crowded-watch.ts";
 
 /** Dependencies of the sources. */
 export interface AttentionSourceParts {
@@ -30,6 +31,8 @@ export interface AttentionSourceParts {
   readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;
   /** Watches of this process on the chain. */
   readonly watching: () => Readonly<Record<string, WatchStatus>>;
+  /** Deposit addresses that the endpoints permit to be looked at in time; null without a limit. */
+  readonly permittedDeposits: () => number | null;
   /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly sightings: SightingList;
@@ -62,6 +65,10 @@ export function attentionSources({
 }
 
 /** Sources of facts that only this process can know: listed, but not reported to the host. */
-export function sourcesOfThisProcess({ watching, clock }: AttentionSourceParts): readonly AttentionSource[] {
-  return [stuckWatches(watching, clock)];
+export function sourcesOfThisProcess({
+  watching,
+  clock,
+  permittedDeposits,
+}: AttentionSourceParts): readonly AttentionSource[] {
+  return [stuckWatches(watching, clock), crowdedWatch(watching, permittedDeposits)];
 }

@@ -1,8 +1,12 @@
 /** Changes what an operator has set for new transactions and quotes, in one commit with the row of the audit log. */
+import { z } from "zod";
 import { commitOne } from "../../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Act, WriteAct } from "../act.ts";
 import { accountGate, rulesOf, SERVICE_GATE, type IntakeRules } from "../../intake/rules.ts";
+import type { Clock } from "../../../runtime.ts";
+import type { Assets } from "../../assets/assets.ts";
+import { OperatorRefused } from "../operator-refused.ts";
 
 /** The most rounds of a change: of two operators who change one gate at once, one has to try again. */
 const MAX_ROUNDS = 20;
@@ -61,4 +65,22 @@ export class GateRuleStorage {
       after = last.id;
     }
   }
+}
+
+/** Dependencies of the rules: storage, clock and assets. */
+export interface GateParts {
+  readonly gates: GateRuleStorage;
+  readonly clock: Clock;
+  readonly assets: Assets;
+}
+
+/** An account's id, as hosts may choose them. */
+export const accountIdField = z.string().min(1).max(128);
+
+/** The mint that a symbol or a mint names. Throws `OperatorRefused` for what is no asset of the service. */
+export function mintOf(assets: Assets, asset: string): string {
+  const found = assets.tokens.find(({ symbol, mint }) => symbol === asset || mint === asset);
+  if (found !== undefined) return found.mint;
+  const expected = assets.tokens.map(({ symbol }) => symbol).join(", ");
+  throw new OperatorRefused(`asset: ${asset} is none of ${expected}`);
 }

@@ -6,7 +6,7 @@ import { isoTime } from "../../iso-time.ts";
 import { readActContext, readCommand } from "../act.ts";
 import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { accountIdField, mintOf, type GateParts } from "./gate-parts.ts";
+import { accountIdField, mintOf, type GateParts } from "./gate-rule-storage.ts";
 import { accountOfGate, type Direction, type IntakeRules, type Limit } from "../../intake/rules.ts";
 
 /** The wanted limits. Amounts are decimal strings in whole units of the asset. */
@@ -69,34 +69,25 @@ interface ReadLimits {
   readonly perDay: bigint | null;
 }
 
-/** The limits that are stored among the rules of each gate. */
-export class LimitCommandHandler implements LimitCommands {
-  readonly #setting: GateParts;
+export async function setLimits(parts: GateParts, given: SetLimitsRequest, by: ActContext): Promise<void> {
+  const { assets, clock, gates } = parts;
+  const command = readCommand(wantedLimits, given);
+  const acted = readActContext(by);
+  const wanted = limitsIn(assets, command);
+  const next = limitsOf(wanted).map((limit): Limit => ({ ...limit, ...acted, since: clock.now() }));
+  await gates.change(wanted.accountId, (rules) => ({ ...rules, limits: replaced(rules, wanted, next) }), {
+    by: acted,
+    act: "set_limits",
+    what: { ...given },
+  });
+}
 
-  constructor(setting: GateParts) {
-    this.#setting = setting;
-  }
-
-  async setLimits(given: SetLimitsRequest, by: ActContext): Promise<void> {
-    const { assets, clock, gates } = this.#setting;
-    const command = readCommand(wantedLimits, given);
-    const acted = readActContext(by);
-    const wanted = limitsIn(assets, command);
-    const next = limitsOf(wanted).map((limit): Limit => ({ ...limit, ...acted, since: clock.now() }));
-    await gates.change(wanted.accountId, (rules) => ({ ...rules, limits: replaced(rules, wanted, next) }), {
-      by: acted,
-      act: "set_limits",
-      what: { ...given },
-    });
-  }
-
-  async limits(): Promise<readonly LimitEntry[]> {
-    const entries = [...(await this.#setting.gates.all())].map(([id, { limits }]) => {
-      const accountId = accountOfGate(id);
-      return limits.map((limit) => shown(this.#setting.assets, limit, accountId));
-    });
-    return entries.flat().toSorted((a, b) => ((a.accountId ?? "") < (b.accountId ?? "") ? -1 : 1));
-  }
+export async function listLimits(parts: GateParts): Promise<readonly LimitEntry[]> {
+  const entries = [...(await parts.gates.all())].map(([id, { limits }]) => {
+    const accountId = accountOfGate(id);
+    return limits.map((limit) => shown(parts.assets, limit, accountId));
+  });
+  return entries.flat().toSorted((a, b) => ((a.accountId ?? "") < (b.accountId ?? "") ? -1 : 1));
 }
 
 /** Throws `OperatorRefused` that names the field. */

@@ -9,7 +9,7 @@ import type { LoweredWitnessRule } from "../../intake/rules.ts";
 import { storageTime } from "../../storage-time.ts";
 import { readActContext, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import type { GateParts } from "./gate-parts.ts";
+import type { GateParts } from "./gate-rule-storage.ts";
 
 /** The lowered number of witnesses, and its duration. */
 export interface LowerWitnessesRequest {
@@ -58,49 +58,44 @@ interface LoweringSetting extends Pick<GateParts, "gates" | "clock"> {
   readonly ledger: Pick<Ledger, "restricted">;
 }
 
-/** The lowered number that is stored among the rules of the whole service. */
-export class WitnessCommandHandler implements WitnessCommands {
-  readonly #setting: LoweringSetting;
+export async function lowerWitnesses(
+  parts: LoweringSetting,
+  given: LowerWitnessesRequest,
+  by: ActContext,
+): Promise<LoweredEntry> {
+  const { gates } = parts;
+  const { witnesses, minutes } = readCommand(wantedWitnesses, given);
+  const acted = readActContext(by);
+  refuseNeedless(witnesses, await inService(parts));
+  const since = await storageTime(parts);
+  const lowered: LoweredWitnessRule = { ...acted, witnesses, since, until: since + minutes * MINUTE_MS };
+  const what = { witnesses, minutes };
+  await gates.change(null, (rules) => ({ ...rules, lowered }), { by: acted, act: "lower_witnesses", what });
+  return { ...acted, witnesses, since: isoTime(since), until: isoTime(lowered.until) };
+}
 
-  constructor(setting: LoweringSetting) {
-    this.#setting = setting;
-  }
+/** An endpoint out of service answers, and is not there to agree. */
+async function inService(parts: LoweringSetting): Promise<WitnessCount> {
+  const { suspendedEndpoints } = await beliefRules(parts);
+  const without = suspendedEndpoints.map(({ endpoint }) => endpoint);
+  const reads = await parts.ledger.restricted({ witnesses: null, without });
+  return reads.witnesses();
+}
 
-  async lowerWitnesses(given: LowerWitnessesRequest, by: ActContext): Promise<LoweredEntry> {
-    const { gates } = this.#setting;
-    const { witnesses, minutes } = readCommand(wantedWitnesses, given);
-    const acted = readActContext(by);
-    refuseNeedless(witnesses, await this.#inService());
-    const since = await storageTime(this.#setting);
-    const lowered: LoweredWitnessRule = { ...acted, witnesses, since, until: since + minutes * MINUTE_MS };
-    const what = { witnesses, minutes };
-    await gates.change(null, (rules) => ({ ...rules, lowered }), { by: acted, act: "lower_witnesses", what });
-    return { ...acted, witnesses, since: isoTime(since), until: isoTime(lowered.until) };
-  }
-
-  /** An endpoint out of service answers, and is not there to agree. */
-  async #inService(): Promise<WitnessCount> {
-    const { suspendedEndpoints } = await beliefRules(this.#setting);
-    const without = suspendedEndpoints.map(({ endpoint }) => endpoint);
-    const reads = await this.#setting.ledger.restricted({ witnesses: null, without });
-    return reads.witnesses();
-  }
-
-  async restoreWitnesses(by: ActContext): Promise<void> {
-    const { gates } = this.#setting;
-    const acted = readActContext(by);
-    const now = await storageTime(this.#setting);
-    await gates.change(
-      null,
-      (rules) => {
-        if (rules.lowered === null || !isInForce(rules.lowered, now)) {
-          throw new OperatorRefused("the number of witnesses is not lowered");
-        }
-        return { ...rules, lowered: null };
-      },
-      { by: acted, act: "restore_witnesses", what: {} },
-    );
-  }
+export async function restoreWitnesses(parts: LoweringSetting, by: ActContext): Promise<void> {
+  const { gates } = parts;
+  const acted = readActContext(by);
+  const now = await storageTime(parts);
+  await gates.change(
+    null,
+    (rules) => {
+      if (rules.lowered === null || !isInForce(rules.lowered, now)) {
+        throw new OperatorRefused("the number of witnesses is not lowered");
+      }
+      return { ...rules, lowered: null };
+    },
+    { by: acted, act: "restore_witnesses", what: {} },
+  );
 }
 
 /**

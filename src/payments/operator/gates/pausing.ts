@@ -4,7 +4,7 @@ import { isoTime } from "../../iso-time.ts";
 import { readActContext, readCommand } from "../act.ts";
 import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { accountIdField, mintOf, type GateParts } from "./gate-parts.ts";
+import { accountIdField, mintOf, type GateParts } from "./gate-rule-storage.ts";
 import { accountOfGate, type Pause, type PauseScope } from "../../intake/rules.ts";
 
 /** Scope of a pause: transactions that match every given field; without fields, all transactions. */
@@ -44,74 +44,65 @@ const pausedScope = z.strictObject({
   accountId: accountIdField.optional(),
 });
 
-/** The pauses that are stored among the rules of each gate. */
-export class PauseCommandHandler implements PauseCommands {
-  readonly #setting: GateParts;
+export async function pause(parts: GateParts, given: PausedScope, by: ActContext): Promise<PausedEntry> {
+  const { scope, accountId } = readScope(parts, given);
+  const { actor, reason } = readActContext(by);
+  const added: Pause = { ...scope, actor, reason, since: parts.clock.now() };
+  const entry = shown(parts, added, accountId);
+  await parts.gates.change(
+    accountId,
+    (rules) => {
+      if (rules.pauses.some((each) => isSameScope(each, scope))) {
+        throw new OperatorRefused(`${inWords(entry)} is paused already`);
+      }
+      return { ...rules, pauses: [...rules.pauses, added] };
+    },
+    { by: { actor, reason }, act: "pause", what: { ...given } },
+  );
+  return entry;
+}
 
-  constructor(setting: GateParts) {
-    this.#setting = setting;
-  }
+export async function resume(parts: GateParts, given: PausedScope, by: ActContext): Promise<void> {
+  const { scope, accountId } = readScope(parts, given);
+  const acted = readActContext(by);
+  await parts.gates.change(
+    accountId,
+    (rules) => {
+      const pauses = rules.pauses.filter((each) => !isSameScope(each, scope));
+      if (pauses.length === rules.pauses.length) {
+        throw new OperatorRefused(`${inWords(given)} is not paused: name exactly what was paused`);
+      }
+      return { ...rules, pauses };
+    },
+    { by: acted, act: "resume", what: { ...given } },
+  );
+}
 
-  async pause(given: PausedScope, by: ActContext): Promise<PausedEntry> {
-    const { scope, accountId } = this.#read(given);
-    const { actor, reason } = readActContext(by);
-    const pause: Pause = { ...scope, actor, reason, since: this.#setting.clock.now() };
-    const entry = this.#shown(pause, accountId);
-    await this.#setting.gates.change(
-      accountId,
-      (rules) => {
-        if (rules.pauses.some((each) => isSameScope(each, scope))) {
-          throw new OperatorRefused(`${inWords(entry)} is paused already`);
-        }
-        return { ...rules, pauses: [...rules.pauses, pause] };
-      },
-      { by: { actor, reason }, act: "pause", what: { ...given } },
-    );
-    return entry;
-  }
+export async function listPauses(parts: GateParts): Promise<readonly PausedEntry[]> {
+  const all = [...(await parts.gates.all())].flatMap(([id, { pauses }]) =>
+    pauses.map((each) => shown(parts, each, accountOfGate(id))),
+  );
+  return all.toSorted((a, b) => (a.since < b.since ? -1 : 1));
+}
 
-  async resume(given: PausedScope, by: ActContext): Promise<void> {
-    const { scope, accountId } = this.#read(given);
-    const acted = readActContext(by);
-    await this.#setting.gates.change(
-      accountId,
-      (rules) => {
-        const pauses = rules.pauses.filter((each) => !isSameScope(each, scope));
-        if (pauses.length === rules.pauses.length) {
-          throw new OperatorRefused(`${inWords(given)} is not paused: name exactly what was paused`);
-        }
-        return { ...rules, pauses };
-      },
-      { by: acted, act: "resume", what: { ...given } },
-    );
-  }
+function readScope(parts: GateParts, given: PausedScope): { scope: PauseScope; accountId: string | null } {
+  const { mode, asset, type, accountId = null } = readCommand(pausedScope, given);
+  const mint = asset === undefined ? undefined : mintOf(parts.assets, asset);
+  const scope: PauseScope = {
+    ...(mode === undefined ? {} : { mode }),
+    ...(mint === undefined ? {} : { mint }),
+    ...(type === undefined ? {} : { type }),
+  };
+  return { scope, accountId };
+}
 
-  async paused(): Promise<readonly PausedEntry[]> {
-    const all = [...(await this.#setting.gates.all())].flatMap(([id, { pauses }]) =>
-      pauses.map((pause) => this.#shown(pause, accountOfGate(id))),
-    );
-    return all.toSorted((a, b) => (a.since < b.since ? -1 : 1));
-  }
-
-  #read(given: PausedScope): { scope: PauseScope; accountId: string | null } {
-    const { mode, asset, type, accountId = null } = readCommand(pausedScope, given);
-    const mint = asset === undefined ? undefined : mintOf(this.#setting.assets, asset);
-    const scope: PauseScope = {
-      ...(mode === undefined ? {} : { mode }),
-      ...(mint === undefined ? {} : { mint }),
-      ...(type === undefined ? {} : { type }),
-    };
-    return { scope, accountId };
-  }
-
-  #shown({ mint, since, ...pause }: Pause, accountId: string | null): PausedEntry {
-    return {
-      ...pause,
-      ...(mint === undefined ? {} : { asset: this.#setting.assets.ofMint(mint)?.symbol ?? mint }),
-      ...(accountId === null ? {} : { accountId }),
-      since: isoTime(since),
-    };
-  }
+function shown(parts: GateParts, { mint, since, ...rest }: Pause, accountId: string | null): PausedEntry {
+  return {
+    ...rest,
+    ...(mint === undefined ? {} : { asset: parts.assets.ofMint(mint)?.symbol ?? mint }),
+    ...(accountId === null ? {} : { accountId }),
+    since: isoTime(since),
+  };
 }
 
 function isSameScope(one: PauseScope, other: PauseScope): boolean {

@@ -8,7 +8,7 @@ import type { PaymentStorage } from "../../payment-storage.ts";
 import { storageTime } from "../../storage-time.ts";
 import { readActContext, readCommand } from "../act.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import type { GateParts } from "./gate-parts.ts";
+import type { GateParts } from "./gate-rule-storage.ts";
 
 /** The endpoint to suspend, and the duration. */
 export interface SuspendEndpointRequest {
@@ -61,50 +61,45 @@ interface EndpointSetting extends Pick<GateParts, "gates" | "clock"> {
   readonly ledger: Pick<Ledger, "endpoints">;
 }
 
-/** The suspended endpoints that are stored among the rules of the whole service. */
-export class EndpointCommandHandler implements EndpointCommands {
-  readonly #setting: EndpointSetting;
-
-  constructor(setting: EndpointSetting) {
-    this.#setting = setting;
+export async function suspendEndpoint(
+  parts: EndpointSetting,
+  given: SuspendEndpointRequest,
+  by: ActContext,
+): Promise<SuspendedEndpointEntry> {
+  const { ledger, gates } = parts;
+  const { endpoint, minutes } = readCommand(wantedSuspension, given);
+  const acted = readActContext(by);
+  const known: readonly string[] = (await ledger.endpoints()).map((each) => each.endpoint);
+  if (!known.includes(endpoint)) {
+    throw new OperatorRefused(`endpoint: expected one of ${known.join(", ")}, not ${endpoint}`);
   }
-
-  async suspendEndpoint(given: SuspendEndpointRequest, by: ActContext): Promise<SuspendedEndpointEntry> {
-    const { ledger, gates } = this.#setting;
-    const { endpoint, minutes } = readCommand(wantedSuspension, given);
-    const acted = readActContext(by);
-    const known: readonly string[] = (await ledger.endpoints()).map((each) => each.endpoint);
-    if (!known.includes(endpoint)) {
-      throw new OperatorRefused(`endpoint: expected one of ${known.join(", ")}, not ${endpoint}`);
+  const since = await storageTime(parts);
+  const suspended = { ...acted, endpoint, since, until: since + minutes * MINUTE_MS };
+  const change = (rules: IntakeRules): IntakeRules => {
+    const others = othersOf(rules, endpoint, since);
+    const out = new Set(others.map((each) => each.endpoint));
+    if (known.every((each) => each === endpoint || out.has(each))) {
+      throw new OperatorRefused(`endpoint: ${endpoint} is the last one in service`);
     }
-    const since = await storageTime(this.#setting);
-    const suspended = { ...acted, endpoint, since, until: since + minutes * MINUTE_MS };
-    const change = (rules: IntakeRules): IntakeRules => {
-      const others = othersOf(rules, endpoint, since);
-      const out = new Set(others.map((each) => each.endpoint));
-      if (known.every((each) => each === endpoint || out.has(each))) {
-        throw new OperatorRefused(`endpoint: ${endpoint} is the last one in service`);
-      }
-      return { ...rules, suspendedEndpoints: [...others, suspended] };
-    };
-    await gates.change(null, change, { by: acted, act: "suspend_endpoint", what: { endpoint, minutes } });
-    return { ...acted, endpoint, since: isoTime(since), until: isoTime(suspended.until) };
-  }
+    return { ...rules, suspendedEndpoints: [...others, suspended] };
+  };
+  await gates.change(null, change, { by: acted, act: "suspend_endpoint", what: { endpoint, minutes } });
+  return { ...acted, endpoint, since: isoTime(since), until: isoTime(suspended.until) };
+}
 
-  async restoreEndpoint(given: string, by: ActContext): Promise<void> {
-    const { gates } = this.#setting;
-    const endpoint = readCommand(endpointName, given);
-    const acted = readActContext(by);
-    const now = await storageTime(this.#setting);
-    const change = (rules: IntakeRules): IntakeRules => {
-      const isSuspended = rules.suspendedEndpoints.some(
-        (each) => each.endpoint === endpoint && now < each.until,
-      );
-      if (!isSuspended) throw new OperatorRefused(`endpoint ${endpoint} is in service`);
-      return { ...rules, suspendedEndpoints: othersOf(rules, endpoint, now) };
-    };
-    await gates.change(null, change, { by: acted, act: "restore_endpoint", what: { endpoint } });
-  }
+export async function restoreEndpoint(parts: EndpointSetting, given: string, by: ActContext): Promise<void> {
+  const { gates } = parts;
+  const endpoint = readCommand(endpointName, given);
+  const acted = readActContext(by);
+  const now = await storageTime(parts);
+  const change = (rules: IntakeRules): IntakeRules => {
+    const isSuspended = rules.suspendedEndpoints.some(
+      (each) => each.endpoint === endpoint && now < each.until,
+    );
+    if (!isSuspended) throw new OperatorRefused(`endpoint ${endpoint} is in service`);
+    return { ...rules, suspendedEndpoints: othersOf(rules, endpoint, now) };
+  };
+  await gates.change(null, change, { by: acted, act: "restore_endpoint", what: { endpoint } });
 }
 
 /** The other suspensions that have not ended: one may seem not to have begun yet, by the clock of another process. */

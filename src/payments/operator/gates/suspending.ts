@@ -3,7 +3,7 @@ import { isoTime } from "../../iso-time.ts";
 import { readActContext, readCommand } from "../act.ts";
 import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { accountIdField, type GateParts } from "./gate-parts.ts";
+import { accountIdField, type GateParts } from "./gate-rule-storage.ts";
 import { accountOfGate } from "../../intake/rules.ts";
 
 /** A suspended account. */
@@ -23,51 +23,44 @@ export interface SuspensionCommands {
   suspendedAccounts(): Promise<readonly SuspendedAccount[]>;
 }
 
-/** The suspensions that are stored among the rules of each account's gate. */
-export class SuspensionCommandHandler implements SuspensionCommands {
-  readonly #gates: GateParts["gates"];
-  readonly #clock: GateParts["clock"];
+export async function suspendAccount(
+  parts: GateParts,
+  given: string,
+  by: ActContext,
+): Promise<SuspendedAccount> {
+  const accountId = readCommand(accountIdField, given);
+  const acted = readActContext(by);
+  const since = parts.clock.now();
+  await parts.gates.change(
+    accountId,
+    (rules) => {
+      if (rules.suspended !== null) throw new OperatorRefused(`account ${accountId} is suspended already`);
+      return { ...rules, suspended: { ...acted, since } };
+    },
+    { by: acted, act: "suspend", what: { accountId } },
+  );
+  return { accountId, ...acted, since: isoTime(since) };
+}
 
-  constructor({ gates, clock }: Pick<GateParts, "gates" | "clock">) {
-    this.#gates = gates;
-    this.#clock = clock;
-  }
+export async function restoreAccount(parts: GateParts, given: string, by: ActContext): Promise<void> {
+  const accountId = readCommand(accountIdField, given);
+  const acted = readActContext(by);
+  await parts.gates.change(
+    accountId,
+    (rules) => {
+      if (rules.suspended === null) throw new OperatorRefused(`account ${accountId} is not suspended`);
+      return { ...rules, suspended: null };
+    },
+    { by: acted, act: "restore", what: { accountId } },
+  );
+}
 
-  async suspendAccount(given: string, by: ActContext): Promise<SuspendedAccount> {
-    const accountId = readCommand(accountIdField, given);
-    const acted = readActContext(by);
-    const since = this.#clock.now();
-    await this.#gates.change(
-      accountId,
-      (rules) => {
-        if (rules.suspended !== null) throw new OperatorRefused(`account ${accountId} is suspended already`);
-        return { ...rules, suspended: { ...acted, since } };
-      },
-      { by: acted, act: "suspend", what: { accountId } },
-    );
-    return { accountId, ...acted, since: isoTime(since) };
-  }
-
-  async restoreAccount(given: string, by: ActContext): Promise<void> {
-    const accountId = readCommand(accountIdField, given);
-    const acted = readActContext(by);
-    await this.#gates.change(
-      accountId,
-      (rules) => {
-        if (rules.suspended === null) throw new OperatorRefused(`account ${accountId} is not suspended`);
-        return { ...rules, suspended: null };
-      },
-      { by: acted, act: "restore", what: { accountId } },
-    );
-  }
-
-  async suspendedAccounts(): Promise<readonly SuspendedAccount[]> {
-    const found = [...(await this.#gates.all())].flatMap(([id, { suspended }]) => {
-      const accountId = accountOfGate(id);
-      if (suspended === null || accountId === null) return [];
-      const { since, ...by } = suspended;
-      return [{ accountId, ...by, since: isoTime(since) }];
-    });
-    return found.toSorted((a, b) => (a.since < b.since ? -1 : 1));
-  }
+export async function listSuspensions(parts: GateParts): Promise<readonly SuspendedAccount[]> {
+  const found = [...(await parts.gates.all())].flatMap(([id, { suspended }]) => {
+    const accountId = accountOfGate(id);
+    if (suspended === null || accountId === null) return [];
+    const { since, ...by } = suspended;
+    return [{ accountId, ...by, since: isoTime(since) }];
+  });
+  return found.toSorted((a, b) => (a.since < b.since ? -1 : 1));
 }

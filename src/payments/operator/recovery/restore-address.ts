@@ -1,6 +1,7 @@
 /**
  * Stores a lost deposit address again, held until an operator decides: one commit with the rows and both instances.
  */
+import { depositAccounts } from "../../private/look-at-account.ts";
 import type { PaymentTables } from "../../tables.ts";
 import type { DepositRecord } from "../../tables/deposits.ts";
 import type { ReservationRecord } from "../../tables/limits.ts";
@@ -80,7 +81,7 @@ export async function restoreAddress(
   const share = await shareOfDay(storage, order, { mostPerDay: null, now, agedTo: now });
   const writes: PaymentWrite[] = [
     { table: "transactions", insert: transactionOf(derived) },
-    { table: "deposits", insert: depositOf(derived, heldReason, now) },
+    { table: "deposits", insert: depositOf(parts, derived, { heldReason, now }) },
     { table: "reservations", insert: reservation },
     share.take,
     writeAct({ by, act: "recover", what: { transactionId, address, heldReason } }),
@@ -135,7 +136,11 @@ function transactionOf({ transactionId, address, createdAt }: DerivedAddress): T
   };
 }
 
-function depositOf(derived: DerivedAddress, heldReason: string, now: number): DepositRecord {
+function depositOf(
+  { ledger, assets }: Pick<RestoringParts, "ledger" | "assets">,
+  derived: DerivedAddress,
+  { heldReason, now }: { readonly heldReason: string; readonly now: number },
+): DepositRecord {
   const { transactionId, address, masterVersion, createdAt } = derived;
   return {
     id: address,
@@ -148,6 +153,7 @@ function depositOf(derived: DerivedAddress, heldReason: string, now: number): De
     waitEndedAt: now,
     heldReason,
     checkedTo: null,
+    accounts: depositAccounts(ledger, assets, address),
     createdAt,
     version: 1,
   };

@@ -1,0 +1,195 @@
+/** Endpoints of quotes: create, read, refresh. */
+import { z } from "zod";
+import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "../../payments/quotes/quote-body.ts";
+import {
+  CREATED_AT,
+  EXPIRES_AT,
+  QUOTE_ID,
+  TRANSACTION_BASE64,
+  RECIPIENT,
+  SENDER,
+} from "../contract/examples.ts";
+import { named } from "../contract/named-schema.ts";
+import { amount, text, time } from "../contract/small-schemas.ts";
+import { quoteRequest } from "../../payments/requests.ts";
+import { endpoint, fresh } from "../contract/endpoint.ts";
+
+const fees = named(
+  "QuoteFees",
+  z
+    .object({
+      network: amount("What the network charges."),
+      routing: amount("The service's own part; 0 in wallet mode."),
+      rent: amount("Token accounts that have to be made for recipients."),
+    })
+    .describe("In whole units of `feeAsset`."),
+);
+
+const price = {
+  quoteId: text("The quote's id; a refresh keeps it."),
+  outputAmount: amount("What the recipients get in all; of a swap what it is worth now."),
+  priceImpact: z.number().describe("Of a swap, in percent; 0 otherwise."),
+  expiresAt: time("30 seconds (wallet) or 60 seconds (private) after the quote was made or refreshed."),
+  inputAmount: amount("What is given; in private mode it includes the fee, and is what has to be deposited."),
+  fee: amount("The sum of `fees`, in `feeAsset`. In private mode the most that is kept, refunds aside."),
+  fees,
+  transaction: text(
+    "Wallet mode, with a sender and, unless it is a swap, recipients: the unsigned transaction in base64, for the wallet to sign.",
+  ).exactOptional(),
+};
+
+/** A new quote. */
+const quote = named(
+  "Quote",
+  z.object({
+    ...price,
+    inputAsset: text("Symbol of what is given."),
+    outputAsset: text("Symbol of what is got; another one makes it a swap."),
+    minOutputAmount: amount(
+      "Of a private swap the least that is paid out; below it the deposit is refunded.",
+    ),
+    feeAsset: text("SOL in wallet mode, the input asset in private mode."),
+    mode: z.enum(["wallet", "private"]),
+    slippageBps: z
+      .int()
+      .describe("How far below `outputAmount` a private swap may end, in hundredths of a percent."),
+    createdAt: time("When it was made."),
+  }),
+) satisfies z.ZodType<QuoteBody>;
+
+/** A quote that is looked at. */
+const shownQuote = named(
+  "ShownQuote",
+  quote.omit({ transaction: true }).extend({
+    status: z
+      .enum(["open", "expired", "used"])
+      .describe("An expired one can be refreshed until ten minutes after its expiry."),
+    transactionId: z.string().nullable().describe("The transaction that used it up."),
+  }),
+) satisfies z.ZodType<ShownQuoteBody>;
+
+/** A refreshed quote. */
+const refreshedQuote = named(
+  "RefreshedQuote",
+  z.object({ ...price, minOutputAmount: amount("Of swaps only.").exactOptional() }),
+) satisfies z.ZodType<RefreshedQuoteBody>;
+
+/** The example of a refreshed quote. */
+const EXAMPLE_PRICE = {
+  quoteId: QUOTE_ID,
+  outputAmount: "25",
+  priceImpact: 0,
+  expiresAt: EXPIRES_AT,
+  inputAmount: "25",
+  fee: "0.000005",
+  fees: { network: "0.000005", routing: "0", rent: "0" },
+};
+
+/** A quote of a send in wallet mode, without the transaction to sign. */
+const EXAMPLE_QUOTE = {
+  ...EXAMPLE_PRICE,
+  inputAsset: "USDC",
+  outputAsset: "USDC",
+  minOutputAmount: "25",
+  feeAsset: "SOL",
+  mode: "wallet",
+  slippageBps: 100,
+  createdAt: CREATED_AT,
+} as const;
+
+/** The transaction to sign. */
+const EXAMPLE_UNSIGNED = { transaction: TRANSACTION_BASE64 };
+
+/** POST /v1/quotes. */
+export const createQuote = endpoint({
+  method: "POST",
+  path: "/v1/quotes",
+  operationId: "createQuote",
+  tag: "Quotes",
+  scope: "quotes:write",
+  limit: "quotes",
+  summary: "Prices a payment or a swap.",
+  description:
+    "A quote can be used once, by its own account. With `sender`, and unless it is a swap `recipients`, a quote in wallet mode carries the transaction to sign, and the quote holds for them only. A private quote without `recipients` is priced for one.",
+  body: {
+    schema: named("QuoteRequest", quoteRequest),
+    examples: {
+      send: {
+        inputAsset: "USDC",
+        outputAsset: "USDC",
+        amount: "25",
+        sender: SENDER,
+        recipients: [{ address: RECIPIENT, amount: "25" }],
+      },
+      privateSwap: {
+        inputAsset: "SOL",
+        outputAsset: "USDC",
+        amount: "1.5",
+        mode: "private",
+        slippageBps: 50,
+      },
+    },
+  },
+  answer: { status: 201, schema: quote, examples: { send: { ...EXAMPLE_QUOTE, ...EXAMPLE_UNSIGNED } } },
+  errors: [
+    "INVALID_RECIPIENT",
+    "INVALID_ASSET",
+    "ACCOUNT_SUSPENDED",
+    "AMOUNT_TOO_SMALL",
+    "AMOUNT_TOO_LARGE",
+    "INSUFFICIENT_LIQUIDITY",
+    "UPSTREAM_ERROR",
+    "SERVICE_PAUSED",
+    "ROUTING_UNAVAILABLE",
+  ],
+  serve: ({ service, caller, body, options }) => service.createQuote(caller, body, options),
+});
+
+/** GET /v1/quotes/{quoteId}. */
+export const getQuote = endpoint({
+  method: "GET",
+  path: "/v1/quotes/{quoteId}",
+  operationId: "getQuote",
+  tag: "Quotes",
+  scope: "quotes:read",
+  limit: "reads",
+  summary: "A quote as it stands.",
+  description: "Without the transaction to sign, which is told when the quote is made or refreshed.",
+  answer: {
+    status: 200,
+    schema: shownQuote,
+    examples: { open: { ...EXAMPLE_QUOTE, status: "open", transactionId: null } },
+  },
+  errors: ["QUOTE_NOT_FOUND"],
+  serve: async ({ service, caller, path: { quoteId } }) => fresh(await service.quote(caller, quoteId)),
+});
+
+/** POST /v1/quotes/{quoteId}/refresh. */
+export const refreshQuote = endpoint({
+  method: "POST",
+  path: "/v1/quotes/{quoteId}/refresh",
+  operationId: "refreshQuote",
+  tag: "Quotes",
+  scope: "quotes:write",
+  limit: "quotes",
+  summary: "Prices the same once more, under the same id.",
+  description:
+    "Until ten minutes after the quote's expiry, and never after its use. It takes no body. The fields that are not answered have not changed.",
+  answer: {
+    status: 200,
+    schema: refreshedQuote,
+    examples: { send: { ...EXAMPLE_PRICE, ...EXAMPLE_UNSIGNED } },
+  },
+  errors: [
+    "ACCOUNT_SUSPENDED",
+    "QUOTE_NOT_FOUND",
+    "INVALID_QUOTE",
+    "AMOUNT_TOO_SMALL",
+    "AMOUNT_TOO_LARGE",
+    "INSUFFICIENT_LIQUIDITY",
+    "UPSTREAM_ERROR",
+    "SERVICE_PAUSED",
+    "ROUTING_UNAVAILABLE",
+  ],
+  serve: ({ service, caller, path: { quoteId }, options }) => service.refreshQuote(caller, quoteId, options),
+});

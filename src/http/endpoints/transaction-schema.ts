@@ -1,0 +1,144 @@
+/** A transaction as its owner sees it, and what is to be deposited for one in private mode. */
+import { z } from "zod";
+import { text, amount, time } from "../contract/small-schemas.ts";
+import {
+  DEPOSIT_ADDRESS,
+  DEPOSIT_EXPIRES_AT,
+  USDC_MINT,
+  CREATED_AT,
+  RECIPIENT,
+  SETTLED_SECONDS,
+  SIGNATURE,
+  TRANSACTION_ID,
+} from "../contract/examples.ts";
+import type { TransactionBody } from "../../payments/transactions/read-transaction.ts";
+import { named } from "../contract/named-schema.ts";
+
+/** The fields of a deposit, to be spread into an object. */
+export const deposit = {
+  ephemeralAddress: text(
+    "The one-time deposit address. Send to it from a wallet of your own, never from an exchange: refunds go to `sender`.",
+  ),
+  depositAmount: amount(
+    "How much to deposit: what the recipients get, and the fee. Less waits for the rest.",
+  ),
+  depositAsset: text("Symbol of what to deposit. SOL, USDC or USDT that was not asked for is refunded."),
+  depositMint: z.string().nullable().describe("Its mint; null for SOL, which has none."),
+  depositExpiresAt: time("The end of the deposit window by the chain's clock. What comes later is refunded."),
+};
+
+/** A deposit of 25.1 USDC. */
+export const EXAMPLE_DEPOSIT = {
+  ephemeralAddress: DEPOSIT_ADDRESS,
+  depositAmount: "25.1",
+  depositAsset: "USDC",
+  depositMint: USDC_MINT,
+  depositExpiresAt: DEPOSIT_EXPIRES_AT,
+};
+
+const recipient = named(
+  "TransactionRecipient",
+  z.object({
+    address: text("The owner who is paid."),
+    amount: amount("Its share. Of a private swap the quoted estimate until it is paid, then what was paid."),
+    status: z
+      .enum(["pending", "confirmed", "paid", "unpaid"])
+      .describe(
+        "`paid` and `unpaid` are final. A private payroll pays each recipient or not; those who cannot be paid do not keep the others from it.",
+      ),
+    signature: z.string().nullable().describe("Of the transaction that paid this recipient."),
+  }),
+);
+
+const refund = named(
+  "Refund",
+  z.object({
+    asset: text("Symbol, or the mint of a token that is none of the service's assets."),
+    amount: amount("What goes back, its own cost taken off."),
+    signature: z.string().nullable(),
+    status: z.enum(["pending", "paid", "held"]).describe("`held`: it waits for the operator."),
+  }),
+);
+
+const received = named(
+  "ReceivedMoney",
+  z.object({
+    asset: text("Symbol, or the mint of a token that is none of the service's assets."),
+    mint: text("Its mint; of SOL that of wrapped SOL."),
+    amount: amount("In whole units; of a token that is none of the service's assets, in raw units."),
+    signature: z.string().nullable().describe("Null: deposits are told from balances."),
+    counted: z.boolean().describe("Whether it counts towards `depositAmount`. What does not goes back."),
+  }),
+);
+
+/** A transaction. */
+export const transaction = named(
+  "Transaction",
+  z.object({
+    transactionId: text("The transaction's id."),
+    status: z
+      .enum(["pending", "processing", "confirmed", "completed", "failed", "cancelled"])
+      .describe(
+        "Wallet: pending, confirmed, completed or failed. Private: pending (waiting for the deposit), processing (deposited and final; paying or refunding), confirmed (all payouts confirmed), completed (all final) or failed. cancelled only from pending. It never goes back.",
+      ),
+    signature: z.string().nullable().describe("Wallet: of the given bytes. Private: of the last payout."),
+    blockTime: z.int().nullable().describe("Unix seconds of the last payment, once final."),
+    fee: amount(
+      "Wallet: in SOL, as paid. Private: in what was deposited; 0 when nothing is kept.",
+    ).nullable(),
+    type: z.enum(["send", "payroll", "swap"]),
+    mode: z.enum(["wallet", "private"]),
+    recipients: z.array(recipient),
+    reason: z
+      .string()
+      .nullable()
+      .describe(
+        "Why it failed. Wallet mode: transaction_error or expired. Private mode: DEPOSIT_TIMEOUT (nothing came), INCOMPLETE_DEPOSIT (too little, refunded), PARTIAL_PAYOUT (some recipients could not be paid; the rest is refunded).",
+      ),
+    signatures: z.array(z.string()).describe("Every transaction that pays recipients."),
+    refunds: z
+      .array(refund)
+      .describe("Private mode: what goes back to `sender`, never to the address that paid."),
+    createdAt: time("When it was taken."),
+    cancelledAt: time("When it was cancelled.").nullable(),
+    ephemeralAddress: deposit.ephemeralAddress.exactOptional(),
+    depositAmount: deposit.depositAmount.exactOptional(),
+    depositAsset: deposit.depositAsset.exactOptional(),
+    depositMint: deposit.depositMint.exactOptional(),
+    depositExpiresAt: deposit.depositExpiresAt.exactOptional(),
+    reference: z.string().nullable().describe("As it was given."),
+    attention: z
+      .enum(["unprovable", "held", "waiting_for_price", "waiting_for_funds"])
+      .nullable()
+      .describe(
+        "What keeps it from going on; `unprovable`: no evidence tells whether it landed. Null while nothing does.",
+      ),
+    attentionMessage: z.string().nullable().describe("The same as a sentence."),
+    received: z.array(received).describe("Private mode: everything that came, oldest first.").exactOptional(),
+    remainingAmount: amount("Private mode: what is still to be deposited.").exactOptional(),
+    landedAfterCancel: z
+      .literal(true)
+      .describe("It landed although it was cancelled here, or judged to be past landing.")
+      .exactOptional(),
+  }),
+) satisfies z.ZodType<TransactionBody>;
+
+/** A send in wallet mode that is final. */
+export const EXAMPLE_TRANSACTION = {
+  transactionId: TRANSACTION_ID,
+  status: "completed",
+  signature: SIGNATURE,
+  blockTime: SETTLED_SECONDS,
+  fee: "0.000005",
+  type: "send",
+  mode: "wallet",
+  recipients: [{ address: RECIPIENT, amount: "25", status: "paid", signature: SIGNATURE }],
+  reason: null,
+  signatures: [SIGNATURE],
+  refunds: [],
+  createdAt: CREATED_AT,
+  cancelledAt: null,
+  reference: "invoice-2027-0131",
+  attention: null,
+  attentionMessage: null,
+} as const;

@@ -1,0 +1,203 @@
+/** Endpoints of transactions: create, read, list, cancel. */
+import { z } from "zod";
+import type { CreatedTransferBody } from "../../payments/wallet/accept-signed.ts";
+import type { CreatedOrderBody } from "../../payments/private/accept-order.ts";
+import {
+  recipientRequest,
+  transactionRequest,
+  transactionsQuery,
+  transactionQuery,
+} from "../../payments/requests.ts";
+import { endpoint, fresh } from "../contract/endpoint.ts";
+import * as example from "../contract/examples.ts";
+import { SETTLED_AT, TRANSACTION_ID } from "../contract/examples.ts";
+import { named } from "../contract/named-schema.ts";
+import { text, time, pageOf } from "../contract/small-schemas.ts";
+import { deposit, EXAMPLE_DEPOSIT, EXAMPLE_TRANSACTION, transaction } from "./transaction-schema.ts";
+import type { Page } from "../../payments/page.ts";
+import type { TransactionBody } from "../../payments/transactions/read-transaction.ts";
+import type { CancelledTransactionBody } from "../../payments/transactions/cancel-transaction.ts";
+
+// Quotes have them, too: a schema has one name wherever it is used.
+named("Recipient", recipientRequest);
+
+const created = {
+  transactionId: text("The transaction's id."),
+  status: text("`pending`, also when the same request is answered again."),
+  createdAt: time("When it was taken."),
+};
+
+const createdTransfer = named(
+  "CreatedWalletTransaction",
+  z
+    .object({
+      ...created,
+      mode: z.literal("wallet"),
+      signature: text("The transaction's own first signature, known before it is broadcast."),
+    })
+    .describe("Wallet mode: the signed transaction was taken and is broadcast at once."),
+) satisfies z.ZodType<CreatedTransferBody>;
+
+const createdOrder = named(
+  "CreatedPrivateTransaction",
+  z
+    .object({ ...created, mode: z.literal("private"), ...deposit })
+    .describe("Private mode: the service waits for the deposit and then pays."),
+) satisfies z.ZodType<CreatedOrderBody>;
+
+const EXAMPLE_REQUEST = {
+  type: "send",
+  quoteId: example.QUOTE_ID,
+  sender: example.SENDER,
+  recipients: [{ address: example.RECIPIENT, amount: "25" }],
+} as const;
+
+const EXAMPLE_CREATED = {
+  transactionId: example.TRANSACTION_ID,
+  status: "pending",
+  createdAt: example.CREATED_AT,
+};
+
+/** POST /v1/transactions. */
+export const createTransaction = endpoint({
+  method: "POST",
+  path: "/v1/transactions",
+  operationId: "createTransaction",
+  tag: "Transactions",
+  scope: "transactions:write",
+  limit: "creates",
+  summary: "Takes a send, a payroll or a swap.",
+  description: `In wallet mode the caller supplies the signed transaction of the quote, which is broadcast at once.
+
+In private mode it supplies none: the answer names a one-time deposit address, and what is deposited there is paid on, in 30 to 120 seconds once it is final. It is custodial while it lasts: the operator holds the money, knows the link between sender and recipients, and keeps it; amounts and the one hop are public. It is not anonymous. Never deposit from an exchange: every refund goes to \`sender\`, never to the address that paid.
+
+A \`send\` has one recipient. A \`payroll\` has two or more, each with its own \`status\` in the end: those who cannot be paid do not keep the others from it, the transaction ends as \`failed\` with the reason PARTIAL_PAYOUT, and the rest is refunded. A \`swap\` pays its \`sender\`; a private one is priced again when it is signed, and is refunded below the quote's \`minOutputAmount\`.
+
+A body with an unknown field is refused. Only a 201 uses a quote up.`,
+  body: {
+    schema: named("TransactionRequest", transactionRequest),
+    examples: {
+      wallet: { ...EXAMPLE_REQUEST, mode: "wallet", signedTransaction: example.TRANSACTION_BASE64 },
+      private: { ...EXAMPLE_REQUEST, mode: "private", reference: "invoice-2027-0131" },
+    },
+  },
+  answer: {
+    status: 201,
+    schema: named("CreatedTransaction", z.union([createdTransfer, createdOrder])),
+    examples: {
+      wallet: { ...EXAMPLE_CREATED, mode: "wallet", signature: example.SIGNATURE },
+      private: { ...EXAMPLE_CREATED, mode: "private", ...EXAMPLE_DEPOSIT },
+    },
+  },
+  errors: [
+    "INVALID_RECIPIENT",
+    "INVALID_SIGNATURE",
+    "ACCOUNT_SUSPENDED",
+    "DUPLICATE_TRANSACTION",
+    "INVALID_QUOTE",
+    "INSUFFICIENT_BALANCE",
+    "TRANSACTION_WOULD_FAIL",
+    "AMOUNT_TOO_SMALL",
+    "AMOUNT_TOO_LARGE",
+    "INSUFFICIENT_LIQUIDITY",
+    "VOLUME_LIMIT_EXCEEDED",
+    "UPSTREAM_ERROR",
+    "SERVICE_PAUSED",
+    "ROUTING_UNAVAILABLE",
+  ],
+  location: ({ transactionId }) => `/v1/transactions/${transactionId}`,
+  serve: ({ service, caller, body, options }) => service.createTransaction(caller, body, options),
+});
+
+const transactions = named(
+  "TransactionPage",
+  pageOf(transaction).extend({
+    nextAfter: z
+      .string()
+      .exactOptional()
+      .describe(
+        "Where a page ended early, since few of the 1,000 transactions that it looked through fit the filters: `startingAfter` of the next page, in place of the last id of this one, which may be empty.",
+      ),
+  }),
+) satisfies z.ZodType<Page<TransactionBody>>;
+
+/** GET /v1/transactions. */
+export const listTransactions = endpoint({
+  method: "GET",
+  path: "/v1/transactions",
+  operationId: "listTransactions",
+  tag: "Transactions",
+  scope: "transactions:read",
+  limit: "reads",
+  summary: "The account's transactions, newest first.",
+  description: "Those that fit every filter that is given; `recipient` is the address of any recipient.",
+  query: transactionsQuery,
+  answer: {
+    status: 200,
+    schema: transactions,
+    examples: { page: { data: [EXAMPLE_TRANSACTION], hasMore: false } },
+  },
+  errors: [],
+  serve: async ({ service, caller, query, signal }) =>
+    fresh(await service.listTransactions(caller, { ...query, signal })),
+});
+
+/** GET /v1/transactions/{transactionId}. */
+export const getTransaction = endpoint({
+  method: "GET",
+  path: "/v1/transactions/{transactionId}",
+  operationId: "getTransaction",
+  tag: "Transactions",
+  scope: "transactions:read",
+  limit: "reads",
+  summary: "A transaction as it stands.",
+  description:
+    "With `wait`, so many whole seconds, it is answered when the status changes, or after that time; at once when it is final.",
+  query: transactionQuery,
+  answer: { status: 200, schema: transaction, examples: { completed: EXAMPLE_TRANSACTION } },
+  errors: ["TRANSACTION_NOT_FOUND"],
+  serve: async (call) => {
+    const { service, caller, query } = call;
+    // The signal is made when it is asked for, and only waiting needs it.
+    const options = query.wait === undefined ? query : { ...query, signal: call.signal };
+    return fresh(await service.transaction(caller, call.path.transactionId, options));
+  },
+});
+
+const cancelled = named(
+  "CancelledTransaction",
+  z.object({
+    transactionId: text("The transaction's id."),
+    status: z.literal("cancelled"),
+    cancelledAt: time("When it was cancelled."),
+  }),
+) satisfies z.ZodType<CancelledTransactionBody>;
+
+/** DELETE /v1/transactions/{transactionId}. */
+export const cancelTransaction = endpoint({
+  method: "DELETE",
+  path: "/v1/transactions/{transactionId}",
+  operationId: "cancelTransaction",
+  tag: "Transactions",
+  scope: "transactions:write",
+  limit: "cancel",
+  summary: "Cancels a transaction that is pending.",
+  description:
+    "In wallet mode until its broadcast begins. In private mode until a deposit of the expected asset is seen, for which the chain is asked at that moment: when it cannot be asked, nothing is changed.",
+  answer: {
+    status: 200,
+    schema: cancelled,
+    examples: { cancelled: { transactionId: TRANSACTION_ID, status: "cancelled", cancelledAt: SETTLED_AT } },
+  },
+  errors: [
+    "UNAUTHORIZED",
+    "TRANSACTION_NOT_FOUND",
+    "CANNOT_CANCEL",
+    "ALREADY_PROCESSED",
+    "UPSTREAM_ERROR",
+    // Of a private order, while private mode is not turned on.
+    "ROUTING_UNAVAILABLE",
+  ],
+  serve: async ({ service, caller, path: { transactionId }, options }) =>
+    fresh(await service.cancelTransaction(caller, transactionId, options)),
+});

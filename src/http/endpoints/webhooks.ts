@@ -1,0 +1,198 @@
+/** Endpoints of webhooks: register, read, change, delete, and try out. */
+import { z } from "zod";
+import type { WebhookBody, WholeWebhookBody } from "../../payments/webhooks/webhook-body.ts";
+import { CREATED_AT, WEBHOOK_ID, DELIVERY_ID } from "../contract/examples.ts";
+import { named } from "../contract/named-schema.ts";
+import { text, time } from "../contract/small-schemas.ts";
+import { webhookRequest, webhookUpdate, webhookTest } from "../../payments/requests.ts";
+import { endpoint, fresh } from "../contract/endpoint.ts";
+import type { TestedWebhookBody } from "../../payments/webhooks/test-webhook.ts";
+import { deliveryError } from "./deliveries.ts";
+
+/** The answer to a registration. */
+const registeredWebhook = named(
+  "RegisteredWebhook",
+  z.object({
+    webhookId: text("The webhook's id."),
+    url: text("Where notices are sent."),
+    events: z.array(z.string()).describe("The events that it is told."),
+    createdAt: time("When it was registered."),
+  }),
+) satisfies z.ZodType<WebhookBody>;
+
+/** The webhook in the answers of all endpoints except registration. */
+const webhook = named(
+  "Webhook",
+  registeredWebhook.extend({
+    enabled: z.boolean().describe("Nothing is delivered to a webhook that is not enabled."),
+    disabledReason: z
+      .string()
+      .nullable()
+      .describe("Why it is not enabled, disabled_by_owner or disabled_after_failures; null while it is."),
+  }),
+) satisfies z.ZodType<WholeWebhookBody>;
+
+/** A new webhook. */
+const EXAMPLE_REGISTERED = {
+  webhookId: WEBHOOK_ID,
+  url: "https://shop.example/webhooks/payments",
+  events: ["transaction.completed", "transaction.failed"],
+  createdAt: CREATED_AT,
+};
+
+/** A webhook that is at work. */
+const EXAMPLE_WEBHOOK = { ...EXAMPLE_REGISTERED, enabled: true, disabledReason: null };
+
+/** POST /v1/webhooks. */
+export const registerWebhook = endpoint({
+  method: "POST",
+  path: "/v1/webhooks",
+  operationId: "registerWebhook",
+  tag: "Webhooks",
+  scope: "webhooks:write",
+  limit: "webhook_registration",
+  summary: "Registers a webhook.",
+  description:
+    "The URL is tried with a HEAD request, without payload and signature; any HTTP answer counts. The secret is never answered.",
+  body: {
+    schema: named("WebhookRequest", webhookRequest),
+    examples: {
+      signed: {
+        url: "https://shop.example/webhooks/payments",
+        events: ["transaction.completed", "transaction.failed"],
+        secret: "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD",
+      },
+    },
+  },
+  answer: { status: 201, schema: registeredWebhook, examples: { registered: EXAMPLE_REGISTERED } },
+  errors: ["INVALID_URL", "INVALID_EVENTS", "WEBHOOK_LIMIT_EXCEEDED", "URL_UNREACHABLE"],
+  serve: ({ service, caller, body, options }) => service.registerWebhook(caller, body, options),
+});
+
+/** GET /v1/webhooks. */
+export const listWebhooks = endpoint({
+  method: "GET",
+  path: "/v1/webhooks",
+  operationId: "listWebhooks",
+  tag: "Webhooks",
+  scope: "webhooks:read",
+  limit: "reads",
+  summary: "All webhooks of the account.",
+  description: "All of them at once: the list is never paged.",
+  answer: {
+    status: 200,
+    schema: named("WebhookList", z.object({ webhooks: z.array(webhook) })),
+    examples: { one: { webhooks: [EXAMPLE_WEBHOOK] } },
+  },
+  errors: [],
+  serve: async ({ service, caller }) => fresh(await service.webhooks(caller)),
+});
+
+/** GET /v1/webhooks/{webhookId}. */
+export const getWebhook = endpoint({
+  method: "GET",
+  path: "/v1/webhooks/{webhookId}",
+  operationId: "getWebhook",
+  tag: "Webhooks",
+  scope: "webhooks:read",
+  limit: "reads",
+  summary: "A webhook.",
+  answer: { status: 200, schema: webhook, examples: { enabled: EXAMPLE_WEBHOOK } },
+  errors: ["WEBHOOK_NOT_FOUND"],
+  serve: async ({ service, caller, path: { webhookId } }) => fresh(await service.webhook(caller, webhookId)),
+});
+
+/** PUT /v1/webhooks/{webhookId}. */
+export const updateWebhook = endpoint({
+  method: "PUT",
+  path: "/v1/webhooks/{webhookId}",
+  operationId: "updateWebhook",
+  tag: "Webhooks",
+  scope: "webhooks:write",
+  limit: "creates",
+  summary: "Changes a webhook.",
+  description:
+    "What is left out stays as it is. A `url` counts as a registration. A new `secret` signs at once: `X-Service-Signature` is made with it, and `webhook-signature` for 24 hours with the one before, too; null ends signing. While `enabled` is false nothing is delivered, and what becomes due is dropped.",
+  body: {
+    schema: named("WebhookUpdate", webhookUpdate),
+    examples: {
+      events: { events: ["transaction.completed", "transaction.failed"] },
+      enable: { enabled: true },
+    },
+  },
+  answer: { status: 200, schema: webhook, examples: { enabled: EXAMPLE_WEBHOOK } },
+  errors: ["INVALID_URL", "INVALID_EVENTS", "WEBHOOK_NOT_FOUND", "URL_UNREACHABLE"],
+  serve: async ({ service, caller, path: { webhookId }, body, options }) =>
+    fresh(await service.updateWebhook(caller, webhookId, body, options)),
+});
+
+/** DELETE /v1/webhooks/{webhookId}. */
+export const deleteWebhook = endpoint({
+  method: "DELETE",
+  path: "/v1/webhooks/{webhookId}",
+  operationId: "deleteWebhook",
+  tag: "Webhooks",
+  scope: "webhooks:write",
+  limit: "creates",
+  summary: "Deletes a webhook: it gets nothing more.",
+  description: "Queued deliveries included. A second time it is not found.",
+  answer: {
+    status: 200,
+    schema: named(
+      "DeletedWebhook",
+      z.object({ webhookId: text("The webhook's id."), deleted: z.literal(true) }),
+    ),
+    examples: { deleted: { webhookId: WEBHOOK_ID, deleted: true } },
+  },
+  errors: ["WEBHOOK_NOT_FOUND"],
+  serve: async ({ service, caller, path: { webhookId } }) =>
+    fresh(await service.deleteWebhook(caller, webhookId)),
+});
+
+const testedWebhook = named(
+  "TestedWebhook",
+  z.object({
+    deliveryId: text("The delivery's id. It is not listed."),
+    webhookId: text("The webhook's id."),
+    event: text("The event that was sent."),
+    delivered: z.boolean().describe("Whether the receiver answered as it has to, in time."),
+    httpStatus: z.int().nullable().describe("Null when no answer came."),
+    durationMs: z.int(),
+    error: deliveryError,
+  }),
+) satisfies z.ZodType<TestedWebhookBody>;
+
+/** POST /v1/webhooks/{webhookId}/test. */
+export const testWebhook = endpoint({
+  method: "POST",
+  path: "/v1/webhooks/{webhookId}/test",
+  operationId: "testWebhook",
+  tag: "Webhooks",
+  scope: "webhooks:write",
+  limit: "webhookTests",
+  summary: "Sends a sample notice to a webhook, once.",
+  description:
+    "Signed like a real one, with a `transactionId` that begins with `tx_test_`. It is answered when the attempt has ended, after ten seconds at most, and is never repeated.",
+  body: {
+    schema: named("WebhookTest", webhookTest),
+    examples: { completed: { event: "transaction.completed" } },
+  },
+  answer: {
+    status: 200,
+    schema: testedWebhook,
+    examples: {
+      delivered: {
+        deliveryId: DELIVERY_ID,
+        webhookId: WEBHOOK_ID,
+        event: "transaction.completed",
+        delivered: true,
+        httpStatus: 200,
+        durationMs: 84,
+        error: null,
+      },
+    },
+  },
+  errors: ["INVALID_EVENTS", "WEBHOOK_NOT_FOUND"],
+  serve: ({ service, caller, path: { webhookId }, body, options }) =>
+    service.testWebhook(caller, webhookId, body, options),
+});

@@ -1,0 +1,103 @@
+/** Finds silent parts of the host, purses that run low, and webhooks that did not take their notices. */
+import type { HostParts } from "../../host-parts.ts";
+import type { PaymentStorage } from "../../payment-storage.ts";
+import { matterId, matterKey, type AttentionSource, type FoundMatter } from "./matter.ts";
+import type { PurseBody, PurseWatch } from "../../purses/purses.ts";
+
+const KIND = "silent_part";
+/** More than a service has parts, among other matters that are open. */
+const MOST_OPEN = 2_000;
+
+/**
+ * Silent parts of the host: parts that do not answer this process, and parts reported by another process that have not
+ * answered this process since. A process that has not asked a part cannot tell that the silence is over.
+ */
+export function silentParts(
+  storage: Pick<PaymentStorage, "openMatters">,
+  parts: Pick<HostParts, "silent" | "hasAnsweredSince">,
+): AttentionSource {
+  return async (limit) => {
+    const own = parts.silent().map(({ part, since }) => silentPart(part, since));
+    const known = new Set(own.map(({ id }) => id));
+    const open = await storage.openMatters(MOST_OPEN);
+    const others = open
+      .filter(({ kind, state, id }) => kind === KIND && state === "waiting" && !known.has(id))
+      .filter(({ id, since }) => !parts.hasAnsweredSince(matterKey({ kind: KIND, id }), since))
+      .map(({ id, since }) => silentPart(matterKey({ kind: KIND, id }), since));
+    return [...own, ...others].slice(0, limit);
+  };
+}
+
+function silentPart(part: string, since: number): FoundMatter {
+  return {
+    kind: KIND,
+    id: matterId(KIND, part),
+    since,
+    message: `the ${part} does not answer: what needs it waits, and it is asked again and again. Mend it, or restart it`,
+    actions: [],
+  };
+}
+
+/**
+ * Low purses, the oldest first; only an operator ends the matter, by sending money there. Reads the chain once in five
+ * minutes at most; while the chain is silent, reports the last reading.
+ */
+export function lowPurses(watch: Pick<PurseWatch, "low">): AttentionSource {
+  return async (limit) => {
+    const low = await watch.low();
+    return low.slice(0, limit).map(({ body, since }) => ({
+      kind: "low_purse",
+      id: matterId("low_purse", `${body.purse} ${body.asset}`),
+      since,
+      message: sentenceOf(body),
+      actions: [],
+    }));
+  };
+}
+
+const CONSEQUENCES: Readonly<Record<PurseBody["purse"], string>> = {
+  sponsor: "with less, new private orders are refused",
+  desk: "with less, swaps are refused",
+  treasury: "nothing depends on it",
+};
+
+function sentenceOf({ purse, address, asset, balance, reserved, lowBelow, lastsUntil }: PurseBody): string {
+  const lasts = lastsUntil === null ? "" : `; at the rate of the last day it lasts until ${lastsUntil}`;
+  return (
+    `the ${purse} has ${balance} ${asset}, ${reserved} of it reserved: less than ${lowBelow ?? "0"} is free${lasts}. ` +
+    `Send ${asset} to ${address}; ${CONSEQUENCES[purse]}`
+  );
+}
+
+/** The fact up to which time of a delivery's making an operator has dropped a webhook's abandoned deliveries. */
+export function droppedUpToFact(webhookId: string): string {
+  return `abandonedDropped:${webhookId}`;
+}
+
+/**
+ * One matter for each failing webhook, however many deliveries have failed; over when the webhook is deleted, or the
+ * matter is dropped.
+ */
+export function abandonedWebhooks(
+  storage: Pick<PaymentStorage, "abandonedDeliveries" | "webhook" | "fact">,
+): AttentionSource {
+  return async (limit) => {
+    const found = await Promise.all(
+      (await storage.abandonedDeliveries(limit)).map(async ({ webhookId, count, oldest, newest }) => {
+        const webhook = await storage.webhook(webhookId);
+        const droppedUpTo = Number((await storage.fact(droppedUpToFact(webhookId))) ?? 0);
+        if (webhook === null || webhook.deletedAt !== null || newest <= droppedUpTo) return [];
+        const matter: FoundMatter = {
+          kind: "abandoned_webhook",
+          id: matterId("abandoned_webhook", webhookId),
+          accountId: webhook.accountId,
+          since: droppedUpTo > 0 ? null : oldest,
+          message: `webhook ${webhookId} did not take ${count} of its notices, which are no longer sent`,
+          actions: ["drop"],
+        };
+        return [matter];
+      }),
+    );
+    return found.flat();
+  };
+}

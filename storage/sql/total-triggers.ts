@@ -1,0 +1,86 @@
+/** The triggers that keep the totals of groups: installed with their table, and made anew where its group is another. */
+import type { AnyTable } from "../table.ts";
+import { type GroupTotals, groupTotals, type TotalsDialect } from "./group-totals.ts";
+import { digest, quoted } from "./statement.ts";
+
+/** A trigger that there is. */
+export interface FoundTrigger {
+  readonly table: string;
+  readonly name: string;
+}
+
+/** What triggers say otherwise on each database. */
+export interface TriggerDialect {
+  readonly totals: TotalsDialect;
+  readonly triggers: (parts: TriggerParts) => readonly string[];
+  readonly dropTrigger: (name: string) => string;
+}
+
+/** What triggers are made of. */
+interface TriggerParts {
+  /** Other triggers have other names. */
+  readonly name: string;
+  readonly table: string;
+  readonly totals: GroupTotals;
+}
+
+/** Statements around the other changes to a table: a column can only be dropped without a trigger over it. */
+interface TotalsPlan {
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+const NONE: TotalsPlan = { before: [], after: [] };
+
+/** The statements after which the database keeps the totals of a table; none where it does. */
+export function planTotals(
+  table: AnyTable,
+  found: readonly FoundTrigger[],
+  dialect: TriggerDialect,
+): TotalsPlan {
+  const { name } = table;
+  const totals = groupTotals(table, dialect.totals);
+  const made = found.filter((each) => each.table === name && MADE.test(each.name));
+  const before = made.map((each) => dialect.dropTrigger(each.name));
+  if (totals === null) return made.length === 0 ? NONE : { before, after: [] };
+  const trigger = `${name}_total_${digest(dialect.triggers({ name, table: name, totals }).join("\n"))}`;
+  if (made.some((each) => each.name === trigger)) return NONE;
+  return {
+    before,
+    after: [...dialect.triggers({ name: trigger, table: name, totals }), ...totals.filling()],
+  };
+}
+
+const MADE = /_total_[0-9a-f]{8}(_[a-z]+)?$/;
+
+/** Three triggers, since one of SQLite has one event. */
+export const sqliteTriggers = ({ name, table, totals }: TriggerParts): readonly string[] => {
+  const add = totals.change("new.", "");
+  const subtract = `${totals.change("old.", "-")}; ${totals.clearing("old.")}`;
+  const [counted, counts] = [totals.counts("old."), totals.counts("new.")];
+  const update = `update of ${totals.fields.map(quoted).join(", ")}`;
+  const events = [
+    ["", "insert", counts, add],
+    ["_delete", "delete", counted, subtract],
+    ["_update", update, `${counted} or ${counts}`, `${add}; ${subtract}`],
+  ] as const;
+  return events.map(
+    ([ending, event, when, acts]) =>
+      `create trigger ${quoted(`${name}${ending}`)} after ${event} on ${quoted(table)} when ${when} begin ${acts}; end`,
+  );
+};
+
+/** One function for all events, with the schema in which it was made. */
+export const postgresTriggers = ({ name, table, totals }: TriggerParts): readonly string[] => [
+  `create or replace function ${quoted(name)}() returns trigger language plpgsql set search_path from current as $body$
+  begin
+    if tg_op <> 'DELETE' then ${totals.change("new.", "")}; end if;
+    if tg_op <> 'INSERT' then
+      ${totals.change("old.", "-")};
+      ${totals.clearing("old.")};
+    end if;
+    return null;
+  end $body$`,
+  `create trigger ${quoted(name)} after insert or delete or update of ${totals.fields.map(quoted).join(", ")} on ${quoted(table)}
+    for each row execute function ${quoted(name)}()`,
+];
