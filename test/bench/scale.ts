@@ -130,7 +130,7 @@ async function openFilled(
   report({
     name: `${name}: filled`,
     perSecond: orders / seconds,
-    "bytes an order": bytes.total / orders,
+    "bytes an order": Math.round(bytes.total / orders),
     "rows an order": finished.orders.reduce((sum, { rows }) => sum + rows.length, 0) / finished.orders.length,
   });
   report({ name: `${name}: bytes an order`, ...bytes.of(orders) });

@@ -1,12 +1,11 @@
 /** Removes wallet transactions that ended long ago, with all their rows. */
 import type { Address } from "../../address.ts";
-import type { NoticeRecord } from "../tables/notices.ts";
 import type { TransactionRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { archivedRows } from "./archived-rows.ts";
 import { noticeRemoval } from "./old-notices.ts";
 import type { RetentionState, Rows } from "./oldest-first.ts";
-import { carryOut, endedRuns, type Removal, type RemovingParts } from "./removal.ts";
+import { carryOut, type EndedRun, endedRuns, type Removal, type RemovingParts } from "./removal.ts";
 
 /** Dependencies of removing transactions. */
 interface TransactionRemovalParts extends RemovingParts {
@@ -17,28 +16,53 @@ interface TransactionRemovalParts extends RemovingParts {
 export function oldTransactions(parts: TransactionRemovalParts): Rows<TransactionRecord> {
   return {
     page: (after, limit) => parts.storage.transactionsAfter(after, limit),
-    async judge(transactions, until) {
-      const judged: RetentionState[] = [];
-      for (const transaction of transactions) judged.push(await judge(parts, transaction, until));
-      return judged;
-    },
+    judge: (transactions, until) => judge(parts, transactions, until),
   };
 }
 
+/** A transaction that may go, its run, and the removals of its notices. */
+interface Leaving {
+  readonly transaction: TransactionRecord;
+  readonly run: EndedRun;
+  readonly notices: readonly Removal[];
+}
+
+/** All of a page together: the commits of many at once, and not the round trips of one after another. */
 async function judge(
+  parts: TransactionRemovalParts,
+  transactions: readonly TransactionRecord[],
+  until: number,
+): Promise<readonly RetentionState[]> {
+  const looked = await Promise.all(transactions.map((each) => lookAt(parts, each, until)));
+  const leaving = looked.filter((each) => typeof each === "object");
+  // Its notices are removed first, in separate commits: a notice may have gone to many webhooks.
+  const gone = await carryOut(
+    parts,
+    leaving.flatMap(({ notices }) => notices),
+  );
+  let next = 0;
+  const bare = leaving.filter(({ notices }) =>
+    notices.map(() => gone[next++] === true).every((isGone) => isGone),
+  );
+  const removals = await Promise.all(bare.map((each) => removalOf(parts, each)));
+  const removed = await carryOut(parts, removals);
+  const left = new Set(bare.filter((_, index) => removed[index] === true));
+  return looked.map((each) => (typeof each === "string" ? each : left.has(each) ? "gone" : "later"));
+}
+
+async function lookAt(
   parts: TransactionRemovalParts,
   transaction: TransactionRecord,
   until: number,
-): Promise<RetentionState> {
-  if (isProof(transaction, parts.ownAddresses) || isGivenUp(transaction)) return "stays";
-  const [ended] = (await endedRuns(parts.storage, [transaction.id], until)) ?? [];
-  if (ended === undefined || !canGo(transaction)) return "later";
-  // Its notices are removed first, in separate commits: a notice may have gone to many webhooks.
-  if (!(await areNoticesGone(parts, await parts.storage.notices(transaction.id), until))) return "later";
-  const removal = await removalOf(parts, transaction);
-  const whole = { ...removal, removes: [ended.instance], rows: [...removal.rows, ...ended.rows] };
-  const [isGone = false] = await carryOut(parts, [whole]);
-  return isGone ? "gone" : "later";
+): Promise<Leaving | "stays" | "later"> {
+  const { storage, ownAddresses } = parts;
+  if (isProof(transaction, ownAddresses) || isGivenUp(transaction)) return "stays";
+  const [run] = (await endedRuns(storage, [transaction.id], until)) ?? [];
+  if (run === undefined || !canGo(transaction)) return "later";
+  const told = await storage.notices(transaction.id);
+  const notices = await Promise.all(told.map((each) => noticeRemoval(storage, each, until)));
+  const whole = notices.filter((removal) => removal !== null);
+  return whole.length < notices.length ? "later" : { transaction, run, notices: whole };
 }
 
 /**
@@ -62,17 +86,6 @@ function canGo({ status, attention }: TransactionRecord): boolean {
   return attention === null && (status === "completed" || status === "failed" || status === "cancelled");
 }
 
-async function areNoticesGone(
-  parts: RemovingParts,
-  notices: readonly NoticeRecord[],
-  until: number,
-): Promise<boolean> {
-  const removals = await Promise.all(notices.map((each) => noticeRemoval(parts.storage, each, until)));
-  const whole = removals.filter((removal) => removal !== null);
-  if (whole.length < removals.length) return false;
-  return (await carryOut(parts, whole)).every((isGone) => isGone);
-}
-
 /**
  * The empty bytes that replace signed bytes: only the signature and the hash of the message stay, which are unique.
  * With both the database refuses the same bytes for good; only a node says that the bytes have expired, and the payment
@@ -80,8 +93,8 @@ async function areNoticesGone(
  */
 const NOTHING = new Uint8Array();
 
-/** All but its instance. Refused where an operator has settled it otherwise meanwhile. */
-async function removalOf({ storage }: RemovingParts, transaction: TransactionRecord): Promise<Removal> {
+/** Refused where an operator has settled it otherwise meanwhile. */
+async function removalOf({ storage }: RemovingParts, { transaction, run }: Leaving): Promise<Removal> {
   const { id, quoteId, signature, status, landedAfterCancel } = transaction;
   const [view, quote, attempts] = await Promise.all([
     storage.transaction(id),
@@ -101,6 +114,7 @@ async function removalOf({ storage }: RemovingParts, transaction: TransactionRec
     ...archivedRows("recipients", recipients),
     ...archivedRows("attempts", attempts),
     ...archivedRows("quotes", quotes),
+    ...run.rows,
   ];
-  return { removes: [], writes, rows };
+  return { removes: [run.instance], writes, rows };
 }

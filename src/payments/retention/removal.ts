@@ -52,7 +52,7 @@ export async function carryOut(
 const HISTORY_PAGE = 1_000;
 
 /** An ended instance in its archived form. */
-interface EndedRun {
+export interface EndedRun {
   readonly instance: Pick<InstanceRecord, "id" | "life">;
   readonly rows: readonly ArchivedRow[];
 }
