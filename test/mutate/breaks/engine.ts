@@ -16,8 +16,8 @@ export const ENGINE_BREAKS: readonly Break[] = [
   {
     property: "looks are spread over the round",
     file: "src/engine/look-pacer.ts",
-    text: "isHurried || !this.isSpread ? 0 : ",
-    replacement: "this.#isWaiting ? 0 : 0 * ",
+    text: "MAX_BEHIND_MS) + this.#gapMs",
+    replacement: "MAX_BEHIND_MS) + this.#gapMs / 2",
     tests: ["payments/private/look-budget.test.ts"],
   },
   {
