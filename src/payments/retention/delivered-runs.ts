@@ -57,17 +57,17 @@ async function judge(
   );
   const ids = [...new Set(own.map(({ transactionId }) => transactionId))];
   const ofAny = { index: "ofTransaction", anyOf: ["transactionId", ids] } as const;
-  const firstAttempts = own.map(({ id }) => `${id}:1`);
   // All are asked for in one turn.
-  const [attempts, deliveries, notices, transactions, tasks, ran] = await Promise.all([
-    rowsOf(storage, paymentTables.deliveryAttempts, firstAttempts),
+  const [deliveries, notices, transactions, tasks, ran] = await Promise.all([
     storage.find({ table: paymentTables.deliveries, ...ofAny }),
     storage.find({ table: paymentTables.notices, ...ofAny }),
     rowsOf(storage, paymentTables.transactions, ids),
     Promise.all(ids.map(async (id) => [id, (await storage.pending(id, 1)).tasks.length] as const)),
     Promise.all(runs.map(async ({ id }) => (await ranTaskRemovals(ranStorage, id)).length)),
   ]);
-  const [ownBy, attemptsBy] = [groupedBy(own, "id"), groupedBy(attempts, "deliveryId")];
+  const firstAttempts = deliveries.map(({ id }) => `${id}:1`);
+  const attempts = await rowsOf(storage, paymentTables.deliveryAttempts, firstAttempts);
+  const ownBy = groupedBy(own, "id");
   const [deliveriesBy, noticesBy] = [
     groupedBy(deliveries, "transactionId"),
     groupedBy(notices, "transactionId"),
@@ -87,7 +87,7 @@ async function judge(
     if (run.updatedAt > until || waiting.has(transactionId) || status !== "completed") return "later";
     const recalled = recalledRun(workflow, {
       delivery,
-      attempts: attemptsBy.get(run.id) ?? [],
+      attempts,
       deliveries: deliveriesBy.get(transactionId) ?? [],
       notices: noticesBy.get(transactionId) ?? [],
       steps: [],

@@ -14,7 +14,7 @@ import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 /** Rows that tell a run. */
 export interface RunRows {
   readonly delivery: DeliveryRecord;
-  /** Ended attempts of the delivery. */
+  /** Ended attempts of all deliveries of its transaction, the first ones at least. */
   readonly attempts: readonly DeliveryAttemptRecord[];
   /** All deliveries of its transaction, and all notices. */
   readonly deliveries: readonly DeliveryRecord[];
@@ -41,7 +41,7 @@ export type DeliveryChart = Pick<WebhookDeliveryWorkflow, "chart" | "key" | "has
 /** Null for a delivery whose first attempt did not arrive, or has not ended. */
 export function recalledRun(workflow: DeliveryChart, rows: RunRows): RecalledRun | null {
   const { delivery, attempts } = rows;
-  const first = attempts.find(({ number }) => number === 1);
+  const first = firstOf(delivery.id, attempts);
   if (first === undefined || first.error !== null) return null;
   const { id, runs, createdAt, deliveredAt } = delivery;
   const isOnly = runs === 1 && deliveredAt !== null;
@@ -80,9 +80,15 @@ export function tells(recalled: RecalledRun, stored: InstanceRecord): boolean {
   return fields.every((field) => told[field] === stored[field]);
 }
 
-/** The first run of the delivery of the notice before, to the same webhook; null without one. */
-function precedingDelivery({ delivery, deliveries, notices }: RunRows): string | null {
-  const { noticeId, webhookId } = delivery;
+const firstOf = (id: string, attempts: readonly DeliveryAttemptRecord[]): DeliveryAttemptRecord | undefined =>
+  attempts.find(({ deliveryId, number }) => deliveryId === id && number === 1);
+
+/**
+ * The first run of the delivery of the notice before, to the same webhook, where its first attempt had not ended as this
+ * one began; null without one.
+ */
+function precedingDelivery({ delivery, deliveries, notices, attempts }: RunRows): string | null {
+  const { noticeId, webhookId, createdAt } = delivery;
   const ordered = inOrder(notices);
   const before = ordered.slice(
     0,
@@ -90,7 +96,9 @@ function precedingDelivery({ delivery, deliveries, notices }: RunRows): string |
   );
   const webhook = { id: webhookId };
   const there = new Set(deliveries.map(({ id }) => id));
-  return before.map((notice) => deliveryIdOf(notice, webhook)).findLast((id) => there.has(id)) ?? null;
+  const preceding = before.map((notice) => deliveryIdOf(notice, webhook)).findLast((id) => there.has(id));
+  const first = preceding === undefined ? undefined : firstOf(preceding, attempts);
+  return first === undefined || first.startedAt + first.durationMs <= createdAt ? null : (preceding ?? null);
 }
 
 const OF_OWN_TASK = /^(effect|timer|invocation|message)@([^ ]+)/;

@@ -13,12 +13,12 @@ export function recallingStorage(storage: PaymentStorage, workflow: DeliveryChar
     const delivery = await storage.delivery(id);
     if (delivery === null) return null;
     const { transactionId } = delivery;
-    const [attempts, deliveries, notices, steps] = await Promise.all([
-      storage.deliveryAttempts(id),
+    const [deliveries, notices, steps] = await Promise.all([
       storage.deliveries(transactionId),
       storage.notices(transactionId),
       storage.history(transactionId, { after: 0, limit: STEPS }),
     ]);
+    const attempts = (await Promise.all(deliveries.map((each) => storage.deliveryAttempts(each.id)))).flat();
     return recalledRun(workflow, { delivery, attempts, deliveries, notices, steps });
   };
   return {
