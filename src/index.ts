@@ -160,6 +160,7 @@ export type {
   MintMetadata,
   PaymentCost,
   Reading as LedgerReading,
+  ReadLimit,
   Receipt as LandingReceipt,
   WitnessRules as LedgerRestriction,
   SignatureStatus,

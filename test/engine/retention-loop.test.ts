@@ -22,7 +22,12 @@ async function passing(batchMs: number, batches: number) {
       }
     },
   };
-  const log = { debug: () => {}, info: (fields: unknown) => void told.push(fields), warn: () => {}, error: () => {} };
+  const log = {
+    debug: () => {},
+    info: (fields: unknown) => void told.push(fields),
+    warn: () => {},
+    error: () => {},
+  };
   const storage = memoryStorage();
   const loop = new RetentionLoop([rule], { storage, clock, log, holder: "me", name: "test" });
   loop.run();
