@@ -124,7 +124,7 @@ export type Endpoint = KeyedEndpoint | OpenEndpoint;
 type NoBody = z.ZodUndefined;
 
 /** A declared endpoint with its exact types, from which the types of the client follow. */
-interface DeclaredEndpoint<
+export interface DeclaredEndpoint<
   Name extends string,
   Method extends KeyedEndpoint["method"],
   Path extends string,
@@ -137,7 +137,7 @@ interface DeclaredEndpoint<
 }
 
 /** An endpoint without a key as it was declared. */
-interface DeclaredOpenEndpoint<
+export interface DeclaredOpenEndpoint<
   Name extends string,
   Path extends string,
   Said extends z.ZodType,
