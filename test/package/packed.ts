@@ -125,6 +125,7 @@ test("a host commits a step with a row of its own, in a file without a payment t
     "paystateMigrations",
     "paystateRanTasks",
     "paystateTables",
+    "paystateTotals",
     "tasks",
     "watches",
   ]);
