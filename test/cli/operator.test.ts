@@ -232,6 +232,7 @@ test("a host asks its own service by the module that exports it", { timeout: 60_
           findings: [{ transactionId: "tx_9", status: "completed", signature: "S9", onChain: "never_landed" }],
         },
         purses: [{ purse: "desk", address: "D", transactions: 4, isWhole: false, unknownSignatures: ["S1", "S2"] }],
+        mendedTotals: [{ resource: "sponsor D", kept: "7", counted: "5" }],
       }),
       operator: {
         releaseDeposit: async (transactionId, { actor }) =>
@@ -251,6 +252,7 @@ test("a host asks its own service by the module that exports it", { timeout: 60_
   for (const line of [
     "tx_9 (completed) S9: never landed",
     "desk D: has signed S1, S2, which this database does not know",
+    "sponsor D: its total was 7, its rows sum to 5: mended",
     "9 wallet transactions that are over, of 2 of which no node has the history any more. The newest 4 transactions of the desk.",
     "7 deposit addresses: NOT everything is explained.",
   ]) {

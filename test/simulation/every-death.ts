@@ -184,7 +184,8 @@ export async function liveThrough(
     }
     return {
       calls: [...first.calls],
-      broken: await brokenPromises(world, flow, death === undefined),
+      // Who was killed before the acts may have had a delivery in hand.
+      broken: await brokenPromises(world, flow, death === undefined && flow.before === undefined),
       books: await booksOf(world),
     };
   } finally {
