@@ -21,6 +21,13 @@ export const ENGINE_BREAKS: readonly Break[] = [
     tests: ["payments/private/look-budget.test.ts"],
   },
   {
+    property: "a crowd does not wait as long as the looks at a few before it were apart",
+    file: "src/engine/look-pacer.ts",
+    text: "Math.min(this.#nextAt, elapsed(this.#clock) + this.#gapMs)",
+    replacement: "this.#nextAt",
+    tests: ["payments/private/look-budget.test.ts"],
+  },
+  {
     property: "what goes on after a stop asks the storage nothing",
     file: "src/engine/storage-gate.ts",
     text: "if (this.#isShut && now.host === 0) ",
