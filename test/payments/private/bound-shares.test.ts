@@ -129,7 +129,7 @@ describe.each(sampled(adapters, "bound shares"))("on $name", (adapter) => {
     const resource = `sponsor ${world.sponsor.address} bound by ${world.customer.accountId}`;
     // Of a day on which the sponsor held more: without the first hundred they are still too much.
     const rows = Array.from({ length: 250 }, (_, index) => ({
-      table: "reservations",
+      table: "reservations" as const,
       insert: {
         id: `before ${index}:bound`,
         version: 1,
