@@ -93,7 +93,7 @@ function assertWritable(connection: Connection): Promise<void> {
  * `close` removes. Whatever would write rejects with `StorageUnusable`, code `unwritable`; `install` does so for a table that
  * is not there as described.
  *
- * @throws StorageUnusable for a file that is absent, not paystate's, of a newer schema, locked or cut off.
+ * @throws StorageUnusable for a file that is absent, not paystate's, of an older or newer schema, locked or cut off.
  *
  * @example
  * ```ts

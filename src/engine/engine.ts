@@ -228,6 +228,10 @@ async function stopped<W>(
     try {
       await Promise.all([polling.stop(timeoutMs), worker.stop(timeoutMs), retention.stop(timeoutMs)]);
     } finally {
+      // Told last: what they wait for may be the work in hand.
+      waiting.stop();
+      // What the host has begun before it stops the engine is no less its own than what it begins behind that.
+      if (isOver()) await gate.hostRests();
       await shut();
     }
   };
@@ -235,7 +239,6 @@ async function stopped<W>(
   await Promise.race([end(), tooLong]).finally(() => {
     isStopped.abort();
     void shut();
-    // Told last: what they wait for may be the work in hand.
     waiting.stop();
   });
 }

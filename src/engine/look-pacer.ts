@@ -16,7 +16,8 @@ export class LookPacer {
   readonly #onTurn: () => void;
   #gapMs = 0;
   #nextAt = 0;
-  #isWaiting = false;
+  /** The end of the shortest wait under way. */
+  #waitsUntil = Infinity;
   #atOnce = LOOKS_AT_ONCE;
   /** Whether looks are spread; else all that is due is looked at. */
   isSpread = false;
@@ -40,6 +41,8 @@ export class LookPacer {
     this.#gapMs = Math.max(roundMs ?? 0, this.#intervalMs) / Math.max(1, looks);
     const needed = roundMs === undefined ? 0 : Math.ceil(SLOW_LOOK_MS / Math.max(this.#gapMs, 1));
     this.#atOnce = Math.min(MAX_LOOKS_AT_ONCE, Math.max(LOOKS_AT_ONCE, needed));
+    // A crowd that has come meanwhile does not wait for a turn as far off as the few before it had theirs.
+    this.#nextAt = Math.min(this.#nextAt, elapsed(this.#clock) + this.#gapMs);
   }
 
   /**
@@ -59,12 +62,13 @@ export class LookPacer {
     this.#nextAt = Math.max(this.#nextAt, elapsed(this.#clock) - MAX_BEHIND_MS) + this.#gapMs;
   }
 
-  /** One timer at a time. */
+  /** A further timer only for an earlier turn. */
   async #wait(ms: number): Promise<void> {
-    if (this.#isWaiting) return;
-    this.#isWaiting = true;
+    const until = elapsed(this.#clock) + ms;
+    if (until >= this.#waitsUntil) return;
+    this.#waitsUntil = until;
     await this.#clock.sleep(ms, this.#signal);
-    this.#isWaiting = false;
+    if (this.#waitsUntil === until) this.#waitsUntil = Infinity;
     if (!this.#signal.aborted) this.#onTurn();
   }
 }

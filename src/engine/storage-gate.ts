@@ -23,6 +23,8 @@ const AT_ONCE: ReadonlySet<string> = new Set(["onWake", "building"]);
 export class StorageGate {
   #isShut = false;
   #now: UnderWay = { host: 0, asked: 0, waiting: [] };
+  /** Calls of the host that have not ended. */
+  readonly #ofHost = new Set<Promise<unknown>>();
 
   /** The same storage behind this gate. Each call counts, so that `shut` can wait for it. */
   guarding<Storage extends object>(storage: Storage): Storage {
@@ -46,10 +48,9 @@ export class StorageGate {
     this.#isShut = false;
   }
 
-  /** Resolves when no call of the host is under way. */
+  /** Resolves when the calls of the host that are under way have ended. */
   async hostRests(): Promise<void> {
-    const now = this.#now;
-    while (now.host > 0) await leaving(now);
+    await Promise.allSettled(this.#ofHost);
   }
 
   /** From now on only later calls of the host pass. Resolves when what has passed before is answered. */
@@ -68,7 +69,9 @@ export class StorageGate {
   }
 
   #asHost<Answer>(call: () => Promise<Answer>): Promise<Answer> {
-    return during(this.#now, "host", call);
+    const ended = during(this.#now, "host", call).finally(() => this.#ofHost.delete(ended));
+    this.#ofHost.add(ended);
+    return ended;
   }
 }
 

@@ -5,7 +5,7 @@ import type { InstalledTable } from "../sql/install-statements.ts";
 import { Connection } from "../sqlite/connection.ts";
 import { codeOf, explained, isBusy } from "../sqlite/explain.ts";
 import type { SqliteDatabase } from "../sqlite/driver.ts";
-import { assertAllOurs, isOurs, openExisting } from "../sqlite/existing.ts";
+import { assertAllOurs, assertOurs, openExisting } from "../sqlite/existing.ts";
 import { moveMarkOf, type MoveRecord, MOVES } from "../sqlite/moved.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { statement } from "../sql/statement.ts";
@@ -47,9 +47,7 @@ export class HeldFile {
     const database = await openExisting(path);
     try {
       hold(database, path);
-      if (!(await isOurs(database))) {
-        throw new StorageUnusable("foreign_database", `${path} holds none of paystate's tables`);
-      }
+      await assertOurs(database);
       await assertAllOurs(database);
       return new HeldFile(path, database);
     } catch (error) {

@@ -32,6 +32,10 @@ const HOUR_MS = 3_600_000;
 /** The hour of a group that has no window. */
 const NO_HOUR = "-1";
 
+/** The hour of a time. Databases divide towards nothing, and the two hours around 1970 would be one. */
+const hourOf = (time: string): string =>
+  `(case when ${time} < 0 then (${time} + 1) / ${HOUR_MS} - 1 else ${time} / ${HOUR_MS} end)`;
+
 /** What totals say otherwise on each database. */
 export interface TotalsDialect {
   /** Values as the text of a JSON array. */
@@ -79,7 +83,7 @@ export class GroupTotals {
     if (since === null) return kept;
     const time = quoted(this.#group.since);
     const begins = `cast(${since} as bigint)`;
-    const hour = `(${begins} / ${HOUR_MS})`;
+    const hour = hourOf(begins);
     const begun = `${time} > ${begins} and ${time} < (${hour} + 1) * ${HOUR_MS}`;
     const rows = `select 1, ${this.#digits("").join(", ")} from ${quoted(this.#table.name)}`;
     return `${kept} and hour > ${hour} union all ${rows} where ${membersOf(this.#table, this.#group, member)} and ${begun}`;
@@ -106,7 +110,7 @@ export class GroupTotals {
   /** The same for the values of a row. */
   placeOf(values: AnyRow): string {
     const group = this.#group;
-    const hour = "open" in group ? NO_HOUR : Math.trunc(Number(values[group.since]) / HOUR_MS);
+    const hour = "open" in group ? NO_HOUR : Math.floor(Number(values[group.since]) / HOUR_MS);
     return JSON.stringify([...group.by.map((field) => values[field]), Number(hour)]);
   }
 
@@ -158,7 +162,7 @@ export class GroupTotals {
   }
 
   #hour(row: string): string {
-    return "open" in this.#group ? NO_HOUR : `${row}${quoted(this.#group.since)} / ${HOUR_MS}`;
+    return "open" in this.#group ? NO_HOUR : hourOf(`${row}${quoted(this.#group.since)}`);
   }
 
   #digits(row: string): readonly string[] {

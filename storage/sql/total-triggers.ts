@@ -7,6 +7,8 @@ import { digest, quoted } from "./statement.ts";
 export interface FoundTrigger {
   readonly table: string;
   readonly name: string;
+  /** 0 where it keeps totals of another schema: its own was renamed since. */
+  readonly here: number;
 }
 
 /** What triggers say otherwise on each database. */
@@ -44,7 +46,7 @@ export function planTotals(
   const before = made.map((each) => dialect.dropTrigger(each.name));
   if (totals === null) return made.length === 0 ? NONE : { before, after: [] };
   const trigger = `${name}_total_${digest(dialect.triggers({ name, table: name, totals }).join("\n"))}`;
-  if (made.some((each) => each.name === trigger)) return NONE;
+  if (made.some((each) => each.name === trigger && each.here === 1)) return NONE;
   return {
     before,
     after: [...dialect.triggers({ name: trigger, table: name, totals }), ...totals.filling()],

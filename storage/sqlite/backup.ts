@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
 import type { BackupPages, SqliteDatabase } from "./driver.ts";
-import { isOurs, openExisting } from "./existing.ts";
+import { schemaOf, openExisting } from "./existing.ts";
 import { codeOf, explained } from "./explain.ts";
 import { nameFile } from "./name-file.ts";
 
@@ -163,7 +163,8 @@ async function verify(partial: string): Promise<number> {
 
 /** A database without our tables would be copied as well, and help nobody when it is needed. */
 async function mustBeOurs(database: SqliteDatabase): Promise<void> {
-  if (await isOurs(database)) return;
+  // One of an older paystate as well: it is copied before the upgrade.
+  if ((await schemaOf(database)) !== "none") return;
   throw new StorageUnusable(
     "not_a_database",
     "the file holds no tables of paystate's: name the database of a service",

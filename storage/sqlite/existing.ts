@@ -1,7 +1,8 @@
 /** Opens existing database files, and tells whether paystate made them. */
 import { Kysely, SqliteDialect } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
-import { assertAllKnown, isCurrent } from "../sql/migrations/index.ts";
+import { assertAllKnown, isCurrent, isWritten } from "../sql/migrations/index.ts";
+import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
 import { loadDriver, type OpenedDatabase, type SqliteDatabase } from "./driver.ts";
 import { explained } from "./explain.ts";
@@ -22,9 +23,30 @@ export async function openExisting(
 const over = (database: SqliteDatabase): Kysely<unknown> =>
   new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
 
-/** Whether the file has the tables of this code. @throws StorageUnusable where it has others. */
-export const isOurs = (database: SqliteDatabase): Promise<boolean> =>
-  inTurn(() => isCurrent(over(database), sqliteSchema));
+/**
+ * Whether the file has the tables of this code, or those of an older one, which a storage on it would migrate; `none` for
+ * an empty file. @throws StorageUnusable where it has others.
+ */
+export const schemaOf = (database: SqliteDatabase): Promise<"present" | "older" | "none"> =>
+  inTurn(async () => {
+    const db = over(database);
+    if (await isCurrent(db, sqliteSchema)) return "present";
+    return (await isWritten(db, sqliteSchema)) ? "older" : "none";
+  });
+
+/** @throws StorageUnusable unless the file has the tables of this code. */
+export async function assertOurs(database: SqliteDatabase): Promise<void> {
+  const schema = await schemaOf(database);
+  if (schema === "none") {
+    throw new StorageUnusable("foreign_database", "this database holds none of paystate's tables");
+  }
+  if (schema === "older") {
+    throw new StorageUnusable(
+      "old_schema",
+      "this database was written by an older paystate: use that version, or let a service with this one begin on it once",
+    );
+  }
+}
 
 /** @throws StorageUnusable when a newer program has changed the file, since this program would copy only a part. */
 export const assertAllOurs = (database: SqliteDatabase): Promise<void> =>

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StorageUnusable } from "../storage-unusable.ts";
 import type { SqliteDatabase } from "./driver.ts";
-import { isOurs, openExisting } from "./existing.ts";
+import { assertOurs, openExisting } from "./existing.ts";
 import { explained } from "./explain.ts";
 
 /** An open file with the way to leave it. */
@@ -14,7 +14,7 @@ interface ReadOnlyDatabase {
   readonly close: () => Promise<void>;
 }
 
-/** @throws StorageUnusable with a sentence for a file that is absent, foreign, newer, locked, cut off or damaged. */
+/** @throws StorageUnusable with a sentence for a file that is absent, foreign, older, newer, locked, cut off or damaged. */
 export async function openReadOnly(path: string): Promise<ReadOnlyDatabase> {
   try {
     const found = await stat(path).catch(() => null);
@@ -100,8 +100,8 @@ async function refuseCutOff(path: string, size: number): Promise<void> {
 async function opened(file: string): Promise<SqliteDatabase> {
   const handle = await openExisting(file, { readonly: true });
   try {
-    if (await isOurs(handle)) return handle;
-    throw new StorageUnusable("foreign_database", "this database holds none of paystate's tables");
+    await assertOurs(handle);
+    return handle;
   } catch (error) {
     handle.close();
     throw error;

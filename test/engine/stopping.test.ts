@@ -294,6 +294,28 @@ describe.each(sampled(adapters, "stopping"))("stopping on $name", (adapter) => {
       await settled();
     }));
 
+  test("L9: what the host has begun before the stop is done to its end, and the stop waits for that", () =>
+    inWorld(adapter, async ({ engine, open, settled }) => {
+      const jobs = job(async () => ({ event: { type: "DONE", by: "nobody" } }));
+      await (await engine({ workflows: [jobs] })).start(jobs, { id: "a", input: { id: "a" } });
+      const own = await open();
+      const hold = gate();
+      const load: typeof own.load = async (id) => {
+        await hold.opened;
+        return own.load(id);
+      };
+      const one = await engine({ workflows: [jobs], storage: { ...own, load } });
+      const sent = one.send(jobs, "a", { type: "DONE", by: "host" });
+      const stopped = one.stop();
+      await turns(20);
+      hold.open();
+      expect(await sent).toMatchObject({ kind: "stepped" });
+      await stopped;
+      expect(await one.read("a")).toMatchObject({ value: "done" });
+      one.run();
+      await settled();
+    }));
+
   test("L9: work that hears no signal asks the storage nothing after the stop; the host's own calls do, and so does a second run", () =>
     inWorld(adapter, async ({ engine, open, clock, settled }) => {
       const closing = closingStorage(await open());

@@ -139,3 +139,30 @@ describe.each(HAS_POSTGRES ? ["SQLite", "PostgreSQL"] : ["SQLite"])("on %s", (na
     await storage.close();
   });
 });
+
+base.runIf(HAS_POSTGRES)(
+  "L4: a schema that was renamed keeps totals of its own, and those of its new namesake stay what they are",
+  async () => {
+    const url = await postgresUrl();
+    const [schema, renamed] = [`group_renamed_${process.pid}`, `group_old_${process.pid}`];
+    const admin = new pg.Pool({ connectionString: url, max: 1 });
+    const open = async (name: string): Promise<EngineStorage> => {
+      const storage = await postgresStorage(url, { schema: name });
+      await storage.install([loans]);
+      return storage;
+    };
+    await admin.query(`drop schema if exists ${schema} cascade; drop schema if exists ${renamed} cascade`);
+    const first = await open(schema);
+    expect(await lend(first, "a", 600n)).toBe(true);
+    await first.close();
+    await admin.query(`alter schema ${schema} rename to ${renamed}`);
+    const [namesake, old] = [await open(schema), await open(renamed)];
+    expect(await lend(old, "b", 300n)).toBe(true);
+    expect(await old.tally(ofAnn)).toEqual({ count: 2, total: 900n });
+    expect(await namesake.tally(ofAnn)).toEqual({ count: 0, total: 0n });
+    expect(await lend(old, "c", 101n)).toBe(false);
+    for (const each of [namesake, old]) await each.close();
+    await admin.query(`drop schema ${schema} cascade; drop schema ${renamed} cascade`);
+    await admin.end();
+  },
+);

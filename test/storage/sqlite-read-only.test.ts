@@ -5,7 +5,7 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { paymentTables } from "../../src/payments/tables.ts";
 import { commitOne } from "../../storage/decided.ts";
-import { readOnlySqlite, sqliteStorage } from "../../storage/sqlite.ts";
+import { backupSqlite, readOnlySqlite, sqliteStorage } from "../../storage/sqlite.ts";
 import type { AnyCommit } from "../../storage/storage.ts";
 import { refusal } from "./refusal.ts";
 import { eachInFolder } from "../kit/each-in-folder.ts";
@@ -112,4 +112,21 @@ test("a newer schema, a file that was cut off and one that is locked are refused
   other.exec("create table held (id text)");
   expect((await refusal(readOnlySqlite(path))).code).toBe("busy");
   other.close();
+});
+
+test("a file of an older program is told from a foreign one, and is copied before the upgrade", async () => {
+  const writing = await sqliteStorage(path);
+  await commitOne(writing, starting("a"));
+  await writing.close();
+  const older = new Database(path);
+  older.exec(`drop table "paystateTotals"; delete from "paystateMigrations" where name > '0006'`).close();
+  expect(await refusal(readOnlySqlite(path))).toMatchObject({
+    code: "old_schema",
+    message: expect.stringMatching(/^this database was written by an older paystate/) as unknown,
+  });
+  const copy = join(folder, "copy.db");
+  await backupSqlite(path, copy);
+  const upgraded = await sqliteStorage(copy);
+  expect(await upgraded.load("a")).toMatchObject({ workflow: "a@1" });
+  await upgraded.close();
 });

@@ -57,6 +57,8 @@ export class LookBudget {
     const { fast, slow } = this.#rates();
     const isFast = intervalMs < LOOKED_AT_WITHIN_MS;
     const wished = this.#wished(isFast);
+    // None of a kind is watched, and it has no share.
+    if (wished === 0) return intervalMs;
     return intervalMs * Math.max(1, wished / (isFast ? fast : slow));
   }
 

@@ -7,7 +7,7 @@ import type { ReservationRecord } from "../tables/limits.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { sponsorPurse } from "../spending.ts";
-import { released } from "../swap-provider/reserve.ts";
+import { lapsedOf, released } from "../swap-provider/reserve.ts";
 
 /** The most that the waiting orders of one account may reserve, in percent of what the sponsor holds. */
 export const SPONSOR_SHARE_PERCENT: Readonly<Record<Tier, bigint>> = {
@@ -24,9 +24,6 @@ const BOUND_SHARES = 2n;
  * Money sent to the address later neither extends nor shortens this time.
  */
 export const COUNTED_MS = 2 * 3_600_000;
-
-/** The number of lapsed orders that an order releases when it needs their room. */
-const MAX_LAPSED = 100;
 
 const PERCENT = 100n;
 
@@ -95,17 +92,16 @@ export function releaseShare(transactionId: string, at: number): PaymentWrite {
   return { table: "reservations", id: waitingShareId(transactionId), set: { releasedAt: at } };
 }
 
-/** Releases what counts no longer against an account; belongs before the writes that need its room. */
+/**
+ * Releases all that counts no longer against an account; belongs before the writes that need its room. A part of it could
+ * be too little for ever: it is kept where the commit is refused.
+ */
 export async function releaseUncounted(
   storage: Pick<PaymentStorage, "lapsing">,
   resource: string,
   now: number,
 ): Promise<readonly PaymentWrite[]> {
-  const lapsing = await storage.lapsing(resource, MAX_LAPSED);
-  return released(
-    lapsing.filter(({ lapsesAt }) => lapsesAt !== null && lapsesAt <= now),
-    now,
-  );
+  return released(await lapsedOf(storage, resource, now), now);
 }
 
 /** Releases what of an order still counts against its account: an operator has written it off. */

@@ -42,7 +42,7 @@ export function promisesAt(
 }
 
 /** The reservations of a resource that have lapsed and are not released. */
-async function lapsedOf(
+export async function lapsedOf(
   storage: Pick<PaymentStorage, "lapsing">,
   resource: string,
   now: number,

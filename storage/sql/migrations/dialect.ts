@@ -138,7 +138,9 @@ export const sqliteSchema: SchemaDialect = {
     digits: (amount, skipped) => `cast(substr(${amount}, -${skipped + 9}, 9) as integer)`,
   },
   triggers: sqliteTriggers,
-  foundTriggers: statement(`select tbl_name as "table", name from sqlite_master where type = 'trigger'`),
+  foundTriggers: statement(
+    `select tbl_name as "table", name, 1 as here from sqlite_master where type = 'trigger'`,
+  ),
   dropTrigger: (name) => `drop trigger if exists ${quoted(name)}`,
   buildsBeside: false,
 };
@@ -200,8 +202,9 @@ export const postgresSchema: SchemaDialect = {
     digits: (amount, skipped) => `mod(div(${amount}, 1${"0".repeat(skipped)}), 1000000000)`,
   },
   triggers: postgresTriggers,
-  foundTriggers: statement(`select c.relname as "table", t.tgname as name
-    from pg_trigger t join pg_class c on c.oid = t.tgrelid
+  foundTriggers: statement(`select c.relname as "table", t.tgname as name,
+      exists (select 1 from unnest(p.proconfig) c where replace(c, '"', '') = 'search_path=' || current_schema())::int as here
+    from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_proc p on p.oid = t.tgfoid
     where not t.tgisinternal and c.relnamespace = current_schema()::regnamespace`),
   dropTrigger: (name) => `drop function if exists ${quoted(name)}() cascade`,
   buildsBeside: true,

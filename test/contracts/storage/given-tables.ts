@@ -334,9 +334,9 @@ const reads: readonly StorageContractCase[] = [
       ];
       const tip: AnyWrite = {
         table: "tips",
-        insert: { id: `t${turn}`, by: by ?? "", at: turn * 997_000, amount },
+        insert: { id: `t${turn}`, by: by ?? "", at: (turn - 40) * 997_000, amount },
       };
-      const sum = { ...tip, atMost: { total: 3n * 10n ** 27n, since: (turn - 9) * 997_000 } };
+      const sum = { ...tip, atMost: { total: 3n * 10n ** 27n, since: (turn - 49) * 997_000 } };
       // The last one fails the item now and then: what came before counts nothing then.
       const absent: AnyWrite = { table: "tips", remove: "absent" };
       await commits(
@@ -360,7 +360,17 @@ const reads: readonly StorageContractCase[] = [
       const expected = { count: counted.length, total: counted.reduce((sum, row) => sum + row.amount, 0n) };
       assert.deepEqual(await storage.tally(asked), expected);
       assert.deepEqual(await other.tally({ ...asked, recount: true }), expected);
-      for (const since of [-1, 0, 997_000 * 40, HOUR * 20, HOUR * 20 - 1, HOUR * 21 + 5]) {
+      for (const since of [
+        -HOUR * 2,
+        -HOUR,
+        -5,
+        -1,
+        0,
+        997_000 * 40,
+        HOUR * 20,
+        HOUR * 20 - 1,
+        HOUR * 21 + 5,
+      ]) {
         const within = sums.filter((row) => row.by === by && row.at > since);
         const window = {
           table: tips,

@@ -21,6 +21,20 @@ export const ENGINE_BREAKS: readonly Break[] = [
     tests: ["payments/private/look-budget.test.ts"],
   },
   {
+    property: "a crowd does not wait as long as the looks at a few before it were apart",
+    file: "src/engine/look-pacer.ts",
+    text: "Math.min(this.#nextAt, elapsed(this.#clock) + this.#gapMs)",
+    replacement: "this.#nextAt",
+    tests: ["payments/private/look-budget.test.ts"],
+  },
+  {
+    property: "a stop waits for what the host has begun before",
+    file: "src/engine/engine.ts",
+    text: "if (isOver()) await gate.hostRests();",
+    replacement: "",
+    tests: STOPPING,
+  },
+  {
     property: "what goes on after a stop asks the storage nothing",
     file: "src/engine/storage-gate.ts",
     text: "if (this.#isShut && now.host === 0) ",
@@ -30,8 +44,8 @@ export const ENGINE_BREAKS: readonly Break[] = [
   {
     property: "the host's own calls ask the storage after a stop",
     file: "src/engine/storage-gate.ts",
-    text: 'return during(this.#now, "host", call);',
-    replacement: "return call();",
+    text: 'during(this.#now, "host", call)',
+    replacement: "call()",
     tests: STOPPING,
   },
   {

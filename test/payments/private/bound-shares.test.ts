@@ -122,6 +122,31 @@ describe.each(sampled(adapters, "bound shares"))("on $name", (adapter) => {
     },
   );
 
+  test("M24: an account with more room taken up than it has by now is served once all of that counts no longer", async () => {
+    await openWorld(adapter);
+    const each = await roomFor105();
+    const now = world.clock.now();
+    const resource = `sponsor ${world.sponsor.address} bound by ${world.customer.accountId}`;
+    // Of a day on which the sponsor held more: without the first hundred they are still too much.
+    const rows = Array.from({ length: 250 }, (_, index) => ({
+      table: "reservations" as const,
+      insert: {
+        id: `before ${index}:bound`,
+        version: 1,
+        resource,
+        amount: each / 20n,
+        createdAt: now - 1,
+        lapsesAt: now + HOUR,
+        releasedAt: null,
+      },
+    }));
+    expect(await world.storage.commit([{ writes: rows }])).toEqual([{ ok: true }]);
+    await expect(send()).rejects.toMatchObject(FULL);
+    await world.pass(HOUR);
+    await send();
+    expect(await boundBy(world.customer)).toBe(each);
+  });
+
   test("M24: an order whose deposit goes back before anybody was paid counts until two hours after that", async () => {
     await openWorld(adapter);
     const order = await send();

@@ -69,19 +69,8 @@ async function looked({ watched, batchSize, perSecond, latencyMs, urgent }: Look
       return [];
     },
   };
-  const memory = memoryStorage();
-  const storage: typeof memory = {
-    ...memory,
-    watches: async (listing) =>
-      "shards" in listing ? watches.filter(({ shard }) => listing.shards.includes(shard)) : [],
-  };
   const stopping = new AbortController();
-  const { signal } = stopping;
-  const around = { storage, clock, log: silentLogger, holder: "h", leaseMs: 15_000, signal };
-  const send = async () => ({ kind: "absent" }) as const;
-  const polling = new WatchKindLoop("deposits", watcher, { ...around, send });
-  polling.follow(true);
-  const running = polling.run();
+  const running = begun(watcher, { clock, watches, signal: stopping.signal });
   const roundMs = (1_000 * Math.ceil(watched / batchSize)) / (perSecond ?? Infinity);
   await pass(clock, Math.max(IN_TIME_MS, 2 * roundMs));
   isCounted = true;
@@ -93,6 +82,28 @@ async function looked({ watched, batchSize, perSecond, latencyMs, urgent }: Look
   stopping.abort();
   await running;
   return { ...result, seconds: counted / 1_000 };
+}
+
+interface Watching {
+  readonly clock: VirtualClock;
+  /** May grow. */
+  readonly watches: readonly WatchRecord[];
+  readonly signal: AbortSignal;
+}
+
+/** Begins to look; resolves when it was stopped. */
+function begun(watcher: Watcher, { clock, watches, signal }: Watching): Promise<void> {
+  const memory = memoryStorage();
+  const storage: typeof memory = {
+    ...memory,
+    watches: async (listing) =>
+      "shards" in listing ? watches.filter(({ shard }) => listing.shards.includes(shard)) : [],
+  };
+  const around = { storage, clock, log: silentLogger, holder: "h", leaseMs: 15_000, signal };
+  const send = async () => ({ kind: "absent" }) as const;
+  const polling = new WatchKindLoop("deposits", watcher, { ...around, send });
+  polling.follow(true);
+  return polling.run();
 }
 
 async function pass(clock: VirtualClock, ms: number): Promise<void> {
@@ -159,7 +170,7 @@ test("L5: addresses that wait for no deposit any more take a quarter of the read
   const roundMs = budget.roundMs(waiting);
   expect(500 / (roundMs / 1_000)).toBeCloseTo(90 * 0.75);
   expect(30_000 / (budget.roundMs(late) / 1_000)).toBeCloseTo(90 * 0.25);
-  budget.roundMs({ ...waiting, watched: 0 });
+  expect(budget.roundMs({ ...waiting, watched: 0 })).toBe(1_000);
   expect(30_000 / (budget.roundMs(late) / 1_000)).toBeCloseTo(90);
 });
 
@@ -176,4 +187,51 @@ test("L5: the figure that the endpoints permit counts all of them, by the smalle
   expect(untold.roundMs({ kind: "deposits", watched: 50_000, batchSize: 100, intervalMs: 1_000 })).toBe(
     4_300,
   );
+});
+
+test("L5: a kind whose addresses came one by one is looked at in its time when a crowd comes behind them", async () => {
+  const clock = virtualClock(0);
+  const budget = new LookBudget({ readLimit: { perSecond: 100, accounts: 10 } });
+  const [kind, batchSize, intervalMs] = ["lateDeposits", 10, 30_000];
+  const watches: WatchRecord[] = [];
+  const lastAt = new Map<string, number>();
+  let oldestMs = 0;
+  const arrive = (count: number): void => {
+    const until = watches.length + count;
+    while (watches.length < until) {
+      const key = `a${watches.length}`;
+      const shard = watches.length % 16;
+      watches.push({ kind, key, instance: key, life: "", workflow: "w@1", shard });
+      lastAt.set(key, clock.now());
+    }
+  };
+  const note = ({ key }: WatchRecord): void => {
+    oldestMs = Math.max(oldestMs, clock.now() - (lastAt.get(key) ?? 0));
+    lastAt.set(key, clock.now());
+  };
+  const watcher: Watcher = {
+    intervalMs,
+    batchSize,
+    roundMs: (watched) => budget.roundMs({ kind, watched, batchSize, intervalMs }),
+    async poll(batch: readonly WatchRecord[], _look: PollContext) {
+      batch.forEach(note);
+      return [];
+    },
+  };
+  const stopping = new AbortController();
+  const running = begun(watcher, { clock, watches, signal: stopping.signal });
+  for (let seconds = 0; seconds < 35; seconds += 1) {
+    arrive(1);
+    await pass(clock, 1_000);
+  }
+  // All others are gone for a while, and no number of looks is the right one.
+  const gone = watches.splice(0);
+  await pass(clock, 2_000);
+  for (const { key } of gone) lastAt.delete(key);
+  arrive(95);
+  await pass(clock, 3 * intervalMs);
+  watches.forEach(note);
+  expect(oldestMs).toBeLessThanOrEqual(2 * intervalMs);
+  stopping.abort();
+  await running;
 });
