@@ -15,6 +15,11 @@ export function deskPurse(desk: string, mint: string): string {
   return `desk ${desk} gives ${mint}`;
 }
 
+/** What counts of a purse in a day: the key of its reservations. */
+export function inADay(purse: string): string {
+  return `${purse} in a day`;
+}
+
 /** The cost of a landing for a purse, in base units, by the signature. */
 interface Spending {
   readonly signature: string;

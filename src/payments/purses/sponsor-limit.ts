@@ -2,7 +2,7 @@
 import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
-import { DAY_MS, deskPurse, spend, spentInADay, sponsorPurse } from "../spending.ts";
+import { DAY_MS, deskPurse, inADay, spend, spentInADay, sponsorPurse } from "../spending.ts";
 import { type PromiseReads, promisesAt } from "../swap-provider/reserve.ts";
 import { lastingCost } from "./sponsor-allowance.ts";
 import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";
@@ -44,7 +44,7 @@ export async function shareOfDay(
   { transactionId, sponsor, cost, depositWindowMs }: OrderCost,
   { mostPerDay, now, agedTo }: DayLimit,
 ): Promise<SponsorLimitWrites> {
-  const resource = dayOf(sponsor);
+  const resource = inADay(sponsorPurse(sponsor));
   const insert = {
     id: dayShareId(transactionId),
     version: 1,
@@ -69,11 +69,6 @@ export function releaseShareOfDay(transactionId: string, at: number): PaymentWri
 /** The id of what an order counts of the day. */
 export function dayShareId(transactionId: string): string {
   return `${transactionId}:day`;
-}
-
-/** The resource of the orders that count in a day. */
-export function dayOf(sponsor: string): string {
-  return `${sponsorPurse(sponsor)} in a day`;
 }
 
 /** A payment that was signed, and what landing costs the sponsor, in lamports. */

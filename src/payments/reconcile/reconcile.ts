@@ -8,6 +8,7 @@ import {
   type AddressReconciliationParts,
   type AddressReconciliation,
 } from "./addresses.ts";
+import { deskPurse, sponsorPurse } from "../spending.ts";
 import { areExplained } from "./findings.ts";
 import { reconcilePurses, type PurseReconciliation, type SigningPurse } from "./purses.ts";
 import { type MendedTotal, reconcileTotals } from "./totals.ts";
@@ -20,7 +21,7 @@ export interface Reconciliation extends AddressReconciliation {
   readonly wallet: WalletReconciliation;
   /** Purses of enabled modes only. */
   readonly purses: readonly PurseReconciliation[];
-  /** Totals of what the sponsor has reserved that differed from their rows, and were mended: nobody is to look. */
+  /** Totals of what is reserved of the sponsor and the desk that differed from their rows, and were mended: nobody is to look. */
   readonly mendedTotals: readonly MendedTotal[];
 }
 
@@ -48,7 +49,11 @@ export async function reconcile({
   purses,
 }: ReconciliationParts): Promise<Reconciliation> {
   const addresses = routing === null ? noAddresses(assets) : await reconcileAddresses(routing);
-  const mendedTotals = routing === null ? [] : await reconcileTotals(storage, routing.sponsor);
+  const sponsor = routing?.sponsor ?? null;
+  const desks = purses.filter(({ purse }) => purse === "desk").map(({ address }) => address);
+  const given = desks.flatMap((desk) => assets.tokens.map(({ mint }) => deskPurse(desk, mint)));
+  const limited = [...(sponsor === null ? [] : [sponsorPurse(sponsor)]), ...given];
+  const mendedTotals = await reconcileTotals(storage, { purses: limited, sponsor });
   const wallet = await reconcileWallet({ storage, ledger });
   const reconciled = await reconcilePurses({ storage, ledger }, purses);
   const isExplained =

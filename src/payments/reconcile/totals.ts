@@ -1,8 +1,7 @@
 /** Compares the kept totals of what is reserved with the rows that they count, and mends those that differ. */
 import type { PaymentStorage } from "../payment-storage.ts";
-import { dayOf } from "../purses/sponsor-limit.ts";
 import { boundBy, waitingOf } from "../purses/sponsor-share.ts";
-import { sponsorPurse } from "../spending.ts";
+import { inADay } from "../spending.ts";
 
 /** A total that something else than the service has changed: counted anew from its rows, and right since. */
 export interface MendedTotal {
@@ -17,9 +16,21 @@ const PAGE = 100;
 
 type TotalReads = Pick<PaymentStorage, "reserved" | "reservations" | "recounted" | "accountsAfter">;
 
-/** Goes through the sponsor's reservations and its day, and through the shares of every account. */
-export async function reconcileTotals(storage: TotalReads, sponsor: string): Promise<readonly MendedTotal[]> {
-  const mended = await mendedAmong(storage, [sponsorPurse(sponsor), dayOf(sponsor)]);
+/** What is limited: the keys of purses, and the sponsor whose lamports accounts share. */
+interface Limited {
+  readonly purses: readonly string[];
+  /** Null where no deposit was ever taken. */
+  readonly sponsor: string | null;
+}
+
+/** Goes through what is reserved of each purse, in all and in a day, and through the shares of every account. */
+export async function reconcileTotals(
+  storage: TotalReads,
+  { purses, sponsor }: Limited,
+): Promise<readonly MendedTotal[]> {
+  const ofPurses = purses.flatMap((purse) => [purse, inADay(purse)]);
+  const mended = await mendedAmong(storage, ofPurses);
+  if (sponsor === null) return mended;
   for (let after = ""; ;) {
     const page = await storage.accountsAfter(after, PAGE);
     const last = page.at(-1);

@@ -4,7 +4,7 @@ import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import { signTransaction, type Signer } from "../../ledger/sign-transaction.ts";
 import { ledgerMint, MAINNET_GENESIS, type Token } from "../assets/assets.ts";
-import { DAY_MS, deskPurse } from "../spending.ts";
+import { DAY_MS, deskPurse, inADay } from "../spending.ts";
 import { StartRefused } from "../secrets/bind-database.ts";
 import { warnOfUnusableAccounts } from "../assets/warn-of-unusable-accounts.ts";
 import { type PriceSource, refuseFixedPrices } from "../prices/prices.ts";
@@ -160,7 +160,7 @@ export class DeskSwapper {
   }
 
   #givesInADay(get: Token): string {
-    return `${this.#gives(get)} in a day`;
+    return inADay(this.#gives(get));
   }
 
   async #roomFor(wanted: WantedSwap, promised: ReservedAmountLookup): Promise<Room> {

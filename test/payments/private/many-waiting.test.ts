@@ -1,9 +1,8 @@
 /** What waits costs the next order nothing. */
 import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import { dayOf } from "../../../src/payments/purses/sponsor-limit.ts";
 import { boundBy, waitingOf } from "../../../src/payments/purses/sponsor-share.ts";
-import { sponsorPurse } from "../../../src/payments/spending.ts";
+import { inADay, sponsorPurse } from "../../../src/payments/spending.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { commitOne } from "../../../storage/decided.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
@@ -49,7 +48,7 @@ async function manyWaiting(world: PrivateFixture, accountId: string, count: numb
   const sponsor = world.sponsor.address;
   const resources = [
     sponsorPurse(sponsor),
-    dayOf(sponsor),
+    inADay(sponsorPurse(sponsor)),
     waitingOf(sponsor, accountId),
     boundBy(sponsor, accountId),
   ];
