@@ -31,8 +31,10 @@ for await (const line of createInterface({ input: process.stdin })) {
   const [order, id = ""] = line.split(" ");
   if (order === "finish") finish();
   else {
+    // Waited for beforehand: a job may have ended by the time that its start is told.
+    const there = engine.waitFor(id, waits === "no" ? "final" : { state: "working" });
     await engine.start(jobs, { id, input: { id } });
-    await engine.waitFor(id, waits === "no" ? "final" : { state: "working" });
+    await there;
     say(`started ${id}`);
   }
 }
