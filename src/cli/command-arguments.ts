@@ -1,4 +1,4 @@
-/** The commands that run alone: each reads its arguments, then loads what it does. */
+/** The commands that run alone: a command reads its arguments, then loads the code that carries the command out. */
 import { type Command, UsageError, end } from "./command.ts";
 import { noArgument, PORTS, readArguments, wholeNumber, oneOf, WHOSE } from "./read-arguments.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";

@@ -1,4 +1,4 @@
-/** A bar that grows with the work, on a terminal that somebody watches. */
+/** A progress bar on a terminal; nothing where the output is no terminal. */
 
 /** The part of a stream that a bar needs. */
 export interface Terminal {

@@ -230,7 +230,7 @@ async function stopped<W>(
     } finally {
       // Told last: what they wait for may be the work in hand.
       waiting.stop();
-      // What the host has begun before it stops the engine is no less its own than what it begins behind that.
+      // Calls that the host made before the stop end as its later calls do.
       if (isOver()) await gate.hostRests();
       await shut();
     }

@@ -26,7 +26,7 @@ export class StorageGate {
   /** Calls of the host that have not ended. */
   readonly #ofHost = new Set<Promise<unknown>>();
 
-  /** The same storage behind this gate. Each call counts, so that `shut` can wait for it. */
+  /** The same storage behind this gate. The gate counts the calls under way, for which `shut` waits. */
   guarding<Storage extends object>(storage: Storage): Storage {
     const methods = Object.entries(storage).map(([name, method]: [string, Asking]) => [
       name,

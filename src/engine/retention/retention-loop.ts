@@ -52,7 +52,7 @@ const PASS_EVERY_MS = 600_000;
 /** Between two batches others have their turn at the database: for this time, or as long as the batch has taken. */
 const PAUSE_MS = 20;
 const MAX_PAUSE_MS = 1_000;
-/** A sweep that takes long is told of so often. */
+/** The pause between two log lines about a long sweep. */
 const TELL_EVERY_MS = 60_000;
 /** Longer than an archive may take, so that a slow one is not called by a second process meanwhile. */
 const LEASE_MS = 180_000;

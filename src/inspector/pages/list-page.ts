@@ -1,4 +1,4 @@
-/** Pages that list instances: those that need a person, then the newest; and what a search has found. */
+/** Pages that list instances: instances that need a person, then the newest instances; and the results of a search. */
 import { Html, html } from "../html.ts";
 import type { InstanceList, ListedInstance, ListQuery } from "../read-instances.ts";
 import { moment, stateWords, type SecretFilter, rowKey } from "../show-values.ts";

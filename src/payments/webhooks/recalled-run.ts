@@ -14,12 +14,12 @@ import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 /** Rows that tell a run. */
 export interface RunRows {
   readonly delivery: DeliveryRecord;
-  /** Ended attempts of all deliveries of its transaction, the first ones at least. */
+  /** Ended attempts of all deliveries of the transaction, at least the first attempt of each delivery. */
   readonly attempts: readonly DeliveryAttemptRecord[];
-  /** All deliveries of its transaction, and all notices. */
+  /** Every delivery and every notice of the transaction. */
   readonly deliveries: readonly DeliveryRecord[];
   readonly notices: readonly NoticeRecord[];
-  /** Steps of the transaction, one of which began the delivery. Only the cause of the beginning is told by them. */
+  /** Steps of the transaction; one step began the delivery. The steps tell only the cause of that beginning. */
   readonly steps: readonly HistoryRecord[];
 }
 

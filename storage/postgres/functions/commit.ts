@@ -69,8 +69,8 @@ const ARMED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Arms tasks. Those with limits are parked, and admitted at the end of the group. Among them one gets its lease where no
- * other of its first key is unfinished.
+ * Arms tasks. Tasks with limits are parked, and admitted at the end of the group. A task with limits gets its lease at once
+ * where no other task of the first key is unfinished.
  */
 const arm = `with given as (
       select r.*, e.place, row_number() over (partition by r."firstKey" order by e.place) as turn

@@ -7,7 +7,7 @@ const CROWDED_SHARE = 0.8;
 /** The watches whose orders wait for money. */
 export const DEPOSIT_KIND = "deposits";
 
-/** Known to this process alone: its endpoints have limits of their own, and another one polls other shards. */
+/** Known to this process alone: a process has endpoints with limits of their own, and polls shards of its own. */
 export function crowdedWatch(
   watching: () => Readonly<Record<string, WatchStatus>>,
   permitted: () => number | null,
