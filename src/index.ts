@@ -171,6 +171,8 @@ export type {
   VerifiedPayment,
   WitnessCount,
 } from "./ledger/ledger.ts";
+export { keychainSigner } from "./ledger/keychain-signer.ts";
+export type { KeychainBackend, KeychainMessage } from "./ledger/keychain-signer.ts";
 export { keypairSigner, signTransaction, SigningFailed } from "./ledger/sign-transaction.ts";
 export type { SignedTransaction, Signer } from "./ledger/sign-transaction.ts";
 export type { AskPart, PartCall } from "./payments/host-parts.ts";
