@@ -93,8 +93,9 @@ function project({ name, include, exclude, timeoutMs, setUp, mode }: ProjectPart
       // Ends what hangs, and measures nothing: files beside one another share the cores.
       testTimeout: timeoutMs,
       hookTimeout: 30_000,
-      // The stand-in for bigint-buffer below spl-token is TypeScript: what imports it has to pass through vite.
-      server: { deps: { inline: [/@solana\/(spl-token|buffer-layout-utils)\//] } },
+      // The stand-in for bigint-buffer below spl-token is TypeScript: what imports it has to pass through vite, and so
+      // has what imports a module that a test replaces.
+      server: { deps: { inline: [/@solana\/(spl-token|buffer-layout-utils|pay)\//, /@solana-program\//] } },
     },
   };
 }

@@ -79,6 +79,9 @@ test.runIf(!QUICK)(
 
     expect(inPrivate).toMatch(/to deposit 25\.0882 USDC\n +of which fee 0\.0882 USDC: network/);
     expect(inPrivate).toMatch(
+      /uri +solana:\w+\?amount=25\.0882&spl-token=\w+&label=tx_\w+\n( +[█▄▀ ]+\n){20}/,
+    );
+    expect(inPrivate).toMatch(
       /deposit [^]*kill [^]*restart [^]*after +Alice has 949\.9118 USDC, Bob has 53 USDC/,
     );
     expect(inPrivate).toMatch(/✓ Bob got exactly 25 USDC, once, \d+\.\d s after the deposit/);

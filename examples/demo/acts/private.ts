@@ -6,7 +6,8 @@ import { addressesIn } from "../explorer.ts";
 import { followToCompletion } from "../follow.ts";
 import { COMPLETED, showNotices } from "../notices.ts";
 import { deposit, quoteAndPost } from "../private-mode.ts";
-import { note, ok, title } from "../screen.ts";
+import { qrCode } from "../qr-code.ts";
+import { note, ok, step, title } from "../screen.ts";
 import type { Stage } from "../stage.ts";
 
 const AMOUNT = "25";
@@ -23,6 +24,9 @@ export async function payPrivately(stage: Stage): Promise<void> {
     type: "send",
     recipients: [{ address: bob.address, amount: AMOUNT }],
   });
+  note("a wallet that makes token accounts for others pays this with one scan (Solana Pay):");
+  step("uri", order.paymentUri);
+  for (const line of qrCode(order.paymentUri)) step("", line);
   await deposit(stage, order);
   const depositedAt = performance.now();
   await stage.killAndRestartService();

@@ -33,6 +33,7 @@ export const EXAMPLE_DEPOSIT = {
   depositAsset: "USDC",
   depositMint: USDC_MINT,
   depositExpiresAt: DEPOSIT_EXPIRES_AT,
+  paymentUri: `solana:${DEPOSIT_ADDRESS}?amount=25.1&spl-token=${USDC_MINT}&label=${TRANSACTION_ID}`,
 };
 
 const recipient = named(
@@ -115,6 +116,13 @@ export const transaction = named(
     attentionMessage: z.string().nullable().describe("The same as a sentence."),
     received: z.array(received).describe("Private mode: everything that came, oldest first.").exactOptional(),
     remainingAmount: amount("Private mode: what is still to be deposited.").exactOptional(),
+    paymentUri: z
+      .string()
+      .nullable()
+      .describe(
+        "Private mode: `remainingAmount` as a Solana Pay transfer request. Null once nothing is waited for.",
+      )
+      .exactOptional(),
     landedAfterCancel: z
       .literal(true)
       .describe("It landed although it was cancelled here, or judged to be past landing.")

@@ -40,7 +40,14 @@ const createdTransfer = named(
 const createdOrder = named(
   "CreatedPrivateTransaction",
   z
-    .object({ ...created, mode: z.literal("private"), ...deposit })
+    .object({
+      ...created,
+      mode: z.literal("private"),
+      ...deposit,
+      paymentUri: text(
+        "The deposit as a Solana Pay transfer request, for a link or a QR code. Its label is the `reference`, or else the transaction's id. For USDC and USDT the wallet has to make the token account of the deposit address, which not every wallet does.",
+      ),
+    })
     .describe("Private mode: the service waits for the deposit and then pays."),
 ) satisfies z.ZodType<CreatedOrderBody>;
 

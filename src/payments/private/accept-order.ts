@@ -31,6 +31,7 @@ import { storageTime } from "../storage-time.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
 import { depositAccounts } from "./look-at-account.ts";
 import { depositBody, type DepositBody } from "./deposit-body.ts";
+import { paymentUri } from "./payment-uri.ts";
 import { AGING_MS } from "../outgoing/closing.ts";
 import { checkOrderParties } from "./order-parties.ts";
 import type { PrivateRouting } from "./private-routing.ts";
@@ -40,6 +41,8 @@ export interface CreatedOrderBody extends DepositBody {
   readonly transactionId: string;
   readonly status: string;
   readonly mode: "private";
+  /** A Solana Pay transfer request for the deposit. */
+  readonly paymentUri: string;
   readonly createdAt: string;
 }
 
@@ -266,15 +269,22 @@ function writesOf({ quote, caller }: CheckedRequest, order: FreshOrder): OrderWr
 
 /** The answer to a new order; the same at every replay. */
 export function createdOrderBody(
-  { id, createdAt }: Pick<TransactionRecord, "id" | "createdAt">,
+  { id, createdAt, reference }: Pick<TransactionRecord, "id" | "createdAt" | "reference">,
   deposit: DepositRecord,
   assets: Assets,
 ): CreatedOrderBody {
+  const body = depositBody(deposit, assets);
   return {
     transactionId: id,
     status: "pending",
     mode: "private",
-    ...depositBody(deposit, assets),
+    ...body,
+    paymentUri: paymentUri({
+      recipient: body.ephemeralAddress,
+      amount: body.depositAmount,
+      mint: body.depositMint,
+      label: reference ?? id,
+    }),
     createdAt: isoTime(createdAt),
   };
 }

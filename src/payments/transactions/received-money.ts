@@ -2,7 +2,8 @@
 import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
 import type { TransactionRecord } from "../tables/orders.ts";
 import { formatAmount } from "../../amount.ts";
-import type { Assets } from "../assets/assets.ts";
+import { ledgerMint, type Assets } from "../assets/assets.ts";
+import { paymentUri } from "../private/payment-uri.ts";
 
 /** Money that came in, as the address's ledger has it. */
 export interface ReceivedBody {
@@ -23,6 +24,8 @@ export interface ReceivedMoneyBody {
   readonly received: readonly ReceivedBody[];
   /** The missing rest, in whole units of the expected asset; "0" when nothing is missing. */
   readonly remainingAmount: string;
+  /** A Solana Pay transfer request for the missing rest; null once nothing is waited for. */
+  readonly paymentUri: string | null;
 }
 
 /** An order and its deposit address. */
@@ -37,19 +40,30 @@ export function receivedMoney(
   entries: readonly EntryRecord[],
   assets: Assets,
 ): ReceivedMoneyBody {
-  const { deposit } = awaited;
+  const { transaction, deposit } = awaited;
+  const asset = assets.named(deposit.mint);
   const deposits = entries.filter(({ kind }) => kind === "deposit");
   const counted = deposits
     .filter((entry) => counts(awaited, entry))
     .reduce((sum, { amount }) => sum + amount, 0n);
   const remaining = deposit.amount > counted ? deposit.amount - counted : 0n;
+  const amount = formatAmount(remaining, asset.decimals);
+  const isWaiting = transaction.status === "pending" && remaining > 0n;
   return {
     received: deposits.map((entry) => ({
       ...shownAmount(entry, assets),
       signature: entry.signature,
       counted: counts(awaited, entry),
     })),
-    remainingAmount: formatAmount(remaining, assets.named(deposit.mint).decimals),
+    remainingAmount: amount,
+    paymentUri: isWaiting
+      ? paymentUri({
+          recipient: deposit.id,
+          amount,
+          mint: ledgerMint(asset),
+          label: transaction.reference ?? transaction.id,
+        })
+      : null,
   };
 }
 

@@ -8,6 +8,20 @@ const EFFECTS = "src/payments/outgoing/payment-effects.ts";
 
 export const PRIVATE_BREAKS: readonly Break[] = [
   {
+    property: "a label adds nothing to a payment request",
+    file: "src/payments/private/payment-uri.ts",
+    text: "encodeURIComponent(label)",
+    replacement: "label",
+    tests: ["payments/private/payment-uri.test.ts"],
+  },
+  {
+    property: "no payment is requested for an order that is over",
+    file: "src/payments/transactions/received-money.ts",
+    text: 'transaction.status === "pending" && remaining > 0n',
+    replacement: "remaining > 0n",
+    tests: ["payments/private/payment-uri.test.ts"],
+  },
+  {
     property: "looks at deposit addresses keep to what the endpoints permit",
     file: "src/payments/private/look-budget.ts",
     text: "Math.min(calm, perSecond * PERMITTED_SHARE)",

@@ -45,7 +45,7 @@ test("GET shows a private send at every stage: pending, processing, confirmed, c
   const bob = { address: world.bob.address, amount: "5" };
   const unpaid = [{ ...bob, status: "pending", signature: null }];
   const nothing = { signature: null, blockTime: null, fee: null, signatures: [], recipients: unpaid };
-  const due = { received: [], remainingAmount: quote.inputAmount };
+  const due = { received: [], remainingAmount: quote.inputAmount, paymentUri: body.paymentUri };
   expect(await world.shown(order)).toEqual({ ...always, ...nothing, ...due, status: "pending" });
   expect(Date.parse(body.depositExpiresAt) - Date.parse(body.createdAt)).toBe(30 * MINUTE);
 
@@ -64,11 +64,19 @@ test("GET shows a private send at every stage: pending, processing, confirmed, c
     status: "pending",
     received: [came(2_000_000n)],
     remainingAmount: formatAmount(order.due - 2_000_000n, 6),
+    paymentUri: body.paymentUri.replace(
+      `amount=${quote.inputAmount}&`,
+      `amount=${formatAmount(order.due - 2_000_000n, 6)}&`,
+    ),
   });
 
   await world.deposit(order.address, { usdc: order.due - 2_000_000n });
   const processing = await world.shown(order);
-  const all = { received: [came(2_000_000n), came(order.due - 2_000_000n)], remainingAmount: "0" };
+  const all = {
+    received: [came(2_000_000n), came(order.due - 2_000_000n)],
+    remainingAmount: "0",
+    paymentUri: null,
+  };
   expect(processing).toEqual({
     ...always,
     ...nothing,
