@@ -178,6 +178,9 @@ export type { SignedTransaction, Signer } from "./ledger/sign-transaction.ts";
 export type { AskPart, PartCall } from "./payments/host-parts.ts";
 export { deskProvider } from "./payments/swap-provider/desk-provider.ts";
 export type { DeskOptions } from "./payments/swap-provider/desk-provider.ts";
+export { jupiterProvider } from "./payments/swap-provider/jupiter-provider.ts";
+export type { JupiterOptions } from "./payments/swap-provider/jupiter-provider.ts";
+export type { ForeignSwap, ForeignSwapFault } from "./ledger/foreign-swap.ts";
 export type {
   BuiltSwap,
   DirectSwap,
@@ -198,6 +201,7 @@ export type {
   Funds as AddressFunds,
   FundsReading,
   BlockHeights,
+  CheckedForeignSwap,
   Inflow,
   InflowShare,
   PayerQuery,

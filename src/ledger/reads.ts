@@ -167,6 +167,11 @@ export const READS = {
     witnesses: "enough",
     decides: "the fault of a payment; the success of one run is enough, since the chain decides",
   },
+  checkForeignSwap: {
+    belief: "evidence",
+    witnesses: "enough",
+    decides: "whether a transaction that a market has built is shown to its taker",
+  },
   signedBy: {
     belief: "evidence",
     witnesses: "any",

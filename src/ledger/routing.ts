@@ -5,6 +5,7 @@
  */
 import type { Address } from "../address.ts";
 import type { Evidence, Hint } from "./belief.ts";
+import type { ForeignSwap, ForeignSwapFault } from "./foreign-swap.ts";
 import type { Commitment, FirmCommitment, Reading } from "./reading.ts";
 
 /** The balances of an address: lamports, and raw units of each mint asked for. */
@@ -127,6 +128,13 @@ export interface UnsignedTransaction {
   readonly networkFee: Evidence<bigint>;
   /** Lamports that each marker is made with; 0 where the plan makes none. */
   readonly markerRent: Evidence<bigint>;
+}
+
+/** A stranger's transaction that keeps the terms, as far as a run shows. */
+export interface CheckedForeignSwap {
+  readonly unsigned: UnsignedTransaction;
+  /** Lamports that the taker pays for token accounts of its own. */
+  readonly rent: bigint;
 }
 
 /**
@@ -373,6 +381,15 @@ export interface RoutingLedger {
     plan: TransactionPlan,
     unsigned: UnsignedTransaction,
   ): Promise<Evidence<TransactionFault> | null>;
+  /**
+   * Checks a swap that a stranger has built (base64, unsigned) against its terms: who signs, which programs are called,
+   * what the swap instruction states. Then enough endpoints run it at confirmed, and what the run leaves the taker must
+   * keep the terms. A run proves the present state alone: see `solana/README.md`, *Swaps of strangers*.
+   */
+  checkForeignSwap(
+    putativeTransaction: string,
+    swap: ForeignSwap,
+  ): Promise<{ readonly checked: Evidence<CheckedForeignSwap> } | { readonly refused: ForeignSwapFault }>;
   /** Reads the chain's error of a landed transaction that was built from this plan. Asks no node. */
   explainError(plan: TransactionPlan, error: Evidence<string>): Promise<TransactionFault>;
   /** The finalized transactions that `address` itself signed, among the newest 1,000 that name it. */

@@ -184,6 +184,8 @@ function onceLoaded(loaded: () => Promise<AskingLedger>): Omit<AskingLedger, "di
     feeOf: async (plan) => (await loaded()).feeOf(plan),
     buildTransaction: async (plan) => (await loaded()).buildTransaction(plan),
     tryTransaction: async (plan, unsigned) => (await loaded()).tryTransaction(plan, unsigned),
+    checkForeignSwap: async (putativeTransaction, swap) =>
+      (await loaded()).checkForeignSwap(putativeTransaction, swap),
     explainError: async (plan, error) => (await loaded()).explainError(plan, error),
     signedBy: async (address) => (await loaded()).signedBy(address),
     changesOf: async (signature, holders) => (await loaded()).changesOf(signature, holders),

@@ -10,6 +10,7 @@ import { chainTime } from "./chain-time.ts";
 import { buildPayment } from "./build-payment.ts";
 import { openEndpoints, type EndpointOptions } from "./endpoint.ts";
 import { DisputeList } from "../ledger/disputes.ts";
+import { checkForeignSwap } from "./foreign-swap/check-foreign-swap.ts";
 import { fates } from "./fates.ts";
 import { genesisHash } from "./genesis-hash.ts";
 import { endpointStatuses } from "./endpoint-statuses.ts";
@@ -141,6 +142,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     feeOf: surveyed(feeOfPlan),
     buildTransaction: surveyed(buildTransaction),
     tryTransaction: surveyed(tryTransaction),
+    checkForeignSwap: surveyed(checkForeignSwap),
     signedBy: surveyed(signedBy),
     signedWithin: configured(signedWithin),
     markedBy: surveyed(markedBy),

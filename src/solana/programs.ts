@@ -28,6 +28,8 @@ export const MEMO_PROGRAMS: ReadonlySet<string> = new Set([
 ]);
 /** Assertions that wallets append to protect their users; a failed one fails the transaction. */
 export const LIGHTHOUSE_PROGRAM = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95";
+/** Jupiter's aggregator, sixth version: swaps along a route of markets. */
+export const JUPITER_PROGRAM = "JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4";
 /** Owns the accounts of programs that can be upgraded, and runs them. */
 export const UPGRADEABLE_LOADER = "BPFLoaderUpgradeab1e11111111111111111111111";
 /** Owns address lookup tables. */

@@ -43,6 +43,12 @@ test.each([
     "src/payments/swap-provider/desk-provider.ts",
     "DeskOptions",
   ],
+  [
+    "src/payments/private/README.md",
+    "jupiterProvider",
+    "src/payments/swap-provider/jupiter-provider.ts",
+    "JupiterOptions",
+  ],
 ])("%s lists all options of %s", (page, factory, file, name) => {
   const listed = tableOf(page, `**\`${factory}\`**`).flatMap(([option]) => codeIn(option));
   expect(listed.toSorted()).toEqual(fieldsOf(file, name).toSorted());

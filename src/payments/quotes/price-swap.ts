@@ -67,15 +67,23 @@ export class SwapPricing {
   }
 
   /**
-   * Wallet mode: the transaction says exactly what is given and got, so that the least output is the output. The spread is
+   * Wallet mode: the transaction says exactly what is given and what is got at least: the output is the least output. The spread is
    * in the price; the network is paid in SOL on top. Without a sender it is an indication, and nothing is set aside.
    */
   async #priceWallet({ provider, give, get, inputs, now }: SwapPriceRequest): Promise<PricedQuote> {
-    const { id, version, amount, sender, accountId } = inputs;
+    const { id, version, amount, sender, accountId, slippageBps } = inputs;
     const previous = readSwap(inputs)?.reservations.map((each) => each.id) ?? [];
     const promises = promisesAt(this.#with.storage, agingTime(this.#with.clock, now), previous);
-    const wanted = { give, get, amount, accountId };
-    const { outputAmount, priceImpact, reservations } = await offerOf(provider, wanted, promises.promised);
+    const wanted = {
+      give,
+      get,
+      amount,
+      accountId,
+      slippageBps,
+      ...(sender === null ? {} : { taker: sender }),
+    };
+    const offer = await offerOf(provider, wanted, promises.promised);
+    const { outputAmount, priceImpact, reservations, ticket = null } = offer;
     const exact = { inputAmount: amount, outputAmount, minOutputAmount: outputAmount };
     const common = { ...exact, routingFee: 0n, pricedAccounts: 0 };
     if (sender === null) return { ...(await this.#indication(get, common)), priceImpact };
@@ -86,6 +94,7 @@ export class SwapPricing {
       outputAmount,
       sender,
       reference: referenceOf(id, version),
+      ticket,
     });
     const held = holdFor(inputs, reservations, now);
     const { networkFee } = built.unsigned;

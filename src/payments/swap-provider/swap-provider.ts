@@ -8,13 +8,10 @@ import type { Clock, Logger } from "../../runtime.ts";
 import type { Token } from "../assets/assets.ts";
 
 /**
- * A source of swaps. `deskProvider` trades out of the operator's own inventory. A different provider could quote from a
- * market and hand its transactions over, as Jupiter does: `offer` would be its price, `build` its `GET /order`, whose
- * `transaction` is passed on and whose `requestId` is the `ticket`, `complete` its `POST /execute`, answered with null
- * because Jupiter sends the transaction itself; it would have no `direct`, since a foreign transaction cannot begin
- * with our marker, so that it serves wallet mode only. Whatever a provider answers, a swap is settled by the chain
- * alone: its identity is the user's signature, and it has succeeded when that is finalized, and failed when it is
- * proved dead.
+ * A source of swaps. `deskProvider` trades out of the operator's own inventory. `jupiterProvider` quotes from a market and
+ * hands over what the market has built; it has no `direct`, since a stranger's transaction cannot begin with our marker,
+ * and so serves wallet mode only. Whatever a provider answers, a swap is settled by the chain alone: its identity is the
+ * user's signature, and it has succeeded when that is finalized, and failed when it is proved dead.
  */
 export interface SwapProvider {
   /** The name in log lines. */
@@ -42,6 +39,10 @@ export interface WantedSwap {
   readonly amount: bigint;
   /** For whom: an account's share of what a provider has is limited. */
   readonly accountId: string;
+  /** The wallet that gives and gets, in wallet mode as soon as it is known. */
+  readonly taker?: Address;
+  /** How much less than its price the taker accepts, in hundredths of a percent. */
+  readonly slippageBps?: number;
 }
 
 /** A limited resource that an open offer uses. */
@@ -63,11 +64,13 @@ export interface WantedReservation {
 
 /** A price. */
 export interface SwapOffer {
-  /** Base units of `get`, rounded down. */
+  /** Base units of `get`, rounded down: the taker gets at least this. */
   readonly outputAmount: bigint;
   /** The part of the price that is worse than the market because of the swap's size alone, in percent. */
   readonly priceImpact: number;
   readonly reservations: readonly WantedReservation[];
+  /** Words of the provider's own, handed to `build` when the transaction is built at this price. */
+  readonly ticket?: string;
 }
 
 /** A swap as it was offered. */
@@ -86,6 +89,8 @@ export interface WalletSwap extends OfferedSwap {
   readonly sender: Address;
   /** A random key that makes this transaction unique; see `Move`. */
   readonly reference: Address;
+  /** The `ticket` of the offer, null where it had none. */
+  readonly ticket: string | null;
 }
 
 /** The transaction of a wallet's swap, of which the sender is the fee payer. */
@@ -136,6 +141,11 @@ export interface Swapper {
    * when the provider has too little. Any other error means that the provider is unavailable.
    */
   offer(wanted: WantedSwap, promised: ReservedAmountLookup): Promise<SwapOffer>;
+  /**
+   * True where the transaction itself states the least output, and nothing is set aside for it: no second offer is asked
+   * for when it is taken. Without it a swap for which nothing is set aside any more is offered anew.
+   */
+  readonly isFirm?: true;
   /**
    * Whether the provider would still make this swap at the offered price. Asked when a signed swap is taken, again
    * before `complete`, and before a private swap is signed; if false, nothing is signed. An error means that the

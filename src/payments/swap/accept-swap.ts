@@ -88,6 +88,7 @@ async function keep(
   const kept = await keepReserved(storage, reservations);
   if (kept !== null) return { reservations: previous, writes: kept };
   if (swapper === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
+  if (swapper.isFirm === true) return { reservations: [], writes: [] };
   const now = await storageTime(parts);
   const promises = promisesAt(storage, agingTime(clock, now), previous);
   const { give, get, inputAmount: amount, outputAmount } = offeredSwap(parts, quote);

@@ -1,8 +1,8 @@
-/** Having the provider sign a wallet's swap, once "broadcast started" is committed and never before. */
+/** Having the provider sign a wallet's swap, or land it, once "broadcast started" is committed and never before. */
 import { commitOne } from "../../../storage/decided.ts";
 import type { AttemptRecord } from "../tables/payments.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import { splitTransaction } from "../../ledger/wire-format.ts";
+import { isWhole, splitTransaction } from "../../ledger/wire-format.ts";
 import type { Assets } from "../assets/assets.ts";
 import { contradictionOf, type ClockParts } from "../intake/chain-clock.ts";
 import { deskPurse, spend } from "../spending.ts";
@@ -19,18 +19,22 @@ interface SwapCompletion extends ClockParts {
 }
 
 /**
- * Answers the whole bytes, which are stored before it does; or null when the provider sends them, or when the chain has
- * decided without it. After a crash it signs again: the same message, which the chain takes once. Throws while the price
+ * Answers the bytes to send: those of whatever is no swap as they are, those of a swap whole, and stored before it does.
+ * Null when the provider sends them, or when the chain has decided without it. After a crash it signs again: the same message, which the chain takes once. Throws while the price
  * has moved too far against the provider, and while the chain contradicts the clock: it is asked again until the transaction is
  * dead, and nothing is signed before that is over.
  */
 export async function completeSwap(
   parts: SwapCompletion,
-  { id, transactionId, bytes }: AttemptRecord,
+  { id, transactionId, bytes, reference }: AttemptRecord,
 ): Promise<Uint8Array | null> {
   const { storage, clock, assets, swapper } = parts;
+  // Of whole bytes only a market is told, and only of what the market has built: it has no reference of ours.
+  const isOfMarket = swapper?.isFirm === true && reference === null;
+  if (isWhole(bytes) && !isOfMarket) return bytes;
   const view = await storage.transaction(transactionId);
   if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
+  if (view.transaction.type !== "swap") return bytes;
   if (view.transaction.status !== "pending") return null;
   const quote = await storage.quote(view.transaction.quoteId);
   const swap = quote === null ? null : readSwap(quote);

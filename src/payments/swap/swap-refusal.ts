@@ -1,10 +1,10 @@
 /** The reason why a wallet's swap would not go through, in the words of the contract, before a write. */
 import type { Address } from "../../address.ts";
-import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault } from "../../ledger/routing.ts";
 import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
+import { tooLittle } from "../assets/too-little.ts";
 import type { BuiltSwap } from "../swap-provider/swap-provider.ts";
 
 /** The amounts that the sender needs for a swap. */
@@ -42,27 +42,6 @@ export async function swapRefusal(
   if (!isLeftWithTooLittle) return refusalOf(fault, swap);
   const required = withRent + (await ledger.rentMinimum(0));
   return tooLittle(sol, "rent", { required, available: lamports });
-}
-
-/** Amounts in base units of the asset. */
-interface Shortfall {
-  readonly required: bigint;
-  readonly available: bigint;
-}
-
-function tooLittle(
-  { symbol, mint, decimals }: Token,
-  component: "amount" | "fee" | "rent",
-  { required, available }: Shortfall,
-): PaymentError {
-  return new PaymentError("INSUFFICIENT_BALANCE", {
-    asset: symbol,
-    mint,
-    required: formatAmount(required, decimals),
-    available: formatAmount(available, decimals),
-    shortfall: formatAmount(required > available ? required - available : 0n, decimals),
-    component,
-  });
 }
 
 /** The sender has enough, so a failure has another reason, and may be the provider's. */

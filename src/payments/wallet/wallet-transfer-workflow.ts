@@ -6,7 +6,6 @@ import type { AttemptRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { startOf, workflow, type StartRequest, type Workflow } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { isWhole } from "../../ledger/wire-format.ts";
 import type { Logger } from "../../runtime.ts";
 import { messageOf } from "../attention.ts";
 import { noticeWrites, type AnnounceEffect } from "../notice-writes.ts";
@@ -20,7 +19,7 @@ interface TransferParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly log: Logger;
-  /** Asks the provider of a swap to sign too. Null when no bytes are left to send, or the provider sends them. */
+  /** The bytes to send; asks the provider of a swap. Null when no bytes are left to send, or the provider sends them. */
   readonly completeSwap: (attempt: AttemptRecord) => Promise<Uint8Array | null>;
   readonly announce: AnnounceEffect;
 }
@@ -74,7 +73,7 @@ async function broadcast(
 ): Promise<undefined> {
   const [attempt] = await storage.attempts([signature]);
   if (attempt === undefined) throw new Error(`the bytes of ${signature} are not stored`);
-  const bytes = isWhole(attempt.bytes) ? attempt.bytes : await completeSwap(attempt);
+  const bytes = await completeSwap(attempt);
   if (bytes === null) return undefined;
   try {
     await ledger.broadcast(bytes);

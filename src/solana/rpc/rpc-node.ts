@@ -53,6 +53,9 @@ const SHAPES = {
   blockTime: z.int().nullable(),
   landed: landedShape.nullable(),
   block: blockShape.nullable(),
+  simulatedAccounts: atSlot(
+    z.object({ err: chainErrorShape, accounts: z.array(accountShape.nullable()).nullable() }),
+  ),
   simulation: atSlot(z.object({ err: chainErrorShape, logs: z.array(z.string()).nullable() })),
 };
 
@@ -248,6 +251,17 @@ export class RpcNode {
     const query = { encoding: "base64", commitment: "confirmed", sigVerify, replaceRecentBlockhash: false };
     const params = [Buffer.from(bytes).toString("base64"), query];
     return (await this.#ask(SHAPES.simulation, "simulateTransaction", params)).value;
+  }
+
+  /** Runs it at confirmed without checking signatures, and reads these accounts as the run leaves them; null after an error. */
+  async simulateAccounts(
+    bytes: Uint8Array,
+    addresses: readonly string[],
+  ): Promise<z.output<typeof SHAPES.simulatedAccounts>["value"]> {
+    const accounts = { encoding: "base64", addresses };
+    const query = { encoding: "base64", commitment: "confirmed", sigVerify: false, accounts };
+    const params = [Buffer.from(bytes).toString("base64"), query];
+    return (await this.#ask(SHAPES.simulatedAccounts, "simulateTransaction", params)).value;
   }
 
   /** Sends it without trying it before, and leaves sending it again to us. */

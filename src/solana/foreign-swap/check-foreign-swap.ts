@@ -1,0 +1,136 @@
+/** Checks a swap that a stranger has built, before its taker sees it. */
+import { type Address, SOL_MINT } from "../../address.ts";
+import type { Evidence } from "../../ledger/belief.ts";
+import type { ForeignSwap, ForeignSwapFault } from "../../ledger/foreign-swap.ts";
+import type { CheckedForeignSwap } from "../../ledger/routing.ts";
+import { agree, follows, unasked } from "../agree.ts";
+import type { EndpointCall, NodeContext } from "../ask.ts";
+import { associatedTokenAccount } from "../associated-token-account.ts";
+import { landingWindow } from "../blockhash-window.ts";
+import { decodeTransaction, type DecodedTransaction } from "../decode-transaction.ts";
+import { EndpointFailure } from "../endpoint-failure.ts";
+import { ACCOUNT_HEAD } from "../layouts.ts";
+import { feeOf } from "../payment-cost.ts";
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  COMPUTE_BUDGET_PROGRAM,
+  JUPITER_PROGRAM,
+  LIGHTHOUSE_PROGRAM,
+  MEMO_PROGRAMS,
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+} from "../programs.ts";
+import { readAccounts } from "../read-accounts.ts";
+import { readInstruction } from "../read-instruction.ts";
+import { resolveInstructions, type ResolvedInstruction } from "../resolve-instructions.ts";
+import { readRoute, type Route } from "./read-route.ts";
+import { costOf, isWatched, type PricedSwap, type SwapCost } from "./taker-accounts.ts";
+
+/** Programs that a stranger's transaction may call itself: what they can do to a taker shows after the run. */
+const PROGRAMS: ReadonlySet<string> = new Set([
+  ASSOCIATED_TOKEN_PROGRAM,
+  COMPUTE_BUDGET_PROGRAM,
+  JUPITER_PROGRAM,
+  LIGHTHOUSE_PROGRAM,
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+  ...MEMO_PROGRAMS,
+]);
+
+/** See `RoutingLedger.checkForeignSwap`. What needs no node comes first. */
+export async function checkForeignSwap(
+  nodes: NodeContext,
+  putativeTransaction: string,
+  swap: ForeignSwap,
+): Promise<{ readonly checked: Evidence<CheckedForeignSwap> } | { readonly refused: ForeignSwapFault }> {
+  const decoding = decodeTransaction(putativeTransaction);
+  if ("refused" in decoding) return { refused: "undecodable" };
+  const { decoded } = decoding;
+  const { message, messageBytes } = decoded;
+  if (message.staticAccountKeys[0]?.toBase58() !== swap.taker) return { refused: "fee_payer" };
+  if (message.header.numRequiredSignatures !== 1) return { refused: "signers" };
+  const instructions = await resolveInstructions(nodes, decoded);
+  if (instructions === null) return { refused: "undecodable" };
+  const fault = faultOf(instructions, swap);
+  if (fault !== null) return { refused: fault };
+  const window = await landingWindow(nodes, message.recentBlockhash);
+  if (window === null) return { refused: "blockhash" };
+  const fee = await feeOf(nodes, message);
+  const run = await agree(nodes, {
+    subject: "the run of a market's swap",
+    question: runOf(decoded, instructions, { ...swap, fee }),
+    textOf: (told) => (typeof told === "string" ? told : `${told.spent} ${told.rent}`),
+  });
+  if (typeof run === "string") return { refused: run };
+  const unsigned = {
+    message: messageBytes,
+    signers: [swap.taker],
+    blockhash: message.recentBlockhash,
+    lastValidBlockHeight: window.lastValidBlockHeight,
+    firstSlot: window.firstSlot,
+    // What else leaves with the fee, such as a tip, is a cost to the taker all the same.
+    networkFee: run.spent > fee ? run.spent : fee,
+    markerRent: unasked(0n),
+  };
+  return { checked: follows([run, fee, instructions], () => ({ unsigned, rent: run.rent })) };
+}
+
+/** What the instructions state that the terms do not allow. */
+function faultOf(instructions: readonly ResolvedInstruction[], swap: ForeignSwap): ForeignSwapFault | null {
+  const isKnown = (instruction: ResolvedInstruction): boolean =>
+    PROGRAMS.has(instruction.program) && readInstruction(instruction).does !== "use_nonce";
+  if (!instructions.every(isKnown)) return "program";
+  const routes = instructions
+    .filter(({ program }) => program === JUPITER_PROGRAM)
+    .map(readRoute)
+    .filter((route) => route !== "nothing");
+  const [route] = routes;
+  return routes.length === 1 && keepsTerms(route ?? null, swap) ? null : "terms";
+}
+
+function keepsTerms(
+  route: Route | null,
+  { taker, give, get, inputAmount, leastAmount }: ForeignSwap,
+): boolean {
+  return (
+    route !== null &&
+    route.taker === taker &&
+    route.source === accountOf(taker, give) &&
+    route.destination === accountOf(taker, get) &&
+    (route.payee === null || route.payee === route.destination) &&
+    route.inputAmount <= inputAmount &&
+    route.leastAmount >= leastAmount
+  );
+}
+
+/** Programs that swap know no SOL: it is wrapped before, and unwrapped after. */
+function accountOf(taker: Address, mint: Address | null): string {
+  return associatedTokenAccount(taker, mint ?? SOL_MINT);
+}
+
+/**
+ * One endpoint's run. Every account that the instructions name is looked at before, and after the run those that are the
+ * taker's or were not there.
+ */
+function runOf(
+  { bytes }: DecodedTransaction,
+  instructions: readonly ResolvedInstruction[],
+  swap: PricedSwap,
+): EndpointCall<SwapCost | "run" | "takes_more"> {
+  const named = [...new Set([swap.taker, ...instructions.flatMap(({ accounts }) => accounts)])];
+  const read = readAccounts(named, "confirmed", ACCOUNT_HEAD);
+  return async (endpoint) => {
+    const before = await read(endpoint);
+    const watched = named
+      .map((address, index) => ({ address, before: before[index] ?? null }))
+      .filter((each) => isWatched(each, swap));
+    const { err, accounts } = await endpoint.rpc.simulateAccounts(
+      bytes,
+      watched.map(({ address }) => address),
+    );
+    if (err === "BlockhashNotFound") throw new EndpointFailure("behind", "a blockhash it does not know yet");
+    if (err !== null || accounts === null) return "run";
+    const changes = watched.map((each, index) => ({ ...each, after: accounts[index] ?? null }));
+    return costOf(changes, swap) ?? "takes_more";
+  };
+}
