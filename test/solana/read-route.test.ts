@@ -24,6 +24,7 @@ describe("readRoute", () => {
   test("N10: the minimum out is the quoted output less its slippage, rounded down as the program does", () => {
     const route = readRoute(instruction("route_v2", terms(7n, 1_999n, 50)));
     expect(route).toEqual({
+      does: "swap",
       taker: "account 0",
       source: "account 1",
       destination: "account 2",
@@ -46,6 +47,7 @@ describe("readRoute", () => {
   test("a route through the program's own accounts has one byte more, and other places", () => {
     const route = readRoute(instruction("shared_accounts_route_v2", Buffer.of(3), terms(7n, 2_000n, 100)));
     expect(route).toEqual({
+      does: "swap",
       taker: "account 1",
       source: "account 2",
       destination: "account 5",
@@ -56,7 +58,12 @@ describe("readRoute", () => {
   });
 
   test("N10: instructions that state no minimum at the known place, and cut ones, are none", () => {
-    expect(readRoute(instruction("create_token_account", Buffer.of(255)))).toBe("nothing");
+    expect(readRoute(instruction("create_token_account", Buffer.of(255)))).toEqual({
+      does: "make_account",
+      account: "account 0",
+      owner: "account 1",
+      mint: "account 2",
+    });
     for (const name of ["route", "exact_out_route_v2", "route_with_token_ledger", "claim"]) {
       expect(readRoute(instruction(name, terms(7n, 9n, 0)))).toBeNull();
     }

@@ -26,7 +26,9 @@ const fees = named(
 
 const price = {
   quoteId: text("The quote's id; a refresh keeps it."),
-  outputAmount: amount("What the recipients get in all; of a swap what it is worth now."),
+  outputAmount: amount(
+    "What the recipients get in all. Of a private swap what it is worth now; of a wallet's swap what its transaction brings at least.",
+  ),
   priceImpact: z.number().describe("Of a swap, in percent; 0 otherwise."),
   expiresAt: time("30 seconds (wallet) or 60 seconds (private) after the quote was made or refreshed."),
   inputAmount: amount("What is given; in private mode it includes the fee, and is what has to be deposited."),

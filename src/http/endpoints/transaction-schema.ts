@@ -40,7 +40,9 @@ const recipient = named(
   "TransactionRecipient",
   z.object({
     address: text("The owner who is paid."),
-    amount: amount("Its share. Of a private swap the quoted estimate until it is paid, then what was paid."),
+    amount: amount(
+      "Its share. Of a private swap the quoted estimate until it is paid, then what was paid. Of a wallet's swap what its transaction brings at least.",
+    ),
     status: z
       .enum(["pending", "confirmed", "paid", "unpaid"])
       .describe(

@@ -108,6 +108,8 @@ async function build(surroundings: ProviderContext, swap: WalletSwap): Promise<B
     return { unsigned, plan: null, rent, ticket: requestId };
   }
   log.warn({ requestId, sender, fault: found.refused }, "an order of Jupiter was refused");
+  // Our endpoints may not know Jupiter's newest blockhash yet: the next order is over another one.
+  if (found.refused === "blockhash") throw new PaymentError("UPSTREAM_ERROR", {});
   throw await refusal(surroundings, { give, get, amount: inputAmount, taker: sender });
 }
 

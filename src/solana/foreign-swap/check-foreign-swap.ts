@@ -23,7 +23,7 @@ import {
 import { readAccounts } from "../read-accounts.ts";
 import { readInstruction } from "../read-instruction.ts";
 import { resolveInstructions, type ResolvedInstruction } from "../resolve-instructions.ts";
-import { readRoute, type Route } from "./read-route.ts";
+import { type MadeAccount, readRoute, type Route } from "./read-route.ts";
 import { costOf, isWatched, type PricedSwap, type SwapCost } from "./taker-accounts.ts";
 
 /** Programs that a stranger's transaction may call itself: what they can do to a taker shows after the run. */
@@ -80,32 +80,51 @@ function faultOf(instructions: readonly ResolvedInstruction[], swap: ForeignSwap
   const isKnown = (instruction: ResolvedInstruction): boolean =>
     PROGRAMS.has(instruction.program) && readInstruction(instruction).does !== "use_nonce";
   if (!instructions.every(isKnown)) return "program";
-  const routes = instructions
-    .filter(({ program }) => program === JUPITER_PROGRAM)
-    .map(readRoute)
-    .filter((route) => route !== "nothing");
+  const read = instructions.filter(({ program }) => program === JUPITER_PROGRAM).map(readRoute);
+  const routes = read.flatMap((each) => (each?.does === "swap" ? each : []));
   const [route] = routes;
-  return routes.length === 1 && keepsTerms(route ?? null, swap) ? null : "terms";
+  if (route === undefined || routes.length > 1 || read.includes(null)) return "terms";
+  const made = read.flatMap((each) => (each?.does === "make_account" ? each : []));
+  return keepsTerms(route, swap, unwrapped(made, instructions, swap.taker)) ? null : "terms";
 }
 
+/** Accounts of wrapped SOL that the aggregator makes, and that are closed to the taker in the same transaction. */
+function unwrapped(
+  made: readonly MadeAccount[],
+  instructions: readonly ResolvedInstruction[],
+  taker: Address,
+): ReadonlySet<string | undefined> {
+  const closed = new Set(
+    instructions
+      .filter(({ program, data, accounts }) => {
+        const [, to, owner] = accounts;
+        return program === TOKEN_PROGRAM && data[0] === CLOSE_ACCOUNT && to === taker && owner === taker;
+      })
+      .map(({ accounts: [account] }) => account),
+  );
+  const ofTaker = made.filter(({ owner, mint }) => owner === taker && mint === SOL_MINT);
+  return new Set(ofTaker.flatMap(({ account }) => (closed.has(account) ? [account] : [])));
+}
+
+const CLOSE_ACCOUNT = 9;
+
 function keepsTerms(
-  route: Route | null,
+  route: Route,
   { taker, give, get, inputAmount, leastAmount }: ForeignSwap,
+  unwrappedAccounts: ReadonlySet<string | undefined>,
 ): boolean {
+  // Programs that swap know no SOL: it is wrapped before, and unwrapped after.
+  const isOwn = (account: string | undefined, mint: Address | null): boolean =>
+    account === associatedTokenAccount(taker, mint ?? SOL_MINT) ||
+    (mint === null && unwrappedAccounts.has(account));
   return (
-    route !== null &&
     route.taker === taker &&
-    route.source === accountOf(taker, give) &&
-    route.destination === accountOf(taker, get) &&
+    isOwn(route.source, give) &&
+    isOwn(route.destination, get) &&
     (route.payee === null || route.payee === route.destination) &&
     route.inputAmount <= inputAmount &&
     route.leastAmount >= leastAmount
   );
-}
-
-/** Programs that swap know no SOL: it is wrapped before, and unwrapped after. */
-function accountOf(taker: Address, mint: Address | null): string {
-  return associatedTokenAccount(taker, mint ?? SOL_MINT);
 }
 
 /**

@@ -2,8 +2,17 @@
 import type { ResolvedInstruction } from "../resolve-instructions.ts";
 import { JUPITER_PROGRAM } from "../programs.ts";
 
+/** An instruction that makes a token account, which the aggregator does for wrapped SOL. */
+export interface MadeAccount {
+  readonly does: "make_account";
+  readonly account: string | undefined;
+  readonly owner: string | undefined;
+  readonly mint: string | undefined;
+}
+
 /** A swap as its instruction states it; the program fails the transaction where less than `leastAmount` comes out. */
 export interface Route {
+  readonly does: "swap";
   readonly taker: string | undefined;
   readonly source: string | undefined;
   readonly destination: string | undefined;
@@ -23,13 +32,16 @@ const TERMS_BYTES = 18;
 const BPS = 10_000n;
 
 /**
- * The swap of an instruction; `nothing` for one that only makes a token account, and null for every other. Of the many
- * swap instructions those two are read that the Swap API of version 2 makes, in which the input is exact.
+ * The meaning of an instruction, null where it is unknown. Of the many swap instructions those two are read that the Swap
+ * API of version 2 makes, in which the input is exact.
  */
-export function readRoute({ accounts, data }: ResolvedInstruction): Route | "nothing" | null {
+export function readRoute({ accounts, data }: ResolvedInstruction): Route | MadeAccount | null {
   const bytes = Buffer.from(data);
   const kind = bytes.subarray(0, DISCRIMINATOR_BYTES).toString("hex");
-  if (kind === CREATE_TOKEN_ACCOUNT) return "nothing";
+  if (kind === CREATE_TOKEN_ACCOUNT) {
+    const [account, owner, mint] = accounts;
+    return { does: "make_account", account, owner, mint };
+  }
   if (kind === ROUTE_V2) {
     const [taker, source, destination] = accounts;
     const other = accounts[7];
@@ -52,6 +64,7 @@ function withTerms(
   const slippageBps = BigInt(terms.readUInt16LE(16));
   const slippage = (quoted * slippageBps) / BPS;
   return {
+    does: "swap",
     ...parties,
     inputAmount: terms.readBigUInt64LE(0),
     leastAmount: slippage > quoted ? 0n : quoted - slippage,

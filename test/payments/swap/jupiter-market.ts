@@ -9,6 +9,7 @@ import {
   createApproveInstruction,
   createAssociatedTokenAccountIdempotentInstruction,
   createCloseAccountInstruction,
+  createInitializeAccount3Instruction,
   createSyncNativeInstruction,
   createTransferCheckedInstruction,
 } from "@solana/spl-token";
@@ -22,7 +23,8 @@ import {
 } from "@solana/web3.js";
 import { SOL_MINT } from "../../../src/address.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
-import { JUPITER_PROGRAM } from "../../../src/solana/programs.ts";
+import { TOKEN_ACCOUNT_BYTES } from "../../../src/ledger/routing.ts";
+import { JUPITER_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
 import { keyOf, land, newestBlockhash } from "../../solana/signed-transaction.ts";
@@ -46,6 +48,9 @@ export interface Draft {
   /** What really moves. */
   readonly legs: { given: bigint; paid: bigint; paidTo: PublicKey };
   readonly more: TransactionInstruction[];
+  blockhash: string;
+  /** Wrapped SOL comes into an account that is made for it, and not into the taker's associated one. */
+  madeFor: { owner: PublicKey; closesTo: PublicKey } | null;
 }
 
 /** The server and its market. */
@@ -66,6 +71,7 @@ export interface JupiterMarket {
 }
 
 const SOL = new PublicKey(SOL_MINT);
+const TOKEN = new PublicKey(TOKEN_PROGRAM);
 /** Units of the stablecoins for a SOL. */
 const PRICE = 150n;
 const RESERVES = { lamports: 1_000_000_000_000n, usdc: 1_000_000_000_000n, usdt: 1_000_000_000_000n };
@@ -189,50 +195,104 @@ async function orderFor(
     },
     legs: { given: inAmount, paid: quoted, paidTo: ata(from, mints.get) },
     more: [],
+    blockhash: await newestBlockhash(world.chain),
+    madeFor: null,
   };
   twist(draft);
   return { ...order, transaction: await transactionOf(world, draft, mints) };
 }
 
-async function transactionOf(
-  world: SwapFixture,
-  draft: Draft,
-  { give, get }: { readonly give: PublicKey; readonly get: PublicKey },
-): Promise<string> {
+async function transactionOf(world: SwapFixture, draft: Draft, pair: Pair): Promise<string> {
   const { taker, market, feePayer, legs, more } = draft;
+  const { give, get } = pair;
   const decimals = (mint: PublicKey): number => (mint.equals(SOL) ? 9 : 6);
-  const [source, target] = [ata(taker, give), ata(taker, get)];
-  const wrap = [
-    createAssociatedTokenAccountIdempotentInstruction(taker, source, taker, give),
-    SystemProgram.transfer({ fromPubkey: taker, toPubkey: source, lamports: legs.given }),
-    createSyncNativeInstruction(source),
-  ];
+  const source = ata(taker, give);
+  const { first, last } =
+    draft.madeFor === null ? around(draft, pair) : await aroundMade(world, draft, draft.madeFor);
   const message = new TransactionMessage({
     payerKey: feePayer,
-    recentBlockhash: await newestBlockhash(world.chain),
+    recentBlockhash: draft.blockhash,
     instructions: [
       ComputeBudgetProgram.setComputeUnitLimit({ units: 400_000 }),
       ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 5_000 }),
-      ...(give.equals(SOL) ? wrap : []),
-      createAssociatedTokenAccountIdempotentInstruction(taker, target, taker, get),
-      routeInstruction(draft, source, { give, get }),
+      ...first,
+      routeInstruction(draft, source, pair),
       createTransferCheckedInstruction(source, give, ata(market, give), taker, legs.given, decimals(give)),
       createTransferCheckedInstruction(ata(market, get), get, legs.paidTo, taker, legs.paid, decimals(get)),
-      ...(give.equals(SOL) || get.equals(SOL)
-        ? [createCloseAccountInstruction(ata(taker, SOL), taker, taker)]
-        : []),
+      ...last,
       ...more,
     ],
   }).compileToV0Message();
   return Buffer.from(new VersionedTransaction(message).serialize()).toString("base64");
 }
 
+interface Pair {
+  readonly give: PublicKey;
+  readonly get: PublicKey;
+}
+
+/** What stands before the route and after it. */
+interface Around {
+  readonly first: readonly TransactionInstruction[];
+  readonly last: readonly TransactionInstruction[];
+}
+
+/** Makes the taker's associated accounts, wraps what SOL is given, and unwraps what is left of it. */
+function around({ taker, legs }: Draft, { give, get }: Pair): Around {
+  const source = ata(taker, give);
+  const wrap = [
+    createAssociatedTokenAccountIdempotentInstruction(taker, source, taker, give),
+    SystemProgram.transfer({ fromPubkey: taker, toPubkey: source, lamports: legs.given }),
+    createSyncNativeInstruction(source),
+  ];
+  const unwrap = createCloseAccountInstruction(ata(taker, SOL), taker, taker);
+  return {
+    first: [
+      ...(give.equals(SOL) ? wrap : []),
+      createAssociatedTokenAccountIdempotentInstruction(taker, ata(taker, get), taker, get),
+    ],
+    last: give.equals(SOL) || get.equals(SOL) ? [unwrap] : [],
+  };
+}
+
+const SEED = "wrapped";
+const CREATE_TOKEN_ACCOUNT = Buffer.from("93f17b64f484ae76ff", "hex");
+
+/** Has an account made for the wrapped SOL that comes out. The aggregator does nothing here, so it is made beside it. */
+async function aroundMade(
+  world: SwapFixture,
+  draft: Draft,
+  { owner, closesTo }: NonNullable<Draft["madeFor"]>,
+): Promise<Around> {
+  const { taker, route, legs } = draft;
+  const account = await PublicKey.createWithSeed(taker, SEED, TOKEN);
+  route.destination = account;
+  legs.paidTo = account;
+  const made = [account, taker, SOL, TOKEN, SystemProgram.programId];
+  return {
+    first: [
+      SystemProgram.createAccountWithSeed({
+        fromPubkey: taker,
+        newAccountPubkey: account,
+        basePubkey: taker,
+        seed: SEED,
+        lamports: Number(await world.ledger.rentMinimum(TOKEN_ACCOUNT_BYTES)),
+        space: TOKEN_ACCOUNT_BYTES,
+        programId: TOKEN,
+      }),
+      createInitializeAccount3Instruction(account, SOL, owner),
+      new TransactionInstruction({
+        programId: new PublicKey(JUPITER_PROGRAM),
+        keys: made.map((pubkey) => ({ pubkey, isSigner: false, isWritable: pubkey.equals(account) })),
+        data: CREATE_TOKEN_ACCOUNT,
+      }),
+    ],
+    last: owner.equals(taker) ? [createCloseAccountInstruction(account, closesTo, taker)] : [],
+  };
+}
+
 /** An instruction `route_v2` of the aggregator, with a plan of one market. */
-function routeInstruction(
-  { route }: Draft,
-  source: PublicKey,
-  { give, get }: { readonly give: PublicKey; readonly get: PublicKey },
-): TransactionInstruction {
+function routeInstruction({ route }: Draft, source: PublicKey, { give, get }: Pair): TransactionInstruction {
   const data = Buffer.alloc(39);
   data.set(Buffer.from("bb64facc31c4af14", "hex"));
   data.writeBigUInt64LE(route.inputAmount, 8);
@@ -240,14 +300,13 @@ function routeInstruction(
   data.writeUInt16LE(route.slippageBps, 24);
   data.writeUInt32LE(1, 30);
   const program = new PublicKey(JUPITER_PROGRAM);
-  const token = new PublicKey("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA");
   const named = [
     source,
     route.destination,
     give,
     get,
-    token,
-    token,
+    TOKEN,
+    TOKEN,
     route.payee ?? program,
     program,
     program,

@@ -299,6 +299,45 @@ describe("an order that is refused before its taker sees it", () => {
     expect(await world.quote(caller, wanted)).toMatchObject({ outputAmount: "0.99" });
   });
 
+  test("N10: SOL into an account of the aggregator's own, but for one that is the taker's and closed to the taker", async ({
+    scene,
+  }) => {
+    const { world, jupiter, caller, alice, faults } = scene;
+    const wanted = { sender: alice, give: "USDC", get: "SOL", amount: "150" };
+    const bad = [
+      { owner: stranger, closesTo: stranger },
+      { owner: keyOf(alice), closesTo: stranger },
+    ];
+    for (const madeFor of bad) {
+      jupiter.twist = (draft) => {
+        draft.madeFor = madeFor;
+      };
+      await expectRefusal(world.quote(caller, wanted), "INSUFFICIENT_LIQUIDITY", NONE);
+    }
+    expect(faults).toEqual(["terms", "terms"]);
+    jupiter.twist = (draft) => {
+      draft.madeFor = { owner: draft.taker, closesTo: draft.taker };
+    };
+    const { body } = await world.swap(caller, wanted);
+    await world.service.settled();
+    await world.finalize();
+    expect(await world.service.transaction(caller, body.transactionId)).toMatchObject({
+      status: "completed",
+    });
+  });
+
+  test("an order over a blockhash that no endpoint knows yet is an upstream error: the next one may do", async ({
+    scene,
+  }) => {
+    const { world, jupiter, caller, alice, faults } = scene;
+    jupiter.twist = (draft) => {
+      draft.blockhash = stranger.toBase58();
+    };
+    const wanted = { sender: alice, give: "USDC", get: "USDT", amount: "100" };
+    await expectRefusal(world.quote(caller, wanted), "UPSTREAM_ERROR", {});
+    expect(faults).toEqual(["blockhash"]);
+  });
+
   test("N10: what two endpoints' runs do not show alike is not handed on", async ({ scene }) => {
     const { world, jupiter, caller, alice, faults, nodes } = scene;
     const wanted = { sender: alice, give: "USDC", get: "USDT", amount: "100" };
