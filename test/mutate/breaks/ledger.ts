@@ -3,20 +3,6 @@ import type { Break } from "../break.ts";
 
 export const LEDGER_BREAKS: readonly Break[] = [
   {
-    property: "a key service signs the given bytes",
-    file: "src/ledger/keychain-signer.ts",
-    text: "!isSignedBy(bs58.decode(address), message, signature)",
-    replacement: "signature.length !== 64",
-    tests: ["solana/keychain-signer.test.ts"],
-  },
-  {
-    property: "a key service that sends what it signs is refused",
-    file: "src/ledger/keychain-signer.ts",
-    text: "if (method in backend) return fault",
-    replacement: 'if (method in backend && method !== "signAndSendTransactions") return fault',
-    tests: ["solana/keychain-signer.test.ts"],
-  },
-  {
     property: "looks use the limits of all endpoints",
     file: "src/solana/routing/amounts-in.ts",
     text: "Number(b.hasRoom()) - Number(a.hasRoom())",
@@ -282,5 +268,19 @@ export const LEDGER_BREAKS: readonly Break[] = [
     text: "Math.min(...told.map(quartileOf))",
     replacement: "Math.max(...told.map(quartileOf))",
     tests: ["solana/routing/unit-price.test.ts"],
+  },
+  {
+    property: "a key service signs the given bytes",
+    file: "src/ledger/keychain-signer.ts",
+    text: "!isSignedBy(bs58.decode(address), message, signature)",
+    replacement: "signature.length !== 64",
+    tests: ["solana/keychain-signer.test.ts"],
+  },
+  {
+    property: "a key service that sends what it signs is refused",
+    file: "src/ledger/keychain-signer.ts",
+    text: "if (method in backend) return fault",
+    replacement: 'if (method in backend && method !== "signAndSendTransactions") return fault',
+    tests: ["solana/keychain-signer.test.ts"],
   },
 ];
