@@ -11,6 +11,7 @@ import { buildPayment } from "./build-payment.ts";
 import { openEndpoints, type EndpointOptions } from "./endpoint.ts";
 import { DisputeList } from "../ledger/disputes.ts";
 import { fates } from "./fates.ts";
+import type { FeePolicy } from "./fee-policy.ts";
 import { genesisHash } from "./genesis-hash.ts";
 import { endpointStatuses } from "./endpoint-statuses.ts";
 import type { HealthWatch } from "./health.ts";
@@ -18,7 +19,8 @@ import type { DeathProof } from "./death-proof.ts";
 import { landings } from "./landings.ts";
 import { namedLanding } from "./named-landing.ts";
 import { mints } from "./mints.ts";
-import { paymentCost, rentMinimum } from "./payment-cost.ts";
+import { rentMinimum } from "./payment-cost.ts";
+import { paymentCost } from "./price-payment.ts";
 import { amountsIn } from "./routing/amounts-in.ts";
 import { balanceChanges } from "./routing/balance-changes.ts";
 import { buildTransaction, feeOfPlan, sizeOf } from "./routing/build-transaction.ts";
@@ -50,7 +52,7 @@ const positionOf: EndpointCall<Reading> = async ({ rpc, name }) => ({
 /** Every method that asks a node, or needs web3.js for its answer. */
 export type AskingLedger = Omit<
   Ledger,
-  "isOnCurve" | "markerAddress" | "tokenAccountOf" | "readLimit" | "close"
+  "isOnCurve" | "markerAddress" | "tokenAccountOf" | "readLimit" | "bidCeiling" | "close"
 >;
 
 /** The nodes, and the number of nodes that must agree. */
@@ -58,6 +60,7 @@ interface NodeOptions {
   readonly endpoints: readonly EndpointOptions[];
   readonly witnesses: number;
   readonly deathProof: DeathProof;
+  readonly fees: FeePolicy;
 }
 
 /** Binds each method to the endpoints. `closed` ends what is under way. */
@@ -156,7 +159,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
 }
 
 function openNodes(
-  { endpoints, witnesses, deathProof }: NodeOptions,
+  { endpoints, witnesses, deathProof, fees }: NodeOptions,
   { clock, log }: HealthWatch,
   closed: AbortSignal,
 ): NodeContext {
@@ -164,6 +167,7 @@ function openNodes(
     endpoints: openEndpoints(endpoints, { clock, closed }),
     witnesses,
     deathProof,
+    fees,
     walks: new Map(),
     chain: { genesisHash: null },
     clock,
