@@ -29,6 +29,8 @@ export interface DepositAddressInput {
   readonly refundPauseMs: number;
   /** The sponsor's highest cost for all transactions of the order, in lamports; every release grants it once more. */
   readonly sponsorCap: string;
+  /** The most that a transaction of the order bids for its place in a block, in lamports; older orders reserved none. */
+  readonly bidCeiling?: string;
   /** Whether those who paid in are looked at before anything is paid out. */
   readonly isScreened: boolean;
   /** Whether it was brought back from its order's id: it waits for an operator from the beginning. */

@@ -42,6 +42,7 @@ export type { Diagnosis, EgressStatus } from "./service/diagnosis.ts";
 export type { MasterSecretStatus } from "./payments/secrets/bind-database.ts";
 export type { ChainStatus } from "./service/chain-check.ts";
 export type { ClockStatus, Health, WitnessStatus } from "./service/read-health.ts";
+export type { LandingFigures } from "./payments/outgoing/recent-landings.ts";
 export type { DeliveryBacklog } from "./service/delivery-backlog.ts";
 export type { CancelledTransactionBody } from "./payments/transactions/cancel-transaction.ts";
 export type { CreatedTransactionBody } from "./payments/transactions/create-transaction.ts";
@@ -207,6 +208,7 @@ export type {
   PayerQuery,
   Marker,
   MarkersReading,
+  Bid,
   Move,
   OutgoingTransaction,
   InflowHistory as AddressPayers,

@@ -256,6 +256,7 @@ export type LedgerReads = Omit<
   | "explainError"
   | "restricted"
   | "readLimit"
+  | "bidCeiling"
   | "close"
 >;
 

@@ -114,6 +114,16 @@ export interface TransactionPlan {
   readonly moves: readonly Move[];
 }
 
+/** What a transaction bids for its place in a block: the priority fee. */
+export interface Bid {
+  /** Where it begins: at what the market is estimated to take, at the least that the ledger bids, or at its ceiling. */
+  readonly from: "estimate" | "floor" | "ceiling";
+  /** Bids this at least, as far as the ceiling permits, in lamports. Default 0. */
+  readonly atLeast?: bigint;
+  /** The most that is bid, in lamports. Default: the ledger's own ceiling. */
+  readonly ceiling?: bigint;
+}
+
 /** A plan over a blockhash: what its signers sign. */
 export interface UnsignedTransaction {
   /** The message's bytes: a v0 message. */
@@ -126,6 +136,8 @@ export interface UnsignedTransaction {
   readonly firstSlot: number;
   /** Lamports the network will charge the fee payer. */
   readonly networkFee: Evidence<bigint>;
+  /** The part of them that is bid for a place in a block, in lamports. */
+  readonly priorityFee: bigint;
   /** Lamports that each marker is made with; 0 where the plan makes none. */
   readonly markerRent: Evidence<bigint>;
 }
@@ -365,14 +377,19 @@ export interface RoutingLedger {
    * `buildTransaction` refuses besides its length, and for a plan of more than 72 moves or 256 accounts.
    */
   sizeOf(plan: TransactionPlan): Promise<number>;
-  /** Lamports that the network would charge for this plan (a price of ten seconds ago at most), priority fee included. Rejects as `buildTransaction` does. */
-  feeOf(plan: TransactionPlan): Promise<Evidence<bigint>>;
   /**
-   * Compiles the plan over a confirmed blockhash that was the newest a second ago at most, with a compute limit and a priority fee. Rejects with
-   * `RangeError`, before a node is asked, for an amount outside 1 … 2^64 − 1, for a seed that no marker has, for
+   * Lamports that the network would charge for this plan as it did ten seconds ago at most, with a priority fee that begins at
+   * the estimate or at the floor. Rejects as `buildTransaction` does.
+   */
+  feeOf(plan: TransactionPlan, from: "estimate" | "floor"): Promise<Evidence<bigint>>;
+  /** The most that a transaction bids for its place in a block unless its `Bid` says otherwise, in lamports. */
+  readonly bidCeiling: bigint;
+  /**
+   * Compiles the plan over a confirmed blockhash that was the newest a second ago at most, with a compute limit and a priority fee:
+   * the estimate, unless `bid` says otherwise. Rejects with `RangeError`, before a node is asked, for an amount outside 1 … 2^64 − 1, for a seed that no marker has, for
    * a replacement by itself, and for a plan that does not fit 1,232 bytes.
    */
-  buildTransaction(plan: TransactionPlan): Promise<UnsignedTransaction>;
+  buildTransaction(plan: TransactionPlan, bid?: Bid): Promise<UnsignedTransaction>;
   /**
    * Runs the message without signatures, at confirmed; null when it would succeed. Where the error does not tell which
    * end of a transfer is at fault, both are looked at.

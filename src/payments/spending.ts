@@ -15,6 +15,11 @@ export function deskPurse(desk: string, mint: string): string {
   return `desk ${desk} gives ${mint}`;
 }
 
+/** The sponsor's lamports for bids above what customers pay: the key of their spendings. */
+export function raisedBids(sponsor: string): string {
+  return `raised bids of ${sponsor}`;
+}
+
 /** What counts of a purse in a day: the key of its reservations. */
 export function inADay(purse: string): string {
   return `${purse} in a day`;

@@ -110,6 +110,7 @@ function lifeOf(
     countDisputes: async () => (await disputed()).length,
     silentParts: () => parts.parts.silent(),
     permittedDeposits: parts.routing === null ? undefined : () => parts.routing?.permittedDeposits() ?? null,
+    landings: () => parts.routing?.landings() ?? null,
     workflowKeys: workflows.flatMap(({ claims }) => claims),
     chain: () => life.chain,
     watching: () => engine.watching(),

@@ -34,6 +34,7 @@ import { boundSettlement } from "../payments/private/bound-settlement.ts";
 import { SettlementEffects } from "../payments/private/settle-address.ts";
 import { leafStarter } from "../payments/outgoing/start-leaves.ts";
 import { watchAttempts } from "../payments/outgoing/watch-attempts.ts";
+import { RecentLandings } from "../payments/outgoing/recent-landings.ts";
 import { LookBudget } from "../payments/private/look-budget.ts";
 import { DepositWatch } from "../payments/private/watch-deposits.ts";
 import { StrayWatch } from "../payments/private/watch-strays.ts";
@@ -60,6 +61,7 @@ export function openPrivateRouting(
     maxPriceMoveBps: options.priceBounds.maxDeviationBps,
     mostRecipients: options.maxRecipients,
     mostSpentPerDay: options.maxSponsorSpendPerDay ?? null,
+    mostRaisedPerDay: options.maxRaisedBidsPerDay,
     lowBalance: options.lowBalance ?? null,
     screen: options.screen === undefined ? null : askedScreen(options.screen, ask),
   };
@@ -105,18 +107,18 @@ function createPrivateRouting({
   refuseSharedPurses({ sponsor, treasury, desk: direct?.signer.address ?? null });
   const cosigners = direct === null ? [] : [direct.signer];
   const checked = spendingCheck(shared);
+  const landings = new RecentLandings();
   const startPayment = paymentStarter((): PaymentWorkflow => payments, shared.clock);
   const startLeaves = leafStarter({ ...shared, sponsor, startPayment });
   const payments = paymentWorkflow(
     new PaymentEffects({
       ...shared,
+      ...terms,
       keys,
-      sponsor: terms.sponsor,
-      treasury,
       cosigners,
       spendingCheck: checked,
+      landings,
       startLeaves,
-      maxMarkerRent: terms.maxMarkerRent,
       isPriceGood: priceCheck(shared),
     }),
   );
@@ -147,6 +149,7 @@ function createPrivateRouting({
     workflows: [orders, addresses, payments],
     ...watchingOf({ ...shared, spendingCheck: checked }, intervalMs),
     check: (genesisHash) => refuseFixedPrices(genesisHash, prices, "privateRouting.prices"),
+    landings: () => landings.figures(),
     warn: () => checkPurses({ ...shared, sponsor, treasury, mostSpentPerDay: terms.mostSpentPerDay }),
   };
 }

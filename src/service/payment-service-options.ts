@@ -101,6 +101,13 @@ const privateRoutingOptions = optionsWith({
    */
   maxSponsorSpendPerDay: solAmount.optional(),
   /**
+   * The most that bids above what customers pay may be within any 24 hours, in SOL as a decimal string. A customer pays for
+   * the estimate and one raise, each four times the bid before; a later bid is at the ceiling of `solanaLedger({ fees })`, and
+   * above the estimate that ceiling is the operator's cost. At the limit such transactions bid no more than customers pay.
+   * Default: `"0.1"`.
+   */
+  maxRaisedBidsPerDay: solAmount.default(100_000_000n),
+  /**
    * When the sponsor has less than this that is not reserved, in SOL as a decimal string, it is an operator's matter
    * (`low_purse`). Default: what fifty sends at once may take.
    */

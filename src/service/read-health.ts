@@ -7,6 +7,7 @@ import type { LoweredWitnessRule } from "../payments/intake/rules.ts";
 import { isoTime } from "../payments/iso-time.ts";
 import type { WatchStatus, TroubleCount } from "../engine/index.ts";
 import { ALL_SHARDS } from "../engine/shards.ts";
+import type { LandingFigures } from "../payments/outgoing/recent-landings.ts";
 import type { SilentPart } from "../payments/host-parts.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
 import { offBy } from "../clock-trust.ts";
@@ -84,6 +85,11 @@ export interface Health {
    * later, and the status is `degraded`. Absent while private mode is off.
    */
   readonly deposits?: { readonly watched: number; readonly permitted: number | null };
+  /**
+   * Medians of the newest payments, up to a hundred, that this process signed and that landed: the network fee in lamports,
+   * and the milliseconds from the plan to the block. Absent before the first one.
+   */
+  readonly landings?: LandingFigures;
   /** Facts that endpoints tell this process differently: what depends on them waits. */
   readonly disputes: number;
   /** Indexes of the database that are being built beside all work, or wait for it; absent while there are none. */
@@ -123,6 +129,7 @@ interface HealthParts {
   readonly countMatters: () => Promise<number>;
   /** Absent while private mode is off. */
   readonly permittedDeposits?: (() => number | null) | undefined;
+  readonly landings: () => LandingFigures | null;
   readonly retention: () => Promise<PaymentRetentionStatus>;
 }
 
@@ -155,10 +162,12 @@ export class HealthReader {
     const silent = this.#parts.silentParts().map(({ part }) => part);
     const indexBuilds = database.building?.() ?? [];
     const deposits = this.#deposits();
+    const landings = this.#parts.landings();
     const parts = {
       ...(deposits === null ? {} : { deposits }),
       ...(silent.length === 0 ? {} : { silentParts: silent }),
       ...(indexBuilds.length === 0 ? {} : { indexBuilds }),
+      ...(landings === null ? {} : { landings }),
     };
     const [stored, , position, answering] = await Promise.all([
       this.#stored.answerWithin(clock, MAX_STORAGE_WAIT_MS),

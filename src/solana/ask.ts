@@ -7,6 +7,7 @@ import type { Hint } from "../ledger/belief.ts";
 import type { DisputeList } from "../ledger/disputes.ts";
 import { heard } from "../ledger/heard.ts";
 import type { BlockWalkState, DeathProof } from "./death-proof.ts";
+import type { FeePolicy } from "./fee-policy.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { PayerReadingCache } from "./routing/payer-reading-cache.ts";
 import { troubleOf, unavailable } from "./unavailable.ts";
@@ -22,6 +23,8 @@ export interface NodeContext extends HealthWatch {
    * transaction.
    */
   readonly deathProof: DeathProof;
+  /** What our own transactions bid. */
+  readonly fees: FeePolicy;
   /** The walks over the blocks that could hold a transaction, by endpoint and signature, the oldest walk first. */
   readonly walks: Map<string, BlockWalkState>;
   /** The chain that the endpoints were found to serve, null until they were asked for it. */

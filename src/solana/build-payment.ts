@@ -1,23 +1,25 @@
 /** Builds the unsigned transaction of a payment. */
 import {
+  ComputeBudgetProgram,
   PACKET_DATA_SIZE,
   PublicKey,
   TransactionMessage,
   VersionedTransaction,
-  type Message,
 } from "@solana/web3.js";
 import { addressOf } from "../address.ts";
 import type { DeclaredPayment, UnsignedPayment } from "../ledger/ledger.ts";
 import type { Move } from "../ledger/routing.ts";
 import type { NodeContext } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
-import { expectFewRecipients, feeOf, rentForTokenAccounts, tooManyRecipients } from "./payment-cost.ts";
+import { expectFewRecipients, feeWithBid, rentForTokenAccounts, tooManyRecipients } from "./payment-cost.ts";
+import { paymentBid } from "./price-payment.ts";
 import { planInstructions } from "./routing/plan-instructions.ts";
 
 /**
  * A legacy transaction, which every wallet can show: one transfer per recipient, for tokens preceded by the idempotent
  * creation of the recipient's ATA. The creation is always there: it costs nothing when the account exists, and makes a
- * payment to a hijacked ATA (its owner changed) fail instead of paying the thief.
+ * payment to a hijacked ATA (its owner changed) fail instead of paying the thief. Before them stand a compute limit and a
+ * bid for a place in a block.
  *
  * Throws `RangeError` for an amount outside 1 … 2^64 − 1 and for more recipients than 1,232 bytes hold.
  */
@@ -29,16 +31,23 @@ export async function buildPayment(
   const { sender, mint, transfers } = payment;
   expectFewRecipients(transfers);
   const planned = planInstructions(paymentMoves(payment, reference), 0n);
+  const instructions = planned.map(({ instruction }) => instruction);
+  const { units, microLamports, priorityFee } = await paymentBid(nodes, planned);
   const { blockhash, lastValidBlockHeight } = await newestBlockhash(nodes);
+  const over = { payerKey: new PublicKey(sender), recentBlockhash: blockhash };
   const message = new TransactionMessage({
-    payerKey: new PublicKey(sender),
-    recentBlockhash: blockhash,
-    instructions: planned.map(({ instruction }) => instruction),
+    ...over,
+    instructions: [
+      ComputeBudgetProgram.setComputeUnitLimit({ units }),
+      ComputeBudgetProgram.setComputeUnitPrice({ microLamports }),
+      ...instructions,
+    ],
   });
-  const { bytes, compiled } = serialize(message, transfers.length);
+  const bytes = serialize(message, transfers.length);
+  const withoutBid = new TransactionMessage({ ...over, instructions }).compileToLegacyMessage();
   const recipients = transfers.map(({ recipient }) => recipient);
   const [networkFee, rent] = await Promise.all([
-    feeOf(nodes, compiled),
+    feeWithBid(nodes, withoutBid, priorityFee),
     rentForTokenAccounts(nodes, mint, recipients),
   ]);
   return { bytes, lastValidBlockHeight, networkFee, rent };
@@ -58,14 +67,10 @@ export function paymentMoves(payment: DeclaredPayment, reference: Uint8Array): M
   }));
 }
 
-function serialize(
-  message: TransactionMessage,
-  recipients: number,
-): { bytes: Uint8Array; compiled: Message } {
-  const compiled = message.compileToLegacyMessage();
+function serialize(message: TransactionMessage, recipients: number): Uint8Array {
   try {
-    const bytes = new VersionedTransaction(compiled).serialize();
-    if (bytes.length <= PACKET_DATA_SIZE) return { bytes, compiled };
+    const bytes = new VersionedTransaction(message.compileToLegacyMessage()).serialize();
+    if (bytes.length <= PACKET_DATA_SIZE) return bytes;
   } catch (error) {
     // web3.js writes into a buffer of fixed size and lets the overrun surface.
     if (!(error instanceof RangeError)) throw error;

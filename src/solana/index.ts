@@ -9,12 +9,14 @@ import { associatedTokenAccount } from "./associated-token-account.ts";
 import type { Fetch } from "./rpc/bounded-fetch.ts";
 import { MAX_ACCOUNTS_PER_CALL, MAX_CALLS_PER_BATCH, MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import type { EndpointOptions } from "./endpoint.ts";
+import { type FeeOptions, feeOptions, feePolicy } from "./fee-policy.ts";
 import { readLimitOf } from "./read-limit.ts";
 import { isOnCurve } from "./is-on-curve.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
 import { markerAddress } from "./routing/marker-address.ts";
 
 export type { EndpointOptions } from "./endpoint.ts";
+export type { FeeOptions } from "./fee-policy.ts";
 export type { Fetch } from "./rpc/bounded-fetch.ts";
 export type { EndpointTrouble, TroubleKind } from "../ledger/ledger.ts";
 
@@ -40,6 +42,8 @@ export interface SolanaLedgerOptions {
    * transaction that is given up.
    */
   readonly deathProof?: "statuses" | "blocks";
+  /** What transactions that the service signs bid for their place in a block. */
+  readonly fees?: FeeOptions;
   /** For deadlines and pauses between tries. Default: the machine's clock. */
   readonly clock?: Clock;
   /**
@@ -56,6 +60,7 @@ const optionsSchema = z
   .strictObject({
     witnesses: z.int().min(1).optional(),
     deathProof: z.enum(["statuses", "blocks"]).optional(),
+    fees: feeOptions,
     endpoints: z
       .array(
         z.preprocess(
@@ -124,13 +129,14 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
   const { clock, logger } = checkOptions("solanaLedger", optionsSchema, options);
   const { endpoints, witnesses = Math.min(DEFAULT_WITNESSES, endpoints.length) } = options;
   const { deathProof = "statuses" } = options;
+  const fees = feePolicy(options.fees);
   const closing = new AbortController();
   // One listener per call under way is no leak; Node warns from the eleventh.
   setMaxListeners(0, closing.signal);
   let loading: Promise<AskingLedger> | undefined;
   const loaded = (): Promise<AskingLedger> => {
     loading ??= import("./ledger-of-nodes.ts").then(({ ledgerOfNodes }) =>
-      ledgerOfNodes({ endpoints, witnesses, deathProof }, { clock, log: logger }, closing.signal),
+      ledgerOfNodes({ endpoints, witnesses, deathProof, fees }, { clock, log: logger }, closing.signal),
     );
     return loading;
   };
@@ -143,6 +149,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     disputes: async () => (loading === undefined ? [] : (await loading).disputes()),
     time: async () => (loading === undefined ? null : (await loading).time()),
     readLimit: readLimitOf(endpoints),
+    bidCeiling: fees.ceiling,
     close: async () => closing.abort(),
   };
 }
@@ -181,8 +188,8 @@ function onceLoaded(loaded: () => Promise<AskingLedger>): Omit<AskingLedger, "di
     markers: async (base, seeds) => (await loaded()).markers(base, seeds),
     heights: async (commitment) => (await loaded()).heights(commitment),
     sizeOf: async (plan) => (await loaded()).sizeOf(plan),
-    feeOf: async (plan) => (await loaded()).feeOf(plan),
-    buildTransaction: async (plan) => (await loaded()).buildTransaction(plan),
+    feeOf: async (plan, from) => (await loaded()).feeOf(plan, from),
+    buildTransaction: async (plan, bid) => (await loaded()).buildTransaction(plan, bid),
     tryTransaction: async (plan, unsigned) => (await loaded()).tryTransaction(plan, unsigned),
     checkForeignSwap: async (putativeTransaction, swap) =>
       (await loaded()).checkForeignSwap(putativeTransaction, swap),

@@ -12,6 +12,7 @@ import { openEndpoints, type EndpointOptions } from "./endpoint.ts";
 import { DisputeList } from "../ledger/disputes.ts";
 import { checkForeignSwap } from "./foreign-swap/check-foreign-swap.ts";
 import { fates } from "./fates.ts";
+import type { FeePolicy } from "./fee-policy.ts";
 import { genesisHash } from "./genesis-hash.ts";
 import { endpointStatuses } from "./endpoint-statuses.ts";
 import type { HealthWatch } from "./health.ts";
@@ -19,7 +20,8 @@ import type { DeathProof } from "./death-proof.ts";
 import { landings } from "./landings.ts";
 import { namedLanding } from "./named-landing.ts";
 import { mints } from "./mints.ts";
-import { paymentCost, rentMinimum } from "./payment-cost.ts";
+import { rentMinimum } from "./payment-cost.ts";
+import { paymentCost } from "./price-payment.ts";
 import { amountsIn } from "./routing/amounts-in.ts";
 import { balanceChanges } from "./routing/balance-changes.ts";
 import { buildTransaction, feeOfPlan, sizeOf } from "./routing/build-transaction.ts";
@@ -51,7 +53,7 @@ const positionOf: EndpointCall<Reading> = async ({ rpc, name }) => ({
 /** Every method that asks a node, or needs web3.js for its answer. */
 export type AskingLedger = Omit<
   Ledger,
-  "isOnCurve" | "markerAddress" | "tokenAccountOf" | "readLimit" | "close"
+  "isOnCurve" | "markerAddress" | "tokenAccountOf" | "readLimit" | "bidCeiling" | "close"
 >;
 
 /** The nodes, and the number of nodes that must agree. */
@@ -59,6 +61,7 @@ interface NodeOptions {
   readonly endpoints: readonly EndpointOptions[];
   readonly witnesses: number;
   readonly deathProof: DeathProof;
+  readonly fees: FeePolicy;
 }
 
 /** Binds each method to the endpoints. `closed` ends what is under way. */
@@ -158,7 +161,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
 }
 
 function openNodes(
-  { endpoints, witnesses, deathProof }: NodeOptions,
+  { endpoints, witnesses, deathProof, fees }: NodeOptions,
   { clock, log }: HealthWatch,
   closed: AbortSignal,
 ): NodeContext {
@@ -166,6 +169,7 @@ function openNodes(
     endpoints: openEndpoints(endpoints, { clock, closed }),
     witnesses,
     deathProof,
+    fees,
     walks: new Map(),
     chain: { genesisHash: null },
     clock,

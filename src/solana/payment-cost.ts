@@ -1,20 +1,11 @@
 /** Computes the costs of a payment for its sender: network fee and rent, as the chain reports them. */
-import {
-  PACKET_DATA_SIZE,
-  PublicKey,
-  SystemProgram,
-  TransactionMessage,
-  type Message,
-  type MessageV0,
-} from "@solana/web3.js";
+import { PACKET_DATA_SIZE, type Message, type MessageV0 } from "@solana/web3.js";
 import bs58 from "bs58";
 import type { Address } from "../address.ts";
 import type { Evidence } from "../ledger/belief.ts";
-import type { PaymentCost } from "../ledger/ledger.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../ledger/routing.ts";
 import { agree, follows, unasked } from "./agree.ts";
 import type { NodeContext } from "./ask.ts";
-import { newestBlockhash } from "./blockhash-window.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { ACCOUNT_HEAD } from "./layouts.ts";
 import { COMPUTE_BUDGET_PROGRAM, isTokenProgram } from "./programs.ts";
@@ -37,23 +28,6 @@ export function tooManyRecipients(recipients: number): RangeError {
   return new RangeError(`a payment to ${recipients} recipients does not fit in one transaction`);
 }
 
-/**
- * Prices a payment that is not built yet: one signature, and an ATA for recipients without one. Throws `RangeError` for
- * more recipients than one transaction can ever hold.
- */
-export async function paymentCost(
-  nodes: NodeContext,
-  mint: Address | null,
-  recipients: readonly Address[] | null,
-): Promise<PaymentCost> {
-  expectFewRecipients(recipients ?? []);
-  const [networkFee, rent] = await Promise.all([
-    newestBlockhash(nodes).then(({ blockhash }) => feeOf(nodes, messageOfOneSignature(blockhash))),
-    rentForTokenAccounts(nodes, mint, recipients),
-  ]);
-  return { networkFee, rent };
-}
-
 // The price of a signature and of a byte changes with a vote of the validators, if ever. What was built with a price of a
 // moment ago is still tried before it is signed.
 const PRICES_FOR_MS = 10_000;
@@ -73,6 +47,16 @@ export async function feeOf(nodes: NodeContext, message: Message | MessageV0): P
       textOf: String,
     }),
   );
+}
+
+/** The fee of a message with a bid, from the message without one: nodes tell what signatures cost, and one answer serves all bids. */
+export async function feeWithBid(
+  nodes: NodeContext,
+  withoutBid: Message | MessageV0,
+  priorityFee: bigint,
+): Promise<Evidence<bigint>> {
+  const ofSignatures = await feeOf(nodes, withoutBid);
+  return follows([ofSignatures], ([lamports]) => lamports + priorityFee);
 }
 
 /** The bytes of the message over another blockhash. */
@@ -129,17 +113,4 @@ async function countMissing(nodes: NodeContext, accounts: readonly Address[]): P
       (await read(endpoint)).filter((account) => account === null || !isTokenProgram(account.owner)).length,
     textOf: String,
   });
-}
-
-// The signer does not change the price of a signature; any key works that is not a program's.
-const ANY_KEY = new Uint8Array(32).fill(1);
-
-function messageOfOneSignature(blockhash: string): Message {
-  const anybody = new PublicKey(ANY_KEY);
-  const transfer = SystemProgram.transfer({ fromPubkey: anybody, toPubkey: anybody, lamports: 1 });
-  return new TransactionMessage({
-    payerKey: anybody,
-    recentBlockhash: blockhash,
-    instructions: [transfer],
-  }).compileToLegacyMessage();
 }

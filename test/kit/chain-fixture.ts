@@ -2,7 +2,7 @@
 import { createPrivateKey, sign, type KeyObject } from "node:crypto";
 import type { Address } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { solanaLedger, type EndpointOptions } from "../../src/solana/index.ts";
+import { solanaLedger, type EndpointOptions, type SolanaLedgerOptions } from "../../src/solana/index.ts";
 import { createLocalChain, type Funds, type LocalChain } from "../../src/local/index.ts";
 import { type Clock, elapsed, silentLogger } from "../../src/runtime.ts";
 import { virtualClock, type VirtualClock } from "./virtual-clock.ts";
@@ -23,9 +23,16 @@ export interface ChainFixture {
   /** The wallet of this name, with `funds` (base units), confirmed. */
   wallet(name: string, funds?: Funds): Wallet;
   /** Another ledger over the same chain, for tests that put nodes of their own in between. */
-  ledgerOf(endpoints: readonly EndpointOptions[]): Ledger;
+  ledgerOf(endpoints: readonly EndpointOptions[], more?: Partial<Pick<SolanaLedgerOptions, "fees">>): Ledger;
   close(): Promise<void>;
 }
+
+/**
+ * What a send of SOL costs that was built here: its signature, and the least bid for each of 60,500 compute units; and a send of
+ * tokens to an account that is found at once, 90,500 units.
+ */
+export const FEE_OF_SOL_SEND = 5_061n;
+export const FEE_OF_TOKEN_SEND = 5_091n;
 
 /** Slots until what is in the current one is finalized, with one to spare. */
 export const SLOTS_TO_FINALITY = 33;
@@ -42,8 +49,8 @@ export async function chainFixture({ now, ...kept }: Partial<KeptChain> = {}): P
   const chain = await createLocalChain({ clock, slotMs: 0, ...kept });
   // The first blocks of a chain have no finalized one before them.
   chain.advance(SLOTS_TO_FINALITY);
-  const ledgerOf = (endpoints: readonly EndpointOptions[]): Ledger =>
-    solanaLedger({ endpoints, clock: blockClock(chain, clock), logger: silentLogger });
+  const ledgerOf: ChainFixture["ledgerOf"] = (endpoints, more = {}) =>
+    solanaLedger({ ...more, endpoints, clock: blockClock(chain, clock), logger: silentLogger });
   // Between two blocks of this chain any time passes: of clocks it tells nothing, and a ledger of `ledgerOf` tells it all the same.
   const ledger = { ...ledgerOf([{ url: "http://local", fetch: chain.fetch }]), time: async () => null };
   return {

@@ -76,6 +76,7 @@ function rowsOf(index: number, now: number): { transaction: TransactionRecord; a
     createdAt: now,
     firstSlot: 0,
     reference: null,
+    takenAt: null,
   };
   return { transaction, attempt };
 }

@@ -5,7 +5,13 @@ import { describe, expect } from "vitest";
 import type { Address } from "../../src/address.ts";
 import { type Attempt, type Ledger, LedgerUnavailable } from "../../src/ledger/ledger.ts";
 import { solanaLedger, type SolanaLedgerOptions } from "../../src/solana/index.ts";
-import { blockClock, signPayment, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
+import {
+  blockClock,
+  signPayment,
+  type ChainFixture,
+  type Wallet,
+  FEE_OF_SOL_SEND,
+} from "../kit/chain-fixture.ts";
 import {
   allOf,
   callingAllFinal,
@@ -219,7 +225,7 @@ describe("M6: one endpoint's word ends nothing", () => {
     one.rule = callingAllFinal(slot - 1);
     expect(await ledger.landings([attempt])).toEqual([null]);
     one.rule = undefined;
-    expect(await ledger.landings([attempt])).toMatchObject([{ slot, error: null, fee: 5_000n }]);
+    expect(await ledger.landings([attempt])).toMatchObject([{ slot, error: null, fee: FEE_OF_SOL_SEND }]);
   });
 
   test("two of three that agree are believed, whatever the third says; two and two are not", async ({
@@ -369,7 +375,7 @@ describe("the same message under another signature", () => {
     const ledger = ledgerOver(world);
     expect(await fateOf(ledger, attempt)).toBe("landed");
     expect(await ledger.landings([attempt])).toMatchObject([
-      { signature: signatureOf(again), slot, error: null, fee: 5_000n },
+      { signature: signatureOf(again), slot, error: null, fee: FEE_OF_SOL_SEND },
     ]);
   });
 
@@ -393,7 +399,7 @@ describe("the same message under another signature", () => {
       const ledger = ledgerOver(world);
       expect(await fateOf(ledger, foreign)).toBe("landed");
       expect(await ledger.landings([foreign])).toMatchObject([
-        { signature: signatureOf(again), slot, error: null, fee: 5_000n },
+        { signature: signatureOf(again), slot, error: null, fee: FEE_OF_SOL_SEND },
       ]);
       // One node that hides it makes nothing dead.
       two.rule = noLists;
@@ -591,7 +597,7 @@ describe("a landing that an operator names", () => {
     one.rule = restoredAt(world.chain.slot() - 100);
     expect(await ledger.landings([attempt])).toEqual([null]);
     expect(await ledger.namedLanding(attempt, attempt.signature)).toMatchObject({
-      landed: { signature: attempt.signature, error: null, fee: 5_000n },
+      landed: { signature: attempt.signature, error: null, fee: FEE_OF_SOL_SEND },
     });
   });
 

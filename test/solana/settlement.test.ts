@@ -8,7 +8,7 @@ import {
   LedgerUnavailable,
 } from "../../src/ledger/ledger.ts";
 import type { Fetch } from "../../src/solana/index.ts";
-import { signPayment, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
+import { signPayment, type ChainFixture, type Wallet, FEE_OF_SOL_SEND } from "../kit/chain-fixture.ts";
 import { chainTest } from "../kit/chain-test.ts";
 
 /** Alice pays somebody. */
@@ -88,7 +88,7 @@ describe("broadcast and statuses", () => {
     world.chain.advance(31);
     expect(await status(world, attempt)).toEqual({ commitment: "finalized", slot, error: null });
     expect(await world.ledger.receipts([attempt.signature, "1".repeat(64)])).toEqual([
-      { slot, blockTime: Math.floor(world.clock.now() / 1_000), fee: 5_000n, error: null },
+      { slot, blockTime: Math.floor(world.clock.now() / 1_000), fee: FEE_OF_SOL_SEND, error: null },
       null,
     ]);
   });
@@ -101,7 +101,7 @@ describe("broadcast and statuses", () => {
       await world.ledger.broadcast(attempt.bytes);
       world.chain.advance(2);
     }
-    expect(before - (await world.ledger.balances(alice.address)).lamports).toBe(6_000n);
+    expect(before - (await world.ledger.balances(alice.address)).lamports).toBe(1_000n + FEE_OF_SOL_SEND);
   });
 
   test('E8: a node that answers "already processed" has it', async ({ world }) => {
@@ -166,9 +166,9 @@ describe("broadcast and statuses", () => {
     await world.ledger.broadcast(first.bytes);
     await world.ledger.broadcast(attempt.bytes);
     world.chain.advance(33);
-    expect(await status(world, attempt)).toMatchObject({ error: '{"InstructionError":[0,{"Custom":1}]}' });
+    expect(await status(world, attempt)).toMatchObject({ error: '{"InstructionError":[2,{"Custom":1}]}' });
     const [receipt] = await world.ledger.receipts([attempt.signature]);
-    expect(receipt).toMatchObject({ fee: 5_000n, error: '{"InstructionError":[0,{"Custom":1}]}' });
+    expect(receipt).toMatchObject({ fee: FEE_OF_SOL_SEND, error: '{"InstructionError":[2,{"Custom":1}]}' });
     expect(await world.ledger.fates([attempt])).toEqual(["landed"]);
   });
 

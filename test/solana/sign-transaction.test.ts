@@ -29,6 +29,7 @@ const unsigned: UnsignedTransaction = {
   lastValidBlockHeight: 150,
   firstSlot: 7,
   networkFee: agreed(10_000n),
+  priorityFee: 0n,
   markerRent: agreed(0n),
 };
 

@@ -10,7 +10,13 @@ import { expect } from "vitest";
 import type { DeclaredPayment, SimulationFault } from "../../src/ledger/ledger.ts";
 import type { Fetch } from "../../src/solana/index.ts";
 import { associatedTokenAddress, type Funds } from "../../src/local/index.ts";
-import { signPayment, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
+import {
+  signPayment,
+  type ChainFixture,
+  type Wallet,
+  FEE_OF_SOL_SEND,
+  FEE_OF_TOKEN_SEND,
+} from "../kit/chain-fixture.ts";
 import { keyOf, land, signed } from "./signed-transaction.ts";
 import { sharedChainTest } from "../kit/chain-test.ts";
 
@@ -66,17 +72,17 @@ async function simulate(
 
 test("a SOL payment lacks the amount together with the fee", async ({ scene }) => {
   const { bob } = scene;
-  for (const lamports of [1_000_000_000n, 1_000_004_999n]) {
+  for (const lamports of [1_000_000_000n, 1_000_000_000n + FEE_OF_SOL_SEND - 1n]) {
     const sender = somebody(scene, { lamports });
     expect(await simulate(scene, sol(scene, sender, bob, 1_000_000_000n), sender)).toEqual({
       kind: "insufficient_balance",
       component: "amount",
       mint: null,
-      required: 1_000_005_000n,
+      required: 1_000_000_000n + FEE_OF_SOL_SEND,
       available: lamports,
     });
   }
-  const exact = somebody(scene, { lamports: 1_000_005_000n });
+  const exact = somebody(scene, { lamports: 1_000_000_000n + FEE_OF_SOL_SEND });
   expect(await simulate(scene, sol(scene, exact, bob, 1_000_000_000n), exact)).toBeNull();
 });
 
@@ -86,7 +92,7 @@ test("an address that was never used can pay nothing", async ({ scene }) => {
   const shortage = { kind: "insufficient_balance", component: "amount", mint: null, available: 0n };
   expect(await simulate(scene, sol(scene, sender, bob, 1_000_000n), sender)).toEqual({
     ...shortage,
-    required: 1_005_000n,
+    required: 1_000_000n + FEE_OF_SOL_SEND,
   });
 });
 
@@ -97,7 +103,7 @@ test("a SOL payment that leaves its sender less than an account's rent lacks ren
     kind: "insufficient_balance",
     component: "rent",
     mint: null,
-    required: 999_995_000n + rentOfEmpty,
+    required: 999_990_000n + FEE_OF_SOL_SEND + rentOfEmpty,
     available: 1_000_000_000n,
   });
 });
@@ -126,7 +132,7 @@ test("W16: tokens but no SOL for the fee is INSUFFICIENT_BALANCE with component 
     kind: "insufficient_balance",
     component: "fee",
     mint: null,
-    required: 5_000n,
+    required: FEE_OF_TOKEN_SEND,
     available: 0n,
   });
 });
@@ -135,13 +141,15 @@ test("W16: tokens and SOL for the fee but not for the recipient's token account 
   scene,
 }) => {
   const { rentOfEmpty, rentOfToken } = scene;
-  const sender = somebody(scene, { lamports: rentOfEmpty + 5_000n, usdc: 1_000_000n });
-  expect(await simulate(scene, usdc(scene, sender, nobody(scene), 1_000_000n), sender)).toEqual({
+  const recipient = nobody(scene);
+  const { networkFee } = await scene.ledger.paymentCost(scene.mints.USDC, [recipient.address]);
+  const sender = somebody(scene, { lamports: rentOfEmpty + networkFee, usdc: 1_000_000n });
+  expect(await simulate(scene, usdc(scene, sender, recipient, 1_000_000n), sender)).toEqual({
     kind: "insufficient_balance",
     component: "rent",
     mint: null,
-    required: 5_000n + rentOfToken,
-    available: rentOfEmpty + 5_000n,
+    required: networkFee + rentOfToken,
+    available: rentOfEmpty + networkFee,
   });
 });
 
@@ -152,13 +160,15 @@ test("W16: rent for two new token accounts is counted twice, and as the chain pr
   const sender = somebody(scene, { lamports: rentOfToken + 1_000_000n, usdc: 1_000_000n });
   const transfers = [nobody(scene), nobody(scene)].map(({ address }) => ({ recipient: address, amount: 1n }));
   const payment = { ...usdc(scene, sender, bob, 1n), transfers };
+  const recipients = transfers.map(({ recipient }) => recipient);
+  const { networkFee } = await scene.ledger.paymentCost(scene.mints.USDC, recipients);
   expect(await scene.ledger.buildPayment(payment, new Uint8Array(32))).toMatchObject({
-    networkFee: 5_000n,
+    networkFee,
     rent: 2n * rentOfToken,
   });
   expect(await simulate(scene, payment, sender)).toMatchObject({
     component: "rent",
-    required: 5_000n + 2n * rentOfToken,
+    required: networkFee + 2n * rentOfToken,
   });
 });
 

@@ -18,6 +18,7 @@ import type { PriceCheck } from "../swap-provider/price-check.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { isReturn } from "./plans/plan-return.ts";
 import { PaymentOutcomeReader } from "./read-outcome.ts";
+import type { RecentLandings } from "./recent-landings.ts";
 import { spendingsOf } from "../purses/sponsor-limit.ts";
 import {
   allowanceOf,
@@ -28,6 +29,7 @@ import {
   withCost,
   withoutDead,
 } from "../purses/sponsor-allowance.ts";
+import { nextBid, passedBid, withBid, type NextBid } from "./bids.ts";
 import { lastHeightOf } from "./signing-anew.ts";
 import type { LeafPaymentHandler } from "./start-leaves.ts";
 import { depositContext } from "../deposit-context.ts";
@@ -51,7 +53,10 @@ interface PaymentEffectParts extends ClosingRules {
   readonly cosigners: readonly Signer[];
   /** Lamports; see `PrivateRoutingOptions`. */
   readonly maxMarkerRent: bigint;
+  /** Lamports; see `PrivateRoutingOptions.maxRaisedBidsPerDay`. */
+  readonly mostRaisedPerDay: bigint;
   readonly spendingCheck: SpendingCheck;
+  readonly landings: RecentLandings;
   /** Whether a swap may still be signed for at the price it was planned at. */
   readonly isPriceGood: PriceCheck;
   readonly startLeaves: LeafPaymentHandler;
@@ -72,6 +77,8 @@ interface PaymentInHand {
 const CANNOT_BE_MADE = "payment_cannot_be_made";
 /** The reason why an address is held whose attempts landed with errors again and again, at the sponsor's cost. */
 const PAYMENT_FAILS = "payment_fails";
+/** After so many attempts that endpoints took and that did not land an operator is told. */
+const STUCK_AFTER = 3;
 /** The number of tries within a quarter of an hour. */
 const MAX_TRIES = 20;
 
@@ -104,7 +111,8 @@ export class PaymentEffects {
       : await this.#with.spendingCheck(deposit.id);
     if (doubt !== null) return this.#hold(deposit, doubt);
     await this.#refuseEarlyClosing(inHand);
-    const unsigned = await ledger.buildTransaction(plan).catch(onlyRangeError);
+    const next = await this.#nextBid(inHand);
+    const unsigned = await ledger.buildTransaction(plan, next.bid).catch(onlyRangeError);
     if (unsigned instanceof RangeError) return this.#meetUnbuildable(inHand, unsigned, failures);
     const found = await ledger.tryTransaction(plan, unsigned);
     const fault = found && faultOfSwap(row, plan, found);
@@ -117,20 +125,22 @@ export class PaymentEffects {
     if (fault !== null) return this.#meetFault(inHand, fault, failures);
     const maker = await this.#makerOfLostMarker(inHand);
     if (maker !== null) return this.#meetLostMarker(inHand, maker);
-    return this.#signAttempt(inHand, unsigned);
+    return this.#signAttempt(inHand, unsigned, next);
   }
 
   /** Unknown is not failed: after this first send the watch sends the same bytes again and again. */
   async broadcast(signature: string): Outcome {
-    const { storage, ledger, log } = this.#with;
+    const { storage, ledger, clock, log } = this.#with;
     const [attempt] = await storage.attempts([signature]);
     if (attempt === undefined) throw new Error(`the bytes of ${signature} are not stored`);
+    const event = { type: "BROADCAST" } as const;
     try {
       await ledger.broadcast(attempt.bytes);
     } catch (err) {
       log.warn({ signature, err }, "a first broadcast was not acknowledged; the watch goes on with it");
+      return { event };
     }
-    return { event: { type: "BROADCAST" } };
+    return { event, writes: [{ table: "attempts", id: signature, set: { takenAt: clock.now() } }] };
   }
 
   async readMarker(paymentId: string, error: string | null): Outcome {
@@ -143,6 +153,7 @@ export class PaymentEffects {
         return { event: { type: "REFUSED", fault: SUPERSEDED } };
       case "made": {
         const { signature, slot, blockTime, elsewhere } = outcome;
+        this.#noteLanding(row, outcome);
         const made = { type: "MADE", signature, slot, blockTime } as const;
         if (elsewhere === undefined) return { event: made };
         const { movements, writes } = elsewhere;
@@ -164,9 +175,18 @@ export class PaymentEffects {
         const isPresumed = death === "presumed" || (error !== null && !isLanded);
         const event = { type: "UNMADE", isDead: death !== "none", isPresumed } as const;
         if (death === "none" || (death === "agreed" && isLanded)) return { event };
-        return { event, writes: await this.#deadWrites(row, isPresumed) };
+        return { event, writes: await this.#deadWrites(row, { isPresumed, isExpired: error === null }) };
       }
     }
+  }
+
+  #noteLanding(
+    { plan, signature: newest, createdAt }: PaymentRecord,
+    { signature, blockTime }: { readonly signature: string | null; readonly blockTime: number | null },
+  ): void {
+    const fee = readPlan(plan).costs?.at(-1);
+    if (signature !== newest || blockTime === null || fee === undefined) return;
+    this.#with.landings.note({ networkFee: Number(fee), landedAfterMs: blockTime * 1_000 - createdAt });
   }
 
   async explain(paymentId: string): Outcome {
@@ -279,15 +299,19 @@ export class PaymentEffects {
 
   /** Bytes that are presumed dead may land all the same, and then cost their fee. */
   async #deadWrites(
-    { id, plan, signature }: PaymentRecord,
-    isPresumed: boolean,
+    { id, plan, signature, stuckSince }: PaymentRecord,
+    { isPresumed, isExpired }: { readonly isPresumed: boolean; readonly isExpired: boolean },
   ): Promise<readonly PaymentWrite[]> {
     const { storage, clock } = this.#with;
     const stored = readPlan(plan);
     const dead = new Set([...(stored.presumed ?? []), signature ?? ""]);
     const costs = isPresumed ? { presumed: [...dead] } : withoutDead(stored, dead);
+    const [attempt] = isExpired && signature !== null ? await storage.attempts([signature]) : [];
+    const bids = attempt === undefined ? {} : { bids: passedBid(stored, attempt) };
+    const isStuck = stuckSince === null && (bids.bids?.passed ?? 0) >= STUCK_AFTER;
+    const set = { plan: writePlan({ ...stored, ...costs, ...bids }) };
     const returned = isPresumed ? [] : await returnedAllowances(storage, dead, clock.now());
-    return [{ table: "payments", id, set: { plan: writePlan({ ...stored, ...costs }) } }, ...returned];
+    return [{ table: "payments", id, set: isStuck ? { ...set, stuckSince: clock.now() } : set }, ...returned];
   }
 
   /**
@@ -302,7 +326,14 @@ export class PaymentEffects {
     throw new Error(`attempts of payment ${row.id} may still cost what its order has left`);
   }
 
-  async #signAttempt(inHand: PaymentInHand, unsigned: UnsignedTransaction): Outcome {
+  async #nextBid({ row, deposit, stored }: PaymentInHand): ReturnType<typeof nextBid> {
+    const { storage, ledger, clock, sponsor, mostRaisedPerDay } = this.#with;
+    const { bidCeiling = ledger.bidCeiling } = await depositContext(storage, deposit.id);
+    const rules = { storage, sponsor: sponsor.address, mostRaisedPerDay };
+    return nextBid(rules, { row, stored, ceiling: BigInt(bidCeiling) }, clock.now());
+  }
+
+  async #signAttempt(inHand: PaymentInHand, unsigned: UnsignedTransaction, { count }: NextBid): Outcome {
     const { row, deposit, stored, plan } = inHand;
     const { storage, ledger, clock, keys, sponsor, treasury, cosigners, maxMarkerRent } = this.#with;
     if (unsigned.markerRent > maxMarkerRent) {
@@ -329,10 +360,12 @@ export class PaymentEffects {
       firstSlot: signed.firstSlot,
       reference: null,
       createdAt: clock.now(),
+      takenAt: null,
     };
     const signers = { sponsor: sponsor.address, desk: cosigners[0]?.address ?? null };
+    const bids = withBid(stored, unsigned);
     const signatures = [...(stored.signatures ?? []), signed.signature];
-    const set = { signature: signed.signature, plan: writePlan({ ...stored, ...costs, signatures }) };
+    const set = { signature: signed.signature, plan: writePlan({ ...stored, ...costs, bids, signatures }) };
     return {
       event: { type: "SIGNED", signature: signed.signature },
       writes: [
@@ -345,6 +378,7 @@ export class PaymentEffects {
           { row, signature: signed.signature, cost: cost.fee + cost.rent },
           attempt.createdAt,
         ),
+        ...count(signed.signature, unsigned),
         { table: "payments", id: row.id, set },
       ],
     };

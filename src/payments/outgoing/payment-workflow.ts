@@ -29,7 +29,7 @@ export function paymentWorkflow(effects: PaymentEffects): PaymentWorkflow {
       const reason = isOvertaken ? "superseded" : (fault?.kind ?? null);
       return [
         ...overtaken,
-        { table: "payments", id, set: { status, signature, reason } },
+        { table: "payments", id, set: { status, signature, reason, ...(isOver(status) ? OVER : {}) } },
         ...(status === "finalized" ? paidWrites(order, indexes, signature) : []),
         ...(status === "finalized" ? settleReserved(reservations, at) : []),
         ...(status === "failed" ? releaseReserved(reservations, at) : []),
@@ -43,7 +43,7 @@ function rivalWrites(
   order: string,
   { payment: rival, signature, indexes }: Extract<PaymentEvent, { type: "OVERTAKEN" }>,
 ): readonly PaymentWrite[] {
-  const set = { status: "finalized", signature, reason: null } as const;
+  const set = { status: "finalized", signature, reason: null, ...OVER } as const;
   return [{ table: "payments", id: rival, set }, ...paidWrites(order, indexes, signature)];
 }
 
@@ -57,6 +57,13 @@ function paidWrites(
     id: `${order}:${index}`,
     set: { status: "paid", signature },
   }));
+}
+
+/** Nothing is tried any more. */
+const OVER = { stuckSince: null };
+
+function isOver(status: PaymentRecord["status"]): boolean {
+  return status === "finalized" || status === "failed";
 }
 
 const STATUS_OF: Readonly<Record<string, PaymentRecord["status"]>> = {

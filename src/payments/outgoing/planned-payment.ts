@@ -72,6 +72,7 @@ export function paymentStarter(workflow: () => PaymentWorkflow, clock: Clock): S
       signature: null,
       reason: null,
       createdAt: clock.now(),
+      stuckSince: null,
     };
     return { start, write: { table: "payments", insert: row }, reserved: reserved.writes };
   };

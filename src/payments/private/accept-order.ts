@@ -158,12 +158,13 @@ export class OrderAcceptance {
     const give = assets.named(inputMint);
     if (inputMint === outputMint) {
       const recipients = declared.transfers.length;
-      return routingCost(ledger, { sponsor, treasury }, { asset: give, recipients, pricedAccounts });
+      const order = { asset: give, recipients, pricedAccounts, bid: "floor" } as const;
+      return routingCost(ledger, { sponsor, treasury }, order);
     }
     const desk = swapper?.direct ?? null;
     if (desk === null) throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "liquidity", retryAfter: 60 });
     const get = assets.named(outputMint);
-    return swapCost(ledger, { sponsor, treasury, desk }, { give, get, pricedAccounts });
+    return swapCost(ledger, { sponsor, treasury, desk }, { give, get, pricedAccounts, bid: "floor" });
   }
 
   async #freshOrder(request: CheckedRequest, cost: RoutingCost, held: bigint): Promise<FreshOrder> {
@@ -238,6 +239,7 @@ export class OrderAcceptance {
         slowMs: SLOW_MS,
         refundPauseMs: REFUND_PAUSE_MS,
         sponsorCap: String(order.reservation.amount),
+        bidCeiling: String(this.#with.ledger.bidCeiling),
         isScreened: terms.screen !== null,
       }),
     ];

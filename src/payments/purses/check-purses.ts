@@ -87,6 +87,7 @@ function sendCosts(
         asset,
         recipients: 1,
         pricedAccounts: ledgerMint(asset) === null ? 0 : 1,
+        bid: "floor",
       }),
     ),
   );

@@ -12,8 +12,8 @@ import { readPlan, type StoredPlan } from "../outgoing/plans/stored-plan.ts";
 export const SPONSOR_CAP = "sponsor_cap";
 
 /**
- * Fees are counted so many times: priority fees may rise between the quote and the payout, and transactions that landed
- * with an error are made again.
+ * Fees are counted so many times: bids are raised once at the customer's cost, and transactions that landed with an error are
+ * made again.
  */
 const FEE_HEADROOM = 4n;
 
@@ -24,10 +24,10 @@ export function sponsorCap(cost: RoutingCost): bigint {
 
 /** The part of it that no sweep brings back. */
 export function lastingCost(cost: RoutingCost): bigint {
-  return mostNetworkFees(cost) + cost.accountRent;
+  return mostNetworkFees(cost) + cost.bids + cost.accountRent;
 }
 
-/** The most that the network may be paid for one order. */
+/** The most that a customer pays the network for one order. */
 export function mostNetworkFees({ networkFees }: Pick<RoutingCost, "networkFees">): bigint {
   return networkFees * FEE_HEADROOM;
 }

@@ -150,7 +150,7 @@ export class SwapPricing {
     const pricedAccounts = await this.#accountsToMake({ give, get }, inputs.sender);
     const parties = { sponsor: sponsor.address, treasury, desk: provider.direct };
     const [cost, rate] = await Promise.all([
-      swapCost(ledger, parties, { give, get, pricedAccounts }),
+      swapCost(ledger, parties, { give, get, pricedAccounts, bid: "estimate" }),
       dearestRateOfSol(pricing.terms, give.mint),
     ]);
     return { ...feesOf(cost, rate, { amount: inputs.amount, feeBps }), pricedAccounts };

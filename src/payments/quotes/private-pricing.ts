@@ -26,6 +26,8 @@ export interface PrivateRoutingRules {
   readonly mostRecipients: number;
   /** Lamports that the sponsor may spend within 24 hours, null without a limit. */
   readonly mostSpentPerDay: bigint | null;
+  /** Lamports that bids above what customers pay may be within 24 hours. */
+  readonly mostRaisedPerDay: bigint;
   /** Lamports below which the sponsor is low, null for what fifty sends may take. */
   readonly lowBalance: bigint | null;
   /** Lamports; see `PrivateRoutingOptions`. */
@@ -59,6 +61,7 @@ export class PrivatePricing {
       asset,
       recipients: recipients?.length ?? 1,
       pricedAccounts,
+      bid: "estimate",
     });
     const fees = feesOf(cost, await dearestRateOfSol(this.terms, asset.mint), { amount, feeBps });
     if (fees.smallest > amount) throw tooSmall(asset, fees.smallest);
@@ -109,8 +112,8 @@ export interface OrderFees {
 }
 
 /**
- * The fee covers all that may be spent for good. So an order costs the operator nothing: neither by recipients who close
- * their accounts at the worst moment, nor by a price that moves within its bound.
+ * The fee covers all that may be spent for good, but for bids above one raise. So an order costs the operator nothing else:
+ * neither by recipients who close their accounts at the worst moment, nor by a price that moves within its bound.
  */
 export function feesOf(
   cost: RoutingCost,

@@ -31,8 +31,14 @@ export const payments = defineTable("payments", {
     signature: "text?",
     reason: "text?",
     createdAt: "integer",
+    /** Since when three attempts or more have not landed that an endpoint took; null otherwise, and once it is over. */
+    stuckSince: "integer?",
   },
-  indexes: { ofTransaction: ["transactionId", "createdAt", "id"] },
+  indexes: {
+    ofTransaction: ["transactionId", "createdAt", "id"],
+    stuck: { on: ["stuckSince", "id"], present: ["stuckSince"] },
+  },
+  migrations: [{ add: { stuckSince: null }, beside: true }],
 });
 
 export interface PaymentRecord extends Row<typeof payments> {}
@@ -51,9 +57,11 @@ export const attempts = defineTable("attempts", {
     /** The key by which a transaction of our own making is listed besides its accounts, base58; null for others. */
     reference: column<Address | null>("text?"),
     createdAt: "integer",
+    /** When an endpoint took the bytes of a payment; null before, and for a caller's bytes. */
+    takenAt: "integer?",
   },
   unique: ["messageHash"],
-  migrations: [{ beside: true }],
+  migrations: [{ beside: true }, { add: { takenAt: null }, beside: true }],
   settled: true,
 });
 
@@ -61,6 +69,8 @@ export interface AttemptRecord extends Row<typeof attempts> {}
 
 export const signedReads = (read: TableReader) => ({
   payment: (id: string) => read.get(payments, id),
+  /** Up to `limit` of those that are stuck, the longest first. */
+  stuckPayments: (limit: number) => read.find({ table: payments, index: "stuck", limit }),
   /** Attempts by their signatures, in any order; unknown ones are left out. */
   attempts: (signatures: readonly string[]) => rowsOf(read, attempts, signatures),
   /** The attempt with this signature or this message hash. */

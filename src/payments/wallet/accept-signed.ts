@@ -102,7 +102,7 @@ function attemptOf(
 ): AttemptRecord {
   const { signature, messageHash, bytes, blockhash, lastValidBlockHeight, firstSlot } = verified;
   const sent = { bytes, blockhash, lastValidBlockHeight, firstSlot };
-  return { id: signature, messageHash, transactionId, ...sent, reference, createdAt };
+  return { id: signature, messageHash, transactionId, ...sent, reference, createdAt, takenAt: null };
 }
 
 /** The key in base58 when these signed bytes carry it; null when the caller built a transaction without it. */

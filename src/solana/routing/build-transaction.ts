@@ -2,12 +2,18 @@
 import { PACKET_DATA_SIZE, type MessageV0 } from "@solana/web3.js";
 import { addressOf } from "../../address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
-import { TOKEN_ACCOUNT_BYTES, type TransactionPlan, type UnsignedTransaction } from "../../ledger/routing.ts";
+import {
+  type Bid,
+  TOKEN_ACCOUNT_BYTES,
+  type TransactionPlan,
+  type UnsignedTransaction,
+} from "../../ledger/routing.ts";
 import { unasked } from "../agree.ts";
 import type { NodeContext } from "../ask.ts";
 import { newestBlockhash } from "../blockhash-window.ts";
-import { feeOf, rentMinimum } from "../payment-cost.ts";
-import { ANY_TERMS, compilePlan, signedSize } from "./compile-plan.ts";
+import { priorityFeeOf } from "../compute-budget.ts";
+import { feeWithBid, rentMinimum } from "../payment-cost.ts";
+import { ANY_TERMS, compilePlan, computeLimit, signedSize } from "./compile-plan.ts";
 import { planInstructions } from "./plan-instructions.ts";
 import { unitPrice } from "./unit-price.ts";
 
@@ -17,14 +23,19 @@ export function sizeOf(plan: TransactionPlan): number {
 }
 
 /** See `RoutingLedger.feeOf`. */
-export async function feeOfPlan(nodes: NodeContext, plan: TransactionPlan): Promise<Evidence<bigint>> {
-  return (await buildTransaction(nodes, plan)).networkFee;
+export async function feeOfPlan(
+  nodes: NodeContext,
+  plan: TransactionPlan,
+  from: "estimate" | "floor",
+): Promise<Evidence<bigint>> {
+  return (await buildTransaction(nodes, plan, { from })).networkFee;
 }
 
 /** See `RoutingLedger.buildTransaction`. What is wrong with the plan is said before a node is asked. */
 export async function buildTransaction(
   nodes: NodeContext,
   plan: TransactionPlan,
+  bid: Bid = { from: "estimate" },
 ): Promise<UnsignedTransaction> {
   const { feePayer, moves } = plan;
   const draft = draftOf(plan);
@@ -34,10 +45,13 @@ export async function buildTransaction(
   }
   const markerRent = await rentOfMarkers(nodes, plan);
   const planned = planInstructions(moves, markerRent);
-  const price = await unitPrice(nodes, { planned, writable: writableKeys(draft) });
+  const units = computeLimit(planned);
+  const price = await unitPrice(nodes, units, bid);
+  const priorityFee = priorityFeeOf(units, price);
   // The blockhash last: its 150 blocks are running.
   const { blockhash, lastValidBlockHeight, firstSlot } = await newestBlockhash(nodes);
   const message = compilePlan(feePayer, planned, { unitPrice: price, blockhash });
+  const withoutBid = compilePlan(feePayer, planned, { unitPrice: 0n, blockhash });
   return {
     message: message.serialize(),
     signers: message.staticAccountKeys
@@ -46,7 +60,8 @@ export async function buildTransaction(
     blockhash,
     lastValidBlockHeight,
     firstSlot,
-    networkFee: await feeOf(nodes, message),
+    networkFee: await feeWithBid(nodes, withoutBid, priorityFee),
+    priorityFee,
     markerRent,
   };
 }
@@ -59,8 +74,4 @@ function draftOf({ feePayer, moves }: TransactionPlan): MessageV0 {
 async function rentOfMarkers(nodes: NodeContext, { moves }: TransactionPlan): Promise<Evidence<bigint>> {
   const isMarking = moves.some(({ does }) => does === "mark" || does === "replace");
   return isMarking ? await rentMinimum(nodes, TOKEN_ACCOUNT_BYTES) : unasked(0n);
-}
-
-function writableKeys(message: MessageV0): MessageV0["staticAccountKeys"] {
-  return message.staticAccountKeys.filter((_, index) => message.isAccountWritable(index));
 }

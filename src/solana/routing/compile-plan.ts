@@ -83,7 +83,7 @@ const BUDGET_UNITS = 500;
 const UNITS_PER_BUMP = 1_500;
 
 /** The compute limit of a transaction with these instructions. */
-function computeLimit(planned: readonly PlannedInstruction[]): number {
+export function computeLimit(planned: readonly PlannedInstruction[]): number {
   const units = planned.reduce((sum, each) => sum + UNITS[each.step] + searchUnits(each), BUDGET_UNITS);
   return Math.min(units, MAX_COMPUTE_UNITS);
 }

@@ -1,57 +1,68 @@
 /** Computes the priority fee of our own transactions, per compute unit. */
-import type { PublicKey } from "@solana/web3.js";
-import { weigh } from "../agree.ts";
+import type { Bid } from "../../ledger/routing.ts";
+import type { FeePolicy } from "../fee-policy.ts";
+import { gather } from "../agree.ts";
 import type { NodeContext } from "../ask.ts";
-import type { PlannedInstruction } from "./planned-instruction.ts";
 
 // A dozen blocks of the 150 that are looked at.
-const PRICES_FOR_MS = 5_000;
+const ESTIMATE_FOR_MS = 5_000;
 
-// One lamport a unit. A payout to six token accounts asks for about 250,000 units, so no node can make the sponsor bid
-// more than 0.00025 SOL for it.
-const MAX_UNIT_PRICE = 1_000_000n;
+const MICRO_LAMPORTS = 1_000_000n;
 
-// Of the last 150 blocks, a quarter asked for more: enough to be early without following every spike.
-const QUARTILE = 0.75;
+/**
+ * Millionths of a lamport per compute unit for a transaction that asks for so many units: at least the floor, and no more than
+ * the ceiling pays for. An estimate is five seconds old at most.
+ */
+export async function unitPrice(
+  nodes: NodeContext,
+  units: number,
+  { from, atLeast = 0n, ceiling = nodes.fees.ceiling }: Bid,
+): Promise<bigint> {
+  const most = (ceiling * MICRO_LAMPORTS) / BigInt(units);
+  const least = (atLeast * MICRO_LAMPORTS + BigInt(units) - 1n) / BigInt(units);
+  if (from === "ceiling") return most;
+  const { floor } = nodes.fees;
+  const market = from === "floor" ? floor : await estimateOf(nodes);
+  const bid = [floor, market, least].reduce((highest, each) => (each > highest ? each : highest));
+  return bid < most ? bid : most;
+}
 
-/** A transaction as far as its price depends on it. */
-interface PricedPlan {
-  readonly planned: readonly PlannedInstruction[];
-  /** The accounts that it writes to, the fee payer first. */
-  readonly writable: readonly PublicKey[];
+/** What the market is estimated to take now, in millionths of a lamport per compute unit. */
+function estimateOf(nodes: NodeContext): Promise<bigint> {
+  return nodes.remembered("fee estimate", ESTIMATE_FOR_MS, () => estimated(nodes));
+}
+
+/** A hint: whoever tells nothing, or something that is no price, leaves the bid at the floor. */
+async function estimated(nodes: NodeContext): Promise<bigint> {
+  const { estimate, floor, percentile } = nodes.fees;
+  if (estimate === null) return await lowestEstimate(nodes, percentile);
+  try {
+    const told: unknown = await estimate();
+    if (typeof told === "bigint" && told >= 0n) return told;
+    throw new TypeError(`fees.estimate must resolve to a bigint from 0, not ${typeof told}`);
+  } catch (err) {
+    nodes.log.warn({ err }, "fees.estimate told no price: bids are at the floor");
+    return floor;
+  }
 }
 
 /**
- * Millionths of a lamport per compute unit, from what recent blocks asked of those who write to the same accounts, as it
- * was five seconds ago at most and as the cheapest of the endpoints tells. The same payees have the same price: nobody else writes to what is ours in a plan, the
- * deposit address, its markers and its token accounts.
+ * The lowest that an endpoint tells: one that tells too much makes no payment dearer. Nodes are asked without accounts: of
+ * accounts that only we write to they tell what we have bid ourselves, or nothing.
  */
-export async function unitPrice(nodes: NodeContext, { planned, writable }: PricedPlan): Promise<bigint> {
-  const accounts = writable.map((key) => key.toBase58());
-  const [feePayer = ""] = accounts;
-  const key = ["price", feePayer, ...payeesIn(planned)].join(" ");
-  const cheapest = await nodes.remembered(key, PRICES_FOR_MS, () =>
-    weigh(
-      nodes,
-      ({ rpc }) => rpc.getRecentPrioritizationFees(accounts),
-      // One endpoint that tells too much makes no payment dearer.
-      (told) => Math.min(...told.map(quartileOf)),
-    ),
+async function lowestEstimate(nodes: NodeContext, percentile: FeePolicy["percentile"]): Promise<bigint> {
+  return await gather(
+    nodes,
+    ({ rpc }) => rpc.getRecentPrioritizationFees(),
+    (told) => {
+      const estimates = told.map((fees) => percentileOf(fees, percentile));
+      return BigInt(estimates.length === 0 ? 0 : Math.min(...estimates));
+    },
   );
-  const price = BigInt(cheapest);
-  return price < MAX_UNIT_PRICE ? price : MAX_UNIT_PRICE;
 }
 
-function quartileOf(fees: readonly number[]): number {
-  return fees.toSorted((a, b) => a - b)[Math.floor(fees.length * QUARTILE)] ?? 0;
-}
-
-/** The accounts that are paid: in a transfer of SOL and of tokens the last one that is written to. */
-function payeesIn(planned: readonly PlannedInstruction[]): readonly string[] {
-  const payees = planned
-    .filter(({ step }) => step === "pay")
-    .map(
-      ({ instruction }) => instruction.keys.findLast(({ isWritable }) => isWritable)?.pubkey.toBase58() ?? "",
-    );
-  return payees.toSorted();
+/** Of the blocks in which somebody had to bid for a place. */
+function percentileOf(fees: readonly number[], percentile: number): number {
+  const paid = fees.filter((fee) => fee > 0).toSorted((a, b) => a - b);
+  return paid[Math.min(paid.length - 1, Math.floor((paid.length * percentile) / 100))] ?? 0;
 }

@@ -235,11 +235,9 @@ export class RpcNode {
     return await this.#ask(count, "getMinimumBalanceForRentExemption", [bytes, { commitment }]);
   }
 
-  /**
-   * Recent priority fees of transactions that write to these accounts, in millionths of a lamport per compute unit.
-   */
-  async getRecentPrioritizationFees(accounts: readonly string[]): Promise<readonly number[]> {
-    const told = await this.#ask(SHAPES.fees, "getRecentPrioritizationFees", [accounts]);
+  /** The least priority fee of each of the last blocks, in millionths of a lamport per compute unit. */
+  async getRecentPrioritizationFees(): Promise<readonly number[]> {
+    const told = await this.#ask(SHAPES.fees, "getRecentPrioritizationFees", []);
     return told.map(({ prioritizationFee }) => prioritizationFee);
   }
 

@@ -100,7 +100,7 @@ export const markerCases: readonly LedgerContractCase[] = [
       );
       const sweep = planOf(everybody, ...[SEED, PLAN, "leaf"].map((seed) => unmark(everybody, seed)));
       const [before] = await holds(world, sponsor.address);
-      const fee = await ledger.feeOf(sweep);
+      const fee = await ledger.feeOf(sweep, "estimate");
       await succeed(world, sweep, sponsor, payer);
       const [after] = await holds(world, sponsor.address);
       assert.equal(after - before, 3n * rent + 2n * AMOUNT - fee);

@@ -31,7 +31,7 @@ export const routingMoveCases: readonly LedgerContractCase[] = [
     const { sponsor, payer } = everybody;
     const { address } = await world.wallet({});
     const pay = planOf(everybody, mark(everybody), coin(payer, address, AMOUNT));
-    const fee = await ledger.feeOf(pay);
+    const fee = await ledger.feeOf(pay, "estimate");
     assert.equal((await ledger.buildTransaction(pay)).networkFee, fee);
     await succeed(world, pay, sponsor, payer);
     assert.deepEqual(await holds(world, sponsor.address), [
@@ -216,7 +216,7 @@ export const routingMoveCases: readonly LedgerContractCase[] = [
         ...["payout", "sweep"].map((seed) => unmark(everybody, seed)),
       );
       const [before] = await holds(world, sponsor.address);
-      const fee = await ledger.feeOf(sweep);
+      const fee = await ledger.feeOf(sweep, "estimate");
       await succeed(world, sweep, sponsor, payer);
       // One marker came and went within the sweep; the other one's rent and the token account's came back.
       assert.equal((await holds(world, sponsor.address))[0] - before, 2n * rent - fee);

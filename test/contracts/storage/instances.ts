@@ -188,6 +188,7 @@ export const instanceCases: readonly StorageContractCase[] = [
       firstSlot: 1,
       reference: null,
       createdAt: 1,
+      takenAt: null,
     };
     const events = ["a"];
     const start = { ...startOf("i") };

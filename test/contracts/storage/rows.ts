@@ -128,6 +128,7 @@ export const fullRows: Rows = {
     signature: "signature",
     reason: TEXT,
     createdAt: LATEST,
+    stuckSince: LATEST,
   },
   entries: {
     id: "payment:0",
@@ -171,6 +172,7 @@ export const fullRows: Rows = {
     firstSlot: LATEST,
     reference: ADDRESS,
     createdAt: 1,
+    takenAt: LATEST,
   },
   idempotency: { id: "idempotency", fingerprint: "fp", answer: `{ "a" :1.0,"ü":"\\u0000"}`, createdAt: 1 },
   notices: {

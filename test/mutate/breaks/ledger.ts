@@ -223,8 +223,8 @@ export const LEDGER_BREAKS: readonly Break[] = [
   {
     property: "a priority fee is bounded against what nodes answer",
     file: "src/solana/routing/unit-price.ts",
-    text: "price < MAX_UNIT_PRICE ? price : MAX_UNIT_PRICE",
-    replacement: "price",
+    text: "bid < most ? bid : most",
+    replacement: "bid",
     tests: ["solana/routing/unit-price.test.ts"],
   },
   {
@@ -265,8 +265,8 @@ export const LEDGER_BREAKS: readonly Break[] = [
   {
     property: "one endpoint that tells a high price makes no payment dearer",
     file: "src/solana/routing/unit-price.ts",
-    text: "Math.min(...told.map(quartileOf))",
-    replacement: "Math.max(...told.map(quartileOf))",
+    text: "Math.min(...estimates)",
+    replacement: "Math.max(...estimates)",
     tests: ["solana/routing/unit-price.test.ts"],
   },
   {
@@ -282,5 +282,12 @@ export const LEDGER_BREAKS: readonly Break[] = [
     text: "if (method in backend) return fault",
     replacement: 'if (method in backend && method !== "signAndSendTransactions") return fault',
     tests: ["solana/keychain-signer.test.ts"],
+  },
+  {
+    property: "N1: nobody bids less than the floor",
+    file: "src/solana/routing/unit-price.ts",
+    text: "[floor, market, least]",
+    replacement: "[market, least]",
+    tests: ["solana/routing/unit-price.test.ts", "payments/private/fee-market.test.ts"],
   },
 ];

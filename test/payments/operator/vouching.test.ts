@@ -324,6 +324,7 @@ base(
       signature: null,
       reason: null,
       createdAt: 0,
+      stuckSince: null,
     });
     const others = [
       refund("failed", "90", word.word),

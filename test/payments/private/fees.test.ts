@@ -35,10 +35,19 @@ test("what lamports are worth is the smallest whole amount that is worth as much
 });
 
 test("R14: a payout that is made again binds two marks more, its own and that of what it replaces", async () => {
-  const ledger = { feeOf: async () => 0n, rentMinimum: async (bytes: number) => BigInt(bytes) };
+  const ledger = {
+    bidCeiling: 0n,
+    feeOf: async () => 0n,
+    rentMinimum: async (bytes: number) => BigInt(bytes),
+  };
   const parties = { sponsor: SOL_MINT, treasury: SOL_MINT };
   const bound = async (recipients: number): Promise<bigint> => {
-    const order = { asset: { mint: SOL_MINT, decimals: 9 } as Token, recipients, pricedAccounts: 0 };
+    const order = {
+      asset: { mint: SOL_MINT, decimals: 9 } as Token,
+      recipients,
+      pricedAccounts: 0,
+      bid: "floor" as const,
+    };
     return (await routingCost(ledger as unknown as RoutingLedger, parties, order)).deposits;
   };
   // Twelve recipients more are one payout more.

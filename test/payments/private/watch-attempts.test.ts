@@ -55,6 +55,7 @@ const test = vitestTest.extend("stage", async ({}) => {
     lastValidBlockHeight: LAST_VALID,
     reference: null,
     createdAt: stage.clock.now(),
+    takenAt: null,
   }));
   await storage.commit([{ writes: attempts.map((insert) => ({ table: "attempts", insert })) }]);
   return stage;

@@ -12,7 +12,6 @@ import { dropping } from "../../kit/odd-endpoints.ts";
 
 type Amounts = readonly [bigint, bigint, bigint];
 
-const NETWORK_FEE = 10_000n;
 const DESK: Amounts = [INVENTORY.lamports ?? 0n, INVENTORY.usdc ?? 0n, INVENTORY.usdt ?? 0n];
 const ALICE: Amounts = [10_000_000_000n, 1_000_000_000n, 1_000_000_000n];
 const ASSETS = ["SOL", "USDC", "USDT"] as const;
@@ -43,22 +42,22 @@ const post = (world: Stage, body: object) => world.service.createTransaction(wor
 
 describe("both legs", () => {
   test.for([
-    ["SOL", "USDC", "1"],
-    ["USDC", "SOL", "150"],
-    ["USDC", "USDT", "40.000001"],
-    ["USDT", "USDC", "0.5"],
+    ["SOL", "USDC", "1", "0.000010051"],
+    ["USDC", "SOL", "150", "0.000010021"],
+    ["USDC", "USDT", "40.000001", "0.000010051"],
+    ["USDT", "USDC", "0.5", "0.000010051"],
   ] as const)(
     "W20: from %s to %s both move in one transaction, exactly as quoted",
-    async ([give, get, amount], { world }) => {
+    async ([give, get, amount, fee], { world }) => {
       const { alice } = world;
       const { quote, body } = await world.swap(world.customer, { sender: alice, give, get, amount });
-      expect(quote).toMatchObject({ inputAmount: amount, feeAsset: "SOL", fee: "0.00001" });
+      expect(quote).toMatchObject({ inputAmount: amount, feeAsset: "SOL", fee });
       expect(quote.minOutputAmount).toBe(quote.outputAmount);
       await world.finalize();
 
       const done = await world.service.transaction(world.customer, body.transactionId);
       const { signature } = body;
-      expect(done).toMatchObject({ status: "completed", type: "swap", mode: "wallet", fee: "0.00001" });
+      expect(done).toMatchObject({ status: "completed", type: "swap", mode: "wallet", fee });
       expect(done.recipients).toEqual([
         { address: alice.address, amount: quote.outputAmount, status: "paid", signature },
       ]);
@@ -66,7 +65,7 @@ describe("both legs", () => {
       const got = units(quote.outputAmount, decimalsOf(get));
       const deltas = ASSETS.map((asset) => (asset === give ? given : asset === get ? -got : 0n));
       expect(await changed(world, world.desk, DESK)).toEqual(deltas);
-      const hers = deltas.map((delta, index) => -delta - (index === 0 ? NETWORK_FEE : 0n));
+      const hers = deltas.map((delta, index) => -delta - (index === 0 ? units(fee, 9) : 0n));
       expect(await changed(world, alice.address, ALICE)).toEqual(hers);
       expect(await world.promised(get)).toBe(0n);
     },

@@ -185,7 +185,7 @@ describe("M5: the bytes have landed, and both nodes are honest but without that 
       status: "completed",
       attention: null,
       attentionMessage: null,
-      fee: "0.000005",
+      fee: "0.000005091",
       recipients: [{ status: "paid" }],
     });
     expect(await service.health()).toMatchObject({ status: "ok", unprovable: 0 });
@@ -301,7 +301,7 @@ describe("M5: the bytes have landed, and both nodes are honest but without that 
     expect(await scene.shown(id)).toMatchObject({
       status: "failed",
       landedAfterCancel: true,
-      fee: "0.000005",
+      fee: "0.000005091",
       recipients: [{ status: "paid", signature }],
     });
   });

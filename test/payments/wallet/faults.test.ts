@@ -227,7 +227,7 @@ test("landed with an error it is failed once that is final, never confirmed, and
     [first, second].map(({ transactionId }) => world.service.transaction(world.customer, transactionId)),
   );
   const failed = views.find(({ status }) => status === "failed");
-  expect(failed).toMatchObject({ reason: "transaction_error", fee: "0.000005" });
+  expect(failed).toMatchObject({ reason: "transaction_error", fee: "0.000005091" });
   expect(failed?.recipients).toMatchObject([{ status: "unpaid" }]);
   expect(world.told.toSorted()).toEqual(
     [...WHOLE_STORY, "transaction.pending", "transaction.failed"].toSorted(),

@@ -25,7 +25,7 @@ test("W19: a send is pending, confirmed and completed, each told once and in ord
   const done = await service.transaction(caller, created.transactionId);
   expect(done).toMatchObject({ status: "completed", signature: created.signature, reason: null });
   expect(done.blockTime).toBeTypeOf("number");
-  expect(done.fee).toBe("0.000005");
+  expect(done.fee).toBe("0.000005091");
   expect(done.recipients).toEqual([
     { address: bob.address, amount: "12.5", status: "paid", signature: created.signature },
   ]);

@@ -78,6 +78,7 @@ const test = vitestTest.extend("stage", async ({}) => {
     firstSlot: 0,
     reference: null,
     createdAt: 0,
+    takenAt: null,
   }));
   await storage.commit([{ writes: attempts.map((insert) => ({ table: "attempts", insert })) }]);
   return new Stage(storage);

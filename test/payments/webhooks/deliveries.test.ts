@@ -41,7 +41,7 @@ describe("a delivery", () => {
         type: "send",
         signature,
         blockTime,
-        fee: "0.000005",
+        fee: "0.000005091",
         recipients: [{ address: expect.any(String) as string, amount: "1.5" }],
         reason: null,
         reference: null,

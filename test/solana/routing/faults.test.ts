@@ -123,12 +123,14 @@ describe("a payee", () => {
       harvester: usdc(deposit, harvester.address, USDC, deposit.address),
     };
     const all = plan(mark(deposit), legs.present, legs.harvester, legs.priced);
-    expectFault(await carryOut(all, deposit), "payee", 2);
+    const failed = await carryOut(all, deposit);
+    expectFault(failed, "payee", 2);
     const others = await carryOut(plan(mark(deposit), legs.present, legs.priced), deposit);
     expect(others.landed).toBeNull();
     expect(await holds(deposit.address)).toEqual([0n, 8n * USDC]);
-    // Two fees of two signatures, one marker, one token account.
-    expect(spent - (await holds(sponsor.address))[0]).toBe(20_000n + 2n * rentOfToken);
+    const bids = failed.priorityFee + others.priorityFee;
+    // Two fees of two signatures and their bids, one marker, one token account.
+    expect(spent - (await holds(sponsor.address))[0]).toBe(20_000n + bids + 2n * rentOfToken);
   });
 
   test("P16: who closed it fails alone too when somebody gave the deposit address lamports to pay with", async ({

@@ -21,6 +21,8 @@ export interface Outcome {
   readonly tried: TransactionFault | null;
   /** Null when it succeeded. */
   readonly landed: TransactionFault | null;
+  /** What it bid for its place in a block, in lamports. */
+  readonly priorityFee: bigint;
 }
 
 /** Somebody with a key. */
@@ -136,7 +138,7 @@ export async function routingFixture(): Promise<RoutingFixture> {
       if (status?.commitment !== "finalized") throw new Error("a transaction did not land");
       const landed =
         status.error === null ? null : await ledger.explainError(plan, agreed<string>(status.error));
-      return { signed, tried, landed };
+      return { signed, tried, landed, priorityFee: unsigned.priorityFee };
     },
     markers: async ({ address }, ...seeds) => (await ledger.markers(address, seeds)).markers,
     holds: async (owner) => {

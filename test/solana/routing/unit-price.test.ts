@@ -1,8 +1,8 @@
-/** What a transaction of ours bids for its place, and never more. */
+/** What a transaction of ours bids for its place in a block, and never more. */
 import { VersionedMessage } from "@solana/web3.js";
 import { expect } from "vitest";
-import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
-import type { Fetch } from "../../../src/solana/index.ts";
+import type { Bid } from "../../../src/ledger/routing.ts";
+import type { FeeOptions, Fetch } from "../../../src/solana/index.ts";
 import { callIn, type Party, type RoutingFixture } from "./routing-fixture.ts";
 import { sharedRoutingTest } from "./routing-test.ts";
 
@@ -16,80 +16,115 @@ const test = sharedRoutingTest.extend("scene", { scope: "file" }, async ({ world
   deposit: world.party({ lamports: 10_000_000_000n, usdc: 1_000_000n }),
 }));
 
-/** What a token payout bids when each node says that recent blocks asked for these prices; and whom it asked about. */
-async function bidAt(
-  scene: Scene,
-  ...pricesByNode: readonly (readonly unknown[])[]
-): Promise<{
-  price: bigint;
-  units: number;
-  fee: bigint;
-  asked: readonly string[];
-  writable: readonly string[];
-}> {
-  const { deposit } = scene;
-  const { ledgerOf, chain, plan, mark, usdc, nobody } = scene;
-  let asked: readonly string[] = [];
-  const nodes = pricesByNode.map((prices, index) => ({
+/** The fees that each node tells of recent blocks, the options, and how a transaction bids. */
+interface Market {
+  readonly told?: readonly (readonly unknown[])[];
+  readonly fees?: FeeOptions;
+  readonly bid?: Bid;
+}
+
+/** What a token payout bids, and what the nodes were asked. */
+async function bidAt(scene: Scene, { told = [[]], fees = {}, bid }: Market) {
+  const { deposit, ledgerOf, chain, plan, mark, usdc, nobody } = scene;
+  const asked: (readonly unknown[])[] = [];
+  const nodes = told.map((prices, index) => ({
     url: `http://local${index}`,
     fetch: async (url, init) => {
       const call = callIn(init);
       if (call.method !== "getRecentPrioritizationFees") return await chain.fetch(url, init);
-      asked = call.params[0] as readonly string[];
+      asked.push(call.params);
       const result = prices.map((prioritizationFee, slot) => ({ slot, prioritizationFee }));
       return Response.json({ jsonrpc: "2.0", id: call.id, result });
     },
   })) satisfies readonly { readonly url: string; readonly fetch: Fetch }[];
-  const ledger = ledgerOf(nodes);
+  const ledger = ledgerOf(nodes, { fees });
   try {
-    const built = await ledger.buildTransaction(plan(mark(deposit), usdc(deposit, nobody(), 1n)));
+    const built = await ledger.buildTransaction(plan(mark(deposit), usdc(deposit, nobody(), 1n)), bid);
     const message = VersionedMessage.deserialize(built.message);
     const [limit, price] = message.compiledInstructions.map(({ data }) => Buffer.from(data));
     if (limit === undefined || price === undefined) throw new RangeError("no budget");
     expect([limit[0], price[0]]).toEqual([2, 3]);
-    const keys = message.staticAccountKeys.map(String);
-    return {
-      price: price.readBigUInt64LE(1),
-      units: limit.readUInt32LE(1),
-      fee: built.networkFee,
-      asked,
-      writable: keys.filter((_, index) => message.isAccountWritable(index)),
-    };
+    const { networkFee: fee, priorityFee } = built;
+    return { price: price.readBigUInt64LE(1), units: limit.readUInt32LE(1), fee, priorityFee, asked };
   } finally {
     await ledger.close();
   }
 }
 
-test("three quarters of the recent blocks would have taken the bid; nobody asked for anything is no bid", async ({
-  scene,
-}) => {
-  const prices = Array.from({ length: 100 }, (_, index) => (index * 37) % 100);
-  expect((await bidAt(scene, prices)).price).toBe(75n);
-  expect((await bidAt(scene, [])).price).toBe(0n);
-  expect((await bidAt(scene, [0, 0, 0])).price).toBe(0n);
+/** The highest price at which so many units stay within the ceiling. */
+const priceOf = (lamports: bigint, units: number): bigint => (lamports * 1_000_000n) / BigInt(units);
+
+test("N1: a bid is the floor where nobody had to bid, whatever a node says of that", async ({ scene }) => {
+  for (const told of [[], [0, 0, 0], [0, 7, 999]]) {
+    expect((await bidAt(scene, { told: [told] })).price, String(told)).toBe(1_000n);
+  }
+  expect((await bidAt(scene, { fees: { floor: 0n } })).price).toBe(0n);
 });
 
-test("whatever a node answers, a unit costs the sponsor one lamport at most", async ({ scene }) => {
-  for (const told of [Number.MAX_SAFE_INTEGER, 2 ** 64]) {
-    const { price, units, fee } = await bidAt(scene, [told]);
-    expect(price).toBe(1_000_000n);
-    expect(fee).toBe(10_000n + BigInt(units));
-  }
+test("three quarters of the blocks in which somebody had to bid would have taken the bid, or as many as the option says", async ({
+  scene,
+}) => {
+  const told = [[...Array.from({ length: 100 }, (_, index) => 1_001 + ((index * 37) % 100)), 0, 0, 0]];
+  expect((await bidAt(scene, { told })).price).toBe(1_076n);
+  expect((await bidAt(scene, { told, fees: { percentile: 50 } })).price).toBe(1_051n);
+  expect((await bidAt(scene, { told, fees: { percentile: 100 } })).price).toBe(1_100n);
+});
+
+test("nodes are asked about no accounts: of ours alone they would tell what we have bid ourselves", async ({
+  scene,
+}) => {
+  expect((await bidAt(scene, { told: [[1]] })).asked).toEqual([[]]);
 });
 
 test("M34: one of two nodes that tells a high price makes no payment dearer", async ({ scene }) => {
-  expect((await bidAt(scene, [7], [1_000_000])).price).toBe(7n);
-  expect((await bidAt(scene, [1_000_000], [7])).price).toBe(7n);
+  expect((await bidAt(scene, { told: [[7_000], [1_000_000]] })).price).toBe(7_000n);
+  expect((await bidAt(scene, { told: [[1_000_000], [7_000]] })).price).toBe(7_000n);
 });
 
-test("the price is asked for the accounts that the transaction writes to", async ({ scene }) => {
-  const { asked, writable } = await bidAt(scene, [1]);
-  expect(asked.toSorted()).toEqual(writable.toSorted());
-  // Sponsor, marker and two token accounts.
-  expect(asked).toHaveLength(4);
+test("N20: whatever a node answers, a transaction bids 50,000 lamports at most, or what the option says", async ({
+  scene,
+}) => {
+  for (const told of [1e9, Number.MAX_SAFE_INTEGER, 2 ** 64]) {
+    const { price, units, fee, priorityFee } = await bidAt(scene, { told: [[told]] });
+    expect(price).toBe(priceOf(50_000n, units));
+    expect(priorityFee).toBeLessThanOrEqual(50_000n);
+    expect(fee).toBe(10_000n + priorityFee);
+    const dear = await bidAt(scene, { told: [[told]], fees: { ceiling: 90_000n } });
+    expect(dear.price).toBe(priceOf(90_000n, dear.units));
+  }
 });
 
-test("the price is asked for once for the same payees, and again for other payees and after five seconds", async ({
+test("a bid begins where it is told to, is no less than it must be, and stays below the ceiling of its order", async ({
+  scene,
+}) => {
+  const told = [[5_000]];
+  expect((await bidAt(scene, { told, bid: { from: "estimate" } })).price).toBe(5_000n);
+  expect((await bidAt(scene, { told, bid: { from: "floor" } })).price).toBe(1_000n);
+  const { units, price } = await bidAt(scene, { told, bid: { from: "ceiling" } });
+  expect(price).toBe(priceOf(50_000n, units));
+  const raised = await bidAt(scene, { told, bid: { from: "floor", atLeast: 777n } });
+  // A price is a whole number, so a bid may be a lamport more.
+  expect([777n, 778n]).toContain(raised.priorityFee);
+  const low = await bidAt(scene, { told, bid: { from: "floor", atLeast: 777n, ceiling: 500n } });
+  expect(low.price).toBe(priceOf(500n, low.units));
+});
+
+test("an estimate of another source moves a bid between floor and ceiling, and one that fails leaves it at the floor", async ({
+  scene,
+}) => {
+  const of = async (estimate: () => Promise<bigint>) => bidAt(scene, { told: [[9_000]], fees: { estimate } });
+  const told = await of(async () => 6_000n);
+  expect(told.price).toBe(6_000n);
+  expect(told.asked).toEqual([]);
+  expect((await of(async () => 5n)).price).toBe(1_000n);
+  const { price, units } = await of(async () => 10n ** 18n);
+  expect(price).toBe(priceOf(50_000n, units));
+  expect((await of(() => Promise.reject(new Error("out")))).price).toBe(1_000n);
+  expect((await of(async () => -1n)).price).toBe(1_000n);
+  expect((await of(async () => "7000" as unknown as bigint)).price).toBe(1_000n);
+});
+
+test("the market is asked about once in five seconds", async ({
   scene: { ledgerOf, chain, clock, plan, party, mark, usdc, nobody },
 }) => {
   let asked = 0;
@@ -98,24 +133,26 @@ test("the price is asked for once for the same payees, and again for other payee
     return await chain.fetch(url, init);
   };
   const ledger = ledgerOf([{ url: "http://local", fetch: node }]);
-  const [payee, other] = [nobody(), nobody()];
-  const build = async (to: typeof payee): Promise<unknown> => {
-    // Each order is paid out of an address of its own.
+  const build = async (): Promise<unknown> => {
     const from = party({ lamports: 10_000_000_000n, usdc: 1_000_000n });
-    return await ledger.buildTransaction(plan(mark(from), usdc(from, to, 1n)));
+    return await ledger.buildTransaction(plan(mark(from), usdc(from, nobody(), 1n)));
   };
-  for (const to of [payee, payee, payee]) await build(to);
+  for (let times = 0; times < 3; times += 1) await build();
   expect(asked).toBe(1);
-  await build(other);
-  expect(asked).toBe(2);
   clock.advance(5_000);
-  await build(payee);
-  expect(asked).toBe(3);
+  await build();
+  expect(asked).toBe(2);
   await ledger.close();
 });
 
-test("a price that is no whole number is no answer", async ({ scene }) => {
+test("a price that is no whole number is no answer, and the bid is the floor", async ({ scene }) => {
   for (const price of [-1, 0.5, "1", null]) {
-    await expect(bidAt(scene, [price])).rejects.toBeInstanceOf(LedgerUnavailable);
+    expect((await bidAt(scene, { told: [[price]] })).price).toBe(1_000n);
   }
+});
+
+test("wrong fees are refused by the name of their option", ({ scene: { ledgerOf } }) => {
+  const nodes = [{ url: "http://local" }];
+  const wrong = { floor: -1n, ceiling: 0n, percentile: 0 };
+  expect(() => ledgerOf(nodes, { fees: wrong })).toThrow(/fees\.floor[^]*fees\.ceiling[^]*fees\.percentile/);
 });

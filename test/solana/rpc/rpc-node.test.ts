@@ -117,7 +117,7 @@ const CASES: readonly Case[] = [
   },
   {
     method: "getRecentPrioritizationFees",
-    ask: (node) => node.getRecentPrioritizationFees([ADDRESS]),
+    ask: (node) => node.getRecentPrioritizationFees(),
     // Everybody who pays for it can write the greatest of prices into a block.
     answers: [[], [{ slot: 1, prioritizationFee: 2 ** 64 }]],
     noAnswers: { "a fraction": [{ slot: 1, prioritizationFee: 0.5 }], "no price": [{ slot: 1 }] },

@@ -24,6 +24,8 @@ export type MatterKind =
   | "unexplained"
   /** Something is watched, and for too long nothing was read about it. */
   | "stuck_watch"
+  /** Attempts of a payment are taken by endpoints, and none of them lands. */
+  | "stuck_payment"
   /** Nearly as many deposits are waited for as the endpoints permit to be looked at in time. */
   | "crowded_watch"
   /** A signer, a price source or the screening does not answer, and what needs it waits. */

@@ -17,6 +17,7 @@ import { heldAddresses } from "./held-addresses.ts";
 import type { AttentionSource } from "./matter.ts";
 import { orphans, deadLetters, failingTasks } from "./troubled-tasks.ts";
 import type { SightingList } from "./sighting-list.ts";
+import { stuckPayments } from "./stuck-payments.ts";
 import { crowdedWatch } from "./crowded-watch.ts";
 
 /** Dependencies of the sources. */
@@ -56,6 +57,7 @@ export function attentionSources({
     orphans(storage, clock, workflowKeys),
     abandonedWebhooks(storage),
     unprovableTransactions(storage),
+    stuckPayments(storage),
     lowPurses(purses),
     silentParts(storage, parts),
     loweredNumber({ storage, clock }),

@@ -102,6 +102,7 @@ function costOfSend({ ledger, assets, routing }: RestoringParts): ReturnType<typ
     asset: assets.named(ORDERED_MINT),
     recipients: 1,
     pricedAccounts: 0,
+    bid: "floor",
   });
 }
 
@@ -161,7 +162,7 @@ function depositOf(
 
 /** `allowance` is what the sponsor may spend on the order, in lamports. */
 function startsOf(
-  { assets, routing }: RestoringParts,
+  { ledger, assets, routing }: RestoringParts,
   { transactionId, address, createdAt }: DerivedAddress,
   allowance: bigint,
 ): readonly StartRequest[] {
@@ -184,6 +185,7 @@ function startsOf(
       slowMs: SLOW_MS,
       refundPauseMs: REFUND_PAUSE_MS,
       sponsorCap: String(allowance),
+      bidCeiling: String(ledger.bidCeiling),
       isScreened: terms.screen !== null,
       isRecovered: true,
     }),

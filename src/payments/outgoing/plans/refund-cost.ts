@@ -15,7 +15,7 @@ export interface RefundFees {
 /** The cost of refunding an asset, for its receiver. */
 export type RefundCost = (asset: Token, receiver: Address) => Promise<RefundFees>;
 
-/** The refund, and the sweep that takes its marker away. */
+/** The refund, which may have to bid up to the ceiling, and the sweep that takes its marker away. */
 const TRANSACTIONS_PER_REFUND = 2n;
 /** A second seed, for the plan that replaces the marker: only size and price matter. */
 const OTHER_SEED = "1".repeat(ANY_SEED.length);
@@ -34,21 +34,24 @@ export function refundCosts({
   const networkFeeOf = (asset: Token, to: Address): Promise<bigint> => {
     const mint = ledgerMint(asset);
     const { decimals } = asset;
-    return ledger.feeOf({
-      feePayer: sponsor,
-      moves: [
-        { does: "replace", base: treasury, seed: ANY_SEED, plan: OTHER_SEED, payer: sponsor },
-        {
-          does: "transfer",
-          mint,
-          decimals,
-          from: treasury,
-          to,
-          amount: 1n,
-          accountPayer: mint === null ? null : sponsor,
-        },
-      ],
-    });
+    return ledger.feeOf(
+      {
+        feePayer: sponsor,
+        moves: [
+          { does: "replace", base: treasury, seed: ANY_SEED, plan: OTHER_SEED, payer: sponsor },
+          {
+            does: "transfer",
+            mint,
+            decimals,
+            from: treasury,
+            to,
+            amount: 1n,
+            accountPayer: mint === null ? null : sponsor,
+          },
+        ],
+      },
+      "floor",
+    );
   };
 
   return async (asset, receiver) => {
@@ -58,7 +61,7 @@ export function refundCosts({
       mint === null ? [true] : ledger.haveTokenAccounts([receiver], mint),
     ]);
     const rent = needsNone ? 0n : await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES);
-    const lamports = networkFee * TRANSACTIONS_PER_REFUND + rent;
+    const lamports = networkFee * TRANSACTIONS_PER_REFUND + ledger.bidCeiling + rent;
     return {
       refundCost: mint === null ? lamports : worthAtMost(lamports, await prices.rate(SOL_MINT, asset.mint)),
       isAccountPriced: !needsNone,

@@ -8,6 +8,8 @@ import { sweepsFor } from "./plan-settlement.ts";
 /** Costs of routing: lamports that are gone, and deposits that the sweep brings back. */
 export interface RoutingCost {
   readonly networkFees: bigint;
+  /** The most that the transactions bid beyond that for their places in blocks. */
+  readonly bids: bigint;
   /** Rent of the token accounts that the sponsor makes for recipients. */
   readonly accountRent: bigint;
   /** Rent of markers, loans, and the costs of refunds, which the refunded money pays. */
@@ -33,16 +35,21 @@ interface CostParties {
   readonly treasury: Address;
 }
 
+/** Where the bids begin that the fees count: a customer pays for the estimate, and a reserve trusts no estimate. */
+export type PricedBid = Parameters<RoutingLedger["feeOf"]>[1];
+
 /** The routed asset, and the number of recipients. */
 interface CostedOrder {
   readonly asset: Token;
   readonly recipients: number;
   readonly pricedAccounts: number;
+  readonly bid: PricedBid;
 }
 
 /** Unit costs in lamports: the fee of a transaction, and the rent of accounts. */
 interface UnitCosts {
   readonly fee: bigint;
+  readonly bidCeiling: bigint;
   readonly emptyRent: bigint;
   readonly tokenRent: bigint;
 }
@@ -51,17 +58,18 @@ interface UnitCosts {
 export async function routingCost(
   ledger: RoutingLedger,
   { sponsor, treasury }: CostParties,
-  { asset, recipients, pricedAccounts }: CostedOrder,
+  { asset, recipients, pricedAccounts, bid }: CostedOrder,
 ): Promise<RoutingCost> {
   const mint = ledgerMint(asset);
   const payouts = recipients === 0 ? 0 : payoutsFor(asset, recipients);
   const plans = payouts > 1 ? 1 : 0;
   const markers = markersFor(payouts, plans);
   const sweeps = sweepsFor(markers);
-  const units = await unitCosts(ledger, { sponsor, treasury }, asset);
-  const { fee, emptyRent, tokenRent } = units;
+  const units = await unitCosts(ledger, { sponsor, treasury }, { asset, bid });
+  const { fee, bidCeiling, emptyRent, tokenRent } = units;
   return {
     networkFees: fee * BigInt(payouts + plans + sweeps),
+    bids: bidCeiling * BigInt(payouts + plans),
     accountRent: tokenRent * BigInt(pricedAccounts),
     deposits:
       tokenRent * BigInt(markers - REFUNDS * MARKERS_PER_REPLACEMENT) +
@@ -89,7 +97,7 @@ export async function standingCost(
   { asset, markers, refunds }: BoundCount,
 ): Promise<bigint> {
   if (markers === 0 && refunds === 0) return 0n;
-  const units = await unitCosts(ledger, parties, asset);
+  const units = await unitCosts(ledger, parties, { asset, bid: "floor" });
   const { fee, tokenRent } = units;
   const sweeps = markers === 0 ? 0 : sweepsFor(markers);
   return tokenRent * BigInt(markers) + fee * BigInt(sweeps) + costOfRefund(units, asset) * BigInt(refunds);
@@ -99,35 +107,38 @@ export async function standingCost(
  * The cost of a refund: its markers, its transaction and share of the sweep, the receiver's account, and in SOL the
  * loan.
  */
-function costOfRefund({ fee, emptyRent, tokenRent }: UnitCosts, asset: Token): bigint {
+function costOfRefund({ fee, bidCeiling, emptyRent, tokenRent }: UnitCosts, asset: Token): bigint {
   const loan = ledgerMint(asset) === null ? emptyRent : 0n;
-  return tokenRent * BigInt(MARKERS_PER_REPLACEMENT) + fee * 2n + tokenRent + loan;
+  return tokenRent * BigInt(MARKERS_PER_REPLACEMENT) + fee * 2n + bidCeiling + tokenRent + loan;
 }
 
 async function unitCosts(
   ledger: RoutingLedger,
   { sponsor, treasury }: CostParties,
-  asset: Token,
+  { asset, bid }: Pick<CostedOrder, "asset" | "bid">,
 ): Promise<UnitCosts> {
   const mint = ledgerMint(asset);
   const [fee, emptyRent, tokenRent] = await Promise.all([
-    ledger.feeOf({
-      feePayer: sponsor,
-      moves: [
-        { does: "mark", base: treasury, seed: ANY_SEED, payer: sponsor },
-        {
-          does: "transfer",
-          mint,
-          decimals: asset.decimals,
-          from: treasury,
-          to: sponsor,
-          amount: 1n,
-          accountPayer: mint === null ? null : sponsor,
-        },
-      ],
-    }),
+    ledger.feeOf(
+      {
+        feePayer: sponsor,
+        moves: [
+          { does: "mark", base: treasury, seed: ANY_SEED, payer: sponsor },
+          {
+            does: "transfer",
+            mint,
+            decimals: asset.decimals,
+            from: treasury,
+            to: sponsor,
+            amount: 1n,
+            accountPayer: mint === null ? null : sponsor,
+          },
+        ],
+      },
+      bid,
+    ),
     ledger.rentMinimum(0),
     ledger.rentMinimum(TOKEN_ACCOUNT_BYTES),
   ]);
-  return { fee, emptyRent, tokenRent };
+  return { fee, bidCeiling: ledger.bidCeiling, emptyRent, tokenRent };
 }

@@ -24,6 +24,16 @@ export interface LeafPayment {
   readonly sponsored: readonly number[];
 }
 
+/** What the attempts of a payment have bid for their place in a block. */
+export interface BidHistory {
+  /** The first bid, in lamports. */
+  readonly first: string;
+  /** How many attempts an endpoint took whose blockhash passed without them. */
+  readonly passed: number;
+  /** The last of them. */
+  readonly last: string | null;
+}
+
 /** A payment out of a deposit address. */
 export interface StoredPlan {
   readonly feePayer: Address;
@@ -42,6 +52,8 @@ export interface StoredPlan {
   readonly rent?: string;
   /** Signatures of attempts that are presumed dead: they may still land, so their costs still count. */
   readonly presumed?: readonly string[];
+  /** Left out before the first attempt. */
+  readonly bids?: BidHistory;
   /** Signatures of all signed attempts, newest last: an attempt may have landed although a node denied it. */
   readonly signatures?: readonly string[];
   /** The payments that the plan makes possible, and the recipients whom the plan leaves out. For plans only. */

@@ -2,7 +2,7 @@
 import { ANY_SEED, TOKEN_ACCOUNT_BYTES, type RoutingLedger } from "../../../ledger/routing.ts";
 import type { Address } from "../../../address.ts";
 import { ledgerMint, type Token } from "../../assets/assets.ts";
-import { routingCost, type RoutingCost } from "./routing-cost.ts";
+import { routingCost, type PricedBid, type RoutingCost } from "./routing-cost.ts";
 import type { Swapper } from "../../swap-provider/swap-provider.ts";
 
 /** The cost of a swap, which one more signer signs than a payout, and the common costs of an order. */
@@ -21,7 +21,8 @@ export async function swapCost(
     give,
     get,
     pricedAccounts,
-  }: { readonly give: Token; readonly get: Token; readonly pricedAccounts: number },
+    bid,
+  }: { readonly give: Token; readonly get: Token; readonly pricedAccounts: number; readonly bid: PricedBid },
 ): Promise<RoutingCost> {
   const moves = desk.moves({
     give,
@@ -33,17 +34,21 @@ export async function swapCost(
     accountPayer: sponsor,
   });
   const [others, fee, emptyRent, markerRent] = await Promise.all([
-    routingCost(ledger, { sponsor, treasury }, { asset: give, recipients: 0, pricedAccounts: 0 }),
-    ledger.feeOf({
-      feePayer: sponsor,
-      moves: [{ does: "mark", base: treasury, seed: ANY_SEED, payer: sponsor }, ...moves],
-    }),
+    routingCost(ledger, { sponsor, treasury }, { asset: give, recipients: 0, pricedAccounts: 0, bid }),
+    ledger.feeOf(
+      {
+        feePayer: sponsor,
+        moves: [{ does: "mark", base: treasury, seed: ANY_SEED, payer: sponsor }, ...moves],
+      },
+      bid,
+    ),
     ledger.rentMinimum(0),
     ledger.rentMinimum(TOKEN_ACCOUNT_BYTES),
   ]);
   const loan = ledgerMint(give) === null ? emptyRent : 0n;
   return {
     networkFees: others.networkFees + fee,
+    bids: others.bids + ledger.bidCeiling,
     accountRent: ledgerMint(get) === null ? 0n : markerRent * BigInt(pricedAccounts),
     deposits: others.deposits + markerRent + loan,
   };
