@@ -316,8 +316,9 @@ export interface Ledger extends RoutingLedger {
     payment: DeclaredPayment,
   ): Promise<{ verified: Evidence<VerifiedPayment> } | { refused: SignatureFault }>;
   /**
-   * When bytes over this blockhash can land, for bytes that no marker makes harmless; null where no endpoint knows the
-   * blockhash (any more). Throws `LedgerUnavailable` while endpoints are more than two minutes apart.
+   * When bytes over this blockhash can land, for bytes that no marker makes harmless; null where enough endpoints say that
+   * the blockhash is dead. Asks for about two seconds where they may not know it yet. Throws `LedgerUnavailable` where that stays unknown, and
+   * while endpoints are more than two minutes apart.
    */
   landingWindow(blockhash: string): Promise<Evidence<LandingWindow> | null>;
   /** Runs verified bytes without sending them; null when they would succeed. */

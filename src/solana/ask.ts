@@ -31,6 +31,8 @@ export interface NodeContext extends HealthWatch {
   readonly remembered: AnswerCache;
   /** Blockhashes handed out for transactions, each with the slot at which it was the newest; oldest first. */
   readonly handedOut: Map<string, number>;
+  /** Blockhashes found dead, oldest first. */
+  readonly deadBlockhashes: Set<string>;
   /** Facts that endpoints disagree about. */
   readonly disputes: DisputeList;
   /** Signers of finalized transactions, by signature, the longest unused first. */

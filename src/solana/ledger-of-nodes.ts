@@ -171,6 +171,7 @@ function openNodes(
     closed,
     remembered: rememberAnswers(clock, closed),
     handedOut: new Map(),
+    deadBlockhashes: new Set(),
     disputes: new DisputeList(clock),
     signers: new Map(),
     payers: new PayerReadingCache(),

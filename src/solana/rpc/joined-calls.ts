@@ -15,7 +15,6 @@ interface JoinedCallParts {
 const SHARED_READS: ReadonlySet<string> = new Set([
   "getAccountInfo",
   "getBalance",
-  "getBlockHeight",
   "getEpochInfo",
   "getFirstAvailableBlock",
   "getGenesisHash",

@@ -131,10 +131,6 @@ export class RpcNode {
     return await this.#ask(SHAPES.epoch, "getEpochInfo", [{ commitment }]);
   }
 
-  async getBlockHeight(query: Query): Promise<number> {
-    return await this.#ask(count, "getBlockHeight", [query]);
-  }
-
   /** The first block of the node's ledger: its answers about older blocks mean nothing. */
   async getFirstAvailableBlock(): Promise<number> {
     return await this.#ask(count, "getFirstAvailableBlock");
