@@ -103,7 +103,7 @@ function openEndpoint(
   };
 }
 
-/** The chain an endpoint serves; asked once, for it cannot change. */
+/** The chain an endpoint serves; asked once, unless it was another one than that of the others. */
 export async function chainOf(endpoint: Endpoint): Promise<string> {
   endpoint.genesisHash ??= await endpoint.rpc.getGenesisHash();
   return endpoint.genesisHash;
@@ -115,5 +115,7 @@ export async function chainOf(endpoint: Endpoint): Promise<string> {
  */
 export async function expectChain(endpoint: Endpoint, genesisHash: string | null): Promise<void> {
   if (genesisHash === null || (await chainOf(endpoint)) === genesisHash) return;
+  // One URL may stand for several nodes: the next one may serve the chain.
+  endpoint.genesisHash = null;
   throw new EndpointFailure("other_chain", "serves another chain");
 }

@@ -3,6 +3,20 @@ import type { Break } from "../break.ts";
 
 export const LEDGER_BREAKS: readonly Break[] = [
   {
+    property: "N9: an odd answer of one node is asked again",
+    file: "src/solana/endpoint-failure.ts",
+    text: "if (isOdd(failure)) return 2;",
+    replacement: "if (isOdd(failure)) return 1;",
+    tests: ["solana/asking-nodes.test.ts"],
+  },
+  {
+    property: "N9: a node that has not reached a slot is not ill",
+    file: "src/solana/endpoint-failure.ts",
+    text: '[-32016]: "behind"',
+    replacement: '[-32016]: "ill"',
+    tests: ["solana/asking-nodes.test.ts"],
+  },
+  {
     property: "looks use the limits of all endpoints",
     file: "src/solana/routing/amounts-in.ts",
     text: "Number(b.hasRoom()) - Number(a.hasRoom())",
