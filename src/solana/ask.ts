@@ -1,8 +1,8 @@
 /** Asks nodes: a question is retried and moved to the next endpoint until one answers, or none is left. */
 import pRetry from "p-retry";
 import { asEndpointFailure, isOdd, MAX_TRIES, triesWith, type EndpointFailure } from "./endpoint-failure.ts";
-import { expectChain, type Endpoint } from "./endpoint.ts";
-import { isAvoided, noteAnswer, noteFailure, restOf, type HealthWatch } from "./health.ts";
+import { expectChain, withRole, type Endpoint } from "./endpoint.ts";
+import { isAvoided, noteAnswer, noteFailure, restOf, type CallKind, type HealthWatch } from "./health.ts";
 import type { Hint } from "../ledger/belief.ts";
 import type { DisputeList } from "../ledger/disputes.ts";
 import { heard } from "../ledger/heard.ts";
@@ -52,21 +52,36 @@ const MAX_WAIT_MS = 4_000;
 
 /** Tries and waiting time that a question has used so far. */
 interface Spent {
+  readonly of: CallKind;
   readonly tries: Map<Endpoint, number>;
   waitedMs: number;
 }
 
 /** The answer of the first endpoint that answers: a hint. Throws as `firstAnswer` does. */
 export async function ask<T>(nodes: NodeContext, question: EndpointCall<T>): Promise<Hint<T>> {
-  return heard<T>(await firstAnswer(nodes, question));
+  const readers = withRole(nodes.endpoints, "read");
+  return heard<T>(await firstAnswer({ ...nodes, endpoints: readers }, question));
+}
+
+/** The answer of one endpoint, whatever its roles: a hint. Throws as `firstAnswer` does. */
+export async function askOne<T>(
+  nodes: NodeContext,
+  endpoint: Endpoint,
+  question: EndpointCall<T>,
+): Promise<Hint<T>> {
+  return heard<T>(await firstAnswer({ ...nodes, endpoints: [endpoint] }, question));
 }
 
 /**
  * The first usable answer, for a file that says by itself whose word it is. Throws `LedgerUnavailable` when every endpoint was tried and none gave one: then nothing is
  * known. How often the same endpoint is asked again depends on its failure.
  */
-export async function firstAnswer<T>(nodes: NodeContext, question: EndpointCall<T>): Promise<T> {
-  const spent: Spent = { tries: new Map(), waitedMs: 0 };
+export async function firstAnswer<T>(
+  nodes: NodeContext,
+  question: EndpointCall<T>,
+  of: CallKind = "reads",
+): Promise<T> {
+  const spent: Spent = { of, tries: new Map(), waitedMs: 0 };
   const failures = new Map<Endpoint, EndpointFailure>();
   const attempt = async (): Promise<T> => {
     const endpoint = nextEndpoint(nodes, spent);
@@ -77,14 +92,14 @@ export async function firstAnswer<T>(nodes: NodeContext, question: EndpointCall<
       nodes.closed.throwIfAborted();
       await expectChain(endpoint, nodes.chain.genesisHash);
       const answer = await question(endpoint);
-      noteAnswer(endpoint, nodes);
+      noteAnswer(endpoint, of, nodes);
       return answer;
     } catch (error) {
       const failure = asEndpointFailure(error);
       failures.set(endpoint, failure);
       spent.tries.set(endpoint, tries + 1 < triesWith(failure) ? tries + 1 : MAX_TRIES);
       // What was cut off by closing says nothing about the endpoint.
-      if (!nodes.closed.aborted) noteFailure(endpoint, failure, nodes);
+      if (!nodes.closed.aborted) noteFailure(endpoint, { failure, of }, nodes);
       throw failure;
     }
   };
@@ -108,15 +123,15 @@ export async function firstAnswer<T>(nodes: NodeContext, question: EndpointCall<
 function nextEndpoint({ endpoints, clock }: NodeContext, spent: Spent): Endpoint | undefined {
   const now = clock.now();
   const patience = MAX_WAIT_MS - spent.waitedMs;
-  const preference = byPreference(now);
+  const preference = byPreference(now, spent.of);
   return endpoints
-    .filter((each) => triesOf(spent, each) < MAX_TRIES && restOf(each, now) <= patience)
+    .filter((each) => triesOf(spent, each) < MAX_TRIES && restOf(each, now, spent.of) <= patience)
     .toSorted((a, b) => preference(a, b) || triesOf(spent, a) - triesOf(spent, b))[0];
 }
 
 /** Orders endpoints: well before avoided, awake before resting. */
-export function byPreference(now: number): (a: Endpoint, b: Endpoint) => number {
-  return (a, b) => Number(isAvoided(a)) - Number(isAvoided(b)) || restOf(a, now) - restOf(b, now);
+export function byPreference(now: number, of: CallKind): (a: Endpoint, b: Endpoint) => number {
+  return (a, b) => Number(isAvoided(a)) - Number(isAvoided(b)) || restOf(a, now, of) - restOf(b, now, of);
 }
 
 function triesOf(spent: Spent, endpoint: Endpoint): number {
@@ -131,7 +146,7 @@ async function pause(
 ): Promise<void> {
   const tries = triesOf(spent, endpoint);
   const backoff = last === undefined || isOdd(last) ? 0 : FIRST_PAUSE_MS * 2 ** (tries - 1);
-  const ms = Math.max(restOf(endpoint, clock.now()), backoff);
+  const ms = Math.max(restOf(endpoint, clock.now(), spent.of), backoff);
   spent.waitedMs += ms;
   if (ms > 0) await clock.sleep(ms, closed);
 }

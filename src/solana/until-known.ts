@@ -4,6 +4,7 @@
  */
 import { elapsed } from "../runtime.ts";
 import type { NodeContext } from "./ask.ts";
+import { withRole } from "./endpoint.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { troubleOf, unavailable } from "./unavailable.ts";
 
@@ -31,6 +32,6 @@ export async function untilKnown<T>(
   }
   throw unavailable(
     closed,
-    nodes.endpoints.map((endpoint) => troubleOf(endpoint, BEHIND)),
+    withRole(nodes.endpoints, "witness").map((endpoint) => troubleOf(endpoint, BEHIND)),
   );
 }
