@@ -175,7 +175,7 @@ export type {
 } from "./ledger/ledger.ts";
 export { keypairSigner, signTransaction, SigningFailed } from "./ledger/sign-transaction.ts";
 export type { SignedTransaction, Signer } from "./ledger/sign-transaction.ts";
-export type { AskPart, PartCall } from "./payments/host-parts.ts";
+export type { AskPart, PartCall, PartDeadline } from "./payments/host-parts.ts";
 export { deskProvider } from "./payments/swap-provider/desk-provider.ts";
 export type { DeskOptions } from "./payments/swap-provider/desk-provider.ts";
 export type {
