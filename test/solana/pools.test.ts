@@ -8,7 +8,7 @@ import { chainTest } from "../kit/chain-test.ts";
 import { opener } from "../kit/opener.ts";
 import { everySecond, pooledEndpoint, type SlotsBehind } from "../kit/pooled-endpoint.ts";
 import { oddEndpoint, type OddEndpoint } from "../kit/odd-endpoints.ts";
-import { byDepth } from "../kit/thorough.ts";
+import { byDepth, EXPLORING_MS } from "../kit/thorough.ts";
 import { serviceFixture } from "../kit/service-fixture.ts";
 import { keyOf, newestBlockhash, signed } from "./signed-transaction.ts";
 import { turns } from "./scripted-node.ts";
@@ -97,49 +97,52 @@ test("N3: a blockhash that nobody handed out here is dead after two seconds at a
   await ledger.close();
 });
 
-test("N3: behind a pool that lags 5 slots 200 of 200 fresh transactions are taken, 200 of 200 expired ones are blockhash_expired within 3 s", async ({
-  openService,
-}) => {
-  const world = await openService({}, ({ chain, ledgerOf }) => {
-    const ledger = ledgerOf([pooledEndpoint(chain, "pool", everySecond(5)).option]);
-    return { ledger: { ...ledger, time: async () => null } };
-  });
-  const { chain, service } = world;
-  const caller = await world.caller();
-  const alice = world.wallet("alice", { lamports: 10_000_000_000n });
-  const bob = world.wallet("bob", { lamports: 1_000_000_000n });
-  /** The outcome of a payment of so many lamports, whose wallet asked a node of its own for the blockhash. */
-  const outcomeOf = async (lamports: number, slotsLate: number): Promise<string> => {
-    const amount = String(lamports / 1_000_000_000);
-    const send = { from: alice, to: bob.address, amount, asset: "SOL" };
-    const quoted = world.prepareSend(caller, send);
-    await timeOf(world, quoted);
-    const pay = SystemProgram.transfer({ fromPubkey: keyOf(alice), toPubkey: keyOf(bob), lamports });
-    const signedTransaction = await signed(world, { signers: [alice], instructions: [pay] });
-    if (slotsLate > 0) chain.advance(slotsLate);
-    const body = { ...(await quoted).body, signedTransaction };
-    const posted = service.createTransaction(caller, { ...body, recipients: [...body.recipients] }).then(
-      () => "taken",
-      (error: unknown) => (isPaymentError(error, "INVALID_SIGNATURE") ? error.details.reason : String(error)),
-    );
-    const ms = await timeOf(world, posted);
-    return `${await posted}, ${ms < 3_000 ? "in time" : "late"}`;
-  };
-  const outcomes = new Map<string, number>();
-  const most = byDepth({ quick: 40, ci: 200, long: 200 });
-  for (let count = 1; count <= most; count += 1) {
-    for (const slotsLate of [0, LIFE_SLOTS + 5]) {
-      const outcome = `${slotsLate === 0 ? "fresh" : "expired"}: ${await outcomeOf(1_000_000 + count, slotsLate)}`;
-      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+test(
+  "N3: behind a pool that lags 5 slots 200 of 200 fresh transactions are taken, 200 of 200 expired ones are blockhash_expired within 3 s",
+  async ({ openService }) => {
+    const world = await openService({}, ({ chain, ledgerOf }) => {
+      const ledger = ledgerOf([pooledEndpoint(chain, "pool", everySecond(5)).option]);
+      return { ledger: { ...ledger, time: async () => null } };
+    });
+    const { chain, service } = world;
+    const caller = await world.caller();
+    const alice = world.wallet("alice", { lamports: 10_000_000_000n });
+    const bob = world.wallet("bob", { lamports: 1_000_000_000n });
+    /** The outcome of a payment of so many lamports, whose wallet asked a node of its own for the blockhash. */
+    const outcomeOf = async (lamports: number, slotsLate: number): Promise<string> => {
+      const amount = String(lamports / 1_000_000_000);
+      const send = { from: alice, to: bob.address, amount, asset: "SOL" };
+      const quoted = world.prepareSend(caller, send);
+      await timeOf(world, quoted);
+      const pay = SystemProgram.transfer({ fromPubkey: keyOf(alice), toPubkey: keyOf(bob), lamports });
+      const signedTransaction = await signed(world, { signers: [alice], instructions: [pay] });
+      if (slotsLate > 0) chain.advance(slotsLate);
+      const body = { ...(await quoted).body, signedTransaction };
+      const posted = service.createTransaction(caller, { ...body, recipients: [...body.recipients] }).then(
+        () => "taken",
+        (error: unknown) =>
+          isPaymentError(error, "INVALID_SIGNATURE") ? error.details.reason : String(error),
+      );
+      const ms = await timeOf(world, posted);
+      return `${await posted}, ${ms < 3_000 ? "in time" : "late"}`;
+    };
+    const outcomes = new Map<string, number>();
+    const most = byDepth({ quick: 40, ci: 200, long: 200 });
+    for (let count = 1; count <= most; count += 1) {
+      for (const slotsLate of [0, LIFE_SLOTS + 5]) {
+        const outcome = `${slotsLate === 0 ? "fresh" : "expired"}: ${await outcomeOf(1_000_000 + count, slotsLate)}`;
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      }
     }
-  }
-  expect(outcomes).toEqual(
-    new Map([
-      ["fresh: taken, in time", most],
-      ["expired: blockhash_expired, in time", most],
-    ]),
-  );
-});
+    expect(outcomes).toEqual(
+      new Map([
+        ["fresh: taken, in time", most],
+        ["expired: blockhash_expired, in time", most],
+      ]),
+    );
+  },
+  EXPLORING_MS,
+);
 
 test("N3: of two pools both have to say that a blockhash is dead, and what stays unknown is no verdict", async ({
   world,
