@@ -285,7 +285,8 @@ export const ERRORS = {
   UPSTREAM_ERROR: {
     status: 502,
     message: "The ledger could not be asked; nothing was changed.",
-    details: none,
+    details: z.object({ retryAfter }),
+    header: RETRY_AFTER,
   },
   SERVICE_PAUSED: {
     status: 503,

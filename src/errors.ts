@@ -37,6 +37,14 @@ export class PaymentError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
+/** By then a node that was a few slots behind has caught up, and a broken connection is there again. */
+const UPSTREAM_RETRY_SECONDS = 2;
+
+/** The error for a chain or a provider that could not be asked, or does not know yet what was asked. */
+export function upstreamError(options?: ErrorOptions): PaymentError<"UPSTREAM_ERROR"> {
+  return new PaymentError("UPSTREAM_ERROR", { retryAfter: UPSTREAM_RETRY_SECONDS }, options);
+}
+
 /**
  * Whether something thrown is a `PaymentError`, and of this code when one is given.
  *

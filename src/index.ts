@@ -150,7 +150,9 @@ export type {
   Commitment,
   DeclaredPayment,
   EndpointDispute,
+  EndpointRole,
   EndpointStatus,
+  RateLimitedEndpoint,
   AttemptFate,
   FirmCommitment,
   Holding as WalletHolding,
@@ -176,7 +178,7 @@ export { keychainSigner } from "./ledger/keychain-signer.ts";
 export type { KeychainBackend, KeychainMessage } from "./ledger/keychain-signer.ts";
 export { keypairSigner, signTransaction, SigningFailed } from "./ledger/sign-transaction.ts";
 export type { SignedTransaction, Signer } from "./ledger/sign-transaction.ts";
-export type { AskPart, PartCall } from "./payments/host-parts.ts";
+export type { AskPart, PartCall, PartDeadline } from "./payments/host-parts.ts";
 export { deskProvider } from "./payments/swap-provider/desk-provider.ts";
 export type { DeskOptions } from "./payments/swap-provider/desk-provider.ts";
 export { jupiterProvider } from "./payments/swap-provider/jupiter-provider.ts";

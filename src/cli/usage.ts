@@ -103,10 +103,11 @@ paystate migrate --from FILE --to URL [--schema NAME] [--json]
       --to URL       such as postgres://user@host:5432/database
       --schema NAME  the schema that is made there, default paystate
 
-paystate doctor [--data DIR | --database FILE] [--service FILE] [--full] [--json]
+paystate doctor [--data DIR | --database FILE] [--service FILE] [--full] [--live] [--json]
     Looks for what is wrong with this machine, a database file and a service, and says what to do about it: a line for each
     check, ok, warning or wrong. Changes nothing. Ends with 1 when something is wrong.
       --full  reads each page of the file, and not some rows of each table: seconds for each gigabyte
+      --live  looks also for what matters once real money moves: two witnesses of one provider
 
 paystate trigger EVENT --to URL [--secret SECRET]
 paystate trigger EVENT --webhook ID --account ID [--data DIR | --service FILE]

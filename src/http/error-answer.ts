@@ -1,6 +1,6 @@
 /** The one place where something thrown becomes a response. What is not meant for the caller goes to the log instead. */
 import { ERRORS, type ErrorKind } from "../error-table.ts";
-import { isPaymentError, PaymentError } from "../errors.ts";
+import { isPaymentError, PaymentError, upstreamError } from "../errors.ts";
 import { LedgerUnavailable } from "../ledger/ledger.ts";
 import { CommitUnknown } from "../../storage/decided.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
@@ -47,7 +47,7 @@ function known(thrown: unknown, label: RequestLabel, log: Logger): PaymentError 
   if (isPaymentError(thrown)) return thrown;
   if (thrown instanceof LedgerUnavailable) {
     log.warn({ ...label, err: thrown }, "the ledger could not be asked");
-    return new PaymentError("UPSTREAM_ERROR", {});
+    return upstreamError();
   }
   if (thrown instanceof StorageUnusable) {
     log.error({ ...label, err: thrown }, "the database could not be used");

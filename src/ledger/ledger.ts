@@ -206,10 +206,17 @@ export interface WitnessCount {
   readonly answering: number;
 }
 
-/** The status of an endpoint, for a person who looks for a fault. */
+/** A role of an endpoint: answers hints, counts as a witness, takes broadcasts. */
+export type EndpointRole = "read" | "witness" | "send";
+
+/** All roles. */
+export const ENDPOINT_ROLES: readonly EndpointRole[] = ["read", "witness", "send"];
+
+/** The status of an endpoint, for a person who looks for a fault. An endpoint that only takes broadcasts is not asked. */
 export interface EndpointStatus {
   /** Safe to log, as in `Reading`. */
   readonly endpoint: string;
+  readonly roles: readonly EndpointRole[];
   /** The chain it serves, null where it did not tell. */
   readonly genesisHash: string | null;
   /** The newest confirmed slot; null when the endpoint did not tell. */
@@ -230,6 +237,14 @@ export interface EndpointDispute {
   readonly since: number;
   /** The endpoints that answered, as in `Reading`; empty where they were not told apart. */
   readonly endpoints: readonly string[];
+}
+
+/** An endpoint that refuses every read as one too many. */
+export interface RateLimitedEndpoint {
+  /** As in `Reading`. */
+  readonly endpoint: string;
+  /** Unix milliseconds of the first such refusal. */
+  readonly since: number;
 }
 
 /** A temporary restriction by an operator on the endpoints that the ledger believes. */
@@ -317,8 +332,9 @@ export interface Ledger extends RoutingLedger {
     payment: DeclaredPayment,
   ): Promise<{ verified: Evidence<VerifiedPayment> } | { refused: SignatureFault }>;
   /**
-   * When bytes over this blockhash can land, for bytes that no marker makes harmless; null where no endpoint knows the
-   * blockhash (any more). Throws `LedgerUnavailable` while endpoints are more than two minutes apart.
+   * When bytes over this blockhash can land, for bytes that no marker makes harmless; null where enough endpoints say that
+   * the blockhash is dead. Asks for about two seconds where they may not know it yet. Throws `LedgerUnavailable` where that stays unknown, and
+   * while endpoints are more than two minutes apart.
    */
   landingWindow(blockhash: string): Promise<Evidence<LandingWindow> | null>;
   /** Runs verified bytes without sending them; null when they would succeed. */
@@ -327,7 +343,7 @@ export interface Ledger extends RoutingLedger {
     payment: DeclaredPayment,
   ): Promise<Evidence<SimulationFault> | null>;
   /**
-   * Hands bytes to every endpoint that has not asked to be left alone, at once. Resolves when the first took them or said
+   * Hands bytes to every endpoint that takes broadcasts and has not asked to be left alone, at once. Resolves when the first took them or said
    * that it already has them ("already processed" is success); the others go on. Throws `LedgerUnavailable` when none
    * did, which means *unknown*, never *failed*. Re-sending identical bytes is always safe.
    */
@@ -382,6 +398,8 @@ export interface Ledger extends RoutingLedger {
    * the last hour. Null while the time is unknown. Asks no node.
    */
   time(): Promise<Evidence<number> | null>;
+  /** Lists endpoints that have refused every read for five minutes because they are asked too often. Asks no node. */
+  rateLimited(): Promise<Hint<readonly RateLimitedEndpoint[]>>;
   /** Lists present disagreements between endpoints: decisions that depend on a disputed fact wait for agreement. */
   disputes(): Promise<Evidence<readonly EndpointDispute[]>>;
   /**

@@ -122,6 +122,11 @@ export const READS = {
     witnesses: "enough",
     decides: "whether the clock is right by which quotes and orders are taken",
   },
+  rateLimited: {
+    belief: "hint",
+    witnesses: "any",
+    decides: "what attention tells of endpoints that are asked too often",
+  },
   disputes: {
     belief: "evidence",
     witnesses: "any",

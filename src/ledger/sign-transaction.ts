@@ -14,9 +14,15 @@ export interface Signer {
   /** The base58 public key. */
   readonly address: Address;
   /**
+   * How long an answer is waited for, in milliseconds, 1,000 to 3,600,000: minutes where people approve. Default:
+   * `partDeadlineMs` of the service, 10 s.
+   */
+  readonly deadlineMs?: number;
+  /**
    * The Ed25519 signature (64 bytes) over exactly these bytes, the whole message of a transaction. Rejects when it cannot
-   * sign: nothing was sent then, and the caller tries again later. What it resolves with is verified. `signal` is aborted
-   * when the answer is not waited for any more: a signature that comes later is used for nothing.
+   * sign: nothing was sent then, and the caller tries again later. What it resolves with is verified. One request for a
+   * message is open at a time. `signal` is aborted at the deadline; an answer that comes all the same is used where the
+   * same bytes are asked for again.
    */
   sign(message: Uint8Array, signal?: AbortSignal): Promise<Uint8Array>;
 }

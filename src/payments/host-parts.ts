@@ -1,13 +1,15 @@
 /** Asks the host's parts that money waits for (signers, prices, screening), and knows which of them do not answer. */
 import { elapsed, type Clock } from "../runtime.ts";
-import type { Signer } from "../ledger/sign-transaction.ts";
 import { callHost, HostSilentError } from "./call-host.ts";
 
 /** A call of one part. Its signal is aborted when the answer is not waited for any more. */
 export type PartCall<T> = (signal: AbortSignal) => Promise<T>;
 
+/** The time for one answer, in milliseconds: at most so much, or exactly so much whatever other parts have. */
+export type PartDeadline = number | { readonly exactly: number };
+
 /** Asks a part by its name. Rejects as it does, and when it does not answer. */
-export type AskPart = <T>(part: string, call: PartCall<T>, deadlineMs?: number) => Promise<T>;
+export type AskPart = <T>(part: string, call: PartCall<T>, deadline?: PartDeadline) => Promise<T>;
 
 /** A part that does not answer. */
 export interface SilentPart {
@@ -38,7 +40,7 @@ interface HostPartStatus {
 /**
  * Calls the host's parts with a deadline. While a part is silent, only one call at a time asks the part, with pauses;
  * further calls are refused at once, and free their slots. An error counts as an answer. An answer after the deadline
- * ends the silence, but is not used.
+ * ends the silence; the caller may keep it.
  */
 export class HostParts {
   readonly #clock: Clock;
@@ -62,7 +64,7 @@ export class HostParts {
     return (this.#parts.get(part)?.answeredAt ?? -Infinity) > at;
   }
 
-  readonly ask: AskPart = async (part, call, deadlineMs = this.#deadlineMs) => {
+  readonly ask: AskPart = async (part, call, deadline = this.#deadlineMs) => {
     const standing = this.#standingOf(part);
     if (!this.#takesTurn(standing)) await this.#turn(part, standing);
     const begunAt = this.#clock.now();
@@ -73,8 +75,9 @@ export class HostParts {
       return asked;
     };
     try {
-      const within = Math.min(deadlineMs, this.#deadlineMs);
-      return await callHost(this.#clock, { name: part, deadlineMs: within, call: answer });
+      const deadlineMs =
+        typeof deadline === "number" ? Math.min(deadline, this.#deadlineMs) : deadline.exactly;
+      return await callHost(this.#clock, { name: part, deadlineMs, call: answer });
     } catch (error) {
       if (error instanceof HostSilentError) {
         standing.silentSince ??= begunAt;
@@ -122,12 +125,4 @@ export class HostParts {
     this.#parts.set(part, made);
     return made;
   }
-}
-
-/** The signer, called through `ask`. */
-export function askedSigner(signer: Signer, part: string, ask: AskPart): Signer {
-  return {
-    address: signer.address,
-    sign: (message) => ask(part, (signal) => signer.sign(message, signal)),
-  };
 }

@@ -34,7 +34,7 @@ import type { DepositControl } from "../payments/operator/resolve/resolve-deposi
 /** The parts of a service that its operator acts on. */
 interface OperatedService extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
-  readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "restricted">;
+  readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "rateLimited" | "restricted">;
   readonly engine: Engine<PaymentTables>;
   readonly workflows: readonly AnyWorkflow[];
   readonly transfers: WalletTransferWorkflow;

@@ -7,12 +7,12 @@ import { parseAmount } from "../amount.ts";
 import type { Archive } from "../engine/index.ts";
 import { ARCHIVE_DEADLINE_MS } from "../engine/retention/archiving.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Signer } from "../ledger/sign-transaction.ts";
 import { functionOption, objectWith, optionsWith, runtimeOptions } from "../options.ts";
 import { MAINNET_STABLECOINS } from "../payments/assets/assets.ts";
 import { priceBoundsOption } from "../payments/prices/guarded-prices.ts";
 import type { AttentionListener } from "../payments/operator/attention/matter-report-writer.ts";
 import type { RecoveryJournal } from "../payments/operator/recovery/entry.ts";
+import { signerOption } from "../payments/asked-signer.ts";
 import { PART_DEADLINE_MS } from "../payments/host-parts.ts";
 import type { PriceSource } from "../payments/prices/prices.ts";
 import type { ScreenAddress } from "../payments/recipients/screening.ts";
@@ -82,7 +82,7 @@ const privateRoutingOptions = optionsWith({
    * Pays network fees and rent, such as `keypairSigner(secretKey)`. Keep SOL in this wallet: private mode needs no
    * other asset.
    */
-  sponsor: objectWith<Signer>(["sign"], "a signer, such as keypairSigner(secretKey)"),
+  sponsor: signerOption,
   /** Receives the fees: a wallet that exists, since small change may go to it. */
   treasury: addressSchema("expected a wallet address"),
   /** The price of SOL in the stablecoins; see `PriceSource`. */

@@ -3,6 +3,7 @@ import { agreed } from "../ledger/agreed.ts";
 import type { Evidence, SomeEvidence } from "../ledger/belief.ts";
 import { EndpointsDifferError } from "../ledger/ledger.ts";
 import { byPreference, firstAnswer, type NodeContext, type EndpointCall } from "./ask.ts";
+import { withRole } from "./endpoint.ts";
 import { tooFewWitnesses } from "./unavailable.ts";
 
 /** A fact that several endpoints are asked for. */
@@ -86,7 +87,8 @@ interface Trial<T> extends Matter<T> {
 export async function failureOf<T>(nodes: NodeContext, trial: Trial<T>): Promise<Evidence<T> | null> {
   const told: Answer<T>[] = [];
   const errors: unknown[] = [];
-  for (const endpoint of nodes.endpoints.toSorted(byPreference(nodes.clock.now()))) {
+  const now = nodes.clock.now();
+  for (const endpoint of withRole(nodes.endpoints, "witness").toSorted(byPreference(now, "reads"))) {
     try {
       const answer = await firstAnswer({ ...nodes, endpoints: [endpoint] }, trial.question);
       if (trial.passes(answer)) return null;
@@ -152,12 +154,12 @@ async function answersOf<T>(nodes: NodeContext, question: EndpointCall<T>): Prom
   throw tooFewWitnesses(nodes, answers.length, errors);
 }
 
-/** The answers of all endpoints, and the errors of endpoints without an answer. */
+/** The answers of all witnesses, and the errors of endpoints without an answer. */
 async function hearAll<T>(
   nodes: NodeContext,
   question: EndpointCall<T>,
 ): Promise<{ readonly answers: readonly Answer<T>[]; readonly errors: readonly unknown[] }> {
-  const asked = nodes.endpoints.map(async (endpoint): Promise<Answer<T>> => ({
+  const asked = withRole(nodes.endpoints, "witness").map(async (endpoint): Promise<Answer<T>> => ({
     endpoint: endpoint.name,
     answer: await firstAnswer({ ...nodes, endpoints: [endpoint] }, question),
   }));

@@ -1,8 +1,8 @@
 /** Asks nodes: a question is retried and moved to the next endpoint until one answers, or none is left. */
 import pRetry from "p-retry";
-import { asEndpointFailure, isPassing, type EndpointFailure } from "./endpoint-failure.ts";
-import { expectChain, type Endpoint } from "./endpoint.ts";
-import { isAvoided, noteAnswer, noteFailure, restOf, type HealthWatch } from "./health.ts";
+import { asEndpointFailure, isOdd, MAX_TRIES, triesWith, type EndpointFailure } from "./endpoint-failure.ts";
+import { expectChain, withRole, type Endpoint } from "./endpoint.ts";
+import { isAvoided, noteAnswer, noteFailure, restOf, type CallKind, type HealthWatch } from "./health.ts";
 import type { Hint } from "../ledger/belief.ts";
 import type { DisputeList } from "../ledger/disputes.ts";
 import { heard } from "../ledger/heard.ts";
@@ -34,6 +34,8 @@ export interface NodeContext extends HealthWatch {
   readonly remembered: AnswerCache;
   /** Blockhashes handed out for transactions, each with the slot at which it was the newest; oldest first. */
   readonly handedOut: Map<string, number>;
+  /** Blockhashes found dead, oldest first. */
+  readonly deadBlockhashes: Set<string>;
   /** Facts that endpoints disagree about. */
   readonly disputes: DisputeList;
   /** Signers of finalized transactions, by signature, the longest unused first. */
@@ -45,8 +47,6 @@ export interface NodeContext extends HealthWatch {
 /** A question to a node: one call, or several that must be answered by the same node. */
 export type EndpointCall<T> = (endpoint: Endpoint) => Promise<T>;
 
-// Enough for a broken connection or a restarting proxy; anything longer is a durable timer's business, not ours.
-const TRIES_PER_ENDPOINT = 3;
 // Before an endpoint's second try; twice that before its third.
 const FIRST_PAUSE_MS = 250;
 // In all, for one question. A caller of the API is waiting: an endpoint that wants to be left alone for longer is not
@@ -55,45 +55,60 @@ const MAX_WAIT_MS = 4_000;
 
 /** Tries and waiting time that a question has used so far. */
 interface Spent {
+  readonly of: CallKind;
   readonly tries: Map<Endpoint, number>;
   waitedMs: number;
 }
 
 /** The answer of the first endpoint that answers: a hint. Throws as `firstAnswer` does. */
 export async function ask<T>(nodes: NodeContext, question: EndpointCall<T>): Promise<Hint<T>> {
-  return heard<T>(await firstAnswer(nodes, question));
+  const readers = withRole(nodes.endpoints, "read");
+  return heard<T>(await firstAnswer({ ...nodes, endpoints: readers }, question));
+}
+
+/** The answer of one endpoint, whatever its roles: a hint. Throws as `firstAnswer` does. */
+export async function askOne<T>(
+  nodes: NodeContext,
+  endpoint: Endpoint,
+  question: EndpointCall<T>,
+): Promise<Hint<T>> {
+  return heard<T>(await firstAnswer({ ...nodes, endpoints: [endpoint] }, question));
 }
 
 /**
  * The first usable answer, for a file that says by itself whose word it is. Throws `LedgerUnavailable` when every endpoint was tried and none gave one: then nothing is
- * known. A failure is retried at the same endpoint only when it may pass.
+ * known. How often the same endpoint is asked again depends on its failure.
  */
-export async function firstAnswer<T>(nodes: NodeContext, question: EndpointCall<T>): Promise<T> {
-  const spent: Spent = { tries: new Map(), waitedMs: 0 };
+export async function firstAnswer<T>(
+  nodes: NodeContext,
+  question: EndpointCall<T>,
+  of: CallKind = "reads",
+): Promise<T> {
+  const spent: Spent = { of, tries: new Map(), waitedMs: 0 };
   const failures = new Map<Endpoint, EndpointFailure>();
   const attempt = async (): Promise<T> => {
     const endpoint = nextEndpoint(nodes, spent);
     if (endpoint === undefined) throw new Error("no endpoint is left to ask");
     const tries = triesOf(spent, endpoint);
-    await pause(nodes, endpoint, spent);
+    await pause(nodes, endpoint, { spent, last: failures.get(endpoint) });
     try {
       nodes.closed.throwIfAborted();
       await expectChain(endpoint, nodes.chain.genesisHash);
       const answer = await question(endpoint);
-      noteAnswer(endpoint, nodes);
+      noteAnswer(endpoint, of, nodes);
       return answer;
     } catch (error) {
       const failure = asEndpointFailure(error);
       failures.set(endpoint, failure);
-      spent.tries.set(endpoint, isPassing(failure) ? tries + 1 : TRIES_PER_ENDPOINT);
+      spent.tries.set(endpoint, tries + 1 < triesWith(failure) ? tries + 1 : MAX_TRIES);
       // What was cut off by closing says nothing about the endpoint.
-      if (!nodes.closed.aborted) noteFailure(endpoint, failure, nodes);
+      if (!nodes.closed.aborted) noteFailure(endpoint, { failure, of }, nodes);
       throw failure;
     }
   };
   try {
     return await pRetry(attempt, {
-      retries: nodes.endpoints.length * TRIES_PER_ENDPOINT,
+      retries: nodes.endpoints.length * MAX_TRIES,
       // p-retry would sleep on the machine's clock; `pause` sleeps on ours.
       minTimeout: 0,
       shouldRetry: () => !nodes.closed.aborted && nextEndpoint(nodes, spent) !== undefined,
@@ -111,26 +126,30 @@ export async function firstAnswer<T>(nodes: NodeContext, question: EndpointCall<
 function nextEndpoint({ endpoints, clock }: NodeContext, spent: Spent): Endpoint | undefined {
   const now = clock.now();
   const patience = MAX_WAIT_MS - spent.waitedMs;
-  const preference = byPreference(now);
+  const preference = byPreference(now, spent.of);
   return endpoints
-    .filter((each) => triesOf(spent, each) < TRIES_PER_ENDPOINT && restOf(each, now) <= patience)
+    .filter((each) => triesOf(spent, each) < MAX_TRIES && restOf(each, now, spent.of) <= patience)
     .toSorted((a, b) => preference(a, b) || triesOf(spent, a) - triesOf(spent, b))[0];
 }
 
 /** Orders endpoints: well before avoided, awake before resting. */
-export function byPreference(now: number): (a: Endpoint, b: Endpoint) => number {
-  return (a, b) => Number(isAvoided(a)) - Number(isAvoided(b)) || restOf(a, now) - restOf(b, now);
+export function byPreference(now: number, of: CallKind): (a: Endpoint, b: Endpoint) => number {
+  return (a, b) => Number(isAvoided(a)) - Number(isAvoided(b)) || restOf(a, now, of) - restOf(b, now, of);
 }
 
 function triesOf(spent: Spent, endpoint: Endpoint): number {
   return spent.tries.get(endpoint) ?? 0;
 }
 
-/** The first try at an endpoint waits for nothing but its rest. */
-async function pause({ clock, closed }: NodeContext, endpoint: Endpoint, spent: Spent): Promise<void> {
+/** The first try at an endpoint, and one after an odd answer, waits for nothing but its rest. */
+async function pause(
+  { clock, closed }: NodeContext,
+  endpoint: Endpoint,
+  { spent, last }: { readonly spent: Spent; readonly last: EndpointFailure | undefined },
+): Promise<void> {
   const tries = triesOf(spent, endpoint);
-  const backoff = tries === 0 ? 0 : FIRST_PAUSE_MS * 2 ** (tries - 1);
-  const ms = Math.max(restOf(endpoint, clock.now()), backoff);
+  const backoff = last === undefined || isOdd(last) ? 0 : FIRST_PAUSE_MS * 2 ** (tries - 1);
+  const ms = Math.max(restOf(endpoint, clock.now(), spent.of), backoff);
   spent.waitedMs += ms;
   if (ms > 0) await clock.sleep(ms, closed);
 }

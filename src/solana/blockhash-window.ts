@@ -3,8 +3,10 @@
  */
 import type { Evidence } from "../ledger/belief.ts";
 import type { LandingWindow } from "../ledger/ledger.ts";
-import { differ, weigh } from "./agree.ts";
+import { differ, follows, weigh } from "./agree.ts";
 import { ask, type NodeContext, type EndpointCall } from "./ask.ts";
+import { confirmedEnd, type NewestBlock } from "./routing/heights.ts";
+import { untilKnown } from "./until-known.ts";
 
 // A transaction is accepted while its blockhash is among the newest 150 (MAX_PROCESSING_AGE): a rule of the protocol
 // that no RPC method tells. It is counted in blocks, so a change of slot time does not touch it.
@@ -19,11 +21,14 @@ const MAX_HANDED_OUT = 300;
 // Two minutes. Endpoints further apart than this are not at the same end of one chain.
 const MAX_BLOCKS_AHEAD = 300;
 
+// The oldest of these are forgotten first, and are looked at anew then.
+const MAX_DEAD = 1_000;
+
 /**
  * When a transaction over `blockhash` can land, or null when the blockhash is no longer (or never was) valid. One node
  * that knows the blockhash makes it valid, since a lagging node does not know the newest blockhashes.
  *
- * Throws `LedgerUnavailable` where too few endpoints answer, and `EndpointsDifferError` where enough of them are not near the
+ * Throws `LedgerUnavailable` where too few endpoints answer or have caught up, and `EndpointsDifferError` where enough of them are not near the
  * furthest one: bytes without a marker would be pronounced dead too early, or never.
  */
 export async function landingWindow(
@@ -31,39 +36,84 @@ export async function landingWindow(
   blockhash: string,
 ): Promise<Evidence<LandingWindow> | null> {
   const madeAt = nodes.handedOut.get(blockhash);
-  return await weigh(nodes, wordOf(blockhash), (words) => {
-    if (!words.some(({ isValid }) => isValid)) return null;
-    const window = windowBetween(nodes, words);
-    if (window === null) {
-      const endpoints = words.map(({ endpoint }) => endpoint);
-      throw differ(nodes, CHAIN_END, endpoints);
-    }
-    nodes.disputes.end(CHAIN_END);
-    const { firstSlot, lastValidBlockHeight } = window;
-    return {
-      firstSlot: Math.min(firstSlot, madeAt ?? firstSlot - BLOCKHASH_LIFE_SLOTS),
-      lastValidBlockHeight,
-    };
-  });
+  const words = await wordsOfLiving(nodes, blockhash);
+  return (
+    words &&
+    follows(words, () => {
+      const window = windowBetween(nodes, words);
+      if (window === null) {
+        const endpoints = words.map(({ endpoint }) => endpoint);
+        throw differ(nodes, CHAIN_END, endpoints);
+      }
+      nodes.disputes.end(CHAIN_END);
+      const { firstSlot, lastValidBlockHeight } = window;
+      return {
+        firstSlot: Math.min(firstSlot, madeAt ?? firstSlot - BLOCKHASH_LIFE_SLOTS),
+        lastValidBlockHeight,
+      };
+    })
+  );
 }
 
 const CHAIN_END = "the end of the chain";
 
-/** The answer of one endpoint about a blockhash, and its position, at confirmed. */
+/** The answer of one endpoint about a blockhash, and the end of its chain, at confirmed. */
 interface BlockhashWord {
   readonly endpoint: string;
   readonly isValid: boolean;
+  /** The slot at which the endpoint gave that answer. */
+  readonly judgedAt: number;
+  /** The highest slot that the endpoint told, and a height that is at least that of its block. */
   readonly slot: number;
   readonly height: number;
 }
 
-function wordOf(blockhash: string): EndpointCall<BlockhashWord> {
-  return async ({ rpc, name }) => {
-    const { context, value } = await rpc.isBlockhashValid(blockhash, { commitment: "confirmed" });
-    // One URL may stand for many nodes: the height must come from one that is at least as far, or the transaction would
-    // be pronounced dead too early.
-    const height = await rpc.getBlockHeight({ commitment: "confirmed", minContextSlot: context.slot });
-    return { endpoint: name, isValid: value, slot: context.slot, height };
+/**
+ * The answers of enough endpoints, one of which knows the blockhash; null once it is dead. It is dead when enough endpoints
+ * say so at a slot that enough of them had reached at the beginning. Behind one URL the nodes that have not reached
+ * it yet may be all that were met at first, and so a blockhash that was not handed out here is dead only after they have
+ * caught up. A blockhash found dead is remembered, so that a made-up one costs one look.
+ */
+async function wordsOfLiving(
+  nodes: NodeContext,
+  blockhash: string,
+): Promise<Evidence<readonly BlockhashWord[]> | null> {
+  if (nodes.deadBlockhashes.has(blockhash)) return null;
+  const madeAt = nodes.handedOut.get(blockhash) ?? Infinity;
+  const question = questionOf(blockhash);
+  let reachedAtFirst: number | undefined;
+  return await untilKnown(nodes, async (hasCaughtUp) => {
+    const words = await weigh(nodes, question, (all) => all);
+    if (words.some(({ isValid }) => isValid)) return words;
+    reachedAtFirst ??= furthestAndReached(nodes, words, "slot")[1];
+    const from = Math.max(reachedAtFirst, hasCaughtUp ? 0 : madeAt);
+    if (words.filter(({ judgedAt }) => judgedAt >= from).length < nodes.witnesses) return undefined;
+    nodes.deadBlockhashes.add(blockhash);
+    const [oldest] = nodes.deadBlockhashes;
+    if (nodes.deadBlockhashes.size > MAX_DEAD && oldest !== undefined) nodes.deadBlockhashes.delete(oldest);
+    return null;
+  });
+}
+
+/** Whether a blockhash is dead, as enough endpoints say. Throws as `landingWindow` does where too few have caught up. */
+export async function isDead(nodes: NodeContext, blockhash: string): Promise<boolean> {
+  return (await wordsOfLiving(nodes, blockhash)) === null;
+}
+
+/** The question for a blockhash. The end of an endpoint's chain is asked once for all tries of one look. */
+function questionOf(blockhash: string): EndpointCall<BlockhashWord> {
+  const ends = new Map<string, NewestBlock>();
+  return async (endpoint) => {
+    const [{ context, value }, end] = await Promise.all([
+      endpoint.rpc.isBlockhashValid(blockhash, { commitment: "confirmed" }),
+      ends.get(endpoint.name) ?? confirmedEnd(endpoint),
+    ]);
+    ends.set(endpoint.name, end);
+    const slot = Math.max(context.slot, end.slot);
+    // One URL may stand for many nodes, and the height may come from one that is behind: too low a height would pronounce the
+    // transaction dead too early. A chain makes at most one block a slot.
+    const height = end.blockHeight + slot - end.slot;
+    return { endpoint: endpoint.name, isValid: value, judgedAt: context.slot, slot, height };
   };
 }
 
@@ -71,21 +121,19 @@ function wordOf(blockhash: string): EndpointCall<BlockhashWord> {
  * From the slot that as many endpoints as must agree have reached, to the end of a blockhash that the furthest one has just made.
  * Null where fewer are near the furthest one.
  */
-function windowBetween({ witnesses }: NodeContext, ends: readonly BlockhashWord[]): LandingWindow | null {
-  const [slot, reachedSlot] = furthestAndReached(
-    witnesses,
-    ends.map((end) => end.slot),
-  );
-  const [height, reachedHeight] = furthestAndReached(
-    witnesses,
-    ends.map((end) => end.height),
-  );
+function windowBetween(nodes: NodeContext, words: readonly BlockhashWord[]): LandingWindow | null {
+  const [slot, reachedSlot] = furthestAndReached(nodes, words, "slot");
+  const [height, reachedHeight] = furthestAndReached(nodes, words, "height");
   if (slot - reachedSlot > BLOCKHASH_LIFE_SLOTS || height - reachedHeight > MAX_BLOCKS_AHEAD) return null;
   return { firstSlot: reachedSlot, lastValidBlockHeight: height + BLOCKHASH_LIFE_BLOCKS };
 }
 
-function furthestAndReached(witnesses: number, told: readonly number[]): readonly [number, number] {
-  const sorted = told.toSorted((one, other) => other - one);
+function furthestAndReached(
+  { witnesses }: NodeContext,
+  words: readonly BlockhashWord[],
+  of: "slot" | "height",
+): readonly [number, number] {
+  const sorted = words.map((word) => word[of]).toSorted((one, other) => other - one);
   return [sorted[0] ?? Infinity, sorted[witnesses - 1] ?? -Infinity];
 }
 

@@ -1,15 +1,18 @@
-/** Sends signed bytes to every endpoint. */
-import { ask, type NodeContext, type EndpointCall } from "./ask.ts";
+/** Sends signed bytes to every endpoint that takes broadcasts. */
+import { firstAnswer, type NodeContext, type EndpointCall } from "./ask.ts";
+import { withRole } from "./endpoint.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { allUnavailable } from "./unavailable.ts";
 
 /**
- * Sends the bytes to every endpoint at once, one that lags or fails included, and resolves with the first that took them;
+ * Sends the bytes to every endpoint that takes broadcasts at once, one that lags or fails included, and resolves with the first that took them;
  * the others go on. No preflight: the bytes were simulated before, and a node that lags would refuse what the network
  * accepts. No retries by the node: re-sending is ours, so that it stops when the transaction is dead.
  */
 export async function broadcast(nodes: NodeContext, bytes: Uint8Array): Promise<void> {
-  const sent = nodes.endpoints.map((endpoint) => ask({ ...nodes, endpoints: [endpoint] }, send(bytes)));
+  const sent = withRole(nodes.endpoints, "send").map((endpoint) =>
+    firstAnswer({ ...nodes, endpoints: [endpoint] }, send(bytes), "sends"),
+  );
   try {
     await Promise.any(sent);
   } catch (error) {

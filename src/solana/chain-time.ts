@@ -3,6 +3,7 @@ import { elapsed } from "../runtime.ts";
 import type { Evidence } from "../ledger/belief.ts";
 import { unasked } from "./agree.ts";
 import type { NodeContext } from "./ask.ts";
+import { withRole } from "./endpoint.ts";
 import type { EndpointTime } from "./health.ts";
 
 // By the time that has passed since, which clocks that nobody sets measure to seconds a day, and not while a machine sleeps.
@@ -19,7 +20,8 @@ export function chainTime({ endpoints, witnesses, clock }: NodeContext): Evidenc
   const now = elapsed(clock);
   const isFresh = (told: EndpointTime | null): told is EndpointTime =>
     told !== null && now - told.at <= KNOWN_FOR_MS;
-  const told = endpoints
+  const all = withRole(endpoints, "witness");
+  const told = all
     .map(({ health }) => health.blockTime)
     .filter(isFresh)
     .map(({ time, at }) => time + now - at)
@@ -27,5 +29,5 @@ export function chainTime({ endpoints, witnesses, clock }: NodeContext): Evidenc
   const middle = told[(told.length - 1) >> 1];
   if (middle === undefined) return null;
   const alike = told.filter((each) => Math.abs(each - middle) <= APART_MS).length;
-  return alike >= witnesses && 2 * alike > endpoints.length ? unasked(middle) : null;
+  return alike >= witnesses && 2 * alike > all.length ? unasked(middle) : null;
 }

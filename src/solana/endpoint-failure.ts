@@ -26,65 +26,91 @@ export class EndpointFailure extends Error {
   }
 }
 
-const HTTP_REQUEST_TIMEOUT = 408;
-const HTTP_TOO_MANY_REQUESTS = 429;
-const HTTP_SERVER_ERROR = 500;
-// JSON-RPC codes of a node that may answer the same question a moment later: internal error, block not available,
-// node unhealthy or behind, minimum context slot not reached, and the 429 some providers put into the body.
-const PASSING_RPC_CODES: ReadonlySet<number> = new Set([
-  -32603,
-  -32004,
-  -32005,
-  -32016,
-  HTTP_TOO_MANY_REQUESTS,
-]);
+/**
+ * The meaning of a failure. `passing`: says nothing about the endpoint, and is over in a moment. `behind`: the node does not know
+ * the subject yet. `refused`: the node takes no such question, though another node of a pool may. `ill`: the endpoint
+ * does not work as it should.
+ */
+type Verdict = "passing" | "behind" | "refused" | "ill";
 
-/** True when asking the same endpoint again soon may help; otherwise only another endpoint can. */
-export function isPassing(failure: EndpointFailure): boolean {
-  const { code } = failure.facts;
-  switch (failure.kind) {
-    case "unreachable":
-    case "busy":
-    case "resting":
-    case "behind":
-      return true;
-    case "http":
-      return (
-        code === HTTP_REQUEST_TIMEOUT || code === HTTP_TOO_MANY_REQUESTS || (code ?? 0) >= HTTP_SERVER_ERROR
-      );
-    case "rpc":
-      return code !== undefined && PASSING_RPC_CODES.has(code);
-    // A second timeout would double the wait of a caller who has other endpoints; a garbled answer stays garbled.
-    case "timeout":
-    case "garbled":
-    case "other_chain":
-    case "differs":
-      return false;
-  }
+const TOO_MANY_REQUESTS = 429;
+/** The same in the body of an answer, at some providers. */
+const RATE_LIMITED = -32429;
+
+/** The verdict on each kind of failure: by its HTTP status or JSON-RPC code, else by the kind alone. */
+const VERDICTS: Readonly<Record<TroubleKind, { readonly [code: number]: Verdict; readonly else: Verdict }>> =
+  {
+    unreachable: { else: "ill" },
+    timeout: { else: "ill" },
+    http: {
+      400: "refused",
+      413: "refused",
+      [TOO_MANY_REQUESTS]: "passing",
+      else: "ill",
+    },
+    rpc: {
+      [TOO_MANY_REQUESTS]: "passing",
+      [RATE_LIMITED]: "passing",
+      // Block not available, status of a block not available yet, minimum context slot not reached.
+      [-32004]: "behind",
+      [-32014]: "behind",
+      [-32016]: "behind",
+      // Node unhealthy, internal error.
+      [-32005]: "ill",
+      [-32603]: "ill",
+      else: "refused",
+    },
+    busy: { else: "passing" },
+    resting: { else: "passing" },
+    behind: { else: "behind" },
+    garbled: { else: "ill" },
+    other_chain: { else: "ill" },
+    differs: { else: "refused" },
+  };
+
+function verdictOf({ kind, facts: { code } }: EndpointFailure): Verdict {
+  const verdicts = VERDICTS[kind];
+  return (code === undefined ? undefined : verdicts[code]) ?? verdicts.else;
 }
+
+/**
+ * How often one question is asked of an endpoint that fails like this. One URL may stand for several nodes, so an odd answer
+ * of one of them is asked again, too.
+ */
+export function triesWith(failure: EndpointFailure): number {
+  const { kind, facts } = failure;
+  // A second timeout would double the wait of a caller who has other endpoints; what is too large stays so.
+  if (kind === "timeout" || facts.isTooLarge === true) return 1;
+  if (isOdd(failure)) return 2;
+  return kind === "http" && isAboutQuestion(failure) ? 1 : MAX_TRIES;
+}
+
+/** Whether another node behind the same URL may answer at once. */
+export function isOdd(failure: EndpointFailure): boolean {
+  const { kind } = failure;
+  return kind === "garbled" || kind === "other_chain" || (kind === "rpc" && verdictOf(failure) === "refused");
+}
+
+/** Enough for a broken connection or a restarting proxy; anything longer is a durable timer's business. */
+export const MAX_TRIES = 3;
 
 /** True when the failure says something about the endpoint, not about the question or about how often we ask. */
 export function isIllness(failure: EndpointFailure): boolean {
-  switch (failure.kind) {
-    case "unreachable":
-    case "timeout":
-    case "http":
-    case "garbled":
-    case "other_chain":
-      return true;
-    case "rpc":
-      return isPassing(failure);
-    case "busy":
-    case "resting":
-    case "behind":
-    case "differs":
-      return false;
-  }
+  return verdictOf(failure) === "ill";
 }
 
+/** Whether the question may be the reason: in another form, such as in parts, the endpoint may answer it. */
+export function isAboutQuestion(failure: EndpointFailure): boolean {
+  const { kind, facts } = failure;
+  if (kind === "http") return !isRateLimit(failure) && (facts.code ?? 0) < HTTP_SERVER_ERROR;
+  return kind === "garbled" || verdictOf(failure) === "refused";
+}
+
+const HTTP_SERVER_ERROR = 500;
+
 /** True when a provider says that it is asked too often, in the status or in the body. */
-export function isRateLimit({ facts }: EndpointFailure): boolean {
-  return facts.code === HTTP_TOO_MANY_REQUESTS;
+export function isRateLimit({ facts: { code } }: EndpointFailure): boolean {
+  return code === TOO_MANY_REQUESTS || code === RATE_LIMITED;
 }
 
 /**

@@ -1,9 +1,15 @@
 /** Status of each endpoint: chain, slot, block time, and trouble. */
 import type { Hint } from "../ledger/belief.ts";
 import { heard } from "../ledger/heard.ts";
-import { type EndpointStatus, LedgerUnavailable } from "../ledger/ledger.ts";
-import { ask, type NodeContext, type EndpointCall } from "./ask.ts";
-import type { Endpoint } from "./endpoint.ts";
+import {
+  type EndpointStatus,
+  type EndpointTrouble,
+  LedgerUnavailable,
+  type RateLimitedEndpoint,
+} from "../ledger/ledger.ts";
+import { askOne, type NodeContext, type EndpointCall } from "./ask.ts";
+import { rateLimitedSince } from "./health.ts";
+import { isAsked, type Endpoint } from "./endpoint.ts";
 
 const SECOND_MS = 1_000;
 
@@ -24,6 +30,7 @@ async function standingOf(nodes: NodeContext, endpoint: Endpoint): Promise<Hint<
     const blockTime = seconds === null ? null : seconds * SECOND_MS;
     return {
       endpoint: endpoint.name,
+      roles: endpoint.roles,
       genesisHash,
       slot,
       blockTime,
@@ -31,20 +38,38 @@ async function standingOf(nodes: NodeContext, endpoint: Endpoint): Promise<Hint<
       trouble: null,
     };
   };
+  if (!isAsked(endpoint)) return unread(nodes, endpoint, null);
   try {
-    return await ask({ ...nodes, endpoints: [endpoint] }, question);
+    return await askOne(nodes, endpoint, question);
   } catch (error) {
     if (!(error instanceof LedgerUnavailable) || nodes.closed.aborted) throw error;
     const [trouble = null] = error.troubles;
-    const { name, genesisHash } = endpoint;
-    const readAt = nodes.clock.now();
-    return heard<EndpointStatus>({
-      endpoint: name,
-      genesisHash,
-      slot: null,
-      blockTime: null,
-      readAt,
-      trouble,
-    });
+    return unread(nodes, endpoint, trouble);
   }
+}
+
+/** The status of an endpoint that told nothing. */
+function unread(
+  { clock }: NodeContext,
+  { name, roles, genesisHash }: Endpoint,
+  trouble: EndpointTrouble | null,
+): Hint<EndpointStatus> {
+  const readAt = clock.now();
+  return heard<EndpointStatus>({
+    endpoint: name,
+    roles,
+    genesisHash,
+    slot: null,
+    blockTime: null,
+    readAt,
+    trouble,
+  });
+}
+
+/** See `Ledger.rateLimited`. */
+export async function rateLimited({ endpoints }: NodeContext): Promise<Hint<readonly RateLimitedEndpoint[]>> {
+  return endpoints.flatMap((endpoint) => {
+    const since = rateLimitedSince(endpoint);
+    return since === null ? [] : [heard({ endpoint: endpoint.name, since })];
+  });
 }

@@ -7,6 +7,11 @@ import { chainOf } from "./endpoint.ts";
 
 const chainQuestion: EndpointCall<string> = (endpoint) => chainOf(endpoint);
 
+/** The chains that the endpoints tell. */
+async function chainsOf(nodes: NodeContext): Promise<Evidence<readonly string[]>> {
+  return await gatherAny(nodes, chainQuestion, (answers) => [...new Set(answers)]);
+}
+
 /**
  * The chain that all answering endpoints agree on; afterwards the ledger accepts no different chain. Throws
  * `LedgerUnavailable` when no endpoint answers, or when endpoints serve different chains, whose answers must never be
@@ -15,7 +20,12 @@ const chainQuestion: EndpointCall<string> = (endpoint) => chainOf(endpoint);
 export async function genesisHash(nodes: NodeContext): Promise<Evidence<string>> {
   // Compared here for all endpoints, so that an endpoint of a wrong chain is an error and is not merely skipped.
   const open: NodeContext = { ...nodes, chain: { genesisHash: null } };
-  const [chain, another] = await gatherAny(open, chainQuestion, (answers) => [...new Set(answers)]);
+  let [chain, another] = await chainsOf(open);
+  if (another !== undefined) {
+    // An odd answer of one node is asked again.
+    for (const endpoint of nodes.endpoints) endpoint.genesisHash = null;
+    [chain, another] = await chainsOf(open);
+  }
   if (another !== undefined) {
     const told = nodes.endpoints.map(({ name, genesisHash: hash }) => `${name}: ${hash ?? "silent"}`);
     throw new LedgerUnavailable(

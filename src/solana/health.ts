@@ -4,8 +4,10 @@ import { isIllness, isRateLimit, type EndpointFailure } from "./endpoint-failure
 
 /** The health of an endpoint. */
 export interface EndpointHealth {
-  /** Unix milliseconds before which the endpoint must not be asked at all (Retry-After, 429). */
-  restsUntil: number;
+  /** Unix milliseconds before which the endpoint must not be asked at all (Retry-After, 429), by the kind of call. */
+  readonly restsUntil: Record<CallKind, number>;
+  /** Refusals of reads because of their number, since the last answer to one; null after an answer. */
+  limited: LimitedReads | null;
   /** Failures since the last answer, without failures during an avoidance. */
   failuresInRow: number;
   /**
@@ -29,6 +31,18 @@ export interface EndpointHealth {
   isOff: boolean;
   /** Whether the slot had not moved for ten minutes at the last look. */
   standsStill: boolean;
+}
+
+/** Kinds of calls that providers limit apart from each other. */
+export type CallKind = "reads" | "sends";
+
+/** Reads that were all refused as too many. */
+interface LimitedReads {
+  /** Unix milliseconds of the first refusal. */
+  readonly since: number;
+  /** The first and the last refusal, by `elapsed`. */
+  readonly firstAt: number;
+  readonly lastAt: number;
 }
 
 /** Unix milliseconds, and when they were told, by `elapsed`. */
@@ -79,7 +93,8 @@ const STOOD_STILL_MS = 30_000;
 /** The health of an endpoint that was never asked: healthy. */
 export function newHealth(): EndpointHealth {
   return {
-    restsUntil: 0,
+    restsUntil: { reads: 0, sends: 0 },
+    limited: null,
     failuresInRow: 0,
     avoidedUntil: null,
     known: new WeakSet(),
@@ -99,9 +114,16 @@ export function isAvoided({ health }: Patient): boolean {
 }
 
 /** Milliseconds for which it asked to be left alone. Kept also when no other endpoint is left to ask. */
-export function restOf({ health }: Pick<Patient, "health">, now: number): number {
-  return leftOf(health.restsUntil, now);
+export function restOf({ health }: Pick<Patient, "health">, now: number, kind: CallKind): number {
+  return leftOf(health.restsUntil[kind], now);
 }
+
+/** Since when the endpoint has refused each read as one too many, where that has gone on for five minutes; else null. */
+export function rateLimitedSince({ health: { limited } }: Pick<Patient, "health">): number | null {
+  return limited !== null && limited.lastAt - limited.firstAt >= LIMITED_AFTER_MS ? limited.since : null;
+}
+
+const LIMITED_AFTER_MS = 5 * 60_000;
 
 /** No rest is longer than the longest: where more is left the clock was set back, and the rest is over. */
 function leftOf(until: number, now: number): number {
@@ -110,7 +132,8 @@ function leftOf(until: number, now: number): number {
 }
 
 /** Notes an answer: the endpoint's failures are over. */
-export function noteAnswer({ name, health }: Patient, { log }: HealthWatch): void {
+export function noteAnswer({ name, health }: Patient, kind: CallKind, { log }: HealthWatch): void {
+  if (kind === "reads") health.limited = null;
   if (health.failuresInRow >= FAILURES_TO_AVOID) {
     log.info({ endpoint: name }, "a Solana endpoint answers again");
   }
@@ -118,10 +141,16 @@ export function noteAnswer({ name, health }: Patient, { log }: HealthWatch): voi
   health.avoidedUntil = null;
 }
 
+/** A call that failed. */
+interface FailedCall {
+  readonly failure: EndpointFailure;
+  readonly of: CallKind;
+}
+
 /** Notes a failure. Failures by the endpoint's rate limit, or by a hard question, do not count. */
 export function noteFailure(
   { name, health }: Patient,
-  failure: EndpointFailure,
+  { failure, of }: FailedCall,
   { clock, log }: HealthWatch,
 ): void {
   if (health.known.has(failure)) return;
@@ -131,7 +160,11 @@ export function noteFailure(
   log.debug({ endpoint: name, kind, code: facts.code ?? null }, "a Solana endpoint failed");
   const asked = facts.retryAfterMs ?? (isRateLimit(failure) ? REST_AFTER_429_MS : 0);
   const ms = Math.min(asked, MAX_REST_MS);
-  health.restsUntil = now + Math.max(leftOf(health.restsUntil, now), ms);
+  health.restsUntil[of] = now + Math.max(leftOf(health.restsUntil[of], now), ms);
+  if (of === "reads" && isRateLimit(failure)) {
+    const lastAt = elapsed(clock);
+    health.limited = { ...(health.limited ?? { since: now, firstAt: lastAt }), lastAt };
+  }
   // Many questions may run at once: failures of questions that began before the endpoint was avoided count only once.
   if (!isIllness(failure) || elapsed(clock) < (health.avoidedUntil ?? 0)) return;
   health.failuresInRow += 1;
@@ -159,6 +192,7 @@ export function noteLook(
 ): void {
   const wasLagging = isLagging(health);
   const now = elapsed(clock);
+  health.limited = null;
   const look = { time: blockTime, at: now };
   const isNewer = slot > health.slot;
   if (isNewer) health.movedAt = now;

@@ -1,36 +1,34 @@
 /** Entry `paystate/solana`: the ledger on a Solana cluster, or on the local chain, which answers like one. */
 import { setMaxListeners } from "node:events";
 import { z } from "zod";
-import { checkOptions, functionOption, runtimeOptions } from "../options.ts";
-import { parseUrl } from "../parse-url.ts";
+import { checkOptions, runtimeOptions } from "../options.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
-import type { Fetch } from "./rpc/bounded-fetch.ts";
-import { MAX_ACCOUNTS_PER_CALL, MAX_CALLS_PER_BATCH, MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
-import type { EndpointOptions } from "./endpoint.ts";
+import { endpointsOption, type CheckedEndpoint, type EndpointOptions } from "./endpoint-options.ts";
 import { type FeeOptions, feeOptions, feePolicy } from "./fee-policy.ts";
 import { readLimitOf } from "./read-limit.ts";
 import { isOnCurve } from "./is-on-curve.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
 import { markerAddress } from "./routing/marker-address.ts";
 
-export type { EndpointOptions } from "./endpoint.ts";
+export type { EndpointOptions, EndpointSettings } from "./endpoint-options.ts";
 export type { FeeOptions } from "./fee-policy.ts";
 export type { Fetch } from "./rpc/bounded-fetch.ts";
-export type { EndpointTrouble, TroubleKind } from "../ledger/ledger.ts";
+export type { EndpointRole, EndpointTrouble, TroubleKind } from "../ledger/ledger.ts";
 
 /** Options of the ledger on Solana: endpoints, clock and logger among them. */
 export interface SolanaLedgerOptions {
   /**
-   * JSON-RPC endpoints of one cluster, the preferred one first. Reads go to the first that answers, broadcasts to all.
+   * JSON-RPC endpoints of one cluster, the preferred one first. Reads go to the first that answers, broadcasts to all, each as
+   * its `roles` say.
    * With two or more, what is final is believed only when two of them agree (`witnesses`), so each must be a node of its
    * own; and one that keeps failing, or is more than 50 slots behind the best, is asked after the others until it is well.
    */
   readonly endpoints: readonly EndpointOptions[];
   /**
    * How many endpoints must agree before a final fact is believed: a landing, a failure, or a deposit. 1 to the number
-   * of endpoints. Default: 2 with two or more endpoints, else 1. With 1, the operator of that endpoint decides what
+   * of endpoints with the role `witness`. Default: 2 with two or more of them, else 1. With 1, the operator of that endpoint decides what
    * this service believes.
    */
   readonly witnesses?: number;
@@ -53,57 +51,31 @@ export interface SolanaLedgerOptions {
   readonly logger?: Logger;
 }
 
-const url = z.string().refine(isEndpointUrl, { error: "expected an http(s) URL without user name" });
-const upTo = (most: number): z.ZodOptional<z.ZodInt> => z.int().min(1).max(most).optional();
-
 const optionsSchema = z
   .strictObject({
     witnesses: z.int().min(1).optional(),
     deathProof: z.enum(["statuses", "blocks"]).optional(),
     fees: feeOptions,
-    endpoints: z
-      .array(
-        z.preprocess(
-          (option) => (typeof option === "string" ? { url: option } : option),
-          z.strictObject({
-            url,
-            fetch: functionOption<Fetch>().optional(),
-            requestsPerSecond: z.number().positive().optional(),
-            accountsPerCall: upTo(MAX_ACCOUNTS_PER_CALL),
-            signaturesPerCall: upTo(MAX_SIGNATURES_PER_CALL),
-            callsPerBatch: upTo(MAX_CALLS_PER_BATCH),
-            archive: z.boolean().optional(),
-          }),
-        ),
-      )
-      .min(1, { error: "expected at least one endpoint" })
-      .superRefine((endpoints, context) => {
-        const urls = endpoints.map((endpoint) => parseUrl(endpoint.url)?.href);
-        for (const [index, each] of urls.entries()) {
-          if (each === undefined || urls.indexOf(each) === index) continue;
-          // It would be its own second witness of a transaction's death.
-          context.addIssue({ code: "custom", path: [index, "url"], message: "expected every endpoint once" });
-        }
-      }),
+    endpoints: endpointsOption,
     clock: runtimeOptions.clock,
     logger: runtimeOptions.logger,
   })
   .superRefine(({ endpoints, witnesses = 1 }, context) => {
-    if (witnesses <= endpoints.length) return;
-    const message = `expected at most the number of endpoints, ${endpoints.length}`;
+    const most = witnessesAmong(endpoints);
+    // None at all is told of the endpoints.
+    if (witnesses <= Math.max(most, 1)) return;
+    const message = `expected at most the number of endpoints with the role \`witness\`, ${most}`;
     context.addIssue({ code: "custom", path: ["witnesses"], message });
   });
+
+function witnessesAmong(endpoints: readonly CheckedEndpoint[]): number {
+  return endpoints.filter(({ roles }) => roles.includes("witness")).length;
+}
 
 /**
  * The default number of witnesses: one endpoint may lie; two endpoints of different operators do not tell the same lie.
  */
 const DEFAULT_WITNESSES = 2;
-
-/** `fetch` refuses URLs with a user name, and would say so only when first asked. */
-function isEndpointUrl(text: string): boolean {
-  const parts = parseUrl(text);
-  return parts !== null && /^https?:$/.test(parts.protocol) && parts.username === "" && parts.password === "";
-}
 
 /**
  * A `Ledger` on Solana. Opens no connection and loads no Solana library until it is first asked. Throws
@@ -126,9 +98,9 @@ function isEndpointUrl(text: string): boolean {
  * ```
  */
 export function solanaLedger(options: SolanaLedgerOptions): Ledger {
-  const { clock, logger } = checkOptions("solanaLedger", optionsSchema, options);
-  const { endpoints, witnesses = Math.min(DEFAULT_WITNESSES, endpoints.length) } = options;
-  const { deathProof = "statuses" } = options;
+  const checked = checkOptions("solanaLedger", optionsSchema, options);
+  const { clock, logger, endpoints, deathProof = "statuses" } = checked;
+  const { witnesses = Math.min(DEFAULT_WITNESSES, witnessesAmong(endpoints)) } = checked;
   const fees = feePolicy(options.fees);
   const closing = new AbortController();
   // One listener per call under way is no leak; Node warns from the eleventh.
@@ -147,6 +119,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     ...onceLoaded(loaded),
     // Nothing was asked before the first question, and a look at this must not load what questions need.
     disputes: async () => (loading === undefined ? [] : (await loading).disputes()),
+    rateLimited: async () => (loading === undefined ? [] : (await loading).rateLimited()),
     time: async () => (loading === undefined ? null : (await loading).time()),
     readLimit: readLimitOf(endpoints),
     bidCeiling: fees.ceiling,
@@ -155,7 +128,9 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
 }
 
 /** The methods that need nodes or web3.js. The first call loads both. */
-function onceLoaded(loaded: () => Promise<AskingLedger>): Omit<AskingLedger, "disputes" | "time"> {
+function onceLoaded(
+  loaded: () => Promise<AskingLedger>,
+): Omit<AskingLedger, "disputes" | "rateLimited" | "time"> {
   return {
     genesisHash: async () => (await loaded()).genesisHash(),
     position: async () => (await loaded()).position(),

@@ -1,5 +1,11 @@
 /** Binds the ledger's methods to its nodes. Imports web3.js, so it is loaded only when a node is first asked. */
-import type { Ledger, LedgerReads, Reading, WitnessRules } from "../ledger/ledger.ts";
+import {
+  ENDPOINT_ROLES,
+  type Ledger,
+  type LedgerReads,
+  type Reading,
+  type WitnessRules,
+} from "../ledger/ledger.ts";
 import { accountKinds } from "./account-kinds.ts";
 import { unasked } from "./agree.ts";
 import { ask, type NodeContext, type EndpointCall } from "./ask.ts";
@@ -8,13 +14,14 @@ import { landingWindow } from "./blockhash-window.ts";
 import { broadcast } from "./broadcast.ts";
 import { chainTime } from "./chain-time.ts";
 import { buildPayment } from "./build-payment.ts";
-import { openEndpoints, type EndpointOptions } from "./endpoint.ts";
+import { openEndpoints, withRole } from "./endpoint.ts";
+import type { CheckedEndpoint } from "./endpoint-options.ts";
 import { DisputeList } from "../ledger/disputes.ts";
 import { checkForeignSwap } from "./foreign-swap/check-foreign-swap.ts";
 import { fates } from "./fates.ts";
 import type { FeePolicy } from "./fee-policy.ts";
 import { genesisHash } from "./genesis-hash.ts";
-import { endpointStatuses } from "./endpoint-statuses.ts";
+import { endpointStatuses, rateLimited } from "./endpoint-statuses.ts";
 import type { HealthWatch } from "./health.ts";
 import type { DeathProof } from "./death-proof.ts";
 import { landings } from "./landings.ts";
@@ -58,7 +65,7 @@ export type AskingLedger = Omit<
 
 /** The nodes, and the number of nodes that must agree. */
 interface NodeOptions {
-  readonly endpoints: readonly EndpointOptions[];
+  readonly endpoints: readonly CheckedEndpoint[];
   readonly witnesses: number;
   readonly deathProof: DeathProof;
   readonly fees: FeePolicy;
@@ -96,8 +103,12 @@ function restrict(
     throw new RangeError(`expected a whole number of witnesses from 1, not ${witnesses}`);
   }
   const endpoints = nodes.endpoints.filter(({ name }) => !without.includes(name));
-  if (endpoints.length === 0) throw new RangeError("expected at least one endpoint in service");
-  const enough = Math.min(witnesses ?? nodes.witnesses, nodes.witnesses, endpoints.length);
+  for (const role of ENDPOINT_ROLES) {
+    if (withRole(endpoints, role).length > 0) continue;
+    throw new RangeError(`expected at least one endpoint in service with the role ${role}`);
+  }
+  const inService = withRole(endpoints, "witness").length;
+  const enough = Math.min(witnesses ?? nodes.witnesses, nodes.witnesses, inService);
   return { believed: { ...nodes, endpoints, witnesses: enough }, configured: { ...nodes, endpoints } };
 }
 
@@ -137,6 +148,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     namedLanding: surveyed(namedLanding),
     witnesses: surveyed(witnessCount),
     endpoints: surveyed(endpointStatuses),
+    rateLimited: surveyed(rateLimited),
     time: surveyed(async (asked) => chainTime(asked)),
     disputes: surveyed(async ({ disputes }) => unasked(disputes.standing())),
     amountsIn: surveyed(amountsIn),
@@ -177,6 +189,7 @@ function openNodes(
     closed,
     remembered: rememberAnswers(clock, closed),
     handedOut: new Map(),
+    deadBlockhashes: new Set(),
     disputes: new DisputeList(clock),
     signers: new Map(),
     payers: new PayerReadingCache(),

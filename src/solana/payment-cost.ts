@@ -38,8 +38,9 @@ export async function feeOf(nodes: NodeContext, message: Message | MessageV0): P
     agree(nodes, {
       subject: "the fee of a transaction",
       question: async ({ rpc }) => {
-        // A fee does not depend on the blockhash, and a node prices none that it has not seen.
-        const { value } = await rpc.getLatestBlockhash("confirmed");
+        // A fee does not depend on the blockhash, and a node prices none that it has not seen. Of several nodes behind one URL
+        // each knows a finalized one.
+        const { value } = await rpc.getLatestBlockhash("finalized");
         const lamports = await rpc.getFeeForMessage(over(message, value.blockhash), "confirmed");
         if (lamports === null) throw new EndpointFailure("behind", "a blockhash it does not know yet");
         return BigInt(lamports);

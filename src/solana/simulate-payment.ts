@@ -20,7 +20,7 @@ export async function simulatePayment(
   verified: VerifiedPayment,
   payment: DeclaredPayment,
 ): Promise<Evidence<SimulationFault> | null> {
-  const failure = await simulate(nodes, verified.bytes, true);
+  const failure = await simulate(nodes, verified, true);
   if (failure === null) return null;
   const decoding = decodeTransaction(Buffer.from(verified.bytes).toString("base64"));
   if ("refused" in decoding) throw new TypeError("only verified bytes can be simulated");

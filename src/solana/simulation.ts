@@ -2,7 +2,9 @@
 import type { Evidence } from "../ledger/belief.ts";
 import { failureOf } from "./agree.ts";
 import type { NodeContext, EndpointCall } from "./ask.ts";
+import { isDead } from "./blockhash-window.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
+import { untilKnown } from "./until-known.ts";
 
 /** A simulated run: the chain's error in its JSON form (null: none), and the log. */
 export interface Simulation {
@@ -19,20 +21,24 @@ const SIGNATURE_REFUSED = -32003;
  *
  * The success of a single run is enough: a transaction that then fails on the chain costs its fee and moves nothing. An
  * error is believed when `nodes.witnesses` endpoints tell the same, since payees are left out and callers are refused
- * because of it. A node that does not know the blockhash may only lag, so its answer counts where no endpoint knows the
- * blockhash.
+ * because of it. A node that does not know the blockhash may only lag: it is asked again for about two seconds, unless the
+ * blockhash is dead.
  */
 export async function simulate(
   nodes: NodeContext,
-  bytes: Uint8Array,
+  { bytes, blockhash }: { readonly bytes: Uint8Array; readonly blockhash: string },
   sigVerify: boolean,
 ): Promise<Evidence<Simulation> | null> {
-  return await failureOf(nodes, {
-    subject: "a simulated transaction",
-    question: runOf(bytes, sigVerify),
-    textOf: ({ err }) => JSON.stringify(err),
-    passes: ({ err }) => err === null,
-    mayLag: ({ err }) => err === BLOCKHASH_NOT_FOUND,
+  return await untilKnown(nodes, async () => {
+    const failure = await failureOf(nodes, {
+      subject: "a simulated transaction",
+      question: runOf(bytes, sigVerify),
+      textOf: ({ err }) => JSON.stringify(err),
+      passes: ({ err }) => err === null,
+      mayLag: ({ err }) => err === BLOCKHASH_NOT_FOUND,
+    });
+    if (failure?.err !== BLOCKHASH_NOT_FOUND) return failure;
+    return (await isDead(nodes, blockhash)) ? failure : undefined;
   });
 }
 

@@ -3,7 +3,7 @@ import { elapsed } from "../runtime.ts";
 import type { NodeContext } from "./ask.ts";
 import { chainTime } from "./chain-time.ts";
 import { asEndpointFailure } from "./endpoint-failure.ts";
-import { expectChain, type Endpoint } from "./endpoint.ts";
+import { expectChain, isAsked, type Endpoint } from "./endpoint.ts";
 import { noteFailure, noteLook, noteTime, restOf } from "./health.ts";
 import { readEnd, type BlockTime } from "./routing/clock-sysvar.ts";
 
@@ -15,7 +15,7 @@ const FIRST_ALONE_MS = 1_000;
 
 /** Returns a function to call with every question. It never makes the question wait: what it finds out serves later ones. */
 export function surveyOf(nodes: NodeContext): () => void {
-  const isAlone = nodes.endpoints.length === 1;
+  const isAlone = nodes.endpoints.filter(isAsked).length === 1;
   const pauseMs = isAlone ? ALONE_MS : SURVEY_MS;
   let isUnderWay = false;
   let nextAt = isAlone ? elapsed(nodes.clock) + FIRST_ALONE_MS : 0;
@@ -34,16 +34,17 @@ export function surveyOf(nodes: NodeContext): () => void {
 async function survey(nodes: NodeContext): Promise<void> {
   const ends = new Map<Endpoint, BlockTime>();
   const look = async (endpoint: Endpoint): Promise<void> => {
-    if (restOf(endpoint, nodes.clock.now()) > 0) return;
+    if (restOf(endpoint, nodes.clock.now(), "reads") > 0) return;
     try {
       await expectChain(endpoint, nodes.chain.genesisHash);
       // At confirmed, the commitment of most reads.
       ends.set(endpoint, await readEnd(endpoint, "confirmed"));
     } catch (error) {
-      if (!nodes.closed.aborted) noteFailure(endpoint, asEndpointFailure(error), nodes);
+      const failed = { failure: asEndpointFailure(error), of: "reads" } as const;
+      if (!nodes.closed.aborted) noteFailure(endpoint, failed, nodes);
     }
   };
-  await Promise.all(nodes.endpoints.map(look));
+  await Promise.all(nodes.endpoints.filter(isAsked).map(look));
   const best = Math.max(...[...ends.values()].map(({ slot }) => slot));
   for (const [endpoint, { slot, blockTime }] of ends) {
     noteLook(endpoint, { slot, slotsBehind: best - slot, blockTime: blockTime * 1_000 }, nodes);

@@ -37,6 +37,7 @@ test("what is to be tried again later says when, and nothing else does", () => {
   const withRetry = KINDS.filter(([, { header }]) => header?.name === "Retry-After").map(([code]) => code);
   expect(withRetry).toEqual([
     "RATE_LIMIT_EXCEEDED",
+    "UPSTREAM_ERROR",
     "SERVICE_PAUSED",
     "ROUTING_UNAVAILABLE",
     "STORAGE_UNAVAILABLE",

@@ -84,7 +84,8 @@ describe.each(sampled(WAYS, "ways of failures"))("$name", (way) => {
     const { address } = http.wallet("alice");
     const failed = await ask({ ledger }, `/v1/balances/${address}`);
     expectSilent(failed);
-    expect(failed).toMatchObject({ status: 502, code: "UPSTREAM_ERROR" });
+    expect(failed).toMatchObject({ status: 502, code: "UPSTREAM_ERROR", details: { retryAfter: 2 } });
+    expect(failed.headers.get("retry-after")).toBe("2");
     const { requestId } = failed.details;
     expect(logged.find(({ fields }) => fields["requestId"] === requestId)?.fields).toMatchObject({
       method: "GET",

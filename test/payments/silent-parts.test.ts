@@ -1,7 +1,15 @@
 /** M26: signers, price sources and screening that never answer: told, asked again, and nothing else waits for them. */
 import { describe, expect, test as plainTest } from "vitest";
 import { HostParts } from "../../src/payments/host-parts.ts";
-import { keypairSigner, type Signer } from "../../src/ledger/sign-transaction.ts";
+import { unasked } from "../../src/solana/agree.ts";
+import { askedSigner } from "../../src/payments/asked-signer.ts";
+import { deskProvider } from "../../src/payments/swap-provider/desk-provider.ts";
+import {
+  keypairSigner,
+  signTransaction,
+  SigningFailed,
+  type Signer,
+} from "../../src/ledger/sign-transaction.ts";
 import type { AttentionChange } from "../../src/payments/operator/attention/matter-report-writer.ts";
 import { fixedPrices, type PriceSource } from "../../src/payments/prices/prices.ts";
 import type { ScreenAddress } from "../../src/payments/recipients/screening.ts";
@@ -149,6 +157,104 @@ describe("a part of the host", () => {
     await pass(clock, 5_000);
     await expect(parts.ask("screen", () => Promise.reject(new Error("busy")))).rejects.toThrow("busy");
     expect(parts.silent()).toEqual([]);
+  });
+});
+
+describe("a signer of the host", () => {
+  const key = keypairSigner(SPONSOR);
+  const [one, other] = [Buffer.from("a message"), Buffer.from("another message")];
+  const pass = async (clock: ReturnType<typeof virtualClock>, ms: number): Promise<void> => {
+    clock.advance(ms);
+    await turns(5);
+  };
+
+  /** A signer that keeps its answers back until it is told to give them, and what was asked of it. */
+  function hangingSigner(deadlineMs?: number) {
+    const clock = virtualClock(0);
+    const requests: { readonly message: Uint8Array; answer(signature: Uint8Array): void }[] = [];
+    const signer: Signer = {
+      address: key.address,
+      ...(deadlineMs === undefined ? {} : { deadlineMs }),
+      sign: (message) => new Promise((answer) => void requests.push({ message, answer })),
+    };
+    const parts = new HostParts(clock, 10_000);
+    return { clock, requests, parts, own: askedSigner(signer, "signer", parts.ask) };
+  }
+
+  plainTest(
+    "N8: that hangs for an hour is asked once for a message, and each late answer is used for its own bytes alone",
+    async () => {
+      const { clock, requests, own, parts } = hangingSigner();
+      const hour = async (message: Uint8Array): Promise<void> => {
+        for (let minute = 0; minute < 60; minute += 1) {
+          const late = endOf(own.sign(message).then(String));
+          await pass(clock, 10_000);
+          expect(await late).toContain("did not end within 10000 ms");
+          await pass(clock, 50_000);
+        }
+      };
+      await hour(one);
+      await hour(other);
+      expect(requests.map(({ message }) => message)).toEqual([one, other]);
+      for (const { message, answer } of requests) answer(await key.sign(message));
+      await turns(5);
+      expect(parts.silent()).toEqual([]);
+      expect(await own.sign(other)).toEqual(await key.sign(other));
+      expect(await own.sign(one)).toEqual(await key.sign(one));
+      expect(requests).toHaveLength(2);
+      // What was used is asked for anew.
+      void own.sign(one);
+      await turns(5);
+      expect(requests).toHaveLength(3);
+    },
+  );
+
+  plainTest("N8: two who want the same bytes at once share one request", async () => {
+    const { requests, own } = hangingSigner();
+    const both = [own.sign(one), own.sign(one)];
+    await turns(5);
+    expect(requests).toHaveLength(1);
+    requests[0]?.answer(await key.sign(one));
+    expect(await Promise.all(both)).toEqual([await key.sign(one), await key.sign(one)]);
+  });
+
+  plainTest("N19: that is a person has minutes, and is silent only after them", async () => {
+    const { clock, requests, own, parts } = hangingSigner(600_000);
+    const signed = own.sign(one);
+    await pass(clock, 599_000);
+    expect(parts.silent()).toEqual([]);
+    requests[0]?.answer(await key.sign(one));
+    expect(await signed).toEqual(await key.sign(one));
+  });
+
+  plainTest("N19: that signs other bytes is refused, and asked anew for the next try", async () => {
+    const { requests, own } = hangingSigner();
+    const unsigned = {
+      message: one,
+      signers: [key.address],
+      blockhash: "",
+      lastValidBlockHeight: 1,
+      firstSlot: 1,
+      networkFee: unasked(0n),
+      priorityFee: 0n,
+      markerRent: unasked(0n),
+    };
+    const refused = signTransaction(unsigned, [own]);
+    await turns(5);
+    requests[0]?.answer(await key.sign(other));
+    await expect(refused).rejects.toBeInstanceOf(SigningFailed);
+    const signed = signTransaction(unsigned, [own]);
+    await turns(5);
+    requests[1]?.answer(await key.sign(one));
+    expect((await signed).bytes.length).toBeGreaterThan(one.length);
+  });
+
+  plainTest("a deadline of less than a second or more than an hour is refused by its field", () => {
+    for (const deadlineMs of [0, 999, 1_500.5, 3_600_001, Number.NaN]) {
+      const make = () => deskProvider({ desk: { ...key, deadlineMs } });
+      expect(make).toThrow("- desk.deadlineMs: expected whole milliseconds, 1,000 to 3,600,000");
+    }
+    expect(deskProvider({ desk: { ...key, deadlineMs: 600_000 } }).name).toBe("desk");
   });
 });
 

@@ -31,6 +31,7 @@ test.each([
   ["src/client/README.md", "createClient", "src/client/client-options.ts", "ClientOptions"],
   ["src/engine/README.md", "createEngine", "src/engine/engine-options.ts", "EngineOptions"],
   ["src/solana/README.md", "solanaLedger", "src/solana/index.ts", "SolanaLedgerOptions"],
+  ["src/solana/README.md", "EndpointOptions", "src/solana/endpoint-options.ts", "EndpointSettings"],
   [
     "src/payments/private/README.md",
     "privateRouting",

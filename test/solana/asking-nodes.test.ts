@@ -1,8 +1,9 @@
 /** How the ledger behaves towards nodes that refuse, hang, lie or garble. The nodes here are scripted functions. */
 import { expect, test } from "vitest";
 import type { Address } from "../../src/address.ts";
-import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
+import { LedgerUnavailable, type Ledger } from "../../src/ledger/ledger.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
+import { silentLogger } from "../../src/runtime.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import {
   brokenConnection,
@@ -14,6 +15,7 @@ import {
   silence,
   turns,
   type Reply,
+  type ScriptedNode,
 } from "./scripted-node.ts";
 
 const OWNER = "Vote111111111111111111111111111111111111111" as Address;
@@ -186,6 +188,76 @@ test("E10: a garbled answer is no answer", async () => {
     const asked = ledger.statuses(["1".repeat(64)]);
     await elapsed(clock, asked);
     await expect(asked).rejects.toBeInstanceOf(LedgerUnavailable);
+  }
+});
+
+test("N9: an odd answer of one node is asked again: -32602, HTML, an empty body, a wrong shape", async () => {
+  const odd: Reply[] = [
+    rpcError(-32602),
+    () => new Response("<html>"),
+    () => new Response(""),
+    result({ context: { slot: 7 }, value: "none" }),
+  ];
+  for (const answer of odd) {
+    const node = scriptedNode(answer, absent);
+    const clock = virtualClock();
+    const ledger = solanaLedger({ endpoints: [{ url: "http://node.example", fetch: node.fetch }], clock });
+    const asked = ledger.mints([OWNER]);
+    expect(await elapsed(clock, asked)).toBeLessThan(1_000);
+    expect(await asked).toEqual([null]);
+    expect(node.calls).toHaveLength(2);
+    await ledger.close();
+  }
+});
+
+test("N9: another chain's answer from one node of a pool is asked again, at the start and later", async () => {
+  const other = result("EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG");
+  const ledgerOf = (...nodes: readonly ScriptedNode[]): Ledger =>
+    solanaLedger({
+      endpoints: nodes.map(({ fetch }, index) => ({ url: `http://node${index}.example`, fetch })),
+      clock: virtualClock(),
+    });
+  const odd = scriptedNode(other, genesis);
+  const atStart = ledgerOf(scriptedNode(genesis), odd);
+  expect(await atStart.genesisHash()).toBe("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d");
+  expect(odd.calls).toHaveLength(2);
+  const later = ledgerOf(
+    scriptedNode(genesis, httpError(403)),
+    scriptedNode(httpError(403), other, genesis, absent),
+  );
+  await later.genesisHash();
+  expect(await later.mints([OWNER])).toEqual([null]);
+  await Promise.all([atStart.close(), later.close()]);
+});
+
+test("N9: a node that is behind, and a provider that is asked too often, are not ill", async () => {
+  for (const [failure, isIll] of [
+    [rpcError(-32016), false],
+    [rpcError(-32004), false],
+    [rpcError(-32602), false],
+    [rpcError(429), false],
+    [httpError(429), false],
+    [httpError(413), false],
+    [rpcError(-32005), true],
+    [rpcError(-32603), true],
+    [httpError(503), true],
+    [() => new Response("<html>"), true],
+  ] as const) {
+    const warned: string[] = [];
+    const node = scriptedNode(failure);
+    const clock = virtualClock();
+    const logger = { ...silentLogger, warn: (_: object, message: string) => void warned.push(message) };
+    const ledger = solanaLedger({
+      endpoints: [{ url: "http://node.example", fetch: node.fetch }],
+      clock,
+      logger,
+    });
+    for (let count = 0; count < 3; count += 1) {
+      const asked = ledger.statuses([String(count)]).catch(() => undefined);
+      await elapsed(clock, asked);
+    }
+    expect(warned.length > 0).toBe(isIll);
+    await ledger.close();
   }
 });
 

@@ -3,13 +3,14 @@ import { VersionedTransaction } from "@solana/web3.js";
 import { expect } from "vitest";
 import { signPayment } from "../kit/chain-fixture.ts";
 import { chainTest as test } from "../kit/chain-test.ts";
+import { elapsed } from "./scripted-node.ts";
 
 const LIFE_BLOCKS = 150;
 
 type Verdict = "taken" | "refused";
 
 test("a process takes a payment that another one built for as long as the chain does, and that one no shorter", async ({
-  world: { chain, mints, wallet, ledgerOf },
+  world: { chain, clock, mints, wallet, ledgerOf },
 }) => {
   const endpoints = [{ url: "http://local", fetch: chain.fetch }];
   const [builder, stranger] = [ledgerOf(endpoints), ledgerOf(endpoints)];
@@ -29,9 +30,9 @@ test("a process takes a payment that another one built for as long as the chain 
   };
   const verdicts: { readonly chain: Verdict; readonly builder: Verdict; readonly stranger: Verdict }[] = [];
   for (let block = 0; block <= LIFE_BLOCKS + 10; block += 1) {
-    const answers = await Promise.all(
-      [builder, stranger].map((ledger) => ledger.verifyPayment(signed, payment)),
-    );
+    const verifying = Promise.all([builder, stranger].map((ledger) => ledger.verifyPayment(signed, payment)));
+    await elapsed(clock, verifying);
+    const answers = await verifying;
     const [ours = null, theirs = null] = answers.map((answer) =>
       "verified" in answer ? answer.verified : null,
     );

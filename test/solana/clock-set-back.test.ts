@@ -33,11 +33,11 @@ test("a Retry-After ends after a minute, however far the clock was set back", ()
   const clock = wallClock();
   const node = { name: "node", health: newHealth() };
   const asked = new EndpointFailure("http", "HTTP 429", { code: 429, retryAfterMs: 60_000 });
-  noteFailure(node, asked, { clock, log: silentLogger });
-  expect(restOf(node, clock.now())).toBe(60_000);
+  noteFailure(node, { failure: asked, of: "reads" }, { clock, log: silentLogger });
+  expect(restOf(node, clock.now(), "reads")).toBe(60_000);
   clock.time -= HOUR_MS;
-  expect(restOf(node, clock.now())).toBe(0);
+  expect(restOf(node, clock.now(), "reads")).toBe(0);
   const again = new EndpointFailure("http", "HTTP 429", { code: 429, retryAfterMs: 2_000 });
-  noteFailure(node, again, { clock, log: silentLogger });
-  expect(restOf(node, clock.now())).toBe(2_000);
+  noteFailure(node, { failure: again, of: "reads" }, { clock, log: silentLogger });
+  expect(restOf(node, clock.now(), "reads")).toBe(2_000);
 });

@@ -5,11 +5,17 @@ import type { ChainFixture } from "../kit/chain-fixture.ts";
 import { chainTest as test } from "../kit/chain-test.ts";
 import type { EndpointOptions } from "../../src/solana/index.ts";
 import { lyingNode, type Asked, type Lie } from "../payments/private/lying-nodes.ts";
+import { elapsed } from "./scripted-node.ts";
 
 /** The endpoint's blocks and slots are off by so many, in each answer about a blockhash. */
-function isOff(chain: ChainFixture["chain"], blocks: number): Lie {
+function isOff(blocks: number): Lie {
   return ({ method, truth }) => {
-    if (method === "getBlockHeight") return Promise.resolve(chain.blockHeight() - 1 + blocks);
+    if (method === "getEpochInfo") {
+      return truth().then((honest) => {
+        const { absoluteSlot, blockHeight } = honest as { absoluteSlot: number; blockHeight: number };
+        return { absoluteSlot: absoluteSlot + blocks, blockHeight: blockHeight + blocks };
+      });
+    }
     if (method !== "isBlockhashValid") return undefined;
     return truth().then((honest) => {
       const { context, value } = honest as { context: { slot: number }; value: unknown };
@@ -43,11 +49,11 @@ test("R3: the last height of a caller's bytes is counted from the furthest endpo
   const truth = (): number => chain.blockHeight() - 1 + LIFE;
   expect(await ledger.landingWindow(blockhash)).toMatchObject({ lastValidBlockHeight: truth() });
   for (const [behind, honest] of [nodes, nodes.toReversed()] as const) {
-    const ends = [behind?.tell(isOff(chain, -100)), honest?.tell(isUnknown)];
+    const ends = [behind?.tell(isOff(-100)), honest?.tell(isUnknown)];
     expect(await ledger.landingWindow(blockhash)).toMatchObject({ lastValidBlockHeight: truth() });
     for (const end of ends) end?.();
   }
-  const end = nodes[0].tell(isOff(chain, 200));
+  const end = nodes[0].tell(isOff(200));
   expect(await ledger.landingWindow(blockhash)).toMatchObject({ lastValidBlockHeight: truth() + 200 });
   end();
   await ledger.close();
@@ -60,7 +66,7 @@ test("R3: endpoints that are more than two minutes apart tell no last height, an
   const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOptions => endpoint));
   const blockhash = await newestOf(chain);
   for (const blocks of [-301, 301, 1_000_000]) {
-    const end = nodes[1].tell(isOff(chain, blocks));
+    const end = nodes[1].tell(isOff(blocks));
     await expect(ledger.landingWindow(blockhash), String(blocks)).rejects.toBeInstanceOf(
       EndpointsDifferError,
     );
@@ -73,17 +79,19 @@ test("R3: endpoints that are more than two minutes apart tell no last height, an
 });
 
 test("R3: of three endpoints one that is behind changes nothing, and one that calls a dead blockhash valid gives it no longer life", async ({
-  world: { chain, ledgerOf },
+  world: { chain, clock, ledgerOf },
 }) => {
   const nodes = [lyingNode(chain, "one"), lyingNode(chain, "two"), lyingNode(chain, "three")] as const;
   const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOptions => endpoint));
   const blockhash = await newestOf(chain);
   const honest = await ledger.landingWindow(blockhash);
-  const end = nodes[2].tell(isOff(chain, -900));
+  const end = nodes[2].tell(isOff(-900));
   expect(await ledger.landingWindow(blockhash)).toEqual(honest);
   end();
   chain.advance(LIFE + 2);
-  expect(await ledger.landingWindow(blockhash)).toBeNull();
+  const late = ledger.landingWindow(blockhash);
+  expect(await elapsed(clock, late)).toBeLessThan(2_500);
+  expect(await late).toBeNull();
   await ledger.close();
 });
 

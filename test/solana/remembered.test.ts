@@ -67,7 +67,7 @@ test("R3: how long a blockhash lives is asked for each payment, also for one of 
 
   asked.length = 0;
   expect(await ours.verifyPayment(signed, payment)).toHaveProperty("verified");
-  expect(asked).toEqual(["getMultipleAccounts", "isBlockhashValid", "getBlockHeight"]);
+  expect(asked).toEqual(["getMultipleAccounts", "isBlockhashValid", "getEpochInfo"]);
   expect(await theirs.verifyPayment(signed, payment)).toHaveProperty("verified");
   expect(asked).toContain("isBlockhashValid");
 

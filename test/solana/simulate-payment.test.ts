@@ -7,7 +7,7 @@ import {
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { expect } from "vitest";
-import type { DeclaredPayment, SimulationFault } from "../../src/ledger/ledger.ts";
+import { LedgerUnavailable, type DeclaredPayment, type SimulationFault } from "../../src/ledger/ledger.ts";
 import type { Fetch } from "../../src/solana/index.ts";
 import { associatedTokenAddress, type Funds } from "../../src/local/index.ts";
 import {
@@ -19,6 +19,7 @@ import {
 } from "../kit/chain-fixture.ts";
 import { keyOf, land, signed } from "./signed-transaction.ts";
 import { sharedChainTest } from "../kit/chain-test.ts";
+import { elapsed } from "./scripted-node.ts";
 
 /** Bob, who is paid, and what accounts cost. */
 interface Scene extends ChainFixture {
@@ -321,7 +322,7 @@ test("a recipient who is its owner's token account address funded by somebody is
   expect(rent).toBeGreaterThan(0n);
 });
 
-test("a node that does not know the blockhash yet is not believed while another one knows it", async ({
+test("N3: a node that does not know the blockhash yet is not believed while another one knows it, or it calls it valid itself", async ({
   scene,
 }) => {
   const { bob } = scene;
@@ -343,5 +344,7 @@ test("a node that does not know the blockhash yet is not believed while another 
   ];
   expect(await scene.ledgerOf(endpoints).simulatePayment(answer.verified, payment)).toBeNull();
   const alone = scene.ledgerOf(endpoints.slice(0, 1));
-  expect(await alone.simulatePayment(answer.verified, payment)).toEqual({ kind: "blockhash_expired" });
+  const unknown = alone.simulatePayment(answer.verified, payment);
+  expect(await elapsed(scene.clock, unknown)).toBe(2_500);
+  await expect(unknown).rejects.toBeInstanceOf(LedgerUnavailable);
 });

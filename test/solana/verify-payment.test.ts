@@ -8,6 +8,7 @@ import type { Address } from "../../src/address.ts";
 import type { DeclaredPayment, VerifiedPayment } from "../../src/ledger/ledger.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
 import { signed, verdict } from "./signed-transaction.ts";
+import { elapsed } from "./scripted-node.ts";
 import type { VerifyScene } from "./verify-scene.ts";
 import { verifyTest as test } from "./verify-test.ts";
 
@@ -104,7 +105,9 @@ describe("blockhashes", () => {
     ["of another chain, its genesis", () => "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"],
   ] as const)("attack: a blockhash %s is blockhash_expired", async ([_which, blockhash], { scene }) => {
     const { judge, honest, sol } = scene;
-    expect(await judge(sol, honest(sol), { blockhash: blockhash(scene) })).toBe("blockhash_expired");
+    const judged = judge(sol, honest(sol), { blockhash: blockhash(scene) });
+    await elapsed(scene.clock, judged);
+    expect(await judged).toBe("blockhash_expired");
   });
 
   test("W7: an expired blockhash is blockhash_expired", async ({ scene }) => {

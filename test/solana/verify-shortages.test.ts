@@ -479,12 +479,9 @@ describe("whose error it is", () => {
     }
   });
 
-  test("W7, W21: a blockhash gone and bytes already processed are told as such", async ({ scene }) => {
+  test("W21: bytes already processed are told as such", async ({ scene }) => {
     const { alice, honest, sol, usdc } = scene;
     for (const payment of [sol, usdc]) {
-      expect(await explained(scene, payment, alice, honest(payment), "BlockhashNotFound")).toEqual({
-        kind: "blockhash_expired",
-      });
       expect(await explained(scene, payment, alice, honest(payment), "AlreadyProcessed")).toEqual({
         kind: "already_processed",
       });

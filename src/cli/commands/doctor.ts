@@ -8,6 +8,7 @@ export const doctor: Command = async (args, print) => {
     database: { type: "string" },
     json: { type: "boolean", default: false },
     full: { type: "boolean", default: false },
+    live: { type: "boolean", default: false },
   });
   if (positionals[0] !== undefined) throw new UsageError(`doctor takes no argument "${positionals[0]}"`);
   const { doctor: examine } = await import("../doctor/doctor.ts");

@@ -39,6 +39,8 @@ export function checkEndpoints({ genesisHash, endpoints }: Diagnosis): readonly 
   const isAnyWell = endpoints.some(isMeant);
   return endpoints.map((endpoint) => {
     const check = `endpoint ${endpoint.endpoint}`;
+    const isAsked = endpoint.roles.some((role) => role !== "send");
+    if (!isAsked) return fine(check, "takes broadcasts, and is not asked");
     if (endpoint.genesisHash !== null && endpoint.genesisHash !== chain) {
       return wrong(check, {
         found: `serves another chain, ${endpoint.genesisHash}`,

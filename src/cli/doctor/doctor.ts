@@ -14,6 +14,7 @@ import {
   checkWitnesses,
   checkWork,
 } from "./check-service.ts";
+import { checkProviders } from "./check-live.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkDisk, readDiskSpace, checkDriver, checkNode, neededNode } from "./check-machine.ts";
 import { checkPages, checkSamples } from "./check-samples.ts";
@@ -24,6 +25,8 @@ interface DoctorOptions extends DatabaseOptions, ServiceOptions {
   readonly json: boolean;
   /** Reads each page of the database, and not samples. */
   readonly full: boolean;
+  /** Checks also what matters once real money moves. */
+  readonly live: boolean;
 }
 
 /** Prints a line for each check, and resolves with whether none is wrong. */
@@ -71,18 +74,21 @@ function integrityOf({ full }: DoctorOptions): Parameters<typeof checkDatabase>[
   };
 }
 
-async function examineService(place: ServiceOptions): Promise<readonly Finding[]> {
+async function examineService(place: ServiceOptions & { live: boolean }): Promise<readonly Finding[]> {
   return attempted("service", async () => {
     const { service, close } = await openService(place);
     try {
-      return await findingsOf(service);
+      return await findingsOf(service, place.live);
     } finally {
       await close();
     }
   });
 }
 
-async function findingsOf({ diagnose, health, operator }: OperatorService): Promise<readonly Finding[]> {
+async function findingsOf(
+  { diagnose, health, operator }: OperatorService,
+  isLive: boolean,
+): Promise<readonly Finding[]> {
   if (diagnose === undefined || health === undefined || operator === undefined) {
     throw new Error(
       "this service has no `diagnose`: expected what createPaymentService of this version returns",
@@ -96,6 +102,7 @@ async function findingsOf({ diagnose, health, operator }: OperatorService): Prom
     checkChain(diagnosis),
     ...checkEndpoints(diagnosis),
     checkWitnesses(state),
+    ...(isLive ? [checkProviders(diagnosis)] : []),
     checkClock(diagnosis),
     ...checkMasterSecrets(diagnosis),
     ...(await checkPurses(operator)),

@@ -7,7 +7,7 @@ import { createWriteAct, type WriteAct } from "./act.ts";
 import { createMatterLookup, shownMatter } from "./attention/list-matters.ts";
 import { SightingList } from "./attention/sighting-list.ts";
 import type { Matter } from "./attention/matter.ts";
-import { attentionSources, sourcesOfThisProcess } from "./attention/sources.ts";
+import { attentionSources, type AttentionSourceParts, sourcesOfThisProcess } from "./attention/sources.ts";
 import { MatterReportLoop } from "./attention/matter-report-loop.ts";
 import type { AttentionListener } from "./attention/matter-report-writer.ts";
 import { readAuditLog, type AuditEntry, type AuditPage } from "./audit-log.ts";
@@ -84,7 +84,7 @@ export interface OperatorParts {
 /** Dependencies of the operator's commands. */
 interface OperatorCommandParts extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
-  readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "restricted">;
+  readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "rateLimited" | "restricted">;
   /** The workflows of this process, as `name@version`. */
   readonly workflowKeys: readonly string[];
   readonly instances: OperatorInstanceReads;
@@ -119,7 +119,8 @@ export function createOperator(deps: OperatorCommandParts): OperatorParts {
   const { storage, clock, assets, control } = deps;
   const writeAct = createWriteAct(deps);
   const sightings = new SightingList({ storage, clock });
-  const surroundings = { ...deps, sightings, isRouting: control !== null };
+  const rateLimited: AttentionSourceParts["rateLimited"] = () => deps.configured.rateLimited();
+  const surroundings = { ...deps, rateLimited, sightings, isRouting: control !== null };
   const stored = attentionSources(surroundings);
   const sources = [...stored, ...sourcesOfThisProcess(surroundings)];
   const lookForMatters = createMatterLookup({ sources, storage, clock });

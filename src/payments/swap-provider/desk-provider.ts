@@ -1,10 +1,10 @@
 /** The default swap provider: a desk that trades out of the operator's own inventory, at a price it is given. */
 import { z } from "zod";
-import type { Signer } from "../../ledger/sign-transaction.ts";
 import { checkOptions, InvalidOptions, objectWith, optionsWith } from "../../options.ts";
 import { GuardedPriceSource, priceBoundsOption } from "../prices/guarded-prices.ts";
 import { askedPrices, type PriceSource } from "../prices/prices.ts";
-import { askedSigner, HostParts, PART_DEADLINE_MS } from "../host-parts.ts";
+import { askedSigner, signerOption } from "../asked-signer.ts";
+import { HostParts, PART_DEADLINE_MS } from "../host-parts.ts";
 import { amountsByMint } from "../assets/amounts-by-mint.ts";
 import { DeskSwapper } from "./desk-swapper.ts";
 import type { Swapper, SwapProvider } from "./swap-provider.ts";
@@ -14,7 +14,7 @@ const deskOptions = optionsWith({
    * The wallet that holds the inventory and signs, such as `keypairSigner(secretKey)`. Keep all assets to be given in
    * this wallet, and a token account, even empty, for each asset to be taken. The wallet pays no fees and no rent.
    */
-  desk: objectWith<Signer>(["sign"], "a signer, such as keypairSigner(secretKey)"),
+  desk: signerOption,
   /**
    * Prices of the assets. Without `prices`, the desk's own inventory makes the price (constant product). That is for
    * local chains and refused on mainnet: a customer could move the price and then trade at it.

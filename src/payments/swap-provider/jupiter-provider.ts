@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { SOL_MINT } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
-import { PaymentError } from "../../errors.ts";
+import { PaymentError, upstreamError } from "../../errors.ts";
 import { checkOptions, functionOption, optionsWith } from "../../options.ts";
 import { parseUrl } from "../../parse-url.ts";
 import { ledgerMint, MAINNET_GENESIS } from "../assets/assets.ts";
@@ -109,7 +109,7 @@ async function build(surroundings: ProviderContext, swap: WalletSwap): Promise<B
   }
   log.warn({ requestId, sender, fault: found.refused }, "an order of Jupiter was refused");
   // Our endpoints may not know Jupiter's newest blockhash yet: the next order is over another one.
-  if (found.refused === "blockhash") throw new PaymentError("UPSTREAM_ERROR", {});
+  if (found.refused === "blockhash") throw upstreamError();
   throw await refusal(surroundings, { give, get, amount: inputAmount, taker: sender });
 }
 

@@ -1,5 +1,5 @@
 /** Asks a swap provider: reports its refusals unchanged, and its silence as an upstream error. */
-import { PaymentError } from "../../errors.ts";
+import { PaymentError, upstreamError } from "../../errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import { refuseTooLarge } from "../assets/largest-sum.ts";
 import type { SwapOffer, Swapper, ReservedAmountLookup, WantedSwap } from "./swap-provider.ts";
@@ -27,5 +27,5 @@ export async function offerOf(
  */
 export function unasked(cause: unknown): never {
   if (cause instanceof PaymentError || cause instanceof LedgerUnavailable) throw cause;
-  throw new PaymentError("UPSTREAM_ERROR", {}, { cause });
+  throw upstreamError({ cause });
 }

@@ -21,6 +21,7 @@ import {
   TOKEN_PROGRAM,
 } from "../programs.ts";
 import { readAccounts } from "../read-accounts.ts";
+import { priorityFee } from "../priority-fee.ts";
 import { readInstruction } from "../read-instruction.ts";
 import { resolveInstructions, type ResolvedInstruction } from "../resolve-instructions.ts";
 import { type MadeAccount, readRoute, type Route } from "./read-route.ts";
@@ -70,6 +71,7 @@ export async function checkForeignSwap(
     firstSlot: window.firstSlot,
     // What else leaves with the fee, such as a tip, is a cost to the taker all the same.
     networkFee: run.spent > fee ? run.spent : fee,
+    priorityFee: priorityFee(instructions.map(readInstruction)),
     markerRent: unasked(0n),
   };
   return { checked: follows([run, fee, instructions], () => ({ unsigned, rent: run.rent })) };

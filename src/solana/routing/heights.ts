@@ -30,6 +30,8 @@ export function agreedHeight({ witnesses }: Pick<NodeContext, "witnesses">, told
 
 /** The newest finalized block of one endpoint. */
 export const finalizedEnd = endAt("finalized");
+/** The newest confirmed block of one endpoint. */
+export const confirmedEnd = endAt("confirmed");
 
 /** Reads slot and height in one answer: two answers could come from two nodes behind one name. */
 function endAt(commitment: FirmCommitment): (endpoint: Pick<Endpoint, "rpc">) => Promise<NewestBlock> {

@@ -3,6 +3,7 @@ import type { Address } from "../../address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import { differ, weigh } from "../agree.ts";
 import type { NodeContext, EndpointCall } from "../ask.ts";
+import { withRole } from "../endpoint.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
 import { expectSigned, participantsOf, type TokenBalance } from "../rpc/landed-transaction.ts";
 import type { RpcNode } from "../rpc/rpc-node.ts";
@@ -46,7 +47,7 @@ function changesTold(
     nodes.disputes.end(subject);
     return agreed;
   }
-  if (nodes.endpoints.length === 1) throw tooFewWitnesses(nodes, 0, []);
+  if (withRole(nodes.endpoints, "witness").length === 1) throw tooFewWitnesses(nodes, 0, []);
   throw differ(
     nodes,
     subject,

@@ -3,8 +3,8 @@ import type { Address } from "../../address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { InflowHistory, PayerQuery } from "../../ledger/routing.ts";
 import { follows } from "../agree.ts";
-import { ask, type NodeContext, type EndpointCall } from "../ask.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { askOne, type NodeContext, type EndpointCall } from "../ask.ts";
+import { withRole, type Endpoint } from "../endpoint.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import type { TransactionListEntry } from "../rpc/rpc-node.ts";
 import { inflowsIn, type TransactionChange } from "./attribute-inflows.ts";
@@ -138,7 +138,7 @@ class Look {
     const stretch = list.next();
     if (stretch === undefined) return null;
     try {
-      const listed = await ask({ ...this.#nodes, endpoints: [endpoint] }, pageOf(account, stretch));
+      const listed = await askOne(this.#nodes, endpoint, pageOf(account, stretch));
       return { list, stretch, listed };
     } catch (error) {
       this.#silent.add(list);
@@ -147,7 +147,10 @@ class Look {
   }
 
   #lists(account: Address): readonly (readonly [Endpoint, ListReading])[] {
-    return this.#nodes.endpoints.map((endpoint) => [endpoint, this.#reading.listOf(account, endpoint.name)]);
+    return withRole(this.#nodes.endpoints, "witness").map((endpoint) => [
+      endpoint,
+      this.#reading.listOf(account, endpoint.name),
+    ]);
   }
 
   #hasMore(list: ListReading): boolean {

@@ -17,10 +17,10 @@ import { readTokenAccount } from "../token-accounts.ts";
 export async function tryTransaction(
   nodes: NodeContext,
   plan: TransactionPlan,
-  { message, signers }: UnsignedTransaction,
+  { message, signers, blockhash }: UnsignedTransaction,
 ): Promise<Evidence<TransactionFault> | null> {
   const blank = signers.map(() => null);
-  const failure = await simulate(nodes, joinTransaction(message, blank), false);
+  const failure = await simulate(nodes, { bytes: joinTransaction(message, blank), blockhash }, false);
   if (failure === null) return null;
   const { err } = failure;
   const explained = explain(plan, err);

@@ -28,7 +28,6 @@ interface BatchedCallParts {
 const STATE = [
   "getAccountInfo",
   "getBalance",
-  "getBlockHeight",
   "getEpochInfo",
   "getFeeForMessage",
   "getGenesisHash",

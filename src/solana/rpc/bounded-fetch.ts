@@ -9,16 +9,21 @@ const OVER = new Error("the call is over");
 /** The standard `fetch`, or an in-process function that answers like a node. */
 export type Fetch = typeof globalThis.fetch;
 
-// From the first byte sent to the last byte read. Healthy nodes answer in well under a second; a search of old
-// history may take a few.
-const DEADLINE_MS = 8_000;
 // Decompressed. The largest honest answer is a list of token accounts, about 600 bytes each: this holds 50,000 of them.
 // An endless body must not fill the memory before the deadline ends it.
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
+/** The way to one endpoint. */
+interface Way {
+  readonly url: string;
+  readonly fetch: Fetch;
+  readonly headers: Readonly<Record<string, string>>;
+  /** From the first byte sent to the last byte read. */
+  readonly timeoutMs: number;
+}
+
 /** Limits on calls to one endpoint. */
 interface Bounds {
-  readonly url: string;
   /** Holds calls back before their deadline runs; null where the provider sets no limit. */
   readonly pace: CallRateLimit | null;
   readonly clock: Clock;
@@ -29,20 +34,21 @@ interface Bounds {
 /** Sends a request with this many calls to the endpoint, and resolves with the text of its answer. */
 export type EndpointFetch = (body: string, calls: number) => Promise<string>;
 
-const HEADERS = { "content-type": "application/json" };
-
 /** Wraps `fetch` for one endpoint. HTTP errors are thrown here. */
-export function boundedFetch(fetch: Fetch, { url, pace, clock, closed }: Bounds): EndpointFetch {
+export function boundedFetch(way: Way, { pace, clock, closed }: Bounds): EndpointFetch {
+  const { url, fetch, timeoutMs } = way;
+  // By lower-case names, so that none stands there twice.
+  const headers = { ...Object.fromEntries(new Headers(way.headers)), "content-type": "application/json" };
   return async (body, calls) => {
     await pace?.next(calls);
     closed.throwIfAborted();
     const stop = new AbortController();
     const end = (): void => stop.abort(OVER);
     closed.addEventListener("abort", end, { once: true });
-    const deadline = clock.sleep(DEADLINE_MS, stop.signal).then(() => undefined);
+    const deadline = clock.sleep(timeoutMs, stop.signal).then(() => undefined);
     try {
       // A node that redirects is misconfigured: following would turn the POST into a GET, or leak the call.
-      const request = { method: "POST", headers: HEADERS, body, redirect: "manual" } as const;
+      const request = { method: "POST", headers, body, redirect: "manual" } as const;
       const answer = post(clock, () => fetch(url, { ...request, signal: stop.signal }));
       const text = await Promise.race([answer, deadline]);
       if (text === undefined) throw new EndpointFailure("timeout", "no answer in time");

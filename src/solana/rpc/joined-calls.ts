@@ -1,6 +1,6 @@
 /** Lets callers who ask a node at the same moment share one call: the same read is made once, accounts are read together. */
 import type { Clock } from "../../runtime.ts";
-import { asEndpointFailure, expectShape, isPassing, type EndpointFailure } from "../endpoint-failure.ts";
+import { asEndpointFailure, expectShape, isAboutQuestion } from "../endpoint-failure.ts";
 import { BatchQueue, type BatchQueueParts } from "./batch-queue.ts";
 import { fulfilled, isObject, type Outcome, type RpcCall } from "./rpc-call.ts";
 
@@ -15,7 +15,6 @@ interface JoinedCallParts {
 const SHARED_READS: ReadonlySet<string> = new Set([
   "getAccountInfo",
   "getBalance",
-  "getBlockHeight",
   "getEpochInfo",
   "getFirstAvailableBlock",
   "getGenesisHash",
@@ -107,12 +106,6 @@ function accountsIn(
     context,
     accounts: new Map(addresses.map((address, index) => [address, value[index] as unknown])),
   };
-}
-
-/** Whether one of the lists may be the reason, rather than the node or the way to it. */
-function isAboutQuestion(failure: EndpointFailure): boolean {
-  const isAnswer = failure.kind === "rpc" || failure.kind === "http" || failure.kind === "garbled";
-  return isAnswer && !isPassing(failure);
 }
 
 /** Every joined caller gets the same error, which counts once against the endpoint. */

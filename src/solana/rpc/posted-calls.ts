@@ -1,5 +1,5 @@
 /** Sends calls to a node, one or a batch of them, and finds the answer to each: https://www.jsonrpc.org/specification */
-import { EndpointFailure, expectShape, isPassing } from "../endpoint-failure.ts";
+import { EndpointFailure, expectShape, isAboutQuestion } from "../endpoint-failure.ts";
 import type { EndpointFetch } from "./bounded-fetch.ts";
 import {
   fulfilled,
@@ -42,7 +42,7 @@ async function batchOf(exchange: EndpointFetch, calls: readonly WrittenCall[]): 
 
 /** Whether a node that takes no batches, or shorter ones, may have answered this. Nodes and providers have no word for it. */
 function isRefusal(failure: EndpointFailure): boolean {
-  return !isPassing(failure) && failure.kind !== "timeout" && failure.facts.isTooLarge !== true;
+  return isAboutQuestion(failure) && failure.facts.isTooLarge !== true;
 }
 
 /** Finds the answer to each call by its id. Answers may come in any order; one to no call of the batch is ignored. */

@@ -107,9 +107,12 @@ export type TransactionListEntry = z.output<typeof SHAPES.listed>[number];
  */
 export class RpcNode {
   readonly #call: RpcCall;
+  readonly #send: RpcCall;
 
-  constructor(call: RpcCall) {
+  /** `send`: the way of broadcasts, which providers count apart. */
+  constructor(call: RpcCall, send: RpcCall = call) {
     this.#call = call;
+    this.#send = send;
   }
 
   async #ask<Shape extends z.ZodType>(
@@ -132,10 +135,6 @@ export class RpcNode {
 
   async getEpochInfo(commitment: Commitment): Promise<z.output<typeof SHAPES.epoch>> {
     return await this.#ask(SHAPES.epoch, "getEpochInfo", [{ commitment }]);
-  }
-
-  async getBlockHeight(query: Query): Promise<number> {
-    return await this.#ask(count, "getBlockHeight", [query]);
   }
 
   /** The first block of the node's ledger: its answers about older blocks mean nothing. */
@@ -265,6 +264,7 @@ export class RpcNode {
   /** Sends it without trying it before, and leaves sending it again to us. */
   async sendTransaction(bytes: Uint8Array): Promise<void> {
     const query = { encoding: "base64", skipPreflight: true, maxRetries: 0 };
-    await this.#ask(SHAPES.text, "sendTransaction", [Buffer.from(bytes).toString("base64"), query]);
+    const told = await this.#send("sendTransaction", [Buffer.from(bytes).toString("base64"), query]);
+    expectShape(SHAPES.text.safeParse(told).success, "sendTransaction");
   }
 }

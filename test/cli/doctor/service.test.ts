@@ -13,9 +13,10 @@ import {
   checkWork,
   type WorkHealth,
 } from "../../../src/cli/doctor/check-service.ts";
-import { LedgerUnavailable, type EndpointStatus } from "../../../src/ledger/ledger.ts";
+import { ENDPOINT_ROLES, LedgerUnavailable, type EndpointStatus } from "../../../src/ledger/ledger.ts";
 import type { PurseBody } from "../../../src/payments/purses/purses.ts";
 import type { Diagnosis } from "../../../src/service/diagnosis.ts";
+import { checkProviders } from "../../../src/cli/doctor/check-live.ts";
 import { leaveNothing, newDataFolder, runCommand } from "../command.ts";
 
 afterAll(leaveNothing);
@@ -25,6 +26,7 @@ const OURS = "ours";
 
 const endpoint = (name: string, told: Partial<EndpointStatus> = {}): EndpointStatus => ({
   endpoint: name,
+  roles: ENDPOINT_ROLES,
   genesisHash: OURS,
   slot: 1_000,
   blockTime: NOW - 1_000,
@@ -111,6 +113,34 @@ describe("endpoints", () => {
       ["endpoint b", "ok"],
     ]);
   });
+});
+
+test("N5: an endpoint that only takes broadcasts is not asked, and nothing is wrong with it", () => {
+  const relay = endpoint("relay", { roles: ["send"], genesisHash: null, slot: null });
+  expect(checkEndpoints(diagnosis(relay, endpoint("a")))).toMatchObject([
+    { verdict: "ok" },
+    { verdict: "ok" },
+  ]);
+});
+
+test("before going live, two witnesses of one provider are a warning, and endpoints that are no witnesses are none", () => {
+  const named = (...names: readonly string[]): EndpointStatus[] => names.map((name) => endpoint(name));
+  expect(checkProviders(diagnosis(...named("one.rpc.example", "node.other.example")))).toMatchObject({
+    verdict: "ok",
+  });
+  for (const [one, other] of [
+    ["one.rpc.example", "two.rpc.example"],
+    ["rpc.example", "rpc.example#2"],
+    ["10.0.0.7", "10.0.0.7#2"],
+  ] as const) {
+    expect(checkProviders(diagnosis(...named(one, other)))).toMatchObject({
+      verdict: "warning",
+      found: expect.stringContaining(`${one} and ${other} are of `) as string,
+    });
+    const reader = endpoint(other, { roles: ["read", "send"] });
+    expect(checkProviders(diagnosis(endpoint(one), reader))).toMatchObject({ verdict: "ok" });
+  }
+  expect(checkProviders(diagnosis(...named("10.0.0.7", "10.1.0.7")))).toMatchObject({ verdict: "ok" });
 });
 
 test("witnesses: enough, too few, lowered, and not to be counted", () => {
@@ -242,7 +272,7 @@ test("the command asks the service of a module, and does not wait for it to end"
       health: async () => ({ ...${JSON.stringify({ storage: "ok", witnesses: { needed: 1, answering: 1 } })},
         overdueMs: 0, deadLetters: 0, failingTasks: 0, unknownInstances: 0, unprovable: 0, attention: 0 }),
       diagnose: async () => ({ genesisHash: "ours", masterSecrets: [{ version: 1, standing: "same" }], egress: null,
-        endpoints: [{ endpoint: "a.example", genesisHash: "ours", slot: ${slot}, blockTime: now, readAt: now, trouble: null }] }),
+        endpoints: [{ endpoint: "a.example", roles: ["read", "witness", "send"], genesisHash: "ours", slot: ${slot}, blockTime: now, readAt: now, trouble: null }] }),
       operator: { purses: async () => [] },
     };`;
   await writeFile(own, module(7));
@@ -258,6 +288,8 @@ test("the command asks the service of a module, and does not wait for it to end"
     ...["work due", "dead letters", "failing tasks", "unknown instances", "unprovable transactions"],
     ...["matters for a person", "webhook egress"],
   ]);
+  const live = await runCommand(["doctor", "--service", own, "--live", "--json"]);
+  expect(live.stdout).toContain('"check":"providers"');
 
   await writeFile(own, module(null));
   const ill = await runCommand(["doctor", "--service", own]);

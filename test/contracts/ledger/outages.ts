@@ -17,7 +17,15 @@ import {
 
 /** What has an answer to silence, or needs more than one endpoint. */
 type Gathering =
-  "fates" | "landings" | "namedLanding" | "witnesses" | "restricted" | "endpoints" | "disputes" | "time";
+  | "fates"
+  | "landings"
+  | "namedLanding"
+  | "witnesses"
+  | "restricted"
+  | "endpoints"
+  | "disputes"
+  | "rateLimited"
+  | "time";
 type Question = Exclude<keyof Ledger, keyof RoutingLedger | "isOnCurve" | "readLimit" | "close" | Gathering>;
 type Evidence =
   | "accountKinds"

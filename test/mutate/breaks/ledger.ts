@@ -3,6 +3,48 @@ import type { Break } from "../break.ts";
 
 export const LEDGER_BREAKS: readonly Break[] = [
   {
+    property: "N5: only endpoints that take broadcasts get them",
+    file: "src/solana/broadcast.ts",
+    text: 'withRole(nodes.endpoints, "send").map(',
+    replacement: "nodes.endpoints.map(",
+    tests: ["solana/endpoint-roles.test.ts"],
+  },
+  {
+    property: "N5: an endpoint without the role is no witness",
+    file: "src/solana/agree.ts",
+    text: 'withRole(nodes.endpoints, "witness").map(',
+    replacement: "nodes.endpoints.map(",
+    tests: ["solana/endpoint-roles.test.ts"],
+  },
+  {
+    property: "N4: a 429 is no illness",
+    file: "src/solana/endpoint-failure.ts",
+    text: 'verdictOf(failure) === "ill"',
+    replacement: 'verdictOf(failure) === "ill" || isRateLimit(failure)',
+    tests: ["solana/endpoint-roles.test.ts"],
+  },
+  {
+    property: "N18: refusals of reads that go on for five minutes are told",
+    file: "src/solana/health.ts",
+    text: "limited.lastAt - limited.firstAt >= LIMITED_AFTER_MS",
+    replacement: "limited.lastAt - limited.firstAt < 0",
+    tests: ["solana/endpoint-roles.test.ts"],
+  },
+  {
+    property: "N9: an odd answer of one node is asked again",
+    file: "src/solana/endpoint-failure.ts",
+    text: "if (isOdd(failure)) return 2;",
+    replacement: "if (isOdd(failure)) return 1;",
+    tests: ["solana/asking-nodes.test.ts"],
+  },
+  {
+    property: "N9: a node that has not reached a slot is not ill",
+    file: "src/solana/endpoint-failure.ts",
+    text: '[-32016]: "behind"',
+    replacement: '[-32016]: "ill"',
+    tests: ["solana/asking-nodes.test.ts"],
+  },
+  {
     property: "looks use the limits of all endpoints",
     file: "src/solana/routing/amounts-in.ts",
     text: "Number(b.hasRoom()) - Number(a.hasRoom())",
@@ -12,14 +54,14 @@ export const LEDGER_BREAKS: readonly Break[] = [
   {
     property: "as many as must agree tell the time of the chain",
     file: "src/solana/chain-time.ts",
-    text: "alike >= witnesses && 2 * alike > endpoints.length",
+    text: "alike >= witnesses && 2 * alike > all.length",
     replacement: "alike >= 1",
     tests: ["payments/chain-clock.test.ts"],
   },
   {
     property: "most of all endpoints tell the time of the chain",
     file: "src/solana/chain-time.ts",
-    text: "> endpoints.length",
+    text: "> all.length",
     replacement: "> told.length",
     tests: ["solana/chain-time.test.ts"],
   },

@@ -22,6 +22,27 @@ export const PRIVATE_BREAKS: readonly Break[] = [
     tests: ["payments/private/payment-uri.test.ts"],
   },
   {
+    property: "N8: one request for a message is open at a time",
+    file: "src/payments/asked-signer.ts",
+    text: "if (open !== undefined) return open;",
+    replacement: "",
+    tests: ["payments/silent-parts.test.ts"],
+  },
+  {
+    property: "N19: a signature that was used is not kept",
+    file: "src/payments/asked-signer.ts",
+    text: "      requests.delete(key);\n",
+    replacement: "",
+    tests: ["payments/silent-parts.test.ts"],
+  },
+  {
+    property: "N19: a signer has a deadline of its own",
+    file: "src/payments/host-parts.ts",
+    text: ": deadline.exactly;",
+    replacement: ": Math.min(deadline.exactly, this.#deadlineMs);",
+    tests: ["payments/silent-parts.test.ts"],
+  },
+  {
     property: "looks at deposit addresses keep to what the endpoints permit",
     file: "src/payments/private/look-budget.ts",
     text: "Math.min(calm, perSecond * PERMITTED_SHARE)",

@@ -22,6 +22,7 @@ import { adapters } from "../../kit/adapters.ts";
 import { solAt150 } from "../../kit/private-fixture.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { sampled } from "../../kit/thorough.ts";
+import { heard as asHint } from "../../../src/ledger/heard.ts";
 import { closeWorlds, intakeWorld, type IntakeWorld } from "./intake-world.ts";
 import { BY } from "../../kit/by.ts";
 
@@ -294,6 +295,18 @@ test("watches that nothing was found out about for five minutes are listed, and 
       actions: [],
       message: expect.stringContaining("3 watches (deposits)") as string,
     },
+  ]);
+});
+
+test("N18: an endpoint that answers 429 to every read is listed, and told by each process on the database", async () => {
+  const [adapter] = adapters;
+  if (adapter === undefined) throw new Error("there is an adapter");
+  const world = await intakeWorld(adapter);
+  const since = world.clock.now();
+  const rateLimited = async () => [asHint({ endpoint: "node.example", since })];
+  const service = world.another({ ledger: { ...world.ledger, rateLimited } });
+  expect(await service.operator.attention()).toMatchObject([
+    { kind: "rate_limited", id: "rate_limited:node.example", actions: [] },
   ]);
 });
 

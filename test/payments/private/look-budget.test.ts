@@ -5,6 +5,7 @@ import { WatchKindLoop } from "../../../src/engine/watch-kind-loop.ts";
 import type { PollContext, Watcher, WatchRecord } from "../../../src/engine/index.ts";
 import { LookBudget } from "../../../src/payments/private/look-budget.ts";
 import { silentLogger } from "../../../src/runtime.ts";
+import { endpointsOption, type EndpointOptions } from "../../../src/solana/endpoint-options.ts";
 import { readLimitOf } from "../../../src/solana/read-limit.ts";
 import { turns } from "../../kit/engine-world.ts";
 import { repeatedRun, seedOfRun } from "../../kit/seed.ts";
@@ -177,11 +178,14 @@ test("L5: addresses that wait for no deposit any more take a quarter of the read
 test("L5: the figure that the endpoints permit counts all of them, by the smallest call; none where one has no limit", () => {
   const url = "https://node.example";
   const limited = { url, requestsPerSecond: 50 };
-  const permitted = (endpoints: Parameters<typeof readLimitOf>[0]): number | null =>
-    new LookBudget({ readLimit: readLimitOf(endpoints) }).permitted();
+  const permitted = (endpoints: readonly EndpointOptions[]): number | null =>
+    new LookBudget({ readLimit: readLimitOf(endpointsOption.parse(endpoints)) }).permitted();
   expect(permitted([limited])).toBe(22_500);
   expect(permitted([limited, { url: `${url}/2`, requestsPerSecond: 10, accountsPerCall: 10 }])).toBe(2_700);
   expect(permitted([limited, `${url}/3`])).toBeNull();
+  expect(
+    permitted([limited, { url: `${url}/4`, roles: ["witness"] }, { url: `${url}/5`, roles: ["send"] }]),
+  ).toBe(22_500);
   const untold = new LookBudget({});
   expect(untold.permitted()).toBeNull();
   expect(untold.roundMs({ kind: "deposits", watched: 50_000, batchSize: 100, intervalMs: 1_000 })).toBe(

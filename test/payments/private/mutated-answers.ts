@@ -7,7 +7,6 @@ import type { RpcRequest } from "../../../src/local/index.ts";
 const METHODS = [
   "getAccountInfo",
   "getBlock",
-  "getBlockHeight",
   "getBlockTime",
   "getBlocks",
   "getEpochInfo",

@@ -204,7 +204,6 @@ const RETELLINGS: { readonly [A in Retold]: Retelling<Extract<Lie, { about: A }>
     }));
   },
   heights({ blocks }, method) {
-    if (method === "getBlockHeight") return retold((height: number) => Math.max(0, height + blocks));
     if (method !== "getEpochInfo") return undefined;
     return retold((info: { readonly blockHeight: number; readonly absoluteSlot: number }) => ({
       ...info,

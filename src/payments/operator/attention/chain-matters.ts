@@ -1,5 +1,5 @@
 /** Finds what holds up reading the chain: endpoints that differ, are out of service or silent, and missing evidence. */
-import type { EndpointDispute } from "../../../ledger/ledger.ts";
+import type { EndpointDispute, RateLimitedEndpoint } from "../../../ledger/ledger.ts";
 import { matterId, type AttentionSource, type FoundMatter } from "./matter.ts";
 import { isoTime } from "../../iso-time.ts";
 import { beliefRules, loweredWitnesses, type LoweringParts } from "../../intake/lowered-witnesses.ts";
@@ -19,6 +19,22 @@ export function disputedFacts(disputes: () => Promise<readonly EndpointDispute[]
       message:
         `the endpoints${endpoints.length === 0 ? "" : ` ${endpoints.join(", ")}`} differ about ${subject}: what depends ` +
         "on it waits. Find out which endpoint is wrong, and take it out of service (paystate endpoint --suspend NAME)",
+      actions: [],
+    }));
+}
+
+/** Seen by this process alone: another one has limits of its own. Ends with the next answer. */
+export function rateLimitedEndpoints(
+  limited: () => Promise<readonly RateLimitedEndpoint[]>,
+): AttentionSource {
+  return async (limit) =>
+    (await limited()).slice(0, limit).map(({ endpoint, since }) => ({
+      kind: "rate_limited",
+      id: matterId("rate_limited", endpoint),
+      since,
+      message:
+        `${endpoint} has answered every read with "too many requests" for five minutes: look at the plan and the quota of ` +
+        "its provider, set requestsPerSecond, or remove the endpoint",
       actions: [],
     }));
 }

@@ -28,6 +28,8 @@ export type MatterKind =
   | "stuck_payment"
   /** Nearly as many deposits are waited for as the endpoints permit to be looked at in time. */
   | "crowded_watch"
+  /** An endpoint has refused every read for minutes because it is asked too often. */
+  | "rate_limited"
   /** A signer, a price source or the screening does not answer, and what needs it waits. */
   | "silent_part"
   /** A webhook did not take notices, and they are no longer sent. */

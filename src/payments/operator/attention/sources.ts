@@ -1,6 +1,6 @@
 /** The list of all sources of matters. A new source is a function beside, and one line here. */
 import type { PaymentStorage } from "../../payment-storage.ts";
-import type { EndpointDispute } from "../../../ledger/ledger.ts";
+import type { EndpointDispute, RateLimitedEndpoint } from "../../../ledger/ledger.ts";
 import type { WatchStatus } from "../../../engine/index.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { HostParts } from "../../host-parts.ts";
@@ -8,6 +8,7 @@ import type { PurseWatch } from "../../purses/purses.ts";
 import { abandonedWebhooks, lowPurses, silentParts } from "./host-matters.ts";
 import {
   disputedFacts,
+  rateLimitedEndpoints,
   stuckWatches,
   loweredNumber,
   suspendedEndpoints,
@@ -36,6 +37,8 @@ export interface AttentionSourceParts {
   readonly permittedDeposits: () => number | null;
   /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
+  /** Endpoints that refuse every read of this process as one too many. */
+  readonly rateLimited: () => Promise<readonly RateLimitedEndpoint[]>;
   readonly sightings: SightingList;
 }
 
@@ -48,6 +51,7 @@ export function attentionSources({
   purses,
   parts,
   disputed,
+  rateLimited,
   sightings,
 }: AttentionSourceParts): readonly AttentionSource[] {
   return [
@@ -63,6 +67,7 @@ export function attentionSources({
     loweredNumber({ storage, clock }),
     suspendedEndpoints({ storage, clock }),
     sightings.of("disputed", disputedFacts(disputed)),
+    sightings.of("rate_limited", rateLimitedEndpoints(rateLimited)),
   ];
 }
 

@@ -1,6 +1,6 @@
 /** Takes an endpoint out of service for a time: its answers count for nothing. */
 import { z } from "zod";
-import type { Ledger } from "../../../ledger/ledger.ts";
+import { ENDPOINT_ROLES, type EndpointRole, type Ledger } from "../../../ledger/ledger.ts";
 import { isoTime } from "../../iso-time.ts";
 import type { ActContext } from "../../act-context.ts";
 import type { IntakeRules, SuspendedEndpoint } from "../../intake/rules.ts";
@@ -34,7 +34,7 @@ export interface EndpointCommands {
    * cannot contradict. When fewer endpoints are left than must agree, the remaining endpoints are enough, but not to
    * prove that a caller's transaction is dead, nor to close markers. The suspension applies to every process on the
    * database within five seconds, and ends by itself. A second suspension replaces the time of the first. Refused for
-   * an endpoint that the ledger does not have, and for the last one in service.
+   * an endpoint that the ledger does not have, and for the last one in service with one of its roles.
    */
   suspendEndpoint(wanted: SuspendEndpointRequest, by: ActContext): Promise<SuspendedEndpointEntry>;
   /** Ends a suspension early; refused when the endpoint is in service. */
@@ -69,7 +69,8 @@ export async function suspendEndpoint(
   const { ledger, gates } = parts;
   const { endpoint, minutes } = readCommand(wantedSuspension, given);
   const acted = readActContext(by);
-  const known: readonly string[] = (await ledger.endpoints()).map((each) => each.endpoint);
+  const all = await ledger.endpoints();
+  const known: readonly string[] = all.map((each) => each.endpoint);
   if (!known.includes(endpoint)) {
     throw new OperatorRefused(`endpoint: expected one of ${known.join(", ")}, not ${endpoint}`);
   }
@@ -77,9 +78,13 @@ export async function suspendEndpoint(
   const suspended = { ...acted, endpoint, since, until: since + minutes * MINUTE_MS };
   const change = (rules: IntakeRules): IntakeRules => {
     const others = othersOf(rules, endpoint, since);
-    const out = new Set(others.map((each) => each.endpoint));
-    if (known.every((each) => each === endpoint || out.has(each))) {
-      throw new OperatorRefused(`endpoint: ${endpoint} is the last one in service`);
+    const out = new Set([endpoint, ...others.map((each) => each.endpoint)]);
+    const left = new Set(
+      all.filter((each) => !out.has(each.endpoint)).flatMap(({ roles }): readonly EndpointRole[] => roles),
+    );
+    const lacking = ENDPOINT_ROLES.filter((role) => !left.has(role));
+    if (lacking.length > 0) {
+      throw new OperatorRefused(`endpoint: ${endpoint} is the last one in service to ${lacking.join(", ")}`);
     }
     return { ...rules, suspendedEndpoints: [...others, suspended] };
   };
