@@ -5,6 +5,7 @@ import { checkDatabase } from "../../src/cli/doctor/check-database.ts";
 import { checkPages, checkSamples } from "../../src/cli/doctor/check-samples.ts";
 import { backupSqlite } from "../../storage/sqlite.ts";
 import { timed, type Report } from "./figures.ts";
+import { besideOthers } from "./scale-beside.ts";
 import type { Opened } from "./scale-operations.ts";
 
 const DAY_MS = 86_400_000;
@@ -12,14 +13,17 @@ const PASS_MS = 600_000;
 const BATCH_PAUSE_MS = 20;
 /** A hundred thousand would take PostgreSQL a quarter of an hour. */
 const MOST_REMOVED = 3_000;
+const LEAST_BESIDE = 50_000;
 /** Between two looks at what is left. */
 const TURNS = 64;
 
 export async function passesThroughAll(report: Report, opened: Opened): Promise<void> {
-  const { name, orders, file, world } = opened;
+  const { name, orders, file, cpuMs, world } = opened;
   const told = async (what: string, act: () => Promise<unknown>): Promise<void> => {
+    const before = cpuMs();
     const { seconds } = await timed(act);
-    report({ name: `${name}: ${what}`, perSecond: orders / seconds, seconds });
+    const cpu = (cpuMs() - before) / orders;
+    report({ name: `${name}: ${what}`, perSecond: orders / seconds, seconds, "CPU ms an order": cpu });
   };
   if (file !== null) {
     const copy = `${file}.copy`;
@@ -29,6 +33,8 @@ export async function passesThroughAll(report: Report, opened: Opened): Promise<
     await told("doctor", () => checkDatabase(file, checkSamples));
   }
   await told("reconcile", () => world.fixture.service.reconcile());
+  // Of fewer orders nothing is older than a week.
+  if (orders >= LEAST_BESIDE) await besideOthers(report, opened);
   const { seconds, result } = await timed(() => removeOld(opened));
   report({ name: `${name}: retention`, perSecond: result / seconds, removed: result, seconds });
 }
