@@ -3,7 +3,9 @@ import { rmSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { checkDatabase } from "../../src/cli/doctor/check-database.ts";
 import { checkPages, checkSamples } from "../../src/cli/doctor/check-samples.ts";
+import { moveToPostgres } from "../../storage/postgres.ts";
 import { backupSqlite } from "../../storage/sqlite.ts";
+import { postgresPrograms, startPostgres } from "../kit/postgres-server.ts";
 import { timed, type Report } from "./figures.ts";
 import { besideOthers } from "./scale-beside.ts";
 import type { Opened } from "./scale-operations.ts";
@@ -13,6 +15,8 @@ const PASS_MS = 600_000;
 const BATCH_PAUSE_MS = 20;
 /** A hundred thousand would take PostgreSQL a quarter of an hour. */
 const MOST_REMOVED = 3_000;
+/** A million would take half an hour. */
+const MOST_MOVED = 100_000;
 const LEAST_BESIDE = 50_000;
 /** Between two looks at what is left. */
 const TURNS = 64;
@@ -28,6 +32,7 @@ export async function passesThroughAll(report: Report, opened: Opened): Promise<
   if (file !== null) {
     const copy = `${file}.copy`;
     await told("backup", () => backupSqlite(file, copy));
+    if (orders <= MOST_MOVED) await toServer((to) => told("move", () => moveToPostgres({ from: copy, to })));
     rmSync(copy);
     await told("doctor --full", () => checkDatabase(file, (handle) => checkPages(handle, () => {})));
     await told("doctor", () => checkDatabase(file, checkSamples));
@@ -37,6 +42,17 @@ export async function passesThroughAll(report: Report, opened: Opened): Promise<
   if (orders >= LEAST_BESIDE) await besideOthers(report, opened);
   const { seconds, result } = await timed(() => removeOld(opened));
   report({ name: `${name}: retention`, perSecond: result / seconds, removed: result, seconds });
+}
+
+/** With a server of its own, where there can be one. */
+async function toServer(act: (url: string) => Promise<unknown>): Promise<void> {
+  if (postgresPrograms() === null) return;
+  const server = await startPostgres({ fsync: "on", full_page_writes: "on", max_wal_size: "4GB" });
+  try {
+    await act(server.url);
+  } finally {
+    await server.stop();
+  }
 }
 
 /** Another service removes what is older than a week, a year later; answers how many orders it has removed, which on a large database are not all. */
