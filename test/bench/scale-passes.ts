@@ -22,12 +22,24 @@ const LEAST_BESIDE = 50_000;
 const TURNS = 64;
 
 export async function passesThroughAll(report: Report, opened: Opened): Promise<void> {
-  const { name, orders, file, cpuMs, world } = opened;
-  const told = async (what: string, act: () => Promise<unknown>): Promise<void> => {
+  const { name, orders, file, cpuMs, counting, world } = opened;
+  // SQLite would keep nothing of what it reads while that is counted.
+  const counted = async (act: () => Promise<unknown>, of: number): Promise<object> => {
+    if (file === null) return { "pages an order": (await counting(act)).pages / of };
+    await act();
+    return {};
+  };
+  const told = async (what: string, act: () => Promise<unknown>, of = orders): Promise<void> => {
     const before = cpuMs();
-    const { seconds } = await timed(act);
-    const cpu = (cpuMs() - before) / orders;
-    report({ name: `${name}: ${what}`, perSecond: orders / seconds, seconds, "CPU ms an order": cpu });
+    const { seconds, result: pages } = await timed(() => counted(act, of));
+    const cpu = (cpuMs() - before) / of;
+    report({
+      name: `${name}: ${what}`,
+      perSecond: of / seconds,
+      seconds,
+      "CPU ms an order": cpu,
+      ...pages,
+    });
   };
   if (file !== null) {
     const copy = `${file}.copy`;
@@ -40,8 +52,8 @@ export async function passesThroughAll(report: Report, opened: Opened): Promise<
   await told("reconcile", () => world.fixture.service.reconcile());
   // Of fewer orders nothing is older than a week.
   if (orders >= LEAST_BESIDE) await besideOthers(report, opened);
-  const { seconds, result } = await timed(() => removeOld(opened));
-  report({ name: `${name}: retention`, perSecond: result / seconds, removed: result, seconds });
+  const removed = Math.min(orders, MOST_REMOVED);
+  await told("retention", () => removeOld(opened, removed), removed);
 }
 
 /** With a server of its own, where there can be one. */
@@ -55,15 +67,14 @@ async function toServer(act: (url: string) => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Another service removes what is older than a week, a year later; answers how many orders it has removed, which on a large database are not all. */
-async function removeOld({ storage, orders, world: { fixture } }: Opened): Promise<number> {
+/** Another service removes what is older than a week, a year later, until so many orders are gone. */
+async function removeOld({ storage, world: { fixture } }: Opened, wanted: number): Promise<void> {
   const { clock, service } = fixture;
   await service.stop();
   // Notices go with their transactions, and no sweep before them goes through all notices.
   const remover = fixture.another({ keep: { transactions: "7d", notices: "36500d" } });
   await remover.start();
   clock.advance(365 * DAY_MS);
-  const wanted = Math.min(orders, MOST_REMOVED);
   const oldest = async (): Promise<string> => (await storage.transactionsAfter("", 1))[0]?.id ?? "";
   const last = (await storage.transactionsAfter("", wanted)).at(-1)?.id ?? "";
   clock.advance(PASS_MS);
@@ -72,7 +83,6 @@ async function removeOld({ storage, orders, world: { fixture } }: Opened): Promi
     clock.advance(BATCH_PAUSE_MS);
   }
   await remover.stop();
-  return wanted;
 }
 
 /** Whether the oldest of those that are left is older than the last one to be removed. */
