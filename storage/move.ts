@@ -24,6 +24,16 @@ export interface Move {
   readonly to: string;
   /** The schema to be made there, as `postgresStorage` names it: `paystate`. */
   readonly schema?: string;
+  /** Called after each page of rows. */
+  readonly onProgress?: (progress: MoveProgress) => void;
+}
+
+/** How far a move has come. Each table is sent and read back before the next one. */
+export interface MoveProgress {
+  readonly sentRows: number;
+  readonly readBackRows: number;
+  /** All rows of the file. */
+  readonly rows: number;
 }
 
 /** The result of a move. */
@@ -59,13 +69,18 @@ export interface MoveResult {
  * for (const { table, rows, sums } of tables) console.log(table, rows, sums);
  * ```
  */
-export async function moveToPostgres({ from, to, schema = "paystate" }: Move): Promise<MoveResult> {
+export async function moveToPostgres({
+  from,
+  to,
+  schema = "paystate",
+  onProgress = () => {},
+}: Move): Promise<MoveResult> {
   const { servers, close } = await openConnections(to, { connections: 1, listen: false });
   try {
     const file = await HeldFile.open(from);
     try {
       const database = new Database(servers, schema, { statementTimeoutMs: 60_000, lockTimeoutMs: 15_000 });
-      return await new Transfer(file, database, { schema, place: placeIn(to, schema) }).run();
+      return await new Transfer(file, database, { schema, place: placeIn(to, schema), onProgress }).run();
     } finally {
       file.close();
     }
@@ -91,6 +106,7 @@ function placeIn(url: string, schema: string): string {
 interface Target {
   readonly schema: string;
   readonly place: string;
+  readonly onProgress: (progress: MoveProgress) => void;
 }
 
 type Copied = Pick<MoveResult, "tables" | "leftBehind">;
@@ -101,6 +117,7 @@ class Transfer {
   readonly #target: Target;
   /** The copy whose commit is asked for next. */
   #pending: MoveRecord | null = null;
+  #progress: MoveProgress = { sentRows: 0, readBackRows: 0, rows: 0 };
 
   constructor(file: HeldFile, database: Database, target: Target) {
     this.#file = file;
@@ -183,7 +200,9 @@ class Transfer {
     const made = await filled.present();
     const all = this.#file.tables();
     const tables: CopiedRows[] = [];
-    for (const table of all.filter(({ name }) => made.has(name))) {
+    const copied = all.filter(({ name }) => made.has(name));
+    this.#progress = { ...this.#progress, rows: this.#file.count(copied) };
+    for (const table of copied) {
       await this.#send(filled, table);
       tables.push(await this.#readBack(filled, table));
     }
@@ -195,8 +214,14 @@ class Transfer {
     for (const { after, rows } of this.#file.pages(table)) {
       last = after;
       if (rows.length > 0) await filled.add(table, rows);
+      this.#tell({ sentRows: this.#progress.sentRows + rows.length });
     }
     await filled.finish(table, last);
+  }
+
+  #tell(more: Partial<MoveProgress>): void {
+    this.#progress = { ...this.#progress, ...more };
+    this.#target.onProgress(this.#progress);
   }
 
   /** Both are read in the same order: what is missing, too much or different shows in the first page that has it. */
@@ -214,6 +239,7 @@ class Transfer {
       });
       if (found.length !== rows.length) throw differs(table, found.at(-1));
       count += rows.length;
+      this.#tell({ readBackRows: this.#progress.readBackRows + rows.length });
     }
     return { table: table.name, rows: count, sums };
   }

@@ -20,7 +20,7 @@ import { databaseDialect } from "./postgres/tables.ts";
 import { TaskQueue } from "./postgres/task-queue.ts";
 import { WakeFeed } from "./postgres/wake-feed.ts";
 
-export { type CopiedRows, type Move, type MoveResult, moveToPostgres } from "./move.ts";
+export { type CopiedRows, type Move, type MoveProgress, type MoveResult, moveToPostgres } from "./move.ts";
 export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from "./postgres/driver.ts";
 export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts";
 

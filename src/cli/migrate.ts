@@ -1,11 +1,18 @@
 /** `paystate migrate`: an SQLite database goes on in PostgreSQL. */
-import { type CopiedRows, type Move, moveToPostgres } from "../../storage/postgres.ts";
+import { type CopiedRows, type Move, type MoveProgress, moveToPostgres } from "../../storage/postgres.ts";
 import type { Print } from "./command.ts";
+import { ProgressBar } from "./progress-bar.ts";
 import { table } from "./table.ts";
 
 /** Moves, and prints what was counted and summed while every row was read back. */
 export async function migrate(move: Move, print: Print, json: boolean): Promise<void> {
-  const moved = await moveToPostgres(move);
+  const bar = new ProgressBar(process.stdout);
+  const onProgress = ({ sentRows, readBackRows, rows }: MoveProgress): void =>
+    bar.show(
+      `${sentRows} of ${rows} rows copied, ${readBackRows} read back`,
+      rows === 0 ? 1 : (sentRows + readBackRows) / (2 * rows),
+    );
+  const moved = await moveToPostgres({ ...move, onProgress }).finally(() => bar.clear());
   if (json) {
     print(JSON.stringify(moved, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value)));
     return;

@@ -8,7 +8,7 @@ import type { SqliteDatabase } from "../sqlite/driver.ts";
 import { assertAllOurs, assertOurs, openExisting } from "../sqlite/existing.ts";
 import { moveMarkOf, type MoveRecord, MOVES } from "../sqlite/moved.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
-import { statement } from "../sql/statement.ts";
+import { quoted, statement } from "../sql/statement.ts";
 import { type CopiedTable, pageOf, type StoredRow } from "./stored-rows.ts";
 
 /** Tables that every database makes anew, or that are about this file alone. */
@@ -95,6 +95,15 @@ export class HeldFile {
       after = rows.at(-1);
       if (after === undefined) return;
     }
+  }
+
+  /** How many rows these tables have together. */
+  count(tables: readonly Pick<CopiedTable, "name">[]): number {
+    const counts = tables.map(({ name }) => {
+      const counting = statement<object, { rows: number }>(`select count(*) as rows from ${quoted(name)}`);
+      return this.#connection.all(counting, {})[0]?.rows ?? 0;
+    });
+    return counts.reduce((sum, rows) => sum + rows, 0);
   }
 
   mark(): MoveRecord | null {

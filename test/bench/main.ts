@@ -30,6 +30,8 @@ import { benchWatch } from "./watch.ts";
 interface BenchOptions {
   /** Numbers of orders, separated by commas. */
   readonly sizes?: string;
+  /** `sqlite` or `postgres` alone. */
+  readonly database?: string;
 }
 
 const BENCHES: Readonly<Record<string, (report: Report, options: BenchOptions) => Promise<void>>> = {
@@ -61,7 +63,11 @@ const BENCHES: Readonly<Record<string, (report: Report, options: BenchOptions) =
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: "boolean", default: false }, sizes: { type: "string" } },
+  options: {
+    json: { type: "boolean", default: false },
+    sizes: { type: "string" },
+    database: { type: "string" },
+  },
 });
 const report = values.json ? reportJson : reportTable;
 for (const name of positionals.length === 0 ? Object.keys(BENCHES) : positionals) {

@@ -4,6 +4,7 @@ import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
 import type { TransactionsQuery } from "../../src/payments/requests.ts";
 import type { ServiceFixture } from "../kit/service-fixture.ts";
+import type { Counting } from "./touched.ts";
 
 /** A service beside orders of one of its callers. */
 export interface FilledWorld {
@@ -18,14 +19,20 @@ export interface FilledWorld {
 /** A database with its service. */
 export interface Opened {
   readonly name: string;
+  /** Its file's name, or its schema. */
+  readonly place: string;
   readonly orders: number;
   readonly file: string | null;
+  /** What this process, and the server, have computed so far. */
+  readonly cpuMs: () => number;
   readonly storage: PaymentStorage;
+  readonly counting: Counting;
   readonly world: FilledWorld;
+  close(): Promise<void>;
 }
 
 /** Makes ready, untimed; what is answered is timed. */
-type Operation = (world: FilledWorld) => Promise<() => Promise<unknown>>;
+export type Operation = (world: FilledWorld) => Promise<() => Promise<unknown>>;
 
 const PAGE = { limit: 20 };
 const FUNDS = { lamports: 1_000_000_000n, usdc: 1_000_000_000_000n };

@@ -5,7 +5,7 @@ import pg from "pg";
 import { describe, expect, onTestFinished, vi } from "vitest";
 import { HeldFile } from "../../storage/move/held-file.ts";
 import { defineTable } from "../../storage/table.ts";
-import { moveToPostgres } from "../../storage/postgres.ts";
+import { type MoveProgress, moveToPostgres } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import {
@@ -164,6 +164,20 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
       sums: { amount: sum, paid },
     });
     expect(tables.find(({ table }) => table === "history")).toMatchObject({ rows: 700, sums: {} });
+  });
+
+  test("L8: how far a move is can be followed, from page to page and to its end", async ({
+    move,
+    source,
+  }) => {
+    await source.closed();
+    const told: MoveProgress[] = [];
+    const { tables } = await moveToPostgres({ ...move, onProgress: (progress) => told.push(progress) });
+    const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+    expect(told.at(-1)).toEqual({ sentRows: rows, readBackRows: rows, rows });
+    const done = told.map(({ sentRows, readBackRows }) => sentRows + readBackRows);
+    expect(done).toEqual(done.toSorted((one, other) => one - other));
+    expect(new Set(done).size).toBeGreaterThan(tables.filter((table) => table.rows > 0).length);
   });
 
   test("G4: tokens go on growing, a result from before is refused, and rows that come now stand behind all", async ({

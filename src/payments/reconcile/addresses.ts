@@ -13,6 +13,7 @@ import {
   type RunningExaminationParts,
 } from "./examine-address.ts";
 import { areExplained, findingsOf, isSpentElsewhere, type AddressReport, type Finding } from "./findings.ts";
+import type { TellProgress } from "./told-progress.ts";
 import { addTallies, EMPTY_TALLY, type AddressTally } from "./tally.ts";
 
 /**
@@ -63,8 +64,10 @@ const MAX_LOOKS = 3;
  * beside any number of services. Rejects with `LedgerUnavailable` when the chain cannot be read
  * to the end; what was frozen until then stays so.
  */
-export async function reconcileAddresses(parts: AddressReconciliationParts): Promise<AddressReconciliation> {
-  const { storage, assets } = parts;
+export async function reconcileAddresses(
+  parts: AddressReconciliationParts & { readonly tell: TellProgress },
+): Promise<AddressReconciliation> {
+  const { storage, assets, tell } = parts;
   const deps = { ...parts, lives: livesUntil(await storage.lives(), await storageTime(parts)) };
   const findings: AddressReport[] = [];
   let sums: readonly AddressTally[] = assets.tokens.map(() => EMPTY_TALLY);
@@ -75,6 +78,7 @@ export async function reconcileAddresses(parts: AddressReconciliationParts): Pro
     if (last === undefined) break;
     after = last.id;
     addresses += page.length;
+    tell({ addresses });
     const closed = await examineClosed(
       deps,
       page.map(({ id }) => id),

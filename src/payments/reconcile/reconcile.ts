@@ -1,5 +1,6 @@
 /** Compares the database with the chain: deposits to the base unit, wallet transactions, the service's own wallets. */
 import type { Ledger } from "../../ledger/ledger.ts";
+import type { Clock, Logger } from "../../runtime.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Assets } from "../assets/assets.ts";
 import {
@@ -11,6 +12,7 @@ import {
 import { deskPurse, sponsorPurse } from "../spending.ts";
 import { areExplained } from "./findings.ts";
 import { reconcilePurses, type PurseReconciliation, type SigningPurse } from "./purses.ts";
+import { toldEachMinute } from "./told-progress.ts";
 import { type MendedTotal, reconcileTotals } from "./totals.ts";
 import { reconcileWallet, type WalletReconciliation } from "./wallet.ts";
 
@@ -33,6 +35,8 @@ interface ReconciliationParts {
   /** Null where no deposit was ever taken. */
   readonly routing: AddressReconciliationParts | null;
   readonly purses: readonly SigningPurse[];
+  readonly clock: Clock;
+  readonly log: Logger;
 }
 
 /**
@@ -47,14 +51,17 @@ export async function reconcile({
   assets,
   routing,
   purses,
+  clock,
+  log,
 }: ReconciliationParts): Promise<Reconciliation> {
-  const addresses = routing === null ? noAddresses(assets) : await reconcileAddresses(routing);
+  const tell = toldEachMinute({ clock, log });
+  const addresses = routing === null ? noAddresses(assets) : await reconcileAddresses({ ...routing, tell });
   const sponsor = routing?.sponsor ?? null;
   const desks = purses.filter(({ purse }) => purse === "desk").map(({ address }) => address);
   const given = desks.flatMap((desk) => assets.tokens.map(({ mint }) => deskPurse(desk, mint)));
   const limited = [...(sponsor === null ? [] : [sponsorPurse(sponsor)]), ...given];
   const mendedTotals = await reconcileTotals(storage, { purses: limited, sponsor });
-  const wallet = await reconcileWallet({ storage, ledger });
+  const wallet = await reconcileWallet({ storage, ledger, tell });
   const reconciled = await reconcilePurses({ storage, ledger }, purses);
   const isExplained =
     addresses.findings.every(({ findings }) => areExplained(findings)) &&

@@ -3,6 +3,7 @@ import type { Attempt, Ledger } from "../../ledger/ledger.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { TransactionRecord } from "../tables/orders.ts";
 import { attemptOf } from "../wallet/stored-attempt.ts";
+import type { TellProgress } from "./told-progress.ts";
 
 /** A transaction whose row says something else than the chain. */
 export interface WalletFinding {
@@ -33,6 +34,7 @@ export interface WalletReconciliation {
 interface WalletReconciliationParts {
   readonly storage: Pick<PaymentStorage, "transactionsAfter" | "attempts">;
   readonly ledger: Pick<Ledger, "landings" | "fates">;
+  readonly tell: TellProgress;
 }
 
 const PAGE = 100;
@@ -42,6 +44,7 @@ const OVER: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 export async function reconcileWallet({
   storage,
   ledger,
+  tell,
 }: WalletReconciliationParts): Promise<WalletReconciliation> {
   const findings: WalletFinding[] = [];
   let [transactions, unproven] = [0, 0];
@@ -53,6 +56,7 @@ export async function reconcileWallet({
     const over = page.filter(({ mode, status }) => mode === "wallet" && OVER.has(status));
     const told = await examine({ storage, ledger }, over);
     transactions += over.length;
+    tell({ transactions });
     unproven += told.filter((each) => each === "unproven").length;
     findings.push(...told.filter((each) => typeof each === "object"));
   }
@@ -60,7 +64,7 @@ export async function reconcileWallet({
 
 /** One question about all landings, and one about the fates of transactions that should have landed. */
 async function examine(
-  { storage, ledger }: WalletReconciliationParts,
+  { storage, ledger }: Omit<WalletReconciliationParts, "tell">,
   transactions: readonly TransactionRecord[],
 ): Promise<readonly (WalletFinding | "unproven" | "as_shown")[]> {
   const rows = new Map(transactions.map((each) => [each.signature, each]));

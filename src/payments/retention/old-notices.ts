@@ -2,7 +2,6 @@
 import type { NoticeRecord } from "../tables/notices.ts";
 import type { DeliveryRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import { paymentTables } from "../tables.ts";
 import { runIdOf } from "../webhooks/delivery-runs.ts";
 import { archivedRows, type ArchivedRow } from "./archived-rows.ts";
 import type { Rows } from "./oldest-first.ts";
@@ -12,8 +11,7 @@ import { isOver } from "./over.ts";
 export function oldNotices(parts: RemovingParts): Rows<NoticeRecord> {
   const { storage } = parts;
   return {
-    page: (after, limit) =>
-      storage.find({ table: paymentTables.notices, index: "key", after: [after], limit }),
+    page: (after, limit) => storage.noticesAfter(after, limit),
     async judge(notices, until) {
       const removals = await Promise.all(notices.map((notice) => noticeRemoval(storage, notice, until)));
       const gone = await carryOut(

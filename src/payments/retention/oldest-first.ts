@@ -12,7 +12,8 @@ export interface Rows<R> {
   judge(rows: readonly R[], until: number): Promise<readonly RetentionState[]>;
 }
 
-const PAGE = 32;
+/** So few that what others ask meanwhile waits for a few reads. With 32 a batch kept sends waiting for a second. */
+const PAGE = 8;
 
 /**
  * No index of their own is needed for it: ids are in the order of time. A row that always stays is looked at once in the

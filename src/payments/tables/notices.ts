@@ -2,6 +2,7 @@
 import { column, defineTable, type Row } from "../../../storage/table.ts";
 import type { TransactionStatus } from "./orders.ts";
 import { type SequencePageQuery, type TableReader, rowsOf } from "./read.ts";
+import { wholeBody } from "./short-body.ts";
 
 /** Events for webhooks, with the state of the transaction at the time. */
 export const notices = defineTable("notices", {
@@ -15,13 +16,14 @@ export const notices = defineTable("notices", {
     blockTime: "integer?",
     /** Base units of the fee's asset. */
     fee: "amount?",
-    /** The body, sent byte for byte on every attempt; null until it was serialised, once. */
+    /** The body, sent byte for byte on every attempt; null until it was serialised, once. Stored short, read whole. */
     body: "text?",
     /** The webhooks that are told, by id: chosen with the body. Null until then, and in rows of before the field. */
     webhooks: column<readonly string[] | null>("json?"),
     createdAt: "integer",
   },
-  migrations: [{ add: { webhooks: null } }, { beside: true }],
+  // Programs that do not know short bodies would send them as they are.
+  migrations: [{ add: { webhooks: null } }, { beside: true }, {}],
   settled: true,
   // A notice was committed after the notice before; the clocks of their processes may differ.
   indexes: { ofTransaction: ["transactionId"] },
@@ -42,16 +44,25 @@ export const announcements = defineTable("announcements", {
   settled: true,
 });
 
+const whole = (notice: NoticeRecord): NoticeRecord =>
+  notice.body === null ? notice : { ...notice, body: wholeBody(notice.body, notice) };
+
 export const noticeReads = (read: TableReader) => ({
-  notice: (id: string) => read.get(notices, id),
+  async notice(id: string): Promise<NoticeRecord | null> {
+    const notice = await read.get(notices, id);
+    return notice === null ? null : whole(notice);
+  },
   /** Notices by their ids, in any order; absent ones are left out. */
-  noticesById: (ids: readonly string[]) => rowsOf(read, notices, ids),
+  noticesById: async (ids: readonly string[]) => (await rowsOf(read, notices, ids)).map(whole),
   /** All notices of a transaction, oldest first. */
-  notices: (transactionId: string) =>
-    read.find({ table: notices, index: "ofTransaction", equals: { transactionId } }),
+  notices: async (transactionId: string) =>
+    (await read.find({ table: notices, index: "ofTransaction", equals: { transactionId } })).map(whole),
+  /** Up to `limit` notices by ascending id, the first one above `after`. */
+  noticesAfter: async (after: string, limit: number) =>
+    (await read.find({ table: notices, index: "key", after: [after], limit })).map(whole),
   /** Every account's notices as they were written; nothing beyond a row that is not there. One may come up late before others. */
-  noticesInSequence: ({ order, beyond, limit }: SequencePageQuery) =>
-    read.find({ table: notices, order, limit, ...(beyond === null ? {} : { beyond }) }),
+  noticesInSequence: async ({ order, beyond, limit }: SequencePageQuery) =>
+    (await read.find({ table: notices, order, limit, ...(beyond === null ? {} : { beyond }) })).map(whole),
   /** An account's list of events in the order in which it grew; nothing beyond a row that is none of the account's. */
   announcements: (accountId: string, { order, beyond, limit }: SequencePageQuery) =>
     read.find({

@@ -65,14 +65,19 @@ async function matching({ storage }: TransactionParts, accountId: string, look: 
   const only = lookupOf(filter);
   const found: TransactionRecord[] = [];
   let { below } = look;
-  for (let looked = 0; looked < MAX_ROWS_OF_A_PAGE; looked += ROWS_AT_A_TIME) {
-    const rows = await storage.transactionsOf(accountId, only, { below, limit: ROWS_AT_A_TIME });
+  // Where the index alone filters, the rows of the page are the first ones, but for those that go meanwhile.
+  let limit = isFilteredOnce(filter) ? Math.min(filter.limit + 1, ROWS_AT_A_TIME) : ROWS_AT_A_TIME;
+  for (let looked = 0; looked < MAX_ROWS_OF_A_PAGE;) {
+    const rows = await storage.transactionsOf(accountId, only, { below, limit });
+    looked += limit;
     const inTime = rows.filter(({ createdAt }) => createdAt > oldest);
     found.push(...inTime.filter((row) => matches(row, filter)));
-    if (found.length > filter.limit || inTime.length < rows.length || isLast(rows, only)) {
+    const isLast = isPayeeList(only) ? rows.length === 0 : rows.length < limit;
+    if (found.length > filter.limit || inTime.length < rows.length || isLast) {
       return { rows: found, stoppedAt: null };
     }
     below = rows.at(-1) ?? null;
+    limit = ROWS_AT_A_TIME;
     await new Promise(setImmediate);
     // The page of a caller who has gone ends early: an error would be the service's, in its log and in its metrics.
     if (signal?.aborted === true) break;
@@ -81,9 +86,10 @@ async function matching({ storage }: TransactionParts, accountId: string, look: 
 }
 
 /** Of those who pay an address the list of recipients is read first, and an order of it may be gone meanwhile. */
-function isLast(rows: readonly TransactionRecord[], only: TransactionLookup | null): boolean {
-  return only !== null && "recipient" in only ? rows.length === 0 : rows.length < ROWS_AT_A_TIME;
-}
+const isPayeeList = (only: TransactionLookup | null): boolean => only !== null && "recipient" in only;
+
+const isFilteredOnce = ({ recipient, reference, status, type, mode }: Filter): boolean =>
+  [recipient, reference, status, type, mode].filter((each) => each !== undefined).length <= 1;
 
 /** The most selective filter; the other filters are applied to its result. */
 function lookupOf({ recipient, reference, status, type, mode }: Filter): TransactionLookup | null {

@@ -2,6 +2,7 @@
 import type { AnnounceParams } from "../../../machines/wallet-transfer.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { NoticeRecord } from "../tables/notices.ts";
+import { shortBody } from "../tables/short-body.ts";
 import type { RecipientRecord, TransactionRecord, TransactionView } from "../tables/orders.ts";
 import type { DeliveryRecord, WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
@@ -131,7 +132,10 @@ function announce(
     const listening = webhooks.filter((webhook) => isSubscribed(webhook, notice));
     const there = own.includes(notice) ? listening : listening.filter((each) => wasThere(each, notice));
     const ids = isNew ? there.map(({ id }) => id) : (notice.webhooks ?? []);
-    if (isNew) told.push({ ...notice, body: noticeBody(noticeOf(notice, view, assets)), webhooks: ids });
+    if (isNew) {
+      const body = shortBody(noticeBody(noticeOf(notice, view, assets)), notice);
+      told.push({ ...notice, body, webhooks: ids });
+    }
     for (const id of new Set([...ids, ...toldBefore(notice, deliveries)])) {
       const webhook = { id, accountId };
       const delivery = deliveryIdOf(notice, webhook);

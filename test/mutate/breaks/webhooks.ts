@@ -3,6 +3,27 @@ import type { Break } from "../break.ts";
 
 export const WEBHOOK_BREAKS: readonly Break[] = [
   {
+    property: "L7: a body that would not come back byte for byte is stored whole",
+    file: "src/payments/tables/short-body.ts",
+    text: "=== body ? stored : body",
+    replacement: "=== body ? stored : stored",
+    tests: ["payments/webhooks/short-body.test.ts"],
+  },
+  {
+    property: "L8: what is removed together is so little that sends beside it keep half of their rate",
+    file: "src/payments/retention/oldest-first.ts",
+    text: "const PAGE = 8;",
+    replacement: "const PAGE = 32;",
+    tests: ["payments/retention/small-batches.test.ts"],
+  },
+  {
+    property: "L7: whoever reads a notice gets its whole body",
+    file: "src/payments/tables/notices.ts",
+    text: "notice.body === null ? notice : { ...notice, body: wholeBody(notice.body, notice) }",
+    replacement: "notice.body === null ? notice : { ...notice, body: wholeBody('', notice) + notice.body }",
+    tests: ["payments/webhooks/short-body.test.ts"],
+  },
+  {
     property: "a run goes only where the rows of its delivery tell it whole",
     file: "src/payments/retention/delivered-runs.ts",
     text: "recalled !== null && tells(recalled, run)",

@@ -106,6 +106,10 @@ describe("with webhooks, on a database file", () => {
       }
       expect(archived.some(({ table }) => table === "deliveryAttempts")).toBe(true);
       expect(JSON.parse(JSON.stringify(archived))).toEqual(archived);
+      const bodies = archived.flatMap(({ table, row }) => (table === "notices" ? [String(row["body"])] : []));
+      expect(bodies.map((body) => (JSON.parse(body) as { transactionId: string }).transactionId)).toContain(
+        first,
+      );
       const { retention } = await service.health();
       expect(retention).toMatchObject({ keptForGood: [], error: null });
       expect(retention?.bytes).toBeGreaterThan(0);

@@ -91,6 +91,33 @@ describe.each(sampled(adapters, "long lists"))("on $name", (adapter) => {
     ]);
   });
 
+  test("L6: a page with one filter at most reads one row more than it shows, and goes on where rows have gone", async () => {
+    const storage = await filled(150);
+    const limits: number[] = [];
+    const watched: PaymentStorage = {
+      ...storage,
+      transactionsOf: (accountId, only, page) => {
+        limits.push(page.limit);
+        return storage.transactionsOf(accountId, only, page);
+      },
+    };
+    const list = async (query: TransactionsQuery) => {
+      const { data, hasMore } = await listTransactions({ storage: watched, assets }, ada, query);
+      return [data.length, hasMore];
+    };
+    for (const query of [{}, { recipient: PAYEE }, { type: "send" }, { mode: "wallet" }] as const) {
+      expect(await list({ ...query, limit: 20 })).toEqual([20, true]);
+    }
+    expect(limits).toEqual([21, 21, 21, 21]);
+    const newest = Array.from({ length: 10 }, (_, n) => ({
+      table: "transactions" as const,
+      remove: idOf(149 - n),
+    }));
+    await storage.commit([{ writes: newest }]);
+    expect(await list({ recipient: PAYEE, limit: 20 })).toEqual([20, true]);
+    expect(limits.slice(4)).toEqual([21, 101]);
+  });
+
   test("L1: where a page ended, the next one begins although the row is gone, within the time that was asked for", async () => {
     const storage = await filled(1_300);
     const fitting = { recipient: PAYEE, status: "failed" } as const;
