@@ -406,8 +406,12 @@ export interface AnyCommit extends CommitParts {
 /** The parts of a commit besides its writes. */
 export interface CommitParts {
   readonly step?: StepRecord;
-  /** New instances, at version 1; their stamp is their life. Refused when the id exists. */
-  readonly starts?: readonly Omit<InstanceRecord, "version" | "updatedAt" | "life">[];
+  /**
+   * New instances: at version 1, and their stamp is their life. A start that stands for several steps says its version,
+   * its life and the time of the last step. Refused when the id exists.
+   */
+  readonly starts?: readonly (Omit<InstanceRecord, "version" | "updatedAt" | "life"> &
+    Partial<InstanceRecord>)[];
   /**
    * The task this commit brings to its end. Refused unless the token is that of its latest claim, and by nothing else: that of
    * a lease which ran out, or of a task which was given back or set aside since, still counts.

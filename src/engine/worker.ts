@@ -29,7 +29,10 @@ interface WorkerParts extends EngineContext {
 const REPORT_EVERY_MS = 60_000;
 
 /** The hands of this process: a commit can lease the tasks that it makes due to the process that commits it. */
-export type LeasingWorker = Pick<Worker, "holder" | "leaseMs" | "reserve" | "fill" | "giveUp" | "dueAt">;
+export type LeasingWorker = Pick<
+  Worker,
+  "holder" | "leaseMs" | "takes" | "reserve" | "fill" | "giveUp" | "dueAt"
+>;
 
 export class Worker {
   readonly holder: string;
@@ -104,6 +107,11 @@ export class Worker {
   /** Aborts what a durable commit has disarmed of the invocations in hand. */
   disarm(commit: Pick<Commit<unknown>, "disarms" | "ends" | "arms">): void {
     this.#inHand.disarm(commit);
+  }
+
+  /** Whether this process now takes tasks of this workflow. */
+  takes(workflow: string): boolean {
+    return this.#stopping !== null && this.#around.workflows.taken.includes(workflow);
   }
 
   /**

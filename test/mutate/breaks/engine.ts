@@ -308,4 +308,18 @@ export const ENGINE_BREAKS: readonly Break[] = [
     replacement: "const error = thrown;",
     tests: ["engine/thrown-values.test.ts"],
   },
+  {
+    property: "what refuses the step of a timer does not refuse the start that it fires with",
+    file: "src/engine/step-commit-writer.ts",
+    text: "if (!hasFired || !isRefusedBehind(result, own)) return result;",
+    replacement: "if (hasFired || !isRefusedBehind(result, own)) return result;",
+    tests: ["engine/timers-with-start.test.ts"],
+  },
+  {
+    property: "a process that does not work fires no timer",
+    file: "src/engine/worker.ts",
+    text: "return this.#stopping !== null && this",
+    replacement: "return this",
+    tests: ["engine/timers-with-start.test.ts"],
+  },
 ];
