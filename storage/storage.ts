@@ -455,8 +455,11 @@ export interface CommitParts {
  * or an instance cannot be removed; `exists`, `starts[index]` exists already; `write`, `writes[index]` was refused.
  */
 export type CommitResult =
-  /** `parked`: tasks of `arms` whose lease was not given: see `ArmLease`. */
-  | { readonly ok: true; readonly parked?: readonly string[] }
+  /**
+   * `parked`: tasks of `arms` whose lease was not given: see `ArmLease`. `admits`: what was parked has room since this
+   * commit, or one beside it, and can be claimed.
+   */
+  | { readonly ok: true; readonly parked?: readonly string[]; readonly admits?: true }
   | { readonly ok: false; readonly conflict: "step" | "token" }
   | { readonly ok: false; readonly conflict: "exists" | "write"; readonly index: number };
 

@@ -159,7 +159,8 @@ export class StepCommitWriter<W> {
       const made = next ?? start;
       if (made !== null) recent.keep({ life, version: history.version, ...made });
     }
-    const { parked = [] } = result;
+    const { parked = [], admits = false } = result;
+    if (admits) hands.dueAt(at);
     const leased = taken.filter(({ id }) => !parked.includes(id));
     hands.fill(reserved, leased.map(asFirstClaim));
     for (const task of arms) {

@@ -150,10 +150,10 @@ export class Worker {
     this.wake();
   }
 
-  #ended({ limits, crashes }: ClaimedTask, isDone: boolean): void {
-    // A finished task only leaves a place; a task given back, or room in its keys, makes other tasks due, and behind a
-    // suspect the next suspect waits.
-    if (!isDone || limits.length > 0 || crashes > 0 || this.#isFull) this.#nextDue = "unknown";
+  #ended({ crashes }: ClaimedTask, isDone: boolean): void {
+    // A finished task only leaves a place, and its commit tells of what has room now; a task given back makes other tasks
+    // due, and behind a suspect the next suspect waits.
+    if (!isDone || crashes > 0 || this.#isFull) this.#nextDue = "unknown";
     const mayBeDue = this.#nextDue === "unknown" || this.#nextDue <= this.#around.clock.now();
     if (mayBeDue || this.#quietWaiters.length > 0) this.wake();
   }

@@ -322,4 +322,11 @@ export const ENGINE_BREAKS: readonly Break[] = [
     replacement: "return this",
     tests: ["engine/timers-with-start.test.ts"],
   },
+  {
+    property: "the commit that makes room tells its process of what has it now",
+    file: "src/engine/step-commit-writer.ts",
+    text: "if (admits) hands.dueAt(at);",
+    replacement: "",
+    tests: ["engine/workers.test.ts"],
+  },
 ];
