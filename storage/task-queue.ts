@@ -340,12 +340,13 @@ export class TaskQueue {
     return next;
   }
 
-  /** Only an admitted task leaves room. */
+  /** Only an admitted task leaves room, to those that are parked already: one that is armed later asks for itself. */
   #left(task: GoneTask): void {
-    if (task.admission === "admitted") this.#touch(task);
+    const { admission, hasParked = true } = task;
+    if (admission === "admitted" && Boolean(hasParked)) this.#touch(task);
   }
 
-  #touch({ firstKey, lastKey }: Omit<GoneTask, "admission">): void {
+  #touch({ firstKey, lastKey }: Pick<GoneTask, "firstKey" | "lastKey">): void {
     if (firstKey !== null) this.#changed.set(firstKey, lastKey ?? "");
   }
 }

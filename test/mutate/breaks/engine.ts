@@ -219,8 +219,8 @@ export const ENGINE_BREAKS: readonly Break[] = [
   {
     property: "a task that leaves its key lets another in",
     file: "storage/task-queue.ts",
-    text: 'if (task.admission === "admitted") this.#touch(task);',
-    replacement: 'if (task.admission === "parked") this.#touch(task);',
+    text: 'if (admission === "admitted" && Boolean(hasParked)) this.#touch(task);',
+    replacement: 'if (admission === "parked") this.#touch(task);',
     tests: ["storage/contract.test.ts"],
   },
   {
