@@ -43,6 +43,8 @@ export interface StepCommit {
   readonly earlier: readonly HistoryRecord[];
   readonly history: HistoryRecord;
   readonly follows: StepResult;
+  /** The timer that has fired with the first step. */
+  readonly fired?: TaskRecord;
   /** Changes to tasks that wait for the instance already, when it begins or moves to a new version. */
   readonly moves?: Pick<CommitParts, "adopts" | "amends">;
 }
@@ -50,7 +52,7 @@ export interface StepCommit {
 /** An instance to be started; `parent` when another one starts it. */
 interface PlannedStart extends StartRequest {
   readonly parent?: ParentLink;
-  /** The step of the parent, for a child. */
+  /** What made the first step, where that is not what made the other steps of the commit. */
   readonly cause?: string;
   /** Whether a timer that is due at once fires in the same commit. */
   readonly firesTimer?: boolean;
@@ -88,7 +90,7 @@ export interface WaitingEvent {
 type StandingInstance = Pick<KnownInstance, "id" | "version" | "life">;
 
 /** A step that is not stored yet, from which the next step of a run begins. */
-interface Made extends Pick<StepCommit, "after" | "earlier" | "history" | "follows"> {
+interface Made extends Pick<StepCommit, "after" | "earlier" | "history" | "follows" | "fired"> {
   readonly facts: StepContext;
   readonly born: readonly StepCommit[];
 }
@@ -247,7 +249,7 @@ export class StepPlan {
     const left = { ...follows, arms: follows.arms.filter((task) => task !== timer) };
     const both = behindOther({ ...begun, follows: left }, next, causeText(timer, id));
     // Nothing of a new instance is stored that could be disarmed.
-    return { ...both, follows: { ...both.follows, disarms: NONE } };
+    return { ...both, fired: timer, follows: { ...both.follows, disarms: NONE } };
   }
 
   #made(arrived: ArrivedEvent<StandingInstance>, isOwn = false): Made | null {
@@ -317,7 +319,7 @@ export class StepPlan {
 
   /** The step after the step with this stamp, or the first step, as stored; then the steps of its children. */
   #whole(
-    { facts, after: left, earlier, history, follows, born }: Made,
+    { facts, after: left, earlier, history, follows, born, fired }: Made,
     behind: string | null,
   ): [StepCommit, ...(readonly StepCommit[])] {
     const { id, life, stamp, at, workflow } = facts;
@@ -336,7 +338,7 @@ export class StepPlan {
     const started = { version, life, createdAt: (earlier[0] ?? history).at, updatedAt: at };
     const start = behind === null ? { ...stored, parent: after.parent?.instance ?? null, ...started } : null;
     const step = behind === null ? null : { ...stored, after: behind, at, ...steps };
-    return [{ after, life, start, step, earlier, history, follows }, ...born];
+    return [{ after, life, start, step, earlier, history, follows, ...(fired && { fired }) }, ...born];
   }
 
   /** The first steps of children, and what tells their parent of those that could not begin. */

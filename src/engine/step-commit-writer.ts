@@ -13,7 +13,7 @@ import type {
 import { isTurnOver, nextTurn } from "../runtime.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { together, type StepResult, type VoicedAction } from "./step-result.ts";
-import { type DoneParts, doneWithStep, isRefusedBehind } from "./done-with-step.ts";
+import { type CausedStart, type DoneParts, doneWithStep, isRefusedBehind } from "./done-with-step.ts";
 import type { StepCommit, StepPlan } from "./plan-step.ts";
 import type { MessageTarget } from "./messages.ts";
 import type { RanTaskWrite } from "./ran-tasks.ts";
@@ -110,13 +110,13 @@ export class StepCommitWriter<W> {
   }
 
   /** A timer fires in the commit that would arm it where this process would take it in hand at once. */
-  #begun(starts: readonly StartRequest[], plan: StepPlan, firesTimers = false): StepCommit[][] {
+  #begun(starts: readonly CausedStart[], plan: StepPlan, firesTimers = false): StepCommit[][] {
     const { workflows, hands, isFollowed } = this.#around;
-    return starts.map(({ workflow: { key, hash }, id, input }) => {
+    return starts.map(({ workflow: { key, hash }, id, input, cause }) => {
       const workflow = workflows.of({ id, workflow: key, hash });
       // Bodies of the chart may be lent the context of the step that asks for them.
       const firesTimer = firesTimers && workflow.bodies.size === 0 && hands.takes(key) && !isFollowed(id);
-      return plan.start({ workflow, id, input, firesTimer });
+      return plan.start({ workflow, id, input, firesTimer, ...(cause !== undefined && { cause }) });
     });
   }
 
