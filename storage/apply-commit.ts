@@ -38,7 +38,7 @@ export interface CommitTarget {
 
 /**
  * Carries out one commit within a transaction. Whoever calls takes back what it has done where it is refused or throws, and
- * calls `tasks.settle()` before the transaction ends.
+ * calls `tasks.settle()` before the transaction ends, and adds `admits` to the answers where that is true.
  *
  * @example
  * ```ts

@@ -1,5 +1,5 @@
 /** The engine's own tables, in one place for all adapters: the kind of each field, and the keys. */
-import type { CommitParts, HistoryRecord, InstanceRecord, Lease, TaskKind, WatchRecord } from "./storage.ts";
+import type { HistoryRecord, InstanceRecord, CommitParts, Lease, TaskKind, WatchRecord } from "./storage.ts";
 import type { Column, RowOf } from "./table.ts";
 
 const taskColumns = {

@@ -35,8 +35,7 @@ export function memoryStorage(): EngineStorage {
   const commit = (item: AnyCommit): CommitAnswer => {
     const act = (): CommitAnswer => {
       const result = applyCommit(item, target);
-      tasks.settle();
-      return result;
+      return tasks.settle() && result.ok ? { ...result, admits: true } : result;
     };
     try {
       return journal.atomically(act, ({ ok }) => ok);

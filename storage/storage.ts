@@ -406,8 +406,12 @@ export interface AnyCommit extends CommitParts {
 /** The parts of a commit besides its writes. */
 export interface CommitParts {
   readonly step?: StepRecord;
-  /** New instances, at version 1; their stamp is their life. Refused when the id exists. */
-  readonly starts?: readonly Omit<InstanceRecord, "version" | "updatedAt" | "life">[];
+  /**
+   * New instances: at version 1, and their stamp is their life. A start that stands for several steps says its version,
+   * its life and the time of the last step. Refused when the id exists.
+   */
+  readonly starts?: readonly (Omit<InstanceRecord, "version" | "updatedAt" | "life"> &
+    Partial<InstanceRecord>)[];
   /**
    * The task this commit brings to its end. Refused unless the token is that of its latest claim, and by nothing else: that of
    * a lease which ran out, or of a task which was given back or set aside since, still counts.
@@ -451,8 +455,11 @@ export interface CommitParts {
  * or an instance cannot be removed; `exists`, `starts[index]` exists already; `write`, `writes[index]` was refused.
  */
 export type CommitResult =
-  /** `parked`: tasks of `arms` whose lease was not given: see `ArmLease`. */
-  | { readonly ok: true; readonly parked?: readonly string[] }
+  /**
+   * `parked`: tasks of `arms` whose lease was not given: see `ArmLease`. `admits`: what was parked has room since this
+   * commit, or one beside it, and can be claimed.
+   */
+  | { readonly ok: true; readonly parked?: readonly string[]; readonly admits?: true }
   | { readonly ok: false; readonly conflict: "step" | "token" }
   | { readonly ok: false; readonly conflict: "exists" | "write"; readonly index: number };
 

@@ -135,13 +135,18 @@ export class TaskQueue {
     return isAlone;
   }
 
-  /** Admits what has room now, under each first key in which a task has come or gone. */
-  settle(): void {
+  /** Admits what has room now, under each first key in which a task has come or gone. True where it has admitted a task. */
+  settle(): boolean {
+    let admits = false;
     for (const [firstKey, after] of this.#changed) {
       const next = (): TaskRow | undefined => nextAdmitted(this.#rows, firstKey, after);
-      for (let task = next(); task !== undefined; task = next()) this.#rows.put(admitted(task), task);
+      for (let task = next(); task !== undefined; task = next()) {
+        this.#rows.put(admitted(task), task);
+        admits = true;
+      }
     }
     this.#changed.clear();
+    return admits;
   }
 
   /** Whether a claim may find anything, or has anything to change. */
@@ -335,12 +340,13 @@ export class TaskQueue {
     return next;
   }
 
-  /** Only an admitted task leaves room. */
+  /** Only an admitted task leaves room, to those that are parked already: one that is armed later asks for itself. */
   #left(task: GoneTask): void {
-    if (task.admission === "admitted") this.#touch(task);
+    const { admission, hasParked = true } = task;
+    if (admission === "admitted" && Boolean(hasParked)) this.#touch(task);
   }
 
-  #touch({ firstKey, lastKey }: Omit<GoneTask, "admission">): void {
+  #touch({ firstKey, lastKey }: Pick<GoneTask, "firstKey" | "lastKey">): void {
     if (firstKey !== null) this.#changed.set(firstKey, lastKey ?? "");
   }
 }

@@ -6,7 +6,10 @@ import type { QueueName, TaskKind } from "./storage.ts";
 export type TaskRow = StoredTask & { readonly seq: number };
 
 /** The keys and admission of a removed task, whose room other tasks may take. */
-export type GoneTask = Pick<TaskRow, "firstKey" | "lastKey" | "admission">;
+export type GoneTask = Pick<TaskRow, "firstKey" | "lastKey" | "admission"> & {
+  /** False, or 0, where nothing is parked under its first key. Default true: it is looked for. */
+  readonly hasParked?: boolean | number;
+};
 
 /**
  * The line in which claims look for a task: its queue, or, for tasks with limits, its admission. Parked messages and

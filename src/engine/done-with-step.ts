@@ -1,6 +1,7 @@
 /** Effects that are done in the commit of the step that asks for them, in place of a task and a commit of their own. */
 import type { CommitResult, TaskRecord, Write } from "../../storage/storage.ts";
 import type { StepCommit } from "./plan-step.ts";
+import { causeText } from "./step-cause.ts";
 import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { fromJson } from "./values.ts";
 import type { CommittingStep, DoneWithStep, StartRequest } from "./workflow.ts";
@@ -11,8 +12,11 @@ type DoWithStep = (step: CommittingStep<unknown, never>) => Promise<DoneWithStep
 /** The parts of a commit once their effects are done with it, and the instances that begin besides. */
 export interface DoneParts {
   readonly parts: readonly StepCommit[];
-  readonly starts: readonly StartRequest[];
+  readonly starts: readonly CausedStart[];
 }
+
+/** A start that a timer caused, which has fired with the start of its instance. */
+export type CausedStart = StartRequest & { readonly cause?: string };
 
 /** Null where no effect of these parts can be done with its step. */
 export async function doneWithStep(
@@ -20,7 +24,7 @@ export async function doneWithStep(
   parts: readonly StepCommit[],
   companions: readonly Write<never>[],
 ): Promise<DoneParts | null> {
-  const starts: StartRequest[] = [];
+  const starts: CausedStart[] = [];
   const changed = new Map<StepCommit, StepCommit["follows"]>();
   for (const part of parts) {
     for (const [withStep, tasks] of doableIn(workflows, part)) {
@@ -29,7 +33,10 @@ export async function doneWithStep(
       if (done === null) continue;
       const arms = follows.arms.filter((task) => !done.isWhole || !tasks.includes(task));
       changed.set(part, { ...follows, arms, writes: done.writes });
-      starts.push(...done.starts);
+      const { fired } = part;
+      starts.push(
+        ...done.starts.map((start) => (fired ? { ...start, cause: causeText(fired, start.id) } : start)),
+      );
     }
   }
   if (changed.size === 0) return null;

@@ -3,7 +3,6 @@ import type { EventObject } from "xstate";
 import type {
   CommitParts,
   HistoryRecord,
-  InstanceRecord,
   StepRecord,
   TaskMigration,
   TaskRecord,
@@ -21,11 +20,11 @@ import {
 } from "./chart.ts";
 import { childInstance, childWorkflow } from "./child-instances.ts";
 import { consequencesOf, inTurn, missingFrom, type StepResult } from "./step-result.ts";
-import { messageTask } from "./messages.ts";
+import { delayedFromText, messageTask } from "./messages.ts";
 import type { KnownInstance } from "./instance-cache.ts";
 import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
-import { causeOfParent } from "./step-cause.ts";
+import { causeOfParent, causeText } from "./step-cause.ts";
 import type { StepTime } from "./stamps.ts";
 import { taskOfStep, type StepContext } from "./step-context.ts";
 import type { TakenIdCache } from "./taken-id-cache.ts";
@@ -37,13 +36,15 @@ import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 export interface StepCommit {
   readonly after: ChartSnapshot;
   readonly life: string;
-  /** The first step of an instance is in `start`, every other one in `step`. */
-  readonly start: Omit<InstanceRecord, "version" | "updatedAt" | "life"> | null;
+  /** The first step of an instance, and a timer that fires with it, are in `start`, every other one in `step`. */
+  readonly start: NonNullable<CommitParts["starts"]>[number] | null;
   readonly step: StepRecord | null;
   /** The rows of the steps before the last, where it stands for several. */
   readonly earlier: readonly HistoryRecord[];
   readonly history: HistoryRecord;
   readonly follows: StepResult;
+  /** The timer that has fired with the first step. */
+  readonly fired?: TaskRecord;
   /** Changes to tasks that wait for the instance already, when it begins or moves to a new version. */
   readonly moves?: Pick<CommitParts, "adopts" | "amends">;
 }
@@ -51,14 +52,16 @@ export interface StepCommit {
 /** An instance to be started; `parent` when another one starts it. */
 interface PlannedStart extends StartRequest {
   readonly parent?: ParentLink;
-  /** The step of the parent, for a child. */
+  /** What made the first step, where that is not what made the other steps of the commit. */
   readonly cause?: string;
+  /** Whether a timer that is due at once fires in the same commit. */
+  readonly firesTimer?: boolean;
 }
 
 /** An event at an instance as it stands. */
-interface ArrivedEvent {
+interface ArrivedEvent<I = KnownInstance> {
   readonly workflow: AnyWorkflow;
-  readonly instance: KnownInstance;
+  readonly instance: I;
   readonly snapshot: ChartSnapshot;
   readonly event: EventObject;
 }
@@ -83,8 +86,11 @@ export interface WaitingEvent {
   readonly cause: string;
 }
 
+/** The fields of an instance that a step is named by. */
+type StandingInstance = Pick<KnownInstance, "id" | "version" | "life">;
+
 /** A step that is not stored yet, from which the next step of a run begins. */
-interface Made extends Pick<StepCommit, "after" | "earlier" | "history" | "follows"> {
+interface Made extends Pick<StepCommit, "after" | "earlier" | "history" | "follows" | "fired"> {
   readonly facts: StepContext;
   readonly born: readonly StepCommit[];
 }
@@ -204,7 +210,8 @@ export class StepPlan {
     return [{ ...arrival, moves: { adopts: [{ instance: instance.id, workflow: key }], amends } }, ...born];
   }
 
-  #started({ workflow, id, input, parent, cause }: PlannedStart): StepCommit[] {
+  #started(start: PlannedStart): StepCommit[] {
+    const { workflow, id, input, parent, cause, firesTimer = false } = start;
     const { stamp } = this.#moment;
     const runs = this.takenBy(id);
     const step = workflow.chart.start(input, parent, runs);
@@ -213,12 +220,40 @@ export class StepPlan {
       { id, version: 0, life: stamp },
       { workflow, before: null, step, event: null },
     );
-    const [first, ...born] = this.#whole(this.#withChildren(facts, consequencesOf(facts)), null);
-    const history = { ...first.history, event: eventToText(event), cause: cause ?? null };
-    return [{ ...first, history, moves: { adopts: [{ instance: id, workflow: workflow.key }] } }, ...born];
+    const made = this.#withChildren(facts, consequencesOf(facts));
+    const history = { ...made.history, event: eventToText(event), cause: cause ?? null };
+    const begun = { ...made, history };
+    try {
+      const [first, ...born] = this.#whole(firesTimer ? this.#withTimer(begun) : begun, null);
+      return [{ ...first, moves: { adopts: [{ instance: id, workflow: workflow.key }] } }, ...born];
+    } catch (error) {
+      if (!firesTimer) throw error;
+      // The failed step may have changed the snapshot. The timer then fires alone, and its own task is to blame.
+      return this.#started({ ...start, firesTimer: false });
+    }
   }
 
-  #made({ workflow, instance, snapshot: before, event: sent }: ArrivedEvent, isOwn = false): Made | null {
+  /** The first step together with that of a timer which is due at once, if there is one. */
+  #withTimer(begun: Made): Made {
+    const { facts, after, history, follows, born } = begun;
+    const { id, life, workflow } = facts;
+    const timer = follows.arms.find(({ kind, dueAt }) => kind === "timer" && dueAt <= facts.at);
+    const isOver = after.status !== "active" || after.unborn !== undefined || born.length > 0;
+    if (timer === undefined || isOver) return begun;
+    const { to, event } = delayedFromText(timer.payload);
+    if (to !== undefined) return begun;
+    this.#moment = this.#newMoment();
+    const instance = { id, life, version: history.version };
+    const next = this.#made({ workflow, instance, snapshot: after, event }, true);
+    if (next === null) return begun;
+    const left = { ...follows, arms: follows.arms.filter((task) => task !== timer) };
+    const both = behindOther({ ...begun, follows: left }, next, causeText(timer, id));
+    // Nothing of a new instance is stored that could be disarmed.
+    return { ...both, fired: timer, follows: { ...both.follows, disarms: NONE } };
+  }
+
+  #made(arrived: ArrivedEvent<StandingInstance>, isOwn = false): Made | null {
+    const { workflow, instance, snapshot: before, event: sent } = arrived;
     const runs = this.takenBy(instance.id);
     // The history stores `$runs` too, so that replaying the event gives the same step.
     const given = runs === undefined ? sent : { ...sent, $runs: runs };
@@ -255,7 +290,7 @@ export class StepPlan {
 
   /** The step behind this version of an instance. */
   #following(
-    { id, version, life }: Pick<KnownInstance, "id" | "version" | "life">,
+    { id, version, life }: StandingInstance,
     made: Pick<StepContext, "workflow" | "before" | "step" | "event">,
   ): StepContext {
     return { id, version: version + 1, life, ...this.#moment, ...made, workflows: this.#workflows };
@@ -284,7 +319,7 @@ export class StepPlan {
 
   /** The step after the step with this stamp, or the first step, as stored; then the steps of its children. */
   #whole(
-    { facts, after: left, earlier, history, follows, born }: Made,
+    { facts, after: left, earlier, history, follows, born, fired }: Made,
     behind: string | null,
   ): [StepCommit, ...(readonly StepCommit[])] {
     const { id, life, stamp, at, workflow } = facts;
@@ -299,10 +334,11 @@ export class StepPlan {
       snapshot: snapshotToText(after),
     };
     const steps = earlier.length === 0 ? {} : { steps: earlier.length + 1 };
-    const start =
-      behind === null ? { ...stored, parent: after.parent?.instance ?? null, createdAt: at } : null;
+    const { version } = history;
+    const started = { version, life, createdAt: (earlier[0] ?? history).at, updatedAt: at };
+    const start = behind === null ? { ...stored, parent: after.parent?.instance ?? null, ...started } : null;
     const step = behind === null ? null : { ...stored, after: behind, at, ...steps };
-    return [{ after, life, start, step, earlier, history, follows }, ...born];
+    return [{ after, life, start, step, earlier, history, follows, ...(fired && { fired }) }, ...born];
   }
 
   /** The first steps of children, and what tells their parent of those that could not begin. */

@@ -13,7 +13,7 @@ import type {
 import { isTurnOver, nextTurn } from "../runtime.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { together, type StepResult, type VoicedAction } from "./step-result.ts";
-import { type DoneParts, doneWithStep, isRefusedBehind } from "./done-with-step.ts";
+import { type CausedStart, type DoneParts, doneWithStep, isRefusedBehind } from "./done-with-step.ts";
 import type { StepCommit, StepPlan } from "./plan-step.ts";
 import type { MessageTarget } from "./messages.ts";
 import type { RanTaskWrite } from "./ran-tasks.ts";
@@ -53,7 +53,11 @@ export interface CommittedStep<W> {
   readonly voiced: readonly VoicedAction[];
 }
 
-type CommitCompanions<W> = StepCommitAdditions<W> & Pick<Commit<W>, "behind">;
+type CommitCompanions<W> = StepCommitAdditions<W> &
+  Pick<Commit<W>, "behind"> & {
+    /** Whether timers of new instances that are due at once fire in this commit. Default true. */
+    readonly firesTimers?: boolean;
+  };
 
 export interface StepCommitWriterParts<W> {
   readonly storage: Pick<EngineStorage, "load">;
@@ -62,6 +66,8 @@ export interface StepCommitWriterParts<W> {
   readonly hands: LeasingWorker;
   readonly takenIds: TakenIdCache;
   readonly recent: InstanceCache;
+  /** Whether a caller waits for a state of this instance, or `inspect` is set: each of its steps gets a commit of its own. */
+  readonly isFollowed: (instance: string) => boolean;
   /** Called after each durable commit, in order. */
   readonly onCommitted: (committed: CommittedStep<W>) => void;
 }
@@ -84,8 +90,8 @@ export class StepCommitWriter<W> {
   ): Promise<CommitResult> {
     // A step of thousands of children took its time, and to store it takes as long again.
     if (isTurnOver()) await nextTurn();
-    const { starts = [], writes = [] } = companions;
-    const begun = this.#begun(starts, plan);
+    const { starts = [], writes = [], firesTimers = true } = companions;
+    const begun = this.#begun(starts, plan, firesTimers);
     const parts = begun.length === 0 ? step : firstThenChildren(step, begun);
     const own = { starts: parts.filter(({ start }) => start !== null).length, writes: writes.length };
     for (let look = 0; look < MAX_LOOKS; look++) {
@@ -96,13 +102,21 @@ export class StepCommitWriter<W> {
       const result = await this.#commitOnce([...done.parts, ...along], companions, plan);
       if (!isRefusedBehind(result, own)) return result;
     }
-    return this.#commitOnce(parts, companions, plan);
+    const result = await this.#commitOnce(parts, companions, plan);
+    const hasFired = begun.some(([first]) => first !== undefined && first.earlier.length > 0);
+    // What a timer asks for cannot refuse the start of its instance.
+    if (!hasFired || !isRefusedBehind(result, own)) return result;
+    return this.commit(step, { ...companions, firesTimers: false }, plan);
   }
 
-  #begun(starts: readonly StartRequest[], plan: StepPlan): StepCommit[][] {
-    return starts.map(({ workflow: { key, hash }, id, input }) => {
-      const workflow = this.#around.workflows.of({ id, workflow: key, hash });
-      return plan.start({ workflow, id, input });
+  /** A timer fires in the commit that would arm it where this process would take it in hand at once. */
+  #begun(starts: readonly CausedStart[], plan: StepPlan, firesTimers = false): StepCommit[][] {
+    const { workflows, hands, isFollowed } = this.#around;
+    return starts.map(({ workflow: { key, hash }, id, input, cause }) => {
+      const workflow = workflows.of({ id, workflow: key, hash });
+      // Bodies of the chart may be lent the context of the step that asks for them.
+      const firesTimer = firesTimers && workflow.bodies.size === 0 && hands.takes(key) && !isFollowed(id);
+      return plan.start({ workflow, id, input, firesTimer, ...(cause !== undefined && { cause }) });
     });
   }
 
@@ -145,7 +159,8 @@ export class StepCommitWriter<W> {
       const made = next ?? start;
       if (made !== null) recent.keep({ life, version: history.version, ...made });
     }
-    const { parked = [] } = result;
+    const { parked = [], admits = false } = result;
+    if (admits) hands.dueAt(at);
     const leased = taken.filter(({ id }) => !parked.includes(id));
     hands.fill(reserved, leased.map(asFirstClaim));
     for (const task of arms) {

@@ -50,17 +50,15 @@ const MAX_LOST_RACES = 1_000;
 const MAX_RUN = 256;
 const MIN_LONG = 16_384;
 
-interface StepHandlerParts<W> extends Pick<StepCommitWriterParts<W>, "workflows" | "hands" | "onCommitted"> {
+interface StepHandlerParts<W> extends Pick<
+  StepCommitWriterParts<W>,
+  "workflows" | "hands" | "isFollowed" | "onCommitted"
+> {
   readonly storage: Pick<EngineStorage, "load" | "pending" | "tasks" | "commit">;
   readonly clock: Clock;
   readonly random: Random;
   /** Done before the first step. */
   readonly charts: Pick<ChartCheck, "isDone" | "check">;
-  /**
-   * Whether a caller waits for a state of this instance, or `inspect` is set. Every message of a followed instance gets
-   * a commit of its own.
-   */
-  readonly isFollowed: (instance: string) => boolean;
 }
 
 export class StepHandler<W> {

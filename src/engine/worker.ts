@@ -29,7 +29,10 @@ interface WorkerParts extends EngineContext {
 const REPORT_EVERY_MS = 60_000;
 
 /** The hands of this process: a commit can lease the tasks that it makes due to the process that commits it. */
-export type LeasingWorker = Pick<Worker, "holder" | "leaseMs" | "reserve" | "fill" | "giveUp" | "dueAt">;
+export type LeasingWorker = Pick<
+  Worker,
+  "holder" | "leaseMs" | "takes" | "reserve" | "fill" | "giveUp" | "dueAt"
+>;
 
 export class Worker {
   readonly holder: string;
@@ -106,6 +109,11 @@ export class Worker {
     this.#inHand.disarm(commit);
   }
 
+  /** Whether this process now takes tasks of this workflow. */
+  takes(workflow: string): boolean {
+    return this.#stopping !== null && this.#around.workflows.taken.includes(workflow);
+  }
+
   /**
    * Keeps places for as many due tasks as this process takes at once; the task `ending` leaves its place to a due task.
    */
@@ -142,10 +150,10 @@ export class Worker {
     this.wake();
   }
 
-  #ended({ limits, crashes }: ClaimedTask, isDone: boolean): void {
-    // A finished task only leaves a place; a task given back, or room in its keys, makes other tasks due, and behind a
-    // suspect the next suspect waits.
-    if (!isDone || limits.length > 0 || crashes > 0 || this.#isFull) this.#nextDue = "unknown";
+  #ended({ crashes }: ClaimedTask, isDone: boolean): void {
+    // A finished task only leaves a place, and its commit tells of what has room now; a task given back makes other tasks
+    // due, and behind a suspect the next suspect waits.
+    if (!isDone || crashes > 0 || this.#isFull) this.#nextDue = "unknown";
     const mayBeDue = this.#nextDue === "unknown" || this.#nextDue <= this.#around.clock.now();
     if (mayBeDue || this.#quietWaiters.length > 0) this.wake();
   }

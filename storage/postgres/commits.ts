@@ -255,13 +255,15 @@ type Told = string | { readonly code: string; readonly message: string };
 interface ToldGroup {
   readonly answers: readonly Told[];
   readonly parked: readonly string[];
+  readonly admits: boolean;
 }
 
-function answersFor(items: readonly AnyCommit[], { answers, parked }: ToldGroup): CommitAnswer[] {
+function answersFor(items: readonly AnyCommit[], { answers, parked, admits }: ToldGroup): CommitAnswer[] {
   return items.map(({ arms = [] }, index) => {
     const answer = answerOf(answers[index] ?? "ok");
     const own = arms.map(({ task }) => task.id).filter((id) => parked.includes(id));
-    return answer.ok && own.length > 0 ? { ok: true, parked: own } : answer;
+    if (!answer.ok) return answer;
+    return { ok: true, ...(own.length > 0 && { parked: own }), ...(admits && { admits }) };
   });
 }
 

@@ -35,7 +35,9 @@ export const taskStatements = {
   ),
   remove: statement<{ id: string }, TaskRow>("delete from tasks where id = {id}"),
   consume: statement<{ id: string; token: number }, GoneTask>(
-    `delete from tasks where id = {id} and token = {token} and token > 0 ${GONE}`,
+    `delete from tasks where id = {id} and token = {token} and token > 0 ${GONE}, exists (
+      select 1 from tasks p where p."deadAt" is null and p."firstKey" is not null and p."firstKey" = tasks."firstKey"
+        and p.admission = 'parked') as "hasParked"`,
   ),
   disarm: statement<{ instance: string; name: string }, GoneTask>(
     `delete from tasks where instance = {instance} and name = {name} and kind in ('timer', 'invocation') ${GONE}`,

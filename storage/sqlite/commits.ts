@@ -128,12 +128,12 @@ export class SqliteCommitWriter {
     }
   }
 
-  /** Tasks with room are admitted once, behind the last of the commits. */
-  #settled<A>(apply: () => A): A {
+  /** Tasks with room are admitted once, behind the last of the commits, each of which tells so. */
+  #settled<A extends CommitAnswer>(apply: () => A[]): A[] {
     const results = apply();
-    this.#target.tasks.settle();
+    const admits = this.#target.tasks.settle();
     this.#appliedAt = this.#elapsed();
-    return results;
+    return admits ? results.map((result) => (result.ok ? { ...result, admits } : result)) : results;
   }
 
   /** Applies items one after another, until the time of one transaction is up, or a result ends the attempt. */

@@ -107,5 +107,10 @@ function* heads(connection: Connection, firstKey: string, left: string): Generat
   const isBefore = ({ lastKey }: TaskRow): boolean => compareTexts(lastKey ?? "", left) <= 0;
   let head: TaskRow | undefined = isBefore(first) ? behind(left) : first;
   for (; head !== undefined; head = behind(head.lastKey)) yield head;
-  for (head = first; head !== undefined && isBefore(head); head = behind(head.lastKey)) yield head;
+  head = first;
+  while (head !== undefined && isBefore(head)) {
+    yield head;
+    if (head.lastKey === left) return;
+    head = behind(head.lastKey);
+  }
 }

@@ -11,6 +11,41 @@ const MINUTE = 60_000;
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
 describe.each(sampled(adapters, "workers"))("workers on $name", (adapter) => {
+  test("the end of an effect with a limit lets in at once what was parked, and asks for nothing where nothing was", () =>
+    inWorld(adapter, async ({ engine, open, settled, storage: looking }) => {
+      const storage = await open();
+      let asked = 0;
+      const counted = {
+        ...storage,
+        claim: (...given: Parameters<typeof storage.claim>) => ((asked += 1), storage.claim(...given)),
+        nextDue: (...given: Parameters<typeof storage.nextDue>) => ((asked += 1), storage.nextDue(...given)),
+      };
+      const held = gate();
+      const limited = job(
+        async ({ id }) => {
+          if (id === "first") await held.opened;
+          return { event: { type: "DONE", by: id } };
+        },
+        () => ({ key: "one", atMost: 1 }),
+      );
+      const one = await engine({ workflows: [limited], storage: counted });
+      one.run();
+      await settled();
+      const isDone = async (id: string): Promise<boolean> => (await looking.load(id))?.status === "done";
+      asked = 0;
+      await one.start(limited, { id: "alone", input: { id: "alone" } });
+      while (!(await isDone("alone"))) await turns(1);
+      await turns(20);
+      expect(asked).toBe(0);
+      await one.start(limited, { id: "first", input: { id: "first" } });
+      await one.start(limited, { id: "second", input: { id: "second" } });
+      await turns(20);
+      held.open();
+      // No time passes: the commit that ends the first tells of the second.
+      for (let turn = 0; turn < 200 && !(await isDone("second")); turn++) await turns(1);
+      expect(await isDone("second")).toBe(true);
+    }));
+
   test("H14: at most two of a key are in flight over two engines, and another key does not wait for them", () =>
     inWorld(adapter, async ({ engine, settled, storage }) => {
       const slow = gate();

@@ -343,11 +343,14 @@ const outcome = async (storage: PaymentStorage, make: Call): Promise<unknown> =>
   }
 };
 
-/** A mistake of the caller, such as arming a task twice: refused by both, each in its own words. */
+/**
+ * A mistake of the caller, such as arming a task twice: refused by both, each in its own words. Which commits tell of an
+ * admission depends on how many share a transaction.
+ */
 function inOneWord(answer: unknown): unknown {
-  const isRefused =
-    typeof answer === "object" && answer !== null && "error" in answer && answer.error instanceof Error;
-  return isRefused ? { ...answer, error: "refused" } : answer;
+  if (typeof answer !== "object" || answer === null) return answer;
+  if ("error" in answer && answer.error instanceof Error) return { ...answer, error: "refused" };
+  return { ...answer, admits: undefined };
 }
 
 const everything = async (storage: PaymentStorage): Promise<unknown> => ({

@@ -69,7 +69,7 @@ const claimOf = (storage: EngineStorage, now: number) =>
 async function expectLimits(storage: EngineStorage): Promise<void> {
   expect(await claimOf(storage, 10)).toEqual([]);
   const [answer] = await storage.commit([{ consumes: { task: "t0", token: 1 } }]);
-  expect(answer).toEqual({ ok: true });
+  expect(answer).toEqual({ ok: true, admits: true });
   const [next, ...more] = await claimOf(storage, 20);
   expect([next?.id, more]).toEqual(["t2", []]);
   expect(next?.limits).toEqual([

@@ -155,6 +155,14 @@ export const orderReads = (read: TableReader) => ({
     ]);
     return transaction === null ? null : { transaction, recipients: paid, payments: own };
   },
+  /** A transaction and its recipients. */
+  async noticed(id: string): Promise<Pick<TransactionView, "transaction" | "recipients"> | null> {
+    const [transaction, paid] = await Promise.all([
+      read.get(transactions, id),
+      read.find({ table: recipients, index: "ofTransaction", equals: { transactionId: id } }),
+    ]);
+    return transaction && { transaction, recipients: paid };
+  },
   /** Transactions with everything that belongs to them, in the order given; those that are gone are left out. */
   async transactionViews(ids: readonly string[]): Promise<readonly TransactionView[]> {
     const ofAny = { index: "ofTransaction", anyOf: ["transactionId", ids] } as const;

@@ -3,7 +3,7 @@ import type { AnnounceParams } from "../../../machines/wallet-transfer.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { NoticeRecord } from "../tables/notices.ts";
 import { shortBody } from "../tables/short-body.ts";
-import type { RecipientRecord, TransactionRecord, TransactionView } from "../tables/orders.ts";
+import type { RecipientRecord, TransactionRecord } from "../tables/orders.ts";
 import type { DeliveryRecord, WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { CommittingStep, DoneWithStep, EffectOutcome } from "../../engine/index.ts";
@@ -18,6 +18,7 @@ import {
 } from "./sending/notice-body.ts";
 import type { Assets } from "../assets/assets.ts";
 import { deliveryIdOf, firstRun, runIdOf, type BegunRun } from "./delivery-runs.ts";
+import { NoticedTransactionCache, type NoticedTransaction } from "./noticed-transaction-cache.ts";
 import { recipientShare, transactionFee } from "../transactions/read-transaction.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 import { readWebhookList } from "./webhook-list.ts";
@@ -36,7 +37,8 @@ interface AnnounceParts {
  * rest. Step and task both look at all notices of the transaction: each begins missing deliveries, in the order of the
  * notices.
  */
-export function announceEffect(parts: AnnounceParts): AnnounceEffect {
+export function announceEffect(given: AnnounceParts): AnnounceEffect {
+  const parts = { ...given, transactions: new NoticedTransactionCache(given.storage) };
   return {
     withStep: (step) => announceWithStep(parts, step),
     run: (_params, { instance }) => announceLate(parts, instance),
@@ -46,23 +48,27 @@ export function announceEffect(parts: AnnounceParts): AnnounceEffect {
 /** More deliveries than this are begun by a task, so that webhooks do not make a step slow. */
 const MAX_BEGUN_WITH_STEP = 3;
 
+/** Parts, with the transactions that were announced last. */
+type AnnouncingParts = AnnounceParts & { readonly transactions: NoticedTransactionCache };
+
 async function announceWithStep(
-  parts: AnnounceParts,
+  parts: AnnouncingParts,
   { instance: transactionId, writes, companions }: CommittingStep<AnnounceParams, PaymentTables>,
 ): Promise<DoneWithStep<PaymentTables> | null> {
-  const { storage } = parts;
+  const { storage, transactions } = parts;
   const begun = takenWith(companions, transactionId);
-  const [view, earlier] =
-    begun === null
-      ? await Promise.all([storage.transaction(transactionId), storage.notices(transactionId)])
-      : [begun, []];
+  if (begun !== null) transactions.keep(begun);
+  const [view, earlier] = await Promise.all([
+    transactions.read(transactionId),
+    begun === null ? storage.notices(transactionId) : [],
+  ]);
   if (view === null) return null;
   const own = insertsOf(writes, "notices");
   const { accountId } = view.transaction;
-  const [{ webhooks, unchanged }, deliveries] = await Promise.all([
-    readWebhookList(storage, accountId),
-    earlier.length === 0 ? [] : storage.deliveries(transactionId),
-  ]);
+  const { webhooks, unchanged } = await readWebhookList(storage, accountId);
+  const isTold = own.some((notice) => webhooks.some((webhook) => isSubscribed(webhook, notice)));
+  const mayBegin = isTold || earlier.some((notice) => notice.webhooks?.length !== 0);
+  const deliveries = mayBegin && earlier.length > 0 ? await storage.deliveries(transactionId) : [];
   const announced = announce(parts, { view, notices: [...earlier, ...own], own, webhooks, deliveries });
   const isWhole = announced.runs.length <= MAX_BEGUN_WITH_STEP;
   const runs = isWhole ? announced.runs : [];
@@ -83,11 +89,11 @@ async function announceWithStep(
 }
 
 async function announceLate(
-  parts: AnnounceParts,
+  parts: AnnouncingParts,
   transactionId: string,
 ): Promise<EffectOutcome<never, PaymentTables>> {
-  const { storage } = parts;
-  const view = await storage.transaction(transactionId);
+  const { storage, transactions } = parts;
+  const view = await transactions.read(transactionId);
   if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
   const { accountId } = view.transaction;
   const { webhooks, unchanged } = await readWebhookList(storage, accountId);
@@ -214,9 +220,6 @@ export function inOrder(notices: readonly NoticeRecord[]): readonly NoticeRecord
   const rank = ({ event }: NoticeRecord): number => NOTICE_EVENTS.indexOf(event as NoticeEvent);
   return notices.toSorted((one, other) => rank(one) - rank(other));
 }
-
-/** The part of a transaction that a notice needs. */
-type NoticedTransaction = Pick<TransactionView, "transaction" | "recipients">;
 
 /** A stored notice with the facts of its transaction that never change. */
 export function noticeOf(

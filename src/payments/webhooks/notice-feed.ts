@@ -4,6 +4,7 @@
  */
 import { noticeOf } from "./announce.ts";
 import type { Notice, NoticeEvent } from "./sending/notice-body.ts";
+import { NoticedTransactionCache } from "./noticed-transaction-cache.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { PaymentTables } from "../tables.ts";
@@ -24,7 +25,7 @@ export type NoticeListener = (notice: Notice) => void;
 /** Dependencies of the feed. */
 interface NoticeFeedParts {
   readonly engine: Pick<Engine<PaymentTables>, "subscribe">;
-  readonly storage: Pick<PaymentStorage, "transaction" | "noticesInSequence" | "notices" | "notice">;
+  readonly storage: Pick<PaymentStorage, "noticed" | "noticesInSequence" | "notices" | "notice">;
   readonly clock: Clock;
   readonly assets: Assets;
   readonly log: Logger;
@@ -52,6 +53,7 @@ interface Subscriber {
 
 export class NoticeFeed {
   readonly #parts: NoticeFeedParts;
+  readonly #transactions: NoticedTransactionCache;
   readonly #subscribers = new Set<Subscriber>();
   /** Notices that this process has committed and not told yet. */
   #own: NoticeRecord[] = [];
@@ -75,6 +77,7 @@ export class NoticeFeed {
 
   constructor(parts: NoticeFeedParts) {
     this.#parts = parts;
+    this.#transactions = new NoticedTransactionCache(parts.storage);
     parts.engine.subscribe(({ commit }) => {
       if (this.#subscribers.size === 0) return;
       const notices = (commit.writes ?? []).flatMap((write) =>
@@ -256,12 +259,12 @@ export class NoticeFeed {
         (filter.events === undefined || (filter.events as readonly string[]).includes(event)),
     );
     if (fitting.length === 0) return;
-    const { storage, assets, log } = this.#parts;
+    const { assets, log } = this.#parts;
     const failed = (err: unknown): void => {
       log.error({ notice: notice.id, err }, "a subscriber could not be told");
     };
     try {
-      const view = await storage.transaction(transactionId);
+      const view = await this.#transactions.read(transactionId);
       if (view === null) return;
       const { accountId } = view.transaction;
       for (const { filter, listener } of fitting) {

@@ -237,6 +237,7 @@ declare
   statements jsonb := batch->'statements';
   runs jsonb := batch->'runs';
   answers jsonb := '[]';
+  told jsonb;
   each jsonb;
   changed jsonb := '{}';
   parked jsonb := '[]';
@@ -273,12 +274,12 @@ begin
       end;
     end loop;
   end if;
-  if changed <> '{}' then perform paystate_admit_@(changed); end if;
-  update "paystateWriters" set number = (batch->>'number')::bigint, results = jsonb_build_object('answers', answers, 'parked', parked)::text,
+  told := jsonb_build_object('answers', answers, 'parked', parked, 'admits', changed <> '{}' and paystate_admit_@(changed));
+  update "paystateWriters" set number = (batch->>'number')::bigint, results = told::text,
       "usedAt" = floor(extract(epoch from clock_timestamp()) * 1000)::bigint
     where id = batch->>'writer' and number < (batch->>'number')::bigint;
   if not found then raise exception using errcode = '${GIVEN_UP}', message = 'this group was given up'; end if;
-  return jsonb_build_object('answers', answers, 'parked', parked);
+  return told;
 end $body$;`;
 
 export const commitFunctions = [applyWrite, applyParts, commitGroup];

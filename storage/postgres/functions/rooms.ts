@@ -61,11 +61,12 @@ const headAfter = (key: string): string => `(select p.* from tasks p
 
 /**
  * Admits what is parked and has room, under the first keys of these tasks: `{ first key: the last key that one has left }`.
- * The caller holds their locks.
+ * True where it has admitted a task. The caller holds their locks.
  */
 const admitParked = `
-create or replace function paystate_admit_@(changed jsonb) returns void language plpgsql as $body$
+create or replace function paystate_admit_@(changed jsonb) returns boolean language plpgsql as $body$
 declare
+  admits boolean := false;
   first_key text;
   left_key text;
   head tasks;
@@ -102,8 +103,10 @@ begin
       end loop;
       exit when next.id is null;
       update tasks set admission = 'admitted' where id = next.id;
+      admits := true;
     end loop;
   end loop;
+  return admits;
 end $body$;`;
 
 /** Notes, for `paystate_admit_@`, that a task has left its keys, or asks for room in them. */

@@ -37,6 +37,17 @@ export const instanceCases: readonly StorageContractCase[] = [
     const [newest] = await storage.list({ order: "newest", after: null, limit: 1 });
     assert.deepEqual(newest, await storage.load("new"));
   }),
+  promise(
+    "a start that stands for two steps says its version, its life and the time of the last",
+    async ({ storage }) => {
+      const start = { ...startOf("i", { createdAt: 5 }), version: 2, life: "first", updatedAt: 7 };
+      await put(storage, { starts: [start] });
+      assert.deepEqual(await storage.load("i"), start);
+      await put(storage, { step: { ...stepOf("i", 2), after: start.stamp } });
+      const { version, life } = (await storage.load("i")) ?? {};
+      assert.deepEqual([version, life], [3, "first"]);
+    },
+  ),
   promise("G2: of twenty steps from one version one wins", async ({ storage, other }) => {
     await put(storage, { starts: [startOf("i")] });
     const race = range(20).map((index) =>

@@ -54,6 +54,19 @@ const rooms: readonly StorageContractCase[] = [
       assert.equal(await storage.nextDue([WORKFLOW]), 100 + LEASE, "what is parked is not told as due");
     },
   ),
+  promise("a commit tells whether what was parked can be claimed since", async ({ storage }) => {
+    await arm(storage, ...backlog("a", 1, 2), taskOf("free"));
+    const claimed = await claim(storage, 100);
+    const answerTo = async (id: string) => {
+      const { token = 0 } = claimed.find((task) => task.id === id) ?? {};
+      return storage.commit([{ consumes: { task: id, token } }]);
+    };
+    assert.deepEqual(await answerTo("free"), [ok]);
+    assert.deepEqual(await answerTo("a0"), [{ ok: true, admits: true }]);
+    const last = await claimOne(storage, 200);
+    assert.equal(last.id, "a1");
+    assert.deepEqual(await storage.commit([{ consumes: { task: "a1", token: last.token } }]), [ok]);
+  }),
   promise(
     "G10: room is given on in order when a task is consumed, disarmed, given back or lost by its holder",
     async ({ storage }) => {

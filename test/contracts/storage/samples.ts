@@ -113,9 +113,18 @@ export const webhookOf = (
   ...changes,
 });
 
-/** Commits one item and answers how it ended. Rejects with the error of one that has failed. */
-export const commit = (storage: Pick<EngineStorage, "commit">, item: PaymentCommit): Promise<CommitResult> =>
-  commitOne(storage, item);
+/**
+ * Commits one item and answers how it ended, but for whether it has admitted what was parked. Rejects with the error of
+ * one that has failed.
+ */
+export async function commit(
+  storage: Pick<EngineStorage, "commit">,
+  item: PaymentCommit,
+): Promise<CommitResult> {
+  const result = await commitOne(storage, item);
+  if (!result.ok || result.parked === undefined) return result.ok ? ok : result;
+  return { ok: true, parked: result.parked };
+}
 
 /** Commits one item that must succeed. */
 export async function put(storage: PaymentStorage, item: PaymentCommit): Promise<void> {

@@ -219,8 +219,8 @@ export const ENGINE_BREAKS: readonly Break[] = [
   {
     property: "a task that leaves its key lets another in",
     file: "storage/task-queue.ts",
-    text: 'if (task.admission === "admitted") this.#touch(task);',
-    replacement: 'if (task.admission === "parked") this.#touch(task);',
+    text: 'if (admission === "admitted" && Boolean(hasParked)) this.#touch(task);',
+    replacement: 'if (admission === "parked") this.#touch(task);',
     tests: ["storage/contract.test.ts"],
   },
   {
@@ -307,5 +307,26 @@ export const ENGINE_BREAKS: readonly Break[] = [
     text: "const error = withoutTraps(thrown);",
     replacement: "const error = thrown;",
     tests: ["engine/thrown-values.test.ts"],
+  },
+  {
+    property: "what refuses the step of a timer does not refuse the start that it fires with",
+    file: "src/engine/step-commit-writer.ts",
+    text: "if (!hasFired || !isRefusedBehind(result, own)) return result;",
+    replacement: "if (hasFired || !isRefusedBehind(result, own)) return result;",
+    tests: ["engine/timers-with-start.test.ts"],
+  },
+  {
+    property: "a process that does not work fires no timer",
+    file: "src/engine/worker.ts",
+    text: "return this.#stopping !== null && this",
+    replacement: "return this",
+    tests: ["engine/timers-with-start.test.ts"],
+  },
+  {
+    property: "the commit that makes room tells its process of what has it now",
+    file: "src/engine/step-commit-writer.ts",
+    text: "if (admits) hands.dueAt(at);",
+    replacement: "",
+    tests: ["engine/workers.test.ts"],
   },
 ];

@@ -68,8 +68,8 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
   {
     property: "a step begins no delivery ahead of those that a task has yet to begin",
     file: "src/payments/webhooks/announce.ts",
-    text: "earlier.length === 0 ?",
-    replacement: "earlier.length >= 0 ?",
+    text: "mayBegin && earlier.length > 0 ?",
+    replacement: "mayBegin && earlier.length < 0 ?",
     tests: ["payments/webhooks/announcing.test.ts"],
   },
   {

@@ -118,6 +118,9 @@ test("E10: ten minutes of 503 before anything was sent end in a proven death, an
 }) => {
   const { alice, bob } = world;
   const { body } = await world.prepareSend(world.customer, { from: alice, to: bob.address, amount: "1" });
+  const take = world.chain.faults.add(({ method }) =>
+    method === "sendTransaction" ? { kind: "refuse", status: 503 } : undefined,
+  );
   const { body: created } = await world.service.createTransaction(world.customer, {
     ...body,
     recipients: [...body.recipients],
@@ -126,6 +129,7 @@ test("E10: ten minutes of 503 before anything was sent end in a proven death, an
   await live(world, 10 * MINUTE);
   // Nobody could be asked, so nothing is known: unknown is not failed.
   expect(await statusOf(world, created.transactionId)).toBe("pending");
+  take();
   lift();
   await live(world, 2 * MINUTE);
   expect(await world.service.transaction(world.customer, created.transactionId)).toMatchObject({
@@ -140,13 +144,13 @@ test("E10: answers that are lost on the way back are unknown, and the payment la
 }) => {
   const { alice, bob } = world;
   const { body } = await world.prepareSend(world.customer, { from: alice, to: bob.address, amount: "1" });
+  const lift = world.chain.faults.add(({ method }) =>
+    method === "sendTransaction" ? { kind: "lose-answer", status: 502 } : undefined,
+  );
   const { body: created } = await world.service.createTransaction(world.customer, {
     ...body,
     recipients: [...body.recipients],
   });
-  const lift = world.chain.faults.add(({ method }) =>
-    method === "sendTransaction" ? { kind: "lose-answer", status: 502 } : undefined,
-  );
   await live(world, MINUTE / 2);
   lift();
   expect(await statusOf(world, created.transactionId)).toBe("completed");

@@ -56,9 +56,11 @@ const test = serviceTest.extend("scene", async ({ world }) => {
       const step = commits.find(({ writes = [] }) => writes.some(({ table }) => table === "notices"));
       const { writes = [] } = step ?? {};
       return {
-        isStep: step?.step?.id === transactionId,
+        isStep: step?.history?.some(
+          ({ instance, value }) => instance === transactionId && value === '"broadcasting"',
+        ),
         deliveries: writes.filter(({ table }) => table === "deliveries").length,
-        starts: step?.starts?.length,
+        starts: step?.starts?.filter(({ id }) => id !== transactionId).length,
         tasks: step?.arms?.filter(({ task }) => task.name === "announce").length,
       };
     },

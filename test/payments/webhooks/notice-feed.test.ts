@@ -148,12 +148,8 @@ describe("rows that come up late, and rows that go", () => {
           const at = sorted.findIndex(({ id }) => id === beyond);
           return beyond !== null && at === -1 ? [] : sorted.slice(at + 1, at + 1 + limit);
         },
-        transaction: async (id) =>
-          ({
-            transaction: { id, accountId: "acc" },
-            recipients: [],
-            payments: [],
-          }) as unknown as TransactionView,
+        noticed: async (id) =>
+          ({ transaction: { id, accountId: "acc" }, recipients: [] }) as unknown as TransactionView,
       },
       clock,
       assets: assetsWith(MAINNET_STABLECOINS),
