@@ -334,7 +334,17 @@ describe("an order that is refused before its taker sees it", () => {
       draft.blockhash = stranger.toBase58();
     };
     const wanted = { sender: alice, give: "USDC", get: "USDT", amount: "100" };
-    await expectRefusal(world.quote(caller, wanted), "UPSTREAM_ERROR", {});
+    let isOver = false;
+    const quoted = world.quote(caller, wanted).finally(() => {
+      isOver = true;
+    });
+    // Two seconds long a node of a pool may still catch up.
+    const refused = expectRefusal(quoted, "UPSTREAM_ERROR", { retryAfter: 2 });
+    while (!isOver) {
+      await new Promise(setImmediate);
+      world.clock.advance(10);
+    }
+    await refused;
     expect(faults).toEqual(["blockhash"]);
   });
 
