@@ -4,7 +4,7 @@
  */
 import type { Bid, UnsignedTransaction } from "../../ledger/routing.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import { DAY_MS, raisedBids, spend, spentInADay } from "../spending.ts";
+import { DAY_MS, raisedBids, spend, spendingId, spentInADay } from "../spending.ts";
 import type { AttemptRecord, PaymentRecord } from "../tables/payments.ts";
 import type { BidHistory, StoredPlan } from "./plans/stored-plan.ts";
 
@@ -77,4 +77,18 @@ export async function nextBid(
     count: (signature, { priorityFee }) =>
       spend({ signature, purse, amount: priorityFee }, now).map((write) => ({ ...write, atMost })),
   };
+}
+
+/**
+ * Attempts that can land no more have bid nothing: one payment that stays below the market would else take the day's room from
+ * all others.
+ */
+export async function returnedBids(
+  storage: Pick<PaymentStorage, "spending">,
+  sponsor: string,
+  dead: ReadonlySet<string>,
+): Promise<readonly PaymentWrite[]> {
+  const ids = [...dead].map((signature) => spendingId(signature, raisedBids(sponsor)));
+  const counted = await Promise.all(ids.map((id) => storage.spending(id)));
+  return counted.flatMap((row) => (row === null ? [] : [{ table: "spendings" as const, remove: row.id }]));
 }

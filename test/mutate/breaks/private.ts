@@ -785,6 +785,27 @@ export const PRIVATE_BREAKS: readonly Break[] = [
     tests: ["payments/private/fee-market.test.ts"],
   },
   {
+    property: "N2: raised bids of attempts that can land no more leave the day its room",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: "returnedBids(storage, sponsor.address, dead),",
+    replacement: "returnedBids(storage, sponsor.address, new Set()),",
+    tests: ["payments/private/fee-market.test.ts"],
+  },
+  {
+    property: "N2: a sweep never bids as much as it brings back",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: "ceiling: most < ofOrder ? most : ofOrder",
+    replacement: "ceiling: ofOrder",
+    tests: ["payments/private/fee-market.test.ts"],
+  },
+  {
+    property: "N2: an estimate of another source that never comes holds nothing up",
+    file: "src/solana/routing/unit-price.ts",
+    text: "Promise.race([ask(), late])",
+    replacement: "ask()",
+    tests: ["solana/routing/unit-price.test.ts"],
+  },
+  {
     property: "N2: no attempt bids above the ceiling that its order has stored",
     file: "src/payments/outgoing/payment-effects.ts",
     text: "const { bidCeiling = ledger.bidCeiling } = await depositContext(storage, deposit.id);",

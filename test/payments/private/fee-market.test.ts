@@ -5,7 +5,7 @@ import type { PrivateRoutingOptions } from "../../../src/service/payment-service
 import { readPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import { spentInADay, raisedBids } from "../../../src/payments/spending.ts";
 import { FeeMarket } from "../../kit/fee-market.ts";
-import { MINUTE, orderedAs, type Ordered, type Scene } from "./scene.ts";
+import { DAY, MINUTE, orderedAs, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest } from "./scene-test.ts";
 
 /** A world whose node stands in a market, unless the way to the node is shut; and the ceiling that new orders get. */
@@ -136,6 +136,47 @@ test("N2: where the day has no room for raised bids, none is above what the cust
   market.least = 4_000n;
   await world.passAndSettle(2 * MINUTE, 4);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  await world.judge();
+});
+
+test("N2: bids of attempts that can land no more leave the day its room for raised bids", async ({
+  inMarket,
+}) => {
+  const world = await inMarket({ maxRaisedBidsPerDay: "0.00012" });
+  const { market } = world;
+  const order = await world.sendTo();
+  market.least = 10n ** 9n;
+  await world.deposit(order.address, { usdc: order.due });
+  for (let minutes = 0; minutes < 8; minutes += 1) await world.passAndSettle(MINUTE, 2);
+  market.least = 100_000n;
+  for (let minutes = 0; minutes < 3; minutes += 1) await world.passAndSettle(MINUTE, 2);
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  const raised = await spentInADay(world.storage, raisedBids(world.sponsor.address), world.clock.now());
+  expect(raised).toBeGreaterThan(49_000n);
+  expect(raised).toBeLessThanOrEqual(50_000n);
+  await world.judge();
+});
+
+test("N2: a sweep never bids as much as it brings back, whatever the ceiling of its order", async ({
+  inMarket,
+}) => {
+  const world = await inMarket({ maxRaisedBidsPerDay: "1" });
+  world.way.ceiling = 10_000_000n;
+  const order = await world.sendTo();
+  await minutesToEnd(world, order);
+  world.market.least = 10n ** 12n;
+  await world.passAndSettle(DAY + 12 * MINUTE, 6);
+  for (let minutes = 0; minutes < 6; minutes += 1) await world.passAndSettle(MINUTE, 2);
+  const { payments = [] } = (await world.storage.transaction(order.id)) ?? {};
+  const sweep = payments.find(({ kind }) => kind === "sweep");
+  const { costs = [], signatures = [] } = readPlan(sweep?.plan ?? "{}");
+  expect(signatures.length).toBeGreaterThan(2);
+  // The rent of one marker is 2,039,280 lamports.
+  for (const cost of costs) expect(Number(cost)).toBeLessThan(1_100_000);
+  world.market.least = 0n;
+  for (let minutes = 0; minutes < 3; minutes += 1) await world.passAndSettle(MINUTE, 2);
+  const after = (await world.storage.transaction(order.id))?.payments.find(({ kind }) => kind === "sweep");
+  expect(after?.status).toBe("finalized");
   await world.judge();
 });
 
