@@ -34,11 +34,15 @@ interface BiddingRules {
   readonly mostRaisedPerDay: bigint;
 }
 
-/** The payment that bids. `ceiling` is what its order has reserved for the bid of a transaction, in lamports. */
+/**
+ * The payment that bids. `ceiling` is what its order has reserved for the bid of a transaction, and `paid` the part of it that
+ * the customer has paid for, in lamports.
+ */
 interface BiddingPayment {
   readonly row: Pick<PaymentRecord, "kind">;
   readonly stored: StoredPlan;
   readonly ceiling: bigint;
+  readonly paid: bigint;
 }
 
 /** A bid, and what belongs into the commit of the attempt that makes it. */
@@ -48,12 +52,12 @@ export interface NextBid {
 }
 
 /**
- * The customer pays one raise, and nothing for a sweep. What is above is the operator's: where the day has no room for it, the
+ * The customer pays for the estimate of the quote and one raise, and nothing for a sweep. What is above is the operator's: where the day has no room for it, the
  * bid stays below.
  */
 export async function nextBid(
   { storage, sponsor, mostRaisedPerDay }: BiddingRules,
-  { row, stored, ceiling }: BiddingPayment,
+  { row, stored, ceiling, paid: most }: BiddingPayment,
   now: number,
 ): Promise<NextBid> {
   const { first, passed } = stored.bids ?? NO_BIDS;
@@ -63,7 +67,7 @@ export async function nextBid(
   const paid = {
     from,
     atLeast: Math.min(passed, paidRaises) === 0 ? 0n : BigInt(first) * RAISE,
-    ceiling,
+    ceiling: most < ceiling ? most : ceiling,
   } as const;
   if (passed <= paidRaises) return { bid: paid, count: () => [] };
   const purse = raisedBids(sponsor);

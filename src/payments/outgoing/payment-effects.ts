@@ -82,6 +82,8 @@ interface PaymentInHand {
 const CANNOT_BE_MADE = "payment_cannot_be_made";
 /** The reason why an address is held whose attempts landed with errors again and again, at the sponsor's cost. */
 const PAYMENT_FAILS = "payment_fails";
+/** Payments whose bid is paid by the order's fee. */
+const PAID_BY_ORDER: ReadonlySet<PaymentRecord["kind"]> = new Set(["payout", "swap", "plan"]);
 /** After so many attempts that endpoints took and that did not land an operator is told. */
 const STUCK_AFTER = 3;
 /** The number of tries within a quarter of an hour. */
@@ -341,11 +343,16 @@ export class PaymentEffects {
 
   async #nextBid({ row, deposit, stored, plan }: PaymentInHand): ReturnType<typeof nextBid> {
     const { storage, ledger, clock, sponsor, mostRaisedPerDay } = this.#with;
-    const { bidCeiling = ledger.bidCeiling } = await depositContext(storage, deposit.id);
+    const { bidCeiling = ledger.bidCeiling, paidBid = bidCeiling } = await depositContext(
+      storage,
+      deposit.id,
+    );
     const rules = { storage, sponsor: sponsor.address, mostRaisedPerDay };
     const ofOrder = BigInt(bidCeiling);
     const most = row.kind === "sweep" ? await this.#mostOfSweep(plan) : ofOrder;
-    return nextBid(rules, { row, stored, ceiling: most < ofOrder ? most : ofOrder }, clock.now());
+    const ceiling = most < ofOrder ? most : ofOrder;
+    const paid = PAID_BY_ORDER.has(row.kind) ? BigInt(paidBid) : ceiling;
+    return nextBid(rules, { row, stored, ceiling, paid }, clock.now());
   }
 
   /** A sweep that bids more than half of the rent that it brings back is better made in a cheaper hour. */

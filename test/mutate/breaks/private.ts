@@ -792,10 +792,17 @@ export const PRIVATE_BREAKS: readonly Break[] = [
     tests: ["payments/private/fee-market.test.ts"],
   },
   {
+    property: "N2: what the customer has not paid for is bid by raised bids alone",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: "PAID_BY_ORDER.has(row.kind) ? BigInt(paidBid) : ceiling",
+    replacement: "ceiling",
+    tests: ["payments/private/fee-market.test.ts"],
+  },
+  {
     property: "N2: a sweep never bids as much as it brings back",
     file: "src/payments/outgoing/payment-effects.ts",
-    text: "ceiling: most < ofOrder ? most : ofOrder",
-    replacement: "ceiling: ofOrder",
+    text: "const ceiling = most < ofOrder ? most : ofOrder;",
+    replacement: "const ceiling = ofOrder;",
     tests: ["payments/private/fee-market.test.ts"],
   },
   {
@@ -808,8 +815,8 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "N2: no attempt bids above the ceiling that its order has stored",
     file: "src/payments/outgoing/payment-effects.ts",
-    text: "const { bidCeiling = ledger.bidCeiling } = await depositContext(storage, deposit.id);",
-    replacement: "const { bidCeiling } = ledger;",
+    text: "const { bidCeiling = ledger.bidCeiling, paidBid = bidCeiling } =",
+    replacement: "const { bidCeiling } = ledger; const { paidBid = bidCeiling } =",
     tests: ["payments/private/fee-market.test.ts"],
   },
   {

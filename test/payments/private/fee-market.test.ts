@@ -180,6 +180,27 @@ test("N2: a sweep never bids as much as it brings back, whatever the ceiling of 
   await world.judge();
 });
 
+test("N2: an estimate that rises after the quote is followed as far as the customer has paid, and further only by raised bids", async ({
+  inMarket,
+}) => {
+  const world = await inMarket({ maxRaisedBidsPerDay: "0.0000001" });
+  world.way.ceiling = 500_000n;
+  const calm = await world.sendTo();
+  const price = 700_000n;
+  world.market.told = [Number(price)];
+  await world.passAndSettle(10_000, 1);
+  const dear = await world.sendTo();
+  expect(await minutesToEnd(world, dear)).toBeLessThan(5);
+  expect(await bidsOf(world, dear, "payout")).toEqual([price]);
+  world.market.told = [10 ** 9];
+  expect(await minutesToEnd(world, calm)).toBeLessThan(5);
+  const view = await world.storage.transaction(calm.id);
+  const costs = (view?.payments ?? []).flatMap(({ plan }) => readPlan(plan).costs ?? []);
+  // The customer has paid for two signatures and the floor four times, and for the sweep as much.
+  expect(Math.max(...costs.map(Number))).toBeLessThan(45_000);
+  await world.judge();
+});
+
 test("N2: an order keeps the ceiling that it was taken with, whatever the ledger's is by then", async ({
   inMarket,
 }) => {
