@@ -334,7 +334,13 @@ describe("an order that is refused before its taker sees it", () => {
       draft.blockhash = stranger.toBase58();
     };
     const wanted = { sender: alice, give: "USDC", get: "USDT", amount: "100" };
-    await expectRefusal(world.quote(caller, wanted), "UPSTREAM_ERROR", {});
+    // Nodes that may not know it yet are asked again for two seconds.
+    const time = setInterval(() => world.clock.advance(250), 20);
+    try {
+      await expectRefusal(world.quote(caller, wanted), "UPSTREAM_ERROR", {});
+    } finally {
+      clearInterval(time);
+    }
     expect(faults).toEqual(["blockhash"]);
   });
 
