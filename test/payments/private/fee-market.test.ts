@@ -11,13 +11,14 @@ import { sceneTest } from "./scene-test.ts";
 /** A world whose node stands in a market, unless the way to the node is shut; and the ceiling that new orders get. */
 interface MarketScene extends Scene {
   readonly market: FeeMarket;
-  readonly way: { isOpen: boolean; ceiling: bigint };
+  readonly way: { isOpen: boolean; isBusy: boolean; ceiling: bigint };
 }
 
 const test = sceneTest.extend("inMarket", async ({ open }) => {
   return async (routing: Partial<PrivateRoutingOptions> = {}): Promise<MarketScene> => {
     let market: FeeMarket | undefined;
-    const way = { isOpen: true, ceiling: 50_000n };
+    const way = { isOpen: true, isBusy: false, ceiling: 50_000n };
+    const seen = new Set<string>();
     const world = await open({}, routing, ({ chain, ledgerOf }): Ledger => {
       market = new FeeMarket(chain.fetch);
       const ledger = ledgerOf([{ url: "http://market.example", fetch: market.fetch }]);
@@ -27,7 +28,10 @@ const test = sceneTest.extend("inMarket", async ({ open }) => {
         get bidCeiling() {
           return way.ceiling;
         },
-        broadcast: (bytes) => (way.isOpen ? ledger.broadcast(bytes) : shut()),
+        broadcast(bytes) {
+          const isFirst = seen.size < seen.add(Buffer.from(bytes).toString("hex")).size;
+          return way.isOpen && !(way.isBusy && isFirst) ? ledger.broadcast(bytes) : shut();
+        },
       };
     });
     if (market === undefined) throw new Error("a world is opened with its ledger");
@@ -121,6 +125,17 @@ test("N2: an outage that let no bytes through raises no bid", async ({ inMarket 
   expect(await minutesToEnd(world, order)).toBeLessThan(5);
   const bids = new Set(world.market.bids.values());
   expect([...bids]).toEqual([1_000n]);
+  await world.judge();
+});
+
+test("N2: bytes that were taken at the second send raise the bid, too", async ({ inMarket }) => {
+  const world = await inMarket();
+  const order = await world.sendTo();
+  world.way.isBusy = true;
+  world.market.least = 100_000n;
+  await world.deposit(order.address, { usdc: order.due });
+  for (let seconds = 0; seconds < 5 * 60; seconds += 5) await world.passAndSettle(5_000, 1);
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
   await world.judge();
 });
 
