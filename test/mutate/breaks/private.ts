@@ -806,6 +806,13 @@ export const PRIVATE_BREAKS: readonly Break[] = [
     tests: ["payments/private/fee-market.test.ts"],
   },
   {
+    property: "N2: the dearest attempts are taken for those that were not found dead",
+    file: "src/payments/purses/sponsor-allowance.ts",
+    text: "Number(BigInt(b) - BigInt(a))",
+    replacement: "Number(BigInt(a) - BigInt(b))",
+    tests: ["payments/private/fee-market.test.ts"],
+  },
+  {
     property: "N2: a sweep never bids as much as it brings back",
     file: "src/payments/outgoing/payment-effects.ts",
     text: "const ceiling = most < ofOrder ? most : ofOrder;",

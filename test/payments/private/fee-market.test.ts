@@ -3,6 +3,7 @@ import { describe, expect } from "vitest";
 import { type Ledger, LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import type { PrivateRoutingOptions } from "../../../src/service/payment-service-options.ts";
 import { readPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
+import { withoutDead } from "../../../src/payments/purses/sponsor-allowance.ts";
 import { spentInADay, raisedBids } from "../../../src/payments/spending.ts";
 import { FeeMarket } from "../../kit/fee-market.ts";
 import { DAY, MINUTE, orderedAs, type Ordered, type Scene } from "./scene.ts";
@@ -214,6 +215,12 @@ test("N2: an estimate that rises after the quote is followed as far as the custo
   // The customer has paid for two signatures and the floor four times, and for the sweep as much.
   expect(Math.max(...costs.map(Number))).toBeLessThan(45_000);
   await world.judge();
+});
+
+test("N2: of attempts of which some can land no more the dearest count against the order", () => {
+  // The first is presumed dead, the second landed with an error, and then endpoints agree about the first and a third.
+  const plan = { ...readPlan("{}"), costs: ["10041", "60000", "10164"], rent: "0" };
+  expect(withoutDead(plan, new Set(["first", "third"])).costs).toEqual(["60000"]);
 });
 
 test("N2: an order keeps the ceiling that it was taken with, whatever the ledger's is by then", async ({
