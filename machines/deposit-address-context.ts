@@ -31,6 +31,8 @@ export interface DepositAddressInput {
   readonly sponsorCap: string;
   /** The most that a transaction of the order bids for its place in a block, in lamports; older orders reserved none. */
   readonly bidCeiling?: string;
+  /** The part of it that the customer has paid for, in lamports; older orders do not tell. */
+  readonly paidBid?: string;
   /** Whether those who paid in are looked at before anything is paid out. */
   readonly isScreened: boolean;
   /** Whether it was brought back from its order's id: it waits for an operator from the beginning. */

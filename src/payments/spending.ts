@@ -38,8 +38,13 @@ interface Spending {
  */
 export function spend({ signature, purse, amount }: Spending, at: number): readonly PaymentWrite[] {
   if (amount <= 0n) return [];
-  const insert: SpendingRecord = { id: `${signature} ${purse}`, purse, amount, at };
+  const insert: SpendingRecord = { id: spendingId(signature, purse), purse, amount, at };
   return [{ table: "spendings", insert }];
+}
+
+/** The id of what signed bytes cost a purse. */
+export function spendingId(signature: string, purse: string): string {
+  return `${signature} ${purse}`;
 }
 
 /** Base units that a purse has spent in the 24 hours before `now`. */

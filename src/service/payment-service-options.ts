@@ -101,8 +101,8 @@ const privateRoutingOptions = optionsWith({
    */
   maxSponsorSpendPerDay: solAmount.optional(),
   /**
-   * The most that bids above what customers pay may be within any 24 hours, in SOL as a decimal string. A customer pays for
-   * the estimate and one raise, each four times the bid before; a later bid is at the ceiling of `solanaLedger({ fees })`, and
+   * The most that bids above what customers pay may be within any 24 hours, in SOL as a decimal string; attempts that can land no
+   * more do not count. A customer pays for the estimate of the quote and one raise, each four times the bid before; a later bid is at the ceiling of `solanaLedger({ fees })`, and
    * above the estimate that ceiling is the operator's cost. At the limit such transactions bid no more than customers pay.
    * Default: `"0.1"`.
    */

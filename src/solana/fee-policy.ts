@@ -26,7 +26,7 @@ export interface FeeOptions {
   readonly percentile?: number;
   /**
    * An estimate of another source, in millionths of a lamport per compute unit, such as a provider's own method. Asked every
-   * five seconds at most while something is built. Where it rejects, bids are at the floor.
+   * five seconds at most while something is built. Where it rejects, or tells nothing within two seconds, bids are at the floor.
    */
   readonly estimate?: () => Promise<bigint>;
 }

@@ -4,7 +4,7 @@
  */
 import type { Bid, UnsignedTransaction } from "../../ledger/routing.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import { DAY_MS, raisedBids, spend, spentInADay } from "../spending.ts";
+import { DAY_MS, raisedBids, spend, spendingId, spentInADay } from "../spending.ts";
 import type { AttemptRecord, PaymentRecord } from "../tables/payments.ts";
 import type { BidHistory, StoredPlan } from "./plans/stored-plan.ts";
 
@@ -34,11 +34,15 @@ interface BiddingRules {
   readonly mostRaisedPerDay: bigint;
 }
 
-/** The payment that bids. `ceiling` is what its order has reserved for the bid of a transaction, in lamports. */
+/**
+ * The payment that bids. `ceiling` is what its order has reserved for the bid of a transaction, and `paid` the part of it that
+ * the customer has paid for, in lamports.
+ */
 interface BiddingPayment {
   readonly row: Pick<PaymentRecord, "kind">;
   readonly stored: StoredPlan;
   readonly ceiling: bigint;
+  readonly paid: bigint;
 }
 
 /** A bid, and what belongs into the commit of the attempt that makes it. */
@@ -48,12 +52,12 @@ export interface NextBid {
 }
 
 /**
- * The customer pays one raise, and nothing for a sweep. What is above is the operator's: where the day has no room for it, the
+ * The customer pays for the estimate of the quote and one raise, and nothing for a sweep. What is above is the operator's: where the day has no room for it, the
  * bid stays below.
  */
 export async function nextBid(
   { storage, sponsor, mostRaisedPerDay }: BiddingRules,
-  { row, stored, ceiling }: BiddingPayment,
+  { row, stored, ceiling, paid: most }: BiddingPayment,
   now: number,
 ): Promise<NextBid> {
   const { first, passed } = stored.bids ?? NO_BIDS;
@@ -63,7 +67,7 @@ export async function nextBid(
   const paid = {
     from,
     atLeast: Math.min(passed, paidRaises) === 0 ? 0n : BigInt(first) * RAISE,
-    ceiling,
+    ceiling: most < ceiling ? most : ceiling,
   } as const;
   if (passed <= paidRaises) return { bid: paid, count: () => [] };
   const purse = raisedBids(sponsor);
@@ -77,4 +81,18 @@ export async function nextBid(
     count: (signature, { priorityFee }) =>
       spend({ signature, purse, amount: priorityFee }, now).map((write) => ({ ...write, atMost })),
   };
+}
+
+/**
+ * Attempts that can land no more have bid nothing: one payment that stays below the market would else take the day's room from
+ * all others.
+ */
+export async function returnedBids(
+  storage: Pick<PaymentStorage, "spending">,
+  sponsor: string,
+  dead: ReadonlySet<string>,
+): Promise<readonly PaymentWrite[]> {
+  const ids = [...dead].map((signature) => spendingId(signature, raisedBids(sponsor)));
+  const counted = await Promise.all(ids.map((id) => storage.spending(id)));
+  return counted.flatMap((row) => (row === null ? [] : [{ table: "spendings" as const, remove: row.id }]));
 }

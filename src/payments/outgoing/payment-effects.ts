@@ -9,7 +9,12 @@ import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { TransactionFault, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
+import {
+  TOKEN_ACCOUNT_BYTES,
+  type TransactionFault,
+  type TransactionPlan,
+  type UnsignedTransaction,
+} from "../../ledger/routing.ts";
 import { signTransaction, type Signer } from "../../ledger/sign-transaction.ts";
 import type { Logger } from "../../runtime.ts";
 import { smallestAmount, type Assets } from "../assets/assets.ts";
@@ -29,7 +34,7 @@ import {
   withCost,
   withoutDead,
 } from "../purses/sponsor-allowance.ts";
-import { nextBid, passedBid, withBid, type NextBid } from "./bids.ts";
+import { nextBid, passedBid, returnedBids, withBid, type NextBid } from "./bids.ts";
 import { lastHeightOf } from "./signing-anew.ts";
 import type { LeafPaymentHandler } from "./start-leaves.ts";
 import { depositContext } from "../deposit-context.ts";
@@ -77,6 +82,8 @@ interface PaymentInHand {
 const CANNOT_BE_MADE = "payment_cannot_be_made";
 /** The reason why an address is held whose attempts landed with errors again and again, at the sponsor's cost. */
 const PAYMENT_FAILS = "payment_fails";
+/** Payments whose bid is paid by the order's fee. */
+const PAID_BY_ORDER: ReadonlySet<PaymentRecord["kind"]> = new Set(["payout", "swap", "plan"]);
 /** After so many attempts that endpoints took and that did not land an operator is told. */
 const STUCK_AFTER = 3;
 /** The number of tries within a quarter of an hour. */
@@ -306,7 +313,7 @@ export class PaymentEffects {
     { id, plan, signature, stuckSince }: PaymentRecord,
     { isPresumed, isExpired }: { readonly isPresumed: boolean; readonly isExpired: boolean },
   ): Promise<readonly PaymentWrite[]> {
-    const { storage, clock } = this.#with;
+    const { storage, clock, sponsor } = this.#with;
     const stored = readPlan(plan);
     const dead = new Set([...(stored.presumed ?? []), signature ?? ""]);
     const costs = isPresumed ? { presumed: [...dead] } : withoutDead(stored, dead);
@@ -314,8 +321,16 @@ export class PaymentEffects {
     const bids = attempt === undefined ? {} : { bids: passedBid(stored, attempt) };
     const isStuck = stuckSince === null && (bids.bids?.passed ?? 0) >= STUCK_AFTER;
     const set = { plan: writePlan({ ...stored, ...costs, ...bids }) };
-    const returned = isPresumed ? [] : await returnedAllowances(storage, dead, clock.now());
-    return [{ table: "payments", id, set: isStuck ? { ...set, stuckSince: clock.now() } : set }, ...returned];
+    const returned = isPresumed
+      ? []
+      : await Promise.all([
+          returnedAllowances(storage, dead, clock.now()),
+          returnedBids(storage, sponsor.address, dead),
+        ]);
+    return [
+      { table: "payments", id, set: isStuck ? { ...set, stuckSince: clock.now() } : set },
+      ...returned.flat(),
+    ];
   }
 
   /**
@@ -330,11 +345,24 @@ export class PaymentEffects {
     throw new Error(`attempts of payment ${row.id} may still cost what its order has left`);
   }
 
-  async #nextBid({ row, deposit, stored }: PaymentInHand): ReturnType<typeof nextBid> {
+  async #nextBid({ row, deposit, stored, plan }: PaymentInHand): ReturnType<typeof nextBid> {
     const { storage, ledger, clock, sponsor, mostRaisedPerDay } = this.#with;
-    const { bidCeiling = ledger.bidCeiling } = await depositContext(storage, deposit.id);
+    const { bidCeiling = ledger.bidCeiling, paidBid = bidCeiling } = await depositContext(
+      storage,
+      deposit.id,
+    );
     const rules = { storage, sponsor: sponsor.address, mostRaisedPerDay };
-    return nextBid(rules, { row, stored, ceiling: BigInt(bidCeiling) }, clock.now());
+    const ofOrder = BigInt(bidCeiling);
+    const most = row.kind === "sweep" ? await this.#mostOfSweep(plan) : ofOrder;
+    const ceiling = most < ofOrder ? most : ofOrder;
+    const paid = PAID_BY_ORDER.has(row.kind) ? BigInt(paidBid) : ceiling;
+    return nextBid(rules, { row, stored, ceiling, paid }, clock.now());
+  }
+
+  /** A sweep that bids more than half of the rent that it brings back is better made in a cheaper hour. */
+  async #mostOfSweep({ moves }: TransactionPlan): Promise<bigint> {
+    const markers = moves.filter(({ does }) => does === "unmark").length;
+    return (BigInt(markers) * (await this.#with.ledger.rentMinimum(TOKEN_ACCOUNT_BYTES))) / 2n;
   }
 
   async #signAttempt(inHand: PaymentInHand, unsigned: UnsignedTransaction, { count }: NextBid): Outcome {

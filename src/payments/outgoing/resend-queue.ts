@@ -65,22 +65,31 @@ export class ResendQueue {
     }
   }
 
-  /** Sends these, those sent longest ago first, until the signal aborts. A send that fails is tried again at the next look. */
-  async send(attempts: readonly AttemptRecord[], signal: AbortSignal): Promise<void> {
+  /**
+   * Sends these, those sent longest ago first, until the signal aborts, and returns those that an endpoint took. A send that
+   * fails is tried again at the next look.
+   */
+  async send(attempts: readonly AttemptRecord[], signal: AbortSignal): Promise<readonly AttemptRecord[]> {
     // What the other side of a swap has not signed yet is not sent.
     const whole = attempts.filter(({ bytes }) => isWhole(bytes));
     const sendOf = ({ id }: AttemptRecord): number => this.#sent.get(id)?.send ?? 0;
     const inOrder = whole.toSorted((a, b) => sendOf(a) - sendOf(b));
-    await inLanes({ lanes: SENDS_AT_ONCE, signal }, inOrder, ({ id, bytes }) =>
+    const taken: AttemptRecord[] = [];
+    await inLanes({ lanes: SENDS_AT_ONCE, signal }, inOrder, (attempt) =>
       this.#slots.use(async () => {
+        const { id, bytes } = attempt;
         const sent = this.#sent.get(id);
         if (!(await this.#around.ledger.takeSendPlace("again"))) return;
         this.#sends += 1;
         if (sent !== undefined) sent.send = this.#sends;
-        await this.#around.ledger.broadcast(bytes).catch((err: unknown) => {
+        try {
+          await this.#around.ledger.broadcast(bytes);
+          taken.push(attempt);
+        } catch (err) {
           this.#around.log.debug({ signature: id, err }, "a rebroadcast was not acknowledged");
-        });
+        }
       }),
     );
+    return taken;
   }
 }

@@ -1,5 +1,6 @@
 /** Following the signed attempts of payments: the nodes' reports, and the end of their lives. */
 import type { PaymentEvent } from "../../../machines/index.ts";
+import type { AttemptRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Watcher } from "../../engine/index.ts";
 import type { Ledger, SignatureStatus } from "../../ledger/ledger.ts";
@@ -63,10 +64,25 @@ export function watchAttempts(watching: AttemptWatchParts): Watcher {
       });
       await look.tell(events);
       const again = alive.filter(({ id }) => before.has(id));
-      await resending.send(again, look.signal);
+      await noteTaken(watching, await resending.send(again, look.signal));
       return [];
     },
   };
+}
+
+/** Half of the life of a blockhash: what endpoints took later says nothing about a price if it does not land. */
+const EARLY_MS = 30_000;
+
+/** Notes that an endpoint has taken bytes early: where they do not land, the next bytes bid more. */
+async function noteTaken(
+  { storage, clock }: Pick<AttemptWatchParts, "storage" | "clock">,
+  attempts: readonly AttemptRecord[],
+): Promise<void> {
+  const takenAt = clock.now();
+  const news = attempts.filter((each) => each.takenAt === null && takenAt - each.createdAt <= EARLY_MS);
+  if (news.length === 0) return;
+  // One commit each: an attempt that is no longer stored holds no other one up.
+  await storage.commit(news.map(({ id }) => ({ writes: [{ table: "attempts", id, set: { takenAt } }] })));
 }
 
 function reportOf(about: string, status: SignatureStatus | null): Report | null {

@@ -24,7 +24,7 @@ import { mostNetworkFees, sponsorCap } from "../purses/sponsor-allowance.ts";
 import { shareOfDay, type SponsorLimitWrites } from "../purses/sponsor-limit.ts";
 import { boundBy, releaseUncounted, reserveShares } from "../purses/sponsor-share.ts";
 import { begunTransaction, usedQuote, type CheckedRequest } from "../quotes/checked-request.ts";
-import { rateOfSol } from "../quotes/private-pricing.ts";
+import { paidBid, rateOfSol } from "../quotes/private-pricing.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { sponsorPurse } from "../spending.ts";
 import { storageTime } from "../storage-time.ts";
@@ -109,14 +109,14 @@ export class OrderAcceptance {
       this.#costOf(request),
       ledger.funds([sponsor.address], [], "confirmed"),
     ]).catch(unlessReachable);
-    await this.#refuseUncovered(request, cost);
+    const bid = await this.#coveredBid(request, cost);
     const order = await this.#freshOrder(request, cost, reading.funds[0]?.lamports ?? 0n);
     // The chain's clock ends the window: a window that begins so far in the past would be over before the money is
     // final.
     if (isBehindBlock(order.deposit.createdAt, reading)) throw clockRefusal("private");
     await request.checkAmounts();
     const { before, limited, after } = writesOf(request, order);
-    const starts = this.#startsOf(request, order);
+    const starts = this.#startsOf(request, order, bid);
     return {
       body: createdOrderBody(order.transaction, order.deposit, assets),
       commit: async (more) => {
@@ -140,13 +140,17 @@ export class OrderAcceptance {
     }
   }
 
-  /** The fee was fixed by the quote. Where it does not cover any more what may be spent, the order is not taken. */
-  async #refuseUncovered({ quote }: CheckedRequest, cost: RoutingCost): Promise<void> {
+  /**
+   * The fee was fixed by the quote. Where it does not cover any more what may be spent, the order is not taken; else it covers a
+   * bid.
+   */
+  async #coveredBid({ quote }: CheckedRequest, cost: RoutingCost): Promise<bigint> {
     const rate = await rateOfSol(this.#with.routing.terms.prices, quote.inputMint);
     const isCovered =
       quote.networkFee >= worthAtMost(mostNetworkFees(cost), rate) &&
       quote.rent >= worthAtMost(cost.accountRent, rate);
     if (!isCovered) throw new PaymentError("INVALID_QUOTE", { quoteId: quote.id, reason: "price_moved" });
+    return paidBid(quote.networkFee, cost, rate);
   }
 
   /** The highest cost of the order for the sponsor, in lamports. */
@@ -218,7 +222,7 @@ export class OrderAcceptance {
     };
   }
 
-  #startsOf({ quote }: CheckedRequest, order: FreshOrder): readonly StartRequest[] {
+  #startsOf({ quote }: CheckedRequest, order: FreshOrder, bid: bigint): readonly StartRequest[] {
     const { assets, routing } = this.#with;
     const { orders, addresses, terms } = routing;
     const { id: address, transactionId, amount, mint, expiresAt } = order.deposit;
@@ -240,6 +244,7 @@ export class OrderAcceptance {
         refundPauseMs: REFUND_PAUSE_MS,
         sponsorCap: String(order.reservation.amount),
         bidCeiling: String(this.#with.ledger.bidCeiling),
+        paidBid: String(bid),
         isScreened: terms.screen !== null,
       }),
     ];

@@ -146,8 +146,12 @@ export function withCost(
   return { costs: [...costs, String(cost.fee)], rent: String(most), presumed };
 }
 
-/** The costs of a payment without these dead attempts: dead attempts cost nothing. */
+/**
+ * The costs of a payment without these dead attempts: dead attempts cost nothing. Which cost is whose is not stored, and bids
+ * differ: the dearest are kept.
+ */
 export function withoutDead({ costs = [], rent = "0" }: StoredPlan, dead: ReadonlySet<string>): AttemptCosts {
-  const left = costs.slice(0, Math.max(0, costs.length - dead.size));
+  const dearestFirst = costs.toSorted((a, b) => Number(BigInt(b) - BigInt(a)));
+  const left = dearestFirst.slice(0, Math.max(0, costs.length - dead.size));
   return { costs: left, rent: left.length === 0 ? "0" : rent, presumed: [] };
 }

@@ -131,6 +131,19 @@ export function feesOf(
   };
 }
 
+/**
+ * What is left of the customer's network fee for the bid of each transaction, in lamports: `cost` bids from the floor, and the
+ * fee was priced from an estimate.
+ */
+export function paidBid(
+  networkFee: bigint,
+  { networkFees, transactions }: Pick<RoutingCost, "networkFees" | "transactions">,
+  { give, get }: Rate,
+): bigint {
+  const left = (networkFee * give) / get - networkFees;
+  return left > 0n ? left / BigInt(transactions) : 0n;
+}
+
 /** Refuses an amount whose fee does not cover the order's reservations. */
 export function tooSmall(asset: Token, smallest: bigint): PaymentError<"AMOUNT_TOO_SMALL"> {
   return new PaymentError("AMOUNT_TOO_SMALL", { minimum: formatAmount(smallest, asset.decimals) });

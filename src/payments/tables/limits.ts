@@ -41,7 +41,7 @@ export const spendings = defineTable("spendings", {
     id: "text",
     /** The purse, named like the `resource` of reservations. */
     purse: "text",
-    /** Base units that a landing costs for good. They count from the signature on, landed or not. */
+    /** Base units that a landing costs for good. They count from the signature on, landed or not; of raised bids until they are dead. */
     amount: "amount",
     at: "integer",
   },
@@ -123,6 +123,8 @@ export const limitReads = (read: TableReader) => ({
     const ofPurse = { table: spendings, index: "ofPurse", equals: { purse }, after: [since] } as const;
     return (await read.tally({ ...ofPurse, sum: "amount" })).total;
   },
+  /** What one set of signed bytes costs a purse. */
+  spending: (id: string) => read.get(spendings, id),
   /** Gates by their ids, in any order; absent ones are left out. */
   gates: (ids: readonly string[]) => rowsOf(read, gates, ids),
   /** Up to `limit` gates by ascending id, the first one above `after`. */

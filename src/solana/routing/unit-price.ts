@@ -7,6 +7,9 @@ import type { NodeContext } from "../ask.ts";
 // A dozen blocks of the 150 that are looked at.
 const ESTIMATE_FOR_MS = 5_000;
 
+// A source of the host's that is silent must not hold payments up: its next answer is asked for five seconds later.
+const ESTIMATE_WITHIN_MS = 2_000;
+
 const MICRO_LAMPORTS = 1_000_000n;
 
 /**
@@ -37,12 +40,23 @@ async function estimated(nodes: NodeContext): Promise<bigint> {
   const { estimate, floor, percentile } = nodes.fees;
   if (estimate === null) return await lowestEstimate(nodes, percentile);
   try {
-    const told: unknown = await estimate();
+    const told: unknown = await inTime(nodes, estimate);
     if (typeof told === "bigint" && told >= 0n) return told;
-    throw new TypeError(`fees.estimate must resolve to a bigint from 0, not ${typeof told}`);
+    throw new TypeError(`fees.estimate must resolve to a bigint from 0 within 2 s, not ${typeof told}`);
   } catch (err) {
     nodes.log.warn({ err }, "fees.estimate told no price: bids are at the floor");
     return floor;
+  }
+}
+
+/** Undefined where the source is silent. */
+async function inTime<T>({ clock }: NodeContext, ask: () => Promise<T>): Promise<T | undefined> {
+  const told = new AbortController();
+  const late = clock.sleep(ESTIMATE_WITHIN_MS, told.signal).then(() => undefined);
+  try {
+    return await Promise.race([ask(), late]);
+  } finally {
+    told.abort();
   }
 }
 

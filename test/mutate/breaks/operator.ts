@@ -153,8 +153,8 @@ export const OPERATOR_BREAKS: readonly Break[] = [
   {
     property: "an attempt that can land no more takes nothing of what its order may cost",
     file: "src/payments/outgoing/payment-effects.ts",
-    text: "stuckSince: clock.now() } : set }, ...returned];",
-    replacement: "stuckSince: clock.now() } : set }];",
+    text: "returnedAllowances(storage, dead, clock.now()),",
+    replacement: "returnedAllowances(storage, new Set(), clock.now()),",
     tests: ["payments/private/sponsor-cap.test.ts"],
   },
   {

@@ -3,21 +3,23 @@ import { describe, expect } from "vitest";
 import { type Ledger, LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import type { PrivateRoutingOptions } from "../../../src/service/payment-service-options.ts";
 import { readPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
+import { withoutDead } from "../../../src/payments/purses/sponsor-allowance.ts";
 import { spentInADay, raisedBids } from "../../../src/payments/spending.ts";
 import { FeeMarket } from "../../kit/fee-market.ts";
-import { MINUTE, orderedAs, type Ordered, type Scene } from "./scene.ts";
+import { DAY, MINUTE, orderedAs, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest } from "./scene-test.ts";
 
 /** A world whose node stands in a market, unless the way to the node is shut; and the ceiling that new orders get. */
 interface MarketScene extends Scene {
   readonly market: FeeMarket;
-  readonly way: { isOpen: boolean; ceiling: bigint };
+  readonly way: { isOpen: boolean; isBusy: boolean; ceiling: bigint };
 }
 
 const test = sceneTest.extend("inMarket", async ({ open }) => {
   return async (routing: Partial<PrivateRoutingOptions> = {}): Promise<MarketScene> => {
     let market: FeeMarket | undefined;
-    const way = { isOpen: true, ceiling: 50_000n };
+    const way = { isOpen: true, isBusy: false, ceiling: 50_000n };
+    const seen = new Set<string>();
     const world = await open({}, routing, ({ chain, ledgerOf }): Ledger => {
       market = new FeeMarket(chain.fetch);
       const ledger = ledgerOf([{ url: "http://market.example", fetch: market.fetch }]);
@@ -27,7 +29,10 @@ const test = sceneTest.extend("inMarket", async ({ open }) => {
         get bidCeiling() {
           return way.ceiling;
         },
-        broadcast: (bytes) => (way.isOpen ? ledger.broadcast(bytes) : shut()),
+        broadcast(bytes) {
+          const isFirst = seen.size < seen.add(Buffer.from(bytes).toString("hex")).size;
+          return way.isOpen && !(way.isBusy && isFirst) ? ledger.broadcast(bytes) : shut();
+        },
       };
     });
     if (market === undefined) throw new Error("a world is opened with its ledger");
@@ -124,6 +129,17 @@ test("N2: an outage that let no bytes through raises no bid", async ({ inMarket 
   await world.judge();
 });
 
+test("N2: bytes that were taken at the second send raise the bid, too", async ({ inMarket }) => {
+  const world = await inMarket();
+  const order = await world.sendTo();
+  world.way.isBusy = true;
+  world.market.least = 100_000n;
+  await world.deposit(order.address, { usdc: order.due });
+  for (let seconds = 0; seconds < 5 * 60; seconds += 5) await world.passAndSettle(5_000, 1);
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  await world.judge();
+});
+
 test("N2: where the day has no room for raised bids, none is above what the customer pays", async ({
   inMarket,
 }) => {
@@ -137,6 +153,74 @@ test("N2: where the day has no room for raised bids, none is above what the cust
   await world.passAndSettle(2 * MINUTE, 4);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   await world.judge();
+});
+
+test("N2: bids of attempts that can land no more leave the day its room for raised bids", async ({
+  inMarket,
+}) => {
+  const world = await inMarket({ maxRaisedBidsPerDay: "0.00012" });
+  const { market } = world;
+  const order = await world.sendTo();
+  market.least = 10n ** 9n;
+  await world.deposit(order.address, { usdc: order.due });
+  for (let minutes = 0; minutes < 8; minutes += 1) await world.passAndSettle(MINUTE, 2);
+  market.least = 100_000n;
+  for (let minutes = 0; minutes < 3; minutes += 1) await world.passAndSettle(MINUTE, 2);
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  const raised = await spentInADay(world.storage, raisedBids(world.sponsor.address), world.clock.now());
+  expect(raised).toBeGreaterThan(49_000n);
+  expect(raised).toBeLessThanOrEqual(50_000n);
+  await world.judge();
+});
+
+test("N2: a sweep never bids as much as it brings back, whatever the ceiling of its order", async ({
+  inMarket,
+}) => {
+  const world = await inMarket({ maxRaisedBidsPerDay: "1" });
+  world.way.ceiling = 10_000_000n;
+  const order = await world.sendTo();
+  await minutesToEnd(world, order);
+  world.market.least = 10n ** 12n;
+  await world.passAndSettle(DAY + 12 * MINUTE, 6);
+  for (let minutes = 0; minutes < 6; minutes += 1) await world.passAndSettle(MINUTE, 2);
+  const { payments = [] } = (await world.storage.transaction(order.id)) ?? {};
+  const sweep = payments.find(({ kind }) => kind === "sweep");
+  const { costs = [], signatures = [] } = readPlan(sweep?.plan ?? "{}");
+  expect(signatures.length).toBeGreaterThan(2);
+  // The rent of one marker is 2,039,280 lamports.
+  for (const cost of costs) expect(Number(cost)).toBeLessThan(1_100_000);
+  world.market.least = 0n;
+  for (let minutes = 0; minutes < 3; minutes += 1) await world.passAndSettle(MINUTE, 2);
+  const after = (await world.storage.transaction(order.id))?.payments.find(({ kind }) => kind === "sweep");
+  expect(after?.status).toBe("finalized");
+  await world.judge();
+});
+
+test("N2: an estimate that rises after the quote is followed as far as the customer has paid, and further only by raised bids", async ({
+  inMarket,
+}) => {
+  const world = await inMarket({ maxRaisedBidsPerDay: "0.0000001" });
+  world.way.ceiling = 500_000n;
+  const calm = await world.sendTo();
+  const price = 700_000n;
+  world.market.told = [Number(price)];
+  await world.passAndSettle(10_000, 1);
+  const dear = await world.sendTo();
+  expect(await minutesToEnd(world, dear)).toBeLessThan(5);
+  expect(await bidsOf(world, dear, "payout")).toEqual([price]);
+  world.market.told = [10 ** 9];
+  expect(await minutesToEnd(world, calm)).toBeLessThan(5);
+  const view = await world.storage.transaction(calm.id);
+  const costs = (view?.payments ?? []).flatMap(({ plan }) => readPlan(plan).costs ?? []);
+  // The customer has paid for two signatures and the floor four times, and for the sweep as much.
+  expect(Math.max(...costs.map(Number))).toBeLessThan(45_000);
+  await world.judge();
+});
+
+test("N2: of attempts of which some can land no more the dearest count against the order", () => {
+  // The first is presumed dead, the second landed with an error, and then endpoints agree about the first and a third.
+  const plan = { ...readPlan("{}"), costs: ["10041", "60000", "10164"], rent: "0" };
+  expect(withoutDead(plan, new Set(["first", "third"])).costs).toEqual(["60000"]);
 });
 
 test("N2: an order keeps the ceiling that it was taken with, whatever the ledger's is by then", async ({

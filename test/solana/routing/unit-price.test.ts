@@ -124,6 +124,19 @@ test("an estimate of another source moves a bid between floor and ceiling, and o
   expect((await of(async () => "7000" as unknown as bigint)).price).toBe(1_000n);
 });
 
+test("N2: an estimate of another source that never comes holds nothing up: the bid is the floor after two seconds", async ({
+  scene,
+}) => {
+  const estimate = (): Promise<bigint> => new Promise(() => {});
+  const bidding = bidAt(scene, { told: [[9_000]], fees: { estimate } });
+  const waiting = setInterval(() => scene.clock.advance(500), 5);
+  try {
+    expect((await bidding).price).toBe(1_000n);
+  } finally {
+    clearInterval(waiting);
+  }
+});
+
 test("the market is asked about once in five seconds", async ({
   scene: { ledgerOf, chain, clock, plan, party, mark, usdc, nobody },
 }) => {

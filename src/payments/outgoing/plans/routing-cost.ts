@@ -8,6 +8,8 @@ import { sweepsFor } from "./plan-settlement.ts";
 /** Costs of routing: lamports that are gone, and deposits that the sweep brings back. */
 export interface RoutingCost {
   readonly networkFees: bigint;
+  /** How many transactions these are the fees of. */
+  readonly transactions: number;
   /** The most that the transactions bid beyond that for their places in blocks. */
   readonly bids: bigint;
   /** Rent of the token accounts that the sponsor makes for recipients. */
@@ -69,6 +71,7 @@ export async function routingCost(
   const { fee, bidCeiling, emptyRent, tokenRent } = units;
   return {
     networkFees: fee * BigInt(payouts + plans + sweeps),
+    transactions: payouts + plans + sweeps,
     bids: bidCeiling * BigInt(payouts + plans),
     accountRent: tokenRent * BigInt(pricedAccounts),
     deposits:

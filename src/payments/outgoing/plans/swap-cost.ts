@@ -48,6 +48,7 @@ export async function swapCost(
   const loan = ledgerMint(give) === null ? emptyRent : 0n;
   return {
     networkFees: others.networkFees + fee,
+    transactions: others.transactions + 1,
     bids: others.bids + ledger.bidCeiling,
     accountRent: ledgerMint(get) === null ? 0n : markerRent * BigInt(pricedAccounts),
     deposits: others.deposits + markerRent + loan,
