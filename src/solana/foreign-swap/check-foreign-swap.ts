@@ -27,7 +27,7 @@ import { resolveInstructions, type ResolvedInstruction } from "../resolve-instru
 import { type MadeAccount, readRoute, type Route } from "./read-route.ts";
 import { costOf, isWatched, type PricedSwap, type SwapCost } from "./taker-accounts.ts";
 
-/** Programs that a stranger's transaction may call itself: what they can do to a taker shows after the run. */
+/** Programs that a stranger's transaction may call itself. */
 const PROGRAMS: ReadonlySet<string> = new Set([
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -77,17 +77,44 @@ export async function checkForeignSwap(
   return { checked: follows([run, fee, instructions], () => ({ unsigned, rent: run.rent })) };
 }
 
+const CLOSE_ACCOUNT = 9;
+// From a wallet, and not from a nonce account or an address that is derived from a wallet.
+const SYSTEM_ASSIGN = 1;
+const SYSTEM_TRANSFER = 2;
+const SYSTEM_CREATE_WITH_SEED = 3;
+const SYSTEM_KINDS = new Set([SYSTEM_ASSIGN, SYSTEM_TRANSFER, SYSTEM_CREATE_WITH_SEED]);
+// Of token accounts, and not of mints: initialize, transfer, approve, close, checked transfer and approval, sync.
+const TOKEN_KINDS = new Set([1, 3, 4, CLOSE_ACCOUNT, 12, 13, 16, 17, 18]);
+const SET_AUTHORITY = 6;
+/** The owner of a token account, and who may close it; the first two authorities are of mints. */
+const AUTHORITIES_OF_ACCOUNTS = new Set([2, 3]);
+
+/**
+ * Whether all that an instruction can do to a taker shows after the run in the accounts that are looked at. With the same
+ * signature a taker may also be the authority of mints, nonce accounts and addresses derived from the wallet.
+ */
+function showsAfterRun({ program, data }: ResolvedInstruction): boolean {
+  const [kind = -1, argument = -1] = data;
+  if (program === SYSTEM_PROGRAM) return SYSTEM_KINDS.has(kind);
+  if (program !== TOKEN_PROGRAM) return PROGRAMS.has(program);
+  return TOKEN_KINDS.has(kind) || (kind === SET_AUTHORITY && AUTHORITIES_OF_ACCOUNTS.has(argument));
+}
+
 /** What the instructions state that the terms do not allow. */
 function faultOf(instructions: readonly ResolvedInstruction[], swap: ForeignSwap): ForeignSwapFault | null {
-  const isKnown = (instruction: ResolvedInstruction): boolean =>
-    PROGRAMS.has(instruction.program) && readInstruction(instruction).does !== "use_nonce";
-  if (!instructions.every(isKnown)) return "program";
+  if (!instructions.every(showsAfterRun)) return "program";
+  // What an account holds when it is closed is known only then.
+  if (instructions.some((each) => closes(each) && each.accounts[1] !== swap.taker)) return "terms";
   const read = instructions.filter(({ program }) => program === JUPITER_PROGRAM).map(readRoute);
   const routes = read.flatMap((each) => (each?.does === "swap" ? each : []));
   const [route] = routes;
   if (route === undefined || routes.length > 1 || read.includes(null)) return "terms";
   const made = read.flatMap((each) => (each?.does === "make_account" ? each : []));
   return keepsTerms(route, swap, unwrapped(made, instructions, swap.taker)) ? null : "terms";
+}
+
+function closes({ program, data }: ResolvedInstruction): boolean {
+  return program === TOKEN_PROGRAM && data[0] === CLOSE_ACCOUNT;
 }
 
 /** Accounts of wrapped SOL that the aggregator makes, and that are closed to the taker in the same transaction. */
@@ -98,17 +125,12 @@ function unwrapped(
 ): ReadonlySet<string | undefined> {
   const closed = new Set(
     instructions
-      .filter(({ program, data, accounts }) => {
-        const [, to, owner] = accounts;
-        return program === TOKEN_PROGRAM && data[0] === CLOSE_ACCOUNT && to === taker && owner === taker;
-      })
+      .filter((each) => closes(each) && each.accounts[1] === taker && each.accounts[2] === taker)
       .map(({ accounts: [account] }) => account),
   );
   const ofTaker = made.filter(({ owner, mint }) => owner === taker && mint === SOL_MINT);
   return new Set(ofTaker.flatMap(({ account }) => (closed.has(account) ? [account] : [])));
 }
-
-const CLOSE_ACCOUNT = 9;
 
 function keepsTerms(
   route: Route,

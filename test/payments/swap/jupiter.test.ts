@@ -1,12 +1,17 @@
 /** Swaps of wallets through Jupiter: what its transactions must be, whoever has built them. */
 import {
   AuthorityType,
+  createAssociatedTokenAccountIdempotentInstruction,
   createApproveInstruction,
+  createCloseAccountInstruction,
+  createMintToInstruction,
   createSetAuthorityInstruction,
+  createThawAccountInstruction,
   createTransferCheckedInstruction,
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { describe, expect } from "vitest";
+import { SOL_MINT } from "../../../src/address.ts";
 import { jupiterProvider } from "../../../src/payments/swap-provider/jupiter-provider.ts";
 import { formatAmount } from "../../../src/amount.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../../../src/ledger/routing.ts";
@@ -16,6 +21,7 @@ import { associatedTokenAddress } from "../../../src/local/index.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
 import { swapTest } from "../../kit/swap-test.ts";
+import { elapsed } from "../../solana/scripted-node.ts";
 import { keyOf } from "../../solana/signed-transaction.ts";
 import { type Asked, type Lie, lyingNode, type LyingNode } from "../private/lying-nodes.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
@@ -152,6 +158,8 @@ describe("an order that is refused before its taker sees it", () => {
     new PublicKey(associatedTokenAddress(owner.toBase58(), world.mints.USDC));
   const usdtOf = (world: SwapFixture, owner: PublicKey): PublicKey =>
     new PublicKey(associatedTokenAddress(owner.toBase58(), world.mints.USDT));
+  const wrappedOf = (owner: PublicKey): PublicKey =>
+    new PublicKey(associatedTokenAddress(owner.toBase58(), SOL_MINT));
   const twists: Record<string, [ForeignSwapFault, (draft: Draft, world: SwapFixture) => void]> = {
     "another fee payer": [
       "fee_payer",
@@ -247,6 +255,71 @@ describe("an order that is refused before its taker sees it", () => {
         draft.more.push(ownedBy(usdcOf(world, draft.taker), draft.taker, AuthorityType.CloseAccount));
       },
     ],
+    "another owner of an account that is made for the taker": [
+      "takes_more",
+      (draft) => {
+        const { taker } = draft;
+        const sol = new PublicKey(SOL_MINT);
+        const made = createAssociatedTokenAccountIdempotentInstruction(taker, wrappedOf(taker), taker, sol);
+        draft.more.push(made, ownedBy(wrappedOf(taker), taker, AuthorityType.AccountOwner));
+      },
+    ],
+    "tokens that the taker may mint": [
+      "program",
+      (draft, world) => {
+        const mint = new PublicKey(world.mints.USDC);
+        draft.more.push(createMintToInstruction(mint, usdcOf(world, stranger), draft.taker, 1n));
+      },
+    ],
+    "a mint of the taker's given to another": [
+      "program",
+      (draft, world) => {
+        const mint = new PublicKey(world.mints.USDC);
+        draft.more.push(ownedBy(mint, draft.taker, AuthorityType.MintTokens));
+      },
+    ],
+    "an account of another thawed by the taker": [
+      "program",
+      (draft, world) => {
+        const mint = new PublicKey(world.mints.USDC);
+        draft.more.push(createThawAccountInstruction(usdcOf(world, stranger), mint, draft.taker));
+      },
+    ],
+    "wrapped SOL of the taker, whatever is left of it, to a stranger": [
+      "terms",
+      (draft) => {
+        const { taker } = draft;
+        const sol = new PublicKey(SOL_MINT);
+        const made = createAssociatedTokenAccountIdempotentInstruction(taker, wrappedOf(taker), taker, sol);
+        draft.more.push(made, createCloseAccountInstruction(wrappedOf(taker), stranger, taker));
+      },
+    ],
+    "the SOL of the taker's nonce account": [
+      "program",
+      (draft) => {
+        const withdrawal = {
+          noncePubkey: stranger,
+          authorizedPubkey: draft.taker,
+          toPubkey: draft.market,
+          lamports: 1,
+        };
+        draft.more.push(SystemProgram.nonceWithdraw(withdrawal));
+      },
+    ],
+    "the SOL of an address that is derived from the taker": [
+      "program",
+      (draft) => {
+        const derived = {
+          fromPubkey: stranger,
+          basePubkey: draft.taker,
+          toPubkey: draft.market,
+          lamports: 1n,
+          seed: "savings",
+          programId: SystemProgram.programId,
+        };
+        draft.more.push(SystemProgram.transfer(derived));
+      },
+    ],
     "a wallet given to a program": [
       "takes_more",
       (draft) => {
@@ -334,7 +407,10 @@ describe("an order that is refused before its taker sees it", () => {
       draft.blockhash = stranger.toBase58();
     };
     const wanted = { sender: alice, give: "USDC", get: "USDT", amount: "100" };
-    await expectRefusal(world.quote(caller, wanted), "UPSTREAM_ERROR", {});
+    const refused = expectRefusal(world.quote(caller, wanted), "UPSTREAM_ERROR", {});
+    // A pool has two seconds to catch up.
+    await elapsed(world.clock, refused);
+    await refused;
     expect(faults).toEqual(["blockhash"]);
   });
 
