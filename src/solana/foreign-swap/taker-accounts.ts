@@ -23,7 +23,7 @@ export interface PricedSwap extends ForeignSwap {
 export interface SwapCost {
   /** The fee and what else leaves in SOL, such as a tip; 0 where SOL comes in, since both mix there. */
   readonly spent: bigint;
-  /** Rent of the taker's new token accounts. */
+  /** What is left in the taker's token accounts in SOL: the rent of new ones. */
   readonly rent: bigint;
 }
 
@@ -74,10 +74,15 @@ export function costOf(changes: readonly AccountChange[], swap: PricedSwap): Swa
   const lost = (get === null ? leastAmount : 0n) - (give === null ? inputAmount : 0n) - lamports;
   // Where SOL comes in, whatever else left would be missing of it.
   if (lost > (get === null ? fee : MAX_COST) || fee > MAX_COST) return null;
+  // SOL that is left in an account of tokens is the taker's, who has it back only where the account can be closed.
   const rent = held.reduce(
-    (sum, { before, after }) => (before === null && after !== null ? sum + after.lamports : sum),
+    (sum, { before, after }) =>
+      after !== null && (before === null || after.mint !== SOL_MINT)
+        ? sum + after.lamports - (before?.lamports ?? 0n)
+        : sum,
     0n,
   );
+  if (rent > MAX_COST) return null;
   return { spent: get === null || lost < 0n ? 0n : lost, rent };
 }
 

@@ -237,6 +237,15 @@ describe("an order that is refused before its taker sees it", () => {
         );
       },
     ],
+    "SOL that is left in a token account of the taker": [
+      "takes_more",
+      (draft, world) => {
+        const account = usdcOf(world, draft.taker);
+        draft.more.push(
+          SystemProgram.transfer({ fromPubkey: draft.taker, toPubkey: account, lamports: 60_000_000 }),
+        );
+      },
+    ],
     "a delegate of the taker's account": [
       "takes_more",
       (draft, world) => {
