@@ -152,8 +152,9 @@ function keepsTerms(
 }
 
 /**
- * One endpoint's run. Every account that the instructions name is looked at before, and after the run those that are the
- * taker's or were not there.
+ * One endpoint's run. Of the accounts that the instructions name, those are compared that are the taker's or are not there.
+ * What they hold before the run is read once it is over, and no older than the run: behind one URL stand nodes that are some
+ * slots apart, and money that came to the taker between two of them could be taken unseen.
  */
 function runOf(
   { bytes }: DecodedTransaction,
@@ -163,17 +164,20 @@ function runOf(
   const named = [...new Set([swap.taker, ...instructions.flatMap(({ accounts }) => accounts)])];
   const read = readAccounts(named, "confirmed", ACCOUNT_HEAD);
   return async (endpoint) => {
-    const before = await read(endpoint);
-    const watched = named
-      .map((address, index) => ({ address, before: before[index] ?? null }))
-      .filter((each) => isWatched(each, swap));
-    const { err, accounts } = await endpoint.rpc.simulateAccounts(
-      bytes,
-      watched.map(({ address }) => address),
+    const found = await read(endpoint);
+    const watched = named.filter((address, index) =>
+      isWatched({ address, before: found[index] ?? null }, swap),
     );
+    const { err, accounts, slot } = await endpoint.rpc.simulateAccounts(bytes, watched);
     if (err === "BlockhashNotFound") throw new EndpointFailure("behind", "a blockhash it does not know yet");
     if (err !== null || accounts === null) return "run";
-    const changes = watched.map((each, index) => ({ ...each, after: accounts[index] ?? null }));
+    const since = { commitment: "confirmed", minContextSlot: slot } as const;
+    const before = await readAccounts(watched, since, ACCOUNT_HEAD)(endpoint);
+    const changes = watched.map((address, index) => ({
+      address,
+      before: before[index] ?? null,
+      after: accounts[index] ?? null,
+    }));
     return costOf(changes, swap) ?? "takes_more";
   };
 }

@@ -66,6 +66,13 @@ export const SWAP_BREAKS: readonly Break[] = [
     tests: ["payments/swap/jupiter.test.ts"],
   },
   {
+    property: "what a taker has before the run of a market's order is no older than the run",
+    file: "src/solana/foreign-swap/check-foreign-swap.ts",
+    text: 'const since = { commitment: "confirmed", minContextSlot: slot } as const;',
+    replacement: 'const since = "confirmed" as const;',
+    tests: ["payments/swap/jupiter.test.ts"],
+  },
+  {
     property: "a market's order pays its taker",
     file: "src/solana/foreign-swap/check-foreign-swap.ts",
     text: "isOwn(route.destination, get) &&",

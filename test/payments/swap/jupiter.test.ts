@@ -441,6 +441,22 @@ describe("an order that is refused before its taker sees it", () => {
     expect(faults).toEqual(["takes_more"]);
   });
 
+  test("N10: money that came to the taker a moment ago, and that one node of a pool does not know yet", async ({
+    scene,
+  }) => {
+    const { world, jupiter, caller, alice, faults, nodes } = scene;
+    const account = usdcOf(world, keyOf(alice));
+    const mint = new PublicKey(world.mints.USDC);
+    jupiter.twist = ({ taker, market, more }) => {
+      const stolen = usdcOf(world, market);
+      more.push(createTransferCheckedInstruction(account, mint, stolen, taker, 1_000_000_000n, 6));
+    };
+    for (const node of nodes) node.tell(wasEmpty(account));
+    const wanted = { sender: alice, give: "SOL", get: "USDT", amount: "1" };
+    await expectRefusal(world.quote(caller, wanted), "INSUFFICIENT_LIQUIDITY", NONE);
+    expect(faults).toEqual(["takes_more"]);
+  });
+
   test("N10: without any transaction, or with one that is none", async ({ scene }) => {
     const { world, jupiter, caller, alice } = scene;
     for (const transaction of [null, "", "AAAA", "no base64"]) {
@@ -488,6 +504,24 @@ function leaves(account: PublicKey, amount: bigint): Lie {
   };
   return (asked) =>
     asked.method === "simulateTransaction" && "accounts" in (asked.params[1] as object)
+      ? retold(asked)
+      : undefined;
+}
+
+/** Reads that any node may answer find nothing in a token account yet. */
+function wasEmpty(account: PublicKey): Lie {
+  const retold = async ({ params, truth }: Asked): Promise<unknown> => {
+    const told = (await truth()) as { value: ({ data: string[] } | null)[] };
+    const value = told.value.map((each, index) => {
+      if (each === null || (params[0] as string[])[index] !== account.toBase58()) return each;
+      const data = Buffer.from(each.data[0] ?? "", "base64");
+      data.writeBigUInt64LE(0n, 64);
+      return { ...each, data: [data.toString("base64"), "base64"] };
+    });
+    return { ...told, value };
+  };
+  return (asked) =>
+    asked.method === "getMultipleAccounts" && !("minContextSlot" in (asked.params[1] as object))
       ? retold(asked)
       : undefined;
 }
