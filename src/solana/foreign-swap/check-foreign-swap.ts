@@ -83,26 +83,40 @@ const SYSTEM_ASSIGN = 1;
 const SYSTEM_TRANSFER = 2;
 const SYSTEM_CREATE_WITH_SEED = 3;
 const SYSTEM_KINDS = new Set([SYSTEM_ASSIGN, SYSTEM_TRANSFER, SYSTEM_CREATE_WITH_SEED]);
-// Of token accounts, and not of mints: initialize, transfer, approve, close, checked transfer and approval, sync.
-const TOKEN_KINDS = new Set([1, 3, 4, CLOSE_ACCOUNT, 12, 13, 16, 17, 18]);
 const SET_AUTHORITY = 6;
+/** Instructions of token accounts, and not of mints, each with the place of the account that has to sign. */
+const SIGNER_OF_TOKEN_KINDS: ReadonlyMap<number, number> = new Map([
+  // Transfer, approve, and both of them checked.
+  [3, 2],
+  [4, 2],
+  [12, 3],
+  [13, 3],
+  [SET_AUTHORITY, 1],
+  [CLOSE_ACCOUNT, 2],
+]);
+/** Initialize and sync: nobody signs. */
+const UNSIGNED_TOKEN_KINDS = new Set([1, 16, 17, 18]);
 /** The owner of a token account, and who may close it; the first two authorities are of mints. */
 const AUTHORITIES_OF_ACCOUNTS = new Set([2, 3]);
 
 /**
  * Whether all that an instruction can do to a taker shows after the run in the accounts that are looked at. With the same
- * signature a taker may also be the authority of mints, nonce accounts and addresses derived from the wallet.
+ * signature a taker may also be the authority of mints, nonce accounts and addresses derived from the wallet, and one of
+ * the signers of a multisig.
  */
-function showsAfterRun({ program, data }: ResolvedInstruction): boolean {
+function showsAfterRun({ program, accounts, data }: ResolvedInstruction, taker: Address): boolean {
   const [kind = -1, argument = -1] = data;
   if (program === SYSTEM_PROGRAM) return SYSTEM_KINDS.has(kind);
   if (program !== TOKEN_PROGRAM) return PROGRAMS.has(program);
-  return TOKEN_KINDS.has(kind) || (kind === SET_AUTHORITY && AUTHORITIES_OF_ACCOUNTS.has(argument));
+  if (UNSIGNED_TOKEN_KINDS.has(kind)) return true;
+  if (kind === SET_AUTHORITY && !AUTHORITIES_OF_ACCOUNTS.has(argument)) return false;
+  const signer = SIGNER_OF_TOKEN_KINDS.get(kind);
+  return signer !== undefined && accounts[signer] === taker;
 }
 
 /** What the instructions state that the terms do not allow. */
 function faultOf(instructions: readonly ResolvedInstruction[], swap: ForeignSwap): ForeignSwapFault | null {
-  if (!instructions.every(showsAfterRun)) return "program";
+  if (!instructions.every((each) => showsAfterRun(each, swap.taker))) return "program";
   // What an account holds when it is closed is known only then.
   if (instructions.some((each) => closes(each) && each.accounts[1] !== swap.taker)) return "terms";
   const read = instructions.filter(({ program }) => program === JUPITER_PROGRAM).map(readRoute);

@@ -40,8 +40,22 @@ export const SWAP_BREAKS: readonly Break[] = [
   {
     property: "a market's order does not use mints of its taker",
     file: "src/solana/foreign-swap/check-foreign-swap.ts",
-    text: "return TOKEN_KINDS.has(kind) || (kind === SET_AUTHORITY && AUTHORITIES_OF_ACCOUNTS.has(argument));",
-    replacement: "return true;",
+    text: "return signer !== undefined && accounts[signer] === taker;",
+    replacement: "return signer === undefined || accounts[signer] === taker;",
+    tests: ["payments/swap/jupiter.test.ts"],
+  },
+  {
+    property: "a market's order gives no mint of its taker to another",
+    file: "src/solana/foreign-swap/check-foreign-swap.ts",
+    text: "if (kind === SET_AUTHORITY && !AUTHORITIES_OF_ACCOUNTS.has(argument)) return false;",
+    replacement: "",
+    tests: ["payments/swap/jupiter.test.ts"],
+  },
+  {
+    property: "a market's order signs for no multisig of its taker",
+    file: "src/solana/foreign-swap/check-foreign-swap.ts",
+    text: "signer !== undefined && accounts[signer] === taker",
+    replacement: "signer !== undefined",
     tests: ["payments/swap/jupiter.test.ts"],
   },
   {

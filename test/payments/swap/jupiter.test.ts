@@ -280,6 +280,14 @@ describe("an order that is refused before its taker sees it", () => {
         draft.more.push(createMintToInstruction(mint, usdcOf(world, stranger), draft.taker, 1n));
       },
     ],
+    "tokens of a multisig that the taker may sign for": [
+      "program",
+      (draft, world) => {
+        const mint = new PublicKey(world.mints.USDC);
+        const [from, to] = [usdcOf(world, stranger), usdcOf(world, draft.market)];
+        draft.more.push(createTransferCheckedInstruction(from, mint, to, stranger, 1n, 6, [draft.taker]));
+      },
+    ],
     "a mint of the taker's given to another": [
       "program",
       (draft, world) => {
