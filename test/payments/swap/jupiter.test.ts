@@ -22,7 +22,7 @@ import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
 import { swapTest } from "../../kit/swap-test.ts";
 import { elapsed } from "../../solana/scripted-node.ts";
-import { keyOf } from "../../solana/signed-transaction.ts";
+import { keyOf, land } from "../../solana/signed-transaction.ts";
 import { type Asked, type Lie, lyingNode, type LyingNode } from "../private/lying-nodes.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { type Draft, jupiterMarket, type JupiterMarket } from "./jupiter-market.ts";
@@ -445,6 +445,22 @@ describe("an order that is refused before its taker sees it", () => {
       end();
     }
     expect(faults).toEqual([]);
+    await expectRefusal(world.quote(caller, wanted), "INSUFFICIENT_LIQUIDITY", NONE);
+    expect(faults).toEqual(["takes_more"]);
+  });
+
+  test("N10: another owner of wrapped SOL that the taker has kept", async ({ scene }) => {
+    const { world, jupiter, caller, alice, faults } = scene;
+    const taker = keyOf(alice);
+    const sol = new PublicKey(SOL_MINT);
+    await land(world, {
+      signers: [alice],
+      instructions: [createAssociatedTokenAccountIdempotentInstruction(taker, wrappedOf(taker), taker, sol)],
+    });
+    jupiter.twist = (draft) => {
+      draft.more.push(ownedBy(wrappedOf(taker), taker, AuthorityType.AccountOwner));
+    };
+    const wanted = { sender: alice, give: "USDC", get: "USDT", amount: "100" };
     await expectRefusal(world.quote(caller, wanted), "INSUFFICIENT_LIQUIDITY", NONE);
     expect(faults).toEqual(["takes_more"]);
   });
