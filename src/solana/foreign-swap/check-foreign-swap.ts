@@ -8,7 +8,7 @@ import type { EndpointCall, NodeContext } from "../ask.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { landingWindow } from "../blockhash-window.ts";
 import { decodeTransaction, type DecodedTransaction } from "../decode-transaction.ts";
-import { EndpointFailure } from "../endpoint-failure.ts";
+import { EndpointFailure, isBehind } from "../endpoint-failure.ts";
 import { ACCOUNT_HEAD } from "../layouts.ts";
 import { feeOf } from "../payment-cost.ts";
 import {
@@ -59,7 +59,7 @@ export async function checkForeignSwap(
   const fee = await feeOf(nodes, message);
   const run = await agree(nodes, {
     subject: "the run of a market's swap",
-    question: runOf(decoded, instructions, { ...swap, fee }),
+    question: runOf(nodes, { decoded, instructions, swap: { ...swap, fee } }),
     textOf: (told) => (typeof told === "string" ? told : `${told.spent} ${told.rent}`),
   });
   if (typeof run === "string") return { refused: run };
@@ -171,9 +171,8 @@ function keepsTerms(
  * slots apart, and money that came to the taker between two of them could be taken unseen.
  */
 function runOf(
-  { bytes }: DecodedTransaction,
-  instructions: readonly ResolvedInstruction[],
-  swap: PricedSwap,
+  nodes: NodeContext,
+  { decoded: { bytes }, instructions, swap }: PricedRun,
 ): EndpointCall<SwapCost | "run" | "takes_more"> {
   const named = [...new Set([swap.taker, ...instructions.flatMap(({ accounts }) => accounts)])];
   const read = readAccounts(named, "confirmed", ACCOUNT_HEAD);
@@ -182,11 +181,14 @@ function runOf(
     const watched = named.filter((address, index) =>
       isWatched({ address, before: found[index] ?? null }, swap),
     );
-    const { err, accounts, slot } = await endpoint.rpc.simulateAccounts(bytes, watched);
-    if (err === "BlockhashNotFound") throw new EndpointFailure("behind", "a blockhash it does not know yet");
+    const { err, accounts, slot } = await onceCaughtUp(nodes, async () => {
+      const told = await endpoint.rpc.simulateAccounts(bytes, watched);
+      if (told.err !== "BlockhashNotFound") return told;
+      throw new EndpointFailure("behind", "a blockhash it does not know yet");
+    });
     if (err !== null || accounts === null) return "run";
     const since = { commitment: "confirmed", minContextSlot: slot } as const;
-    const before = await readAccounts(watched, since, ACCOUNT_HEAD)(endpoint);
+    const before = await onceCaughtUp(nodes, () => readAccounts(watched, since, ACCOUNT_HEAD)(endpoint));
     const changes = watched.map((address, index) => ({
       address,
       before: before[index] ?? null,
@@ -194,4 +196,26 @@ function runOf(
     }));
     return costOf(changes, swap) ?? "takes_more";
   };
+}
+
+/** A decoded transaction, and the terms with its fee. */
+interface PricedRun {
+  readonly decoded: DecodedTransaction;
+  readonly instructions: readonly ResolvedInstruction[];
+  readonly swap: PricedSwap;
+}
+
+/** A node of a pool that is a few slots behind has caught up within these two seconds, or another one is met. */
+const PAUSES_MS = [250, 500, 1_250];
+
+async function onceCaughtUp<T>({ clock, closed }: NodeContext, call: () => Promise<T>): Promise<T> {
+  for (const pauseMs of PAUSES_MS) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof EndpointFailure && isBehind(error))) throw error;
+      await clock.sleep(pauseMs, closed);
+    }
+  }
+  return await call();
 }

@@ -481,6 +481,21 @@ describe("an order that is refused before its taker sees it", () => {
     expect(faults).toEqual(["takes_more"]);
   });
 
+  test("N3: nodes of a pool that are behind the run are given two seconds to catch up", async ({ scene }) => {
+    const { world, caller, alice, nodes } = scene;
+    for (const node of nodes) {
+      let met = 0;
+      node.tell(({ method, params, truth }) => {
+        const asksSince = method === "getMultipleAccounts" && "minContextSlot" in (params[1] as object);
+        if (!asksSince || (met += 1) > 3) return undefined;
+        return truth().then((told) => ({ ...(told as object), context: { slot: 1 } }));
+      });
+    }
+    const quoted = world.quote(caller, { sender: alice, give: "USDC", get: "USDT", amount: "100" });
+    expect(await elapsed(world.clock, quoted)).toBeGreaterThanOrEqual(2_000);
+    expect(await quoted).toHaveProperty("transaction");
+  });
+
   test("N10: without any transaction, or with one that is none", async ({ scene }) => {
     const { world, jupiter, caller, alice } = scene;
     for (const transaction of [null, "", "AAAA", "no base64"]) {
