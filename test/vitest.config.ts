@@ -19,6 +19,8 @@ const WITH_PROCESSES = [
   // Some of them wait for locks, poolers and servers that are taken away.
   "test/storage/sqlite-{full-disk,processes,read-only}.test.ts",
   "test/storage/postgres-{failures,outages,refusals}.test.ts",
+  // By the clock of the machine.
+  "test/surfpool/*.test.ts",
   "test/local/killed-process.test.ts",
   "test/solana/lazy-loading.test.ts",
   "test/inspector/browser*.test.ts",

@@ -400,6 +400,11 @@ export interface Ledger extends RoutingLedger {
   time(): Promise<Evidence<number> | null>;
   /** Lists endpoints that have refused every read for five minutes because they are asked too often. Asks no node. */
   rateLimited(): Promise<Hint<readonly RateLimitedEndpoint[]>>;
+  /**
+   * Takes the place of the first send of bytes that are yet to be signed, or of one more send of the same bytes: false where no endpoint that takes broadcasts has one
+   * within its limit, or all of them rest after a 429. Half of the places are left to first sends. Asks no node.
+   */
+  takeSendPlace(kind: "first" | "again"): Promise<Hint<boolean>>;
   /** Lists present disagreements between endpoints: decisions that depend on a disputed fact wait for agreement. */
   disputes(): Promise<Evidence<readonly EndpointDispute[]>>;
   /**

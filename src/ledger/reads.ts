@@ -127,6 +127,7 @@ export const READS = {
     witnesses: "any",
     decides: "what attention tells of endpoints that are asked too often",
   },
+  takeSendPlace: { belief: "hint", witnesses: "one", decides: "whether something is signed now" },
   disputes: {
     belief: "evidence",
     witnesses: "any",

@@ -23,6 +23,8 @@ export interface Endpoint {
   readonly signaturesPerCall: number;
   /** Whether its rate limit lets a call that is made now leave at once. */
   readonly hasRoom: () => boolean;
+  /** Sends that may be signed for; null without a limit. */
+  readonly sendPlaces: CallRateLimit | null;
   /** Whether this endpoint alone settles questions about history that other endpoints no longer have. */
   readonly isArchive: boolean;
   readonly health: EndpointHealth;
@@ -64,6 +66,7 @@ function openEndpoint(option: CheckedEndpoint, name: string, { clock, closed }: 
     accountsPerCall,
     signaturesPerCall: option.signaturesPerCall,
     hasRoom: () => pace?.hasRoom ?? true,
+    sendPlaces: limitOf(sendsPerSecond ?? requestsPerSecond),
     isArchive: option.archive,
     health: newHealth(),
     genesisHash: null,

@@ -145,6 +145,7 @@ function onceLoaded(
     landingWindow: async (blockhash) => (await loaded()).landingWindow(blockhash),
     simulatePayment: async (verified, payment) => (await loaded()).simulatePayment(verified, payment),
     broadcast: async (bytes) => (await loaded()).broadcast(bytes),
+    takeSendPlace: async (kind) => (await loaded()).takeSendPlace(kind),
     statuses: async (signatures) => (await loaded()).statuses(signatures),
     confirmed: async (signatures) => (await loaded()).confirmed(signatures),
     landedErrors: async (signatures) => (await loaded()).landedErrors(signatures),

@@ -44,6 +44,7 @@ import { markedBy, signedBy } from "./routing/signed-by.ts";
 import { signedWithin } from "./routing/signed-within.ts";
 import { strayAccounts } from "./routing/stray-accounts.ts";
 import { tryTransaction } from "./routing/try-transaction.ts";
+import { takeSendPlace } from "./send-place.ts";
 import { simulatePayment } from "./simulate-payment.ts";
 import { rememberAnswers } from "./answer-cache.ts";
 import { confirmed, landedErrors, receipts, statuses } from "./statuses.ts";
@@ -149,6 +150,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     witnesses: surveyed(witnessCount),
     endpoints: surveyed(endpointStatuses),
     rateLimited: surveyed(rateLimited),
+    takeSendPlace: surveyed(takeSendPlace),
     time: surveyed(async (asked) => chainTime(asked)),
     disputes: surveyed(async ({ disputes }) => unasked(disputes.standing())),
     amountsIn: surveyed(amountsIn),

@@ -270,3 +270,37 @@ test("an endpoint has its own deadline and headers, and no header of it is told"
   expect(heard[0]?.get("content-type")).toBe("application/json");
   await ledger.close();
 });
+
+test("N2: a send has a place within the limit of its endpoint, half of them are left to first sends, and none is there while it rests", async () => {
+  const clock = virtualClock();
+  const answers = { sends: well };
+  const node = scriptedNode((call) => (call.method === "sendTransaction" ? answers.sends(call) : well(call)));
+  const ledger = solanaLedger({
+    endpoints: [endpoint("limited", node, { sendsPerSecond: 4 })],
+    clock,
+    logger: silentLogger,
+  });
+  const taken = async (kind: "first" | "again"): Promise<number> => {
+    let count = 0;
+    while (await ledger.takeSendPlace(kind)) count += 1;
+    return count;
+  };
+  expect([await taken("again"), await taken("first"), await taken("first")]).toEqual([2, 2, 0]);
+  clock.advance(500);
+  expect([await taken("again"), await taken("first")]).toEqual([0, 2]);
+  clock.advance(1_000);
+  answers.sends = httpError(429, { "retry-after": "30" });
+  void ledger.broadcast(BYTES).catch(() => {});
+  await turns();
+  expect(await taken("first")).toBe(0);
+  clock.advance(31_000);
+  expect(await taken("first")).toBe(4);
+  await ledger.close();
+});
+
+test("without a limit there is always a place for a send", async () => {
+  const node = scriptedNode(well);
+  const ledger = solanaLedger({ endpoints: [endpoint("free", node)], clock: virtualClock() });
+  for (let sends = 0; sends < 1_000; sends += 1) expect(await ledger.takeSendPlace("again")).toBe(true);
+  await ledger.close();
+});

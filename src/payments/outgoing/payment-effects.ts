@@ -111,6 +111,10 @@ export class PaymentEffects {
       : await this.#with.spendingCheck(deposit.id);
     if (doubt !== null) return this.#hold(deposit, doubt);
     await this.#refuseEarlyClosing(inHand);
+    // Bytes live for a minute: what would wait for its first send is not signed yet.
+    if (!(await ledger.takeSendPlace("first"))) {
+      throw new Error("no endpoint has a place for another send now");
+    }
     const next = await this.#nextBid(inHand);
     const unsigned = await ledger.buildTransaction(plan, next.bid).catch(onlyRangeError);
     if (unsigned instanceof RangeError) return this.#meetUnbuildable(inHand, unsigned, failures);

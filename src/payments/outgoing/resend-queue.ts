@@ -21,7 +21,7 @@ interface Sent {
 
 /** Dependencies of a resend. */
 interface ResendParts {
-  readonly ledger: Pick<Ledger, "broadcast">;
+  readonly ledger: Pick<Ledger, "broadcast" | "takeSendPlace">;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -74,6 +74,7 @@ export class ResendQueue {
     await inLanes({ lanes: SENDS_AT_ONCE, signal }, inOrder, ({ id, bytes }) =>
       this.#slots.use(async () => {
         const sent = this.#sent.get(id);
+        if (!(await this.#around.ledger.takeSendPlace("again"))) return;
         this.#sends += 1;
         if (sent !== undefined) sent.send = this.#sends;
         await this.#around.ledger.broadcast(bytes).catch((err: unknown) => {

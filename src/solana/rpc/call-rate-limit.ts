@@ -34,6 +34,18 @@ export class CallRateLimit {
     return this.#fullAt + interval - this.#clock.now() <= Math.max(BURST_MS, interval);
   }
 
+  /** Takes a call that leaves at once and leaves room for `spare` more at once; false where there is no such room. */
+  take(spare: number): boolean {
+    const now = this.#clock.now();
+    // After a clock that was set back, and after a long rest, the bucket is full.
+    const isEmpty = this.#fullAt - now > 2 * BURST_MS;
+    const interval = 1_000 / this.#rate;
+    const next = (isEmpty ? now : Math.max(this.#fullAt, now)) + interval;
+    if (next + interval * spare - now > Math.max(BURST_MS, interval)) return false;
+    this.#fullAt = next;
+    return true;
+  }
+
   /**
    * Resolves when so many calls more may be made, in the order asked. Throws `EndpointFailure` when the queue is too long.
    */

@@ -25,6 +25,7 @@ type Gathering =
   | "endpoints"
   | "disputes"
   | "rateLimited"
+  | "takeSendPlace"
   | "time";
 type Question = Exclude<keyof Ledger, keyof RoutingLedger | "isOnCurve" | "readLimit" | "close" | Gathering>;
 type Evidence =

@@ -211,3 +211,34 @@ test("three attempts that endpoints took and that did not land are an operator's
   expect(landings?.landedAfterMs).toBeGreaterThan(4 * MINUTE);
   await world.judge();
 });
+
+test("N2: nothing is signed before a place to send it is free: of six orders at a send a second none is signed twice", async ({
+  open,
+}) => {
+  const sentAt = new Map<string, number>();
+  const world = await open({}, {}, ({ chain, clock, ledgerOf }): Ledger => {
+    const market = new FeeMarket(chain.fetch);
+    const ledger = ledgerOf([{ url: "http://market.example", fetch: market.fetch, sendsPerSecond: 1 }]);
+    const broadcast = async (bytes: Uint8Array): Promise<void> => {
+      await ledger.broadcast(bytes);
+      for (const signature of market.bids.keys()) {
+        if (!sentAt.has(signature)) sentAt.set(signature, clock.now());
+      }
+    };
+    return { ...ledger, broadcast };
+  });
+  const orders: Ordered[] = [];
+  for (let count = 0; count < 6; count += 1) orders.push(await world.sendTo());
+  for (const order of orders) await world.deposit(order.address, { usdc: order.due });
+  for (let minutes = 0; minutes < 4; minutes += 1) await world.passAndSettle(MINUTE, 3);
+  for (const order of orders) {
+    expect(await world.shown(order)).toMatchObject({ status: "completed" });
+    const view = await world.storage.transaction(order.id);
+    const signatures = view?.payments.flatMap(({ plan }) => readPlan(plan).signatures ?? []) ?? [];
+    expect(signatures).toHaveLength(1);
+    for (const { id, createdAt } of await world.storage.attempts(signatures)) {
+      expect((sentAt.get(id) ?? Infinity) - createdAt).toBeLessThanOrEqual(1_000);
+    }
+  }
+  await world.judge();
+});

@@ -1,0 +1,136 @@
+/** N13: both modes on a Solana node that nobody here wrote, over its JSON-RPC and by the machine's clock. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createPaymentService, type PaymentService } from "../../src/index.ts";
+import { SOL_MINT } from "../../src/address.ts";
+import { fixedPrices } from "../../src/payments/prices/prices.ts";
+import { solanaLedger } from "../../src/solana/index.ts";
+import { silentLogger } from "../../src/runtime.ts";
+import { memoryStorage } from "../../storage/memory.ts";
+import { FeeMarket } from "../kit/fee-market.ts";
+import { SCOPES } from "../../src/payments/accounts/caller.ts";
+import { units } from "../kit/private-fixture.ts";
+import { signPayment } from "../kit/chain-fixture.ts";
+import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
+import { HAS_SURFPOOL, surfnet, type SurfnetWallet, type SurfnetWorld } from "./surfnet.ts";
+
+const SOL = 1_000_000_000n;
+const WITHIN = { timeout: 30_000, interval: 100 };
+
+// Where there is no addon for a machine the run tells these tests as skipped.
+describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
+  let node: SurfnetWorld;
+  let market: FeeMarket;
+  let service: PaymentService;
+  let caller: Awaited<ReturnType<typeof customer>>;
+  let alice: SurfnetWallet;
+  let bob: SurfnetWallet;
+
+  async function customer() {
+    const { accountId } = await service.createAccount({ name: "test", tier: "enterprise" });
+    return { accountId, tier: "enterprise", scopes: SCOPES } as const;
+  }
+
+  beforeAll(async () => {
+    node = await surfnet();
+    market = new FeeMarket(fetch);
+    alice = await node.wallet({ lamports: 10n * SOL, usdc: 1_000_000_000n });
+    bob = await node.wallet({ lamports: SOL });
+    const sponsor = await node.wallet({ lamports: 1_000n * SOL });
+    const treasury = await node.wallet({ lamports: SOL });
+    const { USDC, USDT } = node.mints;
+    service = createPaymentService({
+      storage: memoryStorage(),
+      ledger: solanaLedger({ endpoints: [{ url: node.rpcUrl, fetch: market.fetch }], logger: silentLogger }),
+      masterSecrets: [TEST_MASTER_SECRET],
+      stablecoins: node.mints,
+      ledgerPollMs: 200,
+      logger: silentLogger,
+      privateRouting: {
+        sponsor,
+        treasury: treasury.address,
+        prices: fixedPrices({ [SOL_MINT]: SOL, [USDC]: 150_000_000n, [USDT]: 150_000_000n }),
+      },
+    });
+    await service.start();
+    caller = await customer();
+  }, 60_000);
+
+  afterAll(async () => {
+    await service.stop();
+    node.close();
+  });
+
+  const statusOf = async (id: string): Promise<string> => (await service.transaction(caller, id)).status;
+
+  async function privateOrder(recipients: { address: string; amount: string }[]) {
+    const amount = String(recipients.reduce((sum, each) => sum + Number(each.amount), 0));
+    const order = { inputAsset: "USDC", outputAsset: "USDC", amount, mode: "private", recipients } as const;
+    const { body: quote } = await service.createQuote(caller, order);
+    const { body } = await service.createTransaction(caller, {
+      type: recipients.length === 1 ? "send" : "payroll",
+      mode: "private",
+      quoteId: quote.quoteId,
+      sender: alice.address,
+      recipients,
+    });
+    if (!("ephemeralAddress" in body)) throw new Error("a private order has a deposit address");
+    return body;
+  }
+
+  test.for(["SOL", "USDC"] as const)("a wallet sends %s, and pays the fee that was quoted", async (asset) => {
+    const recipients = [{ address: bob.address, amount: "0.5" }];
+    const inputs = {
+      inputAsset: asset,
+      outputAsset: asset,
+      amount: "0.5",
+      sender: alice.address,
+      recipients,
+    };
+    const { body: quote } = await service.createQuote(caller, inputs);
+    const signedTransaction = signPayment(Buffer.from(quote.transaction ?? "", "base64"), alice.secretKey);
+    const { body } = await service.createTransaction(caller, {
+      type: "send",
+      quoteId: quote.quoteId,
+      sender: alice.address,
+      recipients,
+      signedTransaction,
+    });
+    await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
+    expect(units(quote.fees.network, 9)).toBeGreaterThan(5_000n);
+  });
+
+  test(
+    "a private payroll pays every recipient out of an address of its own",
+    { timeout: 60_000 },
+    async () => {
+      const before = await node.usdcOf(bob.address);
+      const payees = [bob, ...(await Promise.all([1, 2, 3, 4, 5, 6].map(() => node.wallet({}))))];
+      const recipients = payees.map(({ address }) => ({ address, amount: "1.5" }));
+      const body = await privateOrder(recipients);
+      await node.fundTokens(body.ephemeralAddress, units(body.depositAmount, 6));
+      await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
+      for (const { address } of payees.slice(1)) expect(await node.usdcOf(address)).toBe(1_500_000n);
+      expect((await node.usdcOf(bob.address)) - before).toBe(1_500_000n);
+    },
+  );
+
+  test(
+    "N1: in a market where every slot refuses less than 100,000 a unit a private send is paid at the third bid",
+    { timeout: 90_000 },
+    async () => {
+      market.least = 100_000n;
+      market.bids.clear();
+      const carol = await node.wallet({});
+      const body = await privateOrder([{ address: carol.address, amount: "2" }]);
+      await node.fundTokens(body.ephemeralAddress, units(body.depositAmount, 6));
+      await expect
+        .poll(() => statusOf(body.transactionId), { timeout: 80_000, interval: 100 })
+        .toBe("completed");
+      expect(await node.usdcOf(carol.address)).toBe(2_000_000n);
+      const [first, second, third] = market.bids.values();
+      expect(first).toBe(1_000n);
+      expect(second).toBeGreaterThanOrEqual(4_000n);
+      expect(third).toBeGreaterThanOrEqual(100_000n);
+    },
+  );
+});
