@@ -21,9 +21,9 @@ export interface ForeignSwap {
  * - `undecodable`: no transaction of a known version, or a lookup table that does not exist.
  * - `fee_payer`: another than the taker pays the fee.
  * - `signers`: another than the taker has to sign.
- * - `program`: an instruction of a program that is not on the list, or a durable nonce.
+ * - `program`: an instruction that is not on the list: of an unknown program, or for nonce accounts, derived addresses, mints.
  * - `terms`: not exactly one swap instruction, or one that states another taker, another payee, a larger input or a
- *   smaller least output.
+ *   smaller least output; or an account that is closed to another.
  * - `run`: the run failed.
  * - `takes_more`: after the run the taker has less than the terms say, or an account of the taker has another owner, a
  *   new delegate, a close authority, or is gone.

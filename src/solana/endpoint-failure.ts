@@ -94,6 +94,11 @@ export function isOdd(failure: EndpointFailure): boolean {
 /** Enough for a broken connection or a restarting proxy; anything longer is a durable timer's business. */
 export const MAX_TRIES = 3;
 
+/** True when the node does not know yet what it was asked about. */
+export function isBehind(failure: EndpointFailure): boolean {
+  return verdictOf(failure) === "behind";
+}
+
 /** True when the failure says something about the endpoint, not about the question or about how often we ask. */
 export function isIllness(failure: EndpointFailure): boolean {
   return verdictOf(failure) === "ill";

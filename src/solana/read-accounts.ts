@@ -1,20 +1,29 @@
 /** Reads accounts in batches, in the order asked, null where there is none. */
 import type { Commitment } from "../ledger/ledger.ts";
 import type { EndpointCall } from "./ask.ts";
+import { EndpointFailure } from "./endpoint-failure.ts";
 import type { Account } from "./rpc/account.ts";
 import type { AccountQuery } from "./rpc/rpc-node.ts";
+
+/** A moment of the chain: a node that has not reached the slot is behind. */
+type Moment = Required<Pick<AccountQuery, "commitment" | "minContextSlot">>;
 
 /** A question that reads accounts of one node, as many a call as it takes. `dataSlice` cuts what comes back of each. */
 export function readAccounts(
   addresses: readonly string[],
-  commitment: Commitment,
+  moment: Commitment | Moment,
   dataSlice?: AccountQuery["dataSlice"],
 ): EndpointCall<(Account | null)[]> {
-  const query = { commitment, ...(dataSlice === undefined ? {} : { dataSlice }) };
+  const query: AccountQuery = {
+    ...(typeof moment === "string" ? { commitment: moment } : moment),
+    ...(dataSlice === undefined ? {} : { dataSlice }),
+  };
+  const { minContextSlot = 0 } = query;
   return async ({ rpc, accountsPerCall }) => {
     const accounts: (Account | null)[] = [];
     for (let start = 0; start < addresses.length; start += accountsPerCall) {
       const batch = await rpc.getMultipleAccounts(addresses.slice(start, start + accountsPerCall), query);
+      if (batch.slot < minContextSlot) throw new EndpointFailure("behind", "accounts of an older slot");
       accounts.push(...batch.accounts);
     }
     return accounts;

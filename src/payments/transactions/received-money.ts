@@ -24,7 +24,7 @@ export interface ReceivedMoneyBody {
   readonly received: readonly ReceivedBody[];
   /** The missing rest, in whole units of the expected asset; "0" when nothing is missing. */
   readonly remainingAmount: string;
-  /** A Solana Pay transfer request for the missing rest; null once nothing is waited for. */
+  /** A Solana Pay transfer request for the missing rest; null once nothing is waited for, and while the address is held. */
   readonly paymentUri: string | null;
 }
 
@@ -48,7 +48,9 @@ export function receivedMoney(
     .reduce((sum, { amount }) => sum + amount, 0n);
   const remaining = deposit.amount > counted ? deposit.amount - counted : 0n;
   const amount = formatAmount(remaining, asset.decimals);
-  const isWaiting = transaction.status === "pending" && remaining > 0n;
+  // An address stops waiting before its order hears of it, and what comes then goes back; of a held one nothing goes on.
+  const isOpen = deposit.waitEndedAt === null && deposit.heldReason === null;
+  const isWaiting = isOpen && transaction.status === "pending" && remaining > 0n;
   return {
     received: deposits.map((entry) => ({
       ...shownAmount(entry, assets),

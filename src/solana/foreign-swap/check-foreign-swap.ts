@@ -8,7 +8,7 @@ import type { EndpointCall, NodeContext } from "../ask.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { landingWindow } from "../blockhash-window.ts";
 import { decodeTransaction, type DecodedTransaction } from "../decode-transaction.ts";
-import { EndpointFailure } from "../endpoint-failure.ts";
+import { EndpointFailure, isBehind } from "../endpoint-failure.ts";
 import { ACCOUNT_HEAD } from "../layouts.ts";
 import { feeOf } from "../payment-cost.ts";
 import {
@@ -27,7 +27,7 @@ import { resolveInstructions, type ResolvedInstruction } from "../resolve-instru
 import { type MadeAccount, readRoute, type Route } from "./read-route.ts";
 import { costOf, isWatched, type PricedSwap, type SwapCost } from "./taker-accounts.ts";
 
-/** Programs that a stranger's transaction may call itself: what they can do to a taker shows after the run. */
+/** Programs that a stranger's transaction may call itself. */
 const PROGRAMS: ReadonlySet<string> = new Set([
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -59,7 +59,7 @@ export async function checkForeignSwap(
   const fee = await feeOf(nodes, message);
   const run = await agree(nodes, {
     subject: "the run of a market's swap",
-    question: runOf(decoded, instructions, { ...swap, fee }),
+    question: runOf(nodes, { decoded, instructions, swap: { ...swap, fee } }),
     textOf: (told) => (typeof told === "string" ? told : `${told.spent} ${told.rent}`),
   });
   if (typeof run === "string") return { refused: run };
@@ -77,17 +77,58 @@ export async function checkForeignSwap(
   return { checked: follows([run, fee, instructions], () => ({ unsigned, rent: run.rent })) };
 }
 
+const CLOSE_ACCOUNT = 9;
+// From a wallet, and not from a nonce account or an address that is derived from a wallet.
+const SYSTEM_ASSIGN = 1;
+const SYSTEM_TRANSFER = 2;
+const SYSTEM_CREATE_WITH_SEED = 3;
+const SYSTEM_KINDS = new Set([SYSTEM_ASSIGN, SYSTEM_TRANSFER, SYSTEM_CREATE_WITH_SEED]);
+const SET_AUTHORITY = 6;
+/** Instructions of token accounts, and not of mints, each with the place of the account that has to sign. */
+const SIGNER_OF_TOKEN_KINDS: ReadonlyMap<number, number> = new Map([
+  // Transfer, approve, and both of them checked.
+  [3, 2],
+  [4, 2],
+  [12, 3],
+  [13, 3],
+  [SET_AUTHORITY, 1],
+  [CLOSE_ACCOUNT, 2],
+]);
+/** Initialize and sync: nobody signs. */
+const UNSIGNED_TOKEN_KINDS = new Set([1, 16, 17, 18]);
+/** The owner of a token account, and who may close it; the first two authorities are of mints. */
+const AUTHORITIES_OF_ACCOUNTS = new Set([2, 3]);
+
+/**
+ * Whether all that an instruction can do to a taker shows after the run in the accounts that are looked at. With the same
+ * signature a taker may also be the authority of mints, nonce accounts and addresses derived from the wallet, and one of
+ * the signers of a multisig.
+ */
+function showsAfterRun({ program, accounts, data }: ResolvedInstruction, taker: Address): boolean {
+  const [kind = -1, argument = -1] = data;
+  if (program === SYSTEM_PROGRAM) return SYSTEM_KINDS.has(kind);
+  if (program !== TOKEN_PROGRAM) return PROGRAMS.has(program);
+  if (UNSIGNED_TOKEN_KINDS.has(kind)) return true;
+  if (kind === SET_AUTHORITY && !AUTHORITIES_OF_ACCOUNTS.has(argument)) return false;
+  const signer = SIGNER_OF_TOKEN_KINDS.get(kind);
+  return signer !== undefined && accounts[signer] === taker;
+}
+
 /** What the instructions state that the terms do not allow. */
 function faultOf(instructions: readonly ResolvedInstruction[], swap: ForeignSwap): ForeignSwapFault | null {
-  const isKnown = (instruction: ResolvedInstruction): boolean =>
-    PROGRAMS.has(instruction.program) && readInstruction(instruction).does !== "use_nonce";
-  if (!instructions.every(isKnown)) return "program";
+  if (!instructions.every((each) => showsAfterRun(each, swap.taker))) return "program";
+  // What an account holds when it is closed is known only then.
+  if (instructions.some((each) => closes(each) && each.accounts[1] !== swap.taker)) return "terms";
   const read = instructions.filter(({ program }) => program === JUPITER_PROGRAM).map(readRoute);
   const routes = read.flatMap((each) => (each?.does === "swap" ? each : []));
   const [route] = routes;
   if (route === undefined || routes.length > 1 || read.includes(null)) return "terms";
   const made = read.flatMap((each) => (each?.does === "make_account" ? each : []));
   return keepsTerms(route, swap, unwrapped(made, instructions, swap.taker)) ? null : "terms";
+}
+
+function closes({ program, data }: ResolvedInstruction): boolean {
+  return program === TOKEN_PROGRAM && data[0] === CLOSE_ACCOUNT;
 }
 
 /** Accounts of wrapped SOL that the aggregator makes, and that are closed to the taker in the same transaction. */
@@ -98,17 +139,12 @@ function unwrapped(
 ): ReadonlySet<string | undefined> {
   const closed = new Set(
     instructions
-      .filter(({ program, data, accounts }) => {
-        const [, to, owner] = accounts;
-        return program === TOKEN_PROGRAM && data[0] === CLOSE_ACCOUNT && to === taker && owner === taker;
-      })
+      .filter((each) => closes(each) && each.accounts[1] === taker && each.accounts[2] === taker)
       .map(({ accounts: [account] }) => account),
   );
   const ofTaker = made.filter(({ owner, mint }) => owner === taker && mint === SOL_MINT);
   return new Set(ofTaker.flatMap(({ account }) => (closed.has(account) ? [account] : [])));
 }
-
-const CLOSE_ACCOUNT = 9;
 
 function keepsTerms(
   route: Route,
@@ -130,28 +166,56 @@ function keepsTerms(
 }
 
 /**
- * One endpoint's run. Every account that the instructions name is looked at before, and after the run those that are the
- * taker's or were not there.
+ * One endpoint's run. Of the accounts that the instructions name, those are compared that are the taker's or are not there.
+ * What they hold before the run is read once it is over, and no older than the run: behind one URL stand nodes that are some
+ * slots apart, and money that came to the taker between two of them could be taken unseen.
  */
 function runOf(
-  { bytes }: DecodedTransaction,
-  instructions: readonly ResolvedInstruction[],
-  swap: PricedSwap,
+  nodes: NodeContext,
+  { decoded: { bytes }, instructions, swap }: PricedRun,
 ): EndpointCall<SwapCost | "run" | "takes_more"> {
   const named = [...new Set([swap.taker, ...instructions.flatMap(({ accounts }) => accounts)])];
   const read = readAccounts(named, "confirmed", ACCOUNT_HEAD);
   return async (endpoint) => {
-    const before = await read(endpoint);
-    const watched = named
-      .map((address, index) => ({ address, before: before[index] ?? null }))
-      .filter((each) => isWatched(each, swap));
-    const { err, accounts } = await endpoint.rpc.simulateAccounts(
-      bytes,
-      watched.map(({ address }) => address),
+    const found = await read(endpoint);
+    const watched = named.filter((address, index) =>
+      isWatched({ address, before: found[index] ?? null }, swap),
     );
-    if (err === "BlockhashNotFound") throw new EndpointFailure("behind", "a blockhash it does not know yet");
+    const { err, accounts, slot } = await onceCaughtUp(nodes, async () => {
+      const told = await endpoint.rpc.simulateAccounts(bytes, watched);
+      if (told.err !== "BlockhashNotFound") return told;
+      throw new EndpointFailure("behind", "a blockhash it does not know yet");
+    });
     if (err !== null || accounts === null) return "run";
-    const changes = watched.map((each, index) => ({ ...each, after: accounts[index] ?? null }));
+    const since = { commitment: "confirmed", minContextSlot: slot } as const;
+    const before = await onceCaughtUp(nodes, () => readAccounts(watched, since, ACCOUNT_HEAD)(endpoint));
+    const changes = watched.map((address, index) => ({
+      address,
+      before: before[index] ?? null,
+      after: accounts[index] ?? null,
+    }));
     return costOf(changes, swap) ?? "takes_more";
   };
+}
+
+/** A decoded transaction, and the terms with its fee. */
+interface PricedRun {
+  readonly decoded: DecodedTransaction;
+  readonly instructions: readonly ResolvedInstruction[];
+  readonly swap: PricedSwap;
+}
+
+/** A node of a pool that is a few slots behind has caught up within these two seconds, or another one is met. */
+const PAUSES_MS = [250, 500, 1_250];
+
+async function onceCaughtUp<T>({ clock, closed }: NodeContext, call: () => Promise<T>): Promise<T> {
+  for (const pauseMs of PAUSES_MS) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof EndpointFailure && isBehind(error))) throw error;
+      await clock.sleep(pauseMs, closed);
+    }
+  }
+  return await call();
 }

@@ -1,10 +1,11 @@
 /** Compares what a taker has before and after a run. */
-import { addressOf, SOL_MINT } from "../../address.ts";
+import { type Address, addressOf, SOL_MINT } from "../../address.ts";
 import type { ForeignSwap } from "../../ledger/foreign-swap.ts";
+import { associatedTokenAccount } from "../associated-token-account.ts";
 import { isTokenProgram, SYSTEM_PROGRAM } from "../programs.ts";
 import { MAX_PRIORITY_FEE as MAX_COST } from "../priority-fee.ts";
 import type { Account } from "../rpc/account.ts";
-import { readTokenAccount } from "../token-accounts.ts";
+import { programOf, readTokenAccount } from "../token-accounts.ts";
 
 /** An account before and after the run; null where there is none. */
 export interface AccountChange {
@@ -22,7 +23,7 @@ export interface PricedSwap extends ForeignSwap {
 export interface SwapCost {
   /** The fee and what else leaves in SOL, such as a tip; 0 where SOL comes in, since both mix there. */
   readonly spent: bigint;
-  /** Rent of the taker's new token accounts. */
+  /** What is left in the taker's token accounts in SOL: the rent of new ones. */
   readonly rent: bigint;
 }
 
@@ -41,8 +42,7 @@ export function isWatched(
   { address, before }: Omit<AccountChange, "after">,
   { taker }: ForeignSwap,
 ): boolean {
-  const isNew = before === null || (before.owner === SYSTEM_PROGRAM && before.data.length === 0);
-  return address === taker || isNew || holdingOf(before, taker) !== null;
+  return address === taker || !isThere(before) || holdingOf(before, taker) !== null;
 }
 
 /** Null when the taker lacks more than the terms say, or somebody has got power over an account of the taker. */
@@ -50,11 +50,12 @@ export function costOf(changes: readonly AccountChange[], swap: PricedSwap): Swa
   const { taker, give, get, inputAmount, leastAmount, fee } = swap;
   const wallet = changes.find(({ address }) => address === taker);
   if (wallet?.after?.owner !== SYSTEM_PROGRAM || wallet.after.data.length > 0) return null;
-  const held = changes.map(({ before, after }) => ({
-    before: holdingOf(before, taker),
-    after: holdingOf(after, taker),
+  const held = changes.map((at) => ({
+    at,
+    before: holdingOf(at.before, taker),
+    after: holdingOf(at.after, taker),
   }));
-  if (!held.every(({ before, after }) => isStillTheTakers(before, after))) return null;
+  if (!held.every(({ at, ...holdings }) => isStillTheTakers(at, holdings, taker))) return null;
   const change = (mint: string): bigint =>
     held.reduce((sum, { before, after }) => sum + amountOf(after, mint) - amountOf(before, mint), 0n);
   const mints = new Set(held.flatMap(({ before, after }) => [before?.mint ?? [], after?.mint ?? []].flat()));
@@ -73,18 +74,39 @@ export function costOf(changes: readonly AccountChange[], swap: PricedSwap): Swa
   const lost = (get === null ? leastAmount : 0n) - (give === null ? inputAmount : 0n) - lamports;
   // Where SOL comes in, whatever else left would be missing of it.
   if (lost > (get === null ? fee : MAX_COST) || fee > MAX_COST) return null;
+  // SOL that is left in an account of tokens is the taker's, who has it back only where the account can be closed.
   const rent = held.reduce(
-    (sum, { before, after }) => (before === null && after !== null ? sum + after.lamports : sum),
+    (sum, { before, after }) =>
+      after !== null && (before === null || after.mint !== SOL_MINT)
+        ? sum + after.lamports - (before?.lamports ?? 0n)
+        : sum,
     0n,
   );
+  if (rent > MAX_COST) return null;
   return { spent: get === null || lost < 0n ? 0n : lost, rent };
 }
 
-/** Whether the account gives nobody else more power than before. An account of wrapped SOL may be closed. */
-function isStillTheTakers(before: Holding | null, after: Holding | null): boolean {
-  if (before === null) return after === null || after.isFree;
-  if (after === null) return before.mint === SOL_MINT;
-  return after.mint === before.mint && (after.isFree || after.powers === before.powers);
+/**
+ * Whether the account gives nobody else more power than before. An account of wrapped SOL may be closed. An account that is
+ * new at an address where others look for the taker's tokens belongs to the taker.
+ */
+function isStillTheTakers(
+  { address, after: left }: AccountChange,
+  { before, after }: { readonly before: Holding | null; readonly after: Holding | null },
+  taker: Address,
+): boolean {
+  if (after !== null) {
+    const isSame = before === null || before.mint === after.mint;
+    return isSame && (after.isFree || after.powers === before?.powers);
+  }
+  if (before !== null) return before.mint === SOL_MINT && !isThere(left);
+  const program = left === null ? null : programOf(left.owner);
+  const read = left === null || program === null ? null : readTokenAccount(left.data);
+  return read === null || program === null || address !== associatedTokenAccount(taker, read.mint, program);
+}
+
+function isThere(account: Account | null): boolean {
+  return account !== null && (account.owner !== SYSTEM_PROGRAM || account.data.length > 0);
 }
 
 function amountOf(holding: Holding | null, mint: string): bigint {

@@ -254,11 +254,12 @@ export class RpcNode {
   async simulateAccounts(
     bytes: Uint8Array,
     addresses: readonly string[],
-  ): Promise<z.output<typeof SHAPES.simulatedAccounts>["value"]> {
+  ): Promise<z.output<typeof SHAPES.simulatedAccounts>["value"] & { readonly slot: number }> {
     const accounts = { encoding: "base64", addresses };
     const query = { encoding: "base64", commitment: "confirmed", sigVerify: false, accounts };
     const params = [Buffer.from(bytes).toString("base64"), query];
-    return (await this.#ask(SHAPES.simulatedAccounts, "simulateTransaction", params)).value;
+    const { context, value } = await this.#ask(SHAPES.simulatedAccounts, "simulateTransaction", params);
+    return { slot: context.slot, ...value };
   }
 
   /** Sends it without trying it before, and leaves sending it again to us. */

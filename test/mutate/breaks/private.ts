@@ -15,6 +15,20 @@ export const PRIVATE_BREAKS: readonly Break[] = [
     tests: ["payments/private/payment-uri.test.ts"],
   },
   {
+    property: "no payment is requested at an address that has stopped waiting",
+    file: "src/payments/transactions/received-money.ts",
+    text: "const isOpen = deposit.waitEndedAt === null && ",
+    replacement: "const isOpen = ",
+    tests: ["payments/private/payment-uri.test.ts"],
+  },
+  {
+    property: "no payment is requested at an address that is held",
+    file: "src/payments/transactions/received-money.ts",
+    text: " && deposit.heldReason === null;",
+    replacement: ";",
+    tests: ["payments/private/payment-uri.test.ts"],
+  },
+  {
     property: "no payment is requested for an order that is over",
     file: "src/payments/transactions/received-money.ts",
     text: 'transaction.status === "pending" && remaining > 0n',

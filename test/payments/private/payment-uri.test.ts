@@ -14,6 +14,9 @@ import {
 import { createAssociatedTokenAccountIdempotentInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { expect, vi } from "vitest";
+import type { DepositRecord } from "../../../src/payments/tables/deposits.ts";
+import { assetsWith } from "../../../src/payments/assets/assets.ts";
+import { receivedMoney } from "../../../src/payments/transactions/received-money.ts";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
@@ -115,6 +118,23 @@ test("what is shown asks for the missing rest, and for nothing once it is cancel
   const cancelled = await world.sendTo();
   await world.service.cancelTransaction(world.customer, cancelled.id);
   expect(await world.shown(cancelled)).toMatchObject({ status: "cancelled", paymentUri: null });
+});
+
+test("no payment is asked for at an address that is held, or that has stopped waiting before its order heard of it", async ({
+  world,
+}) => {
+  const { id, address } = await world.sendTo();
+  const view = await world.storage.transaction(id);
+  const [deposit] = await world.storage.deposits([address]);
+  if (view === null || deposit === undefined) throw new Error("the order is stored");
+  const { USDC, USDT } = world.mints;
+  const assets = assetsWith({ USDC, USDT });
+  const uriOf = (changed: Partial<DepositRecord>): string | null =>
+    receivedMoney({ ...view, deposit: { ...deposit, ...changed } }, [], assets).paymentUri;
+  expect(view.transaction.status).toBe("pending");
+  expect(uriOf({})).toMatch(/^solana:/);
+  expect(uriOf({ waitEndedAt: world.clock.now() })).toBeNull();
+  expect(uriOf({ heldReason: "database_gap" })).toBeNull();
 });
 
 test("the label is the order's reference, which changes nothing else of the request", async ({ world }) => {

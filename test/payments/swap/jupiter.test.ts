@@ -1,12 +1,17 @@
 /** Swaps of wallets through Jupiter: what its transactions must be, whoever has built them. */
 import {
   AuthorityType,
+  createAssociatedTokenAccountIdempotentInstruction,
   createApproveInstruction,
+  createCloseAccountInstruction,
+  createMintToInstruction,
   createSetAuthorityInstruction,
+  createThawAccountInstruction,
   createTransferCheckedInstruction,
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { describe, expect } from "vitest";
+import { SOL_MINT } from "../../../src/address.ts";
 import { jupiterProvider } from "../../../src/payments/swap-provider/jupiter-provider.ts";
 import { formatAmount } from "../../../src/amount.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../../../src/ledger/routing.ts";
@@ -16,7 +21,8 @@ import { associatedTokenAddress } from "../../../src/local/index.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
 import { swapTest } from "../../kit/swap-test.ts";
-import { keyOf } from "../../solana/signed-transaction.ts";
+import { elapsed } from "../../solana/scripted-node.ts";
+import { keyOf, land } from "../../solana/signed-transaction.ts";
 import { type Asked, type Lie, lyingNode, type LyingNode } from "../private/lying-nodes.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { type Draft, jupiterMarket, type JupiterMarket } from "./jupiter-market.ts";
@@ -152,6 +158,8 @@ describe("an order that is refused before its taker sees it", () => {
     new PublicKey(associatedTokenAddress(owner.toBase58(), world.mints.USDC));
   const usdtOf = (world: SwapFixture, owner: PublicKey): PublicKey =>
     new PublicKey(associatedTokenAddress(owner.toBase58(), world.mints.USDT));
+  const wrappedOf = (owner: PublicKey): PublicKey =>
+    new PublicKey(associatedTokenAddress(owner.toBase58(), SOL_MINT));
   const twists: Record<string, [ForeignSwapFault, (draft: Draft, world: SwapFixture) => void]> = {
     "another fee payer": [
       "fee_payer",
@@ -229,6 +237,15 @@ describe("an order that is refused before its taker sees it", () => {
         );
       },
     ],
+    "SOL that is left in a token account of the taker": [
+      "takes_more",
+      (draft, world) => {
+        const account = usdcOf(world, draft.taker);
+        draft.more.push(
+          SystemProgram.transfer({ fromPubkey: draft.taker, toPubkey: account, lamports: 60_000_000 }),
+        );
+      },
+    ],
     "a delegate of the taker's account": [
       "takes_more",
       (draft, world) => {
@@ -245,6 +262,79 @@ describe("an order that is refused before its taker sees it", () => {
       "takes_more",
       (draft, world) => {
         draft.more.push(ownedBy(usdcOf(world, draft.taker), draft.taker, AuthorityType.CloseAccount));
+      },
+    ],
+    "another owner of an account that is made for the taker": [
+      "takes_more",
+      (draft) => {
+        const { taker } = draft;
+        const sol = new PublicKey(SOL_MINT);
+        const made = createAssociatedTokenAccountIdempotentInstruction(taker, wrappedOf(taker), taker, sol);
+        draft.more.push(made, ownedBy(wrappedOf(taker), taker, AuthorityType.AccountOwner));
+      },
+    ],
+    "tokens that the taker may mint": [
+      "program",
+      (draft, world) => {
+        const mint = new PublicKey(world.mints.USDC);
+        draft.more.push(createMintToInstruction(mint, usdcOf(world, stranger), draft.taker, 1n));
+      },
+    ],
+    "tokens of a multisig that the taker may sign for": [
+      "program",
+      (draft, world) => {
+        const mint = new PublicKey(world.mints.USDC);
+        const [from, to] = [usdcOf(world, stranger), usdcOf(world, draft.market)];
+        draft.more.push(createTransferCheckedInstruction(from, mint, to, stranger, 1n, 6, [draft.taker]));
+      },
+    ],
+    "a mint of the taker's given to another": [
+      "program",
+      (draft, world) => {
+        const mint = new PublicKey(world.mints.USDC);
+        draft.more.push(ownedBy(mint, draft.taker, AuthorityType.MintTokens));
+      },
+    ],
+    "an account of another thawed by the taker": [
+      "program",
+      (draft, world) => {
+        const mint = new PublicKey(world.mints.USDC);
+        draft.more.push(createThawAccountInstruction(usdcOf(world, stranger), mint, draft.taker));
+      },
+    ],
+    "wrapped SOL of the taker, whatever is left of it, to a stranger": [
+      "terms",
+      (draft) => {
+        const { taker } = draft;
+        const sol = new PublicKey(SOL_MINT);
+        const made = createAssociatedTokenAccountIdempotentInstruction(taker, wrappedOf(taker), taker, sol);
+        draft.more.push(made, createCloseAccountInstruction(wrappedOf(taker), stranger, taker));
+      },
+    ],
+    "the SOL of the taker's nonce account": [
+      "program",
+      (draft) => {
+        const withdrawal = {
+          noncePubkey: stranger,
+          authorizedPubkey: draft.taker,
+          toPubkey: draft.market,
+          lamports: 1,
+        };
+        draft.more.push(SystemProgram.nonceWithdraw(withdrawal));
+      },
+    ],
+    "the SOL of an address that is derived from the taker": [
+      "program",
+      (draft) => {
+        const derived = {
+          fromPubkey: stranger,
+          basePubkey: draft.taker,
+          toPubkey: draft.market,
+          lamports: 1n,
+          seed: "savings",
+          programId: SystemProgram.programId,
+        };
+        draft.more.push(SystemProgram.transfer(derived));
       },
     ],
     "a wallet given to a program": [
@@ -334,16 +424,9 @@ describe("an order that is refused before its taker sees it", () => {
       draft.blockhash = stranger.toBase58();
     };
     const wanted = { sender: alice, give: "USDC", get: "USDT", amount: "100" };
-    let isOver = false;
-    const quoted = world.quote(caller, wanted).finally(() => {
-      isOver = true;
-    });
     // Two seconds long a node of a pool may still catch up.
-    const refused = expectRefusal(quoted, "UPSTREAM_ERROR", { retryAfter: 2 });
-    while (!isOver) {
-      await new Promise(setImmediate);
-      world.clock.advance(10);
-    }
+    const refused = expectRefusal(world.quote(caller, wanted), "UPSTREAM_ERROR", { retryAfter: 2 });
+    await elapsed(world.clock, refused);
     await refused;
     expect(faults).toEqual(["blockhash"]);
   });
@@ -364,6 +447,53 @@ describe("an order that is refused before its taker sees it", () => {
     expect(faults).toEqual([]);
     await expectRefusal(world.quote(caller, wanted), "INSUFFICIENT_LIQUIDITY", NONE);
     expect(faults).toEqual(["takes_more"]);
+  });
+
+  test("N10: another owner of wrapped SOL that the taker has kept", async ({ scene }) => {
+    const { world, jupiter, caller, alice, faults } = scene;
+    const taker = keyOf(alice);
+    const sol = new PublicKey(SOL_MINT);
+    await land(world, {
+      signers: [alice],
+      instructions: [createAssociatedTokenAccountIdempotentInstruction(taker, wrappedOf(taker), taker, sol)],
+    });
+    jupiter.twist = (draft) => {
+      draft.more.push(ownedBy(wrappedOf(taker), taker, AuthorityType.AccountOwner));
+    };
+    const wanted = { sender: alice, give: "USDC", get: "USDT", amount: "100" };
+    await expectRefusal(world.quote(caller, wanted), "INSUFFICIENT_LIQUIDITY", NONE);
+    expect(faults).toEqual(["takes_more"]);
+  });
+
+  test("N10: money that came to the taker a moment ago, and that one node of a pool does not know yet", async ({
+    scene,
+  }) => {
+    const { world, jupiter, caller, alice, faults, nodes } = scene;
+    const account = usdcOf(world, keyOf(alice));
+    const mint = new PublicKey(world.mints.USDC);
+    jupiter.twist = ({ taker, market, more }) => {
+      const stolen = usdcOf(world, market);
+      more.push(createTransferCheckedInstruction(account, mint, stolen, taker, 1_000_000_000n, 6));
+    };
+    for (const node of nodes) node.tell(wasEmpty(account));
+    const wanted = { sender: alice, give: "SOL", get: "USDT", amount: "1" };
+    await expectRefusal(world.quote(caller, wanted), "INSUFFICIENT_LIQUIDITY", NONE);
+    expect(faults).toEqual(["takes_more"]);
+  });
+
+  test("N3: nodes of a pool that are behind the run are given two seconds to catch up", async ({ scene }) => {
+    const { world, caller, alice, nodes } = scene;
+    for (const node of nodes) {
+      let met = 0;
+      node.tell(({ method, params, truth }) => {
+        const asksSince = method === "getMultipleAccounts" && "minContextSlot" in (params[1] as object);
+        if (!asksSince || (met += 1) > 3) return undefined;
+        return truth().then((told) => ({ ...(told as object), context: { slot: 1 } }));
+      });
+    }
+    const quoted = world.quote(caller, { sender: alice, give: "USDC", get: "USDT", amount: "100" });
+    expect(await elapsed(world.clock, quoted)).toBeGreaterThanOrEqual(2_000);
+    expect(await quoted).toHaveProperty("transaction");
   });
 
   test("N10: without any transaction, or with one that is none", async ({ scene }) => {
@@ -413,6 +543,24 @@ function leaves(account: PublicKey, amount: bigint): Lie {
   };
   return (asked) =>
     asked.method === "simulateTransaction" && "accounts" in (asked.params[1] as object)
+      ? retold(asked)
+      : undefined;
+}
+
+/** Reads that any node may answer find nothing in a token account yet. */
+function wasEmpty(account: PublicKey): Lie {
+  const retold = async ({ params, truth }: Asked): Promise<unknown> => {
+    const told = (await truth()) as { value: ({ data: string[] } | null)[] };
+    const value = told.value.map((each, index) => {
+      if (each === null || (params[0] as string[])[index] !== account.toBase58()) return each;
+      const data = Buffer.from(each.data[0] ?? "", "base64");
+      data.writeBigUInt64LE(0n, 64);
+      return { ...each, data: [data.toString("base64"), "base64"] };
+    });
+    return { ...told, value };
+  };
+  return (asked) =>
+    asked.method === "getMultipleAccounts" && !("minContextSlot" in (asked.params[1] as object))
       ? retold(asked)
       : undefined;
 }
