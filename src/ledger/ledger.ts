@@ -270,6 +270,7 @@ export type LedgerReads = Omit<
   | "sizeOf"
   | "explainError"
   | "restricted"
+  | "takeSendPlace"
   | "readLimit"
   | "bidCeiling"
   | "close"
@@ -404,7 +405,7 @@ export interface Ledger extends RoutingLedger {
    * Takes the place of the first send of bytes that are yet to be signed, or of one more send of the same bytes: false where no endpoint that takes broadcasts has one
    * within its limit, or all of them rest after a 429. Half of the places are left to first sends. Asks no node.
    */
-  takeSendPlace(kind: "first" | "again"): Promise<Hint<boolean>>;
+  takeSendPlace(kind: "first" | "again"): Promise<boolean>;
   /** Lists present disagreements between endpoints: decisions that depend on a disputed fact wait for agreement. */
   disputes(): Promise<Evidence<readonly EndpointDispute[]>>;
   /**

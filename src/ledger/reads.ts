@@ -127,7 +127,6 @@ export const READS = {
     witnesses: "any",
     decides: "what attention tells of endpoints that are asked too often",
   },
-  takeSendPlace: { belief: "hint", witnesses: "one", decides: "whether something is signed now" },
   disputes: {
     belief: "evidence",
     witnesses: "any",

@@ -88,6 +88,7 @@ export function ledgerOfNodes(options: NodeOptions, watch: HealthWatch, closed: 
     ...readsOf(all, all),
     sizeOf: async (plan) => sizeOf(plan),
     explainError: async (plan, error) => explainError(plan, error),
+    takeSendPlace: async (kind) => takeSendPlace(nodes, kind),
     restricted: async (restriction) => {
       const { believed, configured } = restrict(nodes, restriction);
       return readsOf(askingOf(believed), askingOf(configured));
@@ -150,7 +151,6 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     witnesses: surveyed(witnessCount),
     endpoints: surveyed(endpointStatuses),
     rateLimited: surveyed(rateLimited),
-    takeSendPlace: surveyed(takeSendPlace),
     time: surveyed(async (asked) => chainTime(asked)),
     disputes: surveyed(async ({ disputes }) => unasked(disputes.standing())),
     amountsIn: surveyed(amountsIn),
