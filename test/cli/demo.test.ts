@@ -77,12 +77,12 @@ test.runIf(!QUICK)(
     );
     expect(second).toMatch(/kill [^]*restart [^]*after +Alice has 975 USDC, Bob has 28 USDC/);
 
-    expect(inPrivate).toMatch(/to deposit 25\.0882 USDC\n +of which fee 0\.0882 USDC: network/);
+    expect(inPrivate).toMatch(/to deposit 25\.088\d+ USDC\n +of which fee 0\.088\d+ USDC: network/);
     expect(inPrivate).toMatch(
-      /uri +solana:\w+\?amount=25\.0882&spl-token=\w+&label=tx_\w+\n( +[█▄▀ ]+\n){20}/,
+      /uri +solana:\w+\?amount=25\.088\d+&spl-token=\w+&label=tx_\w+\n( +[█▄▀ ]+\n){20}/,
     );
     expect(inPrivate).toMatch(
-      /deposit [^]*kill [^]*restart [^]*after +Alice has 949\.9118 USDC, Bob has 53 USDC/,
+      /deposit [^]*kill [^]*restart [^]*after +Alice has 949\.911\d+ USDC, Bob has 53 USDC/,
     );
     expect(inPrivate).toMatch(/✓ Bob got exactly 25 USDC, once, \d+\.\d s after the deposit/);
     expect(inPrivate).toContain("✓ the transaction that paid Bob does not name Alice");

@@ -6,8 +6,11 @@ import { CUSTOMER, DESK, SPONSOR, TREASURY } from "./house.ts";
 import type { Asset, Order } from "./order.ts";
 import type { Books, World } from "./world.ts";
 
-/** A refund costs its receiver what the network asks for it, which is kept: far less than a cent of either asset. */
-const MAX_PER_REFUND = 10_000n;
+/**
+ * A refund costs its receiver what the network asks for it and the most that it may have to bid, which is kept: little more than
+ * a cent, in lamports and in millionths of a dollar.
+ */
+const mostPerRefund = (asset: Asset): bigint => (asset === "SOL" ? 75_000n : 11_250n);
 
 /** One sentence per broken promise; empty when all hold, and where nothing was ordered. */
 export async function brokenMoneyPromises(world: World): Promise<readonly string[]> {
@@ -58,7 +61,7 @@ async function brokenBooks(world: World): Promise<string[]> {
     add(CUSTOMER, deposit.asset, returned);
     add(TREASURY, deposit.asset, kept);
     if (fee !== (isPaid ? deposit.fee : 0n)) broken.push(`${payment} cost ${fee}, not ${deposit.fee}`);
-    if (kept < fee || kept - fee > MAX_PER_REFUND * BigInt(refunds.length)) {
+    if (kept < fee || kept - fee > mostPerRefund(deposit.asset) * BigInt(refunds.length)) {
       broken.push(`${kept} of ${payment} was kept, and its fee was ${fee}`);
     }
     const spent = isPaid ? (given?.amount ?? each * BigInt(paid.length)) : 0n;
