@@ -11,8 +11,11 @@ const EMPTY_ACCOUNT_BYTES = 128n;
 const TOKEN_ACCOUNT_BYTES = EMPTY_ACCOUNT_BYTES + 165n;
 /** One for a payout and one for each of a few refunds. */
 const MAX_LOST_LOANS = 4n;
-/** What a refund and the sweep after it cost on a chain without priority fees: two signatures each. */
+/** What a refund and the sweep after it cost without a bid: two signatures each. */
 const NETWORK_FEES = 20_000n;
+/** What a refund may bid at most, and more than both bid at the floor, in lamports. */
+const HIGHEST_BID = 50_000n;
+const LEAST_BIDS = 500n;
 
 /** One sentence for each thing that does not add up, where no database believed what is not so. */
 export async function brokenOrder(books: Books, order: LivedOrder): Promise<readonly string[]> {
@@ -146,7 +149,10 @@ async function brokenKeeping(books: Books, order: LivedOrder, asset: Asset): Pro
   return broken;
 }
 
-/** What a refund holds back, in base units: at least, and at most, should the sender need an account. */
+/**
+ * What a refund holds back, in base units: the signatures of two transactions and the most that it may bid; and at most besides
+ * the least bids of both, and an account should the sender need one.
+ */
 function refundCost(
   { past: { dearestByte } }: Books,
   { words }: LivedOrder,
@@ -156,5 +162,6 @@ function refundCost(
   const worth = (lamports: bigint): bigint =>
     asset === "SOL" ? lamports : (lamports * 150n + 999n) / 1_000n;
   const rent = asset !== "SOL" && words.sender === "withoutTokens" ? dearestByte * TOKEN_ACCOUNT_BYTES : 0n;
-  return [worth(NETWORK_FEES), worth(NETWORK_FEES + rent)];
+  const least = NETWORK_FEES + HIGHEST_BID;
+  return [worth(least), worth(least + LEAST_BIDS + rent)];
 }
