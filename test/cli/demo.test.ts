@@ -93,7 +93,10 @@ test.runIf(!QUICK)(
     expect(counts.at(-1)).toBe(99);
     expect(payroll).toMatch(/→ failed\n +reason +PARTIAL_PAYOUT: 99 were paid, 1 was not\n/);
     expect(payroll).toContain("✓ 99 people got exactly their own amount, once");
-    expect(payroll).toMatch(/✓ 154\.481312 deposited = 149\.08 paid \+ 1\.417 refunded \+ 3\.984312 kept/);
+    // How long programs seek the accounts of new wallets decides what is bid: some ten-thousandths more or less.
+    expect(payroll).toMatch(
+      /✓ 154\.48\d+ deposited = 149\.08 paid \+ 1\.4(09|1)\d* refunded \+ 3\.9(9[23]|8)\d* kept/,
+    );
     expect(noticesIn(payroll)).toEqual(expect.arrayContaining(["pending", "failed"]));
 
     expect(swap).toMatch(
