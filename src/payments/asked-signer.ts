@@ -8,7 +8,7 @@ import type { AskPart } from "./host-parts.ts";
 const MIN_DEADLINE_MS = 1_000;
 /** An hour: a person who approves may be at lunch. */
 const MAX_DEADLINE_MS = 3_600_000;
-/** A signature takes 64 bytes; one that nobody asks for again is forgotten after so many others. */
+/** Requests are remembered up to this number, and the oldest is forgotten first: a signature takes 64 bytes. */
 const MOST_REQUESTS = 1_000;
 
 /** An option that is a signer. */
@@ -23,8 +23,8 @@ export const signerOption: z.ZodType<Signer, Signer> = objectWith<Signer>(
 );
 
 /**
- * The signer, called through `ask`. While a request for a message is open, others for the same bytes wait for it and make
- * none. An answer after the deadline is kept for whoever asks for the same bytes again.
+ * The signer, called through `ask`. While a request for a message is open, other callers of the same bytes wait for its
+ * answer. An answer that comes after the deadline is kept for the next caller of the same bytes.
  */
 export function askedSigner(signer: Signer, part: string, ask: AskPart): Signer {
   const { address, deadlineMs } = signer;

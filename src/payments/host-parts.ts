@@ -5,7 +5,7 @@ import { callHost, HostSilentError } from "./call-host.ts";
 /** A call of one part. Its signal is aborted when the answer is not waited for any more. */
 export type PartCall<T> = (signal: AbortSignal) => Promise<T>;
 
-/** The time for one answer, in milliseconds: at most so much, or exactly so much whatever other parts have. */
+/** The deadline of one answer, in milliseconds. A number can only shorten the deadline of all parts; `exactly` replaces it. */
 export type PartDeadline = number | { readonly exactly: number };
 
 /** Asks a part by its name. Rejects as it does, and when it does not answer. */

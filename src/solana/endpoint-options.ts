@@ -83,7 +83,7 @@ const endpointOption = z.preprocess(
   endpointSettings,
 );
 
-/** The option `endpoints`: each once, and for each role at least one of them. */
+/** The option `endpoints`: every URL once, and at least one endpoint for each role. */
 export const endpointsOption = z
   .array(endpointOption)
   .min(1, { error: "expected at least one endpoint" })

@@ -83,7 +83,7 @@ export function isAsked({ roles }: Pick<Endpoint, "roles">): boolean {
   return roles.some((role) => role !== "send");
 }
 
-/** The chain an endpoint serves; asked once, unless it was another one than that of the others. */
+/** The chain that an endpoint serves. An endpoint is asked once, and again after it has named another chain than the others. */
 export async function chainOf(endpoint: Endpoint): Promise<string> {
   endpoint.genesisHash ??= await endpoint.rpc.getGenesisHash();
   return endpoint.genesisHash;

@@ -5,7 +5,7 @@
 import { elapsed } from "../runtime.ts";
 import type { NodeContext } from "./ask.ts";
 import { withRole } from "./endpoint.ts";
-import { EndpointFailure } from "./endpoint-failure.ts";
+import { EndpointFailure, isBehind } from "./endpoint-failure.ts";
 import { troubleOf, unavailable } from "./unavailable.ts";
 
 // Five slots are made meanwhile: a node of a pool that was so far behind has then heard what was true at the beginning.
@@ -34,4 +34,18 @@ export async function untilKnown<T>(
     closed,
     withRole(nodes.endpoints, "witness").map((endpoint) => troubleOf(endpoint, BEHIND)),
   );
+}
+
+/** The answer of one endpoint's call. The call is made again while it meets a node that is behind, five times in all. */
+export async function onceCaughtUp<T>({ clock, closed }: NodeContext, call: () => Promise<T>): Promise<T> {
+  const [, ...pauses] = PAUSES_MS;
+  for (const pauseMs of pauses) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof EndpointFailure && isBehind(error))) throw error;
+      await clock.sleep(pauseMs, closed);
+    }
+  }
+  return await call();
 }

@@ -1,4 +1,4 @@
-/** Checks before a service goes live: whether its witnesses are independent of each other. */
+/** Checks before a service goes live: whether its witnesses are of different providers. */
 import { isIP } from "node:net";
 import type { Diagnosis } from "../../service/diagnosis.ts";
 import { fine, warning, type Finding } from "./finding.ts";

@@ -2,7 +2,15 @@
  * Decides what the next attempt of a payment bids for its place in a block: more only where an endpoint took the earlier
  * bytes and their blockhash passed without them, since an outage or a full queue says nothing about a price.
  */
-import type { Bid, UnsignedTransaction } from "../../ledger/routing.ts";
+import {
+  TOKEN_ACCOUNT_BYTES,
+  type Bid,
+  type RoutingLedger,
+  type TransactionPlan,
+  type UnsignedTransaction,
+} from "../../ledger/routing.ts";
+import type { Clock } from "../../runtime.ts";
+import { depositContext } from "../deposit-context.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { DAY_MS, raisedBids, spend, spendingId, spentInADay } from "../spending.ts";
 import type { AttemptRecord, PaymentRecord } from "../tables/payments.ts";
@@ -26,23 +34,22 @@ export function passedBid(
   return takenAt === null || bids.last === id ? bids : { ...bids, passed: bids.passed + 1, last: id };
 }
 
-/** What raised bids cost the operator is counted in a storage, by the sponsor that pays. */
+/** Dependencies of bids. */
 interface BiddingRules {
-  readonly storage: Pick<PaymentStorage, "spent">;
+  readonly storage: Pick<PaymentStorage, "spent" | "load">;
+  readonly ledger: Pick<RoutingLedger, "bidCeiling" | "rentMinimum">;
+  readonly clock: Clock;
+  /** The sponsor's address: raised bids are counted by it. */
   readonly sponsor: string;
   /** The most that raised bids may be within 24 hours, in lamports. */
   readonly mostRaisedPerDay: bigint;
 }
 
-/**
- * The payment that bids. `ceiling` is what its order has reserved for the bid of a transaction, and `paid` the part of it that
- * the customer has paid for, in lamports.
- */
+/** The payment that bids. */
 interface BiddingPayment {
-  readonly row: Pick<PaymentRecord, "kind">;
+  readonly row: Pick<PaymentRecord, "kind" | "address">;
   readonly stored: StoredPlan;
-  readonly ceiling: bigint;
-  readonly paid: bigint;
+  readonly plan: TransactionPlan;
 }
 
 /** A bid, and what belongs into the commit of the attempt that makes it. */
@@ -52,35 +59,56 @@ export interface NextBid {
 }
 
 /**
- * The customer pays for the estimate of the quote and one raise, and nothing for a sweep. What is above is the operator's: where the day has no room for it, the
- * bid stays below.
+ * The next bid of a payment. The customer pays for the estimate of the quote and one raise, and nothing for a sweep. Higher bids
+ * are the operator's: where the day has no room for one, the bid stays below.
  */
-export async function nextBid(
-  { storage, sponsor, mostRaisedPerDay }: BiddingRules,
-  { row, stored, ceiling, paid: most }: BiddingPayment,
-  now: number,
-): Promise<NextBid> {
+export async function nextBid(rules: BiddingRules, payment: BiddingPayment): Promise<NextBid> {
+  const { row, stored } = payment;
   const { first, passed } = stored.bids ?? NO_BIDS;
+  const { ceiling, paidCeiling } = await limitsOf(rules, payment);
   const isSweep = row.kind === "sweep";
   const from = isSweep ? "floor" : "estimate";
   const paidRaises = isSweep ? 0 : 1;
+  const atLeast = BigInt(first) * RAISE;
   const paid = {
     from,
-    atLeast: Math.min(passed, paidRaises) === 0 ? 0n : BigInt(first) * RAISE,
-    ceiling: most < ceiling ? most : ceiling,
+    atLeast: Math.min(passed, paidRaises) === 0 ? 0n : atLeast,
+    ceiling: paidCeiling,
   } as const;
   if (passed <= paidRaises) return { bid: paid, count: () => [] };
+  const { storage, clock, sponsor, mostRaisedPerDay } = rules;
+  const now = clock.now();
   const purse = raisedBids(sponsor);
   const spent = await spentInADay(storage, purse, now);
   if (spent + ceiling > mostRaisedPerDay) return { bid: paid, count: () => [] };
-  const raised =
-    passed === 1 ? { ...paid, atLeast: BigInt(first) * RAISE } : ({ from: "ceiling", ceiling } as const);
   const atMost = { total: mostRaisedPerDay, since: now - DAY_MS };
   return {
-    bid: raised,
+    bid: passed === 1 ? { from, atLeast, ceiling } : { from: "ceiling", ceiling },
     count: (signature, { priorityFee }) =>
       spend({ signature, purse, amount: priorityFee }, now).map((write) => ({ ...write, atMost })),
   };
+}
+
+/** Payments whose bid the fee of the order pays. */
+const PAID_BY_ORDER: ReadonlySet<PaymentRecord["kind"]> = new Set(["payout", "swap", "plan"]);
+
+/** What an order has reserved for the bid of a transaction, and the part that its customer has paid for, in lamports. */
+async function limitsOf(
+  { storage, ledger }: BiddingRules,
+  { row: { kind, address }, plan: { moves } }: BiddingPayment,
+): Promise<{ readonly ceiling: bigint; readonly paidCeiling: bigint }> {
+  const { bidCeiling = ledger.bidCeiling, paidBid = bidCeiling } = await depositContext(storage, address);
+  const reserved = BigInt(bidCeiling);
+  if (PAID_BY_ORDER.has(kind)) return { ceiling: reserved, paidCeiling: least(BigInt(paidBid), reserved) };
+  if (kind !== "sweep") return { ceiling: reserved, paidCeiling: reserved };
+  // A sweep that bids more than half of the rent that it brings back is better made in a cheaper hour.
+  const markers = moves.filter(({ does }) => does === "unmark").length;
+  const ceiling = least((BigInt(markers) * (await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES))) / 2n, reserved);
+  return { ceiling, paidCeiling: ceiling };
+}
+
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
 }
 
 /**

@@ -9,12 +9,7 @@ import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import {
-  TOKEN_ACCOUNT_BYTES,
-  type TransactionFault,
-  type TransactionPlan,
-  type UnsignedTransaction,
-} from "../../ledger/routing.ts";
+import type { TransactionFault, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import { signTransaction, type Signer } from "../../ledger/sign-transaction.ts";
 import type { Logger } from "../../runtime.ts";
 import { smallestAmount, type Assets } from "../assets/assets.ts";
@@ -82,9 +77,7 @@ interface PaymentInHand {
 const CANNOT_BE_MADE = "payment_cannot_be_made";
 /** The reason why an address is held whose attempts landed with errors again and again, at the sponsor's cost. */
 const PAYMENT_FAILS = "payment_fails";
-/** Payments whose bid is paid by the order's fee. */
-const PAID_BY_ORDER: ReadonlySet<PaymentRecord["kind"]> = new Set(["payout", "swap", "plan"]);
-/** After so many attempts that endpoints took and that did not land an operator is told. */
+/** An operator is told of a payment when so many of its attempts were taken by endpoints and did not land. */
 const STUCK_AFTER = 3;
 /** The number of tries within a quarter of an hour. */
 const MAX_TRIES = 20;
@@ -122,7 +115,9 @@ export class PaymentEffects {
     if (!(await ledger.takeSendPlace("first"))) {
       throw new Error("no endpoint has a place for another send now");
     }
-    const next = await this.#nextBid(inHand);
+    const { sponsor, mostRaisedPerDay } = this.#with;
+    const rules = { storage, ledger, clock, sponsor: sponsor.address, mostRaisedPerDay };
+    const next = await nextBid(rules, inHand);
     const unsigned = await ledger.buildTransaction(plan, next.bid).catch(onlyRangeError);
     if (unsigned instanceof RangeError) return this.#meetUnbuildable(inHand, unsigned, failures);
     const found = await ledger.tryTransaction(plan, unsigned);
@@ -343,26 +338,6 @@ export class PaymentEffects {
     const outcome = await this.#outcomes.read(inHand);
     if (outcome.kind !== "unmade" || outcome.death === "agreed") return { event: { type: "MARKED" } };
     throw new Error(`attempts of payment ${row.id} may still cost what its order has left`);
-  }
-
-  async #nextBid({ row, deposit, stored, plan }: PaymentInHand): ReturnType<typeof nextBid> {
-    const { storage, ledger, clock, sponsor, mostRaisedPerDay } = this.#with;
-    const { bidCeiling = ledger.bidCeiling, paidBid = bidCeiling } = await depositContext(
-      storage,
-      deposit.id,
-    );
-    const rules = { storage, sponsor: sponsor.address, mostRaisedPerDay };
-    const ofOrder = BigInt(bidCeiling);
-    const most = row.kind === "sweep" ? await this.#mostOfSweep(plan) : ofOrder;
-    const ceiling = most < ofOrder ? most : ofOrder;
-    const paid = PAID_BY_ORDER.has(row.kind) ? BigInt(paidBid) : ceiling;
-    return nextBid(rules, { row, stored, ceiling, paid }, clock.now());
-  }
-
-  /** A sweep that bids more than half of the rent that it brings back is better made in a cheaper hour. */
-  async #mostOfSweep({ moves }: TransactionPlan): Promise<bigint> {
-    const markers = moves.filter(({ does }) => does === "unmark").length;
-    return (BigInt(markers) * (await this.#with.ledger.rentMinimum(TOKEN_ACCOUNT_BYTES))) / 2n;
   }
 
   async #signAttempt(inHand: PaymentInHand, unsigned: UnsignedTransaction, { count }: NextBid): Outcome {

@@ -18,7 +18,7 @@ export interface JupiterOrder {
   /** In percent. */
   readonly priceImpact: number;
   readonly requestId: string;
-  /** Base64, unsigned; null when there is none for this taker. */
+  /** Base64, unsigned; null when Jupiter has no transaction for this taker. */
   readonly transaction: string | null;
 }
 

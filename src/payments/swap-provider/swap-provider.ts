@@ -142,8 +142,8 @@ export interface Swapper {
    */
   offer(wanted: WantedSwap, promised: ReservedAmountLookup): Promise<SwapOffer>;
   /**
-   * True where the transaction itself states the least output, and nothing is set aside for it: no second offer is asked
-   * for when it is taken. Without it a swap for which nothing is set aside any more is offered anew.
+   * True where the transaction itself states the least output, and nothing is set aside for it: an order asks for
+   * no second offer. Swaps of other providers are offered anew once nothing is set aside for them any more.
    */
   readonly isFirm?: true;
   /**

@@ -19,7 +19,7 @@ interface SwapCompletion extends ClockParts {
 }
 
 /**
- * Answers the bytes to send: those of whatever is no swap as they are, those of a swap whole, and stored before it does.
+ * Answers the bytes to send. Bytes of a swap get their last signature and are stored first; other bytes are sent unchanged.
  * Null when the provider sends them, or when the chain has decided without it. After a crash it signs again: the same message, which the chain takes once. Throws while the price
  * has moved too far against the provider, and while the chain contradicts the clock: it is asked again until the transaction is
  * dead, and nothing is signed before that is over.

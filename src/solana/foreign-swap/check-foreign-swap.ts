@@ -8,7 +8,7 @@ import type { EndpointCall, NodeContext } from "../ask.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { landingWindow } from "../blockhash-window.ts";
 import { decodeTransaction, type DecodedTransaction } from "../decode-transaction.ts";
-import { EndpointFailure, isBehind } from "../endpoint-failure.ts";
+import { EndpointFailure } from "../endpoint-failure.ts";
 import { ACCOUNT_HEAD } from "../layouts.ts";
 import { feeOf } from "../payment-cost.ts";
 import {
@@ -25,6 +25,7 @@ import { priorityFee } from "../priority-fee.ts";
 import { readInstruction } from "../read-instruction.ts";
 import { resolveInstructions, type ResolvedInstruction } from "../resolve-instructions.ts";
 import { type MadeAccount, readRoute, type Route } from "./read-route.ts";
+import { onceCaughtUp } from "../until-known.ts";
 import { costOf, isWatched, type PricedSwap, type SwapCost } from "./taker-accounts.ts";
 
 /** Programs that a stranger's transaction may call itself. */
@@ -203,19 +204,4 @@ interface PricedRun {
   readonly decoded: DecodedTransaction;
   readonly instructions: readonly ResolvedInstruction[];
   readonly swap: PricedSwap;
-}
-
-/** A node of a pool that is a few slots behind has caught up within these two seconds, or another one is met. */
-const PAUSES_MS = [250, 500, 1_250];
-
-async function onceCaughtUp<T>({ clock, closed }: NodeContext, call: () => Promise<T>): Promise<T> {
-  for (const pauseMs of PAUSES_MS) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!(error instanceof EndpointFailure && isBehind(error))) throw error;
-      await clock.sleep(pauseMs, closed);
-    }
-  }
-  return await call();
 }

@@ -51,7 +51,6 @@ export async function buildTransaction(
   // The blockhash last: its 150 blocks are running.
   const { blockhash, lastValidBlockHeight, firstSlot } = await newestBlockhash(nodes);
   const message = compilePlan(feePayer, planned, { unitPrice: price, blockhash });
-  const withoutBid = compilePlan(feePayer, planned, { unitPrice: 0n, blockhash });
   return {
     message: message.serialize(),
     signers: message.staticAccountKeys
@@ -60,13 +59,13 @@ export async function buildTransaction(
     blockhash,
     lastValidBlockHeight,
     firstSlot,
-    networkFee: await feeWithBid(nodes, withoutBid, priorityFee),
+    networkFee: await feeWithBid(nodes, draft, priorityFee),
     priorityFee,
     markerRent,
   };
 }
 
-/** The message as to its length and its accounts: neither depends on what a node would be asked for. */
+/** The message without a bid: its length, its accounts and the fee of its signatures depend on no answer of a node. */
 function draftOf({ feePayer, moves }: TransactionPlan): MessageV0 {
   return compilePlan(feePayer, planInstructions(moves, 0n), ANY_TERMS);
 }

@@ -37,7 +37,7 @@ export type EndpointFetch = (body: string, calls: number) => Promise<string>;
 /** Wraps `fetch` for one endpoint. HTTP errors are thrown here. */
 export function boundedFetch(way: Way, { pace, clock, closed }: Bounds): EndpointFetch {
   const { url, fetch, timeoutMs } = way;
-  // By lower-case names, so that none stands there twice.
+  // Names of headers in lower case, so that no header is sent twice.
   const headers = { ...Object.fromEntries(new Headers(way.headers)), "content-type": "application/json" };
   return async (body, calls) => {
     await pace?.next(calls);

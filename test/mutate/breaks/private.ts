@@ -807,9 +807,9 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "N2: what the customer has not paid for is bid by raised bids alone",
-    file: "src/payments/outgoing/payment-effects.ts",
-    text: "PAID_BY_ORDER.has(row.kind) ? BigInt(paidBid) : ceiling",
-    replacement: "ceiling",
+    file: "src/payments/outgoing/bids.ts",
+    text: "paidCeiling: least(BigInt(paidBid), reserved)",
+    replacement: "paidCeiling: reserved",
     tests: ["payments/private/fee-market.test.ts"],
   },
   {
@@ -828,9 +828,9 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "N2: a sweep never bids as much as it brings back",
-    file: "src/payments/outgoing/payment-effects.ts",
-    text: "const ceiling = most < ofOrder ? most : ofOrder;",
-    replacement: "const ceiling = ofOrder;",
+    file: "src/payments/outgoing/bids.ts",
+    text: "return { ceiling, paidCeiling: ceiling };",
+    replacement: "return { ceiling: reserved, paidCeiling: reserved };",
     tests: ["payments/private/fee-market.test.ts"],
   },
   {
@@ -842,7 +842,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "N2: no attempt bids above the ceiling that its order has stored",
-    file: "src/payments/outgoing/payment-effects.ts",
+    file: "src/payments/outgoing/bids.ts",
     text: "const { bidCeiling = ledger.bidCeiling, paidBid = bidCeiling } =",
     replacement: "const { bidCeiling } = ledger; const { paidBid = bidCeiling } =",
     tests: ["payments/private/fee-market.test.ts"],
