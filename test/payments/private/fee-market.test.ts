@@ -296,33 +296,27 @@ test("three attempts that endpoints took and that did not land are an operator's
   await world.judge();
 });
 
-test("N2: nothing is signed before a place to send it is free: of six orders at a send a second none is signed twice", async ({
+test("N2: nothing is signed before a place to send it is free: six orders at a send a second are signed one after the other, and none twice", async ({
   open,
 }) => {
-  const sentAt = new Map<string, number>();
-  const world = await open({}, {}, ({ chain, clock, ledgerOf }): Ledger => {
-    const market = new FeeMarket(chain.fetch);
-    const ledger = ledgerOf([{ url: "http://market.example", fetch: market.fetch, sendsPerSecond: 1 }]);
-    const broadcast = async (bytes: Uint8Array): Promise<void> => {
-      await ledger.broadcast(bytes);
-      for (const signature of market.bids.keys()) {
-        if (!sentAt.has(signature)) sentAt.set(signature, clock.now());
-      }
-    };
-    return { ...ledger, broadcast };
-  });
+  const world = await open({}, {}, ({ chain, ledgerOf }) =>
+    ledgerOf([{ url: "http://limited.example", fetch: chain.fetch, sendsPerSecond: 1 }]),
+  );
   const orders: Ordered[] = [];
   for (let count = 0; count < 6; count += 1) orders.push(await world.sendTo());
-  for (const order of orders) await world.deposit(order.address, { usdc: order.due });
+  const signed = async (): Promise<readonly string[]> => {
+    const views = await Promise.all(orders.map(({ id }) => world.storage.transaction(id)));
+    return views.flatMap(
+      (view) => view?.payments.flatMap(({ plan }) => readPlan(plan).signatures ?? []) ?? [],
+    );
+  };
+  for (const { address, due } of orders) world.chain.fund(address, { usdc: due });
+  world.chain.advance(35);
+  // Every third look at an address is not at the account that its order expects money in.
+  for (let look = 0; look < 3; look += 1) await world.service.settled();
+  expect(await signed()).toHaveLength(1);
   for (let minutes = 0; minutes < 4; minutes += 1) await world.passAndSettle(MINUTE, 3);
-  for (const order of orders) {
-    expect(await world.shown(order)).toMatchObject({ status: "completed" });
-    const view = await world.storage.transaction(order.id);
-    const signatures = view?.payments.flatMap(({ plan }) => readPlan(plan).signatures ?? []) ?? [];
-    expect(signatures).toHaveLength(1);
-    for (const { id, createdAt } of await world.storage.attempts(signatures)) {
-      expect((sentAt.get(id) ?? Infinity) - createdAt).toBeLessThanOrEqual(1_000);
-    }
-  }
+  for (const order of orders) expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  expect(await signed()).toHaveLength(orders.length);
   await world.judge();
 });
