@@ -1,6 +1,5 @@
 /** Computes the costs of a payment for its sender: network fee and rent, as the chain reports them. */
-import { PACKET_DATA_SIZE, type Message, type MessageV0 } from "@solana/web3.js";
-import bs58 from "bs58";
+import { PACKET_DATA_SIZE, VersionedMessage, type Message, type MessageV0 } from "@solana/web3.js";
 import type { Address } from "../address.ts";
 import type { Evidence } from "../ledger/belief.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../ledger/routing.ts";
@@ -62,9 +61,9 @@ export async function feeWithBid(
 
 /** The bytes of the message over another blockhash. */
 function over(message: Message | MessageV0, blockhash: string): Uint8Array {
-  const bytes = message.serialize();
-  bytes.set(bs58.decode(blockhash), Buffer.from(bytes).indexOf(bs58.decode(message.recentBlockhash)));
-  return bytes;
+  const copy = VersionedMessage.deserialize(message.serialize());
+  copy.recentBlockhash = blockhash;
+  return copy.serialize();
 }
 
 /** All that a fee depends on: the signatures, and the instructions that bid for a place in a block. */

@@ -16,14 +16,8 @@ interface MessageTerms {
   readonly blockhash: string;
 }
 
-/**
- * Terms for a message of which the length, the accounts or the fee of the signatures is asked: none depends on them. The
- * blockhash is 32 bytes of 255, which no key of a message has.
- */
-export const ANY_TERMS: MessageTerms = {
-  unitPrice: 0n,
-  blockhash: "JEKNVnkbo3jma5nREBBJCDoXFVeKkD56V3xKrvRmWxFG",
-};
+/** Terms for a message of which the length, the accounts or the fee of the signatures is asked: none depends on them. */
+export const ANY_TERMS: MessageTerms = { unitPrice: 0n, blockhash: PublicKey.default.toBase58() };
 
 /** A v0 message without lookup tables. Throws `RangeError` for more accounts than a message can name. */
 export function compilePlan(

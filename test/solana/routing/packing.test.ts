@@ -2,8 +2,9 @@
 import { ASSOCIATED_TOKEN_PROGRAM_ID, TOKEN_PROGRAM_ID } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { expect } from "vitest";
-import type { Address } from "../../../src/address.ts";
+import { addressOf, type Address } from "../../../src/address.ts";
 import type { Move } from "../../../src/ledger/routing.ts";
+import { SLOTS_TO_FINALITY } from "../../kit/chain-fixture.ts";
 import { sharedRoutingTest } from "./routing-test.ts";
 
 // As long as seeds may be, which is how long they are.
@@ -149,4 +150,16 @@ test("a recipient who ground an address that is dear to derive does not exhaust 
     tried: null,
     landed: null,
   });
+});
+
+test("feeOf tells the fee of a payout whatever byte its last account ends with", async ({ scene }) => {
+  const { chain, ledger, plan, mark, usdc, nobody, deposit } = scene;
+  for (const last of Array.from({ length: 256 }).keys()) {
+    const payee = new PublicKey(Uint8Array.from({ length: 32 }, (_, at) => (at === 31 ? last : 7)));
+    const legs = [nobody(), addressOf(payee.toBytes())].map((to) => usdc(deposit, to, 5n));
+    const payout = plan(mark(deposit, SEED), ...legs);
+    // Nodes are asked again once a fee is ten seconds old.
+    chain.advance(SLOTS_TO_FINALITY);
+    expect(await ledger.feeOf(payout, "floor"), payee.toBase58()).toBeGreaterThan(10_000n);
+  }
 });
