@@ -87,8 +87,11 @@ const KEY_BYTES = 32;
 
 /** Signs the unsigned bytes of a one-signer transaction as a wallet does, and returns them in base64. */
 export function signPayment(unsigned: Uint8Array, secretKey: Uint8Array): string {
+  const key = signingKey(secretKey);
   const bytes = Buffer.from(unsigned);
-  bytes.set(sign(null, bytes.subarray(65), signingKey(secretKey)), 1);
+  // Of a transaction of version 1 the message comes first.
+  if (bytes[0] === 0x81) bytes.set(sign(null, bytes.subarray(0, -64), key), bytes.length - 64);
+  else bytes.set(sign(null, bytes.subarray(65), key), 1);
   return bytes.toString("base64");
 }
 

@@ -54,6 +54,10 @@ const quote = named(
     slippageBps: z
       .int()
       .describe("How far below `outputAmount` a private swap may end, in hundredths of a percent."),
+    transactionVersion: z
+      .literal(1)
+      .describe("The version of `transaction`, where the quote asked for it.")
+      .exactOptional(),
     createdAt: time("When it was made."),
   }),
 ) satisfies z.ZodType<QuoteBody>;
