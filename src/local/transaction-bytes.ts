@@ -5,15 +5,7 @@
 import { createHash } from "node:crypto";
 import { MessageV1, VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
-import { keepsLimits, serializeMessage } from "../solana/message-v1.ts";
-
-/** Largest transaction the network carries (PACKET_DATA_SIZE of agave), but for those of version 1. */
-export const MAX_TRANSACTION_BYTES = 1232;
-/** Largest transaction of version 1. */
-export const MAX_BYTES_OF_VERSION_1 = 4096;
-
-/** The first byte of a transaction of version 1: its message comes first, its signatures behind. */
-const VERSION_1 = 0x81;
+import { keepsLimits, mostBytes, serializeMessage, VERSION_1 } from "../solana/message-v1.ts";
 
 /** Account indices are single bytes. */
 const MAX_ACCOUNTS = 256;
@@ -38,7 +30,7 @@ export class MalformedTransaction extends Error {}
 
 /** Reads a transaction. Throws `MalformedTransaction` for anything that is not one, byte for byte. */
 export function decodeTransaction(bytes: Uint8Array): DecodedTransaction {
-  const most = bytes[0] === VERSION_1 ? MAX_BYTES_OF_VERSION_1 : MAX_TRANSACTION_BYTES;
+  const most = mostBytes(bytes[0]);
   if (bytes.length > most) {
     throw new MalformedTransaction(`transaction too large: ${bytes.length} bytes (max: ${most} bytes)`);
   }
@@ -63,6 +55,7 @@ export function decodeTransaction(bytes: Uint8Array): DecodedTransaction {
 
 /** The signed part of a transaction's bytes. The count of signatures fits one byte in 1,232 bytes. */
 function messageBytes(bytes: Uint8Array, signatures: number): Uint8Array {
+  // A message of version 1 comes before its signatures.
   if (bytes[0] === VERSION_1) return bytes.subarray(0, bytes.length - signatures * SIGNATURE_BYTES);
   return bytes.subarray(1 + signatures * SIGNATURE_BYTES);
 }

@@ -4,8 +4,10 @@
  */
 import { MessageV1, type Message, type MessageV0 } from "@solana/web3.js";
 import bs58 from "bs58";
-import { VERSION_1 } from "../ledger/wire-format.ts";
+import { mostBytes, VERSION_1 } from "../ledger/wire-format.ts";
 import { MAX_ADDRESSES, MAX_INSTRUCTIONS } from "./most-recipients.ts";
+
+export { mostBytes, VERSION_1 };
 
 /** A message of a version that we can read in full. */
 export type ReadableMessage = Message | MessageV0 | MessageV1;

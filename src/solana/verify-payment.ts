@@ -86,8 +86,8 @@ async function judgeContent(
   if (meanings.some(({ does }) => does === "use_nonce")) return { refused: "durable_nonce" };
   if (meanings.some(({ does }) => does === "something_else")) return { refused: "instruction_not_allowed" };
   const unproven = await matchContent(meanings, payment);
-  if (unproven === null || priorityFee(message, meanings) > MAX_PRIORITY_FEE)
-    return { refused: "content_mismatch" };
+  if (unproven === null) return { refused: "content_mismatch" };
+  if (priorityFee(message, meanings) > MAX_PRIORITY_FEE) return { refused: "content_mismatch" };
   const proof = await areOwnedAsDeclared(nodes, unproven, payment);
   return proof ? { proof } : { refused: "content_mismatch" };
 }

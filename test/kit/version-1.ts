@@ -56,11 +56,11 @@ export function bytesOfVersion1({
   const lasting = setTransactionMessageLifetimeUsingBlockhash(lifetime, paid);
   const message = appendTransactionMessageInstructions(instructions.map(kitInstruction), lasting);
   const { messageBytes, signatures } = compileTransaction(message);
-  const made = signers.map((signer) => [
-    publicKeyOf(signer).toBase58(),
-    signatureOf(Uint8Array.from(messageBytes), signer) as Uint8Array as SignatureBytes,
-  ]);
-  const whole = { messageBytes, signatures: { ...signatures, ...Object.fromEntries(made) } };
+  const made = signers.map((signer) => {
+    const signature = signatureOf(Uint8Array.from(messageBytes), signer) as Uint8Array as SignatureBytes;
+    return [publicKeyOf(signer).toBase58(), signature] as const;
+  });
+  const whole = { messageBytes, signatures: { ...signatures, ...Object.fromEntries<SignatureBytes>(made) } };
   return Uint8Array.from(getTransactionEncoder().encode(whole));
 }
 

@@ -2,15 +2,10 @@
 import { VersionedMessage } from "@solana/web3.js";
 import bs58 from "bs58";
 import { fundingTransaction } from "../funding.ts";
+import { mostBytes, VERSION_1 } from "../../solana/message-v1.ts";
 import type { Simulation } from "../bank.ts";
 import type { View } from "../chain-state.ts";
-import {
-  type DecodedTransaction,
-  decodeTransaction,
-  MalformedTransaction,
-  MAX_BYTES_OF_VERSION_1,
-  MAX_TRANSACTION_BYTES,
-} from "../transaction-bytes.ts";
+import { type DecodedTransaction, decodeTransaction, MalformedTransaction } from "../transaction-bytes.ts";
 import { describeTransactionError, type TransactionErrorJson } from "../transaction-errors.ts";
 import { feeFor } from "../fees.ts";
 import { encodeAccount } from "./account-data.ts";
@@ -169,8 +164,8 @@ export const submissionMethods: Readonly<Record<string, RpcHandler>> = {
  * Nothing longer is decoded.
  */
 const MAX_ENCODED = {
-  base58: { length: 1683, bytes: MAX_TRANSACTION_BYTES },
-  base64: { length: 5464, bytes: MAX_BYTES_OF_VERSION_1 },
+  base58: { length: 1683, bytes: mostBytes(0) },
+  base64: { length: 5464, bytes: mostBytes(VERSION_1) },
 } as const;
 
 /** Standard alphabet, padded: the forms that agave's decoder accepts. */

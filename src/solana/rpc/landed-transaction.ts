@@ -136,7 +136,10 @@ function keysOf(message: Uint8Array): MessageKeys {
       const start = KEYS_OF_VERSION_1 + index * KEY_BYTES;
       return message.slice(start, start + KEY_BYTES);
     });
-    expectShape(keys.every(({ length }) => length === KEY_BYTES), "transaction");
+    expectShape(
+      keys.every(({ length }) => length === KEY_BYTES),
+      "transaction",
+    );
     return { signers: message[1] ?? 0, keys };
   }
   const { header, staticAccountKeys } = VersionedMessage.deserialize(message);

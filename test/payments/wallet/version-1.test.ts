@@ -195,7 +195,7 @@ test("N6: version 1 is asked for of sends and payrolls in wallet mode only", asy
 /** A node of a chain that has the feature not, or not yet: its account is not there. */
 function withoutVersion1(fetch: LocalChain["fetch"]): LocalChain["fetch"] {
   return async (url, init) => {
-    const asked = JSON.parse(String(init?.body)) as { readonly params?: readonly [unknown] };
+    const asked = JSON.parse(init?.body as string) as { readonly params?: readonly [unknown] };
     const answer = await fetch(url, init);
     const [addresses] = asked.params ?? [];
     const at = Array.isArray(addresses) ? addresses.indexOf(FEATURE) : -1;
