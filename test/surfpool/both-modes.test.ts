@@ -77,7 +77,12 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
     return body;
   }
 
-  test.for(["SOL", "USDC"] as const)("a wallet sends %s, and pays the fee that was quoted", async (asset) => {
+  test.for([
+    ["SOL", "a legacy transaction", {}],
+    ["USDC", "a legacy transaction", {}],
+    ["SOL", "a transaction of version 1", { transactionVersion: 1 }],
+    ["USDC", "a transaction of version 1", { transactionVersion: 1 }],
+  ] as const)("a wallet sends %s in %s, and pays the fee that was quoted", async ([asset, , version]) => {
     const recipients = [{ address: bob.address, amount: "0.5" }];
     const inputs = {
       inputAsset: asset,
@@ -85,19 +90,48 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
       amount: "0.5",
       sender: alice.address,
       recipients,
+      ...version,
     };
     const { body: quote } = await service.createQuote(caller, inputs);
-    const signedTransaction = signPayment(Buffer.from(quote.transaction ?? "", "base64"), alice.secretKey);
+    const unsigned = Buffer.from(quote.transaction ?? "", "base64");
+    expect(unsigned[0]).toBe("transactionVersion" in version ? 0x81 : 1);
     const { body } = await service.createTransaction(caller, {
       type: "send",
       quoteId: quote.quoteId,
       sender: alice.address,
       recipients,
-      signedTransaction,
+      signedTransaction: signPayment(unsigned, alice.secretKey),
     });
     await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
     expect(units(quote.fees.network, 9)).toBeGreaterThan(5_000n);
   });
+
+  test(
+    "N6: a wallet pays as many as a quote of version 1 takes, none of whom has a token account",
+    { timeout: 60_000 },
+    async () => {
+      const payees = await Promise.all(Array.from({ length: 8 }, () => node.wallet({})));
+      const recipients = payees.map(({ address }) => ({ address, amount: "1.5" }));
+      const asked = {
+        inputAsset: "USDC",
+        outputAsset: "USDC",
+        amount: "12",
+        sender: alice.address,
+        recipients,
+      };
+      const { body: quote } = await service.createQuote(caller, { ...asked, transactionVersion: 1 });
+      const unsigned = Buffer.from(quote.transaction ?? "", "base64");
+      const { body } = await service.createTransaction(caller, {
+        type: "payroll",
+        quoteId: quote.quoteId,
+        sender: alice.address,
+        recipients,
+        signedTransaction: signPayment(unsigned, alice.secretKey),
+      });
+      await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
+      for (const { address } of payees) expect(await node.usdcOf(address)).toBe(1_500_000n);
+    },
+  );
 
   test(
     "a private payroll pays every recipient out of an address of its own",

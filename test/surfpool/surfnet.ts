@@ -38,6 +38,8 @@ export interface SurfnetWorld {
 }
 
 const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+const FEATURE_OWNER = "Feature111111111111111111111111111111111111";
+const TRANSACTIONS_V1_FEATURE = "txv1aq4pp281K9um3tnPgkfX8UqtFT6wcVW3hNezGLL";
 const SLOT_MS = 50;
 /** The node stops where its events are not taken. */
 const DRAIN_MS = 250;
@@ -89,6 +91,9 @@ export async function surfnet(): Promise<SurfnetWorld> {
     await call("surfnet_setAccount", [address, account]);
     return address;
   };
+  // Its runtime takes version 1. The account by which a cluster says so is not there, as it is on a network.
+  const feature = { lamports: 953_520, data: "01".padEnd(18, "0"), owner: FEATURE_OWNER, executable: false };
+  await call("surfnet_setAccount", [TRANSACTIONS_V1_FEATURE, feature]);
   const mints = { USDC: await mintOf(), USDT: await mintOf() };
   const fundTokens = async (owner: string, amount: bigint): Promise<void> => {
     await call("surfnet_setTokenAccount", [owner, mints.USDC, { amount: Number(amount) }, TOKEN_PROGRAM]);
