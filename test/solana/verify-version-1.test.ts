@@ -1,11 +1,19 @@
 /** Version 1: what a wallet sends is judged as other versions are, by its settings where those have instructions. */
 import { ComputeBudgetProgram, PublicKey, SystemProgram } from "@solana/web3.js";
-import bs58 from "bs58";
 import { describe, expect } from "vitest";
 import { associatedTokenAddress } from "../../src/local/index.ts";
 import { bytesOfVersion1, ENOUGH, signedVersion1 } from "../kit/version-1.ts";
 import { instruction, type VerifyScene } from "./verify-scene.ts";
-import { keyOf, land, publicKeyOf, signatureOf, verdict } from "./signed-transaction.ts";
+import {
+  keyOf,
+  land,
+  publicKeyOf,
+  rawVersion1,
+  signatureOf,
+  u32,
+  verdict,
+  type RawVersion1,
+} from "./signed-transaction.ts";
 import { verifyTest as test } from "./verify-test.ts";
 
 const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
@@ -45,7 +53,7 @@ test("N6: of version 1 up to 4,096 bytes are taken, and of other versions 1,232 
   }
 });
 
-describe("N7", () => {
+describe("the priority fee", () => {
   const judge = async (
     scene: VerifyScene,
     { lamports, microLamports = 0n }: { readonly lamports: bigint; readonly microLamports?: bigint },
@@ -149,41 +157,6 @@ test("attack: a signature over other bytes, a foreign payer, a co-signer and a m
   expect(await verdictOf(base64(more))).toBe("content_mismatch");
 });
 
-/** A message of version 1 as its bytes have it, nothing checked. */
-interface Raw {
-  readonly header: readonly [number, number, number];
-  readonly mask: number;
-  readonly keys: readonly PublicKey[];
-  readonly values: readonly number[];
-  readonly instructions: readonly {
-    readonly program: number;
-    readonly accounts: readonly number[];
-    readonly data: readonly number[];
-  }[];
-}
-
-const u32 = (value: number): number[] => [0, 8, 16, 24].map((shift) => (value >>> shift) & 0xff);
-
-function rawBytes(blockhash: string, { header, mask, keys, values, instructions }: Raw): Uint8Array {
-  return Uint8Array.from([
-    0x81,
-    ...header,
-    ...u32(mask),
-    ...bs58.decode(blockhash),
-    instructions.length,
-    keys.length,
-    ...keys.flatMap((key) => [...key.toBytes()]),
-    ...values,
-    ...instructions.flatMap(({ program, accounts, data }) => [
-      program,
-      accounts.length,
-      data.length & 0xff,
-      data.length >> 8,
-    ]),
-    ...instructions.flatMap(({ accounts, data }) => [...accounts, ...data]),
-  ]);
-}
-
 test("attack: whatever the chain would not read in a message of version 1 is undecodable, and no node is asked about it", async ({
   scene,
 }) => {
@@ -191,15 +164,16 @@ test("attack: whatever the chain would not read in a message of version 1 is und
   const blockhash = await scene.blockhash();
   const payer = publicKeyOf(alice);
   const pay = { program: 2, accounts: [0, 1], data: [...scene.paySol().data] };
-  const plain: Raw = {
+  const plain: RawVersion1 = {
     header: [1, 0, 1],
     mask: 0b01100,
+    blockhash,
     keys: [payer, keyOf(bob), SystemProgram.programId],
     values: [...u32(400_000), ...u32(64 * 1024 * 1024)],
     instructions: [pay],
   };
-  const judge = async (change: Partial<Raw>, tail: readonly number[] = []): Promise<string> => {
-    const message = Buffer.concat([rawBytes(blockhash, { ...plain, ...change }), Buffer.from(tail)]);
+  const judge = async (change: Partial<RawVersion1>, tail: readonly number[] = []): Promise<string> => {
+    const message = Buffer.concat([rawVersion1({ ...plain, ...change }), Buffer.from(tail)]);
     const signatures = Array.from({ length: message[1] ?? 0 }, () => signatureOf(message, alice));
     return await verdict(scene.ledger, Buffer.concat([message, ...signatures]).toString("base64"), sol);
   };
@@ -211,8 +185,11 @@ test("attack: whatever the chain would not read in a message of version 1 is und
     asked.push(method);
     return undefined;
   });
-  const heap = (bytes: number): Partial<Raw> => ({ mask: 0b11100, values: [...plain.values, ...u32(bytes)] });
-  const wrong: Readonly<Record<string, Partial<Raw>>> = {
+  const heap = (bytes: number): Partial<RawVersion1> => ({
+    mask: 0b11100,
+    values: [...plain.values, ...u32(bytes)],
+  });
+  const wrong: Readonly<Record<string, Partial<RawVersion1>>> = {
     "a setting that nobody knows": { mask: 0b101100, values: [...plain.values, ...u32(0)] },
     "the highest bit of the mask": {
       mask: (0b01100 | (1 << 31)) >>> 0,
@@ -236,7 +213,7 @@ test("attack: whatever the chain would not read in a message of version 1 is und
   };
   for (const [what, change] of Object.entries(wrong)) expect(await judge(change), what).toBe("undecodable");
   expect(await judge({}, [0])).toBe("undecodable");
-  const message = rawBytes(blockhash, plain);
+  const message = rawVersion1(plain);
   const signature = signatureOf(message, alice);
   const layouts: readonly (readonly [string, readonly Uint8Array[]])[] = [
     ["unsupported_version", [Uint8Array.of(1), signature, message]],

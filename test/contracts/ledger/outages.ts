@@ -27,7 +27,10 @@ type Gathering =
   | "rateLimited"
   | "takeSendPlace"
   | "time";
-type Question = Exclude<keyof Ledger, keyof RoutingLedger | "isOnCurve" | "mostRecipients" | "readLimit" | "close" | Gathering>;
+type Question = Exclude<
+  keyof Ledger,
+  keyof RoutingLedger | "isOnCurve" | "mostRecipients" | "readLimit" | "close" | Gathering
+>;
 type Evidence =
   | "takesVersion1"
   | "accountKinds"
