@@ -126,6 +126,14 @@ export const createQuote = endpoint({
         sender: SENDER,
         recipients: [{ address: RECIPIENT, amount: "25" }],
       },
+      largePayroll: {
+        inputAsset: "SOL",
+        outputAsset: "SOL",
+        amount: "0.5",
+        sender: SENDER,
+        recipients: [{ address: RECIPIENT, amount: "0.5" }],
+        transactionVersion: 1,
+      },
       privateSwap: {
         inputAsset: "SOL",
         outputAsset: "USDC",
