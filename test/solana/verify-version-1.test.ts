@@ -119,6 +119,25 @@ test("N6: a transaction of version 1 that does not say how much it may compute a
   }
 });
 
+test("N6, N7: a sender who has too little is told what it takes, the stated priority fee included", async ({
+  scene,
+}) => {
+  const poor = scene.wallet("poor", { lamports: 2_000_000n });
+  const payment = { ...scene.sol, sender: poor.address };
+  const text = await signedVersion1(scene, {
+    signers: [poor],
+    instructions: [scene.paySol({ from: poor })],
+    settings: { ...ENOUGH, priorityFeeLamports: 7_777n },
+  });
+  const examined = await scene.ledger.verifyPayment(text, payment);
+  if ("refused" in examined) throw new Error(examined.refused);
+  expect(await scene.ledger.simulatePayment(examined.verified, payment)).toMatchObject({
+    kind: "insufficient_balance",
+    required: 2_500_000n + 5_000n + 7_777n,
+    available: 2_000_000n,
+  });
+});
+
 test("attack: a signature over other bytes, a foreign payer, a co-signer and a missing signature are refused in version 1 too", async ({
   scene,
 }) => {

@@ -32,6 +32,8 @@ export interface SurfnetWorld {
   readonly mints: { readonly USDC: Address; readonly USDT: Address };
   wallet(funds: { readonly lamports?: bigint; readonly usdc?: bigint }): Promise<SurfnetWallet>;
   fundTokens(owner: string, amount: bigint): Promise<void>;
+  /** The newest one at confirmed. */
+  blockhash(): Promise<string>;
   /** What the owner's associated account of USDC holds at finalized. */
   usdcOf(owner: string): Promise<bigint>;
   close(): void;
@@ -108,6 +110,10 @@ export async function surfnet(): Promise<SurfnetWorld> {
       if (lamports > 0n) await call("surfnet_setAccount", [wallet.address, account]);
       if (usdc > 0n) await fundTokens(wallet.address, usdc);
       return wallet;
+    },
+    async blockhash() {
+      const told = await call("getLatestBlockhash", [{ commitment: "confirmed" }]);
+      return (told as { readonly value: { readonly blockhash: string } }).value.blockhash;
     },
     async usdcOf(owner) {
       const asked = [owner, { mint: mints.USDC }, { encoding: "jsonParsed", commitment: "finalized" }];

@@ -1,4 +1,8 @@
 /** Transactions of version 1 in wallet mode, from the quote to finality, on a chain that runs them. */
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createTransferCheckedInstruction,
+} from "@solana/spl-token";
 import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
@@ -143,6 +147,35 @@ test("N6: what a wallet has put together itself is followed to its end, also whe
     expect(landed, broadcast).toMatchObject({ status: "completed", fee: "0.000005" });
     lift();
   }
+});
+
+test("N6: a wallet that makes its own pays more than a quote builds for, while the payees have accounts", async ({
+  world,
+}) => {
+  const caller = await world.caller();
+  const alice = world.wallet("alice", RICH);
+  const mint = new PublicKey(world.mints.USDC);
+  const count = 27;
+  const to = Array.from({ length: count }, (_, index) => world.wallet(`payee ${index}`, { usdc: 1n }));
+  const pair = { inputAsset: "USDC", outputAsset: "USDC", amount: "0.27", sender: alice.address };
+  const { body: quote } = await world.service.createQuote(caller, pair);
+  const account = (owner: Wallet): PublicKey => new PublicKey(world.tokenAccountOf(owner, "USDC"));
+  const instructions = to.flatMap((owner) => [
+    createAssociatedTokenAccountIdempotentInstruction(keyOf(alice), account(owner), keyOf(owner), mint),
+    createTransferCheckedInstruction(account(alice), mint, account(owner), keyOf(alice), 10_000n, 6),
+  ]);
+  const recipients = to.map(({ address }) => ({ address, amount: "0.01" }));
+  const { body } = await world.service.createTransaction(caller, {
+    type: "payroll",
+    quoteId: quote.quoteId,
+    sender: alice.address,
+    recipients,
+    signedTransaction: await signedVersion1(world, { signers: [alice], instructions }),
+  });
+  await world.finalize();
+  const landed = await world.service.transaction(caller, body.transactionId);
+  expect(landed.status).toBe("completed");
+  expect(landed.recipients.filter(({ status }) => status === "paid")).toHaveLength(count);
 });
 
 test("N6: where the chain has not switched version 1 on, a quote for it is refused, and so is what a wallet signs; where that is unknown they can be asked for again", async ({
