@@ -172,6 +172,7 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
       const ledger = solanaLedger({ endpoints: [node.rpcUrl] });
       await ledger.broadcast(bytes);
       await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
+      expect((await ledger.balances(dave.address)).lamports).toBe(3n * SOL);
       await ledger.close();
     },
   );
