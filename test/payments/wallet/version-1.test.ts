@@ -9,6 +9,7 @@ import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import { associatedTokenAddress, type LocalChain } from "../../../src/local/index.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
+import { FeeMarket } from "../../kit/fee-market.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";
 import { serviceTest as test } from "../../kit/service-test.ts";
@@ -102,6 +103,38 @@ test.for([
     expect(landed.recipients.every(({ status }) => status === "paid")).toBe(true);
   },
 );
+
+test("N1, N6: where blocks refuse low bids, version 1 bids in lamports what a legacy transaction bids by price", async ({
+  world,
+}) => {
+  const caller = await world.caller();
+  const [alice, bob] = [world.wallet("alice", RICH), world.wallet("bob", { lamports: 1_000_000n })];
+  const market = new FeeMarket(world.chain.fetch);
+  [market.least, market.told] = [20_000n, [20_000]];
+  const ledger = world.ledgerOf([{ url: "http://market", fetch: market.fetch }]);
+  const service = world.another({ ledger: { ...ledger, time: async () => null } });
+  await service.start();
+  const recipients = [{ address: bob.address, amount: "0.01" }];
+  const asked = { inputAsset: "SOL", outputAsset: "SOL", amount: "0.01", sender: alice.address, recipients };
+  const { body: legacy } = await service.createQuote(caller, asked);
+  const { body: quote } = await service.createQuote(caller, { ...asked, transactionVersion: 1 });
+  expect(quote.fees).toEqual(legacy.fees);
+  const { body } = await service.createTransaction(caller, {
+    type: "send",
+    quoteId: quote.quoteId,
+    sender: alice.address,
+    recipients,
+    signedTransaction: world.sign(quote.transaction ?? "", alice),
+  });
+  await service.settled();
+  world.chain.advance(40);
+  await service.settled();
+  const { status, fee } = await service.transaction(caller, body.transactionId);
+  expect([status, fee]).toEqual(["completed", quote.fees.network]);
+  expect([...market.bids.values()]).toEqual([20_000n]);
+  await service.stop();
+  await ledger.close();
+});
 
 test("N6: a refresh keeps the version", async ({ world }) => {
   const caller = await world.caller();
