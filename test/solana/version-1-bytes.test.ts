@@ -11,6 +11,7 @@ import { decodeTransaction, type DecodedTransaction } from "../../src/solana/dec
 import { serializeMessage } from "../../src/solana/message-v1.ts";
 import { bytesOfVersion1 } from "../kit/version-1.ts";
 import { runsOf } from "../kit/thorough.ts";
+import { rawVersion1 } from "./signed-transaction.ts";
 
 const BLOCKHASH = new PublicKey(new Uint8Array(32).fill(9)).toBase58();
 const [alice, bob] = [1, 2].map((byte) => Keypair.fromSeed(new Uint8Array(32).fill(byte)));
@@ -115,4 +116,25 @@ test("N6: whatever byte of a transaction is changed, cut off or added, it is ref
     ),
     { numRuns: runsOf(300) },
   );
+});
+
+test("N6: as many signers, addresses and instructions as the chain takes are read, and not one more", () => {
+  const reads = (signers: number, addresses: number, instructions: number): boolean => {
+    const message = rawVersion1({
+      header: [signers, 0, addresses - signers],
+      mask: 0,
+      blockhash: BLOCKHASH,
+      keys: keys.slice(0, addresses),
+      values: [],
+      instructions: Array.from({ length: instructions }, () => ({
+        program: addresses - 1,
+        accounts: [0],
+        data: [1],
+      })),
+    });
+    return "decoded" in decodeTransaction(text(Buffer.concat([message, Buffer.alloc(64 * signers, 1)])));
+  };
+  expect([reads(12, 14, 1), reads(13, 14, 1)]).toEqual([true, false]);
+  expect([reads(1, 64, 1), reads(1, 65, 1)]).toEqual([true, false]);
+  expect([reads(1, 2, 64), reads(1, 2, 65)]).toEqual([true, false]);
 });
