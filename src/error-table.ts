@@ -191,7 +191,7 @@ export const ERRORS = {
   PAYLOAD_TOO_LARGE: {
     status: 413,
     message: "The request body is too large.",
-    details: z.object({ limitBytes: whole }),
+    details: z.object({ limitBytes: whole.describe("In at most 8,192 chunks.") }),
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,

@@ -33,20 +33,6 @@ test("M14: paused, a POST is answered 503 with Retry-After, and GET and DELETE a
   expect((await client.post("/v1/transactions", body)).status).toBe(201);
 });
 
-test("U4: private mode and swaps that were never configured are off, with nothing to wait for", async () => {
-  const client = await http.client();
-  for (const quote of [
-    { inputAsset: "USDC", outputAsset: "USDC", amount: "1", mode: "private" },
-    { inputAsset: "SOL", outputAsset: "USDC", amount: "1" },
-    { inputAsset: "SOL", outputAsset: "USDC", amount: "1", mode: "private" },
-  ]) {
-    const refused = await client.post("/v1/quotes", quote);
-    expect(refused).toMatchObject({ status: 503, code: "ROUTING_UNAVAILABLE", details: { reason: "off" } });
-    expect(refused.details).not.toHaveProperty("retryAfter");
-    expect(refused.headers.get("retry-after")).toBeNull();
-  }
-});
-
 test("an account that is suspended is answered 403 before its body is looked at, and after its scope and limits", async () => {
   const client = await http.client();
   const reader = await http.client({ caller: client.caller, scopes: ["transactions:read"] });
