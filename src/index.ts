@@ -149,6 +149,7 @@ export type {
   Balances as WalletBalances,
   Commitment,
   DeclaredPayment,
+  WantedPayment,
   EndpointDispute,
   EndpointRole,
   EndpointStatus,

@@ -1,53 +1,54 @@
 /** Builds the unsigned transaction of a payment. */
 import {
   ComputeBudgetProgram,
+  MessageV1,
   PACKET_DATA_SIZE,
   PublicKey,
   TransactionMessage,
   VersionedTransaction,
+  type TransactionInstruction,
 } from "@solana/web3.js";
 import { addressOf } from "../address.ts";
-import type { DeclaredPayment, UnsignedPayment } from "../ledger/ledger.ts";
+import type { DeclaredPayment, UnsignedPayment, WantedPayment } from "../ledger/ledger.ts";
 import type { Move } from "../ledger/routing.ts";
+import { joinTransaction } from "../ledger/wire-format.ts";
 import type { NodeContext } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
-import { expectFewRecipients, feeWithBid, rentForTokenAccounts, tooManyRecipients } from "./payment-cost.ts";
-import { paymentBid } from "./price-payment.ts";
+import { MAX_LOADED_BYTES, serializeMessage } from "./message-v1.ts";
+import { mostRecipients } from "./most-recipients.ts";
+import { expectFewRecipients, rentForTokenAccounts, tooManyRecipients } from "./payment-cost.ts";
+import { feeOfPayment, paymentBid, type PaymentBid } from "./price-payment.ts";
+import { compileMessage } from "./routing/compile-message.ts";
 import { planInstructions } from "./routing/plan-instructions.ts";
 
 /**
- * A legacy transaction, which every wallet can show: one transfer per recipient, for tokens preceded by the idempotent
- * creation of the recipient's ATA. The creation is always there: it costs nothing when the account exists, and makes a
- * payment to a hijacked ATA (its owner changed) fail instead of paying the thief. Before them stand a compute limit and a
- * bid for a place in a block.
+ * A legacy transaction, which every wallet can show, or one of version 1: one transfer per recipient, for tokens preceded by
+ * the idempotent creation of the recipient's ATA. The creation is always there: it costs nothing when the account exists, and
+ * makes a payment to a hijacked ATA (its owner changed) fail instead of paying the thief. A compute limit and a bid for a
+ * place in a block stand before them, or in the settings of version 1.
  *
- * Throws `RangeError` for an amount outside 1 … 2^64 − 1 and for more recipients than 1,232 bytes hold.
+ * Throws `RangeError` for an amount outside 1 … 2^64 − 1 and for more recipients than a transaction takes.
  */
 export async function buildPayment(
   nodes: NodeContext,
-  payment: DeclaredPayment,
+  payment: WantedPayment,
   reference: Uint8Array,
 ): Promise<UnsignedPayment> {
-  const { sender, mint, transfers } = payment;
+  const { sender, mint, transfers, transactionVersion } = payment;
+  const write = transactionVersion === 1 ? serializeVersion1 : serializeLegacy;
+  if (transactionVersion === 1 && transfers.length > mostRecipients(mint)) {
+    throw tooManyRecipients(transfers.length);
+  }
   expectFewRecipients(transfers);
   const planned = planInstructions(paymentMoves(payment, reference), 0n);
-  const instructions = planned.map(({ instruction }) => instruction);
-  const { units, microLamports, priorityFee } = await paymentBid(nodes, planned);
+  const bid = await paymentBid(nodes, planned);
   const { blockhash, lastValidBlockHeight } = await newestBlockhash(nodes);
-  const over = { payerKey: new PublicKey(sender), recentBlockhash: blockhash };
-  const message = new TransactionMessage({
-    ...over,
-    instructions: [
-      ComputeBudgetProgram.setComputeUnitLimit({ units }),
-      ComputeBudgetProgram.setComputeUnitPrice({ microLamports }),
-      ...instructions,
-    ],
-  });
-  const bytes = serialize(message, transfers.length);
-  const withoutBid = new TransactionMessage({ ...over, instructions }).compileToLegacyMessage();
+  const instructions = planned.map(({ instruction }) => instruction);
+  const bytes = write({ feePayer: new PublicKey(sender), blockhash, instructions }, bid);
+  if (bytes === null) throw tooManyRecipients(transfers.length);
   const recipients = transfers.map(({ recipient }) => recipient);
   const [networkFee, rent] = await Promise.all([
-    feeWithBid(nodes, withoutBid, priorityFee),
+    feeOfPayment(nodes, bid.priorityFee),
     rentForTokenAccounts(nodes, mint, recipients),
   ]);
   return { bytes, lastValidBlockHeight, networkFee, rent };
@@ -67,13 +68,51 @@ export function paymentMoves(payment: DeclaredPayment, reference: Uint8Array): M
   }));
 }
 
-function serialize(message: TransactionMessage, recipients: number): Uint8Array {
+/** The parts of a message besides its bid. */
+interface MessageParts {
+  readonly feePayer: PublicKey;
+  readonly blockhash: string;
+  readonly instructions: readonly TransactionInstruction[];
+}
+
+/** Null where it does not fit. */
+function serializeLegacy(
+  { feePayer, blockhash, instructions }: MessageParts,
+  { units, microLamports }: PaymentBid,
+): Uint8Array | null {
+  const message = new TransactionMessage({
+    payerKey: feePayer,
+    recentBlockhash: blockhash,
+    instructions: [
+      ComputeBudgetProgram.setComputeUnitLimit({ units }),
+      ComputeBudgetProgram.setComputeUnitPrice({ microLamports }),
+      ...instructions,
+    ],
+  });
   try {
     const bytes = new VersionedTransaction(message.compileToLegacyMessage()).serialize();
-    if (bytes.length <= PACKET_DATA_SIZE) return bytes;
+    return bytes.length <= PACKET_DATA_SIZE ? bytes : null;
   } catch (error) {
     // web3.js writes into a buffer of fixed size and lets the overrun surface.
     if (!(error instanceof RangeError)) throw error;
+    return null;
   }
-  throw tooManyRecipients(recipients);
+}
+
+/** As many recipients as may be always fit. It may load as much as a transaction that says nothing about loading. */
+function serializeVersion1(parts: MessageParts, { units, priorityFee }: PaymentBid): Uint8Array {
+  const { header, staticAccountKeys, recentBlockhash, compiledInstructions } = compileMessage(parts);
+  const message = new MessageV1({
+    header,
+    staticAccountKeys,
+    recentBlockhash,
+    compiledInstructions,
+    transactionConfig: {
+      priorityFee: Number(priorityFee),
+      computeUnitLimit: units,
+      loadedAccountsDataSizeLimit: MAX_LOADED_BYTES,
+      heapSize: null,
+    },
+  });
+  return joinTransaction(serializeMessage(message), [null]);
 }

@@ -1,6 +1,7 @@
 /** Computes what a payment of a caller costs: its bid for a place in a block, and its price before it is built. */
 import { PublicKey, SystemProgram, TransactionMessage, type Message } from "@solana/web3.js";
 import { addressOf, type Address } from "../address.ts";
+import type { Evidence } from "../ledger/belief.ts";
 import type { PaymentCost } from "../ledger/ledger.ts";
 import type { NodeContext } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
@@ -15,7 +16,7 @@ import { unitPrice } from "./routing/unit-price.ts";
 const UNITS_OF_ASSERTIONS = 50_000;
 
 /** The compute limit of a payment, and its bid in millionths of a lamport per unit and in lamports. */
-interface PaymentBid {
+export interface PaymentBid {
   readonly units: number;
   readonly microLamports: bigint;
   readonly priorityFee: bigint;
@@ -52,12 +53,16 @@ export async function paymentCost(
   );
   const { priorityFee } = await paymentBid(nodes, planned);
   const [networkFee, rent] = await Promise.all([
-    newestBlockhash(nodes).then(({ blockhash }) =>
-      feeWithBid(nodes, messageOfOneSignature(blockhash), priorityFee),
-    ),
+    feeOfPayment(nodes, priorityFee),
     rentForTokenAccounts(nodes, mint, recipients),
   ]);
   return { networkFee, rent };
+}
+
+/** What the network takes for a payment with this bid: its sender alone signs it. */
+export async function feeOfPayment(nodes: NodeContext, priorityFee: bigint): Promise<Evidence<bigint>> {
+  const { blockhash } = await newestBlockhash(nodes);
+  return await feeWithBid(nodes, messageOfOneSignature(blockhash), priorityFee);
 }
 
 function messageOfOneSignature(blockhash: string): Message {

@@ -1,11 +1,15 @@
 /** A market for places in blocks, in front of any node. */
-import { VersionedTransaction } from "@solana/web3.js";
+import { MessageV1, VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
 import type { Fetch } from "../../src/solana/index.ts";
 
 /** What a transaction bids, in millionths of a lamport per compute unit. */
 export function unitPriceOf(bytes: Uint8Array): bigint {
   const { message } = VersionedTransaction.deserialize(bytes);
+  if (message instanceof MessageV1) {
+    const { priorityFee, computeUnitLimit } = message.transactionConfig;
+    return (BigInt(priorityFee ?? 0) * 1_000_000n) / BigInt(computeUnitLimit ?? 1);
+  }
   for (const { programIdIndex, data } of message.compiledInstructions) {
     const program = message.staticAccountKeys[programIdIndex]?.toBase58() ?? "";
     if (program.startsWith("ComputeBudget") && data[0] === 3) return Buffer.from(data).readBigUInt64LE(1);
@@ -39,8 +43,9 @@ export class FeeMarket {
     }
     if (method !== "sendTransaction") return await this.#node(url, init);
     const bytes = Buffer.from(String(params?.[0]), "base64");
-    // The first signature, behind the count of signatures, is the name of the transaction.
-    const [signature, bid] = [bs58.encode(bytes.subarray(1, 65)), unitPriceOf(bytes)];
+    // The first signature is the name of the transaction.
+    const [first = new Uint8Array()] = VersionedTransaction.deserialize(bytes).signatures;
+    const [signature, bid] = [bs58.encode(first), unitPriceOf(bytes)];
     this.bids.set(signature, bid);
     return bid < this.least ? answer(signature) : await this.#node(url, init);
   };

@@ -1,4 +1,5 @@
 /** N13: both modes on a Solana node that nobody here wrote, over its JSON-RPC and by the machine's clock. */
+import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPaymentService, type PaymentService } from "../../src/index.ts";
 import { SOL_MINT } from "../../src/address.ts";
@@ -11,6 +12,7 @@ import { SCOPES } from "../../src/payments/accounts/caller.ts";
 import { units } from "../kit/private-fixture.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
+import { bytesOfVersion1 } from "../kit/version-1.ts";
 import { HAS_SURFPOOL, surfnet, type SurfnetWallet, type SurfnetWorld } from "./surfnet.ts";
 
 const SOL = 1_000_000_000n;
@@ -62,9 +64,12 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
 
   const statusOf = async (id: string): Promise<string> => (await service.transaction(caller, id)).status;
 
-  async function privateOrder(recipients: { address: string; amount: string }[]) {
+  async function privateOrder(
+    recipients: { address: string; amount: string }[],
+    asset: "SOL" | "USDC" = "USDC",
+  ) {
     const amount = String(recipients.reduce((sum, each) => sum + Number(each.amount), 0));
-    const order = { inputAsset: "USDC", outputAsset: "USDC", amount, mode: "private", recipients } as const;
+    const order = { inputAsset: asset, outputAsset: asset, amount, mode: "private", recipients } as const;
     const { body: quote } = await service.createQuote(caller, order);
     const { body } = await service.createTransaction(caller, {
       type: recipients.length === 1 ? "send" : "payroll",
@@ -77,7 +82,12 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
     return body;
   }
 
-  test.for(["SOL", "USDC"] as const)("a wallet sends %s, and pays the fee that was quoted", async (asset) => {
+  test.for([
+    ["SOL", "a legacy transaction", {}],
+    ["USDC", "a legacy transaction", {}],
+    ["SOL", "a transaction of version 1", { transactionVersion: 1 }],
+    ["USDC", "a transaction of version 1", { transactionVersion: 1 }],
+  ] as const)("a wallet sends %s in %s, and pays the fee that was quoted", async ([asset, , version]) => {
     const recipients = [{ address: bob.address, amount: "0.5" }];
     const inputs = {
       inputAsset: asset,
@@ -85,19 +95,48 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
       amount: "0.5",
       sender: alice.address,
       recipients,
+      ...version,
     };
     const { body: quote } = await service.createQuote(caller, inputs);
-    const signedTransaction = signPayment(Buffer.from(quote.transaction ?? "", "base64"), alice.secretKey);
+    const unsigned = Buffer.from(quote.transaction ?? "", "base64");
+    expect(unsigned[0]).toBe("transactionVersion" in version ? 0x81 : 1);
     const { body } = await service.createTransaction(caller, {
       type: "send",
       quoteId: quote.quoteId,
       sender: alice.address,
       recipients,
-      signedTransaction,
+      signedTransaction: signPayment(unsigned, alice.secretKey),
     });
     await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
     expect(units(quote.fees.network, 9)).toBeGreaterThan(5_000n);
   });
+
+  test(
+    "N6: a wallet pays as many as a quote of version 1 takes, none of whom has a token account",
+    { timeout: 60_000 },
+    async () => {
+      const payees = await Promise.all(Array.from({ length: 8 }, () => node.wallet({})));
+      const recipients = payees.map(({ address }) => ({ address, amount: "1.5" }));
+      const asked = {
+        inputAsset: "USDC",
+        outputAsset: "USDC",
+        amount: "12",
+        sender: alice.address,
+        recipients,
+      };
+      const { body: quote } = await service.createQuote(caller, { ...asked, transactionVersion: 1 });
+      const unsigned = Buffer.from(quote.transaction ?? "", "base64");
+      const { body } = await service.createTransaction(caller, {
+        type: "payroll",
+        quoteId: quote.quoteId,
+        sender: alice.address,
+        recipients,
+        signedTransaction: signPayment(unsigned, alice.secretKey),
+      });
+      await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
+      for (const { address } of payees) expect(await node.usdcOf(address)).toBe(1_500_000n);
+    },
+  );
 
   test(
     "a private payroll pays every recipient out of an address of its own",
@@ -111,6 +150,30 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
       await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
       for (const { address } of payees.slice(1)) expect(await node.usdcOf(address)).toBe(1_500_000n);
       expect((await node.usdcOf(bob.address)) - before).toBe(1_500_000n);
+    },
+  );
+
+  test(
+    "N6: a deposit in a transaction of version 1 is read, and the order is paid",
+    { timeout: 60_000 },
+    async () => {
+      const [carol, dave] = [
+        await node.wallet({ lamports: 10n * SOL }),
+        await node.wallet({ lamports: SOL }),
+      ];
+      const body = await privateOrder([{ address: dave.address, amount: "2" }], "SOL");
+      const deposit = SystemProgram.transfer({
+        fromPubkey: new PublicKey(carol.address),
+        toPubkey: new PublicKey(body.ephemeralAddress),
+        lamports: units(body.depositAmount, 9),
+      });
+      const blockhash = await node.blockhash();
+      const bytes = bytesOfVersion1({ signers: [carol], instructions: [deposit], blockhash });
+      const ledger = solanaLedger({ endpoints: [node.rpcUrl] });
+      await ledger.broadcast(bytes);
+      await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
+      expect((await ledger.balances(dave.address)).lamports).toBe(3n * SOL);
+      await ledger.close();
     },
   );
 

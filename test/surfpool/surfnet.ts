@@ -32,12 +32,16 @@ export interface SurfnetWorld {
   readonly mints: { readonly USDC: Address; readonly USDT: Address };
   wallet(funds: { readonly lamports?: bigint; readonly usdc?: bigint }): Promise<SurfnetWallet>;
   fundTokens(owner: string, amount: bigint): Promise<void>;
+  /** The newest one at confirmed. */
+  blockhash(): Promise<string>;
   /** What the owner's associated account of USDC holds at finalized. */
   usdcOf(owner: string): Promise<bigint>;
   close(): void;
 }
 
 const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+const FEATURE_OWNER = "Feature111111111111111111111111111111111111";
+const TRANSACTIONS_V1_FEATURE = "txv1aq4pp281K9um3tnPgkfX8UqtFT6wcVW3hNezGLL";
 const SLOT_MS = 50;
 /** The node stops where its events are not taken. */
 const DRAIN_MS = 250;
@@ -89,6 +93,9 @@ export async function surfnet(): Promise<SurfnetWorld> {
     await call("surfnet_setAccount", [address, account]);
     return address;
   };
+  // Its runtime takes version 1. The account by which a cluster says so is not there, as it is on a network.
+  const feature = { lamports: 953_520, data: "01".padEnd(18, "0"), owner: FEATURE_OWNER, executable: false };
+  await call("surfnet_setAccount", [TRANSACTIONS_V1_FEATURE, feature]);
   const mints = { USDC: await mintOf(), USDT: await mintOf() };
   const fundTokens = async (owner: string, amount: bigint): Promise<void> => {
     await call("surfnet_setTokenAccount", [owner, mints.USDC, { amount: Number(amount) }, TOKEN_PROGRAM]);
@@ -103,6 +110,10 @@ export async function surfnet(): Promise<SurfnetWorld> {
       if (lamports > 0n) await call("surfnet_setAccount", [wallet.address, account]);
       if (usdc > 0n) await fundTokens(wallet.address, usdc);
       return wallet;
+    },
+    async blockhash() {
+      const told = await call("getLatestBlockhash", [{ commitment: "confirmed" }]);
+      return (told as { readonly value: { readonly blockhash: string } }).value.blockhash;
     },
     async usdcOf(owner) {
       const asked = [owner, { mint: mints.USDC }, { encoding: "jsonParsed", commitment: "finalized" }];

@@ -152,6 +152,7 @@ describe("what the desk signs", () => {
       ["", "undecodable"],
       ["AAAA", "undecodable"],
       [body.signedTransaction.slice(0, 400), "content_mismatch"],
+      [Buffer.from([0x81, 1, ...new Uint8Array(1_500)]).toString("base64"), "content_mismatch"],
     ] as const) {
       await expectRefusal(post(world, { ...body, signedTransaction }), "INVALID_SIGNATURE", { reason });
     }
