@@ -332,6 +332,11 @@ const ROUTING_UNAVAILABLE: ByReason<ReasonOf<"ROUTING_UNAVAILABLE">> = {
     return send(asking, plain(asking.tenant, "POST", "/v1/transactions", order), handlerWith({ service }));
   },
   clock: (asking) => hourBehind(asking, draftOf(asking, {}, "private")),
+  off: (asking) => {
+    const { payments, handlerWith } = asking.world;
+    const service = payments.another({ privateRouting: undefined, swap: undefined });
+    return send(asking, draftOf(asking, {}, "private"), handlerWith({ service }));
+  },
 };
 
 const ALREADY_PROCESSED: ByReason<ReasonOf<"ALREADY_PROCESSED">> = {

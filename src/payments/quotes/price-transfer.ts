@@ -1,7 +1,7 @@
 /** The price of moving an asset as it is: a send or a payroll. */
 import { createHash } from "node:crypto";
 import type { Address } from "../../address.ts";
-import { PaymentError } from "../../errors.ts";
+import { PaymentError, routingOff } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMint, type Token } from "../assets/assets.ts";
 import { refuseTooLarge } from "../assets/largest-sum.ts";
@@ -31,9 +31,7 @@ export class TransferPricing {
   async #pricePrivate(asset: Token, inputs: QuoteInput): Promise<PricedQuote> {
     const { pricing } = this.#with;
     const { amount, recipients } = inputs;
-    if (pricing === null) {
-      throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });
-    }
+    if (pricing === null) throw routingOff();
     if ((recipients?.length ?? 1) > pricing.terms.mostRecipients) {
       throw badRecipients(`at most ${pricing.terms.mostRecipients} recipients`);
     }

@@ -421,5 +421,5 @@ test("without a provider there is nothing to swap with", async ({ openStage }) =
   const world = await openStage();
   const off = world.another({ swap: undefined });
   const request = { inputAsset: "SOL", outputAsset: "USDC", amount: "1" };
-  await expectRefusal(off.createQuote(world.customer, request), "INSUFFICIENT_LIQUIDITY", { available: "0" });
+  await expectRefusal(off.createQuote(world.customer, request), "ROUTING_UNAVAILABLE", { reason: "off" });
 });
