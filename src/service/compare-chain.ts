@@ -1,6 +1,6 @@
 /** Compares the options and the database with the chain, and changes nothing. */
 import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
-import { LedgerUnavailable, type Ledger } from "../ledger/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../runtime.ts";
 import { checkMints } from "../payments/assets/check-mints.ts";
 import { refuseOtherChain } from "../payments/secrets/bind-database.ts";
@@ -26,24 +26,21 @@ export async function compareChain(
   await refuseOtherChain(storage, genesisHash);
   const areConfigured = areMintsNamed || genesisHash === MAINNET_GENESIS;
   await saySingleWitness(ledger, log);
-  await sayVersion1(ledger, log);
+  void sayVersion1(ledger, log);
   await checkMints({ ledger, log }, assets, { areConfigured });
   await swapper?.check(genesisHash);
   routing?.check(genesisHash);
   return genesisHash;
 }
 
-/** A start does not wait for evidence: quotes that need it ask again. */
+/** Quotes and health ask again: a start does not wait for an endpoint that hangs. Never rejects. */
 async function sayVersion1(ledger: Ledger, log: Logger): Promise<void> {
-  const takesVersion1 = await ledger.takesVersion1().catch((error: unknown) => {
-    if (error instanceof LedgerUnavailable) return null;
-    throw error;
-  });
-  if (takesVersion1 === true) return;
-  log.info(
-    { takesVersion1 },
-    "quotes for transactions of version 1 are refused: no evidence that the chain takes them",
+  const told = await ledger.takesVersion1().then(
+    (takesVersion1) => ({ takesVersion1 }),
+    (err: unknown) => ({ takesVersion1: null, err }),
   );
+  if (told.takesVersion1 === true) return;
+  log.info(told, "quotes for transactions of version 1 are refused: no evidence that the chain takes them");
 }
 
 async function saySingleWitness(ledger: Ledger, log: Logger): Promise<void> {
