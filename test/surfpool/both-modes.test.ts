@@ -7,6 +7,7 @@ import { solanaLedger } from "../../src/solana/index.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import { FeeMarket } from "../kit/fee-market.ts";
+import { NodeProxy } from "../kit/node-proxy.ts";
 import { SCOPES } from "../../src/payments/accounts/caller.ts";
 import { units } from "../kit/private-fixture.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
@@ -32,7 +33,7 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
 
   beforeAll(async () => {
     node = await surfnet();
-    market = new FeeMarket(fetch);
+    market = new FeeMarket();
     alice = await node.wallet({ lamports: 10n * SOL, usdc: 1_000_000_000n });
     bob = await node.wallet({ lamports: SOL });
     const sponsor = await node.wallet({ lamports: 1_000n * SOL });
@@ -40,7 +41,7 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
     const { USDC, USDT } = node.mints;
     service = createPaymentService({
       storage: memoryStorage(),
-      ledger: solanaLedger({ endpoints: [{ url: node.rpcUrl, fetch: market.fetch }], logger: silentLogger }),
+      ledger: solanaLedger({ endpoints: [{ url: node.rpcUrl, fetch: new NodeProxy(() => fetch, market.rule).fetch }], logger: silentLogger }),
       masterSecrets: [TEST_MASTER_SECRET],
       stablecoins: node.mints,
       ledgerPollMs: 200,
