@@ -1,10 +1,11 @@
 /** One proxy before a node, of the local chain or of any other: it does with each call what a rule says. */
 import bs58 from "bs58";
+import { type Clock, systemClock } from "../../src/runtime.ts";
 import type { Fault, LocalChain, RpcRequest } from "../../src/local/index.ts";
 import type { Fetch } from "../../src/solana/index.ts";
 
-/** How far back a node knows its chain, and how fast it is: the node's own, which no answer in its place can show. */
-export type OwnFault = Extract<Fault, { readonly kind: "lag" | "restored" | "delay" }>;
+/** What a node knows of its chain's past: the node's own, which no answer in its place can show. */
+export type OwnFault = Extract<Fault, { readonly kind: "lag" | "restored" }>;
 
 /** What goes wrong with a call. `say`: what answers is no node. `twice`: the call is made again. */
 export type Odd =
@@ -31,10 +32,12 @@ export class NodeProxy {
   /** The methods it was asked for, in order. */
   readonly calls: string[] = [];
   readonly #way: NodeWay;
+  readonly #clock: Clock;
 
-  constructor(way: NodeWay, rule?: ProxyRule) {
+  constructor(way: NodeWay, rule?: ProxyRule, clock: Clock = systemClock) {
     this.#way = way;
     this.rule = rule;
+    this.#clock = clock;
   }
 
   readonly fetch: Fetch = async (url, init) => {
@@ -62,12 +65,17 @@ export class NodeProxy {
     switch (odd?.kind) {
       case "lag":
       case "restored":
-      case "delay":
         return await pass(this.#way(odd));
+      case "delay":
+        await this.#clock.sleep(odd.ms, signal ?? undefined);
+        return await pass(this.#way());
       case "refuse":
         return new Response("", { status: odd.status, headers: odd.headers ?? {} });
       case "say":
-        return new Response(odd.text, { status: odd.status ?? 200, headers: { "content-type": "text/html" } });
+        return new Response(odd.text, {
+          status: odd.status ?? 200,
+          headers: { "content-type": "text/html" },
+        });
       case "error":
         return answer({ error: { code: odd.code, message: odd.message, data: odd.data } });
       case "hang":
@@ -77,15 +85,17 @@ export class NodeProxy {
         return new Response("", { status: odd.status });
       case "twice":
         await (await pass(this.#way())).text();
-        break;
+        return await pass(this.#way());
       case "lie": {
         const told = (await (await pass(this.#way())).json()) as { readonly result?: unknown };
         return Response.json("result" in told ? { ...told, result: odd.answer(told.result) } : told);
       }
       case "drop":
         if (call.method === "sendTransaction") return answer({ result: signatureOf(call.params?.[0]) });
+        return await pass(this.#way());
+      case undefined:
+        return await pass(this.#way());
     }
-    return await pass(this.#way());
   }
 }
 

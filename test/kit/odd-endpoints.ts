@@ -36,7 +36,10 @@ export function pool(behind: SlotsBehind): OddRule {
 }
 
 /** It takes so many sends within any second, and refuses the others. */
-export function sendLimit(clock: Pick<Clock, "now">, perSecond: number): OddRule & { readonly taken: number[] } {
+export function sendLimit(
+  clock: Pick<Clock, "now">,
+  perSecond: number,
+): OddRule & { readonly taken: number[] } {
   const taken: number[] = [];
   const rule: OddRule = ({ method }) => {
     if (method !== "sendTransaction") return undefined;

@@ -1,7 +1,7 @@
 /** The world of the ledger contract: the production ledger in front of two endpoints of one chain, by default a local one. */
 import type { Address } from "../../src/address.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
-import { type Fetch, solanaLedger } from "../../src/solana/index.ts";
+import { solanaLedger } from "../../src/solana/index.ts";
 import {
   associatedTokenAddress,
   createLocalChain,
@@ -12,19 +12,17 @@ import {
 import type { EndpointFault, LedgerWorld, WorldWallet } from "../contracts/ledger.ts";
 import { blockClock, signPayment } from "./chain-fixture.ts";
 import { issuerOf } from "./issuer.ts";
-import { type NodeWay, NodeProxy, wayTo } from "./node-proxy.ts";
+import { type NodeWay, NodeProxy, type ProxyRule, wayTo } from "./node-proxy.ts";
 import { virtualClock, type VirtualClock } from "./virtual-clock.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { type Clock, silentLogger } from "../../src/runtime.ts";
 import { dropping } from "./odd-endpoints.ts";
 
 /** How calls get to a local chain: handed over within the process, or through its HTTP listener, one or several at once. */
 export type Transport = "in process" | "over HTTP" | "in batches over HTTP";
 
 const SECRET = "k3y";
-/** The token program. */
-export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" as Address;
-/** So many blocks after its own, a transaction is finalized. */
-export const BLOCKS_TO_FINALITY = 32;
+const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" as Address;
+const BLOCKS_TO_FINALITY = 32;
 const BLOCKS_BEHIND = 100;
 const CALLS_PER_BATCH = 20;
 
@@ -46,8 +44,10 @@ export const ENDPOINT_FAULTS: Readonly<Record<EndpointFault, (request: RpcReques
 };
 
 /** Of a world, what only its chain can do. */
-export interface WorldChain
-  extends Omit<LedgerWorld, "ledger" | "endpoints" | "secret" | "breakEndpoint" | "elapse" | "wait" | "destroy"> {
+export interface WorldChain extends Omit<
+  LedgerWorld,
+  "ledger" | "endpoints" | "secret" | "breakEndpoint" | "elapse" | "wait" | "destroy"
+> {
   /** Where its endpoints stand. */
   readonly base: string;
   readonly way: NodeWay;
@@ -60,40 +60,38 @@ export interface WorldChain
 class Roads {
   readonly nodes: readonly [NodeProxy, NodeProxy];
   readonly broken: [EndpointFault | undefined, EndpointFault | undefined] = [undefined, undefined];
-  /** Calls that will be answered without any time having to pass. */
+  /** Calls that the chain will answer without any time having to pass. */
   underWay = 0;
 
-  constructor(way: NodeWay) {
-    const node = (road: 0 | 1): NodeProxy =>
-      new NodeProxy(way, (request) => {
-        const fault = this.broken[road];
-        if (fault === "duplicating") return { kind: "twice" };
-        return fault === undefined ? undefined : ENDPOINT_FAULTS[fault](request);
-      });
+  constructor(way: NodeWay, clock: Clock) {
+    const counted: NodeWay = (own) => async (url, init) => {
+      this.underWay += 1;
+      try {
+        const answer = await way(own)(url, init);
+        return new Response(await answer.text(), answer);
+      } finally {
+        this.underWay -= 1;
+      }
+    };
+    const node = (road: 0 | 1): NodeProxy => new NodeProxy(counted, this.#ruleOf(road), clock);
     this.nodes = [node(0), node(1)];
   }
 
-  fetch(road: 0 | 1): Fetch {
-    return async (input, init) => {
+  #ruleOf(road: 0 | 1): ProxyRule {
+    return (request) => {
       const fault = this.broken[road];
-      const isAnsweredAtOnce = fault !== "silent" && fault !== "slow";
-      if (isAnsweredAtOnce) this.underWay += 1;
-      try {
-        const answer = await this.nodes[road].fetch(input, init);
-        return new Response(await answer.text(), answer);
-      } finally {
-        if (isAnsweredAtOnce) this.underWay -= 1;
-      }
+      if (fault === "duplicating") return { kind: "twice" };
+      return fault === undefined ? undefined : ENDPOINT_FAULTS[fault](request);
     };
   }
 }
 
 /** Makes a world of a chain. Its time passes by `elapse` and `wait` only. */
 export function worldOf(chain: WorldChain, clock: VirtualClock): LedgerWorld {
-  const roads = new Roads(chain.way);
+  const roads = new Roads(chain.way, clock);
   const endpoints = ([0, 1] as const).map((road) => ({
     url: `${chain.base}/${road}?api-key=${SECRET}`,
-    fetch: roads.fetch(road),
+    fetch: roads.nodes[road].fetch,
     callsPerBatch: chain.callsPerBatch,
   }));
   const ledger = solanaLedger({ endpoints, clock: blockClock(chain, clock), logger: silentLogger });

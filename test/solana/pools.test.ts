@@ -166,7 +166,11 @@ test("N3: of two pools both have to say that a blockhash is dead, and what stays
 
 /** Tells the newest slot once, and from then on what it knew fifty slots before. */
 function stuckAfterOneAnswer(chain: ChainFixture["chain"]): OddEndpoint {
-  return oddEndpoint(chain, "stuck", pool((call) => (call === 1 ? 0 : 50)));
+  return oddEndpoint(
+    chain,
+    "stuck",
+    pool((call) => (call === 1 ? 0 : 50)),
+  );
 }
 
 const MADE_UP = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG";

@@ -41,7 +41,10 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
     const { USDC, USDT } = node.mints;
     service = createPaymentService({
       storage: memoryStorage(),
-      ledger: solanaLedger({ endpoints: [{ url: node.rpcUrl, fetch: new NodeProxy(() => fetch, market.rule).fetch }], logger: silentLogger }),
+      ledger: solanaLedger({
+        endpoints: [{ url: node.rpcUrl, fetch: new NodeProxy(() => fetch, market.rule).fetch }],
+        logger: silentLogger,
+      }),
       masterSecrets: [TEST_MASTER_SECRET],
       stablecoins: node.mints,
       ledgerPollMs: 200,
