@@ -2,7 +2,7 @@
 import type { Clock } from "../../src/runtime.ts";
 import type { EndpointOptions } from "../../src/solana/index.ts";
 import type { FaultRule, LocalChain } from "../../src/local/index.ts";
-import { NodeProxy, wayTo } from "./node-proxy.ts";
+import { NodeProxy, wayTo, type Odd, type ProxyRule } from "./node-proxy.ts";
 
 /** What goes wrong with a call to one endpoint. */
 export type OddRule = FaultRule;
@@ -32,6 +32,23 @@ export function pool(behind: SlotsBehind): OddRule {
     const slots = behind(calls);
     calls += 1;
     return slots === 0 ? undefined : { kind: "lag", slots };
+  };
+}
+
+/** Answers of what is no node of this chain, or not as it should be. */
+export const ODD_ANSWERS: readonly Odd[] = [
+  { kind: "error", code: -32602, message: "Invalid params" },
+  { kind: "say", text: "<html>" },
+  { kind: "say", text: "" },
+  { kind: "lie", answer: () => "none" },
+];
+
+/** Every fifth answer is one of these, in turn. */
+export function everyFifth(odd: readonly Odd[]): ProxyRule {
+  let calls = 0;
+  return () => {
+    calls += 1;
+    return calls % 5 === 0 ? odd[(calls / 5) % odd.length] : undefined;
   };
 }
 

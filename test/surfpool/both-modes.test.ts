@@ -8,6 +8,7 @@ import { silentLogger } from "../../src/runtime.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import { FeeMarket } from "../kit/fee-market.ts";
 import { NodeProxy } from "../kit/node-proxy.ts";
+import { everyFifth, ODD_ANSWERS } from "../kit/odd-endpoints.ts";
 import { SCOPES } from "../../src/payments/accounts/caller.ts";
 import { units } from "../kit/private-fixture.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
@@ -15,12 +16,15 @@ import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import { HAS_SURFPOOL, surfnet, type SurfnetWallet, type SurfnetWorld } from "./surfnet.ts";
 
 const SOL = 1_000_000_000n;
+/** What no block takes. */
+const HOPELESS = 10n ** 9n;
 const WITHIN = { timeout: 30_000, interval: 100 };
 
 // Where there is no addon for a machine the run tells these tests as skipped.
 describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
   let node: SurfnetWorld;
   let market: FeeMarket;
+  let proxy: NodeProxy;
   let service: PaymentService;
   let caller: Awaited<ReturnType<typeof customer>>;
   let alice: SurfnetWallet;
@@ -34,6 +38,7 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
   beforeAll(async () => {
     node = await surfnet();
     market = new FeeMarket();
+    proxy = new NodeProxy(() => fetch, market.rule);
     alice = await node.wallet({ lamports: 10n * SOL, usdc: 1_000_000_000n });
     bob = await node.wallet({ lamports: SOL });
     const sponsor = await node.wallet({ lamports: 1_000n * SOL });
@@ -42,7 +47,7 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
     service = createPaymentService({
       storage: memoryStorage(),
       ledger: solanaLedger({
-        endpoints: [{ url: node.rpcUrl, fetch: new NodeProxy(() => fetch, market.rule).fetch }],
+        endpoints: [{ url: node.rpcUrl, fetch: proxy.fetch }],
         logger: silentLogger,
       }),
       masterSecrets: [TEST_MASTER_SECRET],
@@ -81,26 +86,56 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
     return body;
   }
 
-  test.for(["SOL", "USDC"] as const)("a wallet sends %s, and pays the fee that was quoted", async (asset) => {
-    const recipients = [{ address: bob.address, amount: "0.5" }];
-    const inputs = {
-      inputAsset: asset,
-      outputAsset: asset,
-      amount: "0.5",
-      sender: alice.address,
-      recipients,
-    };
+  /** Quotes, signs and posts a payment of the wallet's, and returns it with its quote. */
+  async function walletPayment(asset: "SOL" | "USDC", recipients: { address: string; amount: string }[]) {
+    const amount = String(recipients.reduce((sum, each) => sum + Number(each.amount), 0));
+    const inputs = { inputAsset: asset, outputAsset: asset, amount, sender: alice.address, recipients };
     const { body: quote } = await service.createQuote(caller, inputs);
-    const signedTransaction = signPayment(Buffer.from(quote.transaction ?? "", "base64"), alice.secretKey);
     const { body } = await service.createTransaction(caller, {
-      type: "send",
+      type: recipients.length === 1 ? "send" : "payroll",
       quoteId: quote.quoteId,
       sender: alice.address,
       recipients,
-      signedTransaction,
+      signedTransaction: signPayment(Buffer.from(quote.transaction ?? "", "base64"), alice.secretKey),
     });
-    await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
+    return { id: body.transactionId, quote };
+  }
+
+  test.for(["SOL", "USDC"] as const)("a wallet sends %s, and pays the fee that was quoted", async (asset) => {
+    const { id, quote } = await walletPayment(asset, [{ address: bob.address, amount: "0.5" }]);
+    await expect.poll(() => statusOf(id), WITHIN).toBe("completed");
     expect(units(quote.fees.network, 9)).toBeGreaterThan(5_000n);
+  });
+
+  test("N15: one payee of six closes its token account between the simulation and the landing: all are paid, by the bytes that the wallet signed", async () => {
+    const payees = await Promise.all([1, 2, 3, 4, 5, 6].map(() => node.wallet({ usdc: 1n })));
+    const [, , leaver] = payees;
+    if (leaver === undefined) throw new Error("there are six");
+    market.least = HOPELESS;
+    market.bids.clear();
+    const { id } = await walletPayment(
+      "USDC",
+      payees.map(({ address }) => ({ address, amount: "0.5" })),
+    );
+    await expect.poll(() => market.bids.size).toBeGreaterThan(0);
+    await node.closeTokens(leaver.address);
+    market.least = 0n;
+    await expect.poll(() => statusOf(id), WITHIN).toBe("completed");
+    for (const payee of payees) {
+      expect(await node.usdcOf(payee.address)).toBe(payee === leaver ? 500_000n : 500_001n);
+    }
+  });
+
+  test("N9: of a node every fifth of whose answers is odd no payment is refused or held up", async () => {
+    proxy.rule = everyFifth(ODD_ANSWERS);
+    const { id } = await walletPayment("USDC", [{ address: bob.address, amount: "0.25" }]);
+    await expect.poll(() => statusOf(id), WITHIN).toBe("completed");
+    const carol = await node.wallet({});
+    const body = await privateOrder([{ address: carol.address, amount: "2" }]);
+    await node.fundTokens(body.ephemeralAddress, units(body.depositAmount, 6));
+    await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
+    expect(await node.usdcOf(carol.address)).toBe(2_000_000n);
+    proxy.rule = market.rule;
   });
 
   test(

@@ -53,7 +53,7 @@ describe.skipIf(!HAS_SURFPOOL)("N13: ledger contract: surfpool", () => {
       .filter((each) => !isHere(each))
       .map(({ name, run }) => [NOT_HERE[name] ?? "", name, run] as const),
   )("not here, since %s: %s", { timeout: 60_000 }, async (_reason, _name, run) => {
-    await expect(run(surfpoolWorld)).rejects.toThrow();
+    await expect(run(surfpoolWorld)).rejects.toBeInstanceOf(Error);
   });
 
   test("each case that is left out is one of the contract", () => {

@@ -17,6 +17,8 @@ export interface SurfnetWorld {
   readonly mints: { readonly USDC: Address; readonly USDT: Address };
   wallet(funds: { readonly lamports?: bigint; readonly usdc?: bigint }): Promise<SurfnetWallet>;
   fundTokens(owner: string, amount: bigint): Promise<void>;
+  /** Closes the owner's associated account of USDC. */
+  closeTokens(owner: string): Promise<void>;
   /** What the owner's associated account of USDC holds at finalized. */
   usdcOf(owner: string): Promise<bigint>;
   close(): void;
@@ -43,6 +45,7 @@ export async function surfnet(): Promise<SurfnetWorld> {
       if (usdc > 0n) await fundTokens(wallet.address, usdc);
       return wallet;
     },
+    closeTokens: (owner) => node.setLamports(associatedTokenAddress(owner, mints.USDC), 0n),
     async usdcOf(owner) {
       const asked = [owner, { mint: mints.USDC }, { encoding: "jsonParsed", commitment: "finalized" }];
       const { value } = (await node.call("getTokenAccountsByOwner", asked)) as {
