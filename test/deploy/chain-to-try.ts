@@ -3,8 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient, type PaymentClient } from "../../src/client/index.ts";
-import type { Wallet } from "../kit/chain-fixture.ts";
-import { signPayment } from "../kit/chain-fixture.ts";
+import { signPayment, type Wallet } from "../kit/chain-fixture.ts";
 import { units } from "../kit/private-fixture.ts";
 import { newDataFolder, startProgram, type Ended, type Running } from "../cli/command.ts";
 
@@ -30,6 +29,11 @@ export class Deployment {
   private constructor(folder: string, env: Readonly<Record<string, string>>) {
     this.folder = folder;
     this.env = env;
+  }
+
+  /** No chain and no variables: for commands that bring their own. */
+  static without(): Deployment {
+    return new Deployment("", {});
   }
 
   /** Configures it, by variables and files alone. */
@@ -76,19 +80,27 @@ export class Deployment {
 }
 
 /** One send and one payroll of either mode, each of them completed. */
-export async function payInEveryWay(chain: ChainToTry, connection: Parameters<typeof createClient>[0]) {
-  const client = createClient(connection);
+export async function payInEveryWay(chain: ChainToTry, connection: Connection): Promise<void> {
   for (const mode of ["wallet", "private"] as const) {
     for (const payees of [chain.payees.slice(0, 1), chain.payees]) {
-      const transactionId = await pay(client, chain, { mode, payees });
-      await client.waitFor(transactionId, "completed", { signal: AbortSignal.timeout(60_000) });
+      await payOnce(chain, connection, { mode, payees });
     }
   }
 }
 
+type Connection = Parameters<typeof createClient>[0];
+
+/** A payment of one dollar to each. */
 interface Order {
   readonly mode: "wallet" | "private";
   readonly payees: readonly string[];
+}
+
+/** Pays, and waits until it is completed. */
+export async function payOnce(chain: ChainToTry, connection: Connection, order: Order): Promise<void> {
+  const client = createClient(connection);
+  const transactionId = await pay(client, chain, order);
+  await client.waitFor(transactionId, "completed", { signal: AbortSignal.timeout(60_000) });
 }
 
 async function pay(client: PaymentClient, chain: ChainToTry, { mode, payees }: Order): Promise<string> {
