@@ -83,6 +83,16 @@ export function lyingAbout(method: string, answer: (honest: never) => unknown): 
   return (request) => (request.method === method ? { kind: "lie", answer: answer as never } : undefined);
 }
 
+/** It is honest, and the parameters of each call of this method are noted. */
+export function noting(method: string): OddRule & { readonly params: readonly (readonly unknown[])[] } {
+  const params: (readonly unknown[])[] = [];
+  const rule: OddRule = (request) => {
+    if (request.method === method) params.push(request.params);
+    return undefined;
+  };
+  return Object.assign(rule, { params });
+}
+
 /** It takes transactions and passes none on. */
 export const dropping: OddRule = ({ method }) =>
   method === "sendTransaction" ? { kind: "drop" } : undefined;
