@@ -4,15 +4,16 @@ import { createPaymentService, type PaymentService } from "../../src/index.ts";
 import { SOL_MINT } from "../../src/address.ts";
 import { fixedPrices } from "../../src/payments/prices/prices.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger, systemClock } from "../../src/runtime.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import { FeeMarket } from "../kit/fee-market.ts";
 import { NodeProxy } from "../kit/node-proxy.ts";
-import { everyFifth, ODD_ANSWERS } from "../kit/odd-endpoints.ts";
+import { allOf, everyFifth, everySecond, ODD_ANSWERS, pool, sendLimit } from "../kit/odd-endpoints.ts";
 import { SCOPES } from "../../src/payments/accounts/caller.ts";
 import { units } from "../kit/private-fixture.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
+import { wayToSurfpool } from "./lagging-node.ts";
 import { HAS_SURFPOOL, surfnet, type SurfnetWallet, type SurfnetWorld } from "./surfnet.ts";
 
 const SOL = 1_000_000_000n;
@@ -38,7 +39,7 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
   beforeAll(async () => {
     node = await surfnet();
     market = new FeeMarket();
-    proxy = new NodeProxy(() => fetch, market.rule);
+    proxy = new NodeProxy((own) => (own === undefined ? fetch : wayToSurfpool(own)), market.rule);
     alice = await node.wallet({ lamports: 10n * SOL, usdc: 1_000_000_000n });
     bob = await node.wallet({ lamports: SOL });
     const sponsor = await node.wallet({ lamports: 1_000n * SOL });
@@ -135,6 +136,20 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
     await node.fundTokens(body.ephemeralAddress, units(body.depositAmount, 6));
     await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
     expect(await node.usdcOf(carol.address)).toBe(2_000_000n);
+    proxy.rule = market.rule;
+  });
+
+  test("N3, N4: behind a pool that lags 5 slots and takes two sends a second payments of either mode end", async () => {
+    proxy.rule = allOf(sendLimit(systemClock, 2), pool(everySecond(5)));
+    const payments = await Promise.all(
+      ["0.01", "0.02", "0.03"].map((amount) => walletPayment("SOL", [{ address: bob.address, amount }])),
+    );
+    for (const { id } of payments) await expect.poll(() => statusOf(id), WITHIN).toBe("completed");
+    const dave = await node.wallet({});
+    const body = await privateOrder([{ address: dave.address, amount: "2" }]);
+    await node.fundTokens(body.ephemeralAddress, units(body.depositAmount, 6));
+    await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
+    expect(await node.usdcOf(dave.address)).toBe(2_000_000n);
     proxy.rule = market.rule;
   });
 

@@ -4,6 +4,7 @@
 import { VersionedTransaction } from "@solana/web3.js";
 import { CLOCK_SYSVAR } from "../../src/solana/programs.ts";
 import type { Fetch } from "../../src/solana/index.ts";
+import type { NodeWay } from "../kit/node-proxy.ts";
 
 /** A call that the node has answered. */
 interface Answered {
@@ -29,8 +30,14 @@ const BEHIND: Readonly<Record<string, number>> = { processed: 0, confirmed: 1 };
 /** They tell the tip at every commitment; getSlot and isBlockhashValid know better. */
 const OF_THE_TIP = new Set(["getEpochInfo", "getLatestBlockhash"]);
 
-/** The way to surfpool itself. */
-export const atItsCommitment: Fetch = async (url, init) => {
+/** The way to surfpool, and to one that is behind. */
+export const wayToSurfpool: NodeWay = (own) => {
+  if (own === undefined) return atItsCommitment;
+  if (own.kind === "restored") throw new Error("surfpool is never restored from a snapshot");
+  return laggingNode(atItsCommitment, own.slots);
+};
+
+const atItsCommitment: Fetch = async (url, init) => {
   const answer = await fetch(url, init);
   const { method, params = [] } = callIn(init);
   if (!OF_THE_TIP.has(method)) return answer;
@@ -52,7 +59,7 @@ interface Call {
 }
 
 /** The way to a node that is `slots` behind this one. */
-export function laggingNode(node: Fetch, slots: number): Fetch {
+function laggingNode(node: Fetch, slots: number): Fetch {
   return async (url, init) => {
     const { id, method, params = [] } = callIn(init);
     const told = (members: object): Response => Response.json({ jsonrpc: "2.0", id, ...members });

@@ -6,7 +6,7 @@ import { associatedTokenAddress } from "../../src/local/index.ts";
 import type { LedgerWorld } from "../contracts/ledger.ts";
 import { landmarksOf, walletOf, worldOf, type WorldChain } from "../kit/solana-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import { atItsCommitment, FINALIZED_BEHIND, laggingNode } from "./lagging-node.ts";
+import { FINALIZED_BEHIND, wayToSurfpool } from "./lagging-node.ts";
 import { SurfpoolNode } from "./surfpool-node.ts";
 
 /** As many as nodes that lag are behind, and that many more, so that they know what the chain began with. */
@@ -41,11 +41,7 @@ export async function surfpoolWorld(): Promise<LedgerWorld> {
   };
   const world: WorldChain = {
     base: node.rpcUrl,
-    way: (own) => {
-      if (own === undefined) return atItsCommitment;
-      if (own.kind === "restored") throw new Error("surfpool is never restored from a snapshot");
-      return laggingNode(atItsCommitment, own.slots);
-    },
+    way: wayToSurfpool,
     callsPerBatch: 1,
     token: { mint, decimals: DECIMALS },
     others: { mint: other, decimals: DECIMALS, program: "token-2022" },
