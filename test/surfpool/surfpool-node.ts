@@ -22,8 +22,6 @@ interface Addon {
 interface Surfnet {
   readonly rpcUrl: string;
   drainEvents(): unknown;
-  /** Makes one block, in this slot. */
-  timeTravelToSlot(slot: number): { readonly absoluteSlot: number; readonly blockHeight: number };
   stop(): void;
 }
 
@@ -52,7 +50,6 @@ const ACCOUNT_RENT = 2_039_280;
 const ONE_BY_ONE_MS = 400;
 /** The node stops where its events are not taken. */
 const DRAIN_MS = 250;
-const BLOCKS_PER_DRAIN = 50;
 
 /** The addon, or null on a machine that it was not built for. */
 function addon(): Addon | null {
@@ -99,13 +96,13 @@ export class SurfpoolNode {
     return this.#height;
   }
 
-  /** Makes so many blocks, one in each slot. */
+  /** Makes so many blocks, one in each slot. The addon's own function for that takes a new connection each time. */
   async pass(blocks: number): Promise<void> {
     if (this.#slot === 0) this.#slot = (await this.call("getSlot", [{ commitment: "processed" }])) as number;
     for (let block = 0; block < blocks; block += 1) {
-      const { absoluteSlot, blockHeight } = this.#node.timeTravelToSlot(this.#slot + 1);
+      const travelled = await this.call("surfnet_timeTravel", [{ absoluteSlot: this.#slot + 1 }]);
+      const { absoluteSlot, blockHeight } = travelled as Position;
       [this.#slot, this.#height] = [absoluteSlot, blockHeight];
-      if (block % BLOCKS_PER_DRAIN === 0) this.#node.drainEvents();
     }
   }
 
@@ -168,6 +165,11 @@ export class SurfpoolNode {
     clearInterval(this.#draining);
     this.#node.stop();
   }
+}
+
+interface Position {
+  readonly absoluteSlot: number;
+  readonly blockHeight: number;
 }
 
 /** Where a token account says whether it is frozen. */
