@@ -119,8 +119,8 @@ export class ServiceLoop {
   #tellWhatIsOff(): void {
     const { routing, swapper, context } = this.#parts;
     const off = [...(routing === null ? ["private mode"] : []), ...(swapper === null ? ["swaps"] : [])];
-    if (off.length > 0)
-      context.log.info({ off }, "not configured: requests are answered ROUTING_UNAVAILABLE off");
+    if (off.length === 0) return;
+    context.log.info({ off }, "not configured: requests are answered ROUTING_UNAVAILABLE off");
   }
 
   /** Writes warnings, without holding up the start. */

@@ -9,6 +9,7 @@ import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import { associatedTokenAddress, type LocalChain } from "../../../src/local/index.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
+import { oddEndpoint } from "../../kit/odd-endpoints.ts";
 import { FeeMarket } from "../../kit/fee-market.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";
@@ -110,9 +111,9 @@ test("N1, N6: where blocks refuse low bids, version 1 bids in lamports what a le
 }) => {
   const caller = await world.caller();
   const [alice, bob] = [world.wallet("alice", RICH), world.wallet("bob", { lamports: 1_000_000n })];
-  const market = new FeeMarket(world.chain.fetch);
+  const market = new FeeMarket();
   [market.least, market.told] = [20_000n, [20_000]];
-  const ledger = world.ledgerOf([{ url: "http://market", fetch: market.fetch }]);
+  const ledger = world.ledgerOf([oddEndpoint(world.chain, "market", market.rule).option]);
   const service = world.another({ ledger: { ...ledger, time: async () => null } });
   await service.start();
   const recipients = [{ address: bob.address, amount: "0.01" }];
