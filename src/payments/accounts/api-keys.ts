@@ -77,7 +77,7 @@ const newAccount = optionsWith({
 });
 
 /** Options of `createAccount`. */
-export type NewAccount = Readonly<z.input<typeof newAccount>>;
+export type NewAccount = z.input<typeof newAccount>;
 
 /** Accounts and their keys. */
 export interface ApiKeys {
