@@ -1,7 +1,7 @@
 /** The commands that run alone: a command reads its arguments, then loads the code that carries the command out. */
 import { type Command, UsageError, end } from "./command.ts";
 import { noArgument, PORTS, readArguments, wholeNumber, oneOf, WHOSE } from "./read-arguments.ts";
-import { stopOnSignal } from "./stop-on-signal.ts";
+import { openUntilSignal } from "./stop-on-signal.ts";
 import { isPostgres, isUrl } from "./url-or-path.ts";
 
 /** The service takes no longer delay: the blockhash of a payment would be too old when it is sent. */
@@ -52,7 +52,7 @@ export const listen: Command = async (args, print) => {
     dataFolder: values.data,
   };
   const { listen: forward } = await import("./listen.ts");
-  stopOnSignal(await forward(wanted, print));
+  await openUntilSignal(forward(wanted, print));
 };
 
 /** The arguments of `paystate machines`. */
@@ -80,7 +80,7 @@ export const inspect: Command = async (args, print) => {
   const port = wholeNumber("--port", values.port, PORTS);
   const { inspect: open } = await import("./inspect.ts");
   const { charts, json, debug } = values;
-  stopOnSignal(await open({ file, charts, port, json, debug }, print));
+  await openUntilSignal(open({ file, charts, port, json, debug }, print));
 };
 
 /** The exit code where something is not explained; `main.ts` has that for not having looked. */

@@ -23,3 +23,9 @@ export function stopOnSignal(stop: () => Promise<void>): void {
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
 }
+
+/** Resolves once it is open, and closes it when a signal comes, also one that comes before. */
+export async function openUntilSignal(opening: Promise<() => Promise<void>>): Promise<void> {
+  stopOnSignal(async () => (await opening)());
+  await opening;
+}
