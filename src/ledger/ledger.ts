@@ -217,6 +217,9 @@ export interface EndpointStatus {
   /** Safe to log, as in `Reading`. */
   readonly endpoint: string;
   readonly roles: readonly EndpointRole[];
+  /** The limits of its provider, as they are configured; null where none is. */
+  readonly requestsPerSecond: number | null;
+  readonly sendsPerSecond: number | null;
   /** The chain it serves, null where it did not tell. */
   readonly genesisHash: string | null;
   /** The newest confirmed slot; null when the endpoint did not tell. */
@@ -273,6 +276,7 @@ export type LedgerReads = Omit<
   | "takeSendPlace"
   | "readLimit"
   | "bidCeiling"
+  | "bidFloor"
   | "close"
 >;
 

@@ -384,6 +384,8 @@ export interface RoutingLedger {
   feeOf(plan: TransactionPlan, from: "estimate" | "floor"): Promise<Evidence<bigint>>;
   /** The most that a transaction bids for its place in a block unless its `Bid` says otherwise, in lamports. */
   readonly bidCeiling: bigint;
+  /** The least bid, in millionths of a lamport per compute unit. Left out where nothing is known of it. */
+  readonly bidFloor?: bigint;
   /**
    * Compiles the plan over a confirmed blockhash that was the newest a second ago at most, with a compute limit and a priority fee:
    * the estimate, unless `bid` says otherwise. Rejects with `RangeError`, before a node is asked, for an amount outside 1 … 2^64 − 1, for a seed that no marker has, for

@@ -18,6 +18,8 @@ export interface Endpoint {
   /** Host name only, numbered where several endpoints share it: paths and queries of providers carry API keys. */
   readonly name: string;
   readonly roles: readonly EndpointRole[];
+  /** The limits of the provider, null where none is configured. */
+  readonly rates: Readonly<Record<"requestsPerSecond" | "sendsPerSecond", number | null>>;
   readonly rpc: RpcNode;
   readonly accountsPerCall: number;
   readonly signaturesPerCall: number;
@@ -62,6 +64,7 @@ function openEndpoint(option: CheckedEndpoint, name: string, { clock, closed }: 
   return {
     name,
     roles: option.roles,
+    rates: { requestsPerSecond: requestsPerSecond ?? null, sendsPerSecond: sendsPerSecond ?? null },
     rpc: new RpcNode(joinedCalls(call, { clock, accountsPerCall }), send),
     accountsPerCall,
     signaturesPerCall: option.signaturesPerCall,

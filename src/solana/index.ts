@@ -123,6 +123,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     time: async () => (loading === undefined ? null : (await loading).time()),
     readLimit: readLimitOf(endpoints),
     bidCeiling: fees.ceiling,
+    bidFloor: fees.floor,
     close: async () => closing.abort(),
   };
 }

@@ -61,7 +61,7 @@ const positionOf: EndpointCall<Reading> = async ({ rpc, name }) => ({
 /** Every method that asks a node, or needs web3.js for its answer. */
 export type AskingLedger = Omit<
   Ledger,
-  "isOnCurve" | "markerAddress" | "tokenAccountOf" | "readLimit" | "bidCeiling" | "close"
+  "isOnCurve" | "markerAddress" | "tokenAccountOf" | "readLimit" | "bidCeiling" | "bidFloor" | "close"
 >;
 
 /** The nodes, and the number of nodes that must agree. */

@@ -87,6 +87,13 @@ export class DeskSwapper {
     refuseFixedPrices(genesisHash, prices, "deskProvider: prices");
   }
 
+  get unlimited(): readonly string[] {
+    const { maxGivenPerDay } = this.#terms;
+    return this.#surroundings.tokens.flatMap(({ mint, symbol }) =>
+      maxGivenPerDay.has(mint) ? [] : [symbol],
+    );
+  }
+
   async warn(): Promise<void> {
     const { desk } = this.#terms;
     const { ledger, tokens, log } = this.#surroundings;

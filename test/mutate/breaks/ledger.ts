@@ -332,4 +332,18 @@ export const LEDGER_BREAKS: readonly Break[] = [
     replacement: "[market, least]",
     tests: ["solana/routing/unit-price.test.ts", "payments/private/fee-market.test.ts"],
   },
+  {
+    property: "N14: a limit of one account is none of the others",
+    file: "src/cli/doctor/check-live.ts",
+    text: "limits.filter(({ accountId }) => accountId === undefined)",
+    replacement: "limits",
+    tests: ["cli/doctor/live.test.ts"],
+  },
+  {
+    property: "N14: prices that mainnet refuses are told before the first start there",
+    file: "src/service/service-settings.ts",
+    text: "await swapper?.check(MAINNET_GENESIS);",
+    replacement: "",
+    tests: ["cli/doctor/live.test.ts"],
+  },
 ];
