@@ -158,7 +158,7 @@ export interface Receipt {
   readonly slot: number;
   /** Unix seconds; null while the node does not know it. */
   readonly blockTime: number | null;
-  /** Lamports the fee payer was charged. */
+  /** Lamports the fee payer was charged. Of a landing of bytes that tip a relay, with the tip. */
   readonly fee: bigint;
   readonly error: string | null;
 }
@@ -277,6 +277,7 @@ export type LedgerReads = Omit<
   | "readLimit"
   | "bidCeiling"
   | "bidFloor"
+  | "tip"
   | "close"
 >;
 
@@ -330,11 +331,13 @@ export interface Ledger extends RoutingLedger {
   buildPayment(payment: DeclaredPayment, reference: Uint8Array): Promise<UnsignedPayment>;
   /**
    * Proves that base64 text is a transaction signed by `payment.sender` that makes exactly the declared transfers and
-   * nothing else that could cost the sender or pay another, and that its blockhash is alive. Broadcasts nothing.
+   * nothing else that could cost the sender or pay another, and that its blockhash is alive. Broadcasts nothing. Where a
+   * transaction was built for this payment under `reference`, the tip of that transaction is admitted, too.
    */
   verifyPayment(
     putativeTransaction: string,
     payment: DeclaredPayment,
+    reference?: Uint8Array | null,
   ): Promise<{ verified: Evidence<VerifiedPayment> } | { refused: SignatureFault }>;
   /**
    * When bytes over this blockhash can land, for bytes that no marker makes harmless; null where enough endpoints say that

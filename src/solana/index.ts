@@ -72,6 +72,11 @@ function witnessesAmong(endpoints: readonly CheckedEndpoint[]): number {
   return endpoints.filter(({ roles }) => roles.includes("witness")).length;
 }
 
+function tipAmongst(endpoints: readonly CheckedEndpoint[]): Pick<Ledger, "tip"> {
+  const tip = endpoints.find((endpoint) => endpoint.tip !== undefined)?.tip;
+  return tip === undefined ? {} : { tip: tip.lamports };
+}
+
 /**
  * The default number of witnesses: one endpoint may lie; two endpoints of different operators do not tell the same lie.
  */
@@ -124,6 +129,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     readLimit: readLimitOf(endpoints),
     bidCeiling: fees.ceiling,
     bidFloor: fees.floor,
+    ...tipAmongst(endpoints),
     close: async () => closing.abort(),
   };
 }
@@ -141,8 +147,8 @@ function onceLoaded(
     tokenAccountStates: async (accounts) => (await loaded()).tokenAccountStates(accounts),
     paymentCost: async (mint, recipients) => (await loaded()).paymentCost(mint, recipients),
     buildPayment: async (payment, reference) => (await loaded()).buildPayment(payment, reference),
-    verifyPayment: async (putativeTransaction, payment) =>
-      (await loaded()).verifyPayment(putativeTransaction, payment),
+    verifyPayment: async (putativeTransaction, payment, reference) =>
+      (await loaded()).verifyPayment(putativeTransaction, payment, reference),
     landingWindow: async (blockhash) => (await loaded()).landingWindow(blockhash),
     simulatePayment: async (verified, payment) => (await loaded()).simulatePayment(verified, payment),
     broadcast: async (bytes) => (await loaded()).broadcast(bytes),

@@ -49,6 +49,7 @@ import { simulatePayment } from "./simulate-payment.ts";
 import { rememberAnswers } from "./answer-cache.ts";
 import { confirmed, landedErrors, receipts, statuses } from "./statuses.ts";
 import { surveyOf } from "./survey.ts";
+import { tipOf } from "./tips.ts";
 import { tokenAccountStates } from "./token-account-states.ts";
 import { verifyPayment } from "./verify-payment.ts";
 import { witnessCount } from "./witnesses.ts";
@@ -61,7 +62,7 @@ const positionOf: EndpointCall<Reading> = async ({ rpc, name }) => ({
 /** Every method that asks a node, or needs web3.js for its answer. */
 export type AskingLedger = Omit<
   Ledger,
-  "isOnCurve" | "markerAddress" | "tokenAccountOf" | "readLimit" | "bidCeiling" | "bidFloor" | "close"
+  "isOnCurve" | "markerAddress" | "tokenAccountOf" | "readLimit" | "bidCeiling" | "bidFloor" | "tip" | "close"
 >;
 
 /** The nodes, and the number of nodes that must agree. */
@@ -127,6 +128,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     fundsOfOwner: surveyed(fundsOfOwner),
     strayAccounts: surveyed(strayAccounts),
     payersOf: surveyed(payersOf),
+    verifyPayment: surveyed(verifyPayment),
   };
   return {
     fates: configured(fates),
@@ -138,7 +140,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     tokenAccountStates: surveyed(tokenAccountStates),
     paymentCost: surveyed(paymentCost),
     buildPayment: surveyed(buildPayment),
-    verifyPayment: surveyed(verifyPayment),
+    verifyPayment: (text, payment, reference = null) => read.verifyPayment(text, { payment, reference }),
     landingWindow: surveyed(landingWindow),
     simulatePayment: surveyed(simulatePayment),
     broadcast: surveyed(broadcast),
@@ -179,11 +181,13 @@ function openNodes(
   { clock, log }: HealthWatch,
   closed: AbortSignal,
 ): NodeContext {
+  const opened = openEndpoints(endpoints, { clock, closed });
   return {
-    endpoints: openEndpoints(endpoints, { clock, closed }),
+    endpoints: opened,
     witnesses,
     deathProof,
     fees,
+    tip: tipOf(opened),
     walks: new Map(),
     chain: { genesisHash: null },
     clock,

@@ -8,14 +8,14 @@ import { MAX_COMPUTE_UNITS, priorityFeeOf } from "./compute-budget.ts";
 import { expectFewRecipients, feeWithBid, rentForTokenAccounts } from "./payment-cost.ts";
 import { computeLimit } from "./routing/compile-plan.ts";
 import { planInstructions } from "./routing/plan-instructions.ts";
-import type { PlannedInstruction } from "./routing/planned-instruction.ts";
+import type { StepOfTransaction } from "./routing/planned-instruction.ts";
 import { unitPrice } from "./routing/unit-price.ts";
 
 /** Wallets add assertions (Lighthouse) to what they are given, which compute within the limit that is set here. */
 const UNITS_OF_ASSERTIONS = 50_000;
 
 /** The compute limit of a payment, and its bid in millionths of a lamport per unit and in lamports. */
-interface PaymentBid {
+export interface PaymentBid {
   readonly units: number;
   readonly microLamports: bigint;
   readonly priorityFee: bigint;
@@ -24,7 +24,7 @@ interface PaymentBid {
 /** What the market is estimated to take for a payment with room for the assertions of a wallet. */
 export async function paymentBid(
   nodes: NodeContext,
-  planned: readonly PlannedInstruction[],
+  planned: readonly StepOfTransaction[],
 ): Promise<PaymentBid> {
   const units = Math.min(computeLimit(planned) + UNITS_OF_ASSERTIONS, MAX_COMPUTE_UNITS);
   const microLamports = await unitPrice(nodes, units, { from: "estimate" });

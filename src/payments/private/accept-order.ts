@@ -245,6 +245,7 @@ export class OrderAcceptance {
         sponsorCap: String(order.reservation.amount),
         bidCeiling: String(this.#with.ledger.bidCeiling),
         paidBid: String(bid),
+        tip: String(this.#with.ledger.tip ?? 0n),
         isScreened: terms.screen !== null,
       }),
     ];

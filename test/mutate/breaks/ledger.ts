@@ -5,7 +5,7 @@ export const LEDGER_BREAKS: readonly Break[] = [
   {
     property: "N5: only endpoints that take broadcasts get them",
     file: "src/solana/broadcast.ts",
-    text: 'withRole(nodes.endpoints, "send").map(',
+    text: "sendersOf(nodes.endpoints, bytes).map(",
     replacement: "nodes.endpoints.map(",
     tests: ["solana/endpoint-roles.test.ts"],
   },
@@ -345,5 +345,26 @@ export const LEDGER_BREAKS: readonly Break[] = [
     text: "await swapper?.check(MAINNET_GENESIS);",
     replacement: "",
     tests: ["cli/doctor/live.test.ts"],
+  },
+  {
+    property: "N16: bytes without a tip do not go to the relay that wants one",
+    file: "src/solana/tips.ts",
+    text: "tip === null || tipIn(bytes, tip) > 0n",
+    replacement: "tip === null || tipIn(bytes, tip) >= 0n",
+    tests: ["solana/tips.test.ts", "payments/private/tips.test.ts"],
+  },
+  {
+    property: "N16: the tip of a quote is admitted to the account of that quote alone",
+    file: "src/solana/verify-payment.ts",
+    text: "each.to === recipient && ",
+    replacement: "",
+    tests: ["payments/wallet/tips.test.ts"],
+  },
+  {
+    property: "N16: the tip of a quote is admitted in its amount alone",
+    file: "src/solana/verify-payment.ts",
+    text: "each.amount === amount",
+    replacement: "amount > 0n",
+    tests: ["payments/wallet/tips.test.ts"],
   },
 ];

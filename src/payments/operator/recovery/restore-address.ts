@@ -186,6 +186,7 @@ function startsOf(
       refundPauseMs: REFUND_PAUSE_MS,
       sponsorCap: String(allowance),
       bidCeiling: String(ledger.bidCeiling),
+      tip: String(ledger.tip ?? 0n),
       isScreened: terms.screen !== null,
       isRecovered: true,
     }),
