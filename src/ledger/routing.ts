@@ -431,6 +431,11 @@ export interface RoutingLedger {
    */
   markedBy(base: Address, seed: string): Promise<Evidence<OutgoingTransaction | "foreign"> | null>;
   /**
+   * The newest finalized transactions that name this key in any role and succeeded, up to ten, oldest first, as one endpoint
+   * lists them. Anybody can name any key.
+   */
+  listedUnder(key: Address): Promise<Hint<readonly string[]>>;
+  /**
    * The changes of these holders' balances by a finalized transaction, in base units and in their order: over all token
    * accounts of a mint, or the lamports of the owner's own account. Null when fewer endpoints than must agree have the
    * transaction. Throws `LedgerUnavailable` when endpoints differ about the changes.

@@ -178,6 +178,7 @@ function onceLoaded(
       (await loaded()).checkForeignSwap(putativeTransaction, swap),
     explainError: async (plan, error) => (await loaded()).explainError(plan, error),
     signedBy: async (address) => (await loaded()).signedBy(address),
+    listedUnder: async (key) => (await loaded()).listedUnder(key),
     changesOf: async (signature, holders) => (await loaded()).changesOf(signature, holders),
     signedWithin: async (address, period) => (await loaded()).signedWithin(address, period),
     markedBy: async (base, seed) => (await loaded()).markedBy(base, seed),

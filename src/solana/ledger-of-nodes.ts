@@ -37,6 +37,7 @@ import { fundsOfOwner } from "./routing/funds-of-owner.ts";
 import { funds, seenFunds } from "./routing/funds.ts";
 import { haveTokenAccounts } from "./routing/have-token-accounts.ts";
 import { heights } from "./routing/heights.ts";
+import { listedUnder } from "./routing/listed-under.ts";
 import { markers } from "./routing/markers.ts";
 import { PayerReadingCache } from "./routing/payer-reading-cache.ts";
 import { payersOf } from "./routing/payers-of.ts";
@@ -165,6 +166,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     signedBy: surveyed(signedBy),
     signedWithin: configured(signedWithin),
     markedBy: surveyed(markedBy),
+    listedUnder: surveyed(listedUnder),
     changesOf: surveyed(balanceChanges),
     markers: surveyed(markers),
     heights: surveyed(heights),

@@ -889,4 +889,25 @@ export const PRIVATE_BREAKS: readonly Break[] = [
     replacement: "tips: 0n",
     tests: ["payments/private/tips.test.ts"],
   },
+  {
+    property: "N11: a name is given by what the transaction has paid in",
+    file: "src/payments/private/deposit-names.ts",
+    text: "changes[index] === each.amount",
+    replacement: "each.amount > 0n",
+    tests: ["payments/private/deposit-names.test.ts"],
+  },
+  {
+    property: "N11: of two deposits of one amount none is named by guess",
+    file: "src/payments/private/deposit-names.ts",
+    text: "entry === undefined || another !== undefined",
+    replacement: "entry === undefined",
+    tests: ["payments/private/deposit-names.test.ts"],
+  },
+  {
+    property: "N11: an address is looked at for names so often and no more",
+    file: "src/payments/private/deposit-names.ts",
+    text: "last === undefined || this.#lookedFor.get(address) === last",
+    replacement: "last === undefined",
+    tests: ["payments/private/deposit-names.test.ts"],
+  },
 ];

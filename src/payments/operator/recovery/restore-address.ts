@@ -155,6 +155,8 @@ function depositOf(
     heldReason,
     checkedTo: null,
     accounts: depositAccounts(ledger, assets, address),
+    // Nothing is asked for at it any more.
+    referenceKey: null,
     createdAt,
     version: 1,
   };
