@@ -367,4 +367,11 @@ export const LEDGER_BREAKS: readonly Break[] = [
     replacement: "amount > 0n",
     tests: ["payments/wallet/tips.test.ts"],
   },
+  {
+    property: "N16: a tip takes no place that the creation of an account may need",
+    file: "src/solana/tips.ts",
+    text: "bytes <= PACKET_DATA_SIZE && trace <= MAX_TRACE",
+    replacement: "bytes <= PACKET_DATA_SIZE && trace > 0",
+    tests: ["payments/wallet/tips.test.ts"],
+  },
 ];

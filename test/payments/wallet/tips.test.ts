@@ -165,3 +165,25 @@ test("N16: a quote with as many payees as its bytes hold has no tip, as before",
   expect(world.accounts).not.toContain(last?.to);
   expect(last?.lamports).toBe(1_000_000n);
 });
+
+test("N16: a quote whose token accounts may need the whole trace has no tip, however much room its bytes have", async ({
+  tipped: world,
+}) => {
+  const tipTo = async (count: number): Promise<bigint | null> => {
+    const payees = Array.from({ length: count }, (_, index) => world.wallet(`payee ${index}`).address);
+    const { body: quote } = await world.service.createQuote(world.customer, {
+      inputAsset: "USDC",
+      outputAsset: "USDC",
+      amount: String(count),
+      sender: world.alice.address,
+      recipients: payees.map((address) => ({ address, amount: "1" })),
+    });
+    const bytes = Buffer.from(quote.transaction ?? "", "base64");
+    // The account of the relay and its transfer.
+    expect(bytes.length + (count === 8 ? 49 : 0)).toBeLessThanOrEqual(1_232);
+    return lastTransfer(bytes)?.lamports ?? null;
+  };
+  // Two for the budget, eight for each payee, one for the tip: 59 and 67 of 64.
+  expect(await tipTo(7)).toBe(TIP);
+  expect(await tipTo(8)).toBeNull();
+});
