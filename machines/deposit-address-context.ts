@@ -33,6 +33,8 @@ export interface DepositAddressInput {
   readonly bidCeiling?: string;
   /** The part of it that the customer has paid for, in lamports; older orders do not tell. */
   readonly paidBid?: string;
+  /** What a relay may be tipped for a transaction of the order, in lamports; older orders have reserved nothing for it. */
+  readonly tip?: string;
   /** Whether those who paid in are looked at before anything is paid out. */
   readonly isScreened: boolean;
   /** Whether it was brought back from its order's id: it waits for an operator from the beginning. */

@@ -38,7 +38,8 @@ export type { DurableScope, LimitStatus } from "./payments/accounts/count-hit.ts
 export type { MasterSecret } from "./payments/secrets/secret-box.ts";
 export type { Token } from "./payments/assets/assets.ts";
 export type { BalancesBody, TokenBalanceBody } from "./payments/assets/read-balances.ts";
-export type { Diagnosis, EgressStatus } from "./service/diagnosis.ts";
+export type { Diagnosis, DiagnosisQuery, EgressStatus } from "./service/diagnosis.ts";
+export type { ServiceSettings } from "./service/service-settings.ts";
 export type { MasterSecretStatus } from "./payments/secrets/bind-database.ts";
 export type { ChainStatus } from "./service/chain-check.ts";
 export type { ClockStatus, Health, WitnessStatus } from "./service/read-health.ts";

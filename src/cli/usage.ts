@@ -107,7 +107,8 @@ paystate doctor [--data DIR | --database FILE] [--service FILE] [--full] [--live
     Looks for what is wrong with this machine, a database file and a service, and says what to do about it: a line for each
     check, ok, warning or wrong. Changes nothing. Ends with 1 when something is wrong.
       --full  reads each page of the file, and not some rows of each table: seconds for each gigabyte
-      --live  looks also for what matters once real money moves: two witnesses of one provider
+      --live  looks also for what is not ready for real money: witnesses, limits, fees, prices, screening, purses, the
+              place of the master secret
 
 paystate trigger EVENT --to URL [--secret SECRET]
 paystate trigger EVENT --webhook ID --account ID [--data DIR | --service FILE]

@@ -164,7 +164,7 @@ export interface Receipt {
   readonly slot: number;
   /** Unix seconds; null while the node does not know it. */
   readonly blockTime: number | null;
-  /** Lamports the fee payer was charged. */
+  /** Lamports the fee payer was charged. Of a landing of bytes that tip a relay, with the tip. */
   readonly fee: bigint;
   readonly error: string | null;
 }
@@ -223,6 +223,9 @@ export interface EndpointStatus {
   /** Safe to log, as in `Reading`. */
   readonly endpoint: string;
   readonly roles: readonly EndpointRole[];
+  /** The limits of its provider, as they are configured; null where none is. */
+  readonly requestsPerSecond: number | null;
+  readonly sendsPerSecond: number | null;
   /** The chain it serves, null where it did not tell. */
   readonly genesisHash: string | null;
   /** The newest confirmed slot; null when the endpoint did not tell. */
@@ -280,6 +283,8 @@ export type LedgerReads = Omit<
   | "takeSendPlace"
   | "readLimit"
   | "bidCeiling"
+  | "bidFloor"
+  | "tip"
   | "close"
 >;
 
@@ -343,11 +348,13 @@ export interface Ledger extends RoutingLedger {
   buildPayment(payment: WantedPayment, reference: Uint8Array): Promise<UnsignedPayment>;
   /**
    * Proves that base64 text is a transaction signed by `payment.sender` that makes exactly the declared transfers and
-   * nothing else that could cost the sender or pay another, and that its blockhash is alive. Broadcasts nothing.
+   * nothing else that could cost the sender or pay another, and that its blockhash is alive. Broadcasts nothing. Where a
+   * transaction was built for this payment under `reference`, the tip of that transaction is admitted, too.
    */
   verifyPayment(
     putativeTransaction: string,
     payment: DeclaredPayment,
+    reference?: Uint8Array | null,
   ): Promise<{ verified: Evidence<VerifiedPayment> } | { refused: SignatureFault }>;
   /**
    * When bytes over this blockhash can land, for bytes that no marker makes harmless; null where enough endpoints say that

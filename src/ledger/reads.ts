@@ -194,10 +194,16 @@ export const READS = {
       "the innocence of an address after a gap in the lives of the database; what any endpoint lists counts",
   },
   markedBy: { belief: "evidence", witnesses: "any", decides: "the transaction that made a marker" },
+  listedUnder: {
+    belief: "hint",
+    witnesses: "one",
+    decides: "the transactions that are read for the name of a deposit",
+  },
   changesOf: {
     belief: "evidence",
     witnesses: "enough",
-    decides: "what a refund or swap of another copy of the database has paid, on the word of an operator",
+    decides:
+      "what a refund or swap of another copy of the database has paid, on the word of an operator; the name of a deposit",
   },
   payersOf: {
     belief: "evidence",

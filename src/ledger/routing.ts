@@ -122,6 +122,8 @@ export interface Bid {
   readonly atLeast?: bigint;
   /** The most that is bid, in lamports. Default: the ledger's own ceiling. */
   readonly ceiling?: bigint;
+  /** The most that a relay is tipped, in lamports: less than it wants is no tip. Default 0. */
+  readonly tip?: bigint;
 }
 
 /** A plan over a blockhash: what its signers sign. */
@@ -134,10 +136,12 @@ export interface UnsignedTransaction {
   readonly lastValidBlockHeight: number;
   /** No block of an earlier slot can hold it. */
   readonly firstSlot: number;
-  /** Lamports the network will charge the fee payer. */
+  /** Lamports the network will charge the fee payer, and the tip. */
   readonly networkFee: Evidence<bigint>;
   /** The part of them that is bid for a place in a block, in lamports. */
   readonly priorityFee: bigint;
+  /** The part of them that a relay is tipped, in lamports. Absent where the bytes tip nobody. */
+  readonly tip?: bigint;
   /** Lamports that each marker is made with; 0 where the plan makes none. */
   readonly markerRent: Evidence<bigint>;
 }
@@ -384,6 +388,10 @@ export interface RoutingLedger {
   feeOf(plan: TransactionPlan, from: "estimate" | "floor"): Promise<Evidence<bigint>>;
   /** The most that a transaction bids for its place in a block unless its `Bid` says otherwise, in lamports. */
   readonly bidCeiling: bigint;
+  /** What a relay wants for each transaction, in lamports. Left out where none wants anything. */
+  readonly tip?: bigint;
+  /** The least bid, in millionths of a lamport per compute unit. Left out where nothing is known of it. */
+  readonly bidFloor?: bigint;
   /**
    * Compiles the plan over a confirmed blockhash that was the newest a second ago at most, with a compute limit and a priority fee:
    * the estimate, unless `bid` says otherwise. Rejects with `RangeError`, before a node is asked, for an amount outside 1 … 2^64 − 1, for a seed that no marker has, for
@@ -422,6 +430,11 @@ export interface RoutingLedger {
    * of it was signed by `base`: another party put lamports there. Null when the nodes tell neither, which proves nothing.
    */
   markedBy(base: Address, seed: string): Promise<Evidence<OutgoingTransaction | "foreign"> | null>;
+  /**
+   * The newest finalized transactions that name this key in any role and succeeded, up to ten, oldest first, as one endpoint
+   * lists them. Anybody can name any key.
+   */
+  listedUnder(key: Address): Promise<Hint<readonly string[]>>;
   /**
    * The changes of these holders' balances by a finalized transaction, in base units and in their order: over all token
    * accounts of a mint, or the lamports of the owner's own account. Null when fewer endpoints than must agree have the

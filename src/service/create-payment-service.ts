@@ -244,7 +244,7 @@ function webhookMethods(
 function askingOf(parts: ServiceParts, reader: HealthReader): Methods<"health" | "diagnose" | "reconcile"> {
   return {
     health: () => reader.read(),
-    diagnose: () => diagnose(parts),
+    diagnose: (query = {}) => diagnose(parts, query),
     reconcile: () => reconciled(parts),
   };
 }

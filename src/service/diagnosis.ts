@@ -3,7 +3,9 @@ import type { EndpointStatus } from "../ledger/ledger.ts";
 import { readBinding, type DatabaseBinding } from "../payments/secrets/bind-database.ts";
 import { proxyTrouble } from "../payments/webhooks/sending/reach-proxy.ts";
 import type { Clock } from "../runtime.ts";
+import { fileWithSecret } from "./file-with-secret.ts";
 import type { ServiceParts } from "./service-parts.ts";
+import { settingsOf, type ServiceSettings } from "./service-settings.ts";
 
 /** The egress proxy of webhooks. */
 export interface EgressStatus {
@@ -19,17 +21,30 @@ export interface Diagnosis extends DatabaseBinding {
   readonly endpoints: readonly EndpointStatus[];
   /** Null where webhooks leave without a proxy. */
   readonly egress: EgressStatus | null;
+  /** What matters once real money moves. */
+  readonly settings: ServiceSettings;
+  /** The name of a file beside the database that holds a master secret; null where none was found. */
+  readonly secretBeside: string | null;
+}
+
+/** Where to look besides. */
+export interface DiagnosisQuery {
+  /** The folder of the database, whose small files are read for a master secret. Default: no folder is looked at. */
+  readonly besides?: string;
 }
 
 /** Rejects when the storage cannot be read. */
-export async function diagnose({ context, options }: ServiceParts): Promise<Diagnosis> {
-  const { storage, clock } = context;
-  const [binding, endpoints, egress] = await Promise.all([
-    readBinding(storage, options.masterSecrets),
-    options.ledger.endpoints(),
-    egressOf(options.webhooks.proxy, clock),
+export async function diagnose(parts: ServiceParts, { besides }: DiagnosisQuery): Promise<Diagnosis> {
+  const { storage, clock } = parts.context;
+  const { masterSecrets, ledger, webhooks } = parts.options;
+  const [binding, endpoints, egress, settings, secretBeside] = await Promise.all([
+    readBinding(storage, masterSecrets),
+    ledger.endpoints(),
+    egressOf(webhooks.proxy, clock),
+    settingsOf(parts),
+    besides === undefined ? null : fileWithSecret(besides, masterSecrets),
   ]);
-  return { ...binding, endpoints, egress };
+  return { ...binding, endpoints, egress, settings, secretBeside };
 }
 
 async function egressOf(proxy: URL | undefined, clock: Clock): Promise<EgressStatus | null> {

@@ -13,6 +13,7 @@ import { priceCheck } from "../payments/swap-provider/price-check.ts";
 import { checkPurses } from "../payments/purses/check-purses.ts";
 import { depositAddressWorkflow } from "../payments/private/deposit-address-workflow.ts";
 import type { DepositKeys } from "../payments/secrets/deposit-keys.ts";
+import { DepositNameQueue } from "../payments/private/deposit-names.ts";
 import { askedPrices, refuseFixedPrices } from "../payments/prices/prices.ts";
 import { GuardedPriceSource } from "../payments/prices/guarded-prices.ts";
 import { PaymentEffects } from "../payments/outgoing/payment-effects.ts";
@@ -166,8 +167,9 @@ function watchingOf(
   intervalMs: number,
 ): Pick<PrivateRouting, "watchers" | "permittedDeposits"> {
   const budget = new LookBudget(watching.ledger);
+  const names = new DepositNameQueue(watching);
   const deposits = (kind: string, everyMs: number): DepositWatch =>
-    new DepositWatch({ ...watching, budget }, { kind, intervalMs: everyMs });
+    new DepositWatch({ ...watching, budget, names }, { kind, intervalMs: everyMs });
   const watchers = {
     attempts: watchAttempts({ ...watching, intervalMs }),
     deposits: new StrayWatch(deposits("deposits", intervalMs), watching),

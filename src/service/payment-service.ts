@@ -8,7 +8,7 @@ import type { CancelledTransactionBody } from "../payments/transactions/cancel-t
 import type { DurableScope, LimitStatus } from "../payments/accounts/count-hit.ts";
 import type { CreatedTransactionBody } from "../payments/transactions/create-transaction.ts";
 import type { NoticeFilter, NoticeListener } from "../payments/webhooks/notice-feed.ts";
-import type { Diagnosis } from "./diagnosis.ts";
+import type { Diagnosis, DiagnosisQuery } from "./diagnosis.ts";
 import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "../payments/quotes/quote-body.ts";
 import type { AccountBody } from "../payments/accounts/read-account.ts";
 import type { BalancesBody } from "../payments/assets/read-balances.ts";
@@ -181,10 +181,10 @@ export interface PaymentService extends ApiKeys {
   ): Promise<{ readonly webhookId: string; readonly deleted: true }>;
   /**
    * For operators: what the database is bound to, what each endpoint of the chain tells, and whether the webhooks' proxy can
-   * be reached; `paystate doctor` prints it. Needs no `start()` and changes nothing. Rejects when the storage cannot be
+   * be reached, and how it is set for real money; `paystate doctor` prints it. Needs no `start()` and changes nothing. Rejects when the storage cannot be
    * read; silent endpoints are told as such.
    */
-  diagnose(): Promise<Diagnosis>;
+  diagnose(query?: DiagnosisQuery): Promise<Diagnosis>;
   /**
    * Holds the database against the chain: explains every base unit that ever came in at a deposit address, says which
    * wallet transactions became something else than their status says, and what the sponsor and the desk have signed that

@@ -1,16 +1,16 @@
 /** Sends signed bytes to every endpoint that takes broadcasts. */
 import { firstAnswer, type NodeContext, type EndpointCall } from "./ask.ts";
-import { withRole } from "./endpoint.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
+import { sendersOf } from "./tips.ts";
 import { allUnavailable } from "./unavailable.ts";
 
 /**
  * Sends the bytes to every endpoint that takes broadcasts at once, one that lags or fails included, and resolves with the first that took them;
  * the others go on. No preflight: the bytes were simulated before, and a node that lags would refuse what the network
- * accepts. No retries by the node: re-sending is ours, so that it stops when the transaction is dead.
+ * accepts. A relay that wants a tip gets no bytes without. No retries by the node: re-sending is ours, so that it stops when the transaction is dead.
  */
 export async function broadcast(nodes: NodeContext, bytes: Uint8Array): Promise<void> {
-  const sent = withRole(nodes.endpoints, "send").map((endpoint) =>
+  const sent = sendersOf(nodes.endpoints, bytes).map((endpoint) =>
     firstAnswer({ ...nodes, endpoints: [endpoint] }, send(bytes), "sends"),
   );
   try {

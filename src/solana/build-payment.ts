@@ -9,7 +9,7 @@ import {
   type TransactionInstruction,
 } from "@solana/web3.js";
 import { addressOf } from "../address.ts";
-import type { DeclaredPayment, UnsignedPayment, WantedPayment } from "../ledger/ledger.ts";
+import type { DeclaredPayment, Transfer, UnsignedPayment, WantedPayment } from "../ledger/ledger.ts";
 import type { Move } from "../ledger/routing.ts";
 import { joinTransaction } from "../ledger/wire-format.ts";
 import type { NodeContext } from "./ask.ts";
@@ -18,14 +18,19 @@ import { MAX_LOADED_BYTES, serializeMessage } from "./message-v1.ts";
 import { mostRecipients } from "./most-recipients.ts";
 import { expectFewRecipients, rentForTokenAccounts, tooManyRecipients } from "./payment-cost.ts";
 import { feeOfPayment, paymentBid, type PaymentBid } from "./price-payment.ts";
+import type { Tip } from "./endpoint.ts";
 import { compileMessage } from "./routing/compile-message.ts";
+import { ANY_TERMS, BUDGET_INSTRUCTIONS } from "./routing/compile-plan.ts";
 import { planInstructions } from "./routing/plan-instructions.ts";
+import type { StepOfTransaction } from "./routing/planned-instruction.ts";
+import { hasRoom, tipInstruction, tipOf, transferOf } from "./tips.ts";
 
 /**
  * A legacy transaction, which every wallet can show, or one of version 1: one transfer per recipient, for tokens preceded by
  * the idempotent creation of the recipient's ATA. The creation is always there: it costs nothing when the account exists, and
  * makes a payment to a hijacked ATA (its owner changed) fail instead of paying the thief. A compute limit and a bid for a
- * place in a block stand before them, or in the settings of version 1.
+ * place in a block stand before them, or in the settings of version 1. Behind them stands, in a legacy transaction with room,
+ * the tip of a relay that wants one.
  *
  * Throws `RangeError` for an amount outside 1 … 2^64 − 1 and for more recipients than a transaction takes.
  */
@@ -40,7 +45,8 @@ export async function buildPayment(
     throw tooManyRecipients(transfers.length);
   }
   expectFewRecipients(transfers);
-  const planned = planInstructions(paymentMoves(payment, reference), 0n);
+  const tip = tipOfPayment(tipOf(nodes.endpoints), payment, reference);
+  const planned = stepsOf(payment, { reference, tip });
   const bid = await paymentBid(nodes, planned);
   const { blockhash, lastValidBlockHeight } = await newestBlockhash(nodes);
   const instructions = planned.map(({ instruction }) => instruction);
@@ -48,10 +54,41 @@ export async function buildPayment(
   if (bytes === null) throw tooManyRecipients(transfers.length);
   const recipients = transfers.map(({ recipient }) => recipient);
   const [networkFee, rent] = await Promise.all([
-    feeOfPayment(nodes, bid.priorityFee),
+    feeOfPayment(nodes, bid.priorityFee + (tip?.amount ?? 0n)),
     rentForTokenAccounts(nodes, mint, recipients),
   ]);
   return { bytes, lastValidBlockHeight, networkFee, rent };
+}
+
+// As many bytes as any other.
+const NO_BID: PaymentBid = { units: 0, microLamports: 0n, priorityFee: 0n };
+
+/**
+ * The tip of the transaction that is built for a payment under this reference, which depends on nothing else. Null where it has
+ * no room for one or is of version 1, and where the relay's account is paid anyway: one transfer would look like the other.
+ */
+export function tipOfPayment(
+  wanted: Tip | null,
+  payment: WantedPayment,
+  reference: Uint8Array,
+): Transfer | null {
+  if (wanted === null || payment.transactionVersion === 1) return null;
+  const tip = transferOf(wanted, reference);
+  if (payment.transfers.some(({ recipient }) => recipient === tip.recipient)) return null;
+  const steps = stepsOf(payment, { reference, tip });
+  const instructions = steps.map(({ instruction }) => instruction);
+  const { blockhash } = ANY_TERMS;
+  const bytes = serializeLegacy({ feePayer: new PublicKey(payment.sender), blockhash, instructions }, NO_BID);
+  return bytes !== null && hasRoom(bytes.length, steps, BUDGET_INSTRUCTIONS) ? tip : null;
+}
+
+/** The transfers, and the tip behind them. */
+function stepsOf(
+  payment: DeclaredPayment,
+  { reference, tip }: { readonly reference: Uint8Array; readonly tip: Transfer | null },
+): readonly StepOfTransaction[] {
+  const planned = planInstructions(paymentMoves(payment, reference), 0n);
+  return tip === null ? planned : [...planned, tipInstruction(payment.sender, tip)];
 }
 
 /** The payment as moves of a plan. The reference stands in the first of them. */

@@ -31,6 +31,7 @@ async function standingOf(nodes: NodeContext, endpoint: Endpoint): Promise<Hint<
     return {
       endpoint: endpoint.name,
       roles: endpoint.roles,
+      ...endpoint.rates,
       genesisHash,
       slot,
       blockTime,
@@ -51,13 +52,14 @@ async function standingOf(nodes: NodeContext, endpoint: Endpoint): Promise<Hint<
 /** The status of an endpoint that told nothing. */
 function unread(
   { clock }: NodeContext,
-  { name, roles, genesisHash }: Endpoint,
+  { name, roles, rates, genesisHash }: Endpoint,
   trouble: EndpointTrouble | null,
 ): Hint<EndpointStatus> {
   const readAt = clock.now();
   return heard<EndpointStatus>({
     endpoint: name,
     roles,
+    ...rates,
     genesisHash,
     slot: null,
     blockTime: null,

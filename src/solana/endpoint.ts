@@ -1,4 +1,5 @@
 /** A JSON-RPC endpoint: methods, a name that is safe to log, limits, and health. */
+import type { Address } from "../address.ts";
 import type { Clock } from "../runtime.ts";
 import type { EndpointRole } from "../ledger/ledger.ts";
 import { boundedFetch } from "./rpc/bounded-fetch.ts";
@@ -13,12 +14,22 @@ import { joinedCalls } from "./rpc/joined-calls.ts";
 import { singleCalls, type RpcBatchFetch } from "./rpc/rpc-call.ts";
 import { RpcNode } from "./rpc/rpc-node.ts";
 
+/** What a relay wants for what it passes on: so many lamports to one of its accounts. */
+export interface Tip {
+  readonly accounts: readonly Address[];
+  readonly lamports: bigint;
+}
+
 /** A node, or a provider's pool of nodes behind one URL. */
 export interface Endpoint {
   /** Host name only, numbered where several endpoints share it: paths and queries of providers carry API keys. */
   readonly name: string;
   readonly roles: readonly EndpointRole[];
+  /** The limits of the provider, null where none is configured. */
+  readonly rates: Readonly<Record<"requestsPerSecond" | "sendsPerSecond", number | null>>;
   readonly rpc: RpcNode;
+  /** What it wants for what it passes on; null for what is paid for otherwise. */
+  readonly tip: Tip | null;
   readonly accountsPerCall: number;
   readonly signaturesPerCall: number;
   /** Whether its rate limit lets a call that is made now leave at once. */
@@ -62,7 +73,9 @@ function openEndpoint(option: CheckedEndpoint, name: string, { clock, closed }: 
   return {
     name,
     roles: option.roles,
+    rates: { requestsPerSecond: requestsPerSecond ?? null, sendsPerSecond: sendsPerSecond ?? null },
     rpc: new RpcNode(joinedCalls(call, { clock, accountsPerCall }), send),
+    tip: option.tip ?? null,
     accountsPerCall,
     signaturesPerCall: option.signaturesPerCall,
     hasRoom: () => pace?.hasRoom ?? true,

@@ -73,6 +73,11 @@ function witnessesAmong(endpoints: readonly CheckedEndpoint[]): number {
   return endpoints.filter(({ roles }) => roles.includes("witness")).length;
 }
 
+function tipAmongst(endpoints: readonly CheckedEndpoint[]): Pick<Ledger, "tip"> {
+  const tip = endpoints.find((endpoint) => endpoint.tip !== undefined)?.tip;
+  return tip === undefined ? {} : { tip: tip.lamports };
+}
+
 /**
  * The default number of witnesses: one endpoint may lie; two endpoints of different operators do not tell the same lie.
  */
@@ -125,6 +130,8 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     time: async () => (loading === undefined ? null : (await loading).time()),
     readLimit: readLimitOf(endpoints),
     bidCeiling: fees.ceiling,
+    bidFloor: fees.floor,
+    ...tipAmongst(endpoints),
     close: async () => closing.abort(),
   };
 }
@@ -143,8 +150,8 @@ function onceLoaded(
     tokenAccountStates: async (accounts) => (await loaded()).tokenAccountStates(accounts),
     paymentCost: async (mint, recipients) => (await loaded()).paymentCost(mint, recipients),
     buildPayment: async (payment, reference) => (await loaded()).buildPayment(payment, reference),
-    verifyPayment: async (putativeTransaction, payment) =>
-      (await loaded()).verifyPayment(putativeTransaction, payment),
+    verifyPayment: async (putativeTransaction, payment, reference) =>
+      (await loaded()).verifyPayment(putativeTransaction, payment, reference),
     landingWindow: async (blockhash) => (await loaded()).landingWindow(blockhash),
     simulatePayment: async (verified, payment) => (await loaded()).simulatePayment(verified, payment),
     broadcast: async (bytes) => (await loaded()).broadcast(bytes),
@@ -174,6 +181,7 @@ function onceLoaded(
       (await loaded()).checkForeignSwap(putativeTransaction, swap),
     explainError: async (plan, error) => (await loaded()).explainError(plan, error),
     signedBy: async (address) => (await loaded()).signedBy(address),
+    listedUnder: async (key) => (await loaded()).listedUnder(key),
     changesOf: async (signature, holders) => (await loaded()).changesOf(signature, holders),
     signedWithin: async (address, period) => (await loaded()).signedWithin(address, period),
     markedBy: async (base, seed) => (await loaded()).markedBy(base, seed),

@@ -1,12 +1,13 @@
 /** Reads how attempts landed, where enough endpoints agree on the block and the outcome. */
 import type { Evidence } from "../ledger/belief.ts";
 import type { Attempt, Landing, Receipt } from "../ledger/ledger.ts";
-import { weigh } from "./agree.ts";
+import { follows, weigh } from "./agree.ts";
 import { agreedLanding, type FoundLanding, type AttemptReport } from "./agreement.ts";
 import type { NodeContext, EndpointCall } from "./ask.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { findMessage } from "./find-message.ts";
+import { withTipPaid } from "./tips.ts";
 import { agreedReceipt, receiptOf, statusesOf } from "./statuses.ts";
 
 // getTransaction takes one signature; so many are asked for at a time.
@@ -30,7 +31,8 @@ export async function landings(
     );
     for (let next = 0; next < agreed.length; next += RECEIPTS_AT_ONCE) {
       const few = agreed.slice(next, next + RECEIPTS_AT_ONCE);
-      result.push(...(await Promise.all(few.map((found) => landingOf(nodes, found)))));
+      const landed = few.map((found, index) => landingOf(nodes, found, batch[next + index]));
+      result.push(...(await Promise.all(landed)));
     }
   }
   return result;
@@ -76,13 +78,15 @@ interface ToldReceipt {
 async function landingOf(
   nodes: NodeContext,
   found: Evidence<FoundLanding | null>,
+  attempt: Attempt | undefined,
 ): Promise<Evidence<Landing> | null> {
-  if (found === null) return null;
+  if (found === null || attempt === undefined) return null;
   const question: EndpointCall<ToldReceipt> = async (endpoint) => ({
     receipt: await receiptOf(found.signature)(endpoint),
     isArchive: endpoint.isArchive,
   });
-  return await weigh(nodes, question, (told) => receivedLanding(nodes, found, told));
+  const landing = await weigh(nodes, question, (told) => receivedLanding(nodes, found, told));
+  return landing === null ? null : follows(landing, () => withTipPaid(nodes.tip, landing, attempt.bytes));
 }
 
 function receivedLanding(

@@ -37,6 +37,7 @@ import { fundsOfOwner } from "./routing/funds-of-owner.ts";
 import { funds, seenFunds } from "./routing/funds.ts";
 import { haveTokenAccounts } from "./routing/have-token-accounts.ts";
 import { heights } from "./routing/heights.ts";
+import { listedUnder } from "./routing/listed-under.ts";
 import { markers } from "./routing/markers.ts";
 import { PayerReadingCache } from "./routing/payer-reading-cache.ts";
 import { payersOf } from "./routing/payers-of.ts";
@@ -50,6 +51,7 @@ import { rememberAnswers } from "./answer-cache.ts";
 import { confirmed, landedErrors, receipts, statuses } from "./statuses.ts";
 import { surveyOf } from "./survey.ts";
 import { takesVersion1 } from "./takes-version-1.ts";
+import { tipOf } from "./tips.ts";
 import { tokenAccountStates } from "./token-account-states.ts";
 import { verifyPayment } from "./verify-payment.ts";
 import { witnessCount } from "./witnesses.ts";
@@ -62,7 +64,15 @@ const positionOf: EndpointCall<Reading> = async ({ rpc, name }) => ({
 /** Every method that asks a node, or needs web3.js for its answer. */
 export type AskingLedger = Omit<
   Ledger,
-  "isOnCurve" | "mostRecipients" | "markerAddress" | "tokenAccountOf" | "readLimit" | "bidCeiling" | "close"
+  | "isOnCurve"
+  | "mostRecipients"
+  | "markerAddress"
+  | "tokenAccountOf"
+  | "readLimit"
+  | "bidCeiling"
+  | "bidFloor"
+  | "tip"
+  | "close"
 >;
 
 /** The nodes, and the number of nodes that must agree. */
@@ -128,6 +138,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     fundsOfOwner: surveyed(fundsOfOwner),
     strayAccounts: surveyed(strayAccounts),
     payersOf: surveyed(payersOf),
+    verifyPayment: surveyed(verifyPayment),
   };
   return {
     fates: configured(fates),
@@ -140,7 +151,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     tokenAccountStates: surveyed(tokenAccountStates),
     paymentCost: surveyed(paymentCost),
     buildPayment: surveyed(buildPayment),
-    verifyPayment: surveyed(verifyPayment),
+    verifyPayment: (text, payment, reference = null) => read.verifyPayment(text, { payment, reference }),
     landingWindow: surveyed(landingWindow),
     simulatePayment: surveyed(simulatePayment),
     broadcast: surveyed(broadcast),
@@ -165,6 +176,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     signedBy: surveyed(signedBy),
     signedWithin: configured(signedWithin),
     markedBy: surveyed(markedBy),
+    listedUnder: surveyed(listedUnder),
     changesOf: surveyed(balanceChanges),
     markers: surveyed(markers),
     heights: surveyed(heights),
@@ -181,11 +193,13 @@ function openNodes(
   { clock, log }: HealthWatch,
   closed: AbortSignal,
 ): NodeContext {
+  const opened = openEndpoints(endpoints, { clock, closed });
   return {
-    endpoints: openEndpoints(endpoints, { clock, closed }),
+    endpoints: opened,
     witnesses,
     deathProof,
     fees,
+    tip: tipOf(opened),
     walks: new Map(),
     chain: { genesisHash: null },
     clock,

@@ -5,6 +5,7 @@ import { gatherAny } from "./agree.ts";
 import { isSameAs } from "./agreement.ts";
 import type { NodeContext, EndpointCall } from "./ask.ts";
 import { landedMessageHash } from "./find-message.ts";
+import { withTipPaid } from "./tips.ts";
 import { receiptOf, statusesOf } from "./statuses.ts";
 
 /** A landing as one endpoint shows it. */
@@ -27,7 +28,10 @@ export async function namedLanding(
   attempt: Attempt,
   signature: string,
 ): Promise<Evidence<NamedAnswer>> {
-  return await gatherAny(nodes, shownUnder(signature, attempt), (shown) => answerOf(shown, nodes.witnesses));
+  return await gatherAny(nodes, shownUnder(signature, attempt), (shown) => {
+    const answer = answerOf(shown, nodes.witnesses);
+    return "landed" in answer ? { landed: withTipPaid(nodes.tip, answer.landed, attempt.bytes) } : answer;
+  });
 }
 
 function answerOf(shown: readonly Shown[], witnesses: number): NamedAnswer {

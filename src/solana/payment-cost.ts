@@ -48,14 +48,17 @@ export async function feeOf(nodes: NodeContext, message: ReadableMessage): Promi
   );
 }
 
-/** The fee of a message with a bid, from the message without one: nodes tell what signatures cost, and one answer serves all bids. */
+/**
+ * The fee of a message with its bid and its tip, from the message without them: nodes tell what signatures cost, and one answer
+ * serves all bids.
+ */
 export async function feeWithBid(
   nodes: NodeContext,
   withoutBid: ReadableMessage,
-  priorityFee: bigint,
+  bidAndTip: bigint,
 ): Promise<Evidence<bigint>> {
   const ofSignatures = await feeOf(nodes, withoutBid);
-  return follows([ofSignatures], ([lamports]) => lamports + priorityFee);
+  return follows([ofSignatures], ([lamports]) => lamports + bidAndTip);
 }
 
 /** The bytes of the message over another blockhash. */

@@ -9,7 +9,7 @@ import { MAX_COMPUTE_UNITS, priorityFeeOf } from "./compute-budget.ts";
 import { expectFewRecipients, feeWithBid, rentForTokenAccounts } from "./payment-cost.ts";
 import { computeLimit } from "./routing/compile-plan.ts";
 import { planInstructions } from "./routing/plan-instructions.ts";
-import type { PlannedInstruction } from "./routing/planned-instruction.ts";
+import type { StepOfTransaction } from "./routing/planned-instruction.ts";
 import { unitPrice } from "./routing/unit-price.ts";
 
 /** Wallets add assertions (Lighthouse) to what they are given, which compute within the limit that is set here. */
@@ -25,7 +25,7 @@ export interface PaymentBid {
 /** What the market is estimated to take for a payment with room for the assertions of a wallet. */
 export async function paymentBid(
   nodes: NodeContext,
-  planned: readonly PlannedInstruction[],
+  planned: readonly StepOfTransaction[],
 ): Promise<PaymentBid> {
   const units = Math.min(computeLimit(planned) + UNITS_OF_ASSERTIONS, MAX_COMPUTE_UNITS);
   const microLamports = await unitPrice(nodes, units, { from: "estimate" });
@@ -59,10 +59,10 @@ export async function paymentCost(
   return { networkFee, rent };
 }
 
-/** What the network takes for a payment with this bid: its sender alone signs it. */
-export async function feeOfPayment(nodes: NodeContext, priorityFee: bigint): Promise<Evidence<bigint>> {
+/** What a payment with this bid and this tip costs: its sender alone signs it. */
+export async function feeOfPayment(nodes: NodeContext, bidAndTip: bigint): Promise<Evidence<bigint>> {
   const { blockhash } = await newestBlockhash(nodes);
-  return await feeWithBid(nodes, messageOfOneSignature(blockhash), priorityFee);
+  return await feeWithBid(nodes, messageOfOneSignature(blockhash), bidAndTip);
 }
 
 function messageOfOneSignature(blockhash: string): Message {

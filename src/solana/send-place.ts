@@ -7,6 +7,8 @@ import { restOf } from "./health.ts";
 export function takeSendPlace(nodes: NodeContext, kind: "first" | "again"): boolean {
   const now = nodes.clock.now();
   return withRole(nodes.endpoints, "send").some((endpoint) => {
+    // Not every transaction has room for the tip that it wants.
+    if (endpoint.tip !== null) return false;
     if (restOf(endpoint, now, "sends") > 0) return false;
     const { sendPlaces } = endpoint;
     // Half of the places are left to first sends.

@@ -38,6 +38,11 @@ export async function lamportShortage(
 ): Promise<Shortage> {
   const component = uncovered === "fee" ? "fee" : "rent";
   const isSol = payment.mint === null;
+  // The payment, and what its transaction tips.
+  const moved = meanings.reduce(
+    (sum, meaning) => sum + (meaning.does === "transfer_sol" ? meaning.amount : 0n),
+    0n,
+  );
   const owners = meanings.flatMap((meaning) =>
     meaning.does === "create_token_account" ? [meaning.owner as Address] : [],
   );
@@ -51,7 +56,7 @@ export async function lamportShortage(
     kind: "insufficient_balance",
     component: isSol && component === "fee" ? "amount" : component,
     mint: null,
-    required: (isSol ? total(payment) : 0n) + fee + rent + left,
+    required: moved + fee + rent + left,
     available,
   };
 }
@@ -107,8 +112,4 @@ export async function missingTokenAccount(
 
 async function lamportsOf(nodes: NodeContext, address: Address): Promise<Hint<bigint>> {
   return await ask(nodes, async ({ rpc }) => BigInt((await rpc.getBalance(address, "confirmed")).value));
-}
-
-function total(payment: DeclaredPayment): bigint {
-  return payment.transfers.reduce((sum, { amount }) => sum + amount, 0n);
 }

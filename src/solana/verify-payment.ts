@@ -5,9 +5,10 @@ import bs58 from "bs58";
 import type { Address } from "../address.ts";
 import { isOfSmallOrder } from "../ledger/small-order.ts";
 import type { Evidence } from "../ledger/belief.ts";
-import type { DeclaredPayment, SignatureFault, VerifiedPayment } from "../ledger/ledger.ts";
+import type { DeclaredPayment, SignatureFault, Transfer, VerifiedPayment } from "../ledger/ledger.ts";
 import { agree, follows, unasked } from "./agree.ts";
 import type { NodeContext } from "./ask.ts";
+import { tipOfPayment } from "./build-payment.ts";
 import { landingWindow } from "./blockhash-window.ts";
 import { decodeTransaction, type DecodedTransaction } from "./decode-transaction.ts";
 import { ACCOUNT_HEAD } from "./layouts.ts";
@@ -16,7 +17,7 @@ import { matchContent, type UnprovenAccountSet } from "./match-content.ts";
 import { MAX_PRIORITY_FEE, priorityFee } from "./priority-fee.ts";
 import { TOKEN_PROGRAM } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
-import { readInstruction } from "./read-instruction.ts";
+import { readInstruction, type DecodedInstruction } from "./read-instruction.ts";
 import { resolveInstructions } from "./resolve-instructions.ts";
 import { signatureFault } from "./signatures.ts";
 import { takesVersion1 } from "./takes-version-1.ts";
@@ -29,14 +30,15 @@ import { readTokenAccount } from "./token-accounts.ts";
 export async function verifyPayment(
   nodes: NodeContext,
   putativeTransaction: string,
-  payment: DeclaredPayment,
+  { payment, reference }: { readonly payment: DeclaredPayment; readonly reference: Uint8Array | null },
 ): Promise<{ verified: Evidence<VerifiedPayment> } | { refused: SignatureFault }> {
   const decoding = decodeTransaction(putativeTransaction);
   if ("refused" in decoding) return decoding;
   const transaction = decoding.decoded;
   const fault = signatureFault(transaction) ?? signerFault(transaction, payment) ?? limitFault(transaction);
   if (fault !== null) return { refused: fault };
-  const content = await judgeContent(nodes, transaction, payment);
+  const tip = reference === null ? null : () => tipOfPayment(nodes.tip, payment, reference);
+  const content = await judgeContent(nodes, transaction, { payment, tip });
   if ("refused" in content) return content;
   const { message, messageBytes, bytes, signatures } = transaction;
   const window = await landingWindow(nodes, message.recentBlockhash);
@@ -76,7 +78,7 @@ function limitFault({ message }: DecodedTransaction): SignatureFault | null {
 async function judgeContent(
   nodes: NodeContext,
   transaction: DecodedTransaction,
-  payment: DeclaredPayment,
+  { payment, tip }: { readonly payment: DeclaredPayment; readonly tip: (() => Transfer | null) | null },
 ): Promise<{ readonly proof: Evidence<boolean> } | { readonly refused: SignatureFault }> {
   const { message } = transaction;
   if (message.version === 1 && !(await takesVersion1(nodes))) return { refused: "unsupported_version" };
@@ -85,11 +87,28 @@ async function judgeContent(
   const meanings = instructions.map(readInstruction);
   if (meanings.some(({ does }) => does === "use_nonce")) return { refused: "durable_nonce" };
   if (meanings.some(({ does }) => does === "something_else")) return { refused: "instruction_not_allowed" };
-  const unproven = await matchContent(meanings, payment);
+  const unproven = await matchContent(withoutTip(meanings, payment, tip), payment);
   if (unproven === null) return { refused: "content_mismatch" };
   if (priorityFee(message, meanings) > MAX_PRIORITY_FEE) return { refused: "content_mismatch" };
   const proof = await areOwnedAsDeclared(nodes, unproven, payment);
   return proof ? { proof } : { refused: "content_mismatch" };
+}
+
+/** The instructions without the tip of the transaction that was built for the payment, where they hold one more transfer. */
+function withoutTip(
+  meanings: readonly DecodedInstruction[],
+  { sender, transfers }: DeclaredPayment,
+  tip: (() => Transfer | null) | null,
+): readonly DecodedInstruction[] {
+  const moving = meanings.filter(({ does }) => does === "transfer_sol" || does === "transfer_token");
+  const quoted = tip !== null && moving.length === transfers.length + 1 ? tip() : null;
+  if (quoted === null) return meanings;
+  const { recipient, amount } = quoted;
+  const at = meanings.findIndex(
+    (each) =>
+      each.does === "transfer_sol" && each.from === sender && each.to === recipient && each.amount === amount,
+  );
+  return meanings.filter((_, index) => index !== at);
 }
 
 /** An ATA that does not exist (yet) neither pays nor is paid: simulation will say so. */

@@ -74,6 +74,7 @@ async function fill(file: string, chain: ChainProcessReady, count: number): Prom
       heldReason: null,
       checkedTo: null,
       accounts: depositAccounts(ledger, assets, address),
+      referenceKey: null,
       version: 1,
       createdAt: now,
     };

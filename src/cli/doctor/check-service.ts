@@ -8,8 +8,11 @@ import type { MasterSecretStatus } from "../../payments/secrets/bind-database.ts
 import type { PurseCommands, PurseBody } from "../../payments/purses/purses.ts";
 import { OVERDUE_MS } from "../../service/delivery-backlog.ts";
 
+/** What the database and the endpoints tell of the chain. */
+type ChainDiagnosis = Pick<Diagnosis, "genesisHash" | "endpoints">;
+
 /** Checks that the database belongs to the chain that the endpoints serve. */
-export function checkChain({ genesisHash, endpoints }: Diagnosis): Finding {
+export function checkChain({ genesisHash, endpoints }: ChainDiagnosis): Finding {
   const told = [...new Set(endpoints.map((each) => each.genesisHash).filter((hash) => hash !== null))];
   const [chain, another] = told;
   if (chain === undefined) {
@@ -32,7 +35,7 @@ export function checkChain({ genesisHash, endpoints }: Diagnosis): Finding {
 }
 
 /** A finding for each endpoint, in the order configured. */
-export function checkEndpoints({ genesisHash, endpoints }: Diagnosis): readonly Finding[] {
+export function checkEndpoints({ genesisHash, endpoints }: ChainDiagnosis): readonly Finding[] {
   const chain = genesisHash ?? endpoints.find((each) => each.genesisHash !== null)?.genesisHash ?? null;
   const isMeant = (each: EndpointStatus): boolean => each.slot !== null && each.genesisHash === chain;
   const newest = Math.max(0, ...endpoints.filter(isMeant).map(({ slot }) => slot ?? 0));
@@ -88,7 +91,7 @@ const MAX_SKEW_MS = 5_000;
 /**
  * Uses the newest block that any endpoint of the database's chain knows: an older block only tells an earlier time.
  */
-export function checkClock({ genesisHash, endpoints }: Diagnosis): Finding {
+export function checkClock({ genesisHash, endpoints }: ChainDiagnosis): Finding {
   const [newest] = endpoints
     .filter((each) => genesisHash === null || each.genesisHash === genesisHash)
     .flatMap(({ slot, blockTime, readAt }) =>
@@ -111,7 +114,7 @@ export function checkClock({ genesisHash, endpoints }: Diagnosis): Finding {
 }
 
 /** A finding for each version of the master secret. */
-export function checkMasterSecrets({ masterSecrets }: Diagnosis): readonly Finding[] {
+export function checkMasterSecrets({ masterSecrets }: Pick<Diagnosis, "masterSecrets">): readonly Finding[] {
   return masterSecrets.map(checkMasterSecret);
 }
 
@@ -133,16 +136,22 @@ function checkMasterSecret({ version, standing }: MasterSecretStatus): Finding {
   }
 }
 
-/** One finding for each purse and asset; no finding when private mode and swaps are off. */
-export async function checkPurses(operator: PurseCommands): Promise<readonly Finding[]> {
+/** The purses, null while too few endpoints answer. */
+export async function readPurses(operator: PurseCommands): Promise<readonly PurseBody[] | null> {
   try {
-    return (await operator.purses()).map(checkPurse);
+    return await operator.purses();
   } catch (error) {
     if (!(error instanceof LedgerUnavailable)) throw error;
-    return [
-      warning("purses", { found: "cannot be read", todo: "too few endpoints answer: see the endpoints" }),
-    ];
+    return null;
   }
+}
+
+/** One finding for each purse and asset; no finding when private mode and swaps are off. */
+export function checkPurses(purses: readonly PurseBody[] | null): readonly Finding[] {
+  if (purses !== null) return purses.map(checkPurse);
+  return [
+    warning("purses", { found: "cannot be read", todo: "too few endpoints answer: see the endpoints" }),
+  ];
 }
 
 function checkPurse({ purse, address, asset, balance, reserved, lowBelow, isLow }: PurseBody): Finding {
@@ -213,7 +222,7 @@ function count(check: string, number: number, { complain, todo }: Trouble): Find
 }
 
 /** Checks that webhooks can reach the internet. */
-export function checkEgress({ egress }: Diagnosis): Finding {
+export function checkEgress({ egress }: Pick<Diagnosis, "egress">): Finding {
   if (egress === null) return fine("webhook egress", "goes without a proxy");
   const { proxy, trouble } = egress;
   if (trouble === null) return fine("webhook egress", `the proxy ${proxy} takes connections`);

@@ -1,4 +1,6 @@
 /** `paystate doctor`: what this machine, a database file and a service look like, a line for each check. */
+import { dirname, resolve } from "node:path";
+import type { DiagnosisQuery } from "../../service/diagnosis.ts";
 import { openService, type OperatorService, type ServiceOptions } from "../open-service.ts";
 import { databaseFile, type DatabaseOptions } from "../open-database.ts";
 import { type Print, UsageError } from "../command.ts";
@@ -13,8 +15,9 @@ import {
   checkPurses,
   checkWitnesses,
   checkWork,
+  readPurses,
 } from "./check-service.ts";
-import { checkProviders } from "./check-live.ts";
+import { checkLive } from "./check-live.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkDisk, readDiskSpace, checkDriver, checkNode, neededNode } from "./check-machine.ts";
 import { checkPages, checkSamples } from "./check-samples.ts";
@@ -74,11 +77,11 @@ function integrityOf({ full }: DoctorOptions): Parameters<typeof checkDatabase>[
   };
 }
 
-async function examineService(place: ServiceOptions & { live: boolean }): Promise<readonly Finding[]> {
+async function examineService(wanted: DoctorOptions): Promise<readonly Finding[]> {
   return attempted("service", async () => {
-    const { service, close } = await openService(place);
+    const { service, close } = await openService(wanted);
     try {
-      return await findingsOf(service, place.live);
+      return await findingsOf(service, wanted);
     } finally {
       await close();
     }
@@ -87,7 +90,7 @@ async function examineService(place: ServiceOptions & { live: boolean }): Promis
 
 async function findingsOf(
   { diagnose, health, operator }: OperatorService,
-  isLive: boolean,
+  wanted: DoctorOptions,
 ): Promise<readonly Finding[]> {
   if (diagnose === undefined || health === undefined || operator === undefined) {
     throw new Error(
@@ -97,18 +100,25 @@ async function findingsOf(
   const state = await health();
   const work = checkWork(state);
   if (state.storage !== "ok") return work;
-  const diagnosis = await diagnose();
+  const diagnosis = await diagnose(placeOf(wanted));
+  const purses = await readPurses(operator);
   return [
     checkChain(diagnosis),
     ...checkEndpoints(diagnosis),
     checkWitnesses(state),
-    ...(isLive ? [checkProviders(diagnosis)] : []),
     checkClock(diagnosis),
     ...checkMasterSecrets(diagnosis),
-    ...(await checkPurses(operator)),
+    ...checkPurses(purses),
     ...work,
     checkEgress(diagnosis),
+    ...(wanted.live ? checkLive({ ...diagnosis, ...state, purses, limits: await operator.limits() }) : []),
   ];
+}
+
+/** The folder where a master secret must not lie. */
+function placeOf(wanted: DoctorOptions): DiagnosisQuery {
+  if (!wanted.live || !isDatabaseNamed(wanted)) return {};
+  return { besides: dirname(resolve(databaseFile(wanted, "leave --database out"))) };
 }
 
 /** A check that cannot run is a finding itself, and the other checks still run. */

@@ -20,6 +20,8 @@ export const SENDER = idOf("address");
 export const RECIPIENT = "HE9QRESF64Q8MWbeJqCYE5YKQ2EH2PaDS677c3yt3uMt";
 /** A one-time deposit address. */
 export const DEPOSIT_ADDRESS = "6FFVWpLHGaPojbV5Kn2nyHgF9bvm7Lf6MMx9kPdexsXG";
+/** The key of one order, in its Solana Pay request. */
+export const REFERENCE_KEY = "GVV4cVPRRzTTQ2PqXV3Y3FUDNHqYVhoZkBgXGCpRDEbM";
 /** USDC's mint on mainnet. */
 export const USDC_MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 /** A signature on the chain. */

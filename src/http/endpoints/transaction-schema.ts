@@ -3,6 +3,7 @@ import { z } from "zod";
 import { text, amount, time, named } from "../contract/schemas.ts";
 import {
   DEPOSIT_ADDRESS,
+  REFERENCE_KEY,
   DEPOSIT_EXPIRES_AT,
   USDC_MINT,
   CREATED_AT,
@@ -33,7 +34,7 @@ export const EXAMPLE_DEPOSIT = {
   depositAsset: "USDC",
   depositMint: USDC_MINT,
   depositExpiresAt: DEPOSIT_EXPIRES_AT,
-  paymentUri: `solana:${DEPOSIT_ADDRESS}?amount=25.1&spl-token=${USDC_MINT}&label=${TRANSACTION_ID}`,
+  paymentUri: `solana:${DEPOSIT_ADDRESS}?amount=25.1&spl-token=${USDC_MINT}&reference=${REFERENCE_KEY}&label=${TRANSACTION_ID}`,
 };
 
 const recipient = named(
@@ -68,7 +69,12 @@ const received = named(
     asset: text("Symbol, or the mint of a token that is none of the service's assets."),
     mint: text("Its mint; of SOL that of wrapped SOL."),
     amount: amount("In whole units; of a token that is none of the service's assets, in raw units."),
-    signature: z.string().nullable().describe("Null: deposits are told from balances."),
+    signature: z
+      .string()
+      .nullable()
+      .describe(
+        "The transaction that brought it, where it named the `reference` of `paymentUri`. Else null: deposits are told from balances.",
+      ),
     counted: z.boolean().describe("Whether it counts towards `depositAmount`. What does not goes back."),
   }),
 );

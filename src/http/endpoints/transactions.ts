@@ -45,7 +45,7 @@ const createdOrder = named(
       mode: z.literal("private"),
       ...deposit,
       paymentUri: text(
-        "The deposit as a Solana Pay transfer request, for a link or a QR code. Its label is the `reference`, or else the transaction's id. For USDC and USDT the wallet has to make the token account of the deposit address, which not every wallet does.",
+        "The deposit as a Solana Pay transfer request, for a link or a QR code. Its `reference` is a key of this order alone, by which `received` names the transaction that named it; its label is the order's own `reference`, or else the transaction's id. For USDC and USDT the wallet has to make the token account of the deposit address, which not every wallet does.",
       ),
     })
     .describe("Private mode: the service waits for the deposit and then pays."),

@@ -65,7 +65,7 @@ export interface NextBid {
 export async function nextBid(rules: BiddingRules, payment: BiddingPayment): Promise<NextBid> {
   const { row, stored } = payment;
   const { first, passed } = stored.bids ?? NO_BIDS;
-  const { ceiling, paidCeiling } = await limitsOf(rules, payment);
+  const { ceiling, paidCeiling, tip } = await limitsOf(rules, payment);
   const isSweep = row.kind === "sweep";
   const from = isSweep ? "floor" : "estimate";
   const paidRaises = isSweep ? 0 : 1;
@@ -74,6 +74,7 @@ export async function nextBid(rules: BiddingRules, payment: BiddingPayment): Pro
     from,
     atLeast: Math.min(passed, paidRaises) === 0 ? 0n : atLeast,
     ceiling: paidCeiling,
+    tip,
   } as const;
   if (passed <= paidRaises) return { bid: paid, count: () => [] };
   const { storage, clock, sponsor, mostRaisedPerDay } = rules;
@@ -83,7 +84,7 @@ export async function nextBid(rules: BiddingRules, payment: BiddingPayment): Pro
   if (spent + ceiling > mostRaisedPerDay) return { bid: paid, count: () => [] };
   const atMost = { total: mostRaisedPerDay, since: now - DAY_MS };
   return {
-    bid: passed === 1 ? { from, atLeast, ceiling } : { from: "ceiling", ceiling },
+    bid: passed === 1 ? { from, atLeast, ceiling, tip } : { from: "ceiling", ceiling, tip },
     count: (signature, { priorityFee }) =>
       spend({ signature, purse, amount: priorityFee }, now).map((write) => ({ ...write, atMost })),
   };
@@ -92,19 +93,23 @@ export async function nextBid(rules: BiddingRules, payment: BiddingPayment): Pro
 /** Payments whose bid the fee of the order pays. */
 const PAID_BY_ORDER: ReadonlySet<PaymentRecord["kind"]> = new Set(["payout", "swap", "plan"]);
 
-/** What an order has reserved for the bid of a transaction, and the part that its customer has paid for, in lamports. */
+/** What an order has reserved for the bid of a transaction, the part that its customer has paid for, and its tip, in lamports. */
 async function limitsOf(
   { storage, ledger }: BiddingRules,
   { row: { kind, address }, plan: { moves } }: BiddingPayment,
-): Promise<{ readonly ceiling: bigint; readonly paidCeiling: bigint }> {
-  const { bidCeiling = ledger.bidCeiling, paidBid = bidCeiling } = await depositContext(storage, address);
+): Promise<{ readonly ceiling: bigint; readonly paidCeiling: bigint; readonly tip: bigint }> {
+  const context = await depositContext(storage, address);
+  const { bidCeiling = ledger.bidCeiling, paidBid = bidCeiling } = context;
   const reserved = BigInt(bidCeiling);
-  if (PAID_BY_ORDER.has(kind)) return { ceiling: reserved, paidCeiling: least(BigInt(paidBid), reserved) };
-  if (kind !== "sweep") return { ceiling: reserved, paidCeiling: reserved };
+  const tip = kind === "refund" || PAID_BY_ORDER.has(kind) ? BigInt(context.tip ?? "0") : 0n;
+  if (PAID_BY_ORDER.has(kind)) {
+    return { ceiling: reserved, paidCeiling: least(BigInt(paidBid), reserved), tip };
+  }
+  if (kind !== "sweep") return { ceiling: reserved, paidCeiling: reserved, tip };
   // A sweep that bids more than half of the rent that it brings back is better made in a cheaper hour.
   const markers = moves.filter(({ does }) => does === "unmark").length;
   const ceiling = least((BigInt(markers) * (await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES))) / 2n, reserved);
-  return { ceiling, paidCeiling: ceiling };
+  return { ceiling, paidCeiling: ceiling, tip };
 }
 
 function least(one: bigint, other: bigint): bigint {

@@ -9,7 +9,7 @@ import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { TransactionFault, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
+import type { Bid, TransactionFault, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import { signTransaction, type Signer } from "../../ledger/sign-transaction.ts";
 import type { Logger } from "../../runtime.ts";
 import { smallestAmount, type Assets } from "../assets/assets.ts";
@@ -118,9 +118,9 @@ export class PaymentEffects {
     const { sponsor, mostRaisedPerDay } = this.#with;
     const rules = { storage, ledger, clock, sponsor: sponsor.address, mostRaisedPerDay };
     const next = await nextBid(rules, inHand);
-    const unsigned = await ledger.buildTransaction(plan, next.bid).catch(onlyRangeError);
-    if (unsigned instanceof RangeError) return this.#meetUnbuildable(inHand, unsigned, failures);
-    const found = await ledger.tryTransaction(plan, unsigned);
+    const tried = await this.#try(plan, next.bid);
+    if (tried instanceof RangeError) return this.#meetUnbuildable(inHand, tried, failures);
+    const { unsigned, found } = tried;
     const fault = found && faultOfSwap(row, plan, found);
     if (fault?.kind === "marked") return this.#meetMarker(inHand);
     // After the marker: payments of another copy are reported as paid.
@@ -132,6 +132,22 @@ export class PaymentEffects {
     const maker = await this.#makerOfLostMarker(inHand);
     if (maker !== null) return this.#meetLostMarker(inHand, maker);
     return this.#signAttempt(inHand, unsigned, next);
+  }
+
+  /** A relay's tip stands in no payment's way: what fails with one is tried without. */
+  async #try(
+    plan: TransactionPlan,
+    bid: Bid,
+  ): Promise<
+    RangeError | { readonly unsigned: UnsignedTransaction; readonly found: Evidence<TransactionFault> | null }
+  > {
+    const { ledger } = this.#with;
+    const unsigned = await ledger.buildTransaction(plan, bid).catch(onlyRangeError);
+    if (unsigned instanceof RangeError) return unsigned;
+    const found = await ledger.tryTransaction(plan, unsigned);
+    return found !== null && unsigned.tip !== undefined
+      ? await this.#try(plan, { ...bid, tip: 0n })
+      : { unsigned, found };
   }
 
   /** Unknown is not failed: after this first send the watch sends the same bytes again and again. */

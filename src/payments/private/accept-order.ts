@@ -212,6 +212,7 @@ export class OrderAcceptance {
         heldReason: null,
         checkedTo: null,
         accounts: depositAccounts(ledger, assets, address),
+        referenceKey: keys.referenceKey(key),
         version: 1,
       },
       reservation,
@@ -245,6 +246,7 @@ export class OrderAcceptance {
         sponsorCap: String(order.reservation.amount),
         bidCeiling: String(this.#with.ledger.bidCeiling),
         paidBid: String(bid),
+        tip: String(this.#with.ledger.tip ?? 0n),
         isScreened: terms.screen !== null,
       }),
     ];
@@ -290,6 +292,7 @@ export function createdOrderBody(
       recipient: body.ephemeralAddress,
       amount: body.depositAmount,
       mint: body.depositMint,
+      referenceKey: deposit.referenceKey,
       label: reference ?? id,
     }),
     createdAt: isoTime(createdAt),

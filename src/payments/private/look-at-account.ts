@@ -13,6 +13,8 @@ export interface WatchedAddress {
   readonly endsAt: number;
   /** The asset in which the order expects its money, by its place among the assets. */
   readonly expected: number;
+  /** The key under which the transactions of its deposits may be listed. */
+  readonly referenceKey: Address | null;
   /** Known accounts by asset: nothing is derived twice. */
   readonly accounts: (Address | undefined)[];
   /** The number of looks so far. */
@@ -47,6 +49,7 @@ export function watchedAddress(deposit: DepositRecord, { tokens }: Assets): Watc
     address: deposit.id,
     endsAt: deposit.waitEndedAt === null ? deposit.expiresAt : NEVER,
     expected: tokens.findIndex(({ mint }) => mint === deposit.mint),
+    referenceKey: deposit.referenceKey,
     accounts: tokens.map(({ mint }) => deposit.accounts?.[mint]),
     looks: 0,
     hasChanged: false,

@@ -7,12 +7,15 @@ interface AskedDeposit {
   readonly amount: string;
   /** Null for SOL. */
   readonly mint: string | null;
+  /** Wallets name it in the transaction, which can be found by it; null in requests of earlier versions. */
+  readonly referenceKey: string | null;
   /** What a wallet shows beside the amount. */
   readonly label: string;
 }
 
 /** See https://docs.solanapay.com/spec. */
-export function paymentUri({ recipient, amount, mint, label }: AskedDeposit): string {
+export function paymentUri({ recipient, amount, mint, referenceKey, label }: AskedDeposit): string {
   const token = mint === null ? "" : `&spl-token=${mint}`;
-  return `solana:${recipient}?amount=${amount}${token}&label=${encodeURIComponent(label)}`;
+  const reference = referenceKey === null ? "" : `&reference=${referenceKey}`;
+  return `solana:${recipient}?amount=${amount}${token}${reference}&label=${encodeURIComponent(label)}`;
 }

@@ -8,6 +8,7 @@ import type { ClaimedFunds } from "../../ledger/routing.ts";
 import { ledgerMint, smallestAmount } from "../assets/assets.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { inLanes } from "../semaphore.ts";
+import type { DepositNameQueue } from "./deposit-names.ts";
 import type { LookBudget } from "./look-budget.ts";
 import { lookAtOneAccount, watchedAddress, type WatchedAddress } from "./look-at-account.ts";
 import { creditedAmounts } from "./credited-amounts.ts";
@@ -34,6 +35,8 @@ interface DepositWatchParts extends Pick<
 > {
   readonly spendingCheck: SpendingCheck;
   readonly budget: LookBudget;
+  /** Names what came in, once it is told. */
+  readonly names: Pick<DepositNameQueue, "note" | "work">;
 }
 
 /** What is watched, and how often an address is looked at. */
@@ -88,12 +91,13 @@ export class DepositWatch implements Watcher {
   }
 
   async poll(watches: readonly WatchRecord[], look: PollContext): ReturnType<Watcher["poll"]> {
-    const { clock } = this.#with;
+    const { clock, names } = this.#with;
     const addresses = await this.#rememberedOf(watches.map(({ key }) => key));
     await lookAtOneAccount(this.#with, addresses);
     const now = clock.now();
     const due = await this.#free(addresses.filter((watched) => isToBeRead(watched, now)));
     const shown = await this.#readInFull(due);
+    const richer = shown.filter(hasCome);
     const telling = new DepositEventBatch(watches, look);
     await telling.tell(shown.filter(({ isOver }) => !isOver));
     const ends = shown.filter(({ isOver }) => isOver).toSorted((a, b) => a.watched.endsAt - b.watched.endsAt);
@@ -103,6 +107,8 @@ export class DepositWatch implements Watcher {
       if (isTold === null) telling.missed([each]);
     });
     telling.missed(left);
+    for (const { watched } of richer) names.note(watched);
+    await names.work(look.signal);
     return [];
   }
 
@@ -263,6 +269,11 @@ function isToBeSaidAgain({ looks, saidAtLook, isSaidOver, said }: WatchedAddress
 
 function isNews({ watched: { said, isSaidOver }, amounts, isOver }: Shown): boolean {
   return isOver !== isSaidOver || amounts.some((amount, asset) => amount !== (said[asset] ?? 0n));
+}
+
+/** Whether there is more of an asset than was told before. */
+function hasCome({ watched: { said }, amounts }: Shown): boolean {
+  return amounts.some((amount, asset) => amount > (said[asset] ?? 0n));
 }
 
 function remember({ watched, amounts, isOver }: Shown): void {

@@ -24,12 +24,13 @@ export function sponsorCap(cost: RoutingCost): bigint {
 
 /** The part of it that no sweep brings back. */
 export function lastingCost(cost: RoutingCost): bigint {
-  return mostNetworkFees(cost) + cost.bids + cost.accountRent;
+  const tipsOfOthers = cost.tips * (FEE_HEADROOM - 1n);
+  return mostNetworkFees(cost) + tipsOfOthers + cost.bids + cost.accountRent;
 }
 
-/** The most that a customer pays the network for one order. */
-export function mostNetworkFees({ networkFees }: Pick<RoutingCost, "networkFees">): bigint {
-  return networkFees * FEE_HEADROOM;
+/** The most that a customer pays the network for one order; of the tips those of one attempt for each payment. */
+export function mostNetworkFees({ networkFees, tips }: Pick<RoutingCost, "networkFees" | "tips">): bigint {
+  return networkFees * FEE_HEADROOM + tips;
 }
 
 /** Wallets whose lamports are counted. */

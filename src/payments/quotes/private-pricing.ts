@@ -137,10 +137,10 @@ export function feesOf(
  */
 export function paidBid(
   networkFee: bigint,
-  { networkFees, transactions }: Pick<RoutingCost, "networkFees" | "transactions">,
+  { networkFees, tips, transactions }: Pick<RoutingCost, "networkFees" | "tips" | "transactions">,
   { give, get }: Rate,
 ): bigint {
-  const left = (networkFee * give) / get - networkFees;
+  const left = (networkFee * give) / get - networkFees - tips;
   return left > 0n ? left / BigInt(transactions) : 0n;
 }
 

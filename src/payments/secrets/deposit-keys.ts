@@ -1,6 +1,6 @@
 /** The keys of deposit addresses: derived when they are needed, stored nowhere. */
 import { createHmac, hkdfSync } from "node:crypto";
-import type { Address } from "../../address.ts";
+import { addressOf, type Address } from "../../address.ts";
 import { keypairSigner, type Signer } from "../../ledger/sign-transaction.ts";
 import type { MasterSecret } from "./secret-box.ts";
 
@@ -18,6 +18,8 @@ export interface DepositKeys {
   signer(key: DepositKey): Signer;
   /** The address itself. */
   address(key: DepositKey): Address;
+  /** The key that a Solana Pay request for the address names: nobody has its secret half, and nobody guesses it before it is shown. */
+  referenceKey(key: DepositKey): Address;
   /** The seed of the marker of these words: 32 characters that others cannot guess. */
   seed(key: DepositKey, mark: string): string;
 }
@@ -42,6 +44,7 @@ export function depositKeys(masterSecrets: readonly MasterSecret[], genesisHash:
     newestVersion: masterSecrets[0]?.version ?? 0,
     signer,
     address: (key) => signer(key).address,
+    referenceKey: (key) => addressOf(derive("deposit reference", key)),
     seed: (key, mark) => createHmac("sha256", derive("marker", key)).update(mark).digest("hex").slice(0, 32),
   };
 }

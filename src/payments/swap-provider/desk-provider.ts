@@ -89,6 +89,7 @@ function swapperOf(desk: DeskSwapper): Swapper {
     isStillGood: (offered) => desk.isStillGood(offered),
     build: (swap) => desk.build(swap),
     complete: (signed) => desk.complete(signed),
+    unlimited: desk.unlimited,
     direct: desk.direct,
   };
 }

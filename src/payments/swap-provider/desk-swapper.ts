@@ -87,6 +87,13 @@ export class DeskSwapper {
     refuseFixedPrices(genesisHash, prices, "deskProvider: prices");
   }
 
+  get unlimited(): readonly string[] {
+    const { maxGivenPerDay } = this.#terms;
+    return this.#surroundings.tokens.flatMap(({ mint, symbol }) =>
+      maxGivenPerDay.has(mint) ? [] : [symbol],
+    );
+  }
+
   async warn(): Promise<void> {
     const { desk } = this.#terms;
     const { ledger, tokens, log } = this.#surroundings;
@@ -127,7 +134,7 @@ export class DeskSwapper {
     const mint = ledgerMint(get);
     const plan = { feePayer: sender, moves: walletMoves(this.#terms.desk.address, swap) };
     const [unsigned, hasAccount] = await Promise.all([
-      ledger.buildTransaction(plan),
+      ledger.buildTransaction(plan, { from: "estimate", tip: ledger.tip ?? 0n }),
       mint === null ? true : ledger.haveTokenAccounts([sender], mint).then(([has]) => has === true),
     ]);
     const rent = hasAccount ? 0n : await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES);

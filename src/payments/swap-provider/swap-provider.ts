@@ -162,6 +162,8 @@ export interface Swapper {
    * is no failure of the swap: the call is repeated until the transaction is proved dead.
    */
   complete(signed: SenderSignedSwap): Promise<Uint8Array | null>;
+  /** Symbols of assets of which it may give everything it has within a day. Left out where nothing is known of it. */
+  readonly unlimited?: readonly string[];
   /** The private half, null for a provider that cannot swap within a transaction of ours. */
   readonly direct: {
     readonly signer: Signer;

@@ -28,11 +28,18 @@ export const deposits = defineTable("deposits", {
     createdAt: "integer",
     /** The token account of each token, by mint: to derive them all takes half a minute of 50,000 addresses. Null in a row from before. */
     accounts: column<Readonly<Record<string, Address>> | null>("json?"),
+    /** The key that a Solana Pay request for the address names, by which its deposit gets a name. Null in a row from before. */
+    referenceKey: column<Address | null>("text?"),
     /** Grows with each change of the row: a payment is signed only while the row is as it was when the payment was looked at. */
     version: "integer",
   },
   unique: ["transactionId"],
-  migrations: [{ add: { checkedTo: null } }, { add: { version: 1 } }, { add: { accounts: null } }],
+  migrations: [
+    { add: { checkedTo: null } },
+    { add: { version: 1 } },
+    { add: { accounts: null } },
+    { add: { referenceKey: null } },
+  ],
   indexes: {
     waiting: ["accountId", "waitEndedAt"],
     // What needs a person is seldom, and looked for often.
@@ -56,7 +63,7 @@ export const entries = defineTable("entries", {
     mint: "text",
     /** Base units; always above zero, the kind tells the direction. */
     amount: "amount",
-    /** The transaction that moved it, null for a deposit: those are seen from balances. */
+    /** The transaction that moved it. Deposits are seen from balances, and null unless a transaction that names the order's key has brought just that. */
     signature: "text?",
   },
   indexes: { ofAddress: ["address", "at", "id"] },

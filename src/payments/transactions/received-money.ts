@@ -13,7 +13,7 @@ export interface ReceivedBody {
   readonly mint: string;
   /** The amount in whole units; for foreign tokens in raw units. */
   readonly amount: string;
-  /** Null: deposits are seen from balances, which do not say which transaction changed them. */
+  /** The transaction that brought it, where it has named the key of `paymentUri`; else null, since deposits are seen from balances. */
   readonly signature: string | null;
   /** Whether the money counts towards the deposit: the expected asset, in time. */
   readonly counted: boolean;
@@ -63,6 +63,7 @@ export function receivedMoney(
           recipient: deposit.id,
           amount,
           mint: ledgerMint(asset),
+          referenceKey: deposit.referenceKey,
           label: transaction.reference ?? transaction.id,
         })
       : null,

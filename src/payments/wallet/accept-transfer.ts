@@ -35,7 +35,13 @@ async function examine(
   { signedTransaction, quote, declared, checkAmounts }: CheckedRequest,
 ): Promise<ExaminedTransaction> {
   const payment = paymentOf(assets, quote.outputMint, declared);
-  const examined = await ledger.verifyPayment(signedTransaction, payment);
+  // A transaction was built where the quote has named both.
+  const isBuilt = quote.sender !== null && quote.recipients !== null;
+  const examined = await ledger.verifyPayment(
+    signedTransaction,
+    payment,
+    isBuilt ? referenceOf(quote.id) : null,
+  );
   if ("refused" in examined) throw new PaymentError("INVALID_SIGNATURE", { reason: examined.refused });
   const { verified } = examined;
   await refuseKnown(storage, verified, declared.accountId);

@@ -13,8 +13,10 @@ import type { NodeContext } from "../ask.ts";
 import { newestBlockhash } from "../blockhash-window.ts";
 import { priorityFeeOf } from "../compute-budget.ts";
 import { feeWithBid, rentMinimum } from "../payment-cost.ts";
-import { ANY_TERMS, compilePlan, computeLimit, signedSize } from "./compile-plan.ts";
+import { hasRoom, tipInstruction, tipOf, transferOf } from "../tips.ts";
+import { ANY_TERMS, BUDGET_INSTRUCTIONS, compilePlan, computeLimit, signedSize } from "./compile-plan.ts";
 import { planInstructions } from "./plan-instructions.ts";
+import type { StepOfTransaction } from "./planned-instruction.ts";
 import { unitPrice } from "./unit-price.ts";
 
 /** The bytes of the plan with its signatures. Asks no node. */
@@ -37,14 +39,14 @@ export async function buildTransaction(
   plan: TransactionPlan,
   bid: Bid = { from: "estimate" },
 ): Promise<UnsignedTransaction> {
-  const { feePayer, moves } = plan;
+  const { feePayer } = plan;
   const draft = draftOf(plan);
   const size = signedSize(draft);
   if (size > PACKET_DATA_SIZE) {
     throw new RangeError(`a plan of ${size} bytes does not fit in one transaction`);
   }
   const markerRent = await rentOfMarkers(nodes, plan);
-  const planned = planInstructions(moves, markerRent);
+  const { planned, tip } = tipped(nodes, plan, { draft, markerRent, most: bid.tip ?? 0n });
   const units = computeLimit(planned);
   const price = await unitPrice(nodes, units, bid);
   const priorityFee = priorityFeeOf(units, price);
@@ -59,10 +61,31 @@ export async function buildTransaction(
     blockhash,
     lastValidBlockHeight,
     firstSlot,
-    networkFee: await feeWithBid(nodes, draft, priorityFee),
+    networkFee: await feeWithBid(nodes, draft, priorityFee + tip),
     priorityFee,
+    ...(tip === 0n ? {} : { tip }),
     markerRent,
   };
+}
+
+/** The instructions of a plan: where they leave room, the tip of a relay in service stands behind them. */
+function tipped(
+  { endpoints }: NodeContext,
+  { feePayer, moves }: TransactionPlan,
+  {
+    draft,
+    markerRent,
+    most,
+  }: { readonly draft: MessageV0; readonly markerRent: bigint; readonly most: bigint },
+): { readonly planned: readonly StepOfTransaction[]; readonly tip: bigint } {
+  const planned = planInstructions(moves, markerRent);
+  const wanted = tipOf(endpoints);
+  if (wanted === null || wanted.lamports > most) return { planned, tip: 0n };
+  const all = [...planned, tipInstruction(feePayer, transferOf(wanted, draft.serialize()))];
+  const size = signedSize(compilePlan(feePayer, all, ANY_TERMS));
+  return hasRoom(size, all, BUDGET_INSTRUCTIONS)
+    ? { planned: all, tip: wanted.lamports }
+    : { planned, tip: 0n };
 }
 
 /** The message without a bid: its length, its accounts and the fee of its signatures depend on no answer of a node. */

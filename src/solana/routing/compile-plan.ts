@@ -2,7 +2,7 @@
 import { ComputeBudgetProgram, PublicKey, type MessageV0 } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import { compileMessage } from "./compile-message.ts";
-import type { PlannedInstruction, Step } from "./planned-instruction.ts";
+import type { StepOfTransaction, Step } from "./planned-instruction.ts";
 import { triesInVain } from "../associated-token-account.ts";
 import { MAX_COMPUTE_UNITS } from "../compute-budget.ts";
 
@@ -22,7 +22,7 @@ export const ANY_TERMS: MessageTerms = { unitPrice: 0n, blockhash: PublicKey.def
 /** A v0 message without lookup tables. Throws `RangeError` for more accounts than a message can name. */
 export function compilePlan(
   feePayer: Address,
-  planned: readonly PlannedInstruction[],
+  planned: readonly StepOfTransaction[],
   { unitPrice, blockhash }: MessageTerms,
 ): MessageV0 {
   return compileMessage({
@@ -83,12 +83,12 @@ const BUDGET_UNITS = 500;
 const UNITS_PER_BUMP = 1_500;
 
 /** The compute limit of a transaction with these instructions. */
-export function computeLimit(planned: readonly PlannedInstruction[]): number {
+export function computeLimit(planned: readonly StepOfTransaction[]): number {
   const units = planned.reduce((sum, each) => sum + UNITS[each.step] + searchUnits(each), BUDGET_UNITS);
   return Math.min(units, MAX_COMPUTE_UNITS);
 }
 
-function searchUnits({ step, instruction }: PlannedInstruction): number {
+function searchUnits({ step, instruction }: StepOfTransaction): number {
   if (step !== "create") return 0;
   const [, , owner, mint, , tokenProgram] = instruction.keys.map(({ pubkey }) => pubkey);
   if (owner === undefined || mint === undefined || tokenProgram === undefined) return 0;

@@ -36,6 +36,10 @@ export function explain(plan: TransactionPlan, err: unknown): MoveFault | Unclea
   }
   const instructionError = field(err, "InstructionError");
   const index = field(instructionError, "0");
+  // Behind moves of ours stands nothing but a tip.
+  if (planned.length > 0 && index === planned.length + BUDGET_INSTRUCTIONS) {
+    return { kind: "fee_payer", move: null };
+  }
   const failed = typeof index === "number" ? planned[index - BUDGET_INSTRUCTIONS] : undefined;
   if (failed === undefined) return { kind: "other", move: null };
   const cause = field(instructionError, "1");

@@ -12,10 +12,14 @@ export type Step =
 /** An instruction of a move. */
 export type StepInstruction = readonly [Step, TransactionInstruction];
 
-/** An instruction, and where in the plan it comes from. */
-export interface PlannedInstruction {
-  /** Index into the plan's moves. */
-  readonly move: number;
+/** An instruction of a transaction, a tip's included. */
+export interface StepOfTransaction {
   readonly step: Step;
   readonly instruction: TransactionInstruction;
+}
+
+/** An instruction, and where in the plan it comes from. */
+export interface PlannedInstruction extends StepOfTransaction {
+  /** Index into the plan's moves. */
+  readonly move: number;
 }

@@ -112,6 +112,7 @@ export const fullRows: Rows = {
     waitEndedAt: 0,
     heldReason: TEXT,
     checkedTo: LATEST,
+    referenceKey: ADDRESS,
     accounts: { mint: asAddress("account") },
     createdAt: 1,
     version: 3,

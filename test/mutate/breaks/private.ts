@@ -829,8 +829,8 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "N2: a sweep never bids as much as it brings back",
     file: "src/payments/outgoing/bids.ts",
-    text: "return { ceiling, paidCeiling: ceiling };",
-    replacement: "return { ceiling: reserved, paidCeiling: reserved };",
+    text: "return { ceiling, paidCeiling: ceiling, tip };",
+    replacement: "return { ceiling: reserved, paidCeiling: reserved, tip };",
     tests: ["payments/private/fee-market.test.ts"],
   },
   {
@@ -850,7 +850,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "M31: a refund keeps back what it may have to bid",
     file: "src/payments/outgoing/plans/refund-cost.ts",
-    text: "TRANSACTIONS_PER_REFUND + ledger.bidCeiling + rent",
+    text: "TRANSACTIONS_PER_REFUND + ledger.bidCeiling + (ledger.tip ?? 0n) + rent",
     replacement: "TRANSACTIONS_PER_REFUND + rent",
     tests: ["payments/private/fee-market.test.ts"],
   },
@@ -874,5 +874,47 @@ export const PRIVATE_BREAKS: readonly Break[] = [
     text: "return Math.min(units, MAX_COMPUTE_UNITS);",
     replacement: "return Math.min(units, 40_000);",
     tests: ["payments/private/payroll.test.ts"],
+  },
+  {
+    property: "N16: an order that has reserved no tip pays none",
+    file: "src/payments/outgoing/bids.ts",
+    text: 'BigInt(context.tip ?? "0")',
+    replacement: "100_000n",
+    tests: ["payments/private/tips.test.ts"],
+  },
+  {
+    property: "N16: a tip stands in no payment's way",
+    file: "src/payments/outgoing/payment-effects.ts",
+    text: "found !== null && unsigned.tip !== undefined",
+    replacement: "found === null && unsigned.tip === -1n",
+    tests: ["payments/private/tips.test.ts"],
+  },
+  {
+    property: "N16: tips are reserved with the order",
+    file: "src/payments/outgoing/plans/routing-cost.ts",
+    text: "tips: tip * BigInt(payouts + plans)",
+    replacement: "tips: 0n",
+    tests: ["payments/private/tips.test.ts"],
+  },
+  {
+    property: "N11: a name is given by what the transaction has paid in",
+    file: "src/payments/private/deposit-names.ts",
+    text: "changes[index] === each.amount",
+    replacement: "each.amount > 0n",
+    tests: ["payments/private/deposit-names.test.ts"],
+  },
+  {
+    property: "N11: of two deposits of one amount none is named by guess",
+    file: "src/payments/private/deposit-names.ts",
+    text: "entry === undefined || another !== undefined",
+    replacement: "entry === undefined",
+    tests: ["payments/private/deposit-names.test.ts"],
+  },
+  {
+    property: "N11: an address is looked at for names so often and no more",
+    file: "src/payments/private/deposit-names.ts",
+    text: "last === undefined || this.#lookedFor.get(address) === last",
+    replacement: "last === undefined",
+    tests: ["payments/private/deposit-names.test.ts"],
   },
 ];

@@ -14,6 +14,7 @@ import {
 import { createAssociatedTokenAccountIdempotentInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { expect, vi } from "vitest";
+import type { Address } from "../../../src/address.ts";
 import type { DepositRecord } from "../../../src/payments/tables/deposits.ts";
 import { assetsWith } from "../../../src/payments/assets/assets.ts";
 import { receivedMoney } from "../../../src/payments/transactions/received-money.ts";
@@ -21,7 +22,7 @@ import type { CreatedOrderBody } from "../../../src/payments/private/accept-orde
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
 import { land, publicKeyOf } from "../../solana/signed-transaction.ts";
-import { orderedAs, SOL, type Scene } from "./scene.ts";
+import { orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
 // Its ready-made clients need plugins of kit 6; what a wallet calls does not.
@@ -35,13 +36,24 @@ function requested(uri: string | null | undefined): TransferRequestURL {
   return request;
 }
 
+/** The key of the order, as it is stored. */
+async function keyOf(world: Scene, { address }: Ordered): Promise<string> {
+  const [deposit] = await world.storage.deposits([address]);
+  return deposit?.referenceKey ?? "none";
+}
+
 /** Pays a request as a wallet does that uses Solana Pay's own `createTransfer`. */
 async function payWith(world: Scene, wallet: Wallet, uri: string | null | undefined): Promise<void> {
-  const { recipient, amount, splToken } = requested(uri);
+  const { recipient, amount, splToken, reference } = requested(uri);
   const { url } = await world.chain.listen({ host: "127.0.0.1", port: 0 });
   const rpc = createSolanaRpc(url);
   const sender = await createKeyPairSignerFromBytes(wallet.secretKey);
-  const fields = { recipient, amount: amount ?? 0, ...(splToken === undefined ? {} : { splToken }) };
+  const fields = {
+    recipient,
+    amount: amount ?? 0,
+    ...(splToken === undefined ? {} : { splToken }),
+    ...(reference === undefined ? {} : { reference }),
+  };
   const instructions = await createTransfer(rpc, sender, fields);
   const { value: lifetime } = await rpc.getLatestBlockhash().send();
   const signed = await signTransactionMessageWithSigners(
@@ -55,27 +67,36 @@ async function payWith(world: Scene, wallet: Wallet, uri: string | null | undefi
   await rpc.sendTransaction(getBase64EncodedWireTransaction(signed), { encoding: "base64" }).send();
 }
 
-test("a private order in SOL is paid by Solana Pay's own client out of its paymentUri", async ({ world }) => {
+test("N11: a private order in SOL is paid by Solana Pay's own client out of its paymentUri, and names its deposit", async ({
+  world,
+}) => {
   const { body } = await world.order(world.customer, {
     sender: world.alice,
     to: [{ address: world.bob.address, amount: "1" }],
     asset: "SOL",
   });
   const order = orderedAs(body);
+  const key = await keyOf(world, order);
   expect(body.paymentUri).toBe(
-    `solana:${body.ephemeralAddress}?amount=${body.depositAmount}&label=${body.transactionId}`,
+    `solana:${body.ephemeralAddress}?amount=${body.depositAmount}&reference=${key}&label=${body.transactionId}`,
   );
   expect(requested(body.paymentUri)).toEqual({
     recipient: body.ephemeralAddress,
     amount: Number(body.depositAmount),
     splToken: undefined,
+    reference: [key],
     label: body.transactionId,
   });
   world.chain.fund(world.alice.address, { lamports: 5n * SOL });
   world.chain.advance(35);
   await payWith(world, world.alice, body.paymentUri);
   await world.passAndSettle(60_000);
-  expect(await world.shown(order)).toMatchObject({ status: "completed", paymentUri: null });
+  const shown = await world.shown(order);
+  expect(shown).toMatchObject({ status: "completed", paymentUri: null });
+  const listed = await world.ledger.listedUnder(key as Address);
+  expect(listed).toHaveLength(1);
+  // N11: the deposit is named by the key.
+  expect(shown.received).toMatchObject([{ amount: body.depositAmount, signature: listed[0], counted: true }]);
 });
 
 test("for a stablecoin Solana Pay's own client refuses until the deposit address has its token account", async ({
@@ -100,7 +121,9 @@ test("for a stablecoin Solana Pay's own client refuses until the deposit address
   });
   await payWith(world, world.alice, paymentUri);
   await world.passAndSettle(60_000);
-  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  const [signature] = await world.ledger.listedUnder((await keyOf(world, order)) as Address);
+  expect(await world.shown(order)).toMatchObject({ status: "completed", received: [{ signature }] });
+  expect(signature).toBeDefined();
 });
 
 test("what is shown asks for the missing rest, and for nothing once it is cancelled or over", async ({
@@ -154,6 +177,7 @@ test("the label is the order's reference, which changes nothing else of the requ
     recipient: ephemeralAddress,
     amount: Number(depositAmount),
     splToken: world.mints.USDC,
+    reference: [await keyOf(world, orderedAs(body as CreatedOrderBody))],
     label: "invoice/7?&amount=1&spl-token=1#",
   });
 });

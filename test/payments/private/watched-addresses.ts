@@ -75,6 +75,7 @@ export async function watchedWorld(
     id: knownAddress(key),
     transactionId: `tx_${index}`,
     accountId: "account",
+    referenceKey: null,
     masterVersion: 1,
     mint: MAINNET_STABLECOINS.USDC,
     amount: 1n,
@@ -124,6 +125,7 @@ export async function watchedWorld(
         clock,
         disputes: new DisputeList(clock),
         budget: new LookBudget({}),
+        names: { note: () => {}, work: async () => {} },
         spendingCheck: async (address) => {
           if (world.unreadable.has(address)) throw new LedgerUnavailable("no node answers");
           return world.spentElsewhere.has(address) ? UNKNOWN_SPENDING : null;

@@ -155,6 +155,8 @@ function depositOf(
     heldReason,
     checkedTo: null,
     accounts: depositAccounts(ledger, assets, address),
+    // Nothing is asked for at it any more.
+    referenceKey: null,
     createdAt,
     version: 1,
   };
@@ -186,6 +188,7 @@ function startsOf(
       refundPauseMs: REFUND_PAUSE_MS,
       sponsorCap: String(allowance),
       bidCeiling: String(ledger.bidCeiling),
+      tip: String(ledger.tip ?? 0n),
       isScreened: terms.screen !== null,
       isRecovered: true,
     }),

@@ -61,7 +61,7 @@ export function refundCosts({
       mint === null ? [true] : ledger.haveTokenAccounts([receiver], mint),
     ]);
     const rent = needsNone ? 0n : await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES);
-    const lamports = networkFee * TRANSACTIONS_PER_REFUND + ledger.bidCeiling + rent;
+    const lamports = networkFee * TRANSACTIONS_PER_REFUND + ledger.bidCeiling + (ledger.tip ?? 0n) + rent;
     return {
       refundCost: mint === null ? lamports : worthAtMost(lamports, await prices.rate(SOL_MINT, asset.mint)),
       isAccountPriced: !needsNone,

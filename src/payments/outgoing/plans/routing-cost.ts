@@ -12,6 +12,8 @@ export interface RoutingCost {
   readonly transactions: number;
   /** The most that the transactions bid beyond that for their places in blocks. */
   readonly bids: bigint;
+  /** The tips of a relay, one for each payout and plan. */
+  readonly tips: bigint;
   /** Rent of the token accounts that the sponsor makes for recipients. */
   readonly accountRent: bigint;
   /** Rent of markers, loans, and the costs of refunds, which the refunded money pays. */
@@ -52,6 +54,7 @@ interface CostedOrder {
 interface UnitCosts {
   readonly fee: bigint;
   readonly bidCeiling: bigint;
+  readonly tip: bigint;
   readonly emptyRent: bigint;
   readonly tokenRent: bigint;
 }
@@ -68,11 +71,12 @@ export async function routingCost(
   const markers = markersFor(payouts, plans);
   const sweeps = sweepsFor(markers);
   const units = await unitCosts(ledger, { sponsor, treasury }, { asset, bid });
-  const { fee, bidCeiling, emptyRent, tokenRent } = units;
+  const { fee, bidCeiling, tip, emptyRent, tokenRent } = units;
   return {
     networkFees: fee * BigInt(payouts + plans + sweeps),
     transactions: payouts + plans + sweeps,
     bids: bidCeiling * BigInt(payouts + plans),
+    tips: tip * BigInt(payouts + plans),
     accountRent: tokenRent * BigInt(pricedAccounts),
     deposits:
       tokenRent * BigInt(markers - REFUNDS * MARKERS_PER_REPLACEMENT) +
@@ -110,9 +114,9 @@ export async function standingCost(
  * The cost of a refund: its markers, its transaction and share of the sweep, the receiver's account, and in SOL the
  * loan.
  */
-function costOfRefund({ fee, bidCeiling, emptyRent, tokenRent }: UnitCosts, asset: Token): bigint {
+function costOfRefund({ fee, bidCeiling, tip, emptyRent, tokenRent }: UnitCosts, asset: Token): bigint {
   const loan = ledgerMint(asset) === null ? emptyRent : 0n;
-  return tokenRent * BigInt(MARKERS_PER_REPLACEMENT) + fee * 2n + bidCeiling + tokenRent + loan;
+  return tokenRent * BigInt(MARKERS_PER_REPLACEMENT) + fee * 2n + bidCeiling + tip + tokenRent + loan;
 }
 
 async function unitCosts(
@@ -143,5 +147,5 @@ async function unitCosts(
     ledger.rentMinimum(0),
     ledger.rentMinimum(TOKEN_ACCOUNT_BYTES),
   ]);
-  return { fee, bidCeiling: ledger.bidCeiling, emptyRent, tokenRent };
+  return { fee, bidCeiling: ledger.bidCeiling, tip: ledger.tip ?? 0n, emptyRent, tokenRent };
 }

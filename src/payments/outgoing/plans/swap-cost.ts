@@ -50,6 +50,7 @@ export async function swapCost(
     networkFees: others.networkFees + fee,
     transactions: others.transactions + 1,
     bids: others.bids + ledger.bidCeiling,
+    tips: others.tips + (ledger.tip ?? 0n),
     accountRent: ledgerMint(get) === null ? 0n : markerRent * BigInt(pricedAccounts),
     deposits: others.deposits + markerRent + loan,
   };

@@ -1,0 +1,110 @@
+/**
+ * Names the transactions that brought deposits, by the key that an order's Solana Pay request tells wallets to name. What one
+ * endpoint lists under the key is a hint, which anybody can place there: evidence tells whether a transaction has paid in.
+ */
+import { commitOne } from "../../../storage/decided.ts";
+import type { Address } from "../../address.ts";
+import { LedgerUnavailable, type Ledger } from "../../ledger/ledger.ts";
+import { ledgerMint, type Assets } from "../assets/assets.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import { inLanes } from "../semaphore.ts";
+import type { EntryRecord } from "../tables/deposits.ts";
+import type { WatchedAddress } from "./look-at-account.ts";
+
+/** Addresses that are named at once: each costs a call, and a few where the key was used. */
+const LANES = 4;
+/** An endpoint may list a transaction a moment after others show its money; most wallets name no key at all. */
+const TRIES = 2;
+/** More money than that comes in at once without names. */
+const MAX_REMEMBERED = 10_000;
+
+/** Dependencies of naming deposits. */
+interface DepositNameParts {
+  readonly storage: Pick<PaymentStorage, "entries" | "commit">;
+  readonly ledger: Pick<Ledger, "listedUnder" | "changesOf">;
+  readonly assets: Assets;
+}
+
+/** A deposit address where money came in, and how often its names are still looked for. */
+interface Unnamed {
+  readonly address: Address;
+  readonly referenceKey: Address;
+  readonly tries: number;
+}
+
+/** The addresses whose deposits have no name yet; lost with the process, since a name is no fact that anything waits for. */
+export class DepositNameQueue {
+  readonly #with: DepositNameParts;
+  readonly #waiting = new Map<Address, Unnamed>();
+  /** The newest entry for which no name was found, by address, the one given up longest ago first. */
+  readonly #lookedFor = new Map<Address, string>();
+
+  constructor(parts: DepositNameParts) {
+    this.#with = parts;
+  }
+
+  /** There is more at an address than was told before, and its entry is stored. */
+  note({ address, referenceKey }: Pick<WatchedAddress, "address" | "referenceKey">): void {
+    if (referenceKey === null || this.#waiting.size >= MAX_REMEMBERED) return;
+    this.#waiting.set(address, { address, referenceKey, tries: TRIES });
+  }
+
+  /** Looks for the names of those that wait, until the signal aborts. */
+  async work(signal: AbortSignal): Promise<void> {
+    const now = [...this.#waiting.values()];
+    for (const { address } of now) this.#waiting.delete(address);
+    const left = await inLanes({ lanes: LANES, signal }, now, async (each) => {
+      const { address, tries } = each;
+      const entries = await this.#with.storage.entries(address);
+      const unnamed = entries.filter(({ kind, signature }) => kind === "deposit" && signature === null);
+      // Another watch sees all for the first time, and a payout is no deposit: only what is new is looked for.
+      const last = unnamed.at(-1)?.id;
+      if (last === undefined || this.#lookedFor.get(address) === last) return;
+      const isNamed = await this.#name(each, { entries, unnamed }).catch(unlessSilent);
+      if (!isNamed && tries > 1) this.#waiting.set(address, { ...each, tries: tries - 1 });
+      if (!isNamed && tries === 1) this.#giveUp(address, last);
+    });
+    for (const each of left) this.#waiting.set(each.address, each);
+  }
+
+  #giveUp(address: Address, last: string): void {
+    this.#lookedFor.delete(address);
+    this.#lookedFor.set(address, last);
+    const [oldest] = this.#lookedFor.keys();
+    if (this.#lookedFor.size > MAX_REMEMBERED && oldest !== undefined) this.#lookedFor.delete(oldest);
+  }
+
+  /** Whether each deposit of the address has a name now. */
+  async #name(
+    { address, referenceKey }: Unnamed,
+    { entries, unnamed }: { readonly entries: readonly EntryRecord[]; readonly unnamed: EntryRecord[] },
+  ): Promise<boolean> {
+    const { storage, ledger, assets } = this.#with;
+    const known = new Set(entries.map(({ signature }) => signature));
+    const holders = assets.tokens.map((asset) => ({ owner: address, mint: ledgerMint(asset) }));
+    for (const signature of await ledger.listedUnder(referenceKey)) {
+      if (known.has(signature)) continue;
+      const changes = (await ledger.changesOf(signature, holders)) ?? [];
+      const brought = unnamed.filter((each) =>
+        assets.tokens.some(({ mint }, index) => each.mint === mint && changes[index] === each.amount),
+      );
+      // Of two of one amount a transaction does not say which it has brought.
+      const [entry, another] = brought;
+      if (entry === undefined || another !== undefined) continue;
+      await commitOne(storage, { writes: [nameOf(entry, signature)] });
+      unnamed.splice(unnamed.indexOf(entry), 1);
+      if (unnamed.length === 0) return true;
+    }
+    return false;
+  }
+}
+
+function nameOf({ id }: EntryRecord, signature: string): PaymentWrite {
+  return { table: "entries", id, set: { signature } };
+}
+
+/** A name is looked for again, and nothing waits for it. */
+function unlessSilent(error: unknown): false {
+  if (error instanceof LedgerUnavailable) return false;
+  throw error;
+}

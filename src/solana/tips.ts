@@ -1,0 +1,80 @@
+/**
+ * The tip that a relay wants for what it passes on: a transfer of the fee payer's that stands last in a transaction, where its
+ * bytes have room.
+ */
+import { createHash } from "node:crypto";
+import { PACKET_DATA_SIZE, PublicKey, SystemProgram, VersionedTransaction } from "@solana/web3.js";
+import type { Address } from "../address.ts";
+import type { Landing, Transfer } from "../ledger/ledger.ts";
+import { withRole, type Endpoint, type Tip } from "./endpoint.ts";
+import { SYSTEM_PROGRAM } from "./programs.ts";
+import { readInstruction } from "./read-instruction.ts";
+import type { StepOfTransaction } from "./routing/planned-instruction.ts";
+
+/** The tip of the one relay that wants one; null where none of these does. */
+export function tipOf(endpoints: readonly Pick<Endpoint, "roles" | "tip">[]): Tip | null {
+  return endpoints.find(({ roles, tip }) => roles.includes("send") && tip !== null)?.tip ?? null;
+}
+
+/** The endpoints that take these bytes: a relay that wants a tip takes none without. */
+export function sendersOf(endpoints: readonly Endpoint[], bytes: Uint8Array): readonly Endpoint[] {
+  return withRole(endpoints, "send").filter(({ tip }) => tip === null || tipIn(bytes, tip) > 0n);
+}
+
+/** One of the relay's accounts, always the same one for the same seed. All transactions in one account would wait for one another. */
+export function transferOf({ accounts, lamports }: Tip, seed: Uint8Array): Transfer {
+  const number = createHash("sha256").update(seed).digest().readUInt32LE();
+  const recipient = accounts[number % accounts.length];
+  if (recipient === undefined) throw new RangeError("a relay that wants a tip has an account for it");
+  return { recipient, amount: lamports };
+}
+
+/** The instruction of a tip. */
+export function tipInstruction(payer: Address, { recipient, amount }: Transfer): StepOfTransaction {
+  const instruction = SystemProgram.transfer({
+    fromPubkey: new PublicKey(payer),
+    toPubkey: new PublicKey(recipient),
+    lamports: amount,
+  });
+  return { step: "fund", instruction };
+}
+
+/** Instructions of a transaction that run at once, those that they call included: the runtime counts no further. */
+const MAX_TRACE = 64;
+/** The creation of a token account whose address somebody has given lamports. Every other step calls nothing. */
+const CREATION_TRACE = 7;
+
+/** Whether there is room for one more instruction at the end: in bytes, and in what the runtime counts at the worst. */
+export function hasRoom(bytes: number, steps: readonly StepOfTransaction[], besides: number): boolean {
+  const trace = steps.reduce((sum, { step }) => sum + (step === "create" ? CREATION_TRACE : 1), besides);
+  return bytes <= PACKET_DATA_SIZE && trace <= MAX_TRACE;
+}
+
+/** The lamports that these bytes tip, 0 where they do not. Never throws. */
+function tipIn(bytes: Uint8Array, { accounts, lamports }: Tip): bigint {
+  try {
+    const { message } = VersionedTransaction.deserialize(bytes);
+    const { staticAccountKeys: keys } = message;
+    const name = (index: number): string => keys[index]?.toBase58() ?? "";
+    const isTip = message.compiledInstructions.some(({ programIdIndex, accountKeyIndexes, data }) => {
+      if (name(programIdIndex) !== SYSTEM_PROGRAM) return false;
+      const read = readInstruction({ program: SYSTEM_PROGRAM, accounts: accountKeyIndexes.map(name), data });
+      if (read.does !== "transfer_sol" || read.amount !== lamports) return false;
+      return accounts.some((account) => account === read.to);
+    });
+    return isTip ? lamports : 0n;
+  } catch {
+    return 0n;
+  }
+}
+
+/** A landing with what its bytes have tipped: one with an error has moved nothing but its fee. */
+export function withTipPaid<T extends Pick<Landing, "fee" | "error">>(
+  tip: Tip | null,
+  landing: T,
+  bytes: Uint8Array,
+): T {
+  return tip === null || landing.error !== null
+    ? landing
+    : { ...landing, fee: landing.fee + tipIn(bytes, tip) };
+}
