@@ -126,10 +126,10 @@ export default {
     never("solana-knows-no-local-chain", "A ledger speaks to any node.", "^src/solana/", "^src/local/"),
     never(
       "local-is-a-node",
-      "It speaks JSON-RPC and knows no ledger; ids of programs, lengths of accounts and the price of computing are the same for both.",
+      "It speaks JSON-RPC and knows no ledger; ids of programs, lengths of accounts, the price of computing and the bytes of version 1 are the same for both.",
       "^src/local/",
       "^src/ledger/",
-      "^src/solana/(?!(programs|layouts|compute-budget)\\.ts$)",
+      "^src/solana/(?!(programs|layouts|compute-budget|message-v1)\\.ts$)",
     ),
     only(
       "receivers-need-nothing",

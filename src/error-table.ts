@@ -9,7 +9,8 @@ import { SIGNATURE_FAULTS } from "./ledger/ledger.ts";
 /** A header that HTTP has for something that the details say. */
 interface ErrorHeader<Details> {
   readonly name: "Allow" | "Retry-After" | "WWW-Authenticate";
-  valueOf(details: Details): string;
+  /** Null where these details have no such header. */
+  valueOf(details: Details): string | null;
 }
 
 /** An error code. */
@@ -29,9 +30,9 @@ const whole = z.int();
 const none = z.object({});
 
 const retryAfter = whole.describe("Whole seconds, rounded up; the same as Retry-After.");
-const RETRY_AFTER: ErrorHeader<{ readonly retryAfter: number }> = {
+const RETRY_AFTER: ErrorHeader<{ readonly retryAfter?: number }> = {
   name: "Retry-After",
-  valueOf: (details) => String(details.retryAfter),
+  valueOf: (details) => (details.retryAfter === undefined ? null : String(details.retryAfter)),
 };
 const ALLOW: ErrorHeader<{ readonly allowed: readonly string[] }> = {
   name: "Allow",
@@ -190,7 +191,7 @@ export const ERRORS = {
   PAYLOAD_TOO_LARGE: {
     status: 413,
     message: "The request body is too large.",
-    details: z.object({ limitBytes: whole }),
+    details: z.object({ limitBytes: whole.describe("In at most 8,192 chunks.") }),
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
@@ -303,14 +304,14 @@ export const ERRORS = {
   },
   ROUTING_UNAVAILABLE: {
     status: 503,
-    message: "Private mode is temporarily unavailable.",
+    message: "This cannot be routed now; details.reason says why.",
     details: z.object({
       reason: z
-        .enum(["paused", "liquidity", "capacity", "upstream", "clock"])
+        .enum(["paused", "liquidity", "capacity", "upstream", "clock", "off"])
         .describe(
-          "Private mode is off, cannot swap, has promised all it may spend, cannot ask a service it needs, or its clock and the chain's time are over a minute apart.",
+          "Private mode is paused, cannot swap, has promised all it may spend, cannot ask a service it needs, or its clock and the chain's time are over a minute apart; `off`: this service has no private mode, or no swaps, and no repetition helps.",
         ),
-      retryAfter,
+      retryAfter: retryAfter.exactOptional(),
     }),
     header: RETRY_AFTER,
   },

@@ -45,6 +45,11 @@ export function upstreamError(options?: ErrorOptions): PaymentError<"UPSTREAM_ER
   return new PaymentError("UPSTREAM_ERROR", { retryAfter: UPSTREAM_RETRY_SECONDS }, options);
 }
 
+/** The error for private mode or swaps that the service was not configured with: no repetition helps. */
+export function routingOff(): PaymentError<"ROUTING_UNAVAILABLE"> {
+  return new PaymentError("ROUTING_UNAVAILABLE", { reason: "off" });
+}
+
 /**
  * Whether something thrown is a `PaymentError`, and of this code when one is given.
  *

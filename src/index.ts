@@ -150,6 +150,7 @@ export type {
   Balances as WalletBalances,
   Commitment,
   DeclaredPayment,
+  WantedPayment,
   EndpointDispute,
   EndpointRole,
   EndpointStatus,

@@ -19,7 +19,7 @@ export async function usdcOf(
 
 /** Every address that a transaction names. */
 export async function addressesIn({ rpcUrl }: ChainReady, signature: string): Promise<readonly string[]> {
-  const found = await connect(rpcUrl).getTransaction(signature, { maxSupportedTransactionVersion: 0 });
+  const found = await connect(rpcUrl).getTransaction(signature, { maxSupportedTransactionVersion: 1 });
   if (found === null) throw new Error(`the chain does not know ${signature}`);
   return found.transaction.message.staticAccountKeys.map((key) => key.toBase58());
 }

@@ -3,7 +3,7 @@
  * the operator's commands ask it beside the one that runs.
  */
 import { pino } from "pino";
-import { createPaymentService } from "paystate";
+import { createPaymentService, fixedPrices, keypairSigner } from "paystate";
 import { solanaLedger } from "paystate/solana";
 import { postgresStorage } from "paystate/storage/postgres";
 import { sqliteStorage } from "paystate/storage/sqlite";
@@ -25,9 +25,31 @@ export const storage = /^postgres(ql)?:\/\//.test(settings.database)
 
 export const ledger = solanaLedger({ endpoints: settings.rpcUrls, logger });
 
+const { stablecoins, privateMode } = settings;
+
+const SOL = { mint: "So11111111111111111111111111111111111111112", worth: 1_000_000_000n };
+
+/** Prices for trying: a SOL is worth so many dollars, and a dollar a dollar. Mainnet refuses prices that never move. */
+function trialPrices(dollarsPerSol: number) {
+  const dollars = BigInt(Math.round(dollarsPerSol * 1_000_000));
+  const ofDollars = Object.values(stablecoins ?? {}).map((mint) => [mint, dollars] as const);
+  return fixedPrices({ [SOL.mint]: SOL.worth, ...Object.fromEntries(ofDollars) });
+}
+
 export const service = createPaymentService({
   storage,
   ledger,
   masterSecrets: [{ version: 1, secret: settings.masterSecret }],
+  ...(stablecoins === null ? {} : { stablecoins }),
+  ...(privateMode === null
+    ? {}
+    : {
+        privateRouting: {
+          sponsor: keypairSigner(privateMode.sponsorKey),
+          treasury: privateMode.treasury,
+          // On mainnet: your source of prices, which asks the market.
+          prices: trialPrices(privateMode.dollarsPerSol),
+        },
+      }),
   logger,
 });

@@ -10,6 +10,12 @@ function needed(name: string): string {
   return value;
 }
 
+/** The variables of these names; null where none of them is set. Throws where only some are. */
+function together<Name extends string>(...names: readonly Name[]): Readonly<Record<Name, string>> | null {
+  if (names.every((name) => (process.env[name] ?? "") === "")) return null;
+  return Object.fromEntries(names.map((name) => [name, needed(name)])) as Record<Name, string>;
+}
+
 /** 32 bytes in hexadecimal. A file, since variables are seen by more programs. */
 function masterSecret(file: string): Uint8Array {
   const text = readFileSync(file, "utf8").trim();
@@ -19,6 +25,18 @@ function masterSecret(file: string): Uint8Array {
   return Buffer.from(text, "hex");
 }
 
+/** The secret key of a file that `solana-keygen` has written: 64 numbers. */
+function secretKey(file: string): Uint8Array {
+  const key: unknown = JSON.parse(readFileSync(file, "utf8"));
+  if (!Array.isArray(key) || key.length !== 64) {
+    throw new Error(`${file}: expected a list of 64 numbers, as solana-keygen writes it`);
+  }
+  return Uint8Array.from(key as readonly number[]);
+}
+
+const mints = together("USDC_MINT", "USDT_MINT");
+const privateMode = together("SPONSOR_KEY_FILE", "TREASURY", "DOLLARS_PER_SOL");
+
 export const settings = {
   /** Two or more, of different providers, with a comma between. */
   rpcUrls: needed("RPC_URLS").split(","),
@@ -26,5 +44,13 @@ export const settings = {
   database: needed("DATABASE"),
   host: needed("HOST"),
   port: Number(needed("PORT")),
+  /** Those of another chain than mainnet. */
+  stablecoins: mints && { USDC: mints.USDC_MINT, USDT: mints.USDT_MINT },
+  /** Null: there is no private mode. */
+  privateMode: privateMode && {
+    sponsorKey: secretKey(privateMode.SPONSOR_KEY_FILE),
+    treasury: privateMode.TREASURY,
+    dollarsPerSol: Number(privateMode.DOLLARS_PER_SOL),
+  },
   logLevel: process.env["LOG_LEVEL"] ?? "info",
 };

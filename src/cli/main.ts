@@ -3,6 +3,7 @@
 import { inspect } from "node:util";
 import { runCommand } from "./commands.ts";
 import { UsageError } from "./command.ts";
+import { inLines } from "./terminal-text.ts";
 
 /** The exit code of a `reconcile` that could not look. */
 const NOTHING_CONCLUDED = 2;
@@ -11,10 +12,10 @@ const args = process.argv.slice(2);
 
 function explain(error: unknown): void {
   const isDebugging = args.includes("--debug");
-  process.stderr.write(`paystate: ${isDebugging ? inspect(error) : (error as Error).message}\n`);
+  process.stderr.write(`paystate: ${inLines(isDebugging ? inspect(error) : (error as Error).message)}\n`);
   if (error instanceof UsageError) process.stderr.write("Run `paystate --help` for what it takes.\n");
   // What a command had opened before it failed must not keep the process alive.
   process.exit(args[0] === "reconcile" ? NOTHING_CONCLUDED : 1);
 }
 
-runCommand(args, (text) => void process.stdout.write(`${text}\n`)).catch(explain);
+runCommand(args, (text) => void process.stdout.write(`${inLines(text)}\n`)).catch(explain);

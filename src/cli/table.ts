@@ -1,4 +1,5 @@
 /** Rows as aligned columns, for people. */
+import { inOneLine } from "./terminal-text.ts";
 
 /** A table under its headings; the sentence when there is no row. */
 export function table(
@@ -7,7 +8,7 @@ export function table(
   nothing: string,
 ): string {
   if (rows.length === 0) return nothing;
-  const all = [headings, ...rows];
+  const all = [headings, ...rows.map((row) => row.map(inOneLine))];
   const widths = headings.map((_, column) => Math.max(...all.map((row) => (row[column] ?? "").length)));
   return all
     .map((row) =>

@@ -1,6 +1,6 @@
 /** Reads what came back: an answer, a refusal of the service, or something that is neither. */
 import type { ErrorCode } from "../errors.ts";
-import { ApiError } from "./api-error.ts";
+import { ApiError, isApiError } from "./api-error.ts";
 import { NoAnswer } from "./no-answer.ts";
 
 /** The request, as errors name it. */
@@ -49,7 +49,13 @@ export function objectIn(received: ReceivedAnswer, attempt: Attempt): object {
 
 /** Whether a repetition of the request may soon succeed. */
 export function mayPass(error: unknown): boolean {
-  return error instanceof ApiError ? PASSING.has(error.status) : error instanceof NoAnswer && error.mayPass;
+  if (error instanceof NoAnswer) return error.mayPass;
+  return isApiError(error) && PASSING.has(error.status) && !isOff(error);
+}
+
+/** What the service was not configured with is not there a moment later either. */
+function isOff(error: ApiError): boolean {
+  return isApiError(error, "ROUTING_UNAVAILABLE") && error.details.reason === "off";
 }
 
 function unusable(

@@ -34,7 +34,8 @@ export function errorAnswer(thrown: unknown, { label, headers }: BegunAnswer, lo
   const error = known(thrown, label, log);
   const { code, message, details } = error;
   const { status, header }: ErrorKind = ERRORS[code];
-  if (header !== undefined) headers.set(header.name, header.valueOf(details));
+  const value = header?.valueOf(details) ?? null;
+  if (header !== undefined && value !== null) headers.set(header.name, value);
   if (isPaymentError(error, "RATE_LIMIT_EXCEEDED")) {
     writeRateLimit(headers, { ...error.details, remaining: 0, resetSeconds: error.details.retryAfter });
   }

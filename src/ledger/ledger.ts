@@ -62,6 +62,11 @@ export interface DeclaredPayment {
   readonly transfers: readonly Transfer[];
 }
 
+/** A payment to be built: in the form that every wallet can show, or as a transaction of version 1, which is larger. */
+export interface WantedPayment extends DeclaredPayment {
+  readonly transactionVersion?: 1;
+}
+
 /** The cost of a payment in lamports, besides its amount; estimates for a quote are worst case. */
 export interface PaymentCost {
   readonly networkFee: Evidence<bigint>;
@@ -90,6 +95,7 @@ export const SIGNATURE_FAULTS = [
   "blockhash_expired",
   "durable_nonce",
   "unknown_lookup_table",
+  "missing_limits",
 ] as const;
 
 /** The reason why a signed transaction is refused. */
@@ -268,6 +274,7 @@ export interface WitnessRules {
 export type LedgerReads = Omit<
   Ledger,
   | "isOnCurve"
+  | "mostRecipients"
   | "markerAddress"
   | "tokenAccountOf"
   | "sizeOf"
@@ -299,6 +306,11 @@ export interface Ledger extends RoutingLedger {
    * endpoint that could not be asked then is not believed later before it has told the same chain.
    */
   genesisHash(): Promise<Evidence<string>>;
+  /**
+   * Whether the chain takes transactions of version 1, which are larger; true for good once it does. What is told is a
+   * minute old at most.
+   */
+  takesVersion1(): Promise<Evidence<boolean>>;
   /** The newest finalized slot, and which endpoint answered: a chain that stands still shows here. */
   position(): Promise<Hint<Reading>>;
   /**
@@ -317,6 +329,11 @@ export interface Ledger extends RoutingLedger {
   /** True when the address is a point on the curve, so that a private key for it can exist. Pure. */
   isOnCurve(address: Address): boolean;
   /**
+   * The most recipients of a payment that is built as a transaction of version 1, whatever accounts have to be made for
+   * them. Pure.
+   */
+  mostRecipients(mint: Address | null): number;
+  /**
    * The cost of a payment of `recipients` (null: one unknown recipient, priced as the worst case) for its sender, at
    * prices of the chain that are at most a minute old. May throw `RangeError` for more recipients than one transaction
    * can ever hold.
@@ -326,9 +343,9 @@ export interface Ledger extends RoutingLedger {
    * Builds the unsigned transaction of a payment over a confirmed blockhash, the newest a second ago at most. It carries a `reference` of 32
    * bytes that belongs to this payment alone: without one, the chain would take the second of two equal payments within
    * a block for a copy of the first. Throws `RangeError` for an amount outside 1 … 2^64 − 1 and for more recipients than
-   * fit one transaction.
+   * fit one transaction. Whether the chain takes version 1 is not asked: `takesVersion1`.
    */
-  buildPayment(payment: DeclaredPayment, reference: Uint8Array): Promise<UnsignedPayment>;
+  buildPayment(payment: WantedPayment, reference: Uint8Array): Promise<UnsignedPayment>;
   /**
    * Proves that base64 text is a transaction signed by `payment.sender` that makes exactly the declared transfers and
    * nothing else that could cost the sender or pay another, and that its blockhash is alive. Broadcasts nothing. Where a

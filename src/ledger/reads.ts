@@ -52,6 +52,11 @@ export type RulesOf<Reads> = {
 /** Every read, by the method of the ledger. A method that stands here in no line does not compile. */
 export const READS = {
   genesisHash: { belief: "evidence", witnesses: "any", decides: "the chain that a database belongs to" },
+  takesVersion1: {
+    belief: "evidence",
+    witnesses: "enough",
+    decides: "whether transactions of version 1 are quoted and taken",
+  },
   position: { belief: "hint", witnesses: "one", decides: "the slot that health shows" },
   balances: {
     belief: "hint",

@@ -1,5 +1,5 @@
 /** Computes a transaction's fee in lamports from its message alone, as a node answers getFeeForMessage. */
-import type { VersionedMessage } from "@solana/web3.js";
+import { MessageV1, type VersionedMessage } from "@solana/web3.js";
 import { priorityFeeOf, SET_COMPUTE_UNIT_LIMIT, SET_COMPUTE_UNIT_PRICE } from "../solana/compute-budget.ts";
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, UPGRADEABLE_LOADER } from "../solana/programs.ts";
 
@@ -28,7 +28,10 @@ const SIGNATURE_PROGRAMS = new Set([
   "Secp256r1SigVerify1111111111111111111111111",
 ]);
 
-/** The fee in lamports: signatures, and the priority fee (price × unit limit, rounded up). */
+/**
+ * The fee in lamports: signatures, and the priority fee (price × unit limit, rounded up), which a message of version 1
+ * states.
+ */
 export function feeFor(message: VersionedMessage): bigint {
   let signatures = BigInt(message.header.numRequiredSignatures);
   let defaultUnits = 0;
@@ -43,5 +46,7 @@ export function feeFor(message: VersionedMessage): bigint {
     if (bytes[0] === SET_COMPUTE_UNIT_LIMIT && bytes.length >= 5) limit = bytes.readUInt32LE(1);
     if (bytes[0] === SET_COMPUTE_UNIT_PRICE && bytes.length >= 9) price = bytes.readBigUInt64LE(1);
   }
-  return signatures * LAMPORTS_PER_SIGNATURE + priorityFeeOf(limit ?? defaultUnits, price);
+  const ofSignatures = signatures * LAMPORTS_PER_SIGNATURE;
+  if (message instanceof MessageV1) return ofSignatures + BigInt(message.transactionConfig.priorityFee ?? 0);
+  return ofSignatures + priorityFeeOf(limit ?? defaultUnits, price);
 }

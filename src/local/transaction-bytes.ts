@@ -3,11 +3,9 @@
  * are no transaction, so everything that can be wrong with the form is found here.
  */
 import { createHash } from "node:crypto";
-import { VersionedTransaction } from "@solana/web3.js";
+import { MessageV1, VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
-
-/** Largest transaction the network carries (PACKET_DATA_SIZE of agave). */
-export const MAX_TRANSACTION_BYTES = 1232;
+import { keepsLimits, mostBytes, serializeMessage, VERSION_1 } from "../solana/message-v1.ts";
 
 /** Account indices are single bytes. */
 const MAX_ACCOUNTS = 256;
@@ -18,7 +16,7 @@ const SIGNATURE_BYTES = 64;
 export interface DecodedTransaction {
   readonly bytes: Uint8Array;
   readonly transaction: VersionedTransaction;
-  readonly version: "legacy" | 0;
+  readonly version: "legacy" | 0 | 1;
   /** The first signature, base58: the transaction's id. */
   readonly signature: string;
   /** SHA-256 of the signed message: what the chain dedupes by. */
@@ -32,14 +30,13 @@ export class MalformedTransaction extends Error {}
 
 /** Reads a transaction. Throws `MalformedTransaction` for anything that is not one, byte for byte. */
 export function decodeTransaction(bytes: Uint8Array): DecodedTransaction {
-  if (bytes.length > MAX_TRANSACTION_BYTES) {
-    throw new MalformedTransaction(
-      `transaction too large: ${bytes.length} bytes (max: ${MAX_TRANSACTION_BYTES} bytes)`,
-    );
+  const most = mostBytes(bytes[0]);
+  if (bytes.length > most) {
+    throw new MalformedTransaction(`transaction too large: ${bytes.length} bytes (max: ${most} bytes)`);
   }
   const transaction = parse(bytes);
   const { version } = transaction;
-  if (version !== "legacy" && version !== 0) {
+  if (version !== "legacy" && version !== 0 && version !== 1) {
     throw new MalformedTransaction(`transaction version ${String(version)} is not supported by this chain`);
   }
   checkIndices(transaction);
@@ -58,6 +55,8 @@ export function decodeTransaction(bytes: Uint8Array): DecodedTransaction {
 
 /** The signed part of a transaction's bytes. The count of signatures fits one byte in 1,232 bytes. */
 function messageBytes(bytes: Uint8Array, signatures: number): Uint8Array {
+  // A message of version 1 comes before its signatures.
+  if (bytes[0] === VERSION_1) return bytes.subarray(0, bytes.length - signatures * SIGNATURE_BYTES);
   return bytes.subarray(1 + signatures * SIGNATURE_BYTES);
 }
 
@@ -66,12 +65,12 @@ function parse(bytes: Uint8Array): VersionedTransaction {
   let again: Uint8Array;
   try {
     transaction = VersionedTransaction.deserialize(bytes);
-    again = transaction.serialize();
+    again = serializeMessage(transaction.message);
   } catch (cause) {
     throw new MalformedTransaction("failed to deserialize the transaction", { cause });
   }
   // Trailing bytes, overlong lengths and truncated fields read without an error but do not come out the same.
-  if (!Buffer.from(again).equals(bytes)) {
+  if (!Buffer.from(again).equals(messageBytes(bytes, transaction.signatures.length))) {
     throw new MalformedTransaction("failed to deserialize the transaction");
   }
   return transaction;
@@ -87,7 +86,9 @@ function checkIndices(transaction: VersionedTransaction): void {
     ({ writableIndexes, readonlyIndexes }) => writableIndexes.length + readonlyIndexes.length,
   );
   const accounts = looked.reduce((sum, count) => sum + count, keys);
+  const keepsRules = !(message instanceof MessageV1) || (keepsLimits(message) && !hasDuplicates(message));
   const sound =
+    keepsRules &&
     numRequiredSignatures > 0 &&
     signatures.length === numRequiredSignatures &&
     numReadonlySignedAccounts < numRequiredSignatures &&
@@ -100,4 +101,9 @@ function checkIndices(transaction: VersionedTransaction): void {
         programIdIndex > 0 && programIdIndex < keys && accountKeyIndexes.every((index) => index < accounts),
     );
   if (!sound) throw new MalformedTransaction("Transaction failed to sanitize accounts offsets correctly");
+}
+
+/** Of other versions the runtime finds them when it loads the accounts. */
+function hasDuplicates({ staticAccountKeys }: MessageV1): boolean {
+  return new Set(staticAccountKeys.map((key) => key.toBase58())).size < staticAccountKeys.length;
 }

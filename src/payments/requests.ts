@@ -63,6 +63,12 @@ export const quoteRequest = z.strictObject({
     .describe("How far below the quote a private swap may end, in hundredths of a percent."),
   sender: sender.optional(),
   recipients: recipients.optional(),
+  transactionVersion: z
+    .literal(1)
+    .optional()
+    .describe(
+      "1: the transaction to sign is of version 1, which takes more recipients in SOL. For a send or a payroll in wallet mode, on a chain and in a wallet that know it. Without it a legacy transaction, which every wallet can show.",
+    ),
 });
 
 /** POST /v1/transactions. */

@@ -7,6 +7,7 @@ import { LedgerUnavailable, type Ledger } from "../ledger/ledger.ts";
 /** Methods that ask no node. */
 const PURE: ReadonlySet<PropertyKey> = new Set<keyof Ledger>([
   "isOnCurve",
+  "mostRecipients",
   "markerAddress",
   "tokenAccountOf",
   "close",

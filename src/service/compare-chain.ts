@@ -26,10 +26,21 @@ export async function compareChain(
   await refuseOtherChain(storage, genesisHash);
   const areConfigured = areMintsNamed || genesisHash === MAINNET_GENESIS;
   await saySingleWitness(ledger, log);
+  void sayVersion1(ledger, log);
   await checkMints({ ledger, log }, assets, { areConfigured });
   await swapper?.check(genesisHash);
   routing?.check(genesisHash);
   return genesisHash;
+}
+
+/** Quotes and health ask again: a start does not wait for an endpoint that hangs. Never rejects. */
+async function sayVersion1(ledger: Ledger, log: Logger): Promise<void> {
+  const told = await ledger.takesVersion1().then(
+    (takesVersion1) => ({ takesVersion1 }),
+    (err: unknown) => ({ takesVersion1: null, err }),
+  );
+  if (told.takesVersion1 === true) return;
+  log.info(told, "quotes for transactions of version 1 are refused: no evidence that the chain takes them");
 }
 
 async function saySingleWitness(ledger: Ledger, log: Logger): Promise<void> {

@@ -1,5 +1,5 @@
 /** The payment service: every use case of the API as a method, over one engine, one storage and one ledger. */
-import { PaymentError } from "../errors.ts";
+import { routingOff } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { StoredApiKeys, type ApiKeys } from "../payments/accounts/api-keys.ts";
 import { countHit, limitStatus } from "../payments/accounts/count-hit.ts";
@@ -32,9 +32,6 @@ import { useCasesOf, type UseCaseParts } from "./use-cases.ts";
 
 /** The default wait of `stop`. */
 const STOP_MS = 5_000;
-
-/** The advised retry while private mode is off, for an unknown time. */
-const PAUSED_SECONDS = 60;
 
 /**
  * Builds the service; nothing runs before `start()`. Throws `InvalidOptions` listing every wrong option.
@@ -257,7 +254,7 @@ async function reconciled(parts: ServiceParts): Promise<Reconciliation> {
   const { chain, routing, swapper } = parts;
   const context = { ...parts.context, ledger: parts.options.ledger };
   if (routing === null && (await context.storage.depositsAfter("", 1)).length > 0) {
-    throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: PAUSED_SECONDS });
+    throw routingOff();
   }
   await chain.bind();
   const sponsor = routing?.terms.sponsor.address ?? null;

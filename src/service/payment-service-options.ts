@@ -176,11 +176,11 @@ export const paymentServiceOptions = optionsWith({
    */
   leaseMs: z.number().int().min(1_000).max(30_000).default(15_000),
   /**
-   * Turns private mode on. Without it private requests are answered ROUTING_UNAVAILABLE, and orders that are open wait
+   * Turns private mode on. Without it private requests are answered ROUTING_UNAVAILABLE off, and orders that are open wait
    * until it is on again.
    */
   privateRouting: privateRoutingOptions.optional(),
-  /** Turns swaps on. Without it quotes between different assets are answered INSUFFICIENT_LIQUIDITY. */
+  /** Turns swaps on. Without it quotes between different assets are answered ROUTING_UNAVAILABLE off. */
   swap: optionsWith({
     /** The swap provider, such as `deskProvider({ desk: keypairSigner(secretKey), prices })`. */
     provider: objectWith<SwapProvider>(

@@ -61,6 +61,11 @@ export interface Health {
    * completes or fails, no deposit is credited and no deadline passes. Null where they cannot be counted.
    */
   readonly witnesses: WitnessStatus | null;
+  /**
+   * Whether the chain takes transactions of version 1, as enough endpoints tell: else quotes that ask for them are refused.
+   * Null while that is unknown.
+   */
+  readonly takesVersion1: boolean | null;
   /** Wallet transactions of which no evidence tells whether they landed; they wait for a node that knows, or an operator. */
   readonly unprovable: number;
   /** The wait of the earliest due task, in milliseconds; 0 without a late task. */
@@ -143,6 +148,7 @@ export class HealthReader {
   readonly #taking: SharedCall<Health["storage"]>;
   readonly #position: SharedCall<NonNullable<Health["ledger"]>>;
   readonly #witnesses: SharedCall<WitnessCount>;
+  readonly #version1: SharedCall<boolean>;
 
   constructor(parts: HealthParts) {
     const { ledger, storage, commits } = parts;
@@ -151,6 +157,7 @@ export class HealthReader {
     this.#stored = new SharedCall(() => readStored(parts));
     this.#position = new SharedCall(() => ledger.position());
     this.#witnesses = new SharedCall(() => ledger.witnesses());
+    this.#version1 = new SharedCall(() => ledger.takesVersion1());
   }
 
   /**
@@ -169,16 +176,17 @@ export class HealthReader {
       ...(indexBuilds.length === 0 ? {} : { indexBuilds }),
       ...(landings === null ? {} : { landings }),
     };
-    const [stored, , position, answering] = await Promise.all([
+    const [stored, , position, answering, takesVersion1] = await Promise.all([
       this.#stored.answerWithin(clock, MAX_STORAGE_WAIT_MS),
       this.#taking.answerWithin(clock, MAX_STORAGE_WAIT_MS),
       this.#position.answerWithin(clock, MAX_LEDGER_WAIT_MS),
       this.#witnesses.answerWithin(clock, MAX_LEDGER_WAIT_MS),
+      this.#version1.answerWithin(clock, MAX_LEDGER_WAIT_MS),
     ]);
     const lowered = stored?.lowered ?? null;
     const witnesses = answering === null ? null : { ...answering, ...loweringOf(lowered) };
     const time = clockStatus(offBy(clock), stored?.contradiction ?? null);
-    const chain = { chain: this.#parts.chain(), clock: time, ledger: position, witnesses };
+    const chain = { chain: this.#parts.chain(), clock: time, ledger: position, witnesses, takesVersion1 };
     const isHeld = chain.chain.state === "silent";
     const disputes = await this.#parts.countDisputes();
     if (stored === null) {

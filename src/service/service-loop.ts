@@ -95,6 +95,7 @@ export class ServiceLoop {
     // Before anything is signed or ended: whether another copy of the database may have been at work.
     await signs.start();
     if (signal.aborted) return;
+    this.#tellWhatIsOff();
     waiters.start();
     if (isCompared) engine.run();
     else {
@@ -113,6 +114,13 @@ export class ServiceLoop {
     context.log.info({}, "the chain has answered, and is the one of this database: all work goes on");
     engine.run();
     void this.#warn();
+  }
+
+  #tellWhatIsOff(): void {
+    const { routing, swapper, context } = this.#parts;
+    const off = [...(routing === null ? ["private mode"] : []), ...(swapper === null ? ["swaps"] : [])];
+    if (off.length === 0) return;
+    context.log.info({ off }, "not configured: requests are answered ROUTING_UNAVAILABLE off");
   }
 
   /** Writes warnings, without holding up the start. */

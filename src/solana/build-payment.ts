@@ -1,54 +1,58 @@
 /** Builds the unsigned transaction of a payment. */
 import {
   ComputeBudgetProgram,
+  MessageV1,
   PACKET_DATA_SIZE,
   PublicKey,
   TransactionMessage,
   VersionedTransaction,
+  type TransactionInstruction,
 } from "@solana/web3.js";
 import { addressOf } from "../address.ts";
-import type { DeclaredPayment, Transfer, UnsignedPayment } from "../ledger/ledger.ts";
+import type { DeclaredPayment, Transfer, UnsignedPayment, WantedPayment } from "../ledger/ledger.ts";
 import type { Move } from "../ledger/routing.ts";
+import { joinTransaction } from "../ledger/wire-format.ts";
 import type { NodeContext } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
-import { expectFewRecipients, feeWithBid, rentForTokenAccounts, tooManyRecipients } from "./payment-cost.ts";
-import { paymentBid, type PaymentBid } from "./price-payment.ts";
 import type { Tip } from "./endpoint.ts";
+import { keepsLimits, MAX_LOADED_BYTES, serializeMessage } from "./message-v1.ts";
+import { mostRecipients } from "./most-recipients.ts";
+import { expectFewRecipients, rentForTokenAccounts, tooManyRecipients } from "./payment-cost.ts";
+import { feeOfPayment, paymentBid, type PaymentBid } from "./price-payment.ts";
+import { compileMessage } from "./routing/compile-message.ts";
 import { ANY_TERMS, BUDGET_INSTRUCTIONS } from "./routing/compile-plan.ts";
-import type { StepOfTransaction } from "./routing/planned-instruction.ts";
-import { hasRoom, tipInstruction, tipOf, transferOf } from "./tips.ts";
 import { planInstructions } from "./routing/plan-instructions.ts";
+import type { StepOfTransaction } from "./routing/planned-instruction.ts";
+import { fitsTrace, tipInstruction, tipOf, transferOf } from "./tips.ts";
 
 /**
- * A legacy transaction, which every wallet can show: one transfer per recipient, for tokens preceded by the idempotent
- * creation of the recipient's ATA. The creation is always there: it costs nothing when the account exists, and makes a
- * payment to a hijacked ATA (its owner changed) fail instead of paying the thief. Before them stand a compute limit and a
- * bid for a place in a block; behind them, where there is room, the tip of a relay that wants one.
+ * A legacy transaction, which every wallet can show, or one of version 1: one transfer per recipient, for tokens preceded by
+ * the idempotent creation of the recipient's ATA. The creation is always there: it costs nothing when the account exists, and
+ * makes a payment to a hijacked ATA (its owner changed) fail instead of paying the thief. A compute limit and a bid for a
+ * place in a block stand before them, or in the settings of version 1; behind them, where there is room, the tip of a relay that
+ * wants one.
  *
- * Throws `RangeError` for an amount outside 1 … 2^64 − 1 and for more recipients than 1,232 bytes hold.
+ * Throws `RangeError` for an amount outside 1 … 2^64 − 1 and for more recipients than a transaction takes.
  */
 export async function buildPayment(
   nodes: NodeContext,
-  payment: DeclaredPayment,
+  payment: WantedPayment,
   reference: Uint8Array,
 ): Promise<UnsignedPayment> {
-  const { sender, mint, transfers } = payment;
+  const { mint, transfers, transactionVersion } = payment;
+  if (transactionVersion === 1 && transfers.length > mostRecipients(mint)) {
+    throw tooManyRecipients(transfers.length);
+  }
   expectFewRecipients(transfers);
   const tip = tipOfPayment(tipOf(nodes.endpoints), payment, reference);
-  const planned = stepsOf(payment, { reference, tip });
-  const instructions = planned.map(({ instruction }) => instruction);
-  const { units, microLamports, priorityFee } = await paymentBid(nodes, planned);
+  const steps = stepsOf(payment, { reference, tip });
+  const bid = await paymentBid(nodes, steps);
   const { blockhash, lastValidBlockHeight } = await newestBlockhash(nodes);
-  const over = { payerKey: new PublicKey(sender), recentBlockhash: blockhash };
-  const message = new TransactionMessage({
-    ...over,
-    instructions: [...budget({ units, microLamports }), ...instructions],
-  });
-  const bytes = serialize(message, transfers.length);
-  const withoutBid = new TransactionMessage({ ...over, instructions }).compileToLegacyMessage();
+  const bytes = written(payment, steps, { blockhash, bid });
+  if (bytes === null) throw tooManyRecipients(transfers.length);
   const recipients = transfers.map(({ recipient }) => recipient);
   const [networkFee, rent] = await Promise.all([
-    feeWithBid(nodes, withoutBid, priorityFee + (tip?.amount ?? 0n)),
+    feeOfPayment(nodes, bid.priorityFee + (tip?.amount ?? 0n)),
     rentForTokenAccounts(nodes, mint, recipients),
   ]);
   return { bytes, lastValidBlockHeight, networkFee, rent };
@@ -60,30 +64,21 @@ export async function buildPayment(
  */
 export function tipOfPayment(
   wanted: Tip | null,
-  payment: DeclaredPayment,
+  payment: WantedPayment,
   reference: Uint8Array,
 ): Transfer | null {
   if (wanted === null) return null;
   const tip = transferOf(wanted, reference);
   if (payment.transfers.some(({ recipient }) => recipient === tip.recipient)) return null;
   const steps = stepsOf(payment, { reference, tip });
-  const instructions = [
-    ...budget({ units: 0, microLamports: 0n }),
-    ...steps.map(({ instruction }) => instruction),
-  ];
-  const payerKey = new PublicKey(payment.sender);
-  const message = new TransactionMessage({ payerKey, recentBlockhash: ANY_TERMS.blockhash, instructions });
-  const bytes = written(message);
-  return bytes !== null && hasRoom(bytes.length, steps, BUDGET_INSTRUCTIONS) ? tip : null;
+  const { blockhash } = ANY_TERMS;
+  const bytes = written(payment, steps, { blockhash, bid: ANY_BID });
+  const besides = payment.transactionVersion === 1 ? 0 : BUDGET_INSTRUCTIONS;
+  return bytes !== null && fitsTrace(steps, besides) ? tip : null;
 }
 
-/** What comes before the transfers. */
-function budget({ units, microLamports }: Pick<PaymentBid, "units" | "microLamports">) {
-  return [
-    ComputeBudgetProgram.setComputeUnitLimit({ units }),
-    ComputeBudgetProgram.setComputeUnitPrice({ microLamports }),
-  ];
-}
+/** Neither the length nor the accounts of a transaction depend on its bid. */
+const ANY_BID: PaymentBid = { units: 0, microLamports: 0n, priorityFee: 0n };
 
 /** The transfers, and the tip behind them. */
 function stepsOf(
@@ -92,6 +87,17 @@ function stepsOf(
 ): readonly StepOfTransaction[] {
   const planned = planInstructions(paymentMoves(payment, reference), 0n);
   return tip === null ? planned : [...planned, tipInstruction(payment.sender, tip)];
+}
+
+/** The unsigned transaction; null where it does not fit. */
+function written(
+  { sender, transactionVersion }: WantedPayment,
+  steps: readonly StepOfTransaction[],
+  { blockhash, bid }: { readonly blockhash: string; readonly bid: PaymentBid },
+): Uint8Array | null {
+  const write = transactionVersion === 1 ? serializeVersion1 : serializeLegacy;
+  const instructions = steps.map(({ instruction }) => instruction);
+  return write({ feePayer: new PublicKey(sender), blockhash, instructions }, bid);
 }
 
 /** The payment as moves of a plan. The reference stands in the first of them. */
@@ -108,14 +114,27 @@ export function paymentMoves(payment: DeclaredPayment, reference: Uint8Array): M
   }));
 }
 
-function serialize(message: TransactionMessage, recipients: number): Uint8Array {
-  const bytes = written(message);
-  if (bytes === null) throw tooManyRecipients(recipients);
-  return bytes;
+/** The parts of a message besides its bid. */
+interface MessageParts {
+  readonly feePayer: PublicKey;
+  readonly blockhash: string;
+  readonly instructions: readonly TransactionInstruction[];
 }
 
-/** Null for more than fits one transaction. */
-function written(message: TransactionMessage): Uint8Array | null {
+/** Null where it does not fit. */
+function serializeLegacy(
+  { feePayer, blockhash, instructions }: MessageParts,
+  { units, microLamports }: PaymentBid,
+): Uint8Array | null {
+  const message = new TransactionMessage({
+    payerKey: feePayer,
+    recentBlockhash: blockhash,
+    instructions: [
+      ComputeBudgetProgram.setComputeUnitLimit({ units }),
+      ComputeBudgetProgram.setComputeUnitPrice({ microLamports }),
+      ...instructions,
+    ],
+  });
   try {
     const bytes = new VersionedTransaction(message.compileToLegacyMessage()).serialize();
     return bytes.length <= PACKET_DATA_SIZE ? bytes : null;
@@ -124,4 +143,22 @@ function written(message: TransactionMessage): Uint8Array | null {
     if (!(error instanceof RangeError)) throw error;
     return null;
   }
+}
+
+/** Null for more than the chain takes: as many recipients as may be always fit, and a tip beside them may not. It may load as much as a transaction that says nothing about loading. */
+function serializeVersion1(parts: MessageParts, { units, priorityFee }: PaymentBid): Uint8Array | null {
+  const { header, staticAccountKeys, recentBlockhash, compiledInstructions } = compileMessage(parts);
+  const message = new MessageV1({
+    header,
+    staticAccountKeys,
+    recentBlockhash,
+    compiledInstructions,
+    transactionConfig: {
+      priorityFee: Number(priorityFee),
+      computeUnitLimit: units,
+      loadedAccountsDataSizeLimit: MAX_LOADED_BYTES,
+      heapSize: null,
+    },
+  });
+  return keepsLimits(message) ? joinTransaction(serializeMessage(message), [null]) : null;
 }

@@ -9,6 +9,7 @@ import { endpointsOption, type CheckedEndpoint, type EndpointOptions } from "./e
 import { type FeeOptions, feeOptions, feePolicy } from "./fee-policy.ts";
 import { readLimitOf } from "./read-limit.ts";
 import { isOnCurve } from "./is-on-curve.ts";
+import { mostRecipients } from "./most-recipients.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
 import { markerAddress } from "./routing/marker-address.ts";
 
@@ -119,6 +120,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
   };
   return {
     isOnCurve,
+    mostRecipients,
     markerAddress,
     tokenAccountOf: (owner, mint) => associatedTokenAccount(owner, mint),
     ...onceLoaded(loaded),
@@ -140,6 +142,7 @@ function onceLoaded(
 ): Omit<AskingLedger, "disputes" | "rateLimited" | "time"> {
   return {
     genesisHash: async () => (await loaded()).genesisHash(),
+    takesVersion1: async () => (await loaded()).takesVersion1(),
     position: async () => (await loaded()).position(),
     balances: async (owner, among) => (await loaded()).balances(owner, among),
     accountKinds: async (addresses) => (await loaded()).accountKinds(addresses),

@@ -51,6 +51,7 @@ import { rememberAnswers } from "./answer-cache.ts";
 import { confirmed, landedErrors, receipts, statuses } from "./statuses.ts";
 import { surveyOf } from "./survey.ts";
 import { tipOf } from "./tips.ts";
+import { takesVersion1 } from "./takes-version-1.ts";
 import { tokenAccountStates } from "./token-account-states.ts";
 import { verifyPayment } from "./verify-payment.ts";
 import { witnessCount } from "./witnesses.ts";
@@ -63,7 +64,15 @@ const positionOf: EndpointCall<Reading> = async ({ rpc, name }) => ({
 /** Every method that asks a node, or needs web3.js for its answer. */
 export type AskingLedger = Omit<
   Ledger,
-  "isOnCurve" | "markerAddress" | "tokenAccountOf" | "readLimit" | "bidCeiling" | "bidFloor" | "tip" | "close"
+  | "isOnCurve"
+  | "mostRecipients"
+  | "markerAddress"
+  | "tokenAccountOf"
+  | "readLimit"
+  | "bidCeiling"
+  | "bidFloor"
+  | "tip"
+  | "close"
 >;
 
 /** The nodes, and the number of nodes that must agree. */
@@ -134,6 +143,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
   return {
     fates: configured(fates),
     genesisHash: surveyed(genesisHash),
+    takesVersion1: surveyed(takesVersion1),
     position: surveyed((asked) => ask(asked, positionOf)),
     balances: surveyed(balances),
     accountKinds: surveyed(accountKinds),

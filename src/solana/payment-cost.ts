@@ -1,5 +1,5 @@
 /** Computes the costs of a payment for its sender: network fee and rent, as the chain reports them. */
-import { PACKET_DATA_SIZE, VersionedMessage, type Message, type MessageV0 } from "@solana/web3.js";
+import { MessageV1, VersionedMessage } from "@solana/web3.js";
 import type { Address } from "../address.ts";
 import type { Evidence } from "../ledger/belief.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../ledger/routing.ts";
@@ -7,19 +7,18 @@ import { agree, follows, unasked } from "./agree.ts";
 import type { NodeContext } from "./ask.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { ACCOUNT_HEAD } from "./layouts.ts";
+import { serializeMessage, type ReadableMessage } from "./message-v1.ts";
+import { MAX_ADDRESSES } from "./most-recipients.ts";
 import { COMPUTE_BUDGET_PROGRAM, isTokenProgram } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
-
-// Each recipient is at least one key of 32 bytes. Above this number web3.js fails with unrelated errors.
-const MAX_RECIPIENTS = Math.floor(PACKET_DATA_SIZE / 32);
 
 /**
  * Throws `RangeError` for more recipients than one transaction can ever hold, before anything is derived for them: the
  * token accounts of 500 hold up everything else in this process for a tenth of a second.
  */
 export function expectFewRecipients(recipients: readonly unknown[]): void {
-  if (recipients.length > MAX_RECIPIENTS) throw tooManyRecipients(recipients.length);
+  if (recipients.length > MAX_ADDRESSES) throw tooManyRecipients(recipients.length);
 }
 
 /** The error for a payment that does not fit one transaction. */
@@ -32,7 +31,7 @@ export function tooManyRecipients(recipients: number): RangeError {
 const PRICES_FOR_MS = 10_000;
 
 /** Lamports that the network charges for a message, priority fee included, as it did ten seconds ago at most. */
-export async function feeOf(nodes: NodeContext, message: Message | MessageV0): Promise<Evidence<bigint>> {
+export async function feeOf(nodes: NodeContext, message: ReadableMessage): Promise<Evidence<bigint>> {
   return await nodes.remembered(`fee ${pricedParts(message)}`, PRICES_FOR_MS, () =>
     agree(nodes, {
       subject: "the fee of a transaction",
@@ -55,7 +54,7 @@ export async function feeOf(nodes: NodeContext, message: Message | MessageV0): P
  */
 export async function feeWithBid(
   nodes: NodeContext,
-  withoutBid: Message | MessageV0,
+  withoutBid: ReadableMessage,
   bidAndTip: bigint,
 ): Promise<Evidence<bigint>> {
   const ofSignatures = await feeOf(nodes, withoutBid);
@@ -63,18 +62,21 @@ export async function feeWithBid(
 }
 
 /** The bytes of the message over another blockhash. */
-function over(message: Message | MessageV0, blockhash: string): Uint8Array {
-  const copy = VersionedMessage.deserialize(message.serialize());
+function over(message: ReadableMessage, blockhash: string): Uint8Array {
+  const copy = VersionedMessage.deserialize(serializeMessage(message));
   copy.recentBlockhash = blockhash;
-  return copy.serialize();
+  return serializeMessage(copy);
 }
 
-/** All that a fee depends on: the signatures, and the instructions that bid for a place in a block. */
-function pricedParts({ header, staticAccountKeys, compiledInstructions }: Message | MessageV0): string {
+/** All that a fee depends on: the signatures, and the instructions or the setting that bid for a place in a block. */
+function pricedParts(message: ReadableMessage): string {
+  const { header, staticAccountKeys, compiledInstructions } = message;
+  const stated =
+    message instanceof MessageV1 ? [`lamports ${message.transactionConfig.priorityFee ?? 0}`] : [];
   const bids = compiledInstructions
     .filter(({ programIdIndex }) => staticAccountKeys[programIdIndex]?.toBase58() === COMPUTE_BUDGET_PROGRAM)
     .map(({ data }) => Buffer.from(data).toString("hex"));
-  return [header.numRequiredSignatures, compiledInstructions.length, ...bids].join(" ");
+  return [header.numRequiredSignatures, compiledInstructions.length, ...stated, ...bids].join(" ");
 }
 
 /** Lamports that an account of `bytes` must hold to exist, as the chain priced it ten seconds ago at most. */

@@ -1,6 +1,7 @@
 /** Computes what a payment of a caller costs: its bid for a place in a block, and its price before it is built. */
 import { PublicKey, SystemProgram, TransactionMessage, type Message } from "@solana/web3.js";
 import { addressOf, type Address } from "../address.ts";
+import type { Evidence } from "../ledger/belief.ts";
 import type { PaymentCost } from "../ledger/ledger.ts";
 import type { NodeContext } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
@@ -52,12 +53,16 @@ export async function paymentCost(
   );
   const { priorityFee } = await paymentBid(nodes, planned);
   const [networkFee, rent] = await Promise.all([
-    newestBlockhash(nodes).then(({ blockhash }) =>
-      feeWithBid(nodes, messageOfOneSignature(blockhash), priorityFee),
-    ),
+    feeOfPayment(nodes, priorityFee),
     rentForTokenAccounts(nodes, mint, recipients),
   ]);
   return { networkFee, rent };
+}
+
+/** What the network takes for a payment with this bid: its sender alone signs it. */
+export async function feeOfPayment(nodes: NodeContext, priorityFee: bigint): Promise<Evidence<bigint>> {
+  const { blockhash } = await newestBlockhash(nodes);
+  return await feeWithBid(nodes, messageOfOneSignature(blockhash), priorityFee);
 }
 
 function messageOfOneSignature(blockhash: string): Message {

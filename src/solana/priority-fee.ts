@@ -1,5 +1,7 @@
 /** Computes the priority fee that a caller's transaction bids. */
+import { MessageV1 } from "@solana/web3.js";
 import { MAX_COMPUTE_UNITS, priorityFeeOf } from "./compute-budget.ts";
+import type { ReadableMessage } from "./message-v1.ts";
 import type { DecodedInstruction } from "./read-instruction.ts";
 
 /**
@@ -8,8 +10,12 @@ import type { DecodedInstruction } from "./read-instruction.ts";
  */
 export const MAX_PRIORITY_FEE = 50_000_000n;
 
-/** The priority fee in lamports at most: a transaction that sets no limit of its own may compute as much as any. */
-export function priorityFee(meanings: readonly DecodedInstruction[]): bigint {
+/**
+ * The priority fee in lamports at most: a transaction that sets no limit of its own may compute as much as any. A message
+ * of version 1 states the whole fee, and its instructions bid nothing.
+ */
+export function priorityFee(message: ReadableMessage, meanings: readonly DecodedInstruction[]): bigint {
+  if (message instanceof MessageV1) return BigInt(message.transactionConfig.priorityFee ?? 0);
   let units = MAX_COMPUTE_UNITS;
   let microLamports = 0n;
   for (const meaning of meanings) {

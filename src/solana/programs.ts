@@ -38,6 +38,10 @@ export const LOOKUP_TABLE_PROGRAM = "AddressLookupTab1e1111111111111111111111111
 export const CLOCK_SYSVAR = "SysvarC1ock11111111111111111111111111111111";
 /** Owns the accounts in which the cluster keeps its clock and other facts of its own. */
 export const SYSVAR_OWNER = "Sysvar1111111111111111111111111111111111111";
+/** Owns the accounts by which validators switch features on. */
+export const FEATURE_OWNER = "Feature111111111111111111111111111111111111";
+/** The account of the feature "transactions of version 1". */
+export const TRANSACTIONS_V1_FEATURE = "txv1aq4pp281K9um3tnPgkfX8UqtFT6wcVW3hNezGLL";
 
 /** Whether the id is one of the two token programs, whose accounts begin with the same layout. */
 export function isTokenProgram(id: string): boolean {

@@ -1,11 +1,11 @@
 /** Reads how much a payer has and needs, when a simulation failed because something runs short. */
-import type { Message, MessageV0 } from "@solana/web3.js";
 import type { Address } from "../address.ts";
 import type { Hint } from "../ledger/belief.ts";
 import type { DeclaredPayment, SimulationFault } from "../ledger/ledger.ts";
 import { agree } from "./agree.ts";
 import { ask, type NodeContext } from "./ask.ts";
 import { feeOf, rentForTokenAccounts, rentMinimum } from "./payment-cost.ts";
+import type { ReadableMessage } from "./message-v1.ts";
 import type { DecodedInstruction } from "./read-instruction.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { isTokenProgram } from "./programs.ts";
@@ -16,7 +16,7 @@ type Shortage = Extract<SimulationFault, { kind: "insufficient_balance" }>;
 /** A payment whose instructions have been read. */
 export interface ReadPayment {
   readonly payment: DeclaredPayment;
-  readonly message: Message | MessageV0;
+  readonly message: ReadableMessage;
   readonly meanings: readonly DecodedInstruction[];
 }
 

@@ -12,6 +12,7 @@ import { tipOfPayment } from "./build-payment.ts";
 import { landingWindow } from "./blockhash-window.ts";
 import { decodeTransaction, type DecodedTransaction } from "./decode-transaction.ts";
 import { ACCOUNT_HEAD } from "./layouts.ts";
+import { setsLimits } from "./message-v1.ts";
 import { matchContent, type UnprovenAccountSet } from "./match-content.ts";
 import { MAX_PRIORITY_FEE, priorityFee } from "./priority-fee.ts";
 import { TOKEN_PROGRAM } from "./programs.ts";
@@ -19,6 +20,7 @@ import { readAccounts } from "./read-accounts.ts";
 import { readInstruction, type DecodedInstruction } from "./read-instruction.ts";
 import { resolveInstructions } from "./resolve-instructions.ts";
 import { signatureFault } from "./signatures.ts";
+import { takesVersion1 } from "./takes-version-1.ts";
 import { readTokenAccount } from "./token-accounts.ts";
 
 /**
@@ -33,9 +35,12 @@ export async function verifyPayment(
   const decoding = decodeTransaction(putativeTransaction);
   if ("refused" in decoding) return decoding;
   const transaction = decoding.decoded;
-  const fault = signatureFault(transaction) ?? signerFault(transaction, payment);
+  const fault = signatureFault(transaction) ?? signerFault(transaction, payment) ?? limitFault(transaction);
   if (fault !== null) return { refused: fault };
-  const tip = reference === null ? null : () => tipOfPayment(nodes.tip, payment, reference);
+  // What was built for the payment in the version that was signed.
+  const version = transaction.message.version === 1 ? { transactionVersion: 1 as const } : {};
+  const tip =
+    reference === null ? null : () => tipOfPayment(nodes.tip, { ...payment, ...version }, reference);
   const content = await judgeContent(nodes, transaction, { payment, tip });
   if ("refused" in content) return content;
   const { message, messageBytes, bytes, signatures } = transaction;
@@ -67,19 +72,27 @@ function signerFault(
 
 const POINT_BYTES = 32;
 
+/** Without both limits a transaction of version 1 fails on the chain, and its sender pays the fee all the same. */
+function limitFault({ message }: DecodedTransaction): SignatureFault | null {
+  return setsLimits(message) ? null : "missing_limits";
+}
+
 /** Reads the meaning of the message, and compares it with the declaration. */
 async function judgeContent(
   nodes: NodeContext,
   transaction: DecodedTransaction,
   { payment, tip }: { readonly payment: DeclaredPayment; readonly tip: (() => Transfer | null) | null },
 ): Promise<{ readonly proof: Evidence<boolean> } | { readonly refused: SignatureFault }> {
+  const { message } = transaction;
+  if (message.version === 1 && !(await takesVersion1(nodes))) return { refused: "unsupported_version" };
   const instructions = await resolveInstructions(nodes, transaction);
   if (instructions === null) return { refused: "unknown_lookup_table" };
   const meanings = instructions.map(readInstruction);
   if (meanings.some(({ does }) => does === "use_nonce")) return { refused: "durable_nonce" };
   if (meanings.some(({ does }) => does === "something_else")) return { refused: "instruction_not_allowed" };
   const unproven = await matchContent(withoutTip(meanings, payment, tip), payment);
-  if (unproven === null || priorityFee(meanings) > MAX_PRIORITY_FEE) return { refused: "content_mismatch" };
+  if (unproven === null) return { refused: "content_mismatch" };
+  if (priorityFee(message, meanings) > MAX_PRIORITY_FEE) return { refused: "content_mismatch" };
   const proof = await areOwnedAsDeclared(nodes, unproven, payment);
   return proof ? { proof } : { refused: "content_mismatch" };
 }

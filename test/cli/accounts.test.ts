@@ -162,3 +162,21 @@ test("an unknown scope is refused with those there are, and a mistyped file is n
     expect(asked).toMatchObject({ ...refused, stderr: sentence });
   }
 });
+
+test("U12: a control character in a name is refused; what an older version stored is printed by its code", async () => {
+  const refused = await on("accounts", "create", "Shop\u001b[2J", "--tier", "pro");
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toContain("name: U+001B is a control character or invisible: leave it out");
+  const storage = await sqliteStorage(file);
+  const name = "Old\u001b]0;gone\u0007\n\u009b2J\u202eknab";
+  const insert = { id: "acct_old", name, tier: "pro", createdAt: 0 } as const;
+  await storage.commit([{ writes: [{ table: "accounts", insert }] }]);
+  await storage.close();
+  const listed = await on("accounts", "list");
+  expect(listed.stdout).toMatch(
+    /^acct_old +pro +\S+ +Old\\u001b\]0;gone\\u0007\\u000a\\u009b2J\\u202eknab$/m,
+  );
+  const { stdout } = await on("accounts", "list", "--json");
+  expect(stdout).toMatch(/^[^\p{Cc}\p{Bidi_Control}]+\n$/u);
+  expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({ id: "acct_old", name }));
+});

@@ -61,7 +61,7 @@ test("ps lists what is active with what fails of it, and by choice what has ende
   expect(headings).toMatch(/^id +workflow +state +status +steps +updated +trouble$/);
   // No byte of an escape sequence reaches the terminal.
   expect(bad).toMatch(
-    /^bad +job@1 +working +active +1 +2026-01-01T00:00:00.000Z +work has failed \d+ times: .*no \?\[31mpaper$/,
+    /^bad +job@1 +working +active +1 +2026-01-01T00:00:00.000Z +work has failed \d+ times: .*no \\u001b\[31mpaper$/,
   );
   expect(more).toEqual([]);
   expect(await json("ps", "--status", "all", "--limit", "1")).toMatchObject({
@@ -122,7 +122,7 @@ test("show tells what made each step, and at which attempt an effect ended, with
   await passTime({ clock, engine, storage, workflows: [jobs] }, clock.now() + 60_000);
   const { stdout } = await paystate("show", "late");
   expect(stdout).toMatch(/^ +1 {2}\S+Z {2}started → working \(by a caller\)$/m);
-  expect(stdout).toMatch(/^ {8}work ended at attempt 3, .*it had failed with “no \?\[31mpaper”$/m);
+  expect(stdout).toMatch(/^ {8}work ended at attempt 3, .*it had failed with “no \\u001b\[31mpaper”$/m);
   expect(stdout).toMatch(/^ +2 {2}\S+Z {2}DONE → done \(by its effect work of step 1\)$/m);
   const task = await taskIdAt(engine, "late");
   expect(await json("show", "late")).toMatchObject({

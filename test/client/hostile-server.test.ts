@@ -55,8 +55,16 @@ async function readToItsEnd(list: AsyncIterable<unknown>): Promise<number> {
   return elements;
 }
 
-const refused = (code: string, status: number, headers: Record<string, string> = {}): Response =>
-  Response.json({ error: { code, message: "No.", details: { requestId: "req_1" } } }, { status, headers });
+const refused = (
+  code: string,
+  status: number,
+  headers: Record<string, string> = {},
+  details: Record<string, unknown> = {},
+): Response =>
+  Response.json(
+    { error: { code, message: "No.", details: { ...details, requestId: "req_1" } } },
+    { status, headers },
+  );
 
 test("garbled JSON is asked for again under one key, and is never taken for an answer", async () => {
   const { client, asked, outcome } = clientOf(
@@ -82,6 +90,16 @@ test("who is to wait for years is told so at once", async () => {
   );
   const [error, tookMs] = await outcome(client.listTokens());
   expect(error).toMatchObject({ code: "RATE_LIMIT_EXCEEDED", status: 429, retryAfterMs: 999_999_999_000 });
+  expect([asked.length, tookMs]).toEqual([1, 0]);
+});
+
+test("U4: what is off is asked for once", async () => {
+  const { client, asked, outcome } = clientOf(() =>
+    refused("ROUTING_UNAVAILABLE", 503, {}, { reason: "off" }),
+  );
+  const wanted = { inputAsset: "SOL", outputAsset: "USDC", amount: "1" };
+  const [error, tookMs] = await outcome(client.createQuote(wanted));
+  expect(error).toMatchObject({ code: "ROUTING_UNAVAILABLE", retryAfterMs: null });
   expect([asked.length, tookMs]).toEqual([1, 0]);
 });
 

@@ -73,10 +73,7 @@ const underSystemd = variablesOf(unit("Service", "Environment"));
 /** The variables that the example reads. */
 const source = textOf("settings.ts");
 const needed = [...source.matchAll(/needed\("(\w+)"\)/g)].map(([, name = ""]) => name);
-const read = new Set([
-  ...needed,
-  ...[...source.matchAll(/process\.env\["(\w+)"\]/g)].map(([, name = ""]) => name),
-]);
+const read = new Set([...source.matchAll(/"([A-Z][A-Z_]+)"/g)].map(([, name = ""]) => name));
 
 const stopMs = Number(/const STOP_MS = ([\d_]+);/.exec(textOf("main.ts"))?.[1]?.replaceAll("_", ""));
 

@@ -8,6 +8,7 @@ import { associatedTokenAddress } from "../../src/local/index.ts";
 import { deskProvider } from "../../src/payments/swap-provider/desk-provider.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { keyOf, signed, type Signing } from "../solana/signed-transaction.ts";
+import { signedVersion1 } from "../kit/version-1.ts";
 import type { JudgedAnswer } from "./answer-judge.ts";
 import type { Draft } from "./mutations.ts";
 import {
@@ -75,6 +76,11 @@ const INVALID_SIGNATURE: ByReason<ReasonOf<"INVALID_SIGNATURE">> = {
     const recipients = [{ address: world.recipient.address, amount: "25" }];
     const { transaction = "" } = await quoted(asking, { ...wish, recipients });
     return withBytes(asking, transaction);
+  },
+  missing_limits: async (asking) => {
+    const { payments, sender } = asking.world;
+    const signing = { signers: [sender], instructions: [lamport(asking)], settings: {} };
+    return withBytes(asking, await signedVersion1(payments, signing));
   },
   bad_signature: (asking) => withBytes(asking, bent(asking, 1, 1)),
   sender_not_signer: async (asking) => {
@@ -326,6 +332,11 @@ const ROUTING_UNAVAILABLE: ByReason<ReasonOf<"ROUTING_UNAVAILABLE">> = {
     return send(asking, plain(asking.tenant, "POST", "/v1/transactions", order), handlerWith({ service }));
   },
   clock: (asking) => hourBehind(asking, draftOf(asking, {}, "private")),
+  off: (asking) => {
+    const { payments, handlerWith } = asking.world;
+    const service = payments.another({ privateRouting: undefined, swap: undefined });
+    return send(asking, draftOf(asking, {}, "private"), handlerWith({ service }));
+  },
 };
 
 const ALREADY_PROCESSED: ByReason<ReasonOf<"ALREADY_PROCESSED">> = {

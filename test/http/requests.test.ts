@@ -173,12 +173,18 @@ describe.each(sampled([...WAYS, ...HOSTED_WAYS], "ways of requests"))("$name", (
     expect(none.details["fields"]).toEqual([{ path: "", message: "expected an object" }]);
   });
 
-  test("503: private mode is not open yet and says when to try again", async () => {
+  test("U4: private mode and swaps that were never configured are off, with nothing to wait for", async () => {
     const client = await http.client();
-    const asked = { inputAsset: "SOL", outputAsset: "SOL", amount: "1", mode: "private" };
-    const refused = await client.post("/v1/quotes", asked);
-    expect(refused).toMatchObject({ status: 503, code: "ROUTING_UNAVAILABLE" });
-    expect(refused.headers.get("retry-after")).toBe(String(refused.details["retryAfter"]));
+    for (const quote of [
+      { inputAsset: "USDC", outputAsset: "USDC", amount: "1", mode: "private" },
+      { inputAsset: "SOL", outputAsset: "USDC", amount: "1" },
+      { inputAsset: "SOL", outputAsset: "USDC", amount: "1", mode: "private" },
+    ]) {
+      const refused = await client.post("/v1/quotes", quote);
+      expect(refused).toMatchObject({ status: 503, code: "ROUTING_UNAVAILABLE", details: { reason: "off" } });
+      expect(refused.details).not.toHaveProperty("retryAfter");
+      expect(refused.headers.get("retry-after")).toBeNull();
+    }
   });
 
   test("an Idempotency-Key is 1 to 255 visible ASCII characters", async () => {
@@ -284,6 +290,37 @@ describe.each(sampled(WAYS, "keys and bytes"))("keys and bytes as they are, $nam
       status: 413,
       code: "PAYLOAD_TOO_LARGE",
     });
+  });
+
+  const inBytes = (length: number, size: number): RequestInit => {
+    let sent = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (sent === length) controller.close();
+        else controller.enqueue(new Uint8Array(size).fill(0x20));
+        sent += 1;
+      },
+    });
+    return { method: "POST", body, headers: JSON_TYPE, duplex: "half" };
+  };
+
+  test("U10: while a body comes in chunks of a byte, others have their turn; beyond 8,192 chunks it is refused", async () => {
+    const client = await http.client();
+    let turns = 0;
+    let isRead = false;
+    const others = (): void => {
+      turns += 1;
+      if (!isRead) setImmediate(others);
+    };
+    setImmediate(others);
+    expect(await client.request("/v1/quotes", inBytes(8_192, 1))).toMatchObject({
+      status: 400,
+      code: "VALIDATION_ERROR",
+    });
+    isRead = true;
+    expect(turns).toBeGreaterThanOrEqual(16);
+    const refused = { status: 413, code: "PAYLOAD_TOO_LARGE" };
+    expect(await client.request("/v1/quotes", inBytes(8_193, 1))).toMatchObject(refused);
   });
 
   test("the fingerprint is that of the raw bytes: other whitespace under one key is another request", async () => {

@@ -1,8 +1,13 @@
 /** Transactions over HTTP, each case through every way into the handler. */
+import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { signedVersion1 } from "../kit/version-1.ts";
 import { sampled } from "../kit/thorough.ts";
 import { httpFixture, type HttpFixture, type Told } from "./http-fixture.ts";
 import { HOSTED_WAYS, WAYS } from "./ways.ts";
+
+const MEMO = new PublicKey("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
+const WRAPPED = "So11111111111111111111111111111111111111112";
 
 describe.each(sampled([...WAYS, ...HOSTED_WAYS], "ways to transactions"))("$name", (way) => {
   let http: HttpFixture;
@@ -28,6 +33,54 @@ describe.each(sampled([...WAYS, ...HOSTED_WAYS], "ways to transactions"))("$name
     expect(done.body).toMatchObject({ transactionId, status: "completed", mode: "wallet", type: "send" });
     const again = await client.post(`/v1/quotes/${quote.quoteId}/refresh`);
     expect(again).toMatchObject({ status: 422, code: "INVALID_QUOTE", details: { reason: "used" } });
+  });
+
+  test("N6: the largest transaction of version 1, to as many as a quote takes, fits a request", async () => {
+    const client = await http.client();
+    const payer = http.wallet("payer of many", { lamports: 10_000_000_000n });
+    const to = Array.from({ length: 61 }, () => Keypair.generate().publicKey);
+    const recipients = to.map((key) => ({ address: key.toBase58(), amount: "0.01" }));
+    const asked = {
+      inputAsset: "SOL",
+      outputAsset: "SOL",
+      amount: "0.61",
+      sender: payer.address,
+      recipients,
+    };
+    const tooMany = {
+      ...asked,
+      amount: "0.62",
+      recipients: [...recipients, { address: WRAPPED, amount: "0.01" }],
+    };
+    expect(await client.post("/v1/quotes", { ...tooMany, transactionVersion: 1 })).toMatchObject({
+      status: 400,
+      code: "VALIDATION_ERROR",
+      details: {
+        fields: [{ path: "recipients", message: expect.stringContaining("at most 61") as unknown }],
+      },
+    });
+    const quote = await client.post("/v1/quotes", { ...asked, transactionVersion: 1 });
+    expect(quote).toMatchObject({ status: 201, body: { transactionVersion: 1 } });
+    const fromPubkey = new PublicKey(payer.address);
+    const filledTo = (bytes: number): Promise<string> =>
+      signedVersion1(http, {
+        signers: [payer],
+        instructions: [
+          ...to.map((toPubkey) => SystemProgram.transfer({ fromPubkey, toPubkey, lamports: 10_000_000 })),
+          new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.alloc(bytes, 97) }),
+        ],
+      });
+    const around = Buffer.from(await filledTo(0), "base64").length;
+    const signedTransaction = await filledTo(4_096 - around);
+    expect(Buffer.from(signedTransaction, "base64")).toHaveLength(4_096);
+    const { quoteId } = quote.body;
+    const order = { type: "payroll", quoteId, sender: payer.address, recipients, signedTransaction };
+    const created = await client.post("/v1/transactions", order);
+    expect(created.status).toBe(201);
+    await http.pass(10_000);
+    await http.finalize();
+    const done = await client.get(`/v1/transactions/${String(created.body["transactionId"])}`);
+    expect(done.body).toMatchObject({ status: "completed", type: "payroll" });
   });
 
   test("a quote is made with 201 and refreshed, without a body, with 200", async () => {

@@ -4,6 +4,7 @@ import type { Address } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { solanaLedger, type EndpointOptions, type SolanaLedgerOptions } from "../../src/solana/index.ts";
 import { createLocalChain, type Funds, type LocalChain } from "../../src/local/index.ts";
+import { joinTransaction, splitTransaction } from "../../src/ledger/wire-format.ts";
 import { type Clock, elapsed, silentLogger } from "../../src/runtime.ts";
 import { virtualClock, type VirtualClock } from "./virtual-clock.ts";
 
@@ -87,9 +88,10 @@ const KEY_BYTES = 32;
 
 /** Signs the unsigned bytes of a one-signer transaction as a wallet does, and returns them in base64. */
 export function signPayment(unsigned: Uint8Array, secretKey: Uint8Array): string {
-  const bytes = Buffer.from(unsigned);
-  bytes.set(sign(null, bytes.subarray(65), signingKey(secretKey)), 1);
-  return bytes.toString("base64");
+  const message = splitTransaction(unsigned)?.message;
+  if (message === undefined) throw new TypeError("a wallet signs a transaction");
+  const signed = joinTransaction(message, [sign(null, message, signingKey(secretKey))]);
+  return Buffer.from(signed).toString("base64");
 }
 
 /** The key of a wallet. As JWK it is read in a tenth of the time that DER takes. */

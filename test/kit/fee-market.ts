@@ -1,11 +1,15 @@
-/** A market for places in blocks, in front of any node. */
-import { VersionedTransaction } from "@solana/web3.js";
-import bs58 from "bs58";
-import type { Fetch } from "../../src/solana/index.ts";
+/** A market for places in blocks, as a rule of the proxy before any node. */
+import { MessageV1, VersionedTransaction } from "@solana/web3.js";
+import type { FaultRule } from "../../src/local/index.ts";
+import { signatureOf } from "./node-proxy.ts";
 
 /** What a transaction bids, in millionths of a lamport per compute unit. */
-export function unitPriceOf(bytes: Uint8Array): bigint {
+function unitPriceOf(bytes: Uint8Array): bigint {
   const { message } = VersionedTransaction.deserialize(bytes);
+  if (message instanceof MessageV1) {
+    const { priorityFee, computeUnitLimit } = message.transactionConfig;
+    return (BigInt(priorityFee ?? 0) * 1_000_000n) / BigInt(computeUnitLimit ?? 1);
+  }
   for (const { programIdIndex, data } of message.compiledInstructions) {
     const program = message.staticAccountKeys[programIdIndex]?.toBase58() ?? "";
     if (program.startsWith("ComputeBudget") && data[0] === 3) return Buffer.from(data).readBigUInt64LE(1);
@@ -21,27 +25,15 @@ export class FeeMarket {
   told: readonly number[] = [0];
   /** The bids that were taken, in the order of their sends, each once. */
   readonly bids = new Map<string, bigint>();
-  readonly #node: Fetch;
 
-  constructor(node: Fetch) {
-    this.#node = node;
-  }
-
-  readonly fetch: Fetch = async (url, init) => {
-    const { id, method, params } = JSON.parse(typeof init?.body === "string" ? init.body : "") as {
-      readonly id: unknown;
-      readonly method: string;
-      readonly params?: readonly unknown[];
-    };
-    const answer = (result: unknown): Response => Response.json({ jsonrpc: "2.0", id, result });
+  readonly rule: FaultRule = ({ method, params: [sent] }) => {
     if (method === "getRecentPrioritizationFees") {
-      return answer(this.told.map((prioritizationFee, slot) => ({ slot, prioritizationFee })));
+      const told = this.told.map((prioritizationFee, slot) => ({ slot, prioritizationFee }));
+      return { kind: "lie", answer: () => told };
     }
-    if (method !== "sendTransaction") return await this.#node(url, init);
-    const bytes = Buffer.from(String(params?.[0]), "base64");
-    // The first signature, behind the count of signatures, is the name of the transaction.
-    const [signature, bid] = [bs58.encode(bytes.subarray(1, 65)), unitPriceOf(bytes)];
-    this.bids.set(signature, bid);
-    return bid < this.least ? answer(signature) : await this.#node(url, init);
+    if (method !== "sendTransaction") return undefined;
+    const bid = unitPriceOf(Buffer.from(String(sent), "base64"));
+    this.bids.set(signatureOf(sent), bid);
+    return bid < this.least ? { kind: "drop" } : undefined;
   };
 }

@@ -31,6 +31,7 @@ export interface MortalProcess {
 // What answers at once asks nobody: a pure function, or a listener being registered.
 const ASKS_NOBODY: ReadonlySet<string | symbol> = new Set([
   "isOnCurve",
+  "mostRecipients",
   "markerAddress",
   "tokenAccountOf",
   "onWake",

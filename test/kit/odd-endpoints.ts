@@ -1,35 +1,73 @@
-/** Endpoints of one local chain with faults of their own: one lies or has forgotten while the other is honest. */
-import type { EndpointOptions, Fetch } from "../../src/solana/index.ts";
-import type { Fault, LocalChain, RpcRequest } from "../../src/local/index.ts";
+/** Endpoints of one local chain with faults of their own, and the rules that odd nodes follow. */
+import type { Clock } from "../../src/runtime.ts";
+import type { EndpointOptions } from "../../src/solana/index.ts";
+import type { FaultRule, LocalChain } from "../../src/local/index.ts";
+import { NodeProxy, wayTo, type Odd, type ProxyRule } from "./node-proxy.ts";
 
 /** What goes wrong with a call to one endpoint. */
-export type OddRule = (request: RpcRequest) => Fault | undefined;
+export type OddRule = FaultRule;
 
 /** An endpoint whose faults can be changed. */
-export interface OddEndpoint {
-  readonly option: Exclude<EndpointOptions, string>;
-  /** Undefined: it is honest. */
-  rule: OddRule | undefined;
-  /** The methods it was asked for, in order. */
-  readonly calls: string[];
+export type OddEndpoint = NodeProxy & { readonly option: Exclude<EndpointOptions, string> };
+
+/** Makes an endpoint by this name. */
+export function oddEndpoint(chain: LocalChain, name: string, rule?: OddRule): OddEndpoint {
+  const proxy = new NodeProxy(wayTo(chain), rule);
+  return Object.assign(proxy, { option: { url: `http://${name}.example`, fetch: proxy.fetch } });
 }
 
-/** Makes an endpoint by this name. Its calls carry the name behind their last parameter, where no method reads. */
-export function oddEndpoint(chain: LocalChain, name: string, rule?: OddRule): OddEndpoint {
-  const calls: string[] = [];
-  const fetch: Fetch = async (input, init) => {
-    const call = JSON.parse(typeof init?.body === "string" ? init.body : "") as { params?: unknown[] };
-    const body = JSON.stringify({ ...call, params: [...(call.params ?? []), { endpoint: name }] });
-    return await chain.fetch(input, { ...init, body });
+/** Decides by the number of a call, from 0, how many slots the node that it meets is behind. */
+export type SlotsBehind = (call: number) => number;
+
+/** The first call and every second one after it meet a node that is `slots` behind. */
+export const everySecond =
+  (slots: number): SlotsBehind =>
+  (call) =>
+    call % 2 === 0 ? slots : 0;
+
+/** One URL stands for several nodes, some of which are a few slots behind the others. */
+export function pool(behind: SlotsBehind): OddRule {
+  let calls = 0;
+  return () => {
+    const slots = behind(calls);
+    calls += 1;
+    return slots === 0 ? undefined : { kind: "lag", slots };
   };
-  const endpoint: OddEndpoint = { option: { url: `http://${name}.example`, fetch }, rule, calls };
-  chain.faults.add((request) => {
-    const marker = request.params.at(-1) as { readonly endpoint?: string } | undefined;
-    if (marker?.endpoint !== name) return undefined;
-    calls.push(request.method);
-    return endpoint.rule?.(request);
-  });
-  return endpoint;
+}
+
+/** Answers of what is no node of this chain, or not as it should be. */
+export const ODD_ANSWERS: readonly Odd[] = [
+  { kind: "error", code: -32602, message: "Invalid params" },
+  { kind: "say", text: "<html>" },
+  { kind: "say", text: "" },
+  { kind: "lie", answer: () => "none" },
+];
+
+/** Every fifth answer is one of these, in turn. */
+export function everyFifth(odd: readonly Odd[]): ProxyRule {
+  let calls = 0;
+  return () => {
+    calls += 1;
+    return calls % 5 === 0 ? odd[(calls / 5) % odd.length] : undefined;
+  };
+}
+
+/** It takes so many sends within any second, and refuses the others. */
+export function sendLimit(
+  clock: Pick<Clock, "now">,
+  perSecond: number,
+): OddRule & { readonly taken: number[] } {
+  const taken: number[] = [];
+  const rule: OddRule = ({ method }) => {
+    if (method !== "sendTransaction") return undefined;
+    const now = clock.now();
+    if (taken.filter((at) => now - at < 1_000).length >= perSecond) {
+      return { kind: "refuse", status: 429, headers: { "retry-after": "1" } };
+    }
+    taken.push(now);
+    return undefined;
+  };
+  return Object.assign(rule, { taken });
 }
 
 /** It refuses every call. */
@@ -43,6 +81,16 @@ export function restoredAt(firstSlot: number): OddRule {
 /** It lies about one method. */
 export function lyingAbout(method: string, answer: (honest: never) => unknown): OddRule {
   return (request) => (request.method === method ? { kind: "lie", answer: answer as never } : undefined);
+}
+
+/** It is honest, and the parameters of each call of this method are noted. */
+export function noting(method: string): OddRule & { readonly params: readonly (readonly unknown[])[] } {
+  const params: (readonly unknown[])[] = [];
+  const rule: OddRule = (request) => {
+    if (request.method === method) params.push(request.params);
+    return undefined;
+  };
+  return Object.assign(rule, { params });
 }
 
 /** It takes transactions and passes none on. */

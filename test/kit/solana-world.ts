@@ -1,23 +1,23 @@
-/** The world of the ledger contract on a local chain: the production ledger in front of two endpoints of its own. */
+/** The world of the ledger contract: the production ledger in front of two endpoints of one chain, by default a local one. */
 import type { Address } from "../../src/address.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
-import { solanaLedger, type Fetch } from "../../src/solana/index.ts";
+import { solanaLedger } from "../../src/solana/index.ts";
 import {
   associatedTokenAddress,
   createLocalChain,
   type Fault,
-  type LocalChain,
   NO_STATUSES,
   type RpcRequest,
 } from "../../src/local/index.ts";
-import type { EndpointFault, LedgerWorld } from "../contracts/ledger.ts";
+import type { EndpointFault, LedgerWorld, WorldWallet } from "../contracts/ledger.ts";
 import { blockClock, signPayment } from "./chain-fixture.ts";
 import { issuerOf } from "./issuer.ts";
-import { virtualClock } from "./virtual-clock.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { type NodeWay, NodeProxy, type ProxyRule, wayTo } from "./node-proxy.ts";
+import { virtualClock, type VirtualClock } from "./virtual-clock.ts";
+import { type Clock, silentLogger } from "../../src/runtime.ts";
 import { dropping } from "./odd-endpoints.ts";
 
-/** How calls get to the chain: handed over within the process, or through its HTTP listener, one or several at once. */
+/** How calls get to a local chain: handed over within the process, or through its HTTP listener, one or several at once. */
 export type Transport = "in process" | "over HTTP" | "in batches over HTTP";
 
 const SECRET = "k3y";
@@ -43,113 +43,65 @@ export const ENDPOINT_FAULTS: Readonly<Record<EndpointFault, (request: RpcReques
   duplicating: () => undefined,
 };
 
-/** A call as it is sent. */
-interface Asked {
-  readonly params?: readonly unknown[];
+/** Of a world, what only its chain can do. */
+export interface WorldChain extends Omit<
+  LedgerWorld,
+  "ledger" | "endpoints" | "secret" | "breakEndpoint" | "elapse" | "wait" | "destroy"
+> {
+  /** Where its endpoints stand. */
+  readonly base: string;
+  readonly way: NodeWay;
+  readonly callsPerBatch: number;
+  slot(): number;
+  close(): Promise<void>;
 }
 
-const isBatch = (asked: Asked | readonly Asked[]): asked is readonly Asked[] => Array.isArray(asked);
-
-/** Two ways to one chain, and what is wrong with each. */
+/** Two endpoints of one chain, and what is wrong with each. */
 class Roads {
+  readonly nodes: readonly [NodeProxy, NodeProxy];
   readonly broken: [EndpointFault | undefined, EndpointFault | undefined] = [undefined, undefined];
-  /** Calls that will be answered without any time having to pass. */
+  /** Calls that the chain will answer without any time having to pass. */
   underWay = 0;
-  readonly #reach: Fetch;
 
-  constructor(chain: LocalChain, reach: Fetch) {
-    this.#reach = reach;
-    chain.faults.add((request) => {
-      const marker = request.params.at(-1) as { readonly road: 0 | 1 };
-      const fault = this.broken[marker.road];
-      return fault === undefined ? undefined : ENDPOINT_FAULTS[fault](request);
-    });
-  }
-
-  /** A `fetch` whose calls carry the road's number behind their last parameter, where no method reads. */
-  fetch(road: 0 | 1): Fetch {
-    return async (input, init) => {
-      const asked = JSON.parse(typeof init?.body === "string" ? init.body : "") as Asked | readonly Asked[];
-      const marked = (call: Asked): Asked => ({ ...call, params: [...(call.params ?? []), { road }] });
-      const body = JSON.stringify(isBatch(asked) ? asked.map(marked) : marked(asked));
-      const fault = this.broken[road];
-      const isAnsweredAtOnce = fault !== "silent" && fault !== "slow";
-      if (isAnsweredAtOnce) this.underWay += 1;
+  constructor(way: NodeWay, clock: Clock) {
+    const counted: NodeWay = (own) => async (url, init) => {
+      this.underWay += 1;
       try {
-        if (fault === "duplicating") await this.#reach(input, { ...init, body });
-        const answer = await this.#reach(input, { ...init, body });
+        const answer = await way(own)(url, init);
         return new Response(await answer.text(), answer);
       } finally {
-        if (isAnsweredAtOnce) this.underWay -= 1;
+        this.underWay -= 1;
       }
+    };
+    const node = (road: 0 | 1): NodeProxy => new NodeProxy(counted, this.#ruleOf(road), clock);
+    this.nodes = [node(0), node(1)];
+  }
+
+  #ruleOf(road: 0 | 1): ProxyRule {
+    return (request) => {
+      const fault = this.broken[road];
+      if (fault === "duplicating") return { kind: "twice" };
+      return fault === undefined ? undefined : ENDPOINT_FAULTS[fault](request);
     };
   }
 }
 
-/** Makes a world. Its slots pass by `pass` only, its time by `elapse` and `wait` only. */
-export async function solanaWorld(transport: Transport): Promise<LedgerWorld> {
-  const clock = virtualClock();
-  const chain = await createLocalChain({ clock, slotMs: 0, finalizedAfter: BLOCKS_TO_FINALITY });
-  // So far that a node which lags still knows all that the chain began with.
-  chain.advance(BLOCKS_BEHIND + BLOCKS_TO_FINALITY);
-  const listener = transport === "in process" ? null : await chain.listen({ port: 0, host: "127.0.0.1" });
-  const base = listener?.url ?? "http://local.example";
-  const roads = new Roads(chain, listener === null ? chain.fetch : globalThis.fetch);
+/** Makes a world of a chain. Its time passes by `elapse` and `wait` only. */
+export function worldOf(chain: WorldChain, clock: VirtualClock): LedgerWorld {
+  const roads = new Roads(chain.way, clock);
   const endpoints = ([0, 1] as const).map((road) => ({
-    url: `${base}/${road}?api-key=${SECRET}`,
-    fetch: roads.fetch(road),
-    callsPerBatch: transport === "in batches over HTTP" ? CALLS_PER_BATCH : 1,
+    url: `${chain.base}/${road}?api-key=${SECRET}`,
+    fetch: roads.nodes[road].fetch,
+    callsPerBatch: chain.callsPerBatch,
   }));
   const ledger = solanaLedger({ endpoints, clock: blockClock(chain, clock), logger: silentLogger });
-  const host = new URL(base).hostname;
-  const mint = chain.mints.USDC as Address;
+  const host = new URL(chain.base).hostname;
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  let wallets = 0;
-  const issuer = issuerOf(chain);
-  const wallet: LedgerWorld["wallet"] = async ({ native, tokens, others }) => {
-    wallets += 1;
-    const funds = {
-      ...(native === undefined ? {} : { lamports: native }),
-      ...(tokens === undefined ? {} : { usdc: tokens }),
-    };
-    const { address, secretKey } = chain.createWallet(`wallet ${wallets}`, funds);
-    if (others !== undefined) await issuer.giveOthers(address, others);
-    chain.advance(BLOCKS_TO_FINALITY);
-    return {
-      address: address as Address,
-      signer: keypairSigner(secretKey),
-      sign: (unsigned) => signPayment(unsigned, secretKey),
-    };
-  };
-  const somebody = await wallet({ native: 1_000_000_000n, tokens: 1n });
   return {
+    ...chain,
     ledger,
     endpoints: [host, `${host}#2`],
     secret: SECRET,
-    token: { mint, decimals: 6 },
-    others: issuer.others,
-    landmarks: [
-      [somebody.address, "wallet"],
-      [(await wallet({})).address, "absent"],
-      [mint, "mint"],
-      [associatedTokenAddress(somebody.address, mint) as Address, "token_account"],
-      [TOKEN_PROGRAM, "program"],
-    ],
-    blocksToFinality: BLOCKS_TO_FINALITY,
-    wallet,
-    beside: async (owner, units) => {
-      const account = await issuer.beside(owner, units);
-      chain.advance(BLOCKS_TO_FINALITY);
-      return account;
-    },
-    freeze: async (account) => {
-      await issuer.freeze(account);
-      chain.advance(BLOCKS_TO_FINALITY);
-    },
-    height: () => chain.blockHeight(),
-    pass: async (blocks) => chain.advance(blocks),
-    fork: async (blocks) => chain.rollback(chain.slot() - blocks),
-    reprice: async () => chain.setRent(10_000n),
     breakEndpoint: (index, fault) => {
       roads.broken[index] = fault;
       return () => {
@@ -177,4 +129,74 @@ export async function solanaWorld(transport: Transport): Promise<LedgerWorld> {
       await chain.close();
     },
   };
+}
+
+/** Makes a world on a local chain. Its slots pass by `pass` only. */
+export async function solanaWorld(transport: Transport): Promise<LedgerWorld> {
+  const clock = virtualClock();
+  const chain = await createLocalChain({ clock, slotMs: 0, finalizedAfter: BLOCKS_TO_FINALITY });
+  // So far that a node which lags still knows all that the chain began with.
+  chain.advance(BLOCKS_BEHIND + BLOCKS_TO_FINALITY);
+  const listener = transport === "in process" ? null : await chain.listen({ port: 0, host: "127.0.0.1" });
+  const mint = chain.mints.USDC as Address;
+  let wallets = 0;
+  const issuer = issuerOf(chain);
+  const wallet: LedgerWorld["wallet"] = async ({ native, tokens, others }) => {
+    wallets += 1;
+    const funds = {
+      ...(native === undefined ? {} : { lamports: native }),
+      ...(tokens === undefined ? {} : { usdc: tokens }),
+    };
+    const { address, secretKey } = chain.createWallet(`wallet ${wallets}`, funds);
+    if (others !== undefined) await issuer.giveOthers(address, others);
+    chain.advance(BLOCKS_TO_FINALITY);
+    return walletOf(secretKey);
+  };
+  const world: WorldChain = {
+    base: listener?.url ?? "http://local.example",
+    way: wayTo(chain, listener === null ? chain.fetch : globalThis.fetch),
+    callsPerBatch: transport === "in batches over HTTP" ? CALLS_PER_BATCH : 1,
+    token: { mint, decimals: 6 },
+    others: issuer.others,
+    landmarks: await landmarksOf(wallet, mint),
+    blocksToFinality: BLOCKS_TO_FINALITY,
+    wallet,
+    beside: async (owner, units) => {
+      const account = await issuer.beside(owner, units);
+      chain.advance(BLOCKS_TO_FINALITY);
+      return account;
+    },
+    freeze: async (account) => {
+      await issuer.freeze(account);
+      chain.advance(BLOCKS_TO_FINALITY);
+    },
+    slot: () => chain.slot(),
+    height: () => chain.blockHeight(),
+    pass: async (blocks) => chain.advance(blocks),
+    fork: async (blocks) => chain.rollback(chain.slot() - blocks),
+    reprice: async () => chain.setRent(10_000n),
+    close: () => chain.close(),
+  };
+  return worldOf(world, clock);
+}
+
+/** A wallet of this key. */
+export function walletOf(secretKey: Uint8Array): WorldWallet {
+  const signer = keypairSigner(secretKey);
+  return { address: signer.address, signer, sign: (unsigned) => signPayment(unsigned, secretKey) };
+}
+
+/** What stands on a chain of Solana where a world has this token. */
+export async function landmarksOf(
+  wallet: LedgerWorld["wallet"],
+  mint: Address,
+): Promise<LedgerWorld["landmarks"]> {
+  const somebody = await wallet({ native: 1_000_000_000n, tokens: 1n });
+  return [
+    [somebody.address, "wallet"],
+    [(await wallet({})).address, "absent"],
+    [mint, "mint"],
+    [associatedTokenAddress(somebody.address, mint) as Address, "token_account"],
+    [TOKEN_PROGRAM, "program"],
+  ];
 }

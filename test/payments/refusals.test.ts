@@ -284,7 +284,7 @@ describe.each(PRIVATE)("$mode $type", ({ mode, type }) => {
     const { body } = await prepared(world, { mode, type });
     const wallet = world.another({ privateRouting: undefined, swap: undefined });
     await expectRefusal(wallet.createTransaction(world.customer, body), "ROUTING_UNAVAILABLE", {
-      reason: "paused",
+      reason: "off",
     });
     const [lamports] = await world.held(world.sponsor.address);
     await world.move(world.sponsor, {

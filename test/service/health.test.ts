@@ -18,6 +18,7 @@ test("a service whose chain and storage answer is ok and names the newest finali
     clock: { state: "trusted", message: null },
     ledger: { slot: world.chain.slot() - 32, endpoint: "local" },
     witnesses: { needed: 1, answering: 1 },
+    takesVersion1: true,
     unprovable: 0,
     overdueMs: 0,
     deadLetters: 0,

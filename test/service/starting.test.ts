@@ -74,6 +74,20 @@ async function warnings(
   return said;
 }
 
+test("U4: a start says what is off", async ({ world }) => {
+  const said: object[] = [];
+  const logger = { ...silentLogger, info: (fields: object) => void said.push(fields) };
+  for (const options of [{}, { privateRouting: undefined }]) {
+    const service = world.another({ storage: memoryStorage(), ...options, logger });
+    await service.start();
+    await service.stop();
+  }
+  expect(said.filter((fields) => "off" in fields)).toEqual([
+    { off: ["swaps"] },
+    { off: ["private mode", "swaps"] },
+  ]);
+});
+
 test("a service without a logger warns on stderr", async ({ world }) => {
   const written: string[] = [];
   const spy = vi.spyOn(process.stderr, "write").mockImplementation((text) => {

@@ -6,6 +6,12 @@ import {
   VersionedTransaction,
   type TransactionInstruction,
 } from "@solana/web3.js";
+import {
+  decompileTransactionMessage,
+  getCompiledTransactionMessageDecoder,
+  getCompiledTransactionMessageEncoder,
+  getTransactionDecoder,
+} from "@solana/kit";
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { Address } from "../../src/address.ts";
@@ -78,21 +84,53 @@ test("an unsigned payment is one zeroed signature and a message, at most 1,232 b
   }
 });
 
+test("N6: what is built in version 1 is read by @solana/kit as the same payment, with both limits and a bid, and written by it byte by byte", async ({
+  world,
+}) => {
+  for (const payment of payments(to(5n, 6n, 7n)).map((each) => ({
+    ...each,
+    mint: each.mint && world.mints.USDC,
+    transactionVersion: 1 as const,
+  }))) {
+    const { bytes, networkFee } = await world.ledger.buildPayment(payment, new Uint8Array(32).fill(9));
+    const { messageBytes, signatures } = getTransactionDecoder().decode(bytes);
+    expect(signatures).toEqual({ [sender]: null });
+    const compiled = getCompiledTransactionMessageDecoder().decode(messageBytes);
+    expect(Buffer.from(getCompiledTransactionMessageEncoder().encode(compiled))).toEqual(
+      Buffer.from(messageBytes),
+    );
+    const message = decompileTransactionMessage(compiled);
+    if (message.version !== 1) throw new Error("version 1 was asked for");
+    expect(message.feePayer.address).toBe(sender);
+    const { computeUnitLimit = 0, priorityFeeLamports, loadedAccountsDataSizeLimit } = message.config ?? {};
+    expect(computeUnitLimit).toBeGreaterThan(50_000);
+    expect(loadedAccountsDataSizeLimit).toBe(64 * 1024 * 1024);
+    expect(priorityFeeLamports).toBe(networkFee - 5_000n);
+    const meanings = message.instructions.map(({ programAddress, accounts = [], data = new Uint8Array() }) =>
+      readInstruction({
+        program: programAddress,
+        accounts: accounts.map(({ address: key }) => key),
+        data: Uint8Array.from(data),
+      }),
+    );
+    expect(await matchContent(meanings, payment)).not.toBeNull();
+  }
+});
+
 test("more recipients than 1,232 bytes hold are a RangeError, whichever way they do not fit", async ({
   world,
 }) => {
-  const outcome = async (count: number): Promise<unknown> => {
-    const [payment] = payments(to(...Array<bigint>(count).fill(1n)));
-    if (payment === undefined) throw new Error("a SOL payment");
+  const outcome = async (count: number, asset = 0): Promise<unknown> => {
+    const payment = payments(to(...Array<bigint>(count).fill(1n)))[asset];
+    if (payment === undefined) throw new Error("a payment in each asset");
     return await world.ledger.buildPayment(payment, new Uint8Array(32)).then(
       () => "fits",
       (error: unknown) => error,
     );
   };
   for (const count of [1, 10, 20]) expect(await outcome(count)).toBe("fits");
-  for (const count of [22, 30, 38, 39, 60, 200, 300]) {
-    expect(await outcome(count)).toEqual(
-      new RangeError(`a payment to ${count} recipients does not fit in one transaction`),
-    );
+  for (const count of [22, 30, 38, 39, 64, 65, 200, 300]) {
+    const wrong = new RangeError(`a payment to ${count} recipients does not fit in one transaction`);
+    expect([await outcome(count, 0), await outcome(count, 1)]).toEqual([wrong, wrong]);
   }
 });

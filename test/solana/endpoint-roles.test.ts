@@ -4,6 +4,8 @@ import type { Address } from "../../src/address.ts";
 import { LedgerUnavailable, type Ledger } from "../../src/ledger/ledger.ts";
 import { silentLogger, type Logger } from "../../src/runtime.ts";
 import { solanaLedger, type EndpointOptions, type EndpointSettings } from "../../src/solana/index.ts";
+import { NodeProxy } from "../kit/node-proxy.ts";
+import { sendLimit } from "../kit/odd-endpoints.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 import {
   elapsed,
@@ -152,28 +154,6 @@ function warningsIn(warned: string[]): Logger {
   return { ...silentLogger, warn: (_: object, message: string) => void warned.push(message) };
 }
 
-/** Takes so many sends within any second, as a provider counts them, and refuses the others. */
-function provider(
-  clock: VirtualClock,
-  sendsPerSecond: number,
-): { reply: Reply; taken: number[]; refused: number } {
-  const counted: { taken: number[]; refused: number; reply: Reply } = {
-    taken: [],
-    refused: 0,
-    reply: (call) => {
-      if (call.method !== "sendTransaction") return well(call);
-      const now = clock.now();
-      if (counted.taken.filter((at) => now - at < 1_000).length < sendsPerSecond) {
-        counted.taken.push(now);
-        return result(SIGNATURE)(call);
-      }
-      counted.refused += 1;
-      return httpError(429, { "retry-after": "1" })(call);
-    },
-  };
-  return counted;
-}
-
 /** Sends until it is taken, as the service does. */
 async function sendUntilTaken(ledger: Ledger, clock: VirtualClock, index: number): Promise<void> {
   for (;;) {
@@ -192,8 +172,8 @@ test.each([{ sendsPerSecond: 5 }, {}])(
   async (settings) => {
     const clock = virtualClock();
     const warned: string[] = [];
-    const at = provider(clock, 5);
-    const node = scriptedNode(at.reply);
+    const limit = sendLimit(clock, 5);
+    const node = new NodeProxy(() => scriptedNode(well).fetch, limit);
     const ledger = solanaLedger({
       endpoints: [endpoint("node", node, settings)],
       clock,
@@ -204,7 +184,7 @@ test.each([{ sendsPerSecond: 5 }, {}])(
     const reads = Promise.all(Array.from({ length: 20 }, () => ledger.position()));
     expect(await elapsed(clock, reads)).toBeLessThan(1_000);
     const ms = await elapsed(clock, sent);
-    expect(at.taken).toHaveLength(200);
+    expect(limit.taken).toHaveLength(200);
     expect(ms).toBeLessThan(180_000);
     expect(warned).toEqual([]);
     await ledger.close();

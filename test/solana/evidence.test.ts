@@ -3,7 +3,7 @@ import { PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import { describe, expect } from "vitest";
 import type { Address } from "../../src/address.ts";
-import { type Attempt, type Ledger, LedgerUnavailable } from "../../src/ledger/ledger.ts";
+import { type Attempt, type Ledger, LedgerUnavailable, type WantedPayment } from "../../src/ledger/ledger.ts";
 import { solanaLedger, type SolanaLedgerOptions } from "../../src/solana/index.ts";
 import {
   blockClock,
@@ -55,12 +55,15 @@ function ledgerOver(
 }
 
 /** A signed payment of our own making: an attempt, and its transaction in base64. */
-async function signed(world: TwoNodes): Promise<{ readonly attempt: Attempt; readonly transaction: string }> {
+async function signed(
+  world: TwoNodes,
+  version: Pick<WantedPayment, "transactionVersion"> = {},
+): Promise<{ readonly attempt: Attempt; readonly transaction: string }> {
   const { bob, alice } = world;
   const transfers = [{ recipient: bob.address, amount: 1_000n }];
   const payment = { sender: alice.address, mint: null, decimals: 9, transfers };
   const reference = new Uint8Array(32).fill(9);
-  const { bytes } = await world.ledger.buildPayment(payment, reference);
+  const { bytes } = await world.ledger.buildPayment({ ...payment, ...version }, reference);
   const transaction = signPayment(bytes, alice.secretKey);
   const answer = await world.ledger.verifyPayment(transaction, payment);
   if ("refused" in answer) throw new Error(answer.refused);
@@ -494,6 +497,26 @@ describe("the same message under another signature", () => {
 describe('deathProof "blocks"', () => {
   const byBlocks = (world: TwoNodes): Ledger => ledgerOver(world, { deathProof: "blocks" });
 
+  test("N6: of version 1 a death is proved by statuses and by blocks, and a landing by its own signature", async ({
+    world,
+  }) => {
+    const version = { transactionVersion: 1 } as const;
+    const { attempt, transaction } = await signed(world, version);
+    await send(world, transaction);
+    world.chain.advance(40);
+    for (const ledger of [ledgerOver(world), byBlocks(world)]) {
+      expect(await fateOf(ledger, attempt)).toBe("landed");
+      const [landing] = await ledger.landings([attempt]);
+      expect(landing).toMatchObject({ signature: attempt.signature, error: null, fee: FEE_OF_SOL_SEND });
+    }
+    const { attempt: lost } = await signed(world, version);
+    expire(world, lost);
+    const foreign = { ...lost, reference: null };
+    for (const ledger of [ledgerOver(world), byBlocks(world)]) {
+      expect([await fateOf(ledger, lost), await fateOf(ledger, foreign)]).toEqual(["dead", "dead"]);
+    }
+  });
+
   test("R1: every block that could hold it is read, up to the one after its last height, and none does", async ({
     world,
   }) => {
@@ -513,18 +536,23 @@ describe('deathProof "blocks"', () => {
   test.for([
     { block: "its block", isLast: false },
     { block: "the block after its last height", isLast: true },
-  ])("R1: a landing whose status and lists were denied is found in $block", async ({ isLast }, { world }) => {
-    const { chain, one, two } = world;
-    const { attempt, transaction } = await signed(world);
-    if (isLast) chain.advance(attempt.lastValidBlockHeight + 1 - chain.blockHeight());
-    await send(world, transaction);
-    expire(world, attempt);
-    one.rule = allOf(noStatuses, noLists);
-    two.rule = one.rule;
-    const foreign = { ...attempt, reference: null };
-    expect(await fateOf(ledgerOver(world), foreign)).toBe("dead");
-    expect(await fateOf(byBlocks(world), foreign)).toBe("landed");
-  });
+    { block: "its block, in version 1", isLast: false, version: { transactionVersion: 1 } },
+  ] as const)(
+    "R1: a landing whose status and lists were denied is found in $block",
+    async (landing, { world }) => {
+      const { chain, one, two } = world;
+      const { isLast } = landing;
+      const { attempt, transaction } = await signed(world, "version" in landing ? landing.version : {});
+      if (isLast) chain.advance(attempt.lastValidBlockHeight + 1 - chain.blockHeight());
+      await send(world, transaction);
+      expire(world, attempt);
+      one.rule = allOf(noStatuses, noLists);
+      two.rule = one.rule;
+      const foreign = { ...attempt, reference: null };
+      expect(await fateOf(ledgerOver(world), foreign)).toBe("dead");
+      expect(await fateOf(byBlocks(world), foreign)).toBe("landed");
+    },
+  );
 
   test("a block left out, made up, or cleaned up is a gap, and a gap proves nothing", async ({ world }) => {
     const { one } = world;

@@ -6,8 +6,7 @@ import { isPaymentError } from "../../src/errors.ts";
 import type { ChainFixture } from "../kit/chain-fixture.ts";
 import { chainTest } from "../kit/chain-test.ts";
 import { opener } from "../kit/opener.ts";
-import { everySecond, pooledEndpoint, type SlotsBehind } from "../kit/pooled-endpoint.ts";
-import { oddEndpoint, type OddEndpoint } from "../kit/odd-endpoints.ts";
+import { everySecond, oddEndpoint, pool, type OddEndpoint, type SlotsBehind } from "../kit/odd-endpoints.ts";
 import { byDepth, EXPLORING_MS } from "../kit/thorough.ts";
 import { serviceFixture } from "../kit/service-fixture.ts";
 import { keyOf, newestBlockhash, signed } from "./signed-transaction.ts";
@@ -60,7 +59,7 @@ test("N3: a fresh blockhash is alive, and its last height is not too low, whiche
 }) => {
   const { chain, ledgerOf } = world;
   for (const behind of [everySecond(3), everySecond(5), byChance(5), always(5)]) {
-    const ledger = ledgerOf([pooledEndpoint(chain, "pool", behind).option]);
+    const ledger = ledgerOf([oddEndpoint(chain, "pool", pool(behind)).option]);
     // Loads the libraries.
     await ledger.position();
     for (let count = 0; count < 20; count += 1) {
@@ -79,7 +78,7 @@ test("N3: a blockhash that nobody handed out here is dead after two seconds at a
   world,
 }) => {
   const { chain, ledgerOf } = world;
-  const ledger = ledgerOf([pooledEndpoint(chain, "pool", everySecond(5)).option]);
+  const ledger = ledgerOf([oddEndpoint(chain, "pool", pool(everySecond(5))).option]);
   const theirs = await newestBlockhash(chain);
   const { feePayer, moves } = {
     feePayer: world.wallet("alice", { lamports: 1_000_000_000n }).address,
@@ -101,7 +100,7 @@ test(
   "N3: behind a pool that lags 5 slots 200 of 200 fresh transactions are taken, 200 of 200 expired ones are blockhash_expired within 3 s",
   async ({ openService }) => {
     const world = await openService({}, ({ chain, ledgerOf }) => {
-      const ledger = ledgerOf([pooledEndpoint(chain, "pool", everySecond(5)).option]);
+      const ledger = ledgerOf([oddEndpoint(chain, "pool", pool(everySecond(5))).option]);
       return { ledger: { ...ledger, time: async () => null } };
     });
     const { chain, service } = world;
@@ -148,7 +147,7 @@ test("N3: of two pools both have to say that a blockhash is dead, and what stays
   world,
 }) => {
   const { chain, ledgerOf } = world;
-  const pools = ["one", "two"].map((name) => pooledEndpoint(chain, name, everySecond(5)));
+  const pools = ["one", "two"].map((name) => oddEndpoint(chain, name, pool(everySecond(5))));
   const ledger = ledgerOf(pools.map(({ option }) => option));
   for (let count = 0; count < 5; count += 1) {
     const blockhash = await newestBlockhash(chain);
@@ -167,7 +166,11 @@ test("N3: of two pools both have to say that a blockhash is dead, and what stays
 
 /** Tells the newest slot once, and from then on what it knew fifty slots before. */
 function stuckAfterOneAnswer(chain: ChainFixture["chain"]): OddEndpoint {
-  return pooledEndpoint(chain, "stuck", (call) => (call === 1 ? 0 : 50));
+  return oddEndpoint(
+    chain,
+    "stuck",
+    pool((call) => (call === 1 ? 0 : 50)),
+  );
 }
 
 const MADE_UP = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG";

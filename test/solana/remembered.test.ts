@@ -2,6 +2,7 @@
 import { expect } from "vitest";
 import { rememberAnswers } from "../../src/solana/answer-cache.ts";
 import { signPayment, SLOTS_TO_FINALITY } from "../kit/chain-fixture.ts";
+import { oddEndpoint } from "../kit/odd-endpoints.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { chainTest as test } from "../kit/chain-test.ts";
 
@@ -51,13 +52,8 @@ test("what was asked for longest ago is forgotten first, and nothing piles up", 
 
 test("R3: how long a blockhash lives is asked for each payment, also for one of ours", async ({ world }) => {
   const { chain, mints, wallet, ledgerOf } = world;
-  const asked: string[] = [];
-  const listening: typeof fetch = async (input, init) => {
-    asked.push((JSON.parse(init?.body as string) as { method: string }).method);
-    return await chain.fetch(input, init);
-  };
-  const endpoints = [{ url: "http://local", fetch: listening }];
-  const [ours, theirs] = [ledgerOf(endpoints), ledgerOf(endpoints)];
+  const { calls: asked, option } = oddEndpoint(chain, "local");
+  const [ours, theirs] = [ledgerOf([option]), ledgerOf([option])];
   const alice = wallet("alice", { lamports: 1_000_000_000n, usdc: 5_000_000n });
   const bob = wallet("bob", { lamports: 1_000_000_000n });
   const transfers = [{ recipient: bob.address, amount: 1_000_000n }];

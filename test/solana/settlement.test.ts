@@ -7,9 +7,9 @@ import {
   type VerifiedPayment,
   LedgerUnavailable,
 } from "../../src/ledger/ledger.ts";
-import type { Fetch } from "../../src/solana/index.ts";
 import { signPayment, type ChainFixture, type Wallet, FEE_OF_SOL_SEND } from "../kit/chain-fixture.ts";
 import { chainTest } from "../kit/chain-test.ts";
+import { gone, lyingAbout, oddEndpoint } from "../kit/odd-endpoints.ts";
 
 /** Alice pays somebody. */
 interface Paying extends ChainFixture {
@@ -38,42 +38,16 @@ async function status(world: Paying, { signature }: Pick<Attempt, "signature">):
   return (await world.ledger.statuses([signature]))[0];
 }
 
-function bodyOf(init: RequestInit | undefined): string {
-  if (typeof init?.body !== "string") throw new TypeError("a JSON-RPC call has a text body");
-  return init.body;
-}
-
 interface Answer {
   readonly context: object;
   readonly value: readonly unknown[];
 }
 
-/** A node of its own: the chain behind a function that may change what it answers to one method. */
-function node(
-  world: Paying,
-  method: string,
-  change: (result: never) => unknown,
-): { url: string; fetch: Fetch } {
-  return {
-    url: `http://${method.toLowerCase()}.example`,
-    fetch: async (url, init) => {
-      const call = JSON.parse(bodyOf(init)) as { method: string };
-      const answer = await world.chain.fetch(url, { body: bodyOf(init) });
-      if (call.method !== method) return answer;
-      const body = (await answer.json()) as { result: never };
-      return Response.json({ ...body, result: change(body.result) });
-    },
-  };
-}
-
-const honest = (world: Paying, name: string): { url: string; fetch: Fetch } => ({
-  url: `http://${name}.example`,
-  fetch: world.chain.fetch,
-});
-const dead = (name: string): { url: string; fetch: Fetch } => ({
-  url: `http://${name}.example`,
-  fetch: async () => new Response("", { status: 403 }),
-});
+/** A node that changes what it answers to one method. */
+const node = (world: Paying, method: string, change: (result: never) => unknown) =>
+  oddEndpoint(world.chain, method.toLowerCase(), lyingAbout(method, change)).option;
+const honest = (world: Paying, name: string) => oddEndpoint(world.chain, name).option;
+const dead = (world: Paying, name: string) => oddEndpoint(world.chain, name, gone).option;
 
 describe("broadcast and statuses", () => {
   test("a payment is seen processed, confirmed and finalized, and then has a receipt", async ({ world }) => {
@@ -133,16 +107,10 @@ describe("broadcast and statuses", () => {
 
   test("one endpoint that takes the bytes is enough, and every endpoint is given them", async ({ world }) => {
     const attempt = await ready(world);
-    const given: string[] = [];
-    const counting = (name: string): { url: string; fetch: Fetch } => ({
-      url: `http://${name}.example`,
-      fetch: async (url, init) => {
-        if (bodyOf(init).includes('"sendTransaction"')) given.push(name);
-        return await world.chain.fetch(url, { body: bodyOf(init) });
-      },
-    });
-    await world.ledgerOf([dead("dead"), counting("first"), counting("second")]).broadcast(attempt.bytes);
-    expect(given.toSorted()).toEqual(["first", "second"]);
+    const [first, second] = [oddEndpoint(world.chain, "first"), oddEndpoint(world.chain, "second")];
+    const endpoints = [dead(world, "dead"), first.option, second.option];
+    await world.ledgerOf(endpoints).broadcast(attempt.bytes);
+    for (const { calls } of [first, second]) expect(calls).toContain("sendTransaction");
     expect(await status(world, attempt)).not.toBeNull();
   });
 
@@ -273,7 +241,7 @@ describe("fates", () => {
       value: [processed],
     }));
     expect(await fate(world.ledgerOf([lying, honest(world, "honest")]), attempt)).toBe("open");
-    expect(await fate(world.ledgerOf([lying, dead("dead")]), attempt)).toBe("open");
+    expect(await fate(world.ledgerOf([lying, dead(world, "dead")]), attempt)).toBe("open");
     await world.ledger.broadcast(attempt.bytes);
     expect(await fate(world.ledgerOf([lying, honest(world, "honest")]), attempt)).toBe("seen");
   });
@@ -295,10 +263,10 @@ describe("fates", () => {
   test("with several endpoints one witness is not enough", async ({ world }) => {
     const attempt = await ready(world);
     world.chain.advance(300);
-    expect(await fate(world.ledgerOf([honest(world, "one"), dead("two")]), attempt)).toBe("open");
+    expect(await fate(world.ledgerOf([honest(world, "one"), dead(world, "two")]), attempt)).toBe("open");
     expect(await fate(world.ledgerOf([honest(world, "one"), honest(world, "two")]), attempt)).toBe("dead");
     expect(
-      await fate(world.ledgerOf([dead("one"), honest(world, "two"), honest(world, "three")]), attempt),
+      await fate(world.ledgerOf([dead(world, "one"), honest(world, "two"), honest(world, "three")]), attempt),
     ).toBe("dead");
   });
 
@@ -334,7 +302,7 @@ describe("fates", () => {
   test("a node that cannot be asked leaves everything open", async ({ world }) => {
     const attempt = await ready(world);
     world.chain.advance(300);
-    expect(await fate(world.ledgerOf([dead("dead")]), attempt)).toBe("open");
+    expect(await fate(world.ledgerOf([dead(world, "dead")]), attempt)).toBe("open");
   });
 
   test("300 attempts are judged in order", async ({ world }) => {

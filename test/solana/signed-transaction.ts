@@ -95,6 +95,38 @@ export function rawMessage(
   ]);
 }
 
+/** A message of version 1 as its bytes have it. */
+export interface RawVersion1 extends Omit<RawMessage, "lookups"> {
+  /** Which settings there are. */
+  readonly mask: number;
+  /** The bytes of the settings. */
+  readonly values: readonly number[];
+}
+
+/** Four bytes, the lowest first. */
+export const u32 = (value: number): number[] => [0, 8, 16, 24].map((shift) => (value >>> shift) & 0xff);
+
+/** The bytes of a message of version 1, whatever it says. */
+export function rawVersion1({ header, mask, keys, blockhash, values, instructions }: RawVersion1): Buffer {
+  return Buffer.from([
+    0x81,
+    ...header,
+    ...u32(mask),
+    ...bs58.decode(blockhash),
+    instructions.length,
+    keys.length,
+    ...keys.flatMap((key) => [...key.toBytes()]),
+    ...values,
+    ...instructions.flatMap(({ program, accounts, data }) => [
+      program,
+      accounts.length,
+      data.length & 0xff,
+      data.length >> 8,
+    ]),
+    ...instructions.flatMap(({ accounts, data }) => [...accounts, ...data]),
+  ]);
+}
+
 /** A transaction of these message bytes and these signatures, in base64. */
 export function wire(message: Uint8Array, signatures: readonly Uint8Array[]): string {
   return Buffer.concat([Buffer.from([signatures.length]), ...signatures, message]).toString("base64");

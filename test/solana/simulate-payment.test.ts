@@ -8,7 +8,6 @@ import {
 import { PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { expect } from "vitest";
 import { LedgerUnavailable, type DeclaredPayment, type SimulationFault } from "../../src/ledger/ledger.ts";
-import type { Fetch } from "../../src/solana/index.ts";
 import { associatedTokenAddress, type Funds } from "../../src/local/index.ts";
 import {
   signPayment,
@@ -19,6 +18,7 @@ import {
 } from "../kit/chain-fixture.ts";
 import { keyOf, land, signed } from "./signed-transaction.ts";
 import { sharedChainTest } from "../kit/chain-test.ts";
+import { lyingAbout, oddEndpoint } from "../kit/odd-endpoints.ts";
 import { elapsed } from "./scripted-node.ts";
 
 /** Bob, who is paid, and what accounts cost. */
@@ -331,16 +331,13 @@ test("N3: a node that does not know the blockhash yet is not believed while anot
   const { bytes } = await scene.ledger.buildPayment(payment, new Uint8Array(32));
   const answer = await scene.ledger.verifyPayment(signPayment(bytes, sender.secretKey), payment);
   if ("refused" in answer) throw new Error(answer.refused);
-  const behind: Fetch = async (url, init) => {
-    const honest = await scene.chain.fetch(url, init);
-    if (!JSON.stringify(init?.body).includes("simulateTransaction")) return honest;
-    const body = (await honest.json()) as { result: { value: object } };
-    const value = { ...body.result.value, err: "BlockhashNotFound" };
-    return Response.json({ ...body, result: { ...body.result, value } });
-  };
+  const notFound = lyingAbout("simulateTransaction", (honest: { readonly value: object }) => ({
+    ...honest,
+    value: { ...honest.value, err: "BlockhashNotFound" },
+  }));
   const endpoints = [
-    { url: "http://behind", fetch: behind },
-    { url: "http://local", fetch: scene.chain.fetch },
+    oddEndpoint(scene.chain, "behind", notFound).option,
+    oddEndpoint(scene.chain, "local").option,
   ];
   expect(await scene.ledgerOf(endpoints).simulatePayment(answer.verified, payment)).toBeNull();
   const alone = scene.ledgerOf(endpoints.slice(0, 1));

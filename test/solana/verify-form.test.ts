@@ -155,13 +155,19 @@ describe("W2: versions", () => {
     },
   );
 
-  test("attack: a transaction that begins with its version, its signatures behind it, is unsupported_version", async ({
+  test("attack: a transaction that begins with a version after 1, its signatures behind it, is unsupported_version, and what only begins like version 1 is undecodable", async ({
     scene,
   }) => {
     const { parts } = scene;
-    const message = Buffer.concat([Buffer.from([0x81]), rawMessage(parts)]);
-    const bytes = Buffer.concat([message, signatureOf(message, scene.alice)]);
-    expect(await judgeWire(scene, bytes)).toBe("unsupported_version");
+    for (const [first, refused] of [
+      [0x80, "unsupported_version"],
+      [0x81, "undecodable"],
+      [0x82, "unsupported_version"],
+    ] as const) {
+      const message = Buffer.concat([Buffer.from([first]), rawMessage(parts)]);
+      const bytes = Buffer.concat([message, signatureOf(message, scene.alice)]);
+      expect(await judgeWire(scene, bytes)).toBe(refused);
+    }
   });
 
   test("attack: a legacy message sent as v0, and a v0 message as legacy, are undecodable", async ({
@@ -185,12 +191,12 @@ describe("W2: lengths of lists that are not written the shortest way", () => {
     length >> 14,
   ];
 
-  test("attack: a count of signatures in two bytes is unsupported_version: it begins like a later version", async ({
+  test("attack: a count of signatures in two bytes is undecodable: it begins like version 1", async ({
     scene,
   }) => {
     const bytes = wireOfGood(scene);
     expect(await judgeWire(scene, Buffer.concat([Buffer.from([0x81, 0]), bytes.subarray(1)]))).toBe(
-      "unsupported_version",
+      "undecodable",
     );
   });
 

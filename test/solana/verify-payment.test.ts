@@ -7,6 +7,7 @@ import { describe, expect } from "vitest";
 import type { Address } from "../../src/address.ts";
 import type { DeclaredPayment, VerifiedPayment } from "../../src/ledger/ledger.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
+import { lyingAbout, oddEndpoint } from "../kit/odd-endpoints.ts";
 import { signed, verdict } from "./signed-transaction.ts";
 import { elapsed } from "./scripted-node.ts";
 import type { VerifyScene } from "./verify-scene.ts";
@@ -141,15 +142,10 @@ describe("blockhashes", () => {
     scene,
   }) => {
     const transaction = await signed(scene, { signers: [scene.alice], instructions: [scene.paySol()] });
-    const lagging: typeof scene.chain.fetch = async (url, init) => {
-      const answer = await scene.chain.fetch(url, init);
-      if (!JSON.stringify(init?.body).includes("isBlockhashValid")) return answer;
-      const body = (await answer.json()) as { result: object };
-      return Response.json({ ...body, result: { ...body.result, value: false } });
-    };
+    const unknown = lyingAbout("isBlockhashValid", (honest: object) => ({ ...honest, value: false }));
     const ledger = scene.ledgerOf([
-      { url: "http://lagging", fetch: lagging },
-      { url: "http://local", fetch: scene.chain.fetch },
+      oddEndpoint(scene.chain, "lagging", unknown).option,
+      oddEndpoint(scene.chain, "local").option,
     ]);
     expect(await verdict(ledger, transaction, scene.sol)).toBe("accepted");
   });

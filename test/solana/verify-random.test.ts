@@ -3,10 +3,22 @@ import { PublicKey, SystemProgram, type AddressLookupTableAccount } from "@solan
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { DeclaredPayment, VerifiedPayment } from "../../src/ledger/ledger.ts";
+import { joinTransaction, splitTransaction } from "../../src/ledger/wire-format.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { byDepth } from "../kit/thorough.ts";
+import { signedVersion1 } from "../kit/version-1.ts";
 import { elapsed } from "./scripted-node.ts";
-import { keyOf, land, rawMessage, signatureOf, signed, verdict, wire } from "./signed-transaction.ts";
+import {
+  keyOf,
+  land,
+  rawMessage,
+  rawVersion1,
+  signatureOf,
+  signed,
+  u32,
+  verdict,
+  wire,
+} from "./signed-transaction.ts";
 import { AMOUNT, verifyScene, type VerifyScene } from "./verify-scene.ts";
 
 let scene: VerifyScene;
@@ -27,17 +39,31 @@ const MANY = byDepth({ quick: 150, ci: 10_000, long: 10_000 });
 // Ten thousand signatures are verified; a busy machine takes its time.
 const TIMEOUT = 120_000;
 
+interface Specimen {
+  readonly payment: DeclaredPayment;
+  readonly bytes: Buffer;
+}
+
 /** An honest payment in each asset and each format. */
-async function specimens(): Promise<{ payment: DeclaredPayment; bytes: Buffer }[]> {
+async function specimens(): Promise<Specimen[]> {
   const { alice, sol, usdc, usdt, honest } = scene;
-  const made = [sol, usdc, usdt].flatMap((payment) =>
-    [{}, { tables: [table] }].map(async (format) => {
-      const text = await signed(scene, { signers: [alice], instructions: honest(payment), ...format });
-      return { payment, bytes: Buffer.from(text, "base64") };
-    }),
-  );
+  const made = [sol, usdc, usdt].flatMap((payment) => {
+    const signing = { signers: [alice], instructions: honest(payment) };
+    const texts = [
+      signed(scene, signing),
+      signed(scene, { ...signing, tables: [table] }),
+      signedVersion1(scene, signing),
+    ];
+    return texts.map(async (text) => ({ payment, bytes: Buffer.from(await text, "base64") }));
+  });
   return Promise.all(made);
 }
+
+const messageOf = ({ bytes }: Specimen): Buffer => Buffer.from(splitTransaction(bytes)?.message ?? []);
+
+/** The message signed by Alice, as its own version is written. */
+const signedMessage = (message: Uint8Array): string =>
+  Buffer.from(joinTransaction(message, [signatureOf(message, scene.alice)])).toString("base64");
 
 const flipped = (bytes: Buffer, bit: number): Buffer => {
   const bent = Buffer.from(bytes);
@@ -46,7 +72,7 @@ const flipped = (bytes: Buffer, bit: number): Buffer => {
 };
 
 test(
-  "W2: of many random bit flips none is accepted, in any asset and either format",
+  "W2: of many random bit flips none is accepted, in any asset and any format",
   async () => {
     const all = await specimens();
     for (const { payment, bytes } of all) {
@@ -75,6 +101,7 @@ test(
   "W2: of many random blobs none is accepted and none makes it throw, signed ones among them",
   async () => {
     const { alice, sol, usdc } = scene;
+    const version1 = Buffer.from([0x81, 1, 0, 0, 0b01100, 0, 0, 0]);
     const kinds = [
       (noise: Buffer) => noise,
       // One signature's place before the noise lets it reach the message decoder.
@@ -83,6 +110,7 @@ test(
       // A header, a count and the sender lead it to the accounts; a version before them, to the lookups.
       (noise: Buffer) => signedBy(alice, Buffer.concat([headed([1, 0, 0, 2]), noise])),
       (noise: Buffer) => signedBy(alice, Buffer.concat([headed([0x80, 1, 0, 0, 2]), noise])),
+      (noise: Buffer) => Buffer.from(signedMessage(Buffer.concat([version1, noise])), "base64"),
       // A whole message whose instructions are noise.
       (noise: Buffer) =>
         signedBy(
@@ -138,13 +166,13 @@ async function expectOnlyThePayment(verified: VerifiedPayment, payment: Declared
 test(
   "W3: whatever byte of a payment its own sender changes by a bit, only the declared amount can move",
   async () => {
-    const { alice } = scene;
     let judged = 0;
     let accepted = 0;
-    for (const { payment, bytes } of await specimens()) {
-      for (let at = 65; at < bytes.length; at += 1) {
-        const message = flipped(bytes, at * 8 + (at % 8)).subarray(65);
-        const verifying = scene.ledger.verifyPayment(wire(message, [signatureOf(message, alice)]), payment);
+    for (const { payment, ...specimen } of await specimens()) {
+      const whole = messageOf({ payment, ...specimen });
+      for (let at = 0; at < whole.length; at += 1) {
+        const message = flipped(whole, at * 8 + (at % 8));
+        const verifying = scene.ledger.verifyPayment(signedMessage(message), payment);
         // A blockhash that no node knows is asked for again for two seconds.
         await elapsed(scene.clock, verifying, 500);
         const answer = await verifying;
@@ -154,7 +182,7 @@ test(
         await expectOnlyThePayment(answer.verified, payment);
       }
     }
-    // Some bits only say which accounts are writable.
+    // Some bits only say which accounts are writable, or how much version 1 may compute and load.
     expect(accepted).toBeGreaterThan(0);
     expect(accepted / judged).toBeLessThan(0.03);
   },
@@ -203,9 +231,11 @@ test(
     const blockhash = await scene.blockhash();
     let accepted = 0;
     await fc.assert(
-      fc.asyncProperty(list, fc.nat({ max: 4 }), async (instructions, readonly) => {
-        const message = rawMessage({ header: [1, 0, readonly], keys, blockhash, instructions });
-        const answer = await scene.ledger.verifyPayment(wire(message, [signatureOf(message, alice)]), usdc);
+      fc.asyncProperty(list, fc.nat({ max: 4 }), fc.boolean(), async (instructions, readonly, isLater) => {
+        const parts = { header: [1, 0, readonly] as const, keys, blockhash, instructions };
+        const settings = { mask: 0b01100, values: [...u32(400_000), ...u32(64 * 1024 * 1024)] };
+        const message = isLater ? rawVersion1({ ...parts, ...settings }) : rawMessage(parts);
+        const answer = await scene.ledger.verifyPayment(signedMessage(message), usdc);
         if ("refused" in answer) return;
         accepted += 1;
         const seen = await scene.ledger.statuses([answer.verified.signature]);

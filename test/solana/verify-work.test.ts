@@ -5,8 +5,8 @@ import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { afterEach, expect, vi } from "vitest";
 import type { Address } from "../../src/address.ts";
 import type { DeclaredPayment } from "../../src/ledger/ledger.ts";
-import type { Fetch } from "../../src/solana/index.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
+import { oddEndpoint } from "../kit/odd-endpoints.ts";
 import { keyOf, rawMessage, signatureOf, signed, verdict, wire } from "./signed-transaction.ts";
 import { instruction, type VerifyScene } from "./verify-scene.ts";
 import { verifyTest as test } from "./verify-test.ts";
@@ -37,12 +37,8 @@ test("H21: text longer than any transaction's is too_large without being decoded
 test("H21: no node is asked before the bytes are a transaction that the sender has signed", async ({
   scene,
 }) => {
-  const asked: unknown[] = [];
-  const counting: Fetch = async (url, init) => {
-    asked.push(init?.body);
-    return await scene.chain.fetch(url, init);
-  };
-  const ledger = scene.ledgerOf([{ url: "http://local", fetch: counting }]);
+  const { calls: asked, option } = oddEndpoint(scene.chain, "local");
+  const ledger = scene.ledgerOf([option]);
   const { alice, mallory, sol, usdc, paySol } = scene;
   const good = await signed(scene, { signers: [alice], instructions: [paySol()] });
   const message = Buffer.from(good, "base64").subarray(65);

@@ -1,25 +1,33 @@
 /** N13: both modes on a Solana node that nobody here wrote, over its JSON-RPC and by the machine's clock. */
+import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPaymentService, type PaymentService } from "../../src/index.ts";
 import { SOL_MINT } from "../../src/address.ts";
 import { fixedPrices } from "../../src/payments/prices/prices.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger, systemClock } from "../../src/runtime.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import { FeeMarket } from "../kit/fee-market.ts";
+import { NodeProxy } from "../kit/node-proxy.ts";
+import { allOf, everyFifth, everySecond, ODD_ANSWERS, pool, sendLimit } from "../kit/odd-endpoints.ts";
 import { SCOPES } from "../../src/payments/accounts/caller.ts";
 import { units } from "../kit/private-fixture.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
+import { bytesOfVersion1 } from "../kit/version-1.ts";
+import { wayToSurfpool } from "./lagging-node.ts";
 import { HAS_SURFPOOL, surfnet, type SurfnetWallet, type SurfnetWorld } from "./surfnet.ts";
 
 const SOL = 1_000_000_000n;
+/** What no block takes. */
+const HOPELESS = 10n ** 9n;
 const WITHIN = { timeout: 30_000, interval: 100 };
 
 // Where there is no addon for a machine the run tells these tests as skipped.
 describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
   let node: SurfnetWorld;
   let market: FeeMarket;
+  let proxy: NodeProxy;
   let service: PaymentService;
   let caller: Awaited<ReturnType<typeof customer>>;
   let alice: SurfnetWallet;
@@ -32,7 +40,8 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
 
   beforeAll(async () => {
     node = await surfnet();
-    market = new FeeMarket(fetch);
+    market = new FeeMarket();
+    proxy = new NodeProxy((own) => (own === undefined ? fetch : wayToSurfpool(own)), market.rule);
     alice = await node.wallet({ lamports: 10n * SOL, usdc: 1_000_000_000n });
     bob = await node.wallet({ lamports: SOL });
     const sponsor = await node.wallet({ lamports: 1_000n * SOL });
@@ -40,7 +49,10 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
     const { USDC, USDT } = node.mints;
     service = createPaymentService({
       storage: memoryStorage(),
-      ledger: solanaLedger({ endpoints: [{ url: node.rpcUrl, fetch: market.fetch }], logger: silentLogger }),
+      ledger: solanaLedger({
+        endpoints: [{ url: node.rpcUrl, fetch: proxy.fetch }],
+        logger: silentLogger,
+      }),
       masterSecrets: [TEST_MASTER_SECRET],
       stablecoins: node.mints,
       ledgerPollMs: 200,
@@ -62,9 +74,12 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
 
   const statusOf = async (id: string): Promise<string> => (await service.transaction(caller, id)).status;
 
-  async function privateOrder(recipients: { address: string; amount: string }[]) {
+  async function privateOrder(
+    recipients: { address: string; amount: string }[],
+    asset: "SOL" | "USDC" = "USDC",
+  ) {
     const amount = String(recipients.reduce((sum, each) => sum + Number(each.amount), 0));
-    const order = { inputAsset: "USDC", outputAsset: "USDC", amount, mode: "private", recipients } as const;
+    const order = { inputAsset: asset, outputAsset: asset, amount, mode: "private", recipients } as const;
     const { body: quote } = await service.createQuote(caller, order);
     const { body } = await service.createTransaction(caller, {
       type: recipients.length === 1 ? "send" : "payroll",
@@ -77,27 +92,95 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
     return body;
   }
 
-  test.for(["SOL", "USDC"] as const)("a wallet sends %s, and pays the fee that was quoted", async (asset) => {
-    const recipients = [{ address: bob.address, amount: "0.5" }];
-    const inputs = {
-      inputAsset: asset,
-      outputAsset: asset,
-      amount: "0.5",
-      sender: alice.address,
-      recipients,
-    };
+  /** Quotes, signs and posts a payment of the wallet's, and returns it with its quote. */
+  async function walletPayment(
+    asset: "SOL" | "USDC",
+    recipients: { address: string; amount: string }[],
+    version: { readonly transactionVersion?: 1 } = {},
+  ) {
+    const amount = String(recipients.reduce((sum, each) => sum + Number(each.amount), 0));
+    const sender = alice.address;
+    const inputs = { inputAsset: asset, outputAsset: asset, amount, sender, recipients, ...version };
     const { body: quote } = await service.createQuote(caller, inputs);
-    const signedTransaction = signPayment(Buffer.from(quote.transaction ?? "", "base64"), alice.secretKey);
+    const unsigned = Buffer.from(quote.transaction ?? "", "base64");
+    expect(unsigned[0]).toBe("transactionVersion" in version ? 0x81 : 1);
     const { body } = await service.createTransaction(caller, {
-      type: "send",
+      type: recipients.length === 1 ? "send" : "payroll",
       quoteId: quote.quoteId,
       sender: alice.address,
       recipients,
-      signedTransaction,
+      signedTransaction: signPayment(unsigned, alice.secretKey),
     });
-    await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
+    return { id: body.transactionId, quote };
+  }
+
+  test.for([
+    ["SOL", "a legacy transaction", {}],
+    ["USDC", "a legacy transaction", {}],
+    ["SOL", "a transaction of version 1", { transactionVersion: 1 }],
+    ["USDC", "a transaction of version 1", { transactionVersion: 1 }],
+  ] as const)("a wallet sends %s in %s, and pays the fee that was quoted", async ([asset, , version]) => {
+    const { id, quote } = await walletPayment(asset, [{ address: bob.address, amount: "0.5" }], version);
+    await expect.poll(() => statusOf(id), WITHIN).toBe("completed");
     expect(units(quote.fees.network, 9)).toBeGreaterThan(5_000n);
   });
+
+  test("N15: one payee of six closes its token account between the simulation and the landing: all are paid, by the bytes that the wallet signed", async () => {
+    const payees = await Promise.all([1, 2, 3, 4, 5, 6].map(() => node.wallet({ usdc: 1n })));
+    const [, , leaver] = payees;
+    if (leaver === undefined) throw new Error("there are six");
+    market.least = HOPELESS;
+    market.bids.clear();
+    const { id } = await walletPayment(
+      "USDC",
+      payees.map(({ address }) => ({ address, amount: "0.5" })),
+    );
+    await expect.poll(() => market.bids.size).toBeGreaterThan(0);
+    await node.closeTokens(leaver.address);
+    market.least = 0n;
+    await expect.poll(() => statusOf(id), WITHIN).toBe("completed");
+    for (const payee of payees) {
+      expect(await node.usdcOf(payee.address)).toBe(payee === leaver ? 500_000n : 500_001n);
+    }
+  });
+
+  test("N9: of a node every fifth of whose answers is odd no payment is refused or held up", async () => {
+    proxy.rule = everyFifth(ODD_ANSWERS);
+    const { id } = await walletPayment("USDC", [{ address: bob.address, amount: "0.25" }]);
+    await expect.poll(() => statusOf(id), WITHIN).toBe("completed");
+    const carol = await node.wallet({});
+    const body = await privateOrder([{ address: carol.address, amount: "2" }]);
+    await node.fundTokens(body.ephemeralAddress, units(body.depositAmount, 6));
+    await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
+    expect(await node.usdcOf(carol.address)).toBe(2_000_000n);
+    proxy.rule = market.rule;
+  });
+
+  test("N3, N4: behind a pool that lags 5 slots and takes two sends a second payments of either mode end", async () => {
+    proxy.rule = allOf(sendLimit(systemClock, 2), pool(everySecond(5)));
+    const payments = await Promise.all(
+      ["0.01", "0.02", "0.03"].map((amount) => walletPayment("SOL", [{ address: bob.address, amount }])),
+    );
+    for (const { id } of payments) await expect.poll(() => statusOf(id), WITHIN).toBe("completed");
+    const dave = await node.wallet({});
+    const body = await privateOrder([{ address: dave.address, amount: "2" }]);
+    await node.fundTokens(body.ephemeralAddress, units(body.depositAmount, 6));
+    await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
+    expect(await node.usdcOf(dave.address)).toBe(2_000_000n);
+    proxy.rule = market.rule;
+  });
+
+  test(
+    "N6: a wallet pays as many as a quote of version 1 takes, none of whom has a token account",
+    { timeout: 60_000 },
+    async () => {
+      const payees = await Promise.all(Array.from({ length: 8 }, () => node.wallet({})));
+      const recipients = payees.map(({ address }) => ({ address, amount: "1.5" }));
+      const { id } = await walletPayment("USDC", recipients, { transactionVersion: 1 });
+      await expect.poll(() => statusOf(id), WITHIN).toBe("completed");
+      for (const { address } of payees) expect(await node.usdcOf(address)).toBe(1_500_000n);
+    },
+  );
 
   test(
     "a private payroll pays every recipient out of an address of its own",
@@ -111,6 +194,30 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
       await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
       for (const { address } of payees.slice(1)) expect(await node.usdcOf(address)).toBe(1_500_000n);
       expect((await node.usdcOf(bob.address)) - before).toBe(1_500_000n);
+    },
+  );
+
+  test(
+    "N6: a deposit in a transaction of version 1 is read, and the order is paid",
+    { timeout: 60_000 },
+    async () => {
+      const [carol, dave] = [
+        await node.wallet({ lamports: 10n * SOL }),
+        await node.wallet({ lamports: SOL }),
+      ];
+      const body = await privateOrder([{ address: dave.address, amount: "2" }], "SOL");
+      const deposit = SystemProgram.transfer({
+        fromPubkey: new PublicKey(carol.address),
+        toPubkey: new PublicKey(body.ephemeralAddress),
+        lamports: units(body.depositAmount, 9),
+      });
+      const blockhash = await node.blockhash();
+      const bytes = bytesOfVersion1({ signers: [carol], instructions: [deposit], blockhash });
+      const ledger = solanaLedger({ endpoints: [node.rpcUrl] });
+      await ledger.broadcast(bytes);
+      await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
+      expect((await ledger.balances(dave.address)).lamports).toBe(3n * SOL);
+      await ledger.close();
     },
   );
 

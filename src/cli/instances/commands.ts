@@ -149,7 +149,8 @@ async function watchPage(make: () => Promise<string>, print: Print): Promise<nev
   let shown: string | null = null;
   for (;;) {
     const page = await make();
-    if (page !== shown) print(process.stdout.isTTY ? `${CLEAR}${page}` : page);
+    if (page !== shown && process.stdout.isTTY) process.stdout.write(CLEAR);
+    if (page !== shown) print(page);
     shown = page;
     await systemClock.sleep(LOOK_EVERY_MS);
   }

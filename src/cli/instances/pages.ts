@@ -11,20 +11,12 @@ import { BORN, MIGRATED } from "../../engine/chart.ts";
 import { causeSentence } from "../../inspector/cause-words.ts";
 import { isoDate } from "../../inspector/show-values.ts";
 import { table } from "../table.ts";
+import { inOneLine } from "../terminal-text.ts";
 
 const MAX_CELL = 100;
 
-/** Stored text may hold what a terminal obeys, such as an escape sequence. */
-// oxlint-disable-next-line eslint/no-control-regex -- these characters are what is looked for
-const CONTROL = /[\u0000-\u001F\u007F-\u009F]/g;
-
-/** The same, but for the ends of lines. */
-// oxlint-disable-next-line eslint/no-control-regex -- these characters are what is looked for
-const CONTROL_IN_LINES = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/g;
-
 function cell(text: string): string {
-  const printable = text.replaceAll(CONTROL, "?");
-  return printable.length > MAX_CELL ? `${printable.slice(0, MAX_CELL - 1)}…` : printable;
+  return text.length > MAX_CELL ? `${text.slice(0, MAX_CELL - 1)}…` : text;
 }
 
 const time = (at: number): string => isoDate(at) ?? "never";
@@ -111,9 +103,8 @@ export function instancePage(instance: InstanceView, pending: PendingWork, told:
     ...(error === undefined ? [] : [["error", plainJson(error)] as const]),
     ["context", plainJson(context)],
   ];
-  const lines = facts.map(([name, text]) => `${name.padEnd(10)}${text.replaceAll(CONTROL, "?")}`);
-  const parts = told.map((part) => part.replaceAll(CONTROL_IN_LINES, "?"));
-  return [lines.join("\n"), ...parts, pendingPage(pending)].join("\n\n");
+  const lines = facts.map(([name, text]) => `${name.padEnd(10)}${inOneLine(text)}`);
+  return [lines.join("\n"), ...told, pendingPage(pending)].join("\n\n");
 }
 
 function pendingPage({ timers, tasks, watches, children }: PendingWork): string {

@@ -54,6 +54,10 @@ const quote = named(
     slippageBps: z
       .int()
       .describe("How far below `outputAmount` a private swap may end, in hundredths of a percent."),
+    transactionVersion: z
+      .literal(1)
+      .describe("The version of `transaction`, where the quote asked for it.")
+      .exactOptional(),
     createdAt: time("When it was made."),
   }),
 ) satisfies z.ZodType<QuoteBody>;
@@ -121,6 +125,14 @@ export const createQuote = endpoint({
         amount: "25",
         sender: SENDER,
         recipients: [{ address: RECIPIENT, amount: "25" }],
+      },
+      largePayroll: {
+        inputAsset: "SOL",
+        outputAsset: "SOL",
+        amount: "0.5",
+        sender: SENDER,
+        recipients: [{ address: RECIPIENT, amount: "0.5" }],
+        transactionVersion: 1,
       },
       privateSwap: {
         inputAsset: "SOL",

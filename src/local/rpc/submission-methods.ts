@@ -2,14 +2,10 @@
 import { VersionedMessage } from "@solana/web3.js";
 import bs58 from "bs58";
 import { fundingTransaction } from "../funding.ts";
+import { mostBytes, VERSION_1 } from "../../solana/message-v1.ts";
 import type { Simulation } from "../bank.ts";
 import type { View } from "../chain-state.ts";
-import {
-  type DecodedTransaction,
-  decodeTransaction,
-  MalformedTransaction,
-  MAX_TRANSACTION_BYTES,
-} from "../transaction-bytes.ts";
+import { type DecodedTransaction, decodeTransaction, MalformedTransaction } from "../transaction-bytes.ts";
 import { describeTransactionError, type TransactionErrorJson } from "../transaction-errors.ts";
 import { feeFor } from "../fees.ts";
 import { encodeAccount } from "./account-data.ts";
@@ -163,8 +159,14 @@ export const submissionMethods: Readonly<Record<string, RpcHandler>> = {
   requestAirdrop,
 };
 
-/** Length of the encoded form of 1,232 bytes. Nothing longer is decoded: base58 takes quadratic time. */
-const MAX_ENCODED_LENGTH = { base58: 1683, base64: 1644 } as const;
+/**
+ * Length of the encoded form of the largest transaction: base58, which takes quadratic time, is for those of 1,232 bytes.
+ * Nothing longer is decoded.
+ */
+const MAX_ENCODED = {
+  base58: { length: 1683, bytes: mostBytes(0) },
+  base64: { length: 5464, bytes: mostBytes(VERSION_1) },
+} as const;
 
 /** Standard alphabet, padded: the forms that agave's decoder accepts. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -180,15 +182,15 @@ function readTransaction(encoded: string, encoding: unknown): DecodedTransaction
   }
 }
 
-/** Decodes at most 1,232 bytes. Throws -32602. */
+/** Decodes at most the bytes of a transaction. Throws -32602. */
 function readBytes(encoded: string, encoding: unknown): Uint8Array {
   if (encoding !== "base58" && encoding !== "base64") {
     throw invalidParams(`unsupported encoding: ${String(encoding)}. Supported encodings: base58, base64`);
   }
-  const max = MAX_ENCODED_LENGTH[encoding];
-  if (encoded.length > max) {
+  const most = MAX_ENCODED[encoding];
+  if (encoded.length > most.length) {
     throw invalidParams(
-      `${encoding} encoded transaction too large: ${encoded.length} bytes (max: encoded/raw ${max}/${MAX_TRANSACTION_BYTES})`,
+      `${encoding} encoded transaction too large: ${encoded.length} bytes (max: encoded/raw ${most.length}/${most.bytes})`,
     );
   }
   const bytes = encoding === "base58" ? bs58.decodeUnsafe(encoded) : decodeBase64(encoded);

@@ -1,4 +1,5 @@
 /** A landed transaction with its meta, in the encodings a caller may ask for. */
+import { MessageV1 } from "@solana/web3.js";
 import bs58 from "bs58";
 import type { AccountKeys } from "../account-keys.ts";
 import type { InnerInstruction } from "../bank.ts";
@@ -37,15 +38,18 @@ export function encodeParticipants(landed: LandedTransaction, config: RpcCallOpt
 }
 
 /**
- * The transaction's `version`, for callers that know of versions; a refusal for others when the version is not legacy.
+ * The transaction's `version`, for callers that know of it; a refusal for others when the version is not legacy.
  */
-function answeredVersion({ version }: LandedTransaction, config: RpcCallOptions): { version?: "legacy" | 0 } {
+function answeredVersion(
+  { version }: LandedTransaction,
+  config: RpcCallOptions,
+): { version?: LandedTransaction["version"] } {
   const supported = config["maxSupportedTransactionVersion"];
   if (supported === undefined || supported === null) {
     if (version !== "legacy") throw unsupportedVersion(version);
     return {};
   }
-  readCount(supported);
+  if (version !== "legacy" && version > readCount(supported)) throw unsupportedVersion(version);
   return { version };
 }
 
@@ -71,7 +75,8 @@ function signatures({ transaction }: LandedTransaction): string[] {
   return transaction.signatures.map((signature) => bs58.encode(signature));
 }
 
-function rawMessage({ transaction, staticKeys, version }: LandedTransaction): unknown {
+function rawMessage(landed: LandedTransaction): unknown {
+  const { transaction, staticKeys } = landed;
   const { message } = transaction;
   return {
     accountKeys: staticKeys,
@@ -83,12 +88,19 @@ function rawMessage({ transaction, staticKeys, version }: LandedTransaction): un
       data: bs58.encode(data),
       stackHeight: 1,
     })),
-    ...(version === "legacy" ? {} : { addressTableLookups: lookups({ transaction }) }),
+    ...partsOf(landed),
   };
 }
 
+/** The parts of a message that messages of other versions do not have. */
+function partsOf({ transaction, version }: LandedTransaction): object {
+  const { message } = transaction;
+  if (message instanceof MessageV1) return { transactionConfig: message.transactionConfig };
+  return version === "legacy" ? {} : { addressTableLookups: lookups({ transaction }) };
+}
+
 function parsedMessage(landed: LandedTransaction): unknown {
-  const { transaction, keys, version } = landed;
+  const { transaction, keys } = landed;
   const { message } = transaction;
   return {
     accountKeys: describedKeys(landed),
@@ -96,7 +108,7 @@ function parsedMessage(landed: LandedTransaction): unknown {
     instructions: message.compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) =>
       describeCompiled({ programIdIndex, accounts: accountKeyIndexes, data }, keys, 1),
     ),
-    ...(version === "legacy" ? {} : { addressTableLookups: lookups({ transaction }) }),
+    ...partsOf(landed),
   };
 }
 

@@ -1,14 +1,16 @@
 /** API keys: `ps_live_<id>_<secret>_<checksum>`, shown once, stored hashed, compared in constant time. */
 import { commitOne } from "../../../storage/decided.ts";
 import { timingSafeEqual } from "node:crypto";
+import { z } from "zod";
 import { holderOf, readNetwork, type NetworkAddress } from "../../networks.ts";
-import type { ApiKeyRecord, Tier } from "../tables/identity.ts";
+import type { ApiKeyRecord } from "../tables/identity.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
-import { InvalidOptions } from "../../options.ts";
+import { checkOptions, InvalidOptions, optionsWith } from "../../options.ts";
 import type { Clock, Logger, Random } from "../../runtime.ts";
 import { SCOPES, type Caller, type Scope } from "./caller.ts";
 import { newId, sha256Hex } from "../ids.ts";
+import { shownWords } from "../shown-words.ts";
 import { LastUseWriter } from "./last-use.ts";
 
 /** `live` keys move real money and are refused off mainnet; `test` keys are refused on it. */
@@ -68,15 +70,18 @@ export interface ListedKey {
   readonly lastUsedAt: number | null;
 }
 
+const newAccount = optionsWith({
+  /** 1 to 200 characters, none of them invisible or a control character. */
+  name: shownWords,
+  tier: z.enum(["free", "pro", "enterprise"]),
+});
+
 /** Options of `createAccount`. */
-export interface NewAccount {
-  readonly name: string;
-  readonly tier: Tier;
-}
+export type NewAccount = z.input<typeof newAccount>;
 
 /** Accounts and their keys. */
 export interface ApiKeys {
-  /** Opens an account; its id is new. */
+  /** Opens an account; its id is new. Throws `InvalidOptions` for a name with invisible characters. */
   createAccount(account: NewAccount): Promise<{ accountId: string }>;
   /** Issues a key. Throws `InvalidOptions`. */
   issueKey(key: IssueKey): Promise<IssuedKey>;
@@ -143,8 +148,9 @@ export class StoredApiKeys implements ApiKeys {
     this.#lastUse = new LastUseWriter(parts);
   }
 
-  async createAccount({ name, tier }: NewAccount): Promise<{ accountId: string }> {
+  async createAccount(account: NewAccount): Promise<{ accountId: string }> {
     const { clock, random } = this.#parts;
+    const { name, tier } = checkOptions("createAccount", newAccount, account);
     const createdAt = clock.now();
     const id = newId("acct", createdAt, random);
     await this.#insert({ table: "accounts", insert: { id, name, tier, createdAt } });

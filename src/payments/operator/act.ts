@@ -5,7 +5,7 @@ import type { PaymentWrite } from "../payment-storage.ts";
 import type { Clock, Random } from "../../runtime.ts";
 import { newId } from "../ids.ts";
 import { OperatorRefused } from "./operator-refused.ts";
-import { shownName, shownWords } from "./who-acts.ts";
+import { shownName, shownWords } from "../shown-words.ts";
 
 /** Every act that the audit log knows. */
 export type ActName =

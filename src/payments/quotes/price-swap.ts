@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { QuoteRecord } from "../tables/orders.ts";
 import { addressOf, type Address } from "../../address.ts";
 import { agingTime } from "../../clock-trust.ts";
-import { PaymentError } from "../../errors.ts";
+import { routingOff } from "../../errors.ts";
 import type { UnsignedTransaction } from "../../ledger/routing.ts";
 import { joinTransaction } from "../../ledger/wire-format.ts";
 import { ledgerMint, smallestAmount, type Token } from "../assets/assets.ts";
@@ -58,10 +58,10 @@ export class SwapPricing {
     this.#with = parts;
   }
 
-  /** The price at the time `now`. Throws `INSUFFICIENT_LIQUIDITY` without a provider to swap with. */
+  /** The price at the time `now`. Throws `ROUTING_UNAVAILABLE` off without a provider to swap with. */
   async price(pair: SwapPair, inputs: QuoteInput, now: number): Promise<PricedQuote> {
     const { swapper: provider } = this.#with;
-    if (provider === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
+    if (provider === null) throw routingOff();
     const asked = { ...pair, provider, inputs, now };
     return inputs.mode === "private" ? this.#pricePrivate(asked) : this.#priceWallet(asked);
   }
@@ -142,10 +142,7 @@ export class SwapPricing {
 
   async #privateFees({ provider, give, get, inputs }: SwapPriceRequest): Promise<PrivateSwapFees> {
     const { ledger, pricing } = this.#with;
-    if (pricing === null) {
-      throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });
-    }
-    if (provider.direct === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
+    if (pricing === null || provider.direct === null) throw routingOff();
     const { sponsor, treasury, feeBps } = pricing.terms;
     const pricedAccounts = await this.#accountsToMake({ give, get }, inputs.sender);
     const parties = { sponsor: sponsor.address, treasury, desk: provider.direct };

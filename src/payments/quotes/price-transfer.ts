@@ -1,7 +1,7 @@
 /** The price of moving an asset as it is: a send or a payroll. */
 import { createHash } from "node:crypto";
 import type { Address } from "../../address.ts";
-import { PaymentError } from "../../errors.ts";
+import { PaymentError, routingOff } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMint, type Token } from "../assets/assets.ts";
 import { refuseTooLarge } from "../assets/largest-sum.ts";
@@ -31,9 +31,7 @@ export class TransferPricing {
   async #pricePrivate(asset: Token, inputs: QuoteInput): Promise<PricedQuote> {
     const { pricing } = this.#with;
     const { amount, recipients } = inputs;
-    if (pricing === null) {
-      throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });
-    }
+    if (pricing === null) throw routingOff();
     if ((recipients?.length ?? 1) > pricing.terms.mostRecipients) {
       throw badRecipients(`at most ${pricing.terms.mostRecipients} recipients`);
     }
@@ -46,19 +44,31 @@ export class TransferPricing {
   /** The price of a quote's inputs now, and the transaction that pays it where there is enough to build one. */
   async #priceWallet(asset: Token, inputs: QuoteInput): Promise<PricedQuote> {
     const { ledger } = this.#with;
-    const { id, amount, sender, recipients } = inputs;
+    const { id, amount, sender, recipients, transactionVersion } = inputs;
     const mint = ledgerMint(asset);
+    if (transactionVersion === 1) await this.#expectVersion1(asset, inputs);
     const free = { routingFee: 0n, pricedAccounts: 0 };
     if (sender === null || recipients === null) {
       const cost = await ledger.paymentCost(mint, addressesOf(inputs)).catch(tooManyRecipients);
       return { ...sameAsset(amount, amount, { ...cost, ...free }), transaction: null };
     }
     const transfers = recipients.map((leg) => ({ recipient: leg.address, amount: leg.amount }));
-    const payment = { sender, mint, decimals: asset.decimals, transfers };
+    const version = transactionVersion === null ? {} : { transactionVersion };
+    const payment = { sender, mint, decimals: asset.decimals, transfers, ...version };
     const built = await ledger.buildPayment(payment, referenceOf(id)).catch(tooManyRecipients);
     const { networkFee, rent, bytes } = built;
     const transaction = Buffer.from(bytes).toString("base64");
     return { ...sameAsset(amount, amount, { networkFee, rent, ...free }), transaction };
+  }
+
+  async #expectVersion1(asset: Token, { recipients }: QuoteInput): Promise<void> {
+    const { ledger } = this.#with;
+    const most = ledger.mostRecipients(ledgerMint(asset));
+    if ((recipients?.length ?? 0) > most) {
+      throw badRecipients(`at most ${most} recipients in a transaction of version 1 in ${asset.symbol}`);
+    }
+    if (await ledger.takesVersion1()) return;
+    throw badField("transactionVersion", "the chain does not take transactions of version 1");
   }
 }
 
@@ -91,5 +101,9 @@ function tooManyRecipients(error: unknown): never {
 }
 
 function badRecipients(message: string): PaymentError {
-  return new PaymentError("VALIDATION_ERROR", { fields: [{ path: "recipients", message }] });
+  return badField("recipients", message);
+}
+
+function badField(path: string, message: string): PaymentError {
+  return new PaymentError("VALIDATION_ERROR", { fields: [{ path, message }] });
 }

@@ -13,6 +13,7 @@ export type QuoteInput = Pick<
   | "sender"
   | "recipients"
   | "slippageBps"
+  | "transactionVersion"
   | "createdAt"
 > & {
   /** The requested amount: in swaps base units of the given asset, otherwise of the asset that recipients receive. */

@@ -37,6 +37,8 @@ export interface QuoteBody extends RefreshedQuoteBody {
   readonly feeAsset: string;
   readonly mode: "wallet" | "private";
   readonly slippageBps: number;
+  /** The version of the transaction to sign, where the quote asked for one. */
+  readonly transactionVersion?: 1;
   readonly createdAt: string;
 }
 
@@ -67,6 +69,7 @@ export function quoteBody(assets: Assets, quote: QuoteRecord, shown: Shown): Quo
     feeAsset: assets.named(quote.feeMint).symbol,
     mode: quote.mode,
     slippageBps: quote.slippageBps,
+    ...(quote.transactionVersion === null ? {} : { transactionVersion: quote.transactionVersion }),
     createdAt: isoTime(quote.createdAt),
   };
 }

@@ -15,7 +15,14 @@ type ParsedQuoteRequest = z.output<typeof quoteRequest>;
 /** The inputs of a quote that the caller decides. */
 type QuoteRequestInput = Pick<
   QuoteInput,
-  "mode" | "inputMint" | "outputMint" | "amount" | "sender" | "recipients" | "slippageBps"
+  | "mode"
+  | "inputMint"
+  | "outputMint"
+  | "amount"
+  | "sender"
+  | "recipients"
+  | "slippageBps"
+  | "transactionVersion"
 >;
 
 /** Throws the refusal that belongs to the field. */
@@ -26,14 +33,18 @@ export function readQuoteInputs(assets: Assets, request: ParsedQuoteRequest): Qu
   if (give.mint !== get.mint && request.recipients !== undefined) {
     throw badRecipients("a swap pays its sender, and how much is what the quote will tell");
   }
+  const { mode, slippageBps, transactionVersion = null } = request;
+  if (transactionVersion !== null && (mode === "private" || give.mint !== get.mint)) {
+    throw badField("transactionVersion", "only of a send or a payroll in wallet mode");
+  }
   const recipients = readRecipients(give, amount, request);
   if (amount < smallestAmount(give)) {
     const minimum = formatAmount(smallestAmount(give), give.decimals);
     throw new PaymentError("AMOUNT_TOO_SMALL", { minimum });
   }
-  const { mode, slippageBps } = request;
   const sender = request.sender ?? null;
-  return { mode, inputMint: give.mint, outputMint: get.mint, amount, sender, recipients, slippageBps };
+  const mints = { inputMint: give.mint, outputMint: get.mint };
+  return { mode, ...mints, amount, sender, recipients, slippageBps, transactionVersion };
 }
 
 function readRecipients(
@@ -62,5 +73,9 @@ export function askedBy({
 }
 
 function badRecipients(message: string): PaymentError {
-  return new PaymentError("VALIDATION_ERROR", { fields: [{ path: "recipients", message }] });
+  return badField("recipients", message);
+}
+
+function badField(path: string, message: string): PaymentError {
+  return new PaymentError("VALIDATION_ERROR", { fields: [{ path, message }] });
 }

@@ -33,6 +33,8 @@ export const quotes = defineTable("quotes", {
     slippageBps: "integer",
     /** The price impact in percent, as decimal text. */
     priceImpact: "text",
+    /** Wallet mode: 1 where the transaction to sign is of version 1; null for a legacy one. */
+    transactionVersion: column<1 | null>("integer?"),
     sender: column<Address | null>("text?"),
     /** Bound recipients, null when the quote left them open. */
     recipients: column<readonly RecipientShare[] | null>("json?"),
@@ -48,6 +50,7 @@ export const quotes = defineTable("quotes", {
     /** The transaction that used the quote up. */
     usedBy: "text?",
   },
+  migrations: [{ add: { transactionVersion: null }, beside: true }],
 });
 
 export interface QuoteRecord extends Row<typeof quotes> {}

@@ -2,7 +2,7 @@
 import type { PaymentTables } from "../tables.ts";
 import type { TransactionRecord } from "../tables/orders.ts";
 import type { Engine } from "../../engine/index.ts";
-import { PaymentError } from "../../errors.ts";
+import { PaymentError, routingOff } from "../../errors.ts";
 import type { Caller } from "../accounts/caller.ts";
 import type { PrivateTransferWorkflow } from "../private/private-transfer-workflow.ts";
 import type { ServiceContext } from "../service-context.ts";
@@ -70,7 +70,7 @@ async function sendCancel(
 ): ReturnType<typeof engine.send> {
   const { id, mode, status } = transaction;
   if (mode === "wallet") return engine.send(transfers, id, { type: "CANCEL" });
-  if (orders === null) throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });
+  if (orders === null) throw routingOff();
   // The watcher looks at final blocks only; money that is on its way is already too much to cancel.
   if (status === "pending" && (await hasDeposit(transaction))) {
     await engine.send(orders, id, { type: "DEPOSIT_SEEN" });

@@ -2,7 +2,7 @@
 import { commitOne } from "../../../storage/decided.ts";
 import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { isPaymentError, PaymentError } from "../../errors.ts";
+import { isPaymentError, routingOff } from "../../errors.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { sha256Hex } from "../ids.ts";
@@ -114,9 +114,7 @@ export class TransactionAcceptance {
     const { acceptOrder, acceptSwap, acceptTransfer } = this.#with;
     const { mode, type } = request.declared;
     if (mode === "wallet") return (type === "swap" ? acceptSwap : acceptTransfer)(request);
-    if (acceptOrder === null) {
-      throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });
-    }
+    if (acceptOrder === null) throw routingOff();
     return acceptOrder(request);
   }
 

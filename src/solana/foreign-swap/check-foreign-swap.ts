@@ -49,6 +49,7 @@ export async function checkForeignSwap(
   if ("refused" in decoding) return { refused: "undecodable" };
   const { decoded } = decoding;
   const { message, messageBytes } = decoded;
+  if (message.version === 1) return { refused: "undecodable" };
   if (message.staticAccountKeys[0]?.toBase58() !== swap.taker) return { refused: "fee_payer" };
   if (message.header.numRequiredSignatures !== 1) return { refused: "signers" };
   const instructions = await resolveInstructions(nodes, decoded);
@@ -72,7 +73,7 @@ export async function checkForeignSwap(
     firstSlot: window.firstSlot,
     // What else leaves with the fee, such as a tip, is a cost to the taker all the same.
     networkFee: run.spent > fee ? run.spent : fee,
-    priorityFee: priorityFee(instructions.map(readInstruction)),
+    priorityFee: priorityFee(message, instructions.map(readInstruction)),
     markerRent: unasked(0n),
   };
   return { checked: follows([run, fee, instructions], () => ({ unsigned, rent: run.rent })) };

@@ -5,15 +5,13 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { addressOf, type Address } from "../../address.ts";
 import { isSignedBy } from "../../ed25519.ts";
-import { splitTransaction } from "../../ledger/wire-format.ts";
+import { splitTransaction, VERSION_1 } from "../../ledger/wire-format.ts";
 import { expectShape } from "../endpoint-failure.ts";
 import { addressShape, amountShape } from "./account.ts";
 
-// Versions from 1 on put the message first and the signatures behind it; its second byte counts them.
-const VERSION_1 = 0x81;
-const SIGNATURE_BYTES = 64;
 const KEY_BYTES = 32;
-// Before its keys stand the version, three counts, the mask of its settings, the blockhash, and two more counts.
+// Before the keys of a message of version 1 stand the version, three counts, the mask of its settings, the blockhash, and
+// two more counts, of which the second is that of the keys.
 const KEYS_OF_VERSION_1 = 1 + 3 + 4 + 32 + 2;
 
 /** The chain's error in its JSON form; null for success. A missing field is not a success. */
@@ -101,9 +99,9 @@ export function writtenAccounts(bytes: Uint8Array): readonly Address[] {
 
 /** Reads the message's own keys. */
 export function participantsOf(bytes: Uint8Array): Participants {
-  const { header, staticAccountKeys } = VersionedMessage.deserialize(taken(bytes).message);
-  const accounts = staticAccountKeys.map((key) => addressOf(key.toBytes()));
-  return { accounts, signers: accounts.slice(0, header.numRequiredSignatures) };
+  const { signers, keys } = keysOf(taken(bytes).message);
+  const accounts = keys.map(addressOf);
+  return { accounts, signers: accounts.slice(0, signers) };
 }
 
 /**
@@ -116,43 +114,40 @@ export function expectSigned(bytes: Uint8Array, signature: string): void {
 
 function isSigned(bytes: Uint8Array): boolean {
   const { signatures, message } = taken(bytes);
-  const keys = signerKeys(message);
+  const { signers, keys } = keysOf(message);
   const isGood = (signature: Uint8Array, index: number): boolean => {
     const key = keys[index];
     return key !== undefined && isSignedBy(key, message, signature);
   };
-  return signatures.length === keys.length && signatures.every(isGood);
+  return signatures.length === signers && signatures.every(isGood);
 }
 
-/** The signers' keys of a message of any version: web3.js cannot read version 1. */
-function signerKeys(message: Uint8Array): readonly Uint8Array[] {
+/** Keys that a message names, those of its signers first. */
+interface MessageKeys {
+  readonly signers: number;
+  readonly keys: readonly Uint8Array[];
+}
+
+/** Of a message of version 1 nothing else is read: a setting that is made later than this program changes no key. */
+function keysOf(message: Uint8Array): MessageKeys {
   if (message[0] === VERSION_1) {
-    return Array.from({ length: message[1] ?? 0 }, (_, index) => {
+    const count = message[KEYS_OF_VERSION_1 - 1] ?? 0;
+    const keys = Array.from({ length: count }, (_, index) => {
       const start = KEYS_OF_VERSION_1 + index * KEY_BYTES;
       return message.slice(start, start + KEY_BYTES);
     });
+    expectShape(
+      keys.every(({ length }) => length === KEY_BYTES),
+      "transaction",
+    );
+    return { signers: message[1] ?? 0, keys };
   }
   const { header, staticAccountKeys } = VersionedMessage.deserialize(message);
-  return staticAccountKeys.slice(0, header.numRequiredSignatures).map((key) => key.toBytes());
+  return { signers: header.numRequiredSignatures, keys: staticAccountKeys.map((key) => key.toBytes()) };
 }
 
-function taken(bytes: Uint8Array): {
-  readonly signatures: readonly Uint8Array[];
-  readonly message: Uint8Array;
-} {
-  const split = bytes[0] === VERSION_1 ? splitLater(bytes) : splitTransaction(bytes);
+function taken(bytes: Uint8Array): NonNullable<ReturnType<typeof splitTransaction>> {
+  const split = splitTransaction(bytes);
   expectShape(split !== null, "transaction");
   return split;
-}
-
-function splitLater(bytes: Uint8Array): ReturnType<typeof splitTransaction> {
-  const count = bytes[1] ?? 0;
-  const end = bytes.length - count * SIGNATURE_BYTES;
-  if (count === 0 || end <= 0) return null;
-  return {
-    signatures: Array.from({ length: count }, (_, index) =>
-      bytes.slice(end + index * SIGNATURE_BYTES, end + (index + 1) * SIGNATURE_BYTES),
-    ),
-    message: bytes.slice(0, end),
-  };
 }

@@ -13,9 +13,7 @@ import {
 import { readOwnedAccounts, type OwnedAccount } from "./owned-accounts.ts";
 import type { RpcCall } from "./rpc-call.ts";
 
-/**
- * The newest transaction version known to web3.js 1.99; a request that names no version gets legacy transactions only.
- */
+/** The newest version that is read here; a request that names no version gets legacy transactions only. */
 const NEWEST_TRANSACTION_VERSION = 1;
 
 const count = z.int().nonnegative();

@@ -1,6 +1,7 @@
 /** The ledger contract on building payments and on what they cost. */
 import assert from "node:assert/strict";
-import { promise, type LedgerContractCase } from "./contract.ts";
+import type { WantedPayment } from "../../../src/ledger/ledger.ts";
+import { promise, type LedgerContractCase, type WorldWallet } from "./contract.ts";
 import { AMOUNT, native, only, PLENTY, ready, reference, settle, tokens, wealth } from "./payments.ts";
 
 const A_MINUTE = 60_000;
@@ -76,6 +77,33 @@ export const buildingCases: readonly LedgerContractCase[] = [
       await assert.rejects(world.ledger.buildPayment(payment, reference()), RangeError);
     }
   }),
+  promise(
+    "N6: where the chain takes version 1, a payment of that version lands as it was asked for, to as many as it may have",
+    async (world) => {
+      if (!(await world.ledger.takesVersion1())) return;
+      const from = await world.wallet({ native: 10n * PLENTY, tokens: 100n });
+      for (const mint of [null, world.token.mint]) {
+        const most = world.ledger.mostRecipients(mint);
+        const payees = await Promise.all(Array.from({ length: most + 1 }, () => world.wallet({})));
+        const wanted = (to: readonly WorldWallet[]): WantedPayment => ({
+          ...(mint === null ? native(from, from) : tokens(world, from, [])),
+          transfers: to.map(({ address }) => ({ recipient: address, amount: mint === null ? AMOUNT : 5n })),
+          transactionVersion: 1,
+        });
+        const before = await wealth(world, from.address);
+        const payment = wanted(payees.slice(1));
+        const { networkFee, rent } = await world.ledger.buildPayment(payment, reference());
+        await settle(world, await ready(world, from, payment));
+        const given = mint === null ? AMOUNT * BigInt(most) : 0n;
+        assert.equal(await wealth(world, from.address), before - given - networkFee - rent);
+        for (const { address } of payees.slice(1)) {
+          const { lamports, holdings } = await world.ledger.balances(address);
+          assert.equal(mint === null ? lamports : only(holdings).amount, mint === null ? AMOUNT : 5n);
+        }
+        await assert.rejects(world.ledger.buildPayment(wanted(payees), reference()), RangeError);
+      }
+    },
+  ),
   promise("two equal payments of one block are two payments by their references", async (world) => {
     const [from, to] = [await world.wallet({ native: PLENTY }), await world.wallet({ native: PLENTY })];
     const payment = native(from, to);

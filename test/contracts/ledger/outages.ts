@@ -27,8 +27,12 @@ type Gathering =
   | "rateLimited"
   | "takeSendPlace"
   | "time";
-type Question = Exclude<keyof Ledger, keyof RoutingLedger | "isOnCurve" | "readLimit" | "close" | Gathering>;
+type Question = Exclude<
+  keyof Ledger,
+  keyof RoutingLedger | "isOnCurve" | "mostRecipients" | "readLimit" | "close" | Gathering
+>;
 type Evidence =
+  | "takesVersion1"
   | "accountKinds"
   | "paymentCost"
   | "buildPayment"
@@ -64,6 +68,7 @@ function evidence(
 ): Record<Evidence, () => Promise<unknown>> {
   const text = Buffer.from(bytes).toString("base64");
   return {
+    takesVersion1: () => ledger.takesVersion1(),
     accountKinds: () => ledger.accountKinds([payment.sender]),
     paymentCost: () => ledger.paymentCost(token.mint, null),
     buildPayment: () => ledger.buildPayment(payment, reference()),

@@ -54,6 +54,7 @@ export const fullRows: Rows = {
     pricedAccounts: LATEST,
     slippageBps: 10_000,
     priceImpact: "0.1",
+    transactionVersion: 1,
     sender: ADDRESS,
     recipients: [
       { address: OTHER, amount: LARGEST },

@@ -1,7 +1,7 @@
 /** Breaks of what operators decide, and of what they are told. */
 import type { Break } from "../break.ts";
 
-const WHO_ACTS = "src/payments/operator/who-acts.ts";
+const WHO_ACTS = "src/payments/shown-words.ts";
 const HOST_PARTS = "src/payments/host-parts.ts";
 const SILENT = ["payments/silent-parts.test.ts"];
 const RESOLVING = ["payments/operator/resolve.test.ts"];
@@ -63,7 +63,7 @@ export const OPERATOR_BREAKS: readonly Break[] = [
     file: WHO_ACTS,
     text: '.replaceAll(/\\s/g, "")',
     replacement: "",
-    tests: ["payments/operator/who-acts.test.ts"],
+    tests: ["payments/shown-words.test.ts"],
   },
   {
     property: "a part that misses its deadline is silent until it answers",

@@ -65,7 +65,7 @@ export const WITNESS_BREAKS: readonly Break[] = [
   {
     property: "M32: every signature of a transaction is verified, not the first alone",
     file: "src/solana/rpc/landed-transaction.ts",
-    text: "signatures.length === keys.length && signatures.every(isGood)",
+    text: "signatures.length === signers && signatures.every(isGood)",
     replacement: "signatures.slice(0, 1).every(isGood)",
     tests: ["solana/routing/signed-by.test.ts"],
   },

@@ -158,16 +158,16 @@ export const WORD_BREAKS: readonly Break[] = [
   },
   {
     property: "a name that mixes alphabets that look alike is refused",
-    file: "src/payments/operator/who-acts.ts",
+    file: "src/payments/shown-words.ts",
     text: "alphabet.test(name)).length <= 1",
     replacement: "alphabet.test(name)).length <= 2",
-    tests: ["payments/operator/who-acts.test.ts"],
+    tests: ["payments/shown-words.test.ts"],
   },
   {
     property: "what is no id of a matter is refused by name",
     file: "src/payments/operator/resolve/resolve.ts",
     text: 'z.string("id: expected the id of a matter")',
     replacement: 'z.any({ error: "id: expected the id of a matter" })',
-    tests: ["payments/operator/who-acts.test.ts"],
+    tests: ["payments/shown-words.test.ts"],
   },
 ];

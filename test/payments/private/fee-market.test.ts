@@ -6,6 +6,7 @@ import { readPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import { withoutDead } from "../../../src/payments/purses/sponsor-allowance.ts";
 import { spentInADay, raisedBids } from "../../../src/payments/spending.ts";
 import { FeeMarket } from "../../kit/fee-market.ts";
+import { oddEndpoint } from "../../kit/odd-endpoints.ts";
 import { DAY, MINUTE, orderedAs, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest } from "./scene-test.ts";
 
@@ -17,12 +18,11 @@ interface MarketScene extends Scene {
 
 const test = sceneTest.extend("inMarket", async ({ open }) => {
   return async (routing: Partial<PrivateRoutingOptions> = {}): Promise<MarketScene> => {
-    let market: FeeMarket | undefined;
+    const market = new FeeMarket();
     const way = { isOpen: true, isBusy: false, ceiling: 50_000n };
     const seen = new Set<string>();
     const world = await open({}, routing, ({ chain, ledgerOf }): Ledger => {
-      market = new FeeMarket(chain.fetch);
-      const ledger = ledgerOf([{ url: "http://market.example", fetch: market.fetch }]);
+      const ledger = ledgerOf([oddEndpoint(chain, "market", market.rule).option]);
       const shut = (): Promise<void> => Promise.reject(new LedgerUnavailable("the way is shut"));
       return {
         ...ledger,
@@ -35,7 +35,6 @@ const test = sceneTest.extend("inMarket", async ({ open }) => {
         },
       };
     });
-    if (market === undefined) throw new Error("a world is opened with its ledger");
     return { ...world, market, way };
   };
 });

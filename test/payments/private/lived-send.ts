@@ -2,6 +2,7 @@
 import bs58 from "bs58";
 import { formatAmount } from "../../../src/amount.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
+import { splitTransaction } from "../../../src/ledger/wire-format.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { signPayment, type Wallet } from "../../kit/chain-fixture.ts";
@@ -51,6 +52,7 @@ export async function postSend(
     amount: formatAmount(amount, decimalsOf(words.asset)),
     sender: sender.address,
     recipients,
+    ...(words.isVersion1 ? { transactionVersion: 1 } : {}),
   });
   const signedTransaction = signPayment(Buffer.from(quote.transaction ?? "", "base64"), sender.secretKey);
   const { body } = await service.createTransaction(caller, {
@@ -60,8 +62,9 @@ export async function postSend(
     recipients,
     signedTransaction,
   });
-  const bytes = Buffer.from(signedTransaction, "base64");
-  send.taken = { id: body.transactionId, signature: bs58.encode(bytes.subarray(1, 65)) };
+  const [signature = new Uint8Array()] =
+    splitTransaction(Buffer.from(signedTransaction, "base64"))?.signatures ?? [];
+  send.taken = { id: body.transactionId, signature: bs58.encode(signature) };
   if (!words.isSignedAgain) return;
   const again = signAgain(signedTransaction, sender.secretKey);
   await ledger.broadcast(Buffer.from(again, "base64"));

@@ -2,6 +2,7 @@
 import { NATIVE_MINT, TOKEN_PROGRAM_ID } from "@solana/spl-token";
 import bs58 from "bs58";
 import type { EndpointOptions } from "../../../src/solana/index.ts";
+import { signatureOf } from "../../../src/solana/rpc/landed-transaction.ts";
 import type { ChainFixture } from "../../kit/chain-fixture.ts";
 
 /** A call as a node receives it, and what the honest answer to it would be. Asking for that carries the call out. */
@@ -131,8 +132,7 @@ export function renamesSigners(stranger: string): Lie {
 /** It takes bytes, and gives them to nobody. */
 export const swallowsBytes: Lie = ({ method, params }) =>
   method === "sendTransaction"
-    ? // The first signature, behind the count of signatures, is the transaction's name.
-      Promise.resolve(bs58.encode(Buffer.from(String(params[0]), "base64").subarray(1, 65)))
+    ? Promise.resolve(signatureOf(Buffer.from(String(params[0]), "base64")))
     : undefined;
 
 /** It lists none of these transactions. */

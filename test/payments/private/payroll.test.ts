@@ -7,7 +7,7 @@ import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { BY } from "../../kit/by.ts";
 import { byDepth, sampled } from "../../kit/thorough.ts";
-import { DAY, MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
+import { DAY, MINUTE, orderedAs, paymentsOf, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
 
@@ -103,6 +103,31 @@ test("P17: frozen after the simulation and before the landing, a payee still fai
     expect((await world.held(payee.address))[1]).toBe(payee === late ? 1n : 500_001n);
   }
   await world.passAndSettle(11 * MINUTE, 8);
+  await world.judge();
+});
+
+test("N15: one payee of six closes its token account between the simulation and the landing: where the address can pay for another all are paid, by the same bytes", async ({
+  open,
+}) => {
+  const world = await open();
+  const payees = payeesWith(world, 6, 0n);
+  const [, , leaver] = payees;
+  if (leaver === undefined) throw new Error("there are six");
+  const order = await payroll(world, payees);
+  await world.deposit(order.address, { lamports: 10_000_000n });
+  // What was simulated beside six accounts is dropped on its way; the same bytes arrive when there are five.
+  const lift = world.chain.faults.add(dropping);
+  await world.deposit(order.address, { usdc: order.due });
+  lift();
+  const [simulated] = await paymentsOf(world, order, "payout");
+  expect(simulated).toMatchObject({ status: "broadcast" });
+  await world.closeAccount(leaver, "USDC");
+  await world.passAndSettle(20_000, 6);
+  expect(await world.shown(order)).toMatchObject({
+    status: "completed",
+    signatures: readPlan(simulated?.plan ?? "{}").signatures,
+  });
+  for (const payee of payees) expect((await world.held(payee.address))[1]).toBe(500_000n);
   await world.judge();
 });
 

@@ -80,7 +80,7 @@ async function transactionsOf(chain: ShownChain, address: string): Promise<reado
     const page = before === undefined ? {} : { before };
     const rows = (await ask(chain, "getSignaturesForAddress", [address, page])) as { signature: string }[];
     for (const { signature } of rows) {
-      const asked = [signature, { maxSupportedTransactionVersion: 0 }];
+      const asked = [signature, { maxSupportedTransactionVersion: 1 }];
       found.push((await ask(chain, "getTransaction", asked)) as TransactionRow);
     }
     before = rows.at(-1)?.signature;

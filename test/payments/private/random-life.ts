@@ -26,6 +26,8 @@ export interface SendWords {
   readonly amount: number;
   /** Whether its sender also sends the same message under another signature, past the service. */
   readonly isSignedAgain: boolean;
+  /** Whether the transaction is one of version 1. */
+  readonly isVersion1: boolean;
 }
 
 /** How much is deposited, of what an order asks for. `rest` is what is still missing. */
@@ -121,6 +123,7 @@ const anySend: fc.Arbitrary<SendWords> = fc.record({
   asset: fc.constantFrom(...ASSETS),
   amount: anyAmount.map((amount) => amount + 1_000),
   isSignedAgain: fc.boolean(),
+  isVersion1: fc.boolean(),
 });
 
 type OfKind<Does extends Happening["does"]> = fc.Arbitrary<Extract<Happening, { does: Does }>>;

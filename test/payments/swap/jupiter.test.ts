@@ -9,7 +9,13 @@ import {
   createThawAccountInstruction,
   createTransferCheckedInstruction,
 } from "@solana/spl-token";
-import { PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
+import {
+  MessageV1,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+  VersionedTransaction,
+} from "@solana/web3.js";
 import { describe, expect } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
 import { jupiterProvider } from "../../../src/payments/swap-provider/jupiter-provider.ts";
@@ -24,6 +30,9 @@ import { swapTest } from "../../kit/swap-test.ts";
 import { elapsed } from "../../solana/scripted-node.ts";
 import { keyOf, land } from "../../solana/signed-transaction.ts";
 import { type Asked, type Lie, lyingNode, type LyingNode } from "../private/lying-nodes.ts";
+import { joinTransaction } from "../../../src/ledger/wire-format.ts";
+import { serializeMessage } from "../../../src/solana/message-v1.ts";
+import { ENOUGH } from "../../kit/version-1.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { type Draft, jupiterMarket, type JupiterMarket } from "./jupiter-market.ts";
 
@@ -367,6 +376,16 @@ describe("an order that is refused before its taker sees it", () => {
     });
   }
 
+  test("N10: an order in version 1, whose bids and sizes nobody here compares with its terms", async ({
+    scene,
+  }) => {
+    const { world, jupiter, caller, alice, faults } = scene;
+    const wanted = { sender: alice, give: "USDC", get: "USDT", amount: "100" };
+    jupiter.answer = (order) => ({ ...order, transaction: asVersion1(String(order["transaction"])) });
+    await expectRefusal(world.quote(caller, wanted), "INSUFFICIENT_LIQUIDITY", NONE);
+    expect(faults).toEqual(["undecodable"]);
+  });
+
   test("N10: SOL that is less than the least, by a lamport or by a tip", async ({ scene }) => {
     const { world, jupiter, caller, alice, faults } = scene;
     const wanted = { sender: alice, give: "USDC", get: "SOL", amount: "150" };
@@ -576,4 +595,14 @@ async function gainOf(
   const of = ({ sol, tokens }: typeof before): number =>
     Number(asset === "SOL" ? sol : (tokens.find(({ symbol }) => symbol === asset)?.balance ?? 0));
   return of(after) - of(before);
+}
+
+/** The same message in version 1, unsigned. */
+function asVersion1(transaction: string): string {
+  const { message } = VersionedTransaction.deserialize(Buffer.from(transaction, "base64"));
+  const { header, staticAccountKeys, recentBlockhash, compiledInstructions } = message;
+  const transactionConfig = { ...ENOUGH, priorityFee: 2_000, heapSize: null };
+  const parts = { header, staticAccountKeys, recentBlockhash, compiledInstructions, transactionConfig };
+  const written = joinTransaction(serializeMessage(new MessageV1(parts)), [null]);
+  return Buffer.from(written).toString("base64");
 }

@@ -422,7 +422,7 @@ describe("refused", () => {
     const off = world.another({ privateRouting: undefined });
     const request = { inputAsset: "SOL", outputAsset: "USDC", amount: "1", mode: "private" as const };
     await expectRefusal(off.createQuote(world.customer, request), "ROUTING_UNAVAILABLE", {
-      reason: "paused",
+      reason: "off",
     });
   });
 });

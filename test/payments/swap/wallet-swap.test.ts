@@ -152,6 +152,7 @@ describe("what the desk signs", () => {
       ["", "undecodable"],
       ["AAAA", "undecodable"],
       [body.signedTransaction.slice(0, 400), "content_mismatch"],
+      [Buffer.from([0x81, 1, ...new Uint8Array(1_500)]).toString("base64"), "content_mismatch"],
     ] as const) {
       await expectRefusal(post(world, { ...body, signedTransaction }), "INVALID_SIGNATURE", { reason });
     }
@@ -420,5 +421,5 @@ test("without a provider there is nothing to swap with", async ({ openStage }) =
   const world = await openStage();
   const off = world.another({ swap: undefined });
   const request = { inputAsset: "SOL", outputAsset: "USDC", amount: "1" };
-  await expectRefusal(off.createQuote(world.customer, request), "INSUFFICIENT_LIQUIDITY", { available: "0" });
+  await expectRefusal(off.createQuote(world.customer, request), "ROUTING_UNAVAILABLE", { reason: "off" });
 });

@@ -1,12 +1,11 @@
 /** What forks, outages and lying nodes may do to a payment: delay it, and nothing else. */
 import { expect } from "vitest";
-import type { LocalFetch } from "paystate/local";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";
 import { serviceTest } from "../../kit/service-test.ts";
-import { dropping } from "../../kit/odd-endpoints.ts";
+import { dropping, noStatuses, oddEndpoint } from "../../kit/odd-endpoints.ts";
 
 const SLOT_MS = 400;
 const MINUTE = 60_000;
@@ -175,20 +174,12 @@ test("E10: a node that lags behind tells old news, and no status goes back", asy
 test("E7, E10: of two nodes one that denies a landed transaction cannot have it pronounced dead", async ({
   world,
 }) => {
-  const denying: LocalFetch = async (input, init) => {
-    const answer = await world.chain.fetch(input, init);
-    const { method } = JSON.parse(init?.body as string) as { method?: string };
-    if (method !== "getSignatureStatuses") return answer;
-    const honest = (await answer.json()) as { result: { value: unknown[] } };
-    honest.result.value = honest.result.value.map(() => null);
-    return new Response(JSON.stringify(honest), { status: 200 });
-  };
   await world.service.stop();
   // The liar is the preferred node: it is the one whose statuses are believed until somebody contradicts.
   const service = world.another({
     ledger: world.ledgerOf([
-      { url: "http://liar", fetch: denying },
-      { url: "http://honest", fetch: world.chain.fetch },
+      oddEndpoint(world.chain, "liar", noStatuses).option,
+      oddEndpoint(world.chain, "honest").option,
     ]),
   });
   await service.start();

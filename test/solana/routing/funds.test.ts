@@ -7,23 +7,18 @@ import {
 import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { expect } from "vitest";
 import { type FirmCommitment, LedgerUnavailable } from "../../../src/ledger/ledger.ts";
-import type { Fetch } from "../../../src/solana/index.ts";
+import { lyingAbout, noting, oddEndpoint } from "../../kit/odd-endpoints.ts";
 import { keyOf, land } from "../signed-transaction.ts";
-import { callIn, type RoutingFixture } from "./routing-fixture.ts";
+import type { RoutingFixture } from "./routing-fixture.ts";
 import { routingTest as test } from "./routing-test.ts";
 
-/** The chain, with the calls of one method counted. */
-function counting(
-  world: RoutingFixture,
-  method: string,
-): { fetch: Fetch; params: readonly (readonly unknown[])[] } {
-  const params: (readonly unknown[])[] = [];
-  const fetch: Fetch = async (url, init) => {
-    const call = callIn(init);
-    if (call.method === method) params.push(call.params);
-    return await world.chain.fetch(url, init);
+/** A node that changes each answer about accounts. */
+function lyingNode({ chain }: RoutingFixture, lie: (told: never) => void) {
+  const answer = (told: never): unknown => {
+    lie(told);
+    return told;
   };
-  return { fetch, params };
+  return oddEndpoint(chain, "local", lyingAbout("getMultipleAccounts", answer)).option;
 }
 
 test("each commitment has the slot, the time and the balances of its own block", async ({ world }) => {
@@ -68,8 +63,8 @@ test("P26: 100 accounts a call: 33 addresses with two mints and the clock, in th
     chain.fund(addresses[index] ?? "", { lamports: 1_000_000_000n + usdt, usdc: 2n * usdt, usdt });
   }
   chain.advance(2);
-  const node = counting(world, "getMultipleAccounts");
-  const ledger = ledgerOf([{ url: "http://local", fetch: node.fetch }]);
+  const reads = noting("getMultipleAccounts");
+  const ledger = ledgerOf([oddEndpoint(chain, "local", reads).option]);
   const { funds, slot } = await ledger.funds(addresses, [mints.USDC, mints.USDT], "confirmed");
   expect(funds).toEqual(
     addresses.map((_, index) => {
@@ -79,7 +74,7 @@ test("P26: 100 accounts a call: 33 addresses with two mints and the clock, in th
     }),
   );
   expect(slot).toBe(chain.slot() - 1);
-  expect(node.params.map(([accounts]) => (accounts as unknown[]).length)).toEqual([100, 100, 13]);
+  expect(reads.params.map(([accounts]) => (accounts as unknown[]).length)).toEqual([100, 100, 13]);
   await ledger.close();
 });
 
@@ -93,12 +88,12 @@ test("amountsIn: 100 accounts are one call, 101 are two, and an endpoint that ta
     [100, 40, [40, 40, 20]],
     [0, undefined, []],
   ] as const) {
-    const node = counting(world, "getMultipleAccounts");
+    const reads = noting("getMultipleAccounts");
     const limit = accountsPerCall === undefined ? {} : { accountsPerCall };
-    const ledger = ledgerOf([{ url: "http://local", fetch: node.fetch, ...limit }]);
+    const ledger = ledgerOf([{ ...oddEndpoint(world.chain, "local", reads).option, ...limit }]);
     const asked = Array.from({ length: count }, () => ({ address: nobody(), mint: null }));
     await ledger.amountsIn(asked, "finalized");
-    expect(node.params.map(([accounts]) => (accounts as unknown[]).length)).toEqual(calls);
+    expect(reads.params.map(([accounts]) => (accounts as unknown[]).length)).toEqual(calls);
     await ledger.close();
   }
 });
@@ -106,22 +101,17 @@ test("amountsIn: 100 accounts are one call, 101 are two, and an endpoint that ta
 test("amountsIn: an answer with too few accounts, or with a balance that is none, is no answer", async ({
   world,
 }) => {
-  const { ledgerOf, party, chain } = world;
+  const { ledgerOf, party } = world;
   const { address } = party({ lamports: 1_000_000_000n });
-  interface Body {
-    result: { value: ({ lamports: number } | null)[] };
+  interface Told {
+    value: ({ lamports: number } | null)[];
   }
-  const lies: readonly ((body: Body) => void)[] = [
-    ({ result }) => result.value.pop(),
-    ({ result }) => ((result.value[0] as { lamports: number }).lamports = -1),
+  const lies: readonly ((told: Told) => void)[] = [
+    ({ value }) => value.pop(),
+    ({ value }) => ((value[0] as { lamports: number }).lamports = -1),
   ];
   for (const lie of lies) {
-    const fetch: Fetch = async (url, init) => {
-      const body = (await (await chain.fetch(url, init)).json()) as Body;
-      lie(body);
-      return Response.json(body);
-    };
-    const ledger = ledgerOf([{ url: "http://local", fetch }]);
+    const ledger = ledgerOf([lyingNode(world, lie)]);
     const asked = [{ address, mint: null }];
     await expect(ledger.amountsIn(asked, "processed")).rejects.toBeInstanceOf(LedgerUnavailable);
     await ledger.close();
@@ -155,34 +145,28 @@ test("an endpoint that takes fewer accounts a call is asked for fewer, and never
   world,
 }) => {
   const { mints, ledgerOf, nobody } = world;
-  const node = counting(world, "getMultipleAccounts");
-  const ledger = ledgerOf([{ url: "http://local", fetch: node.fetch, accountsPerCall: 9 }]);
+  const reads = noting("getMultipleAccounts");
+  const ledger = ledgerOf([{ ...oddEndpoint(world.chain, "local", reads).option, accountsPerCall: 9 }]);
   const addresses = Array.from({ length: 5 }, nobody);
   await ledger.funds(addresses, [mints.USDC, mints.USDT], "confirmed");
-  expect(node.params.map(([accounts]) => (accounts as unknown[]).length)).toEqual([7, 7, 4]);
+  expect(reads.params.map(([accounts]) => (accounts as unknown[]).length)).toEqual([7, 7, 4]);
   await ledger.close();
 });
 
 test("an answer put together from two blocks, or without a clock, is no answer", async ({ world }) => {
-  const { mints, ledgerOf, nobody, chain } = world;
-  interface Body {
-    result: { context: { slot: number }; value: unknown[] };
+  const { mints, ledgerOf, nobody } = world;
+  interface Told {
+    context: { slot: number };
+    value: unknown[];
   }
-  const lies: readonly ((body: Body) => void)[] = [
-    ({ result }) => (result.context.slot += 1),
-    ({ result }) => (result.value[0] = null),
-    ({ result }) =>
-      (result.value[0] = { ...(result.value[0] as object), owner: SystemProgram.programId.toBase58() }),
-    ({ result }) => result.value.pop(),
+  const lies: readonly ((told: Told) => void)[] = [
+    ({ context }) => (context.slot += 1),
+    ({ value }) => (value[0] = null),
+    ({ value }) => (value[0] = { ...(value[0] as object), owner: SystemProgram.programId.toBase58() }),
+    ({ value }) => value.pop(),
   ];
   for (const lie of lies) {
-    const fetch: Fetch = async (url, init) => {
-      const answer = await chain.fetch(url, init);
-      const body = (await answer.json()) as Body;
-      lie(body);
-      return Response.json(body);
-    };
-    const ledger = ledgerOf([{ url: "http://local", fetch }]);
+    const ledger = ledgerOf([lyingNode(world, lie)]);
     await expect(ledger.funds([nobody()], [mints.USDC], "finalized")).rejects.toBeInstanceOf(
       LedgerUnavailable,
     );

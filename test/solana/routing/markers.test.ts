@@ -5,9 +5,10 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import { TOKEN_ACCOUNT_BYTES, type Marker } from "../../../src/ledger/routing.ts";
-import { solanaLedger, type Fetch } from "../../../src/solana/index.ts";
+import { solanaLedger } from "../../../src/solana/index.ts";
 import { blockClock } from "../../kit/chain-fixture.ts";
-import { callIn, routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
+import { allOf, gone, lyingAbout, noting, oddEndpoint, type OddRule } from "../../kit/odd-endpoints.ts";
+import { routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
 import { runsOf } from "../../kit/thorough.ts";
 
 const WRAPPED_SOL = "So11111111111111111111111111111111111111112";
@@ -21,27 +22,22 @@ beforeEach(async () => {
   fixture = await routingFixture();
   deposit = fixture.party({ lamports: 10n * SOL });
   rent = await fixture.ledger.rentMinimum(TOKEN_ACCOUNT_BYTES);
-  fixture.chain.faults.add(({ params }) => {
-    const { late: slots } = (params.at(-1) ?? {}) as { readonly late?: number };
-    return slots === undefined ? undefined : { kind: "lag", slots };
-  });
 });
 afterEach(async () => {
   for (const ledger of opened.splice(0)) await ledger.close();
   await fixture.close();
 });
 
-/** A ledger over these endpoints, of which so many must agree. */
-function ledgerOver(witnesses: number, ...fetches: readonly Fetch[]): Ledger {
+/** A ledger over endpoints that follow these rules, of which so many must agree. */
+function ledgerOver(witnesses: number, ...rules: readonly OddRule[]): Ledger {
   const { chain, clock } = fixture;
-  const endpoints = fetches.map((fetch, index) => ({ url: `http://node${index}.example`, fetch }));
+  const endpoints = rules.map((rule, index) => oddEndpoint(chain, `node${index}`, rule).option);
   const ledger = solanaLedger({ endpoints, witnesses, clock: blockClock(chain, clock) });
   opened.push(ledger);
   return ledger;
 }
 
-const honest: Fetch = async (url, init) => await fixture.chain.fetch(url, init);
-const silent: Fetch = () => Promise.reject(new TypeError("fetch failed"));
+const honest: OddRule = () => undefined;
 
 /** What a node tells of an account. */
 interface AccountJson {
@@ -53,33 +49,22 @@ interface AccountJson {
 }
 
 interface AccountsAnswer {
-  readonly result: {
-    readonly context: { readonly slot: number };
-    readonly value: readonly (AccountJson | null)[];
-  };
+  readonly context: { readonly slot: number };
+  readonly value: readonly (AccountJson | null)[];
 }
 
 /** A node that changes what it says of every account but the clock. */
-function liar(lie: (account: AccountJson | null) => AccountJson | null): Fetch {
-  return async (url, init) => {
-    const answer = await honest(url, init);
-    if (callIn(init).method !== "getMultipleAccounts") return answer;
-    const { result, ...rest } = (await answer.json()) as AccountsAnswer;
-    const [clock = null, ...accounts] = result.value;
-    return Response.json({ ...rest, result: { ...result, value: [clock, ...accounts.map(lie)] } });
-  };
-}
+const liar = (lie: (account: AccountJson | null) => AccountJson | null): OddRule =>
+  lyingAbout("getMultipleAccounts", ({ value: [clock = null, ...accounts], ...rest }: AccountsAnswer) => ({
+    ...rest,
+    value: [clock, ...accounts.map(lie)],
+  }));
 
 /** A node that knows the chain as it was so many slots ago, in the answers to these methods. */
-function late(slots: number, ...methods: readonly string[]): Fetch {
-  return async (url, init) => {
-    const call = callIn(init);
-    if (!methods.includes(call.method)) return await honest(url, init);
-    // Behind its last parameter, where no method reads.
-    const body = JSON.stringify({ ...call, params: [...call.params, { late: slots }] });
-    return await honest(url, { ...init, body });
-  };
-}
+const late =
+  (slots: number, ...methods: readonly string[]): OddRule =>
+  ({ method }) =>
+    methods.includes(method) ? { kind: "lag", slots } : undefined;
 
 /** Somebody else's account as a node could make it up. */
 function madeUp(change: (data: Buffer) => void, owner = TOKEN_PROGRAM_ID.toBase58()): AccountJson {
@@ -131,13 +116,8 @@ describe("markers", () => {
     fixture.chain.fund(fixture.ledger.markerAddress(deposit.address, "never"), { lamports: dust });
     fixture.chain.fund(fixture.ledger.markerAddress(deposit.address, "paid"), { lamports: 1n });
     fixture.chain.advance(33);
-    const forgetful: Fetch = async (url, init) => {
-      const { method, id } = callIn(init);
-      const isHistory = ["getSignaturesForAddress", "getTransaction", "getSignatureStatuses"].includes(
-        method,
-      );
-      return isHistory ? Response.json({ jsonrpc: "2.0", id, result: null }) : await honest(url, init);
-    };
+    const history = ["getSignaturesForAddress", "getTransaction", "getSignatureStatuses"];
+    const forgetful = allOf(...history.map((method) => lyingAbout(method, () => null)));
     const [replaced, , never] = truth();
     const paid = { delegate: null, lamports: rent + 1n };
     expect(await told(ledgerOver(2, forgetful, forgetful), ...ALL)).toEqual([replaced, paid, never]);
@@ -259,20 +239,20 @@ describe("markers", () => {
 
   test("fewer answers than witnesses are none: LedgerUnavailable with one silent of two", async () => {
     for (const fetches of [
-      [honest, silent],
-      [silent, honest],
-      [silent, silent],
+      [honest, gone],
+      [gone, honest],
+      [gone, gone],
     ]) {
       const work = ledgerOver(2, ...fetches).markers(deposit.address, ["any"]);
       await expect(patiently(work)).rejects.toBeInstanceOf(LedgerUnavailable);
     }
-    expect(await patiently(told(ledgerOver(2, honest, silent, honest), "any"))).toEqual(["unmade"]);
-    expect(await patiently(told(ledgerOver(1, silent, honest), "any"))).toEqual(["unmade"]);
+    expect(await patiently(told(ledgerOver(2, honest, gone, honest), "any"))).toEqual(["unmade"]);
+    expect(await patiently(told(ledgerOver(1, gone, honest), "any"))).toEqual(["unmade"]);
     const disputing = told(
       ledgerOver(
         2,
         honest,
-        silent,
+        gone,
         liar(() => madeUp(() => undefined)),
       ),
       "any",
@@ -297,34 +277,32 @@ describe("markers", () => {
     await replaceAndMark();
     // One that keeps to the minimum slot refuses, one that does not is caught by its slot.
     const refusing = late(5, "getMultipleAccounts");
-    const ignoring: Fetch = async (url, init) => {
-      const call = callIn(init);
-      if (call.method !== "getMultipleAccounts") return await honest(url, init);
-      const [keys, config] = call.params as readonly [unknown, Readonly<Record<string, unknown>>];
-      const body = JSON.stringify({ ...call, params: [keys, { ...config, minContextSlot: 0 }] });
-      return await refusing(url, { ...init, body });
-    };
+    const ignoring = lyingAbout("getMultipleAccounts", ({ context, value }: AccountsAnswer) => {
+      const [clock, ...accounts] = value;
+      const data = Buffer.from(clock?.data[0] ?? "", "base64");
+      const slot = context.slot - 5;
+      data.writeBigUInt64LE(BigInt(slot), 0);
+      return {
+        context: { slot },
+        value: [{ ...clock, data: [data.toString("base64"), "base64"] }, ...accounts],
+      };
+    });
     for (const behind of [refusing, ignoring]) {
       const work = ledgerOver(2, honest, behind).markers(deposit.address, ALL);
       await expect(patiently(work)).rejects.toBeInstanceOf(LedgerUnavailable);
     }
     // The next try meets a node that is not behind.
     let calls = 0;
-    const balanced: Fetch = async (url, init) => {
-      if (callIn(init).method !== "getMultipleAccounts") return await honest(url, init);
-      return (calls += 1) === 1 ? await ignoring(url, init) : await honest(url, init);
-    };
+    const balanced: OddRule = (request) =>
+      request.method === "getMultipleAccounts" && (calls += 1) === 1 ? ignoring(request) : undefined;
     expect(await patiently(told(ledgerOver(2, honest, balanced), ...ALL))).toEqual(truth());
   });
 
   test("accounts of another block than their clock are no answer", async () => {
-    const torn: Fetch = async (url, init) => {
-      const answer = await honest(url, init);
-      if (callIn(init).method !== "getMultipleAccounts") return answer;
-      const { result, ...rest } = (await answer.json()) as AccountsAnswer;
-      const context = { ...result.context, slot: result.context.slot + 1 };
-      return Response.json({ ...rest, result: { ...result, context } });
-    };
+    const torn = lyingAbout("getMultipleAccounts", ({ context, ...rest }: AccountsAnswer) => ({
+      ...rest,
+      context: { ...context, slot: context.slot + 1 },
+    }));
     const work = ledgerOver(2, honest, torn).markers(deposit.address, ALL);
     await expect(patiently(work)).rejects.toBeInstanceOf(LedgerUnavailable);
   });
@@ -343,34 +321,27 @@ describe("markers", () => {
 
   test("P26: of more markers than a call takes, each in its place, in calls of 100 accounts or what the provider takes", async () => {
     await replaceAndMark();
-    const sizes: number[] = [];
-    const counting: Fetch = async (url, init) => {
-      const { method, params } = callIn(init);
-      if (method === "getMultipleAccounts") sizes.push((params[0] as readonly unknown[]).length);
-      return await honest(url, init);
-    };
+    const [all, few] = [noting("getMultipleAccounts"), noting("getMultipleAccounts")];
+    const sizes = ({ params }: typeof all) => params.map(([keys]) => (keys as readonly unknown[]).length);
     const seeds = Array.from({ length: 230 }, (_, index) => ["never", "paid", "payout"][index % 3] ?? "");
     const [replaced, paid, never] = truth();
     const expected = seeds.map((_, index) => [never, paid, replaced][index % 3]);
-    expect(await told(ledgerOver(1, counting), ...seeds)).toEqual(expected);
-    expect(sizes).toEqual([100, 100, 33]);
-    sizes.length = 0;
+    expect(await told(ledgerOver(1, all), ...seeds)).toEqual(expected);
+    expect(sizes(all)).toEqual([100, 100, 33]);
     const { chain, clock } = fixture;
     const small = solanaLedger({
-      endpoints: [{ url: "http://small.example", fetch: counting, accountsPerCall: 50 }],
+      endpoints: [{ ...oddEndpoint(chain, "small", few).option, accountsPerCall: 50 }],
       clock: blockClock(chain, clock),
     });
     opened.push(small);
     expect(await told(small, ...seeds)).toEqual(expected);
-    expect(Math.max(...sizes)).toBe(50);
+    expect(Math.max(...sizes(few))).toBe(50);
     expect(await told(small)).toEqual([]);
   });
 
   test("a seed that no marker has is a RangeError, before any node is asked", async () => {
     for (const seed of ["", "x".repeat(33), "two words"]) {
-      await expect(ledgerOver(1, silent).markers(deposit.address, ["good", seed])).rejects.toThrow(
-        RangeError,
-      );
+      await expect(ledgerOver(1, gone).markers(deposit.address, ["good", seed])).rejects.toThrow(RangeError);
     }
   });
 });
@@ -395,24 +366,19 @@ describe("heights", () => {
       agreed: finalized,
       highest: finalized,
     });
-    expect(await patiently(ledgerOver(2, lagging, silent, honest).heights("finalized"))).toEqual({
+    expect(await patiently(ledgerOver(2, lagging, gone, honest).heights("finalized"))).toEqual({
       lowest: finalized - 20,
       agreed: finalized - 20,
       highest: finalized,
     });
-    await expect(patiently(ledgerOver(2, silent, honest).heights("finalized"))).rejects.toBeInstanceOf(
+    await expect(patiently(ledgerOver(2, gone, honest).heights("finalized"))).rejects.toBeInstanceOf(
       LedgerUnavailable,
     );
   });
 
   test("a height that is none is no answer", async () => {
     for (const blockHeight of [undefined, -1, 1.5, "7"]) {
-      const garbling: Fetch = async (url, init) => {
-        const answer = await honest(url, init);
-        if (callIn(init).method !== "getEpochInfo") return answer;
-        const { result, ...rest } = (await answer.json()) as { result: object };
-        return Response.json({ ...rest, result: { ...result, blockHeight } });
-      };
+      const garbling = lyingAbout("getEpochInfo", (honestly: object) => ({ ...honestly, blockHeight }));
       await expect(patiently(ledgerOver(1, garbling).heights("finalized"))).rejects.toBeInstanceOf(
         LedgerUnavailable,
       );

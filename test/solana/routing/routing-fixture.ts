@@ -151,16 +151,3 @@ export async function routingFixture(): Promise<RoutingFixture> {
     },
   };
 }
-
-/** One JSON-RPC call as it reached a node. */
-export interface RpcCall {
-  readonly id: string;
-  readonly method: string;
-  readonly params: readonly unknown[];
-}
-
-/** Reads the call out of what `fetch` was given. */
-export function callIn(init: RequestInit | undefined): RpcCall {
-  if (typeof init?.body !== "string") throw new TypeError("a JSON-RPC call has a text body");
-  return JSON.parse(init.body) as RpcCall;
-}

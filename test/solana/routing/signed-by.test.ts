@@ -2,7 +2,8 @@
 import { expect } from "vitest";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import type { Fetch } from "../../../src/solana/index.ts";
-import { callIn, type Party, type RoutingFixture } from "./routing-fixture.ts";
+import { lyingAbout, oddEndpoint } from "../../kit/odd-endpoints.ts";
+import type { Party, RoutingFixture } from "./routing-fixture.ts";
 import { routingTest } from "./routing-test.ts";
 
 const SOL = 1_000_000_000n;
@@ -17,22 +18,15 @@ const test = routingTest.extend("scene", async ({ world }): Promise<Scene> => ({
   deposit: world.party({ lamports: 10n * SOL, usdc: 1_000_000n }),
 }));
 
-/** The chain behind a node that changes what it answers to one method. */
-function node(scene: Scene, method: string, change: (result: never) => unknown): Fetch {
-  return async (url, init) => {
-    const call = callIn(init);
-    const answer = await scene.chain.fetch(url, init);
-    if (call.method !== method) return answer;
-    const body = (await answer.json()) as { result: never };
-    return Response.json({ ...body, result: change(body.result) });
-  };
-}
+/** A node that changes what it answers to one method. */
+const node = (scene: Scene, method: string, change: (result: never) => unknown) =>
+  oddEndpoint(scene.chain, "node", lyingAbout(method, change));
 
 test("an entry that one node silently left out counts when another one lists it", async ({ scene }) => {
   const { deposit } = scene;
   const { ledgerOf, plan, mark, sol, nobody, carryOut, chain } = scene;
   const { signed } = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
-  const forgetful = { url: "http://forgetful", fetch: node(scene, "getSignaturesForAddress", () => []) };
+  const forgetful = node(scene, "getSignaturesForAddress", () => []).option;
   const alone = ledgerOf([forgetful]);
   expect((await alone.signedBy(deposit.address)).transactions).toEqual([]);
   const both = ledgerOf([forgetful, { url: "http://honest", fetch: chain.fetch }]);
@@ -55,32 +49,23 @@ test("R37: a marker's maker is the transaction that its address has signed, not 
   expect(made).toMatchObject({ signature: signed.signature });
 });
 
-/** The chain, with the calls of each method counted. */
-function counting(scene: Scene): { fetch: Fetch; of: (method: string) => number } {
-  const calls: string[] = [];
-  const fetch: Fetch = async (url, init) => {
-    calls.push(callIn(init).method);
-    return await scene.chain.fetch(url, init);
-  };
-  return { fetch, of: (method) => calls.filter((made) => made === method).length };
-}
-
 test("a finalized transaction is read once, whoever asks whether he signed it; the list is asked for each time", async ({
   scene,
 }) => {
   const { deposit } = scene;
   const { ledgerOf, plan, mark, sol, nobody, carryOut, sponsor } = scene;
   const first = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
-  const calls = counting(scene);
-  const ledger = ledgerOf([{ url: "http://local", fetch: calls.fetch }]);
+  const { calls, option } = oddEndpoint(scene.chain, "local");
+  const ledger = ledgerOf([option]);
+  const callsOf = (method: string): number => calls.filter((made) => made === method).length;
   const signedBy = async (address: Party["address"]): Promise<readonly string[]> =>
     (await ledger.signedBy(address)).transactions.map(({ signature }) => signature);
-  const read = (): number => calls.of("getTransaction");
+  const read = (): number => callsOf("getTransaction");
   expect(await signedBy(deposit.address)).toEqual([first.signed.signature]);
   const all = read();
   expect(await signedBy(deposit.address)).toEqual([first.signed.signature]);
   expect(read()).toBe(all);
-  expect(calls.of("getSignaturesForAddress")).toBe(2);
+  expect(callsOf("getSignaturesForAddress")).toBe(2);
   // What has come since is found, and is all that is read.
   const second = await carryOut(plan(mark(deposit, "again"), sol(deposit, nobody(), SOL)), deposit);
   expect(await signedBy(deposit.address)).toEqual([second.signed.signature, first.signed.signature]);
@@ -93,24 +78,19 @@ test("what a lagging node did not list or have is asked for again, and found whe
   scene,
 }) => {
   const { deposit } = scene;
-  const { ledgerOf, plan, mark, sol, nobody, carryOut, chain, clock } = scene;
+  const { ledgerOf, plan, mark, sol, nobody, carryOut, clock } = scene;
   const { signed } = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
-  let lacks: string | null = "getSignaturesForAddress";
-  const lagging: Fetch = async (url, init) => {
-    const { method } = callIn(init);
-    if (method !== lacks) return await chain.fetch(url, init);
-    return await node(scene, method, (result: unknown) => (Array.isArray(result) ? [] : null))(url, init);
-  };
-  const ledger = ledgerOf([{ url: "http://lagging", fetch: lagging }]);
+  const lagging = node(scene, "getSignaturesForAddress", () => []);
+  const ledger = ledgerOf([lagging.option]);
   expect((await ledger.signedBy(deposit.address)).transactions).toEqual([]);
-  lacks = "getTransaction";
+  lagging.rule = lyingAbout("getTransaction", () => null);
   const outcome = ledger.signedBy(deposit.address).catch((error: unknown) => error);
   for (let tick = 0; tick < 200; tick += 1) {
     clock.advance(100);
     await new Promise((resolve) => setImmediate(resolve));
   }
   expect(await outcome).toBeInstanceOf(LedgerUnavailable);
-  lacks = null;
+  lagging.rule = undefined;
   expect((await ledger.signedBy(deposit.address)).transactions).toMatchObject([
     { signature: signed.signature },
   ]);
@@ -123,7 +103,7 @@ test("a transaction that is listed and cannot be read is not passed over: the an
   const { deposit } = scene;
   const { ledgerOf, plan, mark, sol, nobody, carryOut, clock } = scene;
   await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
-  const ledger = ledgerOf([{ url: "http://pruned", fetch: node(scene, "getTransaction", () => null) }]);
+  const ledger = ledgerOf([node(scene, "getTransaction", () => null).option]);
   const outcome = ledger.signedBy(deposit.address).catch((error: unknown) => error);
   // The tries in between are pauses of its clock.
   for (let tick = 0; tick < 200; tick += 1) {
@@ -145,7 +125,7 @@ test.for([
   "M32: a node that %s is not believed, and what it tells is not remembered",
   async ([, place], { scene }) => {
     const { deposit } = scene;
-    const { ledgerOf, plan, mark, sol, nobody, carryOut, chain } = scene;
+    const { ledgerOf, plan, mark, sol, nobody, carryOut } = scene;
     const { signed } = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
     const forge = (told: { readonly transaction: readonly [string, string] }): unknown => {
       const bytes = Buffer.from(told.transaction[0], "base64");
@@ -153,14 +133,12 @@ test.for([
       if (bytes.readUInt8(0) === 2) bytes.writeUInt8(bytes.readUInt8(place) ^ 1, place);
       return { ...told, transaction: [bytes.toString("base64"), "base64"] };
     };
-    let isLying = true;
-    const forging: Fetch = (...call) =>
-      isLying ? node(scene, "getTransaction", forge)(...call) : chain.fetch(...call);
-    const ledger = ledgerOf([{ url: "http://forging", fetch: forging }]);
+    const forging = node(scene, "getTransaction", forge);
+    const ledger = ledgerOf([forging.option]);
     await expect(ledger.signedBy(deposit.address)).rejects.toThrow(LedgerUnavailable);
     const held = [{ owner: deposit.address, mint: null }];
     await expect(ledger.changesOf(signed.signature, held)).rejects.toThrow(LedgerUnavailable);
-    isLying = false;
+    forging.rule = undefined;
     expect(await ledger.changesOf(signed.signature, held)).not.toBeNull();
     expect((await ledger.signedBy(deposit.address)).transactions).toMatchObject([
       { signature: signed.signature },
@@ -181,8 +159,7 @@ test("P15: an address named by 1,000 transactions or more says that its history 
     [1_000, false],
   ] as const) {
     const many = (list: readonly unknown[]): unknown[] => Array.from({ length: count }, () => list[0]);
-    const fetch = node(scene, "getSignaturesForAddress", many);
-    const ledger = ledgerOf([{ url: "http://local", fetch }]);
+    const ledger = ledgerOf([node(scene, "getSignaturesForAddress", many).option]);
     expect(await ledger.signedBy(flooded)).toEqual({ transactions: [], isWhole });
     await ledger.close();
   }

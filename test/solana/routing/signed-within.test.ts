@@ -1,8 +1,8 @@
 /** M32: what an address has signed in a time, and whether enough endpoints could know all of it. */
 import { expect } from "vitest";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
-import type { Fetch } from "../../../src/solana/index.ts";
-import { callIn, type Party, type RoutingFixture } from "./routing-fixture.ts";
+import { allOf, lyingAbout, oddEndpoint } from "../../kit/odd-endpoints.ts";
+import type { Party, RoutingFixture } from "./routing-fixture.ts";
 import { routingTest } from "./routing-test.ts";
 
 const SOL = 1_000_000_000n;
@@ -15,16 +15,8 @@ const test = routingTest.extend("deposit", async ({ world }): Promise<Party> =>
 type Answers = Readonly<Record<string, (honest: never) => unknown>>;
 
 /** A node of the chain that changes these answers. */
-function node({ chain }: RoutingFixture, name: string, answers: Answers): { url: string; fetch: Fetch } {
-  const fetch: Fetch = async (url, init) => {
-    const answer = await chain.fetch(url, init);
-    const change = answers[callIn(init).method];
-    if (change === undefined) return answer;
-    const body = (await answer.json()) as { result: never };
-    return Response.json({ ...body, result: change(body.result) });
-  };
-  return { url: `http://${name}.example`, fetch };
-}
+const node = ({ chain }: RoutingFixture, name: string, answers: Answers) =>
+  oddEndpoint(chain, name, allOf(...Object.entries(answers).map((lie) => lyingAbout(...lie)))).option;
 
 /** Its ledger begins here. */
 const beginsAt = (slot: number): Answers => ({ getFirstAvailableBlock: () => slot });

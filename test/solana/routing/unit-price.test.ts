@@ -2,8 +2,9 @@
 import { VersionedMessage } from "@solana/web3.js";
 import { expect } from "vitest";
 import type { Bid } from "../../../src/ledger/routing.ts";
-import type { FeeOptions, Fetch } from "../../../src/solana/index.ts";
-import { callIn, type Party, type RoutingFixture } from "./routing-fixture.ts";
+import type { FeeOptions } from "../../../src/solana/index.ts";
+import { noting, oddEndpoint } from "../../kit/odd-endpoints.ts";
+import type { Party, RoutingFixture } from "./routing-fixture.ts";
 import { sharedRoutingTest } from "./routing-test.ts";
 
 /** A deposit address that holds something. */
@@ -27,17 +28,18 @@ interface Market {
 async function bidAt(scene: Scene, { told = [[]], fees = {}, bid }: Market) {
   const { deposit, ledgerOf, chain, plan, mark, usdc, nobody } = scene;
   const asked: (readonly unknown[])[] = [];
-  const nodes = told.map((prices, index) => ({
-    url: `http://local${index}`,
-    fetch: async (url, init) => {
-      const call = callIn(init);
-      if (call.method !== "getRecentPrioritizationFees") return await chain.fetch(url, init);
-      asked.push(call.params);
-      const result = prices.map((prioritizationFee, slot) => ({ slot, prioritizationFee }));
-      return Response.json({ jsonrpc: "2.0", id: call.id, result });
-    },
-  })) satisfies readonly { readonly url: string; readonly fetch: Fetch }[];
-  const ledger = ledgerOf(nodes, { fees });
+  const nodes = told.map((prices, index) =>
+    oddEndpoint(chain, `local${index}`, ({ method, params }) => {
+      if (method !== "getRecentPrioritizationFees") return undefined;
+      asked.push(params);
+      const blocks = prices.map((prioritizationFee, slot) => ({ slot, prioritizationFee }));
+      return { kind: "lie", answer: () => blocks };
+    }),
+  );
+  const ledger = ledgerOf(
+    nodes.map(({ option }) => option),
+    { fees },
+  );
   try {
     const built = await ledger.buildTransaction(plan(mark(deposit), usdc(deposit, nobody(), 1n)), bid);
     const message = VersionedMessage.deserialize(built.message);
@@ -140,21 +142,17 @@ test("N2: an estimate of another source that never comes holds nothing up: the b
 test("the market is asked about once in five seconds", async ({
   scene: { ledgerOf, chain, clock, plan, party, mark, usdc, nobody },
 }) => {
-  let asked = 0;
-  const node: typeof fetch = async (url, init) => {
-    if (callIn(init).method === "getRecentPrioritizationFees") asked += 1;
-    return await chain.fetch(url, init);
-  };
-  const ledger = ledgerOf([{ url: "http://local", fetch: node }]);
+  const fees = noting("getRecentPrioritizationFees");
+  const ledger = ledgerOf([oddEndpoint(chain, "local", fees).option]);
   const build = async (): Promise<unknown> => {
     const from = party({ lamports: 10_000_000_000n, usdc: 1_000_000n });
     return await ledger.buildTransaction(plan(mark(from), usdc(from, nobody(), 1n)));
   };
   for (let times = 0; times < 3; times += 1) await build();
-  expect(asked).toBe(1);
+  expect(fees.params).toHaveLength(1);
   clock.advance(5_000);
   await build();
-  expect(asked).toBe(2);
+  expect(fees.params).toHaveLength(2);
   await ledger.close();
 });
 

@@ -194,6 +194,24 @@ test("of version 1, which web3.js cannot write, the signatures stand behind the 
   expect(messageHashOf(bytes)).toBe(createHash("sha256").update(message).digest("hex"));
 });
 
+test("N6: who signed a transaction of version 1 is read, also of one with a setting that nobody here knows", () => {
+  const keys = [5, 6, 7].map((byte) => new PublicKey(new Uint8Array(32).fill(byte)));
+  const names = keys.map((key) => key.toBase58());
+  // Version, counts, the mask of settings, the blockhash, no instructions, three keys, the setting.
+  const message = Buffer.from([
+    ...[0x81, 2, 0, 1, 0, 0, 1, 0],
+    ...new Uint8Array(32),
+    ...[0, 3],
+    ...keys.flatMap((key) => [...key.toBytes()]),
+    ...[1, 2, 3, 4],
+  ]);
+  const signatures = Buffer.alloc(128, 1);
+  const bytes = Buffer.concat([message, signatures]);
+  expect(participantsOf(bytes)).toEqual({ accounts: names, signers: names.slice(0, 2) });
+  const cutOff = Buffer.concat([message.subarray(0, 100), signatures]);
+  expect(() => participantsOf(cutOff)).toThrow("wrong shape");
+});
+
 describe("bytes that a signature names", () => {
   const signers = [7, 8].map((seed) => Keypair.fromSeed(new Uint8Array(32).fill(seed)));
   const keys = signers.map(({ publicKey }) => publicKey.toBytes());

@@ -7,7 +7,7 @@ import type { DecisionRecord } from "../../tables/operator.ts";
 import type { ProposedReturn } from "../../private/order-return.ts";
 import type { ActContext } from "../../act-context.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { isSamePerson } from "../who-acts.ts";
+import { isSamePerson } from "../../shown-words.ts";
 import type { Approval } from "./command.ts";
 
 const RETURN = "return:";

@@ -11,7 +11,7 @@ import type { FoundMatter, MatterAction } from "../attention/matter.ts";
 import type { VouchingEvidence } from "../../private/vouched-funds.ts";
 import { decisionOf } from "../attention/held-addresses.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { isSamePerson } from "../who-acts.ts";
+import { isSamePerson } from "../../shown-words.ts";
 import {
   resolveCommand,
   type Approval,

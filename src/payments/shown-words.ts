@@ -1,4 +1,4 @@
-/** Checks the name and the reason of an acting person: readable text, and names compared as people read them. */
+/** Checks names and reasons that people read: text without invisible characters, and names compared as people read them. */
 import { z } from "zod";
 
 const MAX_CHARACTERS = 200;
@@ -10,7 +10,7 @@ const MAX_CHARACTERS = 200;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const ALL_UNSEEN = new RegExp(UNSEEN, "gu");
 
-/** Checks a name or a reason. A text with an invisible character is refused, and the error names the character. */
+/** Checks the name of a person or an account, or a reason. A text with an invisible character is refused, and the error names the character. */
 export const shownWords = z
   .string()
   .trim()

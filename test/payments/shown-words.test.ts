@@ -1,9 +1,9 @@
 /** Names of those who act: no two of them look the same and are taken for two people. */
 import { describe, expect, test } from "vitest";
-import { readActContext } from "../../../src/payments/operator/act.ts";
-import { isSamePerson } from "../../../src/payments/operator/who-acts.ts";
-import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
-import { sceneTest } from "../private/scene-test.ts";
+import { readActContext } from "../../src/payments/operator/act.ts";
+import { isSamePerson } from "../../src/payments/shown-words.ts";
+import { OperatorRefused } from "../../src/payments/operator/operator-refused.ts";
+import { sceneTest } from "./private/scene-test.ts";
 
 describe("who acts", () => {
   test.for(["ann\u0430", "Ann\u0430 B", "\u039fscar", "ann\u0561"])(
