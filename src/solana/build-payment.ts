@@ -14,7 +14,8 @@ import type { Move } from "../ledger/routing.ts";
 import { joinTransaction } from "../ledger/wire-format.ts";
 import type { NodeContext } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
-import { MAX_LOADED_BYTES, serializeMessage } from "./message-v1.ts";
+import type { Tip } from "./endpoint.ts";
+import { keepsLimits, MAX_LOADED_BYTES, serializeMessage } from "./message-v1.ts";
 import { mostRecipients } from "./most-recipients.ts";
 import { expectFewRecipients, rentForTokenAccounts, tooManyRecipients } from "./payment-cost.ts";
 import { feeOfPayment, paymentBid, type PaymentBid } from "./price-payment.ts";
@@ -23,14 +24,14 @@ import { compileMessage } from "./routing/compile-message.ts";
 import { ANY_TERMS, BUDGET_INSTRUCTIONS } from "./routing/compile-plan.ts";
 import { planInstructions } from "./routing/plan-instructions.ts";
 import type { StepOfTransaction } from "./routing/planned-instruction.ts";
-import { hasRoom, tipInstruction, tipOf, transferOf } from "./tips.ts";
+import { fitsTrace, tipInstruction, tipOf, transferOf } from "./tips.ts";
 
 /**
  * A legacy transaction, which every wallet can show, or one of version 1: one transfer per recipient, for tokens preceded by
  * the idempotent creation of the recipient's ATA. The creation is always there: it costs nothing when the account exists, and
  * makes a payment to a hijacked ATA (its owner changed) fail instead of paying the thief. A compute limit and a bid for a
- * place in a block stand before them, or in the settings of version 1. Behind them stands, in a legacy transaction with room,
- * the tip of a relay that wants one.
+ * place in a block stand before them, or in the settings of version 1; behind them, where there is room, the tip of a relay that
+ * wants one.
  *
  * Throws `RangeError` for an amount outside 1 … 2^64 − 1 and for more recipients than a transaction takes.
  */
@@ -39,18 +40,16 @@ export async function buildPayment(
   payment: WantedPayment,
   reference: Uint8Array,
 ): Promise<UnsignedPayment> {
-  const { sender, mint, transfers, transactionVersion } = payment;
-  const write = transactionVersion === 1 ? serializeVersion1 : serializeLegacy;
+  const { mint, transfers, transactionVersion } = payment;
   if (transactionVersion === 1 && transfers.length > mostRecipients(mint)) {
     throw tooManyRecipients(transfers.length);
   }
   expectFewRecipients(transfers);
   const tip = tipOfPayment(tipOf(nodes.endpoints), payment, reference);
-  const planned = stepsOf(payment, { reference, tip });
-  const bid = await paymentBid(nodes, planned);
+  const steps = stepsOf(payment, { reference, tip });
+  const bid = await paymentBid(nodes, steps);
   const { blockhash, lastValidBlockHeight } = await newestBlockhash(nodes);
-  const instructions = planned.map(({ instruction }) => instruction);
-  const bytes = write({ feePayer: new PublicKey(sender), blockhash, instructions }, bid);
+  const bytes = written(payment, steps, { blockhash, bid });
   if (bytes === null) throw tooManyRecipients(transfers.length);
   const recipients = transfers.map(({ recipient }) => recipient);
   const [networkFee, rent] = await Promise.all([
@@ -76,11 +75,14 @@ export function tipOfPayment(
   const tip = transferOf(wanted, reference);
   if (payment.transfers.some(({ recipient }) => recipient === tip.recipient)) return null;
   const steps = stepsOf(payment, { reference, tip });
-  const instructions = steps.map(({ instruction }) => instruction);
   const { blockhash } = ANY_TERMS;
-  const bytes = serializeLegacy({ feePayer: new PublicKey(payment.sender), blockhash, instructions }, NO_BID);
-  return bytes !== null && hasRoom(bytes.length, steps, BUDGET_INSTRUCTIONS) ? tip : null;
+  const bytes = written(payment, steps, { blockhash, bid: ANY_BID });
+  const besides = payment.transactionVersion === 1 ? 0 : BUDGET_INSTRUCTIONS;
+  return bytes !== null && fitsTrace(steps, besides) ? tip : null;
 }
+
+/** Neither the length nor the accounts of a transaction depend on its bid. */
+const ANY_BID: PaymentBid = { units: 0, microLamports: 0n, priorityFee: 0n };
 
 /** The transfers, and the tip behind them. */
 function stepsOf(
@@ -89,6 +91,17 @@ function stepsOf(
 ): readonly StepOfTransaction[] {
   const planned = planInstructions(paymentMoves(payment, reference), 0n);
   return tip === null ? planned : [...planned, tipInstruction(payment.sender, tip)];
+}
+
+/** The unsigned transaction; null where it does not fit. */
+function written(
+  { sender, transactionVersion }: WantedPayment,
+  steps: readonly StepOfTransaction[],
+  { blockhash, bid }: { readonly blockhash: string; readonly bid: PaymentBid },
+): Uint8Array | null {
+  const write = transactionVersion === 1 ? serializeVersion1 : serializeLegacy;
+  const instructions = steps.map(({ instruction }) => instruction);
+  return write({ feePayer: new PublicKey(sender), blockhash, instructions }, bid);
 }
 
 /** The payment as moves of a plan. The reference stands in the first of them. */
@@ -136,8 +149,8 @@ function serializeLegacy(
   }
 }
 
-/** As many recipients as may be always fit. It may load as much as a transaction that says nothing about loading. */
-function serializeVersion1(parts: MessageParts, { units, priorityFee }: PaymentBid): Uint8Array {
+/** Null for more than the chain takes: as many recipients as may be always fit, and a tip beside them may not. It may load as much as a transaction that says nothing about loading. */
+function serializeVersion1(parts: MessageParts, { units, priorityFee }: PaymentBid): Uint8Array | null {
   const { header, staticAccountKeys, recentBlockhash, compiledInstructions } = compileMessage(parts);
   const message = new MessageV1({
     header,
@@ -151,5 +164,5 @@ function serializeVersion1(parts: MessageParts, { units, priorityFee }: PaymentB
       heapSize: null,
     },
   });
-  return joinTransaction(serializeMessage(message), [null]);
+  return keepsLimits(message) ? joinTransaction(serializeMessage(message), [null]) : null;
 }

@@ -3,9 +3,10 @@
  * bytes have room.
  */
 import { createHash } from "node:crypto";
-import { PACKET_DATA_SIZE, PublicKey, SystemProgram, VersionedTransaction } from "@solana/web3.js";
+import { PublicKey, SystemProgram, VersionedMessage } from "@solana/web3.js";
 import type { Address } from "../address.ts";
 import type { Landing, Transfer } from "../ledger/ledger.ts";
+import { splitTransaction } from "../ledger/wire-format.ts";
 import { withRole, type Endpoint, type Tip } from "./endpoint.ts";
 import { SYSTEM_PROGRAM } from "./programs.ts";
 import { readInstruction } from "./read-instruction.ts";
@@ -39,21 +40,21 @@ export function tipInstruction(payer: Address, { recipient, amount }: Transfer):
   return { step: "fund", instruction };
 }
 
-/** Instructions of a transaction that run at once, those that they call included: the runtime counts no further. */
+/** The most instructions that the chain runs for a transaction, those that they call included. */
 const MAX_TRACE = 64;
 /** The creation of a token account whose address somebody has given lamports. Every other step calls nothing. */
 const CREATION_TRACE = 7;
 
-/** Whether there is room for one more instruction at the end: in bytes, and in what the runtime counts at the worst. */
-export function hasRoom(bytes: number, steps: readonly StepOfTransaction[], besides: number): boolean {
+/** Whether these steps run at their worst, beside as many other instructions. */
+export function fitsTrace(steps: readonly StepOfTransaction[], besides: number): boolean {
   const trace = steps.reduce((sum, { step }) => sum + (step === "create" ? CREATION_TRACE : 1), besides);
-  return bytes <= PACKET_DATA_SIZE && trace <= MAX_TRACE;
+  return trace <= MAX_TRACE;
 }
 
 /** The lamports that these bytes tip, 0 where they do not. Never throws. */
 function tipIn(bytes: Uint8Array, { accounts, lamports }: Tip): bigint {
   try {
-    const { message } = VersionedTransaction.deserialize(bytes);
+    const message = VersionedMessage.deserialize(splitTransaction(bytes)?.message ?? new Uint8Array());
     const { staticAccountKeys: keys } = message;
     const name = (index: number): string => keys[index]?.toBase58() ?? "";
     const isTip = message.compiledInstructions.some(({ programIdIndex, accountKeyIndexes, data }) => {

@@ -37,7 +37,10 @@ export async function verifyPayment(
   const transaction = decoding.decoded;
   const fault = signatureFault(transaction) ?? signerFault(transaction, payment) ?? limitFault(transaction);
   if (fault !== null) return { refused: fault };
-  const tip = reference === null ? null : () => tipOfPayment(nodes.tip, payment, reference);
+  // What was built for the payment in the version that was signed.
+  const version = transaction.message.version === 1 ? { transactionVersion: 1 as const } : {};
+  const tip =
+    reference === null ? null : () => tipOfPayment(nodes.tip, { ...payment, ...version }, reference);
   const content = await judgeContent(nodes, transaction, { payment, tip });
   if ("refused" in content) return content;
   const { message, messageBytes, bytes, signatures } = transaction;

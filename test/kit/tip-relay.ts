@@ -1,10 +1,6 @@
 /** A relay that only sends, for a tip, in front of the local chain. */
-import {
-  SystemInstruction,
-  SystemProgram,
-  TransactionInstruction,
-  VersionedTransaction,
-} from "@solana/web3.js";
+import { SystemInstruction, SystemProgram, TransactionInstruction, VersionedMessage } from "@solana/web3.js";
+import { splitTransaction } from "../../src/ledger/wire-format.ts";
 import type { Address } from "../../src/address.ts";
 import type { EndpointSettings, Fetch } from "../../src/solana/index.ts";
 import type { LocalChain } from "../../src/local/index.ts";
@@ -42,7 +38,7 @@ export function tipRelay(
 export function lastTransfer(
   bytes: Uint8Array,
 ): { readonly from: string; readonly to: string; readonly lamports: bigint } | null {
-  const { message } = VersionedTransaction.deserialize(bytes);
+  const message = VersionedMessage.deserialize(splitTransaction(bytes)?.message ?? new Uint8Array());
   const keys = message.staticAccountKeys;
   const last = message.compiledInstructions.at(-1);
   const programId = keys[last?.programIdIndex ?? -1];

@@ -13,7 +13,7 @@ import type { NodeContext } from "../ask.ts";
 import { newestBlockhash } from "../blockhash-window.ts";
 import { priorityFeeOf } from "../compute-budget.ts";
 import { feeWithBid, rentMinimum } from "../payment-cost.ts";
-import { hasRoom, tipInstruction, tipOf, transferOf } from "../tips.ts";
+import { fitsTrace, tipInstruction, tipOf, transferOf } from "../tips.ts";
 import { ANY_TERMS, BUDGET_INSTRUCTIONS, compilePlan, computeLimit, signedSize } from "./compile-plan.ts";
 import { planInstructions } from "./plan-instructions.ts";
 import type { StepOfTransaction } from "./planned-instruction.ts";
@@ -83,7 +83,7 @@ function tipped(
   if (wanted === null || wanted.lamports > most) return { planned, tip: 0n };
   const all = [...planned, tipInstruction(feePayer, transferOf(wanted, draft.serialize()))];
   const size = signedSize(compilePlan(feePayer, all, ANY_TERMS));
-  return hasRoom(size, all, BUDGET_INSTRUCTIONS)
+  return size <= PACKET_DATA_SIZE && fitsTrace(all, BUDGET_INSTRUCTIONS)
     ? { planned: all, tip: wanted.lamports }
     : { planned, tip: 0n };
 }

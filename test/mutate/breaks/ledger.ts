@@ -412,8 +412,8 @@ export const LEDGER_BREAKS: readonly Break[] = [
   {
     property: "N16: a tip takes no place that the creation of an account may need",
     file: "src/solana/tips.ts",
-    text: "bytes <= PACKET_DATA_SIZE && trace <= MAX_TRACE",
-    replacement: "bytes <= PACKET_DATA_SIZE && trace > 0",
+    text: "return trace <= MAX_TRACE",
+    replacement: "return trace > 0",
     tests: ["payments/wallet/tips.test.ts"],
   },
 ];

@@ -187,3 +187,51 @@ test("N16: a quote whose token accounts may need the whole trace has no tip, how
   expect(await tipTo(7)).toBe(TIP);
   expect(await tipTo(8)).toBeNull();
 });
+
+test("N16: a quote of version 1 carries its own tip, and no other transfer passes; at the most addresses it has none", async ({
+  tipped: world,
+}) => {
+  const quoteFor = async (count: number) => {
+    const payees = Array.from({ length: count }, (_, index) => world.wallet(`payee ${index}`).address);
+    const recipients = payees.map((address) => ({ address, amount: "0.01" }));
+    const { body: quote } = await world.service.createQuote(world.customer, {
+      inputAsset: "SOL",
+      outputAsset: "SOL",
+      amount: String(count / 100),
+      sender: world.alice.address,
+      recipients,
+      transactionVersion: 1,
+    });
+    const unsigned = Buffer.from(quote.transaction ?? "", "base64");
+    return { quote, recipients, unsigned, last: lastTransfer(unsigned) };
+  };
+  const { quote, recipients, unsigned, last } = await quoteFor(30);
+  expect(last).toMatchObject({ from: world.alice.address, lamports: TIP });
+  const request = {
+    type: "payroll",
+    quoteId: quote.quoteId,
+    sender: world.alice.address,
+    recipients,
+  } as const;
+  // The lamports of the last transfer stand at the end of the message, before one signature.
+  const more = Buffer.from(unsigned);
+  more.writeBigUInt64LE(TIP + 1n, more.length - 64 - 8);
+  await expectRefusal(
+    world.service.createTransaction(world.customer, {
+      ...request,
+      signedTransaction: world.sign(more.toString("base64"), world.alice),
+    }),
+    "INVALID_SIGNATURE",
+    { reason: "content_mismatch" },
+  );
+  const signedTransaction = world.sign(unsigned.toString("base64"), world.alice);
+  const { body } = await world.service.createTransaction(world.customer, { ...request, signedTransaction });
+  await world.finalize();
+  expect(await world.service.transaction(world.customer, body.transactionId)).toMatchObject({
+    status: "completed",
+    fee: quote.fees.network,
+  });
+  expect([...world.relay.sent]).toEqual([signedTransaction]);
+  const full = await quoteFor(61);
+  expect(full.last?.lamports).toBe(10_000_000n);
+});
