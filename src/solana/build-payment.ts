@@ -19,7 +19,6 @@ import { keepsLimits, MAX_LOADED_BYTES, serializeMessage } from "./message-v1.ts
 import { mostRecipients } from "./most-recipients.ts";
 import { expectFewRecipients, rentForTokenAccounts, tooManyRecipients } from "./payment-cost.ts";
 import { feeOfPayment, paymentBid, type PaymentBid } from "./price-payment.ts";
-import type { Tip } from "./endpoint.ts";
 import { compileMessage } from "./routing/compile-message.ts";
 import { ANY_TERMS, BUDGET_INSTRUCTIONS } from "./routing/compile-plan.ts";
 import { planInstructions } from "./routing/plan-instructions.ts";
@@ -59,19 +58,16 @@ export async function buildPayment(
   return { bytes, lastValidBlockHeight, networkFee, rent };
 }
 
-// As many bytes as any other.
-const NO_BID: PaymentBid = { units: 0, microLamports: 0n, priorityFee: 0n };
-
 /**
  * The tip of the transaction that is built for a payment under this reference, which depends on nothing else. Null where it has
- * no room for one or is of version 1, and where the relay's account is paid anyway: one transfer would look like the other.
+ * no room for one, and where the relay's account is paid anyway: one transfer would look like the other.
  */
 export function tipOfPayment(
   wanted: Tip | null,
   payment: WantedPayment,
   reference: Uint8Array,
 ): Transfer | null {
-  if (wanted === null || payment.transactionVersion === 1) return null;
+  if (wanted === null) return null;
   const tip = transferOf(wanted, reference);
   if (payment.transfers.some(({ recipient }) => recipient === tip.recipient)) return null;
   const steps = stepsOf(payment, { reference, tip });
@@ -149,7 +145,10 @@ function serializeLegacy(
   }
 }
 
-/** Null for more than the chain takes: as many recipients as may be always fit, and a tip beside them may not. It may load as much as a transaction that says nothing about loading. */
+/**
+ * Null for more than the chain takes: as many recipients as may be always fit, and a tip beside them may not. It may load as
+ * much as a transaction that says nothing about loading.
+ */
 function serializeVersion1(parts: MessageParts, { units, priorityFee }: PaymentBid): Uint8Array | null {
   const { header, staticAccountKeys, recentBlockhash, compiledInstructions } = compileMessage(parts);
   const message = new MessageV1({
