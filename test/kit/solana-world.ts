@@ -109,6 +109,8 @@ export function worldOf(chain: WorldChain, clock: VirtualClock): LedgerWorld {
       };
     },
     elapse: async (ms) => {
+      // What the chain is about to answer would run into its deadline.
+      while (roads.underWay > 0) await turn();
       clock.advance(ms);
       for (let count = 0; count < 20 || roads.underWay > 0; count += 1) await turn();
     },

@@ -42,10 +42,9 @@ const NOT_HERE: Readonly<Record<string, string>> = {
 describe.skipIf(!HAS_SURFPOOL)("N13: ledger contract: surfpool", () => {
   const isHere = ({ name }: LedgerContractCase): boolean => NOT_HERE[name] === undefined;
 
-  // The node answers a send before it has run the bytes: on a busy machine blocks pass in between, and the case is tried anew.
   test.each(ledgerContract.filter(isHere).map(({ name, run }) => [name, run] as const))(
     "%s",
-    { timeout: 60_000, retry: 2 },
+    { timeout: 60_000 },
     (_, run) => run(surfpoolWorld),
   );
 

@@ -172,28 +172,32 @@ test("N2: bids of attempts that can land no more leave the day its room for rais
   await world.judge();
 });
 
-test("N2: a sweep never bids as much as it brings back, whatever the ceiling of its order", async ({
-  inMarket,
-}) => {
-  const world = await inMarket({ maxRaisedBidsPerDay: "1" });
-  world.way.ceiling = 10_000_000n;
-  const order = await world.sendTo();
-  await minutesToEnd(world, order);
-  world.market.least = 10n ** 12n;
-  await world.passAndSettle(DAY + 12 * MINUTE, 6);
-  for (let minutes = 0; minutes < 6; minutes += 1) await world.passAndSettle(MINUTE, 2);
-  const { payments = [] } = (await world.storage.transaction(order.id)) ?? {};
-  const sweep = payments.find(({ kind }) => kind === "sweep");
-  const { costs = [], signatures = [] } = readPlan(sweep?.plan ?? "{}");
-  expect(signatures.length).toBeGreaterThan(2);
-  // The rent of one marker is 2,039,280 lamports.
-  for (const cost of costs) expect(Number(cost)).toBeLessThan(1_100_000);
-  world.market.least = 0n;
-  for (let minutes = 0; minutes < 3; minutes += 1) await world.passAndSettle(MINUTE, 2);
-  const after = (await world.storage.transaction(order.id))?.payments.find(({ kind }) => kind === "sweep");
-  expect(after?.status).toBe("finalized");
-  await world.judge();
-});
+test(
+  "N2: a sweep never bids as much as it brings back, whatever the ceiling of its order",
+  {
+    timeout: 60_000,
+  },
+  async ({ inMarket }) => {
+    const world = await inMarket({ maxRaisedBidsPerDay: "1" });
+    world.way.ceiling = 10_000_000n;
+    const order = await world.sendTo();
+    await minutesToEnd(world, order);
+    world.market.least = 10n ** 12n;
+    await world.passAndSettle(DAY + 12 * MINUTE, 6);
+    for (let minutes = 0; minutes < 6; minutes += 1) await world.passAndSettle(MINUTE, 2);
+    const { payments = [] } = (await world.storage.transaction(order.id)) ?? {};
+    const sweep = payments.find(({ kind }) => kind === "sweep");
+    const { costs = [], signatures = [] } = readPlan(sweep?.plan ?? "{}");
+    expect(signatures.length).toBeGreaterThan(2);
+    // The rent of one marker is 2,039,280 lamports.
+    for (const cost of costs) expect(Number(cost)).toBeLessThan(1_100_000);
+    world.market.least = 0n;
+    for (let minutes = 0; minutes < 3; minutes += 1) await world.passAndSettle(MINUTE, 2);
+    const after = (await world.storage.transaction(order.id))?.payments.find(({ kind }) => kind === "sweep");
+    expect(after?.status).toBe("finalized");
+    await world.judge();
+  },
+);
 
 test("N2: an estimate that rises after the quote is followed as far as the customer has paid, and further only by raised bids", async ({
   inMarket,

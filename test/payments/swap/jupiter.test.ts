@@ -126,8 +126,8 @@ describe("a swap with Jupiter", () => {
     expect(jupiter.orders[0]?.query).not.toHaveProperty("taker");
     await expectRefusal(
       world.service.createQuote(caller, { ...pair, mode: "private" }),
-      "INSUFFICIENT_LIQUIDITY",
-      NONE,
+      "ROUTING_UNAVAILABLE",
+      { reason: "off" },
     );
   });
 
