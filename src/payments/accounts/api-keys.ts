@@ -76,7 +76,7 @@ const newAccount = optionsWith({
   tier: z.enum(["free", "pro", "enterprise"]),
 });
 
-/** Options of `createAccount`. */
+/** Options of `createAccount`. @interface */
 export type NewAccount = z.input<typeof newAccount>;
 
 /** Accounts and their keys. */
