@@ -70,9 +70,7 @@ test("a provider that sends the transaction itself is believed by nobody: the ch
   // The service never sends what it knows to be incomplete.
   expect(sent).toHaveLength(1);
   const request = { inputAsset: "SOL", outputAsset: "USDC", amount: "1", mode: "private" as const };
-  await expectRefusal(world.service.createQuote(caller, request), "INSUFFICIENT_LIQUIDITY", {
-    available: "0",
-  });
+  await expectRefusal(world.service.createQuote(caller, request), "ROUTING_UNAVAILABLE", { reason: "off" });
 });
 
 test("a provider that never signs leaves the swap to its death, and nothing is ever sent", async ({
