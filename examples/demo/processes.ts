@@ -14,9 +14,11 @@ type End = (signal: NodeJS.Signals) => Promise<void>;
 
 /** How to end each process that runs, also those that are not ready yet. */
 const running = new Set<End>();
+let isOver = false;
 
-/** Runs a script of this folder. Rejects when it ends before it is ready. */
+/** Runs a script of this folder. Rejects when it ends before it is ready, and once all were ended. */
 export function startProcess<Ready>(script: string, args: readonly string[]): Promise<StartedProcess<Ready>> {
+  if (isOver) return Promise.reject(new Error("the demo is over"));
   const child = spawn(process.execPath, ["--import", "tsx", script, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -37,7 +39,8 @@ export function startProcess<Ready>(script: string, args: readonly string[]): Pr
   });
 }
 
-/** Ends every process that was started, and waits for it. */
+/** Ends every process that was started, and waits for it. None is started any more. */
 export async function endProcesses(): Promise<void> {
+  isOver = true;
   await Promise.all([...running].map((end) => end("SIGTERM")));
 }

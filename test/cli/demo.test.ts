@@ -79,7 +79,7 @@ test.runIf(!QUICK)(
 
     expect(inPrivate).toMatch(/to deposit 25\.088\d+ USDC\n +of which fee 0\.088\d+ USDC: network/);
     expect(inPrivate).toMatch(
-      /uri +solana:\w+\?amount=25\.088\d+&spl-token=\w+&label=tx_\w+\n( +[█▄▀ ]+\n){20}/,
+      /uri +solana:\w+\?amount=25\.088\d+&spl-token=\w+&reference=\w+&label=tx_\w+\n( +[█▄▀ ]+\n){20}/,
     );
     expect(inPrivate).toMatch(
       /deposit [^]*kill [^]*restart [^]*after +Alice has 949\.911\d+ USDC, Bob has 53 USDC/,
