@@ -79,6 +79,8 @@ export interface UnsignedPayment extends PaymentCost {
   /** Wire format: one all-zero signature and the message. */
   readonly bytes: Uint8Array;
   readonly lastValidBlockHeight: number;
+  /** The tip of a relay that the transaction holds besides the payment. Absent where the bytes tip nobody. */
+  readonly tip?: Transfer;
 }
 
 /** Why caller-signed bytes are refused: the `reason` of INVALID_SIGNATURE. */
@@ -348,13 +350,13 @@ export interface Ledger extends RoutingLedger {
   buildPayment(payment: WantedPayment, reference: Uint8Array): Promise<UnsignedPayment>;
   /**
    * Proves that base64 text is a transaction signed by `payment.sender` that makes exactly the declared transfers and
-   * nothing else that could cost the sender or pay another, and that its blockhash is alive. Broadcasts nothing. Where a
-   * transaction was built for this payment under `reference`, the tip of that transaction is admitted, too.
+   * nothing else that could cost the sender or pay another, and that its blockhash is alive. Broadcasts nothing. The `tip` of
+   * the transaction that was built for this payment is admitted, too.
    */
   verifyPayment(
     putativeTransaction: string,
     payment: DeclaredPayment,
-    reference?: Uint8Array | null,
+    tip?: Transfer | null,
   ): Promise<{ verified: Evidence<VerifiedPayment> } | { refused: SignatureFault }>;
   /**
    * When bytes over this blockhash can land, for bytes that no marker makes harmless; null where enough endpoints say that

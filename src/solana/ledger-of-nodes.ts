@@ -151,7 +151,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     tokenAccountStates: surveyed(tokenAccountStates),
     paymentCost: surveyed(paymentCost),
     buildPayment: surveyed(buildPayment),
-    verifyPayment: (text, payment, reference = null) => read.verifyPayment(text, { payment, reference }),
+    verifyPayment: (text, payment, tip = null) => read.verifyPayment(text, { payment, tip }),
     landingWindow: surveyed(landingWindow),
     simulatePayment: surveyed(simulatePayment),
     broadcast: surveyed(broadcast),

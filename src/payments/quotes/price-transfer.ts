@@ -56,9 +56,10 @@ export class TransferPricing {
     const version = transactionVersion === null ? {} : { transactionVersion };
     const payment = { sender, mint, decimals: asset.decimals, transfers, ...version };
     const built = await ledger.buildPayment(payment, referenceOf(id)).catch(tooManyRecipients);
-    const { networkFee, rent, bytes } = built;
+    const { networkFee, rent, bytes, tip = null } = built;
     const transaction = Buffer.from(bytes).toString("base64");
-    return { ...sameAsset(amount, amount, { networkFee, rent, ...free }), transaction };
+    const { priced, ...others } = sameAsset(amount, amount, { networkFee, rent, ...free });
+    return { priced: { ...priced, tip }, ...others, transaction };
   }
 
   async #expectVersion1(asset: Token, { recipients }: QuoteInput): Promise<void> {
@@ -83,7 +84,7 @@ function sameAsset(
 ): Omit<PricedQuote, "transaction"> {
   const fees = { networkFee, routingFee, rent, pricedAccounts };
   return {
-    priced: { ...fees, inputAmount, outputAmount: amount, minOutputAmount: amount, swap: null },
+    priced: { ...fees, inputAmount, outputAmount: amount, minOutputAmount: amount, swap: null, tip: null },
     priceImpact: 0,
     writes: [],
   };

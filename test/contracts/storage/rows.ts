@@ -55,6 +55,7 @@ export const fullRows: Rows = {
     slippageBps: 10_000,
     priceImpact: "0.1",
     transactionVersion: 1,
+    tip: { recipient: OTHER, amount: LARGEST },
     sender: ADDRESS,
     recipients: [
       { address: OTHER, amount: LARGEST },

@@ -131,6 +131,34 @@ test("N16: the tip of the quote itself passes the verifier, once, and no other t
   });
 });
 
+test("N16: a quote keeps its own tip, whatever relay the service that takes the transaction sends to", async ({
+  tipped: world,
+}) => {
+  const node = { url: "http://node.example", fetch: world.chain.fetch };
+  const other = tipRelay(world.chain, [world.bob.address], 3n * TIP).option;
+  for (const endpoints of [[node], [node, other]]) {
+    const service = world.another({ ledger: world.ledgerOf(endpoints) });
+    const { body } = await world.quoted();
+    const request = { ...body, recipients: [...body.recipients] };
+    await expect(service.createTransaction(world.customer, request)).resolves.toBeDefined();
+    // And what was quoted without a tip admits none.
+    const bare = await service.createQuote(world.customer, {
+      inputAsset: "USDC",
+      outputAsset: "USDC",
+      amount: "1",
+      sender: world.alice.address,
+      recipients: [...body.recipients],
+    });
+    expect(lastTransfer(Buffer.from(bare.body.transaction ?? "", "base64"))?.lamports).not.toBe(TIP);
+    const late = { ...(await world.quoted()).body, quoteId: bare.body.quoteId };
+    const refused = world.service.createTransaction(world.customer, {
+      ...late,
+      recipients: [...late.recipients],
+    });
+    await expectRefusal(refused, "INVALID_SIGNATURE", { reason: "content_mismatch" });
+  }
+});
+
 test("N16: a sender who has too little for the tip is told how much is missing", async ({
   tipped: world,
 }) => {
