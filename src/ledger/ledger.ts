@@ -126,6 +126,8 @@ export interface VerifiedPayment extends LandingWindow {
   /** SHA-256 of the message, hex: the chain's own key for duplicates. */
   readonly messageHash: string;
   readonly blockhash: string;
+  /** Lamports that the bytes tip a relay. Absent where they tip nobody. */
+  readonly tip?: bigint;
 }
 
 /** A failure predicted by simulation. */
@@ -182,6 +184,8 @@ export interface Attempt extends LandingWindow {
   readonly blockhash: string;
   /** The key that our own transaction carries besides its accounts; null for a transaction built by others. */
   readonly reference: Address | null;
+  /** Lamports that the bytes tip a relay. Absent where they tip nobody, or nobody knows it. */
+  readonly tip?: bigint;
 }
 
 /**

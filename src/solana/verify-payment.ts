@@ -54,6 +54,7 @@ export async function verifyPayment(
     blockhash: message.recentBlockhash,
     lastValidBlockHeight: window.lastValidBlockHeight,
     firstSlot: window.firstSlot,
+    ...(content.tip === null ? {} : { tip: content.tip.amount }),
   };
   return { verified: follows(content.proof, () => verified) };
 }
@@ -78,12 +79,18 @@ function limitFault({ message }: DecodedTransaction): SignatureFault | null {
   return setsLimits(message) ? null : "missing_limits";
 }
 
+/** What is as declared, and the tip that the bytes hold; null where they hold none. */
+interface JudgedContent {
+  readonly proof: Evidence<boolean>;
+  readonly tip: Transfer | null;
+}
+
 /** Reads the meaning of the message, and compares it with the declaration. */
 async function judgeContent(
   nodes: NodeContext,
   transaction: DecodedTransaction,
   { payment, tip }: QuotedPayment,
-): Promise<{ readonly proof: Evidence<boolean> } | { readonly refused: SignatureFault }> {
+): Promise<JudgedContent | { readonly refused: SignatureFault }> {
   const { message } = transaction;
   if (message.version === 1 && !(await takesVersion1(nodes))) return { refused: "unsupported_version" };
   const instructions = await resolveInstructions(nodes, transaction);
@@ -91,11 +98,14 @@ async function judgeContent(
   const meanings = instructions.map(readInstruction);
   if (meanings.some(({ does }) => does === "use_nonce")) return { refused: "durable_nonce" };
   if (meanings.some(({ does }) => does === "something_else")) return { refused: "instruction_not_allowed" };
-  const unproven = await matchContent(withoutTip(meanings, payment, tip), payment);
+  const paying = withoutTip(meanings, payment, tip);
+  const unproven = await matchContent(paying, payment);
   if (unproven === null) return { refused: "content_mismatch" };
   if (priorityFee(message, meanings) > MAX_PRIORITY_FEE) return { refused: "content_mismatch" };
   const proof = await areOwnedAsDeclared(nodes, unproven, payment);
-  return proof ? { proof } : { refused: "content_mismatch" };
+  return proof
+    ? { proof, tip: paying.length < meanings.length ? tip : null }
+    : { refused: "content_mismatch" };
 }
 
 /** The instructions without the quoted tip, where they hold one more transfer than the payment. */

@@ -176,6 +176,7 @@ export const fullRows: Rows = {
     reference: ADDRESS,
     createdAt: 1,
     takenAt: LATEST,
+    tip: LARGEST,
   },
   idempotency: { id: "idempotency", fingerprint: "fp", answer: `{ "a" :1.0,"ü":"\\u0000"}`, createdAt: 1 },
   notices: {

@@ -159,6 +159,59 @@ test("N16: a quote keeps its own tip, whatever relay the service that takes the 
   }
 });
 
+test("N16: the fee tells the tip that was paid, also where the relay is gone at the landing", async ({
+  tipped: world,
+}) => {
+  const { quote, body } = await world.quoted();
+  const request = { ...body, recipients: [...body.recipients] };
+  const { body: created } = await world.service.createTransaction(world.customer, request);
+  await world.service.stop();
+  const service = world.another({
+    ledger: world.ledgerOf([{ url: "http://node.example", fetch: world.chain.fetch }]),
+  });
+  await service.start();
+  await service.settled();
+  world.chain.advance(40);
+  await world.pass(60_000);
+  await service.settled();
+  expect(await service.transaction(world.customer, created.transactionId)).toMatchObject({
+    status: "completed",
+    fee: quote.fees.network,
+  });
+  await service.stop();
+});
+
+test("N16: what is paid to a relay as the payment itself is no part of the fee", async ({
+  tipped: world,
+}) => {
+  const [one = "", two = ""] = world.accounts;
+  const recipients = [
+    { address: world.bob.address, amount: "0.01" },
+    { address: one, amount: "0.0001" },
+    { address: two, amount: "0.0001" },
+  ];
+  const { body: quote } = await world.service.createQuote(world.customer, {
+    inputAsset: "SOL",
+    outputAsset: "SOL",
+    amount: "0.0102",
+    sender: world.alice.address,
+    recipients,
+  });
+  const signedTransaction = world.sign(quote.transaction ?? "", world.alice);
+  const { body: created } = await world.service.createTransaction(world.customer, {
+    type: "payroll",
+    quoteId: quote.quoteId,
+    sender: world.alice.address,
+    recipients,
+    signedTransaction,
+  });
+  await world.finalize();
+  expect(await world.service.transaction(world.customer, created.transactionId)).toMatchObject({
+    status: "completed",
+    fee: quote.fees.network,
+  });
+});
+
 test("N16: a sender who has too little for the tip is told how much is missing", async ({
   tipped: world,
 }) => {
