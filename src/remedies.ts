@@ -7,7 +7,7 @@ type Remedy<Details> = Details extends { readonly reason: infer Reason extends s
   : string;
 
 /** Remedies by code, in the order of the error table. */
-export const REMEDIES: { readonly [Code in ErrorCode]: Remedy<ErrorDetails[Code]> } = {
+const REMEDIES: { readonly [Code in ErrorCode]: Remedy<ErrorDetails[Code]> } = {
   VALIDATION_ERROR: "Correct each field that `details.fields` names, and send the request again.",
   INVALID_RECIPIENT: {
     not_base58: "Copy the address again: base58 has no 0, O, I and l.",

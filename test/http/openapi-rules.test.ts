@@ -117,7 +117,8 @@ test.each(Object.entries(document.components.examples))(
     const { requestId, ...own } = details;
     expect(requestId).toMatch(/^req_/);
     expect(kind.details.strict().parse(own)).toEqual(own);
-    expect(name).toBe(own["reason"] === undefined ? code : `${code}.${String(own["reason"])}`);
+    const { reason } = own;
+  expect(name).toBe(typeof reason === "string" ? `${code}.${reason}` : code);
     expect(example.summary.startsWith(`${name}: `)).toBe(true);
   },
 );
