@@ -1,7 +1,7 @@
 /** The price of moving an asset as it is: a send or a payroll. */
 import { createHash } from "node:crypto";
 import type { Address } from "../../address.ts";
-import { PaymentError, routingOff } from "../../errors.ts";
+import { type PaymentError, routingOff, fieldError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMint, type Token } from "../assets/assets.ts";
 import { refuseTooLarge } from "../assets/largest-sum.ts";
@@ -69,7 +69,7 @@ export class TransferPricing {
       throw badRecipients(`at most ${most} recipients in a transaction of version 1 in ${asset.symbol}`);
     }
     if (await ledger.takesVersion1()) return;
-    throw badField("transactionVersion", "the chain does not take transactions of version 1");
+    throw fieldError("transactionVersion", "the chain does not take transactions of version 1");
   }
 }
 
@@ -102,9 +102,5 @@ function tooManyRecipients(error: unknown): never {
 }
 
 function badRecipients(message: string): PaymentError {
-  return badField("recipients", message);
-}
-
-function badField(path: string, message: string): PaymentError {
-  return new PaymentError("VALIDATION_ERROR", { fields: [{ path, message }] });
+  return fieldError("recipients", message);
 }
