@@ -14,7 +14,7 @@ const WITH_PROCESSES = [
   "test/engine/*{-example,-examples,-processes}.test.ts",
   "test/{engine,payments}/processes.test.ts",
   "test/chaos/*.test.ts",
-  "test/http/cells-example.test.ts",
+  "test/http/{cells,shop}-example.test.ts",
   "test/payments/swap/other-providers.test.ts",
   // Some of them wait for locks, poolers and servers that are taken away.
   "test/storage/sqlite-{full-disk,processes,read-only}.test.ts",
