@@ -90,6 +90,7 @@ export default {
       "^src/payments/webhooks/sending/",
       "^src/payments/webhooks/sending/",
       "^src/(runtime|options|diagnostics|networks|parse-url)\\.ts$",
+      "^machines/notice-events\\.ts$",
       npm("undici", "ipaddr\\.js"),
     ),
     never(
