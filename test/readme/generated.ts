@@ -30,8 +30,7 @@ const diagrams =
       () => `\`\`\`mermaid\n${drawn.shift() ?? ""}\`\`\``,
     );
     const places = page.match(/^```mermaid$/gm)?.length ?? 0;
-    if (places !== count)
-      throw new Error(`${count} diagrams for ${places} places: add a heading with an empty one`);
+    if (places !== count) throw new Error(`expected places for ${count} diagrams, there are ${places}`);
     return made;
   };
 
