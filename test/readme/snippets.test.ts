@@ -3,8 +3,6 @@ import { randomBytes } from "node:crypto";
 import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Server } from "node:http";
-import { createServer, type AddressInfo } from "node:net";
-import { once } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -18,7 +16,7 @@ import { QUICK } from "../kit/thorough.ts";
 import { clientWorld } from "../client/client-world.ts";
 import { exportedValues } from "./examples.ts";
 import { blockOf, ROOT } from "./page.ts";
-import { endPrograms, startProgram, type RunningProgram } from "./programs.ts";
+import { endPrograms, freePort, startProgram, type RunningProgram } from "./programs.ts";
 import { sendSol } from "./send-sol.ts";
 import { removeScratchFolder, makeScratchFolder } from "./scratch-folder.ts";
 
@@ -60,15 +58,6 @@ afterAll(async () => {
 
 function run(name: Name, env: Readonly<Record<string, string>> = {}): RunningProgram {
   return startProgram(process.execPath, ["--import", "tsx", `${name}.ts`], { cwd: folder, env });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 // The compiler takes longer than all the programs together: CI has it.
