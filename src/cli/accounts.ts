@@ -158,7 +158,10 @@ async function revoke(storage: PaymentStorage, keyId: string): Promise<void> {
   if (found.key.revokedAt === null) await keysOf(storage).revokeKey(keyId);
 }
 
-/** API keys for commands. No command authenticates a caller, so the keys need no environment. */
+/**
+ * API keys for commands. No command authenticates a caller, so the keys need no environment, or has the master secrets,
+ * so new keys are told from made-up keys by a look-up.
+ */
 function keysOf(storage: PaymentStorage): Omit<ApiKeys, "authenticate"> {
   return new StoredApiKeys({
     storage,
@@ -166,6 +169,7 @@ function keysOf(storage: PaymentStorage): Omit<ApiKeys, "authenticate"> {
     random: systemRandom,
     log: silentLogger,
     environments: () => [],
+    checksums: null,
   });
 }
 

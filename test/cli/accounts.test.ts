@@ -35,6 +35,7 @@ const authenticated = async (key: string, address: string | null = null): Promis
     random: systemRandom,
     log: silentLogger,
     environments: () => ["live"],
+    checksums: null,
   });
   try {
     return await keys.authenticate(`Bearer ${key}`, address);
