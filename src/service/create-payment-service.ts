@@ -139,7 +139,7 @@ function inspectedOf(
   return {
     workflows,
     storage: recallingStorage(storage, webhooks.deliveries),
-    isProduction: () => chain.keyEnvironments.includes("live"),
+    isProduction: () => chain.isProduction,
     onCommit: (listener) => engine.subscribe(listener),
     acting: new ServiceActs({ ...context, engine, service, workflows }),
     payments: { reads: storage, assets },
@@ -156,7 +156,7 @@ function accountMethods({
 }: ServiceParts): ApiKeys & Methods<"account" | "balances" | "countRefused" | "limitStatus"> {
   const { ledger, assets } = context;
   const checksums = new KeyChecksums({ ...context, sealing, masterSecrets });
-  const keys = new StoredApiKeys({ ...context, checksums, environments: () => chain.keyEnvironments });
+  const keys = new StoredApiKeys({ ...context, checksums, environment: () => chain.keyEnvironment() });
   return {
     createAccount: (account) => keys.createAccount(account),
     issueKey: (issue) => keys.issueKey(issue),

@@ -83,7 +83,7 @@ export async function httpFixture(
     clock,
     random: systemRandom,
     log: silentLogger,
-    environments: () => [],
+    environment: () => Promise.resolve(null),
     checksums: null,
   });
   const sender = fixture.wallet("sender", { lamports: 10_000_000_000n, usdc: 1_000_000_000n });

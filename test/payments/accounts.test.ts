@@ -38,7 +38,7 @@ async function keysOnMemory() {
     clock,
     random: systemRandom,
     log: silentLogger,
-    environments: () => ["test"],
+    environment: () => Promise.resolve("test"),
     checksums: new KeyChecksums({
       storage,
       sealing,

@@ -13,7 +13,7 @@ const secretOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 const place = { table: "webhooks", row: "wh_1", owner: "acct_1" };
 
 describe("API keys", () => {
-  const make = (environments: readonly ("live" | "test")[] = ["test"]) => {
+  const make = () => {
     const storage = memoryStorage();
     const clock = virtualClock();
     const masterSecrets = [{ version: 1, secret: secretOf(1) }];
@@ -23,7 +23,7 @@ describe("API keys", () => {
       clock,
       random: systemRandom,
       log: silentLogger,
-      environments: () => environments,
+      environment: () => Promise.resolve("test"),
       checksums: new KeyChecksums({
         storage,
         sealing,

@@ -12,6 +12,7 @@ import type { KeyChecksums } from "../secrets/key-checksums.ts";
 import { SCOPES, type Caller, type Scope } from "./caller.ts";
 import { newId, sha256Hex } from "../ids.ts";
 import { shownWords } from "../shown-words.ts";
+import { MAINNET_GENESIS } from "../assets/assets.ts";
 import { isMadeUp, readKey, writeKey } from "./key-text.ts";
 import { LastUseWriter } from "./last-use.ts";
 import { RevokedKeyCache } from "./revoked-key-cache.ts";
@@ -127,9 +128,10 @@ interface ApiKeyParts {
   readonly random: Random;
   readonly log: Logger;
   /**
-   * The accepted key environments of this chain; asked at each use, because the chain is known only after the start.
+   * The accepted environment of keys; asked at each use, because the chain may be known only after the start. Null: no key
+   * is accepted yet.
    */
-  readonly environments: () => readonly KeyEnvironment[];
+  readonly environment: () => Promise<KeyEnvironment | null>;
   /** Null without master secrets: keys are issued with the checksum that anybody can compute. */
   readonly checksums: KeyChecksums | null;
 }
@@ -242,7 +244,7 @@ export class StoredApiKeys implements ApiKeys {
     const isValid =
       isRight &&
       key.environment === given.environment &&
-      this.#parts.environments().includes(key.environment) &&
+      key.environment === (await this.#parts.environment()) &&
       !hasEnded(key, this.#parts.clock.now()) &&
       isAllowedFrom(key, address);
     if (!isValid) throw refused();
@@ -277,6 +279,11 @@ export class StoredApiKeys implements ApiKeys {
     const result = await commitOne(this.#parts.storage, { writes: [write] });
     if (!result.ok) throw new Error("a random id was taken; the random source does not work");
   }
+}
+
+/** Live keys belong to mainnet and test keys to every other chain. */
+export function environmentOf(genesisHash: string): KeyEnvironment {
+  return genesisHash === MAINNET_GENESIS ? "live" : "test";
 }
 
 function scopeProblems(scopes: readonly string[]): readonly string[] {
