@@ -148,9 +148,9 @@ describe.each(sampled([...WAYS, ...HOSTED_WAYS], "ways of requests"))("$name", (
       { path: "type", message: 'expected "send" or "swap" or "payroll"' },
       { path: "quoteId", message: "is empty" },
       { path: "mode", message: 'expected "wallet" or "private"' },
-      { path: "sender", message: "expected text" },
+      { path: "sender", message: 'expected a string, such as "1"' },
       { path: "recipients", message: "expected a list" },
-      { path: "signedTransaction", message: "expected text" },
+      { path: "signedTransaction", message: 'expected a string, such as "1"' },
     ]);
     const quote = await client.post("/v1/quotes", { slippageBps: 1.5, amount: "1", inputAsset: "SOL" });
     expect(quote.details["fields"]).toEqual([
