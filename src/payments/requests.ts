@@ -211,7 +211,7 @@ export function parseRequest<Schema extends z.ZodType>(schema: Schema, body: unk
 }
 
 const KINDS: Readonly<Record<string, string>> = {
-  string: "text",
+  string: 'a string, such as "1"',
   number: "a number",
   int: "a whole number",
   array: "a list",
