@@ -9,6 +9,7 @@ import { blockOf } from "../readme/page.ts";
 import { startProgram } from "../readme/programs.ts";
 import { sendSol } from "../readme/send-sol.ts";
 import { testBundles } from "./bundles.ts";
+import { testNewProjects } from "./new-projects.ts";
 import { attempt, bring, project, readJson, root, run, specifiers } from "./project.ts";
 
 /** What only some consumers have or want: an entry that is for everybody must load in their absence. */
@@ -185,4 +186,5 @@ test(
   },
 );
 
+testNewProjects();
 testBundles();
