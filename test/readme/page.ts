@@ -27,6 +27,21 @@ export function textOf(file: string): string {
   return readFileSync(`${ROOT}${file}`, "utf8");
 }
 
+/** A page without its code, where brackets are no links and hashes no headings. */
+export function proseOf(page: string): string {
+  return textOf(page)
+    .replaceAll(/^```[\s\S]*?^```$/gm, "")
+    .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ""));
+}
+
+/** The relative links of a page, pictures included. */
+export function linksOf(page: string): readonly string[] {
+  const prose = proseOf(page);
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g), ...prose.matchAll(/<img src="([^"]+)"/g)]
+    .map(([, target = ""]) => target)
+    .filter((target) => !/^[a-z]+:/.test(target));
+}
+
 /** The code blocks of a page whose fence is exactly this, such as "sh tour", in the order of the page. */
 export function blocksOf(file: string, fence: string): readonly string[] {
   return [...textOf(file).matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)]
