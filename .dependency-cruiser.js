@@ -1,9 +1,11 @@
 /** Who may import whom. Every rule counts type imports too: a type is knowledge. */
 
-const TESTS = "^(test|examples)/";
+/** Packages of the repository that stand in for others. */
+const STAND_INS = "test/drivers/";
+const TESTS = `^(?!${STAND_INS})(test|examples)/`;
 const ADAPTERS = "^storage/(memory|sqlite|postgres)\\.ts$|^storage/(memory|sqlite|postgres|sql)/";
 const PORTS = "^storage/(storage|table)\\.ts$";
-const npm = (...names) => `(^|/)node_modules/(@types/)?(${names.join("|")})/`;
+const npm = (...names) => `(^|/)(node_modules/(@types/)?|${STAND_INS})(${names.join("|")})/`;
 
 /** A rule of the form: what lies in `from` may import these paths, Node's own modules, and nothing else. */
 const only = (name, comment, from, ...allowed) => ({
@@ -273,7 +275,13 @@ export default {
       severity: "error",
       from: {
         orphan: true,
-        pathNot: ["\\.d\\.ts$", "\\.config\\.ts$", "^test/lint/", "^src/solana/bigint-buffer/"],
+        pathNot: [
+          "\\.d\\.ts$",
+          "\\.config\\.ts$",
+          "^test/lint/",
+          "^test/foreign/typedoc\\.js$",
+          "^src/solana/bigint-buffer/",
+        ],
       },
       to: {},
     },
@@ -281,7 +289,9 @@ export default {
   options: {
     doNotFollow: { path: "node_modules" },
     // Programs that run where what they import is made or installed: clients that a test generates, peers of a bench.
-    exclude: { path: "^test/(generated-clients/tours|bench/peers)/" },
+    exclude: {
+      path: "^examples/express/|^test/(foreign/(node_modules|generated-clients/tours)|bench/peers)/",
+    },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "types", "default"] },

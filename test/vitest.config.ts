@@ -10,7 +10,6 @@ const WITH_PROCESSES = [
   "test/cli/**/*.test.ts",
   "test/readme/**/*.test.ts",
   "test/{deploy,lint}/**/*.test.ts",
-  "test/generated-clients/**/*.test.ts",
   "test/engine/*{-example,-examples,-processes}.test.ts",
   "test/{engine,payments}/processes.test.ts",
   "test/chaos/*.test.ts",
@@ -20,7 +19,6 @@ const WITH_PROCESSES = [
   "test/storage/sqlite-{full-disk,processes,read-only}.test.ts",
   "test/storage/postgres-{failures,outages,refusals}.test.ts",
   // By the clock of the machine.
-  "test/surfpool/*.test.ts",
   "test/local/killed-process.test.ts",
   "test/solana/lazy-loading.test.ts",
   "test/inspector/browser*.test.ts",
@@ -45,6 +43,9 @@ const EXPLORATIONS = [
   "test/solana/{chaos,verify-random}.test.ts",
   "test/storage/{equivalence,moving}.test.ts",
 ];
+
+/** What needs packages of other people's that a clone does not install by itself: `npm ci --prefix test/foreign`. */
+const FOREIGN = ["test/foreign/*/*.test.ts"];
 
 /** Tests run against the sources; the packed build has a test of its own (`npm run test:package`). */
 const sources = [
@@ -131,9 +132,17 @@ export default defineConfig(({ mode }) => ({
         mode,
       }),
       project({
+        name: "foreign",
+        include: FOREIGN,
+        exclude: [],
+        timeoutMs: 90_000,
+        setUp: [source("test/programs/compile.ts")],
+        mode,
+      }),
+      project({
         name: "rest",
         include: ["test/**/*.test.ts"],
-        exclude: [...WITH_PROCESSES, ...EXPLORATIONS],
+        exclude: [...WITH_PROCESSES, ...EXPLORATIONS, "test/foreign/**"],
         timeoutMs: 20_000,
         setUp: [],
         mode,

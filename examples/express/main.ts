@@ -1,5 +1,6 @@
 /**
- * A chart with services in an Express app: `npx tsx examples/express/main.ts [orders.db]`, then
+ * A chart with services in an Express app: `npm i --no-save express`, `npx tsx examples/express/main.ts [orders.db]`,
+ * then
  *
  *     curl -X POST localhost:3000/orders/o-1 -H 'content-type: application/json' -d '{"card":"4242","amount":1250}'
  *     curl localhost:3000/orders/o-1

@@ -34,7 +34,6 @@ const BROUGHT = [
   "@types/node",
   "undici-types",
   "esbuild",
-  "webpack",
 ];
 
 export function readJson(path: string): unknown {
@@ -83,6 +82,7 @@ before(() => {
     rmSync(place, { recursive: true, force: true });
     symlinkSync(join(root, "node_modules", name), place);
   }
+  symlinkSync(join(root, "test/foreign/node_modules/webpack"), join(project, "node_modules/webpack"));
 });
 
 after(async () => {
