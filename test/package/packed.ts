@@ -9,6 +9,8 @@ import { blockOf } from "../readme/page.ts";
 import { startProgram } from "../readme/programs.ts";
 import { sendSol } from "../readme/send-sol.ts";
 import { testBundles } from "./bundles.ts";
+import { testNest } from "./nest.ts";
+import { testSettings } from "./settings.ts";
 import { attempt, bring, project, readJson, root, run, specifiers } from "./project.ts";
 
 /** What only some consumers have or want: an entry that is for everybody must load in their absence. */
@@ -185,4 +187,6 @@ test(
   },
 );
 
+testSettings();
+testNest();
 testBundles();
