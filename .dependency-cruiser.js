@@ -244,7 +244,7 @@ export default {
       to: {
         dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"],
         dependencyTypesNot: ["npm", "npm-peer", "npm-optional", "type-only"],
-        pathNot: npm("@solana/spl-token"),
+        pathNot: npm("@solana/spl-token", "kysely"),
       },
     },
     {

@@ -23,7 +23,7 @@ const HEAVY_ENTRIES = new Set([
   "paystate/prometheus",
 ]);
 /** Bundled or replaced by the build, and not to be seen in a consumer's tree. */
-const UNWANTED = ["bigint-buffer", "@solana/spl-token", "litesvm", "@solana/kit"];
+const UNWANTED = ["kysely", "bigint-buffer", "@solana/spl-token", "litesvm", "@solana/kit"];
 function importAll(names: readonly string[]): void {
   const source = names.map((name) => `await import(${JSON.stringify(name)});`).join("\n");
   run(process.execPath, "--input-type=module", "--eval", source);
