@@ -1,9 +1,11 @@
 /** Who may import whom. Every rule counts type imports too: a type is knowledge. */
 
-const TESTS = "^(test|examples)/";
+/** Packages of the repository that stand in for others. */
+const STAND_INS = "test/drivers/";
+const TESTS = `^(?!${STAND_INS})(test|examples)/`;
 const ADAPTERS = "^storage/(memory|sqlite|postgres)\\.ts$|^storage/(memory|sqlite|postgres|sql)/";
 const PORTS = "^storage/(storage|table)\\.ts$";
-const npm = (...names) => `(^|/)node_modules/(@types/)?(${names.join("|")})/`;
+const npm = (...names) => `(^|/)(node_modules/(@types/)?|${STAND_INS})(${names.join("|")})/`;
 
 /** A rule of the form: what lies in `from` may import these paths, Node's own modules, and nothing else. */
 const only = (name, comment, from, ...allowed) => ({
@@ -243,7 +245,7 @@ export default {
       to: {
         dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"],
         dependencyTypesNot: ["npm", "npm-peer", "npm-optional", "type-only"],
-        pathNot: npm("@solana/spl-token"),
+        pathNot: npm("@solana/spl-token", "kysely"),
       },
     },
     {
@@ -274,7 +276,13 @@ export default {
       severity: "error",
       from: {
         orphan: true,
-        pathNot: ["\\.d\\.ts$", "\\.config\\.ts$", "^test/lint/", "^src/solana/bigint-buffer/"],
+        pathNot: [
+          "\\.d\\.ts$",
+          "\\.config\\.ts$",
+          "^test/lint/",
+          "^test/foreign/typedoc\\.js$",
+          "^src/solana/bigint-buffer/",
+        ],
       },
       to: {},
     },
@@ -283,7 +291,9 @@ export default {
     doNotFollow: { path: "node_modules" },
     // Programs that run where what they import is made, installed or served: clients that a test generates, peers of a
     // bench, scripts of a page.
-    exclude: { path: "^(test/(generated-clients/tours|bench/peers)|examples/shop/page)/" },
+    exclude: {
+      path: "^(test/(foreign/(node_modules|generated-clients/tours)|bench/peers)|examples/(node_modules|shop/page)|src/http/docs/renderer)/",
+    },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "types", "default"] },

@@ -9,9 +9,8 @@ const source = (path: string): string => `${root}${path}`;
 const WITH_PROCESSES = [
   "test/cli/**/*.test.ts",
   "test/readme/{examples,snippets,tour}.test.ts",
-  "test/deploy/{devnet,mainnet-page,running}.test.ts",
+  "test/deploy/{devnet,running}.test.ts",
   "test/lint/plugin.test.ts",
-  "test/generated-clients/**/*.test.ts",
   "test/engine/*{-example,-examples,-processes}.test.ts",
   "test/{engine,payments}/processes.test.ts",
   "test/chaos/*.test.ts",
@@ -21,7 +20,6 @@ const WITH_PROCESSES = [
   "test/storage/sqlite-{full-disk,processes,read-only}.test.ts",
   "test/storage/postgres-{failures,outages,refusals}.test.ts",
   // By the clock of the machine.
-  "test/surfpool/*.test.ts",
   "test/local/killed-process.test.ts",
   "test/solana/lazy-loading.test.ts",
   "test/{http,inspector}/browser*.test.ts",
@@ -46,6 +44,9 @@ const EXPLORATIONS = [
   "test/solana/{chaos,verify-random}.test.ts",
   "test/storage/{equivalence,moving}.test.ts",
 ];
+
+/** What needs packages of other people's that a clone does not install by itself: `npm ci --prefix test/foreign`. */
+const FOREIGN = ["test/foreign/*/*.test.ts"];
 
 /** Tests run against the sources; the packed build has a test of its own (`npm run test:package`). */
 const sources = [
@@ -132,9 +133,17 @@ export default defineConfig(({ mode }) => ({
         mode,
       }),
       project({
+        name: "foreign",
+        include: FOREIGN,
+        exclude: [],
+        timeoutMs: 90_000,
+        setUp: [source("test/programs/compile.ts")],
+        mode,
+      }),
+      project({
         name: "rest",
         include: ["test/**/*.test.ts"],
-        exclude: [...WITH_PROCESSES, ...EXPLORATIONS],
+        exclude: [...WITH_PROCESSES, ...EXPLORATIONS, "test/foreign/**"],
         timeoutMs: 20_000,
         setUp: [],
         mode,

@@ -5,7 +5,7 @@ import type { Report } from "./figures.ts";
 
 // npm runs scripts at the root of the project.
 const root = `${process.cwd()}/`;
-const ENTRIES = ["index", "engine", "machines"];
+const ENTRIES = ["index", "engine", "machines", "storage/sqlite"];
 const RUNS = 5;
 
 /** The fastest of a few imports of the built entry, each in a process of its own. Needs `npm run build` before. */

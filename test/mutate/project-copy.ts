@@ -21,6 +21,9 @@ const COPIED = [
   "LICENSE",
   "SECURITY.md",
 ];
+/** Linked to. */
+const INSTALLED = ["node_modules", "test/foreign/node_modules"];
+const filter = (path: string): boolean => !path.endsWith("/node_modules");
 /** A break may make a test hang; then it was noticed, too. */
 const MAX_RUN_MS = 30 * 60_000;
 
@@ -49,9 +52,9 @@ export class ProjectCopy {
   static async make(): Promise<ProjectCopy> {
     const folder = await mkdtemp(join(tmpdir(), "paystate-mutate-"));
     await Promise.all(
-      COPIED.map((name) => cp(join(ROOT, name), join(folder, "project", name), { recursive: true })),
+      COPIED.map((name) => cp(join(ROOT, name), join(folder, "project", name), { recursive: true, filter })),
     );
-    await symlink(join(ROOT, "node_modules"), join(folder, "project", "node_modules"), "dir");
+    for (const name of INSTALLED) await symlink(join(ROOT, name), join(folder, "project", name), "dir");
     return new ProjectCopy(folder);
   }
 

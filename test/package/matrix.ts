@@ -1,22 +1,22 @@
 /**
  * The packed package on other runtimes: `npm run matrix`, or `npm run matrix -- 22 bun` for some. Each takes a payment
- * and keeps the contract of storages; each Node runs a part of the tests, too. Too long for CI.
+ * and keeps the contract of storages; on each Node a fresh clone is installed, shown and tested, too. Too long for CI.
  */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, test } from "node:test";
+import { startHttpsReceiver } from "../kit/https-receiver.ts";
+import { issueLoopbackCertificate } from "../kit/loopback-certificate.ts";
+import { blockOf } from "../readme/page.ts";
 import { startProgram } from "../readme/programs.ts";
+import { cloneInto, npmOn } from "./clone.ts";
 import { payThrough } from "./pay-through.ts";
-import { bring, project, root } from "./project.ts";
+import { bring, project } from "./project.ts";
 import { installed, RUNTIME_NAMES, type Runtime } from "./runtimes.ts";
 
-/** What differs between versions of Node: HTTP, streams, sockets, timers, SQLite. */
-const PARTS = ["test/engine", "test/http", "test/client", "test/receiver", "test/storage/sqlite"];
-
-before(() => bring("test/package/hosts", "host", "serve", "contract"));
+before(() => bring("test/package/hosts", "host", "serve", "contract", "deliver"));
 
 /** Puts the runtime's own driver where the package finds it. */
 function useDriver({ driver }: Runtime): void {
@@ -31,20 +31,6 @@ async function inFolder(act: (folder: string) => Promise<void>): Promise<void> {
     await act(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** The repository once more, with links to what it needs and the runtime's own driver. */
-function copyRepository(folder: string, { driver }: Runtime): void {
-  for (const name of ["machines", "storage", "src", "examples", "test", "package.json", "tsconfig.json"]) {
-    cpSync(join(root, name), join(folder, name), { recursive: true });
-  }
-  mkdirSync(join(folder, "node_modules"));
-  for (const name of readdirSync(join(root, "node_modules"))) {
-    // Compiled programs stand there, which would find the driver beside themselves.
-    if (name === ".cache") continue;
-    const target = name === "better-sqlite3" ? driver : join(root, "node_modules", name);
-    symlinkSync(target, join(folder, "node_modules", name));
   }
 }
 
@@ -67,19 +53,50 @@ function testOn(name: string): void {
     });
   });
 
-  if (name === "bun" || name === "deno") return;
-  test(`${name} passes the tests of ${PARTS.join(", ")}`, { timeout: 1_800_000 }, async () => {
+  test(`${name} delivers webhooks, and only where the guard and the certificate allow it`, async () => {
     const runtime = installed(name);
-    await inFolder(async (cwd) => {
-      copyRepository(cwd, runtime);
-      const vitest = ["node_modules/vitest/vitest.mjs", "run", "--config", "test/vitest.config.ts"];
-      const { status } = spawnSync(runtime.command, [...vitest, "--project", "rest", ...PARTS], {
-        cwd,
-        stdio: "inherit",
+    const receiver = await startHttpsReceiver();
+    const { ca: OTHER_CA } = await issueLoopbackCertificate();
+    try {
+      await inFolder(async (cwd) => {
+        const args = [...runtime.args, join(project, "deliver.js")];
+        const env = { URL_OF_RECEIVER: receiver.url, CA: receiver.ca, OTHER_CA };
+        const program = startProgram(runtime.command, args, { cwd, env });
+        assert.equal(await program.ended, 0, program.output());
+        const said = program.output().match(/^(?:registered|delivered) .*$/gm);
+        const refused = ["registered INVALID_URL", "registered URL_UNREACHABLE"];
+        assert.deepEqual(said, ["registered ok", "delivered true", ...refused], program.output());
       });
-      assert.equal(status, 0);
+      assert.equal(receiver.requests.filter(({ method }) => method === "POST").length, 1);
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  test(`${name} runs the example of what is kept`, async () => {
+    const runtime = installed(name);
+    writeFileSync(join(project, "keep.mjs"), blockOf("src/engine/README.md", "ts keep"));
+    await inFolder(async (cwd) => {
+      const program = startProgram(runtime.command, [...runtime.args, join(project, "keep.mjs")], { cwd });
+      assert.equal(await program.ended, 0, program.output());
+      assert.equal(program.output(), "7776000000\n");
     });
   });
+
+  if (name === "bun" || name === "deno") return;
+  test(
+    `a fresh clone is installed, plays its demo and passes its tests on ${name}`,
+    { timeout: 1_800_000 },
+    async () => {
+      const runtime = installed(name);
+      await inFolder(async (folder) => {
+        cloneInto(folder);
+        await npmOn(runtime, folder, "ci", "--prefer-offline");
+        await npmOn(runtime, folder, "run", "demo");
+        await npmOn(runtime, folder, "test");
+      });
+    },
+  );
 }
 
 const asked = process.argv.slice(2);

@@ -9,6 +9,8 @@ import { blockOf, linksOf } from "../readme/page.ts";
 import { startProgram, type RunningProgram } from "../readme/programs.ts";
 import { sendSol } from "../readme/send-sol.ts";
 import { testBundles } from "./bundles.ts";
+import { testNest } from "./nest.ts";
+import { testSettings } from "./settings.ts";
 import { testNewProjects } from "./new-projects.ts";
 import { attempt, bring, project, readJson, root, run, specifiers } from "./project.ts";
 
@@ -22,7 +24,7 @@ const HEAVY_ENTRIES = new Set([
   "paystate/prometheus",
 ]);
 /** Bundled or replaced by the build, and not to be seen in a consumer's tree. */
-const UNWANTED = ["bigint-buffer", "@solana/spl-token", "litesvm", "@solana/kit"];
+const UNWANTED = ["kysely", "bigint-buffer", "@solana/spl-token", "litesvm", "@solana/kit"];
 function importAll(names: readonly string[]): void {
   const source = names.map((name) => `await import(${JSON.stringify(name)});`).join("\n");
   run(process.execPath, "--input-type=module", "--eval", source);
@@ -203,4 +205,6 @@ test(
 );
 
 testNewProjects();
+testSettings();
+testNest();
 testBundles();

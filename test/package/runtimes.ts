@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "./project.ts";
+import { ROOT } from "../readme/page.ts";
 
 /** A runtime that has been installed. */
 export interface Runtime {
@@ -63,7 +63,7 @@ export function installed(name: string): Runtime {
   if (parts === undefined) {
     throw new Error(`there is no runtime "${name}": expected some of ${RUNTIME_NAMES.join(", ")}`);
   }
-  const folder = join(root, "node_modules/.cache/paystate-matrix", name);
+  const folder = join(ROOT, "node_modules/.cache/paystate-matrix", name);
   const home = join(folder, "node_modules", parts.package);
   const runtime: Runtime = {
     command: join(home, parts.binary),

@@ -17,6 +17,8 @@ const { "first-question": asInstalled, ...others } = PROGRAMS;
 
 /** Called by vitest before the first test. What it answers is called after the last. */
 export default async function compilePrograms(): Promise<() => Promise<void>> {
+  // Another project of the same run has compiled them.
+  if (process.env[PROGRAMS_FOLDER] !== undefined) return async () => {};
   await mkdir(CACHE, { recursive: true });
   const folder = await mkdtemp(`${CACHE}paystate-programs-`);
   await compile({ entry: { "first-question": asInstalled }, outDir: folder });

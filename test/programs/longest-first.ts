@@ -31,9 +31,13 @@ export class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Files of the first project stand before all others; a worker that changes projects has to import everything again. */
+/** Projects whose tests wait most. A worker that changes projects has to import everything again. */
+const WAITING = ["processes", "foreign"];
+
+/** Files of the projects that wait stand before all others. */
 function placeOf({ project, moduleId }: TestSpecification): number {
   const place = LONGEST.findIndex((path) => moduleId.endsWith(`/${path}`));
-  const first = project.name === "processes" ? 0 : 2 * LONGEST.length;
-  return first + (place === -1 ? LONGEST.length : place);
+  const waiting = WAITING.indexOf(project.name);
+  const before = (waiting === -1 ? WAITING.length : waiting) * 2 * LONGEST.length;
+  return before + (place === -1 ? LONGEST.length : place);
 }

@@ -1,7 +1,7 @@
 /** The list of edge cases and the tests that are named by them. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { ROOT, textOf } from "./page.ts";
+import { filesBelow, ROOT, textOf } from "./page.ts";
 
 const LISTED = [...textOf("test/edge-cases.md").matchAll(/^- \*\*([A-Z]\d+)\*\* \S/gm)].map(
   ([, id = ""]) => id,
@@ -12,7 +12,7 @@ const WITHOUT_TEST: ReadonlySet<string> = new Set([]);
 
 /** The ids that tests and their comments name, such as W9 in "W9: dropped by every node". */
 const NAMED = new Set(
-  readdirSync(`${ROOT}test`, { recursive: true, encoding: "utf8" })
+  filesBelow("test")
     .filter((path) => path.endsWith(".ts") && path !== "readme/edge-cases.test.ts")
     .flatMap(
       (path) =>

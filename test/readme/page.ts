@@ -16,10 +16,11 @@ export const PAGES: readonly string[] = [
   .filter((path) => path.endsWith(".md"))
   .toSorted();
 
-function filesBelow(folder: string): readonly string[] {
-  return readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: "utf8" }).map((path) =>
-    path.replaceAll("\\", "/"),
-  );
+/** The files below a folder of the repository, as paths from there, without what is installed. */
+export function filesBelow(folder: string): readonly string[] {
+  return readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: "utf8" })
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => !path.includes("node_modules/"));
 }
 
 /** The text of a page. */

@@ -30,6 +30,7 @@ const PAGE_OF = {
   engine: "src/engine/README.md",
   guide: "src/engine/README.md",
   inspect: "src/engine/README.md",
+  keep: "src/engine/README.md",
   later: "storage/README.md",
   prometheus: "src/telemetry/README.md",
   receive: "src/payments/webhooks/README.md",
@@ -80,6 +81,12 @@ test("the invoice is paid once, however often the program is run", async () => {
   const second = run("engine");
   expect(await second.ended, second.output()).toBe(0);
   expect(second.output()).toBe("");
+});
+
+test("what is finished is kept for ninety days", async () => {
+  const program = run("keep");
+  expect(await program.ended, program.output()).toBe(0);
+  expect(program.output()).toBe("7776000000\n");
 });
 
 test("an instance of an old version goes on under the new one", async () => {

@@ -1,10 +1,9 @@
-/** The script of the docs page: OpenAPI Explorer's own bundle, which the package carries. */
+/** The script of the docs page: OpenAPI Explorer's own bundle, `renderer/openapi-explorer.min.js`, which the package carries. */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { requireBeside } from "../../require-beside.ts";
 import type { Page } from "../contract/endpoint.ts";
-
-const FILE = "openapi-explorer.min.js";
 
 /** A renderer of this version stays the same for as long as a browser keeps a page open. */
 const A_DAY = "public, max-age=86400";
@@ -36,12 +35,12 @@ export function docsScript(): Page {
   return script;
 }
 
-/** In the package the file lies in `dist`; in this repository, where it may not be built, in the renderer's own package. */
+/** Beside this file in the repository; in the package in `dist`, which a bundle of a host's own finds by the package's name. */
 function readRenderer(): string | null {
-  const require = requireBeside();
+  const inPackage = (): string => dirname(requireBeside().resolve("paystate/package.json"));
   const places = [
-    () => join(dirname(require.resolve("paystate/package.json")), "dist", "docs", FILE),
-    () => require.resolve(`openapi-explorer/dist/browser/${FILE}`),
+    () => fileURLToPath(new URL("renderer", import.meta.url)),
+    () => join(inPackage(), "dist", "renderer"),
   ];
   for (const place of places) {
     const text = readIfThere(place);
@@ -50,9 +49,9 @@ function readRenderer(): string | null {
   return null;
 }
 
-function readIfThere(place: () => string): string | null {
+function readIfThere(folder: () => string): string | null {
   try {
-    return readFileSync(place(), "utf8");
+    return readFileSync(join(folder(), "openapi-explorer.min.js"), "utf8");
   } catch {
     return null;
   }

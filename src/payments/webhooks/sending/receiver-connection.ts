@@ -54,8 +54,9 @@ export class ReceiverConnection {
 
   /** Rejects as {@link openReceiverSocket} does. */
   static async open(url: URL, options: SocketOptions, signal: AbortSignal): Promise<ReceiverConnection> {
-    // Loaded by the first delivery: a host without webhooks never pays for it.
-    const { Client } = await import("undici");
+    // Loaded by the first delivery: a host without webhooks never pays for it. For its bare name Bun has a stand-in that
+    // sends nothing; by its file Bun loads it too.
+    const { Client } = await import("undici/index.js");
     const opened = await openReceiverSocket(url, options, signal);
     let isTaken = false;
     const client = new Client(url.origin, {

@@ -1,8 +1,8 @@
 /** A Solana node that nobody here wrote: surfpool, which runs Agave's bank, in this process and offline. */
 import { createRequire } from "node:module";
 import bs58 from "bs58";
-import type { Address } from "../../src/address.ts";
-import type { TokenProgram } from "../../src/ledger/routing.ts";
+import type { Address } from "../../../src/address.ts";
+import type { TokenProgram } from "../../../src/ledger/routing.ts";
 
 /** How blocks pass: by the machine's clock, or one by one. */
 type Blocks = { readonly every: number } | "one by one";
@@ -41,7 +41,7 @@ interface SetTokens {
 }
 
 /** The addresses of the token programs. */
-export const TOKEN_PROGRAMS: Readonly<Record<TokenProgram, string>> = {
+const TOKEN_PROGRAMS: Readonly<Record<TokenProgram, string>> = {
   token: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
   "token-2022": "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb",
 };

@@ -3,8 +3,8 @@ import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "@hey-api/openapi-ts";
 import openapiTS, { astToString } from "openapi-typescript";
-import { ROOT } from "../readme/page.ts";
-import { startProgram } from "../readme/programs.ts";
+import { ROOT } from "../../readme/page.ts";
+import { startProgram } from "../../readme/programs.ts";
 
 /** The document as it was answered. */
 export type AnsweredDocument = Readonly<Record<string, unknown>>;
@@ -39,7 +39,7 @@ export async function generateClient(
   const generated = join(folder, name, "generated");
   mkdirSync(generated, { recursive: true });
   await generate(document, generated);
-  const here = join(ROOT, "test/generated-clients");
+  const here = join(ROOT, "test/foreign/generated-clients");
   const tour = join(folder, name, "tour.ts");
   cpSync(join(here, "tours", `${name}.ts`), tour);
   cpSync(join(here, "tour-scene.ts"), join(folder, "tour-scene.ts"));

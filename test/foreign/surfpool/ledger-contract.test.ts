@@ -1,6 +1,6 @@
 /** N13: the Solana ledger passes the published contract on surfpool, but for what surfpool itself does in another way. */
 import { describe, expect, test } from "vitest";
-import { ledgerContract, type LedgerContractCase } from "../contracts/ledger.ts";
+import { ledgerContract, type LedgerContractCase } from "../../contracts/ledger.ts";
 import { surfpoolWorld } from "./ledger-world.ts";
 import { HAS_SURFPOOL } from "./surfpool-node.ts";
 

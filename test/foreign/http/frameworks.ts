@@ -11,8 +11,8 @@ import express4 from "express4";
 import fastify, { type FastifyInstance } from "fastify";
 import { Hono } from "hono";
 import Koa from "koa";
-import type { HttpHandler } from "../../src/http/create-http-handler.ts";
-import { listening } from "./ways.ts";
+import type { HttpHandler } from "../../../src/http/create-http-handler.ts";
+import { listening } from "../../http/ways.ts";
 
 /** A server that listens on loopback. */
 export interface Mounted {

@@ -1,14 +1,14 @@
 /** Other people's generators make clients of our document, and each client goes through the whole API. */
 import { expect, test as vitestTest } from "vitest";
-import { requestAnswered } from "../../src/diagnostics.ts";
-import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
-import { openApiDocument } from "../../src/index.ts";
-import { silentLogger } from "../../src/runtime.ts";
-import { listening } from "../http/ways.ts";
-import { startHttpsReceiver } from "../kit/https-receiver.ts";
-import { privateFixture } from "../kit/private-fixture.ts";
-import { makeScratchFolder, removeScratchFolder } from "../readme/scratch-folder.ts";
+import { requestAnswered } from "../../../src/diagnostics.ts";
+import { createHttpHandler } from "../../../src/http/create-http-handler.ts";
+import { ENDPOINTS } from "../../../src/http/endpoints/every-endpoint.ts";
+import { openApiDocument } from "../../../src/index.ts";
+import { silentLogger } from "../../../src/runtime.ts";
+import { listening } from "../../http/ways.ts";
+import { startHttpsReceiver } from "../../kit/https-receiver.ts";
+import { privateFixture } from "../../kit/private-fixture.ts";
+import { makeScratchFolder, removeScratchFolder } from "../../readme/scratch-folder.ts";
 import { compilerErrors, generateClient, GENERATORS, type AnsweredDocument } from "./generate.ts";
 import type { Tour, TourScene } from "./tour-scene.ts";
 
@@ -49,7 +49,7 @@ const test = vitestTest
     return { document, scene };
   })
   .extend("folder", async ({}, { onCleanup }) => {
-    const folder = makeScratchFolder();
+    const folder = makeScratchFolder("test/foreign");
     onCleanup(() => {
       removeScratchFolder(folder);
     });

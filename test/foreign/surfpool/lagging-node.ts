@@ -2,9 +2,9 @@
  * What surfpool tells, as of an earlier slot. Accounts are those of the tip, as they are at every commitment of surfpool.
  */
 import { VersionedTransaction } from "@solana/web3.js";
-import { CLOCK_SYSVAR } from "../../src/solana/programs.ts";
-import type { Fetch } from "../../src/solana/index.ts";
-import type { NodeWay } from "../kit/node-proxy.ts";
+import { CLOCK_SYSVAR } from "../../../src/solana/programs.ts";
+import type { Fetch } from "../../../src/solana/index.ts";
+import type { NodeWay } from "../../kit/node-proxy.ts";
 
 /** A call that the node has answered. */
 interface Answered {

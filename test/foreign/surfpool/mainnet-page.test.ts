@@ -2,9 +2,9 @@
 import { copyFile, mkdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { leaveNothing, newDataFolder, type Ended, type Running } from "../cli/command.ts";
-import { HAS_SURFPOOL, surfnet } from "../surfpool/surfnet.ts";
-import { Deployment, payInEveryWay, payOnce, type ChainToTry } from "./chain-to-try.ts";
+import { leaveNothing, newDataFolder, type Ended, type Running } from "../../cli/command.ts";
+import { HAS_SURFPOOL, surfnet } from "./surfnet.ts";
+import { Deployment, payInEveryWay, payOnce, type ChainToTry } from "../../deploy/chain-to-try.ts";
 
 afterAll(leaveNothing);
 

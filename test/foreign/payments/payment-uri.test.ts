@@ -22,8 +22,8 @@ import type { CreatedOrderBody } from "../../../src/payments/private/accept-orde
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
 import { land, publicKeyOf } from "../../solana/signed-transaction.ts";
-import { orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
-import { sceneTest as test } from "./scene-test.ts";
+import { orderedAs, SOL, type Ordered, type Scene } from "../../payments/private/scene.ts";
+import { sceneTest as test } from "../../payments/private/scene-test.ts";
 
 // Its ready-made clients need plugins of kit 6; what a wallet calls does not.
 vi.mock("@solana/kit-plugin-instruction-plan", () => ({}));

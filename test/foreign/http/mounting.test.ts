@@ -1,9 +1,9 @@
 /** The handler inside other people's servers: real requests over real sockets. */
 import { describe, expect, test as vitestTest } from "vitest";
-import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import { serviceFixture } from "../kit/service-fixture.ts";
-import { codeIn, tableOf, textOf } from "../readme/page.ts";
-import { recorder } from "../core/recorder.ts";
+import { createHttpHandler } from "../../../src/http/create-http-handler.ts";
+import { serviceFixture } from "../../kit/service-fixture.ts";
+import { codeIn, tableOf, textOf } from "../../readme/page.ts";
+import { recorder } from "../../core/recorder.ts";
 import { MOUNTINGS, WRONG_MOUNTINGS, type Mounted, type Mounting } from "./frameworks.ts";
 
 const QUOTE = JSON.stringify({ inputAsset: "SOL", outputAsset: "SOL", amount: "1.50" });
@@ -110,6 +110,6 @@ test("the page shows the lines that these tests run", () => {
     codeIn(line).filter((code) => code.endsWith(";")),
   );
   expect(lines).toHaveLength(7);
-  const source = textOf("test/http/frameworks.ts").replaceAll(/\s+/g, " ");
+  const source = textOf("test/foreign/http/frameworks.ts").replaceAll(/\s+/g, " ");
   for (const line of lines) expect(source).toContain(line);
 });
