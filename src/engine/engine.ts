@@ -18,6 +18,10 @@ import { InstanceWaitList, type WaitTarget } from "./reading/waiting.ts";
 import { ranTasks } from "./ran-tasks.ts";
 import { WorkflowRegistry } from "./workflow-registry.ts";
 import { InstanceRetentionLoop, type RetentionStatus } from "./retention/retention.ts";
+import { defineSchedule, type ScheduleDefinition } from "./schedules/define-schedule.ts";
+import { scheduleCommands, type ScheduleCommands } from "./schedules/schedule-commands.ts";
+import { ScheduleLoop } from "./schedules/schedule-loop.ts";
+import { storedSchedules, type ScheduleView } from "./schedules/stored-schedules.ts";
 import { ChartCheck, storedCharts } from "./stored-charts.ts";
 import type { CommittedStep, CommitAdditions } from "./step-commit-writer.ts";
 import { StepHandler, type SendResult } from "./step-handler.ts";
@@ -63,6 +67,54 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
    * ```
    */
   waitFor(id: string, until: WaitTarget, options?: { readonly signal?: AbortSignal }): Promise<ChartSnapshot>;
+  /**
+   * Starts a workflow by the rules of cron: each moment once, whatever number of processes say so, as an instance
+   * `nightly@2026-03-29T01:00:00Z` whose input is the given one and `scheduledAt`, the moment in milliseconds since the
+   * Unix epoch. Call it at each start, in a process that runs: the schedule is stored, and those that have said one start
+   * what is due. Resolves with the schedule as it is stored, which is another where a later deployment has said so.
+   *
+   * Rejects with `InvalidOptions` for a rule or a timezone that does not exist, and for a definition that has changed under
+   * an unchanged `version`; with `UnknownWorkflow` where this engine does not have the workflow.
+   *
+   * @example
+   * ```ts
+   * import { createEngine, workflow } from "paystate/engine";
+   * import { memoryStorage } from "paystate/storage/memory";
+   * import { virtualClock } from "paystate/testing";
+   * import { setup } from "xstate";
+   *
+   * interface Night {
+   *   readonly shop: string;
+   *   readonly scheduledAt: number;
+   * }
+   * const chart = setup({ types: { input: {} as Night, context: {} as Night } }).createMachine({
+   *   id: "report",
+   *   context: ({ input }) => input,
+   * });
+   * const reports = workflow(chart)({ version: 1 });
+   * const clock = virtualClock(Date.UTC(2026, 2, 28, 12));
+   * const engine = createEngine({ storage: memoryStorage(), workflows: [reports], clock });
+   * engine.run();
+   * await engine.schedule("nightly", {
+   *   cron: "30 2 * * *",
+   *   timezone: "Europe/Berlin",
+   *   workflow: reports,
+   *   input: { shop: "Mitte" },
+   *   missed: "all",
+   * });
+   * clock.set(Date.UTC(2026, 2, 30, 12)); // the first of these nights has no half past two
+   * await engine.settled();
+   * const [first] = (await engine.list()).instances;
+   * console.log(first?.id); // nightly@2026-03-29T01:00:00Z
+   * await engine.stop();
+   * ```
+   */
+  schedule<M extends AnyStateMachine>(
+    id: string,
+    definition: ScheduleDefinition<M, W>,
+  ): Promise<ScheduleView>;
+  /** Lists, pauses, resumes, triggers and backfills the schedules of the database. */
+  readonly schedules: ScheduleCommands;
   /** Calls back after each durable commit of this process, in order. Returns the way to stop. */
   subscribe(listener: (committed: CommittedStep<W>) => void): () => void;
   /** The watches in this process by kind: their number, and the longest wait. Empty while the engine does not run. */
@@ -183,11 +235,16 @@ function partsOf<W>(options: EngineOptions<W>) {
     send: ({ instance, event }, by) => steps.send(instance, givenEvent(event), by),
   });
   const retention = new InstanceRetentionLoop({ ...own, keepMs: keep?.finished ?? null, archive });
-  return { gate, storage, clock, log, workflows, worker, steps, polling, retention, waiting, subscribers };
+  const timed = { storage: wakingStorage(withTables(storage, [storedSchedules]), worker), clock, random };
+  const schedules = { loop: new ScheduleLoop({ ...timed, log }), ...timed, workflows };
+  return {
+    ...{ gate, storage, clock, log, workflows, worker, steps, polling, retention, schedules },
+    ...{ waiting, subscribers },
+  };
 }
 
 function engineOf<W>(parts: EngineParts<W>): Engine<W> {
-  const { gate, storage, log, workflows, worker, polling, retention, subscribers } = parts;
+  const { gate, storage, log, workflows, worker, polling, retention, schedules, subscribers } = parts;
   let stopListening: (() => void) | null = null;
   const stop: Engine<W>["stop"] = (options) => {
     stopListening?.();
@@ -199,6 +256,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   const acting = engineActs({ storage, log, ...calls, send: (id, event) => parts.steps.send(id, event) });
   return {
     ...gate.forHost(calls),
+    schedules: gate.forHost(scheduleCommands(schedules, () => schedules.loop.changed())),
     inspected: { workflows: workflows.units, storage, isProduction: () => false, onCommit, acting },
     subscribe: (listener) => subscribers.add(listener),
     watching: () => polling.standing(),
@@ -210,6 +268,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
       worker.run();
       if (only === null) polling.run();
       retention.run();
+      schedules.loop.run();
     },
     stop,
     [Symbol.asyncDispose]: () => stop(),
@@ -218,7 +277,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
 
 /** See `Engine.stop`. `isOver` is false once it runs again. */
 async function stopped<W>(
-  { gate, clock, polling, worker, retention, waiting }: EngineParts<W>,
+  { gate, clock, polling, worker, retention, schedules, waiting }: EngineParts<W>,
   isOver: () => boolean,
   { timeoutMs = DEFAULT_STOP_MS }: { readonly timeoutMs?: number } = {},
 ): Promise<void> {
@@ -226,7 +285,10 @@ async function stopped<W>(
   const shut = async (): Promise<void> => (isOver() ? gate.shut() : undefined);
   const end = async (): Promise<void> => {
     try {
-      await Promise.all([polling.stop(timeoutMs), worker.stop(timeoutMs), retention.stop(timeoutMs)]);
+      await Promise.all([
+        ...[polling, worker, retention].map((each) => each.stop(timeoutMs)),
+        schedules.loop.stop(),
+      ]);
     } finally {
       // Told last: what they wait for may be the work in hand.
       waiting.stop();
@@ -252,20 +314,29 @@ function callsOf<W>({
   steps,
   polling,
   retention,
+  schedules,
   waiting,
 }: EngineParts<W>) {
   const commanded = wakingStorage(storage, worker);
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
-  const calls: Pick<Engine<W>, "commit" | "start" | "send" | "waitFor" | "retention" | "settled"> = {
+  const calls: Pick<
+    Engine<W>,
+    "commit" | "start" | "send" | "schedule" | "waitFor" | "retention" | "settled"
+  > = {
     commit: (companions) => steps.commit(companions),
     start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
     send: async (workflow, id, ...[event, companions]) =>
       steps.send(id, givenEvent(event), { ...companions, workflow }),
+    async schedule(id, definition) {
+      const stored = await defineSchedule(schedules, { id, ...definition });
+      schedules.loop.changed();
+      return stored;
+    },
     waitFor: (id, until, { signal } = {}) => waiting.waitFor(id, until, signal),
     retention: () => retention.standingWithStorage(),
     async settled() {
       do await worker.quiet();
-      while (await polling.pollOnce());
+      while ((await schedules.loop.startDue()) || (await polling.pollOnce()));
     },
   };
   return {
