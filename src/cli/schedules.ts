@@ -51,7 +51,8 @@ export const schedules: Command = async (args, print) => {
     const commands = scheduleCommands({ storage, clock: systemClock, random: systemRandom });
     if (act === undefined || id === undefined) {
       const all = await commands.list();
-      return print(values.json ? plainJson(all) : page(all));
+      print(values.json ? plainJson(all) : page(all));
+      return;
     }
     const { done, said } = await act(commands, id);
     print(values.json ? plainJson(done) : said);

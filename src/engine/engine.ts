@@ -18,10 +18,10 @@ import { InstanceWaitList, type WaitTarget } from "./reading/waiting.ts";
 import { ranTasks } from "./ran-tasks.ts";
 import { WorkflowRegistry } from "./workflow-registry.ts";
 import { InstanceRetentionLoop, type RetentionStatus } from "./retention/retention.ts";
-import { defineSchedule, type ScheduleDefinition } from "./schedules/define-schedule.ts";
-import { scheduleCommands, type ScheduleCommands } from "./schedules/schedule-commands.ts";
-import { ScheduleLoop } from "./schedules/schedule-loop.ts";
-import { storedSchedules, type ScheduleView } from "./schedules/stored-schedules.ts";
+import type { ScheduleDefinition } from "./schedules/define-schedule.ts";
+import type { ScheduleCommands } from "./schedules/schedule-commands.ts";
+import { Schedules } from "./schedules/schedules.ts";
+import type { ScheduleView } from "./schedules/stored-schedules.ts";
 import { ChartCheck, storedCharts } from "./stored-charts.ts";
 import type { CommittedStep, CommitAdditions } from "./step-commit-writer.ts";
 import { StepHandler, type SendResult } from "./step-handler.ts";
@@ -235,12 +235,8 @@ function partsOf<W>(options: EngineOptions<W>) {
     send: ({ instance, event }, by) => steps.send(instance, givenEvent(event), by),
   });
   const retention = new InstanceRetentionLoop({ ...own, keepMs: keep?.finished ?? null, archive });
-  const timed = { storage: wakingStorage(withTables(storage, [storedSchedules]), worker), clock, random };
-  const schedules = { loop: new ScheduleLoop({ ...timed, log }), ...timed, workflows };
-  return {
-    ...{ gate, storage, clock, log, workflows, worker, steps, polling, retention, schedules },
-    ...{ waiting, subscribers },
-  };
+  const schedules = new Schedules({ ...own, storage: wakingStorage(storage, worker), random, workflows });
+  return { ...own, gate, workflows, worker, steps, polling, retention, schedules, waiting, subscribers };
 }
 
 function engineOf<W>(parts: EngineParts<W>): Engine<W> {
@@ -256,7 +252,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   const acting = engineActs({ storage, log, ...calls, send: (id, event) => parts.steps.send(id, event) });
   return {
     ...gate.forHost(calls),
-    schedules: gate.forHost(scheduleCommands(schedules, () => schedules.loop.changed())),
+    schedules: gate.forHost(schedules.commands),
     inspected: { workflows: workflows.units, storage, isProduction: () => false, onCommit, acting },
     subscribe: (listener) => subscribers.add(listener),
     watching: () => polling.standing(),
@@ -268,7 +264,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
       worker.run();
       if (only === null) polling.run();
       retention.run();
-      schedules.loop.run();
+      schedules.run();
     },
     stop,
     [Symbol.asyncDispose]: () => stop(),
@@ -287,7 +283,7 @@ async function stopped<W>(
     try {
       await Promise.all([
         ...[polling, worker, retention].map((each) => each.stop(timeoutMs)),
-        schedules.loop.stop(),
+        schedules.stop(),
       ]);
     } finally {
       // Told last: what they wait for may be the work in hand.
@@ -327,16 +323,12 @@ function callsOf<W>({
     start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
     send: async (workflow, id, ...[event, companions]) =>
       steps.send(id, givenEvent(event), { ...companions, workflow }),
-    async schedule(id, definition) {
-      const stored = await defineSchedule(schedules, { id, ...definition });
-      schedules.loop.changed();
-      return stored;
-    },
+    schedule: (id, definition) => schedules.define({ id, ...definition }),
     waitFor: (id, until, { signal } = {}) => waiting.waitFor(id, until, signal),
     retention: () => retention.standingWithStorage(),
     async settled() {
       do await worker.quiet();
-      while ((await schedules.loop.startDue()) || (await polling.pollOnce()));
+      while ((await schedules.startDue()) || (await polling.pollOnce()));
     },
   };
   return {

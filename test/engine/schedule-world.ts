@@ -25,11 +25,9 @@ export const runs = workflow(
   }),
 )({ version: 1 });
 
-type AnyEngine = Engine<Record<never, never>>;
-
 /** A process at work. */
 export interface ScheduledProcess extends Omit<MortalProcess, "within" | "timedBy"> {
-  readonly engine: AnyEngine;
+  readonly engine: Engine<unknown>;
   /** What it does, until it dies. */
   readonly does: <T>(work: Promise<T>) => Promise<T | void>;
 }

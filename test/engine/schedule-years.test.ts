@@ -77,18 +77,18 @@ function expectedIn({ timezone, stays }: Life): string[] {
   const shown = shownBy(timezone, begin - 2 * DAY - 2 * MINUTE, end + HOUR);
   const isIn = (at: number): boolean => stays.some(({ from, to }) => at > from && at <= to);
   const hours = onTheHour(shown).filter((at) => at > begin && at <= end);
-  const lastMissed = stays.slice(1).map(({ from }) => hours.findLast((at) => at <= from) ?? 0);
+  const lastMissed = new Set(stays.slice(1).map(({ from }) => hours.findLast((at) => at <= from) ?? 0));
   return [
     ...DAILY.flatMap((minute) =>
       onceADay(shown, minute)
         .filter((at) => at > begin && at <= end)
         .map((at) => momentId(`daily-${minute}`, at)),
     ),
-    ...hours.filter((at) => isIn(at) || lastMissed.includes(at)).map((at) => momentId("hourly", at)),
+    ...hours.filter((at) => isIn(at) || lastMissed.has(at)).map((at) => momentId("hourly", at)),
     ...onceADay(shown, 720)
       .filter(isIn)
       .map((at) => momentId("noon", at)),
-  ].sort();
+  ].toSorted();
 }
 
 /** Two processes at all times of the stays; one that dies is followed by another. */

@@ -18,8 +18,8 @@ const NOON = Date.UTC(2026, 0, 1, 12);
 const hourly = { cron: "0 * * * *", timezone: "UTC", workflow: runs } as const;
 
 describe.each(sampled(everyAdapter, "schedules"))("schedules on $name", (adapter) => {
-  const scheduleTest = (name: string, act: (world: ScheduleWorld) => Promise<void>): void =>
-    test(name, () => inScheduleWorld(adapter, NOON, act));
+  const inWorld = (act: (world: ScheduleWorld) => Promise<void>): Promise<void> =>
+    inScheduleWorld(adapter, NOON, act);
 
   /** A process that has the schedule. */
   async function begun(world: ScheduleWorld, rule: object = {}): Promise<ScheduledProcess["engine"]> {
@@ -28,16 +28,16 @@ describe.each(sampled(everyAdapter, "schedules"))("schedules on $name", (adapter
     return engine;
   }
 
-  scheduleTest("F7: eight processes see one moment: it is started once", async (world) => {
-    for (let count = 0; count < 8; count++) await begun(world);
-    world.clock.set(NOON + HOUR);
-    await Promise.all(world.living.map(({ engine }) => engine.settled()));
-    expect(await world.started()).toEqual(["h@2026-01-01T13:00:00Z"]);
-  });
+  test("F7: eight processes see one moment: it is started once", () =>
+    inWorld(async (world) => {
+      for (let count = 0; count < 8; count++) await begun(world);
+      world.clock.set(NOON + HOUR);
+      await Promise.all(world.living.map(({ engine }) => engine.settled()));
+      expect(await world.started()).toEqual(["h@2026-01-01T13:00:00Z"]);
+    }));
 
-  scheduleTest(
-    "F7: a run that was removed, and a clock that is put back, start no moment again",
-    async (world) => {
+  test("F7: a run that was removed, and a clock that is put back, start no moment again", () =>
+    inWorld(async (world) => {
       const engine = await begun(world);
       await world.passUntil(NOON + HOUR);
       expect(await engine.removeInstance("h@2026-01-01T13:00:00Z")).toBe("removed");
@@ -47,44 +47,46 @@ describe.each(sampled(everyAdapter, "schedules"))("schedules on $name", (adapter
       await world.passUntil(NOON + HOUR + 2 * MINUTE);
       expect(await world.started()).toEqual([]);
       expect(await other.schedules.list()).toMatchObject([{ next: NOON + 2 * HOUR, last: NOON + HOUR }]);
-    },
-  );
+    }));
 
-  scheduleTest("an earlier deployment does not take a schedule back", async (world) => {
-    const early = await begun(world);
-    const late = await begun(world, { version: 2, cron: "30 * * * *" });
-    expect(await early.schedule("h", hourly)).toMatchObject({ version: 2, cron: "30 * * * *" });
-    expect(await late.schedules.list()).toMatchObject([{ version: 2, next: NOON + HOUR / 2 }]);
-    await world.passUntil(NOON + HOUR);
-    expect(await world.started()).toEqual(["h@2026-01-01T12:30:00Z"]);
-  });
+  test("an earlier deployment does not take a schedule back", () =>
+    inWorld(async (world) => {
+      const early = await begun(world);
+      const late = await begun(world, { version: 2, cron: "30 * * * *" });
+      expect(await early.schedule("h", hourly)).toMatchObject({ version: 2, cron: "30 * * * *" });
+      expect(await late.schedules.list()).toMatchObject([{ version: 2, next: NOON + HOUR / 2 }]);
+      await world.passUntil(NOON + HOUR);
+      expect(await world.started()).toEqual(["h@2026-01-01T12:30:00Z"]);
+    }));
 
-  scheduleTest("a later version of the workflow is a later deployment", async (world) => {
-    const early = await begun(world);
-    const next = workflow(createMachine({ id: "run" }))({ version: 2 });
-    const late = await world.begin(undefined, [next]);
-    await late.engine.schedule("h", { ...hourly, workflow: next, missed: "none" });
-    expect(await early.schedule("h", hourly)).toMatchObject({ workflow: "run@2", missed: "none" });
-  });
+  test("a later version of the workflow is a later deployment", () =>
+    inWorld(async (world) => {
+      const early = await begun(world);
+      const next = workflow(createMachine({ id: "run" }))({ version: 2 });
+      const late = await world.begin(undefined, [next]);
+      await late.engine.schedule("h", { ...hourly, workflow: next, missed: "none" });
+      expect(await early.schedule("h", hourly)).toMatchObject({ workflow: "run@2", missed: "none" });
+    }));
 
-  scheduleTest("a definition that has changed under an unchanged version is refused", async (world) => {
-    const engine = await begun(world);
-    const refused = engine.schedule("h", { ...hourly, cron: "1 * * * *" });
-    await expect(refused).rejects.toThrow(/cron: was 0 \* \* \* \* and is 1 .* raise version/);
-  });
+  test("a definition that has changed under an unchanged version is refused", () =>
+    inWorld(async (world) => {
+      const engine = await begun(world);
+      const refused = engine.schedule("h", { ...hourly, cron: "1 * * * *" });
+      await expect(refused).rejects.toThrow(/cron has changed .*: was 0 \* \* \* \*, is 1 .*; raise version/);
+    }));
 
-  scheduleTest("what a changed rule finds due is judged by the new rule", async (world) => {
-    const engine = await begun(world);
-    await engine.stop();
-    world.clock.set(NOON + 3 * HOUR);
-    await begun(world, { version: 2, cron: "5 * * * *", missed: "all" });
-    await world.settled();
-    expect(await world.started()).toEqual(["h@2026-01-01T13:05:00Z", "h@2026-01-01T14:05:00Z"]);
-  });
+  test("what a changed rule finds due is judged by the new rule", () =>
+    inWorld(async (world) => {
+      const engine = await begun(world);
+      await engine.stop();
+      world.clock.set(NOON + 3 * HOUR);
+      await begun(world, { version: 2, cron: "5 * * * *", missed: "all" });
+      await world.settled();
+      expect(await world.started()).toEqual(["h@2026-01-01T13:05:00Z", "h@2026-01-01T14:05:00Z"]);
+    }));
 
-  scheduleTest(
-    "F7: moments of a pause are not missed, and a paused schedule can be triggered",
-    async (world) => {
+  test("F7: moments of a pause are not missed, and a paused schedule can be triggered", () =>
+    inWorld(async (world) => {
       const engine = await begun(world, { missed: "all" });
       expect(await engine.schedules.pause("h")).toBe(true);
       expect(await engine.schedules.pause("h")).toBe(false);
@@ -97,73 +99,77 @@ describe.each(sampled(everyAdapter, "schedules"))("schedules on $name", (adapter
       expect((await engine.read("h@2026-01-01T15:00:00Z"))?.context).toEqual({
         scheduledAt: NOON + 3 * HOUR,
       });
-    },
-  );
+    }));
 
-  scheduleTest("F7: of very many missed moments the last thousand are started", async (world) => {
-    const engine = await begun(world, { cron: "* * * * *", missed: "all" });
-    await engine.stop();
-    world.clock.set(NOON + DAY + 5_000);
-    await begun(world, { cron: "* * * * *", missed: "all" });
-    await world.settled();
-    const started = await world.started();
-    expect(started).toHaveLength(1_000);
-    expect(started.at(-1)).toBe("h@2026-01-02T12:00:00Z");
-  });
+  test("F7: of very many missed moments the last thousand are started", () =>
+    inWorld(async (world) => {
+      const engine = await begun(world, { cron: "* * * * *", missed: "all" });
+      await engine.stop();
+      world.clock.set(NOON + DAY + 5_000);
+      await begun(world, { cron: "* * * * *", missed: "all" });
+      await world.settled();
+      const started = await world.started();
+      expect(started).toHaveLength(1_000);
+      expect(started.at(-1)).toBe("h@2026-01-02T12:00:00Z");
+    }));
 
-  scheduleTest("F7: missed moments are none once a minute has not passed", async (world) => {
-    const engine = await begun(world, { missed: "none" });
-    await engine.stop();
-    world.clock.set(NOON + HOUR + 50_000);
-    await begun(world, { missed: "none" });
-    await world.settled();
-    expect(await world.started()).toEqual(["h@2026-01-01T13:00:00Z"]);
-  });
+  test("F7: missed moments are none once a minute has not passed", () =>
+    inWorld(async (world) => {
+      const engine = await begun(world, { missed: "none" });
+      await engine.stop();
+      world.clock.set(NOON + HOUR + 50_000);
+      await begun(world, { missed: "none" });
+      await world.settled();
+      expect(await world.started()).toEqual(["h@2026-01-01T13:00:00Z"]);
+    }));
 
-  scheduleTest("a backfill starts the moments of the past that have no run", async (world) => {
-    const engine = await begun(world);
-    await world.passUntil(NOON + HOUR);
-    const ids = await engine.schedules.backfill("h", NOON - HOUR, NOON + HOUR);
-    expect(ids).toEqual(["h@2026-01-01T11:00:00Z", "h@2026-01-01T12:00:00Z"]);
-    expect(await engine.schedules.backfill("h", NOON, NOON + HOUR)).toHaveLength(1);
-    await world.settled();
-    expect(await world.started()).toEqual([...ids, "h@2026-01-01T13:00:00Z"]);
-    expect(await engine.troubles()).toMatchObject({ failingTasks: 0 });
-  });
+  test("a backfill starts the moments of the past that have no run", () =>
+    inWorld(async (world) => {
+      const engine = await begun(world);
+      await world.passUntil(NOON + HOUR);
+      const ids = await engine.schedules.backfill("h", NOON - HOUR, NOON + HOUR);
+      expect(ids).toEqual(["h@2026-01-01T11:00:00Z", "h@2026-01-01T12:00:00Z"]);
+      expect(await engine.schedules.backfill("h", NOON, NOON + HOUR)).toHaveLength(1);
+      await world.settled();
+      expect(await world.started()).toEqual([...ids, "h@2026-01-01T13:00:00Z"]);
+      expect(await engine.troubles()).toMatchObject({ failingTasks: 0 });
+    }));
 
-  scheduleTest("a backfill of what is to come, of too much and of no schedule is refused", async (world) => {
-    const { schedules } = await begun(world);
-    await expect(schedules.backfill("h", NOON, NOON + 1)).rejects.toThrow(
-      "to: expected a time that has come",
-    );
-    await expect(schedules.backfill("h", NOON - 60 * DAY, NOON)).rejects.toThrow(
-      "to: more than 1000 moments",
-    );
-    await expect(schedules.backfill("h", NOON - 0.5, NOON)).rejects.toThrow("from: expected milliseconds");
-    await expect(schedules.pause("other")).rejects.toThrow('there is no schedule "other"');
-    await world.settled();
-    expect(await world.started()).toEqual([]);
-  });
+  test("a backfill of what is to come, of too much and of no schedule is refused", () =>
+    inWorld(async (world) => {
+      const { schedules } = await begun(world);
+      await expect(schedules.backfill("h", NOON, NOON + 1)).rejects.toThrow(
+        "to: expected a time that has come",
+      );
+      await expect(schedules.backfill("h", NOON - 60 * DAY, NOON)).rejects.toThrow(
+        "to: more than 1000 moments",
+      );
+      await expect(schedules.backfill("h", NOON - 0.5, NOON)).rejects.toThrow("from: expected milliseconds");
+      await expect(schedules.pause("other")).rejects.toThrow('there is no schedule "other"');
+      await world.settled();
+      expect(await world.started()).toEqual([]);
+    }));
 
-  scheduleTest("a wrong definition is refused with what is right", async (world) => {
-    const { engine } = await world.begin();
-    const wrong: readonly [object, string][] = [
-      [{ cron: "61 * * * *" }, "cron: "],
-      [{ cron: "2026-01-01T00:00:00" }, "cron: expected fields of cron"],
-      [{ cron: "0 0 30 2 *" }, "a 30 February"],
-      [{ timezone: "Mars/Olympus" }, "timezone: expected an IANA timezone"],
-      [{ input: "text" }, "input: expected an object"],
-      [{ missed: "some" }, "missed: "],
-      [{ workflow: "run" }, "workflow: expected what workflow() returns"],
-    ];
-    for (const [part, said] of wrong) {
-      const refused = engine.schedule("h", { ...hourly, ...part });
-      await expect(refused).rejects.toThrow(InvalidOptions);
-      await expect(refused).rejects.toThrow(said);
-    }
-    const other = workflow(createMachine({ id: "other" }))({ version: 1 });
-    await expect(engine.schedule("h", { ...hourly, workflow: other })).rejects.toThrow("other@1");
-  });
+  test("a wrong definition is refused with what is right", () =>
+    inWorld(async (world) => {
+      const { engine } = await world.begin();
+      const wrong: readonly [object, string][] = [
+        [{ cron: "61 * * * *" }, "cron: "],
+        [{ cron: "2026-01-01T00:00:00" }, "cron: expected fields of cron"],
+        [{ cron: "0 0 30 2 *" }, "a 30 February"],
+        [{ timezone: "Mars/Olympus" }, "timezone: expected an IANA timezone"],
+        [{ input: "text" }, "input: expected an object"],
+        [{ missed: "some" }, "missed: "],
+        [{ workflow: "run" }, "workflow: expected what workflow() returns"],
+      ];
+      for (const [part, said] of wrong) {
+        const refused = engine.schedule("h", { ...hourly, ...part });
+        await expect(refused).rejects.toThrow(InvalidOptions);
+        await expect(refused).rejects.toThrow(said);
+      }
+      const other = workflow(createMachine({ id: "other" }))({ version: 1 });
+      await expect(engine.schedule("h", { ...hourly, workflow: other })).rejects.toThrow("other@1");
+    }));
 });
 
 test("F7: schedules that wait write nothing, and read once in five seconds", async () => {

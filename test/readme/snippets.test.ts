@@ -104,7 +104,7 @@ test("an instance of an old version goes on under the new one", async () => {
 test("the nights of a change are reported once, however often the program is run", async () => {
   const first = run("schedule");
   expect(await first.ended, first.output()).toBe(0);
-  expect(first.output().trim().split("\n").sort()).toEqual([
+  expect(first.output().trim().split("\n").toSorted()).toEqual([
     "Mitte 2025-03-29T01:30:00.000Z",
     "Mitte 2025-03-30T01:00:00.000Z",
     "Mitte 2025-03-31T00:30:00.000Z",

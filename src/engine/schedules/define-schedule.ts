@@ -22,7 +22,7 @@ import {
 
 /** The input of a scheduled workflow without `scheduledAt`, which each run gets; left out where nothing else is wanted. */
 export type ScheduleInput<M extends AnyStateMachine> =
-  Record<never, never> extends Omit<InputFrom<M>, "scheduledAt">
+  Partial<Omit<InputFrom<M>, "scheduledAt">> extends Omit<InputFrom<M>, "scheduledAt">
     ? { readonly input?: Omit<InputFrom<M>, "scheduledAt"> }
     : { readonly input: Omit<InputFrom<M>, "scheduledAt"> };
 
@@ -35,7 +35,7 @@ export type ScheduleDefinition<M extends AnyStateMachine, W> = ScheduleInput<M> 
   readonly cron: string;
   /** An IANA timezone, such as `"Europe/Berlin"`. */
   readonly timezone: string;
-  /** One of the engine's workflows. */
+  /** One of the engine's workflows. A process that has a later version of it starts that one. */
   readonly workflow: Workflow<M, W>;
   /** What becomes of moments at which no process was there. Default `"last"`. */
   readonly missed?: MissedMoments;
@@ -67,7 +67,7 @@ const optionsSchema = z.strictObject({
   version: z.number().int().min(1).default(1),
 });
 
-interface DefineParts extends ScheduleParts {
+export interface DefineParts extends ScheduleParts {
   readonly workflows: Pick<WorkflowRegistry, "of">;
 }
 
@@ -100,7 +100,7 @@ export async function defineSchedule(parts: DefineParts, given: unknown): Promis
 
 function momentsOf(rule: ScheduleRule): Moments {
   try {
-    new Intl.DateTimeFormat("en", { timeZone: rule.timezone });
+    Intl.DateTimeFormat("en", { timeZone: rule.timezone });
   } catch {
     throw new InvalidOptions("schedule", [
       `timezone: expected an IANA timezone, such as "Europe/Berlin", and not ${JSON.stringify(rule.timezone)}`,
@@ -123,12 +123,12 @@ function isLater(definition: Definition, stored: ScheduleRow): boolean {
   const byWorkflow = nameOf(given) === nameOf(before) ? versionOf(given) - versionOf(before) : 0;
   const order = definition.definition - stored.definition || byWorkflow;
   if (order !== 0) return order > 0;
+  // An input may hold what belongs in no log.
+  const shown = (field: keyof Definition): string =>
+    field === "input" ? "" : `: was ${stored[field]}, is ${definition[field]}`;
   const differences = (["workflow", "cron", "timezone", "missed", "input"] as const)
     .filter((field) => definition[field] !== stored[field])
-    .map(
-      (field) =>
-        `${field}: was ${stored[field]} and is ${definition[field]} under an unchanged version: raise version`,
-    );
+    .map((field) => `${field} has changed under an unchanged version${shown(field)}; raise version`);
   if (differences.length > 0) throw new InvalidOptions("schedule", differences);
   return false;
 }

@@ -179,5 +179,5 @@ async function dueMoments({ next, missed }: ScheduleRow, moments: Moments, now: 
     if (isTurnOver()) await nextTurn();
     moment = moments.until(moment - 1);
   }
-  return found.reverse();
+  return found.toReversed();
 }

@@ -29,9 +29,7 @@ export const storedSchedules = engineOwnTable(SCHEDULES, {
     missed: column<MissedMoments>("text"),
     // JSON text of `toJson`.
     input: "text",
-    // The first moment that is not started; null while paused, and after the last one.
     next: "integer?",
-    // The last moment that was started by time.
     last: "integer?",
     pausedAt: "integer?",
   },
@@ -41,14 +39,23 @@ export const storedSchedules = engineOwnTable(SCHEDULES, {
 export type ScheduleRow = Row<typeof storedSchedules>;
 
 /** A schedule as it is stored; times in milliseconds since the Unix epoch. */
-export interface ScheduleView extends Pick<
-  ScheduleRow,
-  "id" | "workflow" | "cron" | "timezone" | "missed" | "next" | "last" | "pausedAt"
-> {
+export interface ScheduleView {
+  readonly id: string;
   /** The `version` of the definition. */
   readonly version: number;
+  /** The chart and its version, as `name@version`. */
+  readonly workflow: string;
+  readonly cron: string;
+  readonly timezone: string;
+  readonly missed: MissedMoments;
   /** The input of each run, without its moment. */
   readonly input: unknown;
+  /** The first moment that is not started; null while paused, and after the last one. */
+  readonly next: number | null;
+  /** The last moment that was started by time; null before the first. */
+  readonly last: number | null;
+  /** Since when it is paused; null while it is not. */
+  readonly pausedAt: number | null;
 }
 
 export function viewOf({ definition, input, ...row }: ScheduleRow): ScheduleView {
