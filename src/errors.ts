@@ -45,6 +45,11 @@ export function upstreamError(options?: ErrorOptions): PaymentError<"UPSTREAM_ER
   return new PaymentError("UPSTREAM_ERROR", { retryAfter: UPSTREAM_RETRY_SECONDS }, options);
 }
 
+/** The error for one wrong field. `path` is the field, such as `recipients.0.amount`, and empty for the body as a whole. */
+export function fieldError(path: string, message: string): PaymentError<"VALIDATION_ERROR"> {
+  return new PaymentError("VALIDATION_ERROR", { fields: [{ path, message }] });
+}
+
 /** The error for private mode or swaps that the service was not configured with: no repetition helps. */
 export function routingOff(): PaymentError<"ROUTING_UNAVAILABLE"> {
   return new PaymentError("ROUTING_UNAVAILABLE", { reason: "off" });

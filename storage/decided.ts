@@ -18,7 +18,7 @@ import type { CommitAnswer, CommitResult } from "./storage.ts";
  * } catch (error) {
  *   if (!(error instanceof CommitUnknown)) throw error; // known not to have happened
  * }
- * console.log((await engine.read("kitchen"))?.value); // off
+ * console.log((await engine.read(lights, "kitchen"))?.value); // off
  * ```
  */
 export class CommitUnknown extends Error {

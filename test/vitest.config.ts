@@ -23,7 +23,7 @@ const WITH_PROCESSES = [
   "test/surfpool/*.test.ts",
   "test/local/killed-process.test.ts",
   "test/solana/lazy-loading.test.ts",
-  "test/inspector/browser*.test.ts",
+  "test/{http,inspector}/browser*.test.ts",
 ];
 
 /** Random lives, deaths at every line, nodes that lie, and crowds: CI runs them, `npm test` alone has no time for them. */

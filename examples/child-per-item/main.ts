@@ -32,6 +32,7 @@ const order = setup({
   types: {
     context: {} as { items: readonly string[]; packed: readonly string[] },
     input: {} as { items: readonly string[] },
+    output: {} as readonly string[],
     events: {} as { type: "PACKED"; item: string },
   },
   actors: { packing },
@@ -63,8 +64,8 @@ engine.run();
 await engine.start(orders, { id: "order-1", input: { items: ["lamp", "bookshelf", "rug"] } });
 const { children } = await engine.pending("order-1");
 for (const { id, instance } of children) console.log(`${id} is ${instance}`);
-const { output } = await engine.waitFor("order-1", "final");
-console.log(`sent: ${[...(output as string[])].toSorted().join(", ")}`);
+const { output } = await engine.waitFor(orders, "order-1", "final");
+console.log(`sent: ${output?.toSorted().join(", ")}`);
 
 await engine.stop();
 await storage.close();

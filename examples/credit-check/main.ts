@@ -33,11 +33,11 @@ const creditCheck = setup({
   },
   output: ({ context }) => (Math.max(...context.scores) >= 700 ? "approved" : "declined"),
 });
-const checks = workflow(creditCheck)({ version: 1 }); // this makes it durable
+const checks = workflow(creditCheck)({ version: 1 }); // makes it durable
 const storage = await sqliteStorage(process.argv[2] ?? "credit.db");
 const engine = createEngine({ storage, workflows: [checks], leaseMs: 1_000 });
 engine.run();
-await engine.start(checks, { id: "ada", input: undefined }); // refused where it was started before
-console.log((await engine.waitFor("ada", "final")).output);
+await engine.start(checks, { id: "ada", input: undefined }); // refused where it was started
+console.log((await engine.waitFor(checks, "ada", "final")).output);
 await engine.stop();
 await storage.close();

@@ -46,9 +46,9 @@ app.post("/orders/:id/cancel", async (request, response) => {
 });
 
 app.get("/orders/:id", async (request, response) => {
-  const found = await engine.read(request.params.id);
+  const found = await engine.read(orders, request.params.id);
   if (found === null) response.sendStatus(404);
-  else response.json({ id: found.id, state: found.value, receipt: found.context["receipt"] });
+  else response.json({ id: found.id, state: found.value, receipt: found.context.receipt });
 });
 
 const server = app.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1", () => {

@@ -46,12 +46,12 @@ const ended = new Promise<void>((resolve) => {
 });
 
 console.log(`orders are kept in ${path}`);
-const known = await engine.read(ORDER_ID);
+const known = await engine.read(orders, ORDER_ID);
 if (known === null) {
   await engine.start(orders, { id: ORDER_ID, input: { orderId: ORDER_ID, patienceMs: PATIENCE_MS } });
   console.log(`${ORDER_ID} is placed; a reminder follows in ${PATIENCE_MS} ms`);
 } else {
-  console.log(`${ORDER_ID} goes on, state: ${String(known.value)}`);
+  console.log(`${ORDER_ID} goes on, state: ${known.value}`);
 }
 
 if ((await storage.nextDue([orders.key])) !== null) {

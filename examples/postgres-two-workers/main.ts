@@ -30,7 +30,7 @@ if (worker === undefined) {
   await new Promise((resolve) => left?.once("message", resolve));
   console.log("left is killed");
   left?.kill("SIGKILL");
-  await Promise.all(ids.map((id) => engine.waitFor(id, "final")));
+  await Promise.all(ids.map((id) => engine.waitFor(order, id, "final")));
   console.log(`all ${ids.length} orders are gone`);
   right?.kill("SIGTERM");
   await storage.close();

@@ -66,6 +66,16 @@ export const machines: Command = async (args, print) => {
   print(await drawMachines(positionals, values.format));
 };
 
+/** The arguments of `paystate explain`. */
+export const explain: Command = async (args, print) => {
+  const { positionals } = readArguments(args, { debug: { type: "boolean", default: false } });
+  const [error, more] = positionals;
+  if (error === undefined) throw new UsageError("explain expects an error, such as INVALID_QUOTE.expired");
+  if (more !== undefined) throw new UsageError(`explain takes one error, and no "${more}"`);
+  const { explain: explained } = await import("./explain.ts");
+  print(explained(error));
+};
+
 /** The arguments of `paystate inspect`. */
 export const inspect: Command = async (args, print) => {
   const { values, positionals } = readArguments(args, {

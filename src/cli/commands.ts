@@ -2,7 +2,17 @@
  * All commands by name. A command loads only the modules it needs; a module that cannot be loaded is reported like any
  * other problem.
  */
-import { backup, dev, inspect, listen, machines, migrate, reconcile, trigger } from "./command-arguments.ts";
+import {
+  backup,
+  dev,
+  explain,
+  inspect,
+  listen,
+  machines,
+  migrate,
+  reconcile,
+  trigger,
+} from "./command-arguments.ts";
 import { end, type Command, type Print, UsageError } from "./command.ts";
 import { USAGE } from "./usage.ts";
 
@@ -33,6 +43,7 @@ const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ["dev", async () => dev],
   ["listen", async () => listen],
   ["machines", async () => machines],
+  ["explain", async () => explain],
   ["inspect", async () => inspect],
   ["reconcile", async () => reconcile],
   ["accounts", async () => (await import("./accounts.ts")).accounts],

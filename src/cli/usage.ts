@@ -22,6 +22,9 @@ paystate machines [NAME|MODULE …] [--format mermaid|svg|json]
     Prints the state charts, all or the named ones, or those that a module of yours exports; as svg one, which takes the
     package elkjs.
 
+paystate explain CODE[.REASON]
+    Says what an error of the API means, and what to do about it, such as INVALID_QUOTE or INVALID_QUOTE.expired.
+
 paystate inspect FILE [--charts MODULE] [--port N] [--json]
     Shows a database file, also a copy of one, in the pages of the inspector. It is only read. A bundle that an inspector
     has exported is shown in the same way.

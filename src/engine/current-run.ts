@@ -25,7 +25,7 @@ const runs = new AsyncLocalStorage<EffectRun>();
  * const engine = createEngine({ storage: memoryStorage(), workflows: [checkouts] });
  * engine.run();
  * await engine.start(checkouts, { id: "order-1", input: undefined });
- * console.log((await engine.waitFor("order-1", "final")).value); // paid
+ * console.log((await engine.waitFor(checkouts, "order-1", "final")).value); // paid
  * await engine.stop();
  * ```
  */

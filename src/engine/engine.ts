@@ -3,7 +3,6 @@ import type { AnyStateMachine, EventFromLogic, EventObject, InputFrom } from "xs
 import type { CommitResult, EngineStorage } from "../../storage/storage.ts";
 import type { AnyTable } from "../../storage/table.ts";
 import { withTables } from "../../storage/with-tables.ts";
-import type { ChartSnapshot } from "./chart.ts";
 import { checkEngineOptions, type EngineOptions } from "./engine-options.ts";
 import { engineActs } from "./engine-acts.ts";
 import type { EngineContext } from "./engine-context.ts";
@@ -13,8 +12,9 @@ import { InspectionFeed } from "./inspection-feed.ts";
 import { instanceCommands, type InstanceCommands } from "./instance-commands.ts";
 import { performTask } from "./perform-task.ts";
 import { WatchLoop } from "./poll-watches.ts";
-import { instanceReads, type InstanceReads } from "./reading/reads.ts";
-import { InstanceWaitList, type WaitTarget } from "./reading/waiting.ts";
+import { instanceReads } from "./reading/reads.ts";
+import { InstanceWaitList } from "./reading/waiting.ts";
+import { workflowReads, type WorkflowReads } from "./reading/workflow-reads.ts";
 import { ranTasks } from "./ran-tasks.ts";
 import { WorkflowRegistry } from "./workflow-registry.ts";
 import { InstanceRetentionLoop, type RetentionStatus } from "./retention/retention.ts";
@@ -33,7 +33,7 @@ import type { WatchStatus } from "./watcher.ts";
 import type { AnyWorkflow, Workflow } from "./workflow.ts";
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
-export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands {
+export interface Engine<W> extends WorkflowReads, TaskCommands, InstanceCommands {
   /** Starts instances and makes writes in one commit. Refused: `exists` for a taken id, `write` for a write, with `index` in the list. */
   commit(companions: CommitAdditions<W>): Promise<CommitResult>;
   /** Starts one instance, as `commit` with a single start. Rejects with `UnknownWorkflow` where this engine lacks the workflow. */
@@ -54,19 +54,6 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
     event: EventFromLogic<M>,
     companions?: Pick<CommitAdditions<W>, "writes" | "expectedVersion">,
   ): Promise<SendResult>;
-  /**
-   * Resolves with the instance once it is in a state, such as `{ state: "paying.card" }`, or has ended in any way
-   * (`"final"`). The instance need not exist yet. States that this process commits are always seen, however short they
-   * are. Commits of other processes are polled every `pollMs`, so shorter states may be missed.
-   *
-   * Rejects with `StateNotReached` when the instance has ended in another state, with the signal's reason when it aborts,
-   * with `EngineStopped` at the end of `stop()`, and when the storage fails.
-   *
-   * ```ts
-   * const { output } = await engine.waitFor("order-1", "final", { signal: AbortSignal.timeout(30_000) });
-   * ```
-   */
-  waitFor(id: string, until: WaitTarget, options?: { readonly signal?: AbortSignal }): Promise<ChartSnapshot>;
   /**
    * Starts a workflow by the rules of cron: each moment once, whatever number of processes say so, as an instance
    * `nightly@2026-03-29T01:00:00Z` whose input is the given one and `scheduledAt`, the moment in milliseconds since the
@@ -171,7 +158,7 @@ const MAX_GIVE_BACK_MS = 10_000;
  *
  * await engine.start(lights, { id: "kitchen", input: undefined });
  * await engine.send(lights, "kitchen", { type: "SWITCH" });
- * console.log((await engine.read("kitchen"))?.value); // on
+ * console.log((await engine.read(lights, "kitchen"))?.value); // on
  * await engine.stop();
  * ```
  */
@@ -315,16 +302,12 @@ function callsOf<W>({
 }: EngineParts<W>) {
   const commanded = wakingStorage(storage, worker);
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
-  const calls: Pick<
-    Engine<W>,
-    "commit" | "start" | "send" | "schedule" | "waitFor" | "retention" | "settled"
-  > = {
+  const calls: Pick<Engine<W>, "commit" | "start" | "send" | "schedule" | "retention" | "settled"> = {
     commit: (companions) => steps.commit(companions),
     start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
     send: async (workflow, id, ...[event, companions]) =>
       steps.send(id, givenEvent(event), { ...companions, workflow }),
     schedule: (id, definition) => schedules.define({ id, ...definition }),
-    waitFor: (id, until, { signal } = {}) => waiting.waitFor(id, until, signal),
     retention: () => retention.standingWithStorage(),
     async settled() {
       do await worker.quiet();
@@ -333,7 +316,10 @@ function callsOf<W>({
   };
   return {
     ...calls,
-    ...instanceReads(storage, () => workflows.claims),
+    ...workflowReads(
+      instanceReads(storage, () => workflows.claims),
+      waiting,
+    ),
     ...taskCommands(commanded, () => clock.now()),
     ...instanceCommands(commanded, send),
   };

@@ -51,6 +51,7 @@ export type {
 export { EngineStopped, StateNotReached } from "./reading/waiting.ts";
 export type { WaitTarget } from "./reading/waiting.ts";
 export type { InstanceReads } from "./reading/reads.ts";
+export type { WorkflowReads } from "./reading/workflow-reads.ts";
 export type { TroubleCount } from "./reading/troubles.ts";
 export type {
   HistoryEntry,
@@ -60,6 +61,8 @@ export type {
   InstanceView,
   PendingChild,
   PendingWork,
+  SnapshotOf,
+  StateName,
 } from "./reading/views.ts";
 export type { InstanceCommands, RemoveResult, StopResult } from "./instance-commands.ts";
 export type { TaskCommands, TroubledTask } from "./troubled-tasks.ts";

@@ -1,5 +1,5 @@
 /** Migrations: functions that turn an instance of one version of a chart into an instance of the next version. */
-import type { AnyStateMachine, ContextFrom, StateValue, StateValueFrom } from "xstate";
+import type { AnyStateMachine, StateFrom, StateValue, StateValueFrom } from "xstate";
 import type { Write } from "../../storage/storage.ts";
 
 /** An instance as its old version left it. */
@@ -70,7 +70,7 @@ export type Migrations<M extends AnyStateMachine, W, V extends number> = V exten
   ? {
       readonly [K in CountableVersion]?: Migration<
         K extends PreviousVersion[V]
-          ? MigratedInstance<StateValueFrom<M>, ContextFrom<M>, W>
+          ? MigratedInstance<StateValueFrom<M>, StateFrom<M>["context"], W>
           : MigratedInstance<StateValue, object, W>
       >;
     }

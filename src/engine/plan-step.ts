@@ -18,7 +18,7 @@ import {
   type ParentLink,
   type StartedChild,
 } from "./chart.ts";
-import { childInstance, childWorkflow } from "./child-instances.ts";
+import { childInstance } from "./child-instances.ts";
 import { consequencesOf, inTurn, missingFrom, type StepResult } from "./step-result.ts";
 import { delayedFromText, messageTask } from "./messages.ts";
 import type { KnownInstance } from "./instance-cache.ts";
@@ -354,7 +354,7 @@ export class StepPlan {
       const parent = { instance, workflow: workflow.key, id: child, run, life };
       const id = childInstance(instance, child, run);
       try {
-        born.push(...this.start({ workflow: childWorkflow(workflow, src), id, input, parent, cause }));
+        born.push(...this.start({ workflow: workflow.child(src), id, input, parent, cause }));
       } catch (error) {
         // What cannot be stored is a fault of the chart that its author has to see.
         if (error instanceof UnstorableValue) throw error;

@@ -1,6 +1,6 @@
 /** Load, decide, commit: the only way in which an instance changes. */
 import type { EventObject } from "xstate";
-import type { ClaimedTask, CommitResult, EngineStorage } from "../../storage/storage.ts";
+import type { ClaimedTask, CommitResult, EngineStorage, InstanceRecord } from "../../storage/storage.ts";
 import { isTurnOver, nextTurn, type Clock, type Random } from "../runtime.ts";
 import { BORN, type ChartSnapshot } from "./chart.ts";
 import { CommitQueue } from "./commit-queue.ts";
@@ -283,7 +283,10 @@ function isMeant(
   return isOfParent && (life === undefined || life === instance.life);
 }
 
-function mixedUp(instance: KnownInstance, { name }: AnyWorkflow): UnknownWorkflow {
+export function mixedUp(
+  instance: Pick<InstanceRecord, "id" | "workflow">,
+  { name }: AnyWorkflow,
+): UnknownWorkflow {
   const { id, workflow } = instance;
   return new UnknownWorkflow(instance, `instance ${id} is one of ${workflow}, and not of ${name}`);
 }

@@ -11,7 +11,7 @@ import {
   type StartedChild,
   type PlannedEffect,
 } from "./chart.ts";
-import { childInstance, childWorkflow } from "./child-instances.ts";
+import { childInstance } from "./child-instances.ts";
 import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
 import { delayedToText, messageTask, type Message, type Recipient } from "./messages.ts";
@@ -220,7 +220,7 @@ class Collector {
     if (link?.run === undefined) return null;
     return {
       instance: childInstance(id, to.child, link.run),
-      workflow: childWorkflow(workflow, link.src).key,
+      workflow: workflow.child(link.src).key,
       parentLife: life,
     };
   }

@@ -4,12 +4,12 @@ import type {
   AnyStateMachine,
   EventFromLogic,
   InputFrom,
-  ContextFrom,
   ParameterizedObject,
+  StateFrom,
   StateMachine,
 } from "xstate";
 import type { Write } from "../../storage/storage.ts";
-import type { AnyActorOptions, ActorsOf } from "./actor-options.ts";
+import type { ActorOf, AnyActorOptions, ActorsOf } from "./actor-options.ts";
 import type {
   ActionBody,
   ChartSourceReader,
@@ -153,17 +153,33 @@ export interface WorkflowOptions<M extends AnyStateMachine, W, V extends number 
   /** Rules for running actors: retries and limits of promises, migrations of child machines. */
   readonly actors?: ActorsOf<M>;
   /** For each watch kind named in a state's `meta.watches`: what to watch for this instance. */
-  readonly watches?: Readonly<Record<string, (context: ContextFrom<M>) => string>>;
+  readonly watches?: Readonly<Record<string, (context: StateFrom<M>["context"]) => string>>;
   /** The domain writes of a step's commit. Pure: no I/O, no clock, no chance. */
   readonly project?: (
-    step: ProjectedStep<ContextFrom<M>, EventFromLogic<M>>,
+    step: ProjectedStep<StateFrom<M>["context"], EventFromLogic<M>>,
     at: number,
   ) => readonly Write<W>[];
 }
 
-/** A registered workflow; `M` and `W` keep its types for `startOf` and `send`. */
+/**
+ * A registered workflow: the handle by which instances of this chart and version are started, sent to and read. `M` and
+ * `W` keep its types.
+ */
 export interface Workflow<M extends AnyStateMachine, W> extends AnyWorkflow {
   readonly machine: M;
+  /**
+   * The handle of a child machine, by its name in `setup({ actors })`, for reads of its instances and events to them. An
+   * instance has the id `parent/child`, as `engine.pending(parent).children` tells.
+   *
+   * ```ts
+   * await engine.send(orders.child("approver"), "order-1/approver", { type: "APPROVE" });
+   * ```
+   *
+   * @throws TypeError when the chart has no such machine.
+   */
+  child<Src extends Extract<ActorOf<M>, { readonly logic: AnyStateMachine }>["src"]>(
+    src: Src,
+  ): Workflow<Extract<ActorOf<M>, { readonly src: Src; readonly logic: AnyStateMachine }>["logic"], unknown>;
   /** Exists in the type only: a workflow that writes no tables fits every engine. */
   readonly writesTo?: (tables: W) => void;
 }
@@ -201,6 +217,8 @@ export interface AnyWorkflow {
   /** Actions with a body of their own: by name, and by their place in the chart where they are written inline. */
   readonly bodies: ReadonlyMap<string, ActionBody>;
   readonly actors: ReadonlyMap<string, WorkflowActor>;
+  /** The chart of a child machine, which is registered with its parent's chart. @throws TypeError when there is none. */
+  child(src: string): AnyWorkflow;
   /** The ids of children whose errors a state of it takes. */
   readonly catches: ReadonlySet<string>;
   /** Whether timers of an instance may outlast its end unless they are removed with it. */
@@ -256,7 +274,8 @@ export function workflow<M extends AnyStateMachine>(
     const effects = options.effects as WorkflowParts["effects"];
     const parts = { name: machine.id, version, migrate, effects, actors, watches };
     const registered = register(machine, parts, { interpreter: xstate5, within: [] });
-    return { ...registered, machine, project: project as unknown as AnyWorkflow["project"] };
+    const child = ((src: string) => registered.child(src)) as Workflow<M, never>["child"];
+    return { ...registered, machine, child, project: project as unknown as AnyWorkflow["project"] };
   };
 }
 
@@ -341,11 +360,20 @@ function register<Source extends ChartSource>(
     ),
     bodies: new Map([...bodies, ...shape.inline]),
     actors,
+    child: (src) => childOf(actors, key, src),
     catches: shape.catches ?? new Set(),
     delaysEvents: shape.delaysEvents,
     watches,
     project: () => [],
   };
+}
+
+function childOf(actors: AnyWorkflow["actors"], key: string, src: string): AnyWorkflow {
+  const actor = actors.get(src);
+  if (actor?.kind === "machine") return actor.workflow;
+  const machines = [...actors].filter(([, { kind }]) => kind === "machine").map(([name]) => name);
+  const there = machines.length === 0 ? "it has none" : `it has ${machines.join(", ")}`;
+  throw new TypeError(`${key} has no machine "${src}" among its actors: ${there}`);
 }
 
 function registrationProblems(

@@ -1,6 +1,5 @@
 /** The description of an API as it is served: made once, when it is first asked for. */
 import type { Endpoint, Page, Reference } from "./contract/endpoint.ts";
-import { docsPage } from "./docs/docs-page.ts";
 import { describeEndpoints, withServer } from "./openapi/open-api-document.ts";
 import type { Json } from "./openapi/schemas.ts";
 
@@ -12,7 +11,6 @@ export class ApiReference implements Reference {
   readonly #endpoints: readonly Endpoint[];
   #described: Json | null = null;
   #last: { readonly base: string; readonly page: Page } | null = null;
-  #page: Page | null = null;
 
   constructor(endpoints: readonly Endpoint[]) {
     this.#endpoints = endpoints;
@@ -20,19 +18,10 @@ export class ApiReference implements Reference {
 
   document(base: string): Page {
     if (this.#last?.base !== base) {
-      const text = JSON.stringify(withServer(this.#describe(), base === "" ? "/" : base));
+      this.#described ??= describeEndpoints(this.#endpoints);
+      const text = JSON.stringify(withServer(this.#described, base === "" ? "/" : base));
       this.#last = { base, page: { mediaType: "application/json", text, headers: {} } };
     }
     return this.#last.page;
-  }
-
-  page(): Page {
-    this.#page ??= docsPage(this.#describe());
-    return this.#page;
-  }
-
-  #describe(): Json {
-    this.#described ??= describeEndpoints(this.#endpoints);
-    return this.#described;
   }
 }

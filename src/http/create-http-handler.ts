@@ -14,6 +14,7 @@ import { Authentication, type CallerLookup } from "./authentication.ts";
 import { ClientLimit } from "./client-limit.ts";
 import { PER_CLIENT, WINDOWS } from "./contract/limits.ts";
 import { ENDPOINTS } from "./endpoints/every-endpoint.ts";
+import { getDocsScript } from "./endpoints/reference.ts";
 import { LIVE_PATH, liveAnswer, READY_PATH, readyAnswer } from "./health-probes.ts";
 import { inspectorAnswer } from "./inspector-answer.ts";
 import { CredentialCache } from "./credential-cache.ts";
@@ -149,7 +150,7 @@ export function createHttpHandler(options: HttpHandlerOptions): HttpHandler {
   const app: App = new Hono();
   mountInspector(app, checked);
   if (checked.health) mountHealth(app, checked);
-  for (const site of sitesOf(ENDPOINTS)) {
+  for (const site of sitesOf([...ENDPOINTS, getDocsScript])) {
     app.all(`${checked.basePath}${site.pattern}`, (context) => answer(responder, site, context));
   }
   app.notFound((context) => answer(responder, null, context));

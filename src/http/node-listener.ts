@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener, RequestError, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { PaymentError } from "../errors.ts";
+import { type PaymentError, fieldError } from "../errors.ts";
 import { bodyTakenFromNode } from "./body-taken.ts";
 import { responseOf, type WholeAnswer } from "./whole-answer.ts";
 
@@ -108,5 +108,5 @@ function bytesOf(body: unknown): Uint8Array {
 }
 
 function invalid(message: string): PaymentError {
-  return new PaymentError("VALIDATION_ERROR", { fields: [{ path: "", message }] });
+  return fieldError("", message);
 }

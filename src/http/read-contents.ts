@@ -4,7 +4,7 @@ import type { RequestOptions } from "../payments/accounts/answer-once.ts";
 import { sha256Hex } from "../payments/ids.ts";
 import { bodyUse, type KeyedEndpoint } from "./contract/endpoint.ts";
 import type { Connection } from "./node-listener.ts";
-import { PaymentError } from "../errors.ts";
+import { PaymentError, fieldError } from "../errors.ts";
 import { bodyTakenFromFetch } from "./body-taken.ts";
 import { duplicateField } from "./duplicate-field.ts";
 
@@ -146,10 +146,9 @@ function tooLarge(): PaymentError {
 }
 
 function givenTwice(name: string): PaymentError {
-  const fields = [{ path: name.slice(0, MAX_FIELD), message: "is given twice" }];
-  return new PaymentError("VALIDATION_ERROR", { fields });
+  return fieldError(name.slice(0, MAX_FIELD), "is given twice");
 }
 
 function malformed(message: string): PaymentError {
-  return new PaymentError("VALIDATION_ERROR", { fields: [{ path: "", message }] });
+  return fieldError("", message);
 }

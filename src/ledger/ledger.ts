@@ -79,6 +79,8 @@ export interface UnsignedPayment extends PaymentCost {
   /** Wire format: one all-zero signature and the message. */
   readonly bytes: Uint8Array;
   readonly lastValidBlockHeight: number;
+  /** The tip of a relay that the transaction holds besides the payment. Absent where the bytes tip nobody. */
+  readonly tip?: Transfer;
 }
 
 /** Why caller-signed bytes are refused: the `reason` of INVALID_SIGNATURE. */
@@ -124,6 +126,8 @@ export interface VerifiedPayment extends LandingWindow {
   /** SHA-256 of the message, hex: the chain's own key for duplicates. */
   readonly messageHash: string;
   readonly blockhash: string;
+  /** Lamports that the bytes tip a relay. Absent where they tip nobody. */
+  readonly tip?: bigint;
 }
 
 /** A failure predicted by simulation. */
@@ -180,6 +184,8 @@ export interface Attempt extends LandingWindow {
   readonly blockhash: string;
   /** The key that our own transaction carries besides its accounts; null for a transaction built by others. */
   readonly reference: Address | null;
+  /** Lamports that the bytes tip a relay. Absent where they tip nobody, or nobody knows it. */
+  readonly tip?: bigint;
 }
 
 /**
@@ -348,13 +354,13 @@ export interface Ledger extends RoutingLedger {
   buildPayment(payment: WantedPayment, reference: Uint8Array): Promise<UnsignedPayment>;
   /**
    * Proves that base64 text is a transaction signed by `payment.sender` that makes exactly the declared transfers and
-   * nothing else that could cost the sender or pay another, and that its blockhash is alive. Broadcasts nothing. Where a
-   * transaction was built for this payment under `reference`, the tip of that transaction is admitted, too.
+   * nothing else that could cost the sender or pay another, and that its blockhash is alive. Broadcasts nothing. The `tip` of
+   * the transaction that was built for this payment is admitted, too.
    */
   verifyPayment(
     putativeTransaction: string,
     payment: DeclaredPayment,
-    reference?: Uint8Array | null,
+    tip?: Transfer | null,
   ): Promise<{ verified: Evidence<VerifiedPayment> } | { refused: SignatureFault }>;
   /**
    * When bytes over this blockhash can land, for bytes that no marker makes harmless; null where enough endpoints say that

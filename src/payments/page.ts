@@ -1,5 +1,5 @@
 /** Lists in pages, newest first: a page names its last element to be gone on from. */
-import { PaymentError } from "../errors.ts";
+import { type PaymentError, fieldError } from "../errors.ts";
 
 /** A page of a list. `hasMore` says whether another page follows; a page may be shorter than its limit, or empty. */
 export interface Page<T> {
@@ -17,5 +17,5 @@ export function pageOf<T>(found: readonly T[], limit: number): Page<T> {
 /** The refusal of a `startingAfter` that is not in the list. Another account's element counts as unknown. */
 export function notInList(element: string): PaymentError<"VALIDATION_ERROR"> {
   const message = `is no ${element} of this list`;
-  return new PaymentError("VALIDATION_ERROR", { fields: [{ path: "startingAfter", message }] });
+  return fieldError("startingAfter", message);
 }

@@ -76,7 +76,6 @@ function readsOf(engine: Engine<PaymentTables>): OperatorInstanceReads {
     pending: (...asked) => engine.pending(...asked),
     history: (...asked) => engine.history(...asked),
     troubles: () => engine.troubles(),
-    waitFor: (...asked) => engine.waitFor(...asked),
     deadLetters: (...asked) => engine.deadLetters(...asked),
     failingTasks: (...asked) => engine.failingTasks(...asked),
   };

@@ -1,7 +1,7 @@
 /** Asks nodes: a question is retried and moved to the next endpoint until one answers, or none is left. */
 import pRetry from "p-retry";
 import { asEndpointFailure, isOdd, MAX_TRIES, triesWith, type EndpointFailure } from "./endpoint-failure.ts";
-import { expectChain, withRole, type Endpoint, type Tip } from "./endpoint.ts";
+import { expectChain, withRole, type Endpoint } from "./endpoint.ts";
 import { isAvoided, noteAnswer, noteFailure, restOf, type CallKind, type HealthWatch } from "./health.ts";
 import type { Hint } from "../ledger/belief.ts";
 import type { DisputeList } from "../ledger/disputes.ts";
@@ -25,8 +25,6 @@ export interface NodeContext extends HealthWatch {
   readonly deathProof: DeathProof;
   /** What our own transactions bid. */
   readonly fees: FeePolicy;
-  /** What a relay wants, in service or not; null where none wants anything. */
-  readonly tip: Tip | null;
   /** The walks over the blocks that could hold a transaction, by endpoint and signature, the oldest walk first. */
   readonly walks: Map<string, BlockWalkState>;
   /** The chain that the endpoints were found to serve, null until they were asked for it. */

@@ -55,18 +55,14 @@ export async function buildPayment(
     feeOfPayment(nodes, bid.priorityFee + (tip?.amount ?? 0n)),
     rentForTokenAccounts(nodes, mint, recipients),
   ]);
-  return { bytes, lastValidBlockHeight, networkFee, rent };
+  return { bytes, lastValidBlockHeight, networkFee, rent, ...(tip === null ? {} : { tip }) };
 }
 
 /**
  * The tip of the transaction that is built for a payment under this reference, which depends on nothing else. Null where it has
  * no room for one, and where the relay's account is paid anyway: one transfer would look like the other.
  */
-export function tipOfPayment(
-  wanted: Tip | null,
-  payment: WantedPayment,
-  reference: Uint8Array,
-): Transfer | null {
+function tipOfPayment(wanted: Tip | null, payment: WantedPayment, reference: Uint8Array): Transfer | null {
   if (wanted === null) return null;
   const tip = transferOf(wanted, reference);
   if (payment.transfers.some(({ recipient }) => recipient === tip.recipient)) return null;

@@ -150,8 +150,8 @@ function onceLoaded(
     tokenAccountStates: async (accounts) => (await loaded()).tokenAccountStates(accounts),
     paymentCost: async (mint, recipients) => (await loaded()).paymentCost(mint, recipients),
     buildPayment: async (payment, reference) => (await loaded()).buildPayment(payment, reference),
-    verifyPayment: async (putativeTransaction, payment, reference) =>
-      (await loaded()).verifyPayment(putativeTransaction, payment, reference),
+    verifyPayment: async (putativeTransaction, payment, tip) =>
+      (await loaded()).verifyPayment(putativeTransaction, payment, tip),
     landingWindow: async (blockhash) => (await loaded()).landingWindow(blockhash),
     simulatePayment: async (verified, payment) => (await loaded()).simulatePayment(verified, payment),
     broadcast: async (bytes) => (await loaded()).broadcast(bytes),

@@ -86,7 +86,7 @@ async function landingOf(
     isArchive: endpoint.isArchive,
   });
   const landing = await weigh(nodes, question, (told) => receivedLanding(nodes, found, told));
-  return landing === null ? null : follows(landing, () => withTipPaid(nodes.tip, landing, attempt.bytes));
+  return landing === null ? null : follows(landing, () => withTipPaid(attempt, landing));
 }
 
 function receivedLanding(

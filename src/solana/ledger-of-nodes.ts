@@ -50,7 +50,6 @@ import { simulatePayment } from "./simulate-payment.ts";
 import { rememberAnswers } from "./answer-cache.ts";
 import { confirmed, landedErrors, receipts, statuses } from "./statuses.ts";
 import { surveyOf } from "./survey.ts";
-import { tipOf } from "./tips.ts";
 import { takesVersion1 } from "./takes-version-1.ts";
 import { tokenAccountStates } from "./token-account-states.ts";
 import { verifyPayment } from "./verify-payment.ts";
@@ -151,7 +150,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     tokenAccountStates: surveyed(tokenAccountStates),
     paymentCost: surveyed(paymentCost),
     buildPayment: surveyed(buildPayment),
-    verifyPayment: (text, payment, reference = null) => read.verifyPayment(text, { payment, reference }),
+    verifyPayment: (text, payment, tip = null) => read.verifyPayment(text, { payment, tip }),
     landingWindow: surveyed(landingWindow),
     simulatePayment: surveyed(simulatePayment),
     broadcast: surveyed(broadcast),
@@ -193,13 +192,11 @@ function openNodes(
   { clock, log }: HealthWatch,
   closed: AbortSignal,
 ): NodeContext {
-  const opened = openEndpoints(endpoints, { clock, closed });
   return {
-    endpoints: opened,
+    endpoints: openEndpoints(endpoints, { clock, closed }),
     witnesses,
     deathProof,
     fees,
-    tip: tipOf(opened),
     walks: new Map(),
     chain: { genesisHash: null },
     clock,

@@ -30,7 +30,7 @@ export async function namedLanding(
 ): Promise<Evidence<NamedAnswer>> {
   return await gatherAny(nodes, shownUnder(signature, attempt), (shown) => {
     const answer = answerOf(shown, nodes.witnesses);
-    return "landed" in answer ? { landed: withTipPaid(nodes.tip, answer.landed, attempt.bytes) } : answer;
+    return "landed" in answer ? { landed: withTipPaid(attempt, answer.landed) } : answer;
   });
 }
 

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { PublicKey, SystemProgram, VersionedMessage } from "@solana/web3.js";
 import type { Address } from "../address.ts";
-import type { Landing, Transfer } from "../ledger/ledger.ts";
+import type { Attempt, Landing, Transfer } from "../ledger/ledger.ts";
 import { splitTransaction } from "../ledger/wire-format.ts";
 import { withRole, type Endpoint, type Tip } from "./endpoint.ts";
 import { SYSTEM_PROGRAM } from "./programs.ts";
@@ -19,7 +19,7 @@ export function tipOf(endpoints: readonly Pick<Endpoint, "roles" | "tip">[]): Ti
 
 /** The endpoints that take these bytes: a relay that wants a tip takes none without. */
 export function sendersOf(endpoints: readonly Endpoint[], bytes: Uint8Array): readonly Endpoint[] {
-  return withRole(endpoints, "send").filter(({ tip }) => tip === null || tipIn(bytes, tip) > 0n);
+  return withRole(endpoints, "send").filter(({ tip }) => tip === null || isTipped(bytes, tip));
 }
 
 /** One of the relay's accounts, always the same one for the same seed. All transactions in one account would wait for one another. */
@@ -51,31 +51,24 @@ export function fitsTrace(steps: readonly StepOfTransaction[], besides: number):
   return trace <= MAX_TRACE;
 }
 
-/** The lamports that these bytes tip, 0 where they do not. Never throws. */
-function tipIn(bytes: Uint8Array, { accounts, lamports }: Tip): bigint {
+/** Whether these bytes pay what the relay wants. Never throws. */
+function isTipped(bytes: Uint8Array, { accounts, lamports }: Tip): boolean {
   try {
     const message = VersionedMessage.deserialize(splitTransaction(bytes)?.message ?? new Uint8Array());
     const { staticAccountKeys: keys } = message;
     const name = (index: number): string => keys[index]?.toBase58() ?? "";
-    const isTip = message.compiledInstructions.some(({ programIdIndex, accountKeyIndexes, data }) => {
+    return message.compiledInstructions.some(({ programIdIndex, accountKeyIndexes, data }) => {
       if (name(programIdIndex) !== SYSTEM_PROGRAM) return false;
       const read = readInstruction({ program: SYSTEM_PROGRAM, accounts: accountKeyIndexes.map(name), data });
       if (read.does !== "transfer_sol" || read.amount !== lamports) return false;
       return accounts.some((account) => account === read.to);
     });
-    return isTip ? lamports : 0n;
   } catch {
-    return 0n;
+    return false;
   }
 }
 
 /** A landing with what its bytes have tipped: one with an error has moved nothing but its fee. */
-export function withTipPaid<T extends Pick<Landing, "fee" | "error">>(
-  tip: Tip | null,
-  landing: T,
-  bytes: Uint8Array,
-): T {
-  return tip === null || landing.error !== null
-    ? landing
-    : { ...landing, fee: landing.fee + tipIn(bytes, tip) };
+export function withTipPaid<T extends Pick<Landing, "fee" | "error">>({ tip = 0n }: Attempt, landing: T): T {
+  return landing.error === null ? { ...landing, fee: landing.fee + tip } : landing;
 }

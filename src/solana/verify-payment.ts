@@ -8,7 +8,6 @@ import type { Evidence } from "../ledger/belief.ts";
 import type { DeclaredPayment, SignatureFault, Transfer, VerifiedPayment } from "../ledger/ledger.ts";
 import { agree, follows, unasked } from "./agree.ts";
 import type { NodeContext } from "./ask.ts";
-import { tipOfPayment } from "./build-payment.ts";
 import { landingWindow } from "./blockhash-window.ts";
 import { decodeTransaction, type DecodedTransaction } from "./decode-transaction.ts";
 import { ACCOUNT_HEAD } from "./layouts.ts";
@@ -23,6 +22,12 @@ import { signatureFault } from "./signatures.ts";
 import { takesVersion1 } from "./takes-version-1.ts";
 import { readTokenAccount } from "./token-accounts.ts";
 
+/** A payment, and the tip that its quote's own transaction holds besides. */
+interface QuotedPayment {
+  readonly payment: DeclaredPayment;
+  readonly tip: Transfer | null;
+}
+
 /**
  * Verifies in fixed steps; the first failing step gives the reason. Free checks come before questions to nodes, so
  * garbage never reaches a node; the content is checked before the lifetime.
@@ -30,17 +35,13 @@ import { readTokenAccount } from "./token-accounts.ts";
 export async function verifyPayment(
   nodes: NodeContext,
   putativeTransaction: string,
-  { payment, reference }: { readonly payment: DeclaredPayment; readonly reference: Uint8Array | null },
+  { payment, tip }: QuotedPayment,
 ): Promise<{ verified: Evidence<VerifiedPayment> } | { refused: SignatureFault }> {
   const decoding = decodeTransaction(putativeTransaction);
   if ("refused" in decoding) return decoding;
   const transaction = decoding.decoded;
   const fault = signatureFault(transaction) ?? signerFault(transaction, payment) ?? limitFault(transaction);
   if (fault !== null) return { refused: fault };
-  // What was built for the payment in the version that was signed.
-  const version = transaction.message.version === 1 ? { transactionVersion: 1 as const } : {};
-  const tip =
-    reference === null ? null : () => tipOfPayment(nodes.tip, { ...payment, ...version }, reference);
   const content = await judgeContent(nodes, transaction, { payment, tip });
   if ("refused" in content) return content;
   const { message, messageBytes, bytes, signatures } = transaction;
@@ -53,6 +54,7 @@ export async function verifyPayment(
     blockhash: message.recentBlockhash,
     lastValidBlockHeight: window.lastValidBlockHeight,
     firstSlot: window.firstSlot,
+    ...(content.tip === null ? {} : { tip: content.tip.amount }),
   };
   return { verified: follows(content.proof, () => verified) };
 }
@@ -77,12 +79,18 @@ function limitFault({ message }: DecodedTransaction): SignatureFault | null {
   return setsLimits(message) ? null : "missing_limits";
 }
 
+/** What is as declared, and the tip that the bytes hold; null where they hold none. */
+interface JudgedContent {
+  readonly proof: Evidence<boolean>;
+  readonly tip: Transfer | null;
+}
+
 /** Reads the meaning of the message, and compares it with the declaration. */
 async function judgeContent(
   nodes: NodeContext,
   transaction: DecodedTransaction,
-  { payment, tip }: { readonly payment: DeclaredPayment; readonly tip: (() => Transfer | null) | null },
-): Promise<{ readonly proof: Evidence<boolean> } | { readonly refused: SignatureFault }> {
+  { payment, tip }: QuotedPayment,
+): Promise<JudgedContent | { readonly refused: SignatureFault }> {
   const { message } = transaction;
   if (message.version === 1 && !(await takesVersion1(nodes))) return { refused: "unsupported_version" };
   const instructions = await resolveInstructions(nodes, transaction);
@@ -90,23 +98,25 @@ async function judgeContent(
   const meanings = instructions.map(readInstruction);
   if (meanings.some(({ does }) => does === "use_nonce")) return { refused: "durable_nonce" };
   if (meanings.some(({ does }) => does === "something_else")) return { refused: "instruction_not_allowed" };
-  const unproven = await matchContent(withoutTip(meanings, payment, tip), payment);
+  const paying = withoutTip(meanings, payment, tip);
+  const unproven = await matchContent(paying, payment);
   if (unproven === null) return { refused: "content_mismatch" };
   if (priorityFee(message, meanings) > MAX_PRIORITY_FEE) return { refused: "content_mismatch" };
   const proof = await areOwnedAsDeclared(nodes, unproven, payment);
-  return proof ? { proof } : { refused: "content_mismatch" };
+  return proof
+    ? { proof, tip: paying.length < meanings.length ? tip : null }
+    : { refused: "content_mismatch" };
 }
 
-/** The instructions without the tip of the transaction that was built for the payment, where they hold one more transfer. */
+/** The instructions without the quoted tip, where they hold one more transfer than the payment. */
 function withoutTip(
   meanings: readonly DecodedInstruction[],
   { sender, transfers }: DeclaredPayment,
-  tip: (() => Transfer | null) | null,
+  tip: Transfer | null,
 ): readonly DecodedInstruction[] {
   const moving = meanings.filter(({ does }) => does === "transfer_sol" || does === "transfer_token");
-  const quoted = tip !== null && moving.length === transfers.length + 1 ? tip() : null;
-  if (quoted === null) return meanings;
-  const { recipient, amount } = quoted;
+  if (tip === null || moving.length !== transfers.length + 1) return meanings;
+  const { recipient, amount } = tip;
   const at = meanings.findIndex(
     (each) =>
       each.does === "transfer_sol" && each.from === sender && each.to === recipient && each.amount === amount,

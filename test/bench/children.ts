@@ -68,7 +68,7 @@ export async function benchChildren(report: Report): Promise<void> {
       const loop = watchLoop();
       const { seconds } = await timed(async () => {
         await engine.send(parent, id, { type: "SPREAD" });
-        await engine.waitFor(id, "final");
+        await engine.waitFor(parent, id, "final");
       });
       report({ name: `children, ${id}`, children: CHILDREN, seconds, ...loop() });
     }

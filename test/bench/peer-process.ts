@@ -103,7 +103,7 @@ async function one(): Promise<void> {
   const looking = new AbortController();
   await engine.start(fourSteps, { id, input: undefined });
   const looked = wait(LOOK_MS, undefined, { signal: looking.signal }).then(async () => {
-    await engine.waitFor(id, "final", { signal: looking.signal });
+    await engine.waitFor(fourSteps, id, "final", { signal: looking.signal });
   });
   await Promise.race([told, looked]);
   ended.delete(id);

@@ -189,7 +189,7 @@ test("stop ends an instance by a process at work, and remove takes away what has
   expect((await paystate("show", "bad")).stdout).toContain("xstate.stop");
   const now = createEngine({ storage, workflows: [jobs], logger: silentLogger });
   now.run();
-  await now.waitFor("bad", "final");
+  await now.waitFor(jobs, "bad", "final");
   await now.stop();
   expect(await engine.read("bad")).toMatchObject({ status: "stopped" });
   expect((await paystate("stop", "bad")).stdout).toBe("bad has ended already.\n");

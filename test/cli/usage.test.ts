@@ -10,7 +10,7 @@ const HINT = "Run `paystate --help` for what it takes.\n";
 const DEV_OPTIONS =
   "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --broadcast-delay-ms VALUE, --json, --debug";
 const COMMANDS =
-  "dev, listen, machines, inspect, reconcile, accounts, keys, trigger, backup, migrate, doctor, schedules, ps, show, history, retry, drop, stop, remove, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, endpoint, audit, release, settle or recover";
+  "dev, listen, machines, explain, inspect, reconcile, accounts, keys, trigger, backup, migrate, doctor, schedules, ps, show, history, retry, drop, stop, remove, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, endpoint, audit, release, settle or recover";
 const EVENTS = "transaction.pending, transaction.confirmed, transaction.completed, transaction.failed";
 const MACHINES = "wallet-transfer or private-transfer or deposit-address or payment or webhook-delivery";
 
@@ -47,6 +47,12 @@ test.each([
   ],
   ["machines order", `there is no machine "order": expected ${MACHINES}`],
   ["machines constructor", `there is no machine "constructor": expected ${MACHINES}`],
+  ["explain", "explain expects an error, such as INVALID_QUOTE.expired"],
+  ["explain INVALID_QUOTE expired", 'explain takes one error, and no "expired"'],
+  [
+    "explain UNAUTHORIZED.expired",
+    'UNAUTHORIZED has no reason "expired": expected UNAUTHORIZED alone: it has no reasons',
+  ],
   ["inspect", "inspect expects a database file, or a bundle"],
   ["inspect a.db b.db", 'inspect takes one file, and no "b.db"'],
   ["accounts", "accounts expects create or list"],
@@ -121,4 +127,19 @@ test("`paystate machines` draws every chart, and by name one", async () => {
   expect(delivery).toMatch(/^%% webhook-delivery\nstateDiagram-v2\n {2}\[\*\] --> queued\n/);
   const one = await runCommand(["machines", "webhook-delivery"]);
   expect(one).toMatchObject({ code: 0, stdout: delivery, stderr: "" });
+});
+
+test("`paystate explain` tells status, meaning and remedy of a code, of each of its reasons, or of one", async () => {
+  const one = await runCommand(["explain", "QUOTE_NOT_FOUND"]);
+  expect(one.stdout).toBe(
+    "QUOTE_NOT_FOUND (HTTP 404)\nThere is no such quote.\n\nCheck the id, or get a new quote: those long expired are removed.\n",
+  );
+  const reason = await runCommand(["explain", "INVALID_QUOTE.expired"]);
+  expect(reason.stdout.split("\n").slice(3)).toEqual([
+    "reason   what to do",
+    "expired  Get a new quote: no transaction will ever use this one.",
+    "",
+  ]);
+  const all = await runCommand(["explain", "INVALID_QUOTE"]);
+  expect(all.stdout.split("\n")).toHaveLength(3 + 1 + 10 + 1);
 });

@@ -1,7 +1,9 @@
 /** The table of errors: one code, one status, one sentence, and details that the compiler knows. */
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { ERRORS, type ErrorKind } from "../../src/error-table.ts";
 import { isPaymentError, PaymentError, type ErrorCode } from "../../src/errors.ts";
+import { remediesOf } from "../../src/remedies.ts";
 
 const KINDS: readonly (readonly [string, ErrorKind])[] = Object.entries(ERRORS);
 
@@ -31,6 +33,14 @@ test.each(KINDS)("%s has a status of errors, and a sentence that is the same eac
   expect(kind.status).toBeGreaterThanOrEqual(400);
   expect(kind.message).toMatch(/^[A-Z].*\.$/);
   expect(new PaymentError(code as ErrorCode, {}).message).toBe(kind.message);
+});
+
+test.each(KINDS)("%s has a remedy for each of its reasons, a sentence", (code, { details }) => {
+  const remedies = remediesOf(code as ErrorCode);
+  const shape: unknown = details.shape["reason"];
+  const reasons: readonly unknown[] = shape instanceof z.ZodEnum ? shape.options : [null];
+  expect(new Set(remedies.map(({ reason }) => reason))).toEqual(new Set(reasons));
+  for (const { remedy } of remedies) expect(remedy).toMatch(/^[A-Z].*\.$/);
 });
 
 test("what is to be tried again later says when, and nothing else does", () => {

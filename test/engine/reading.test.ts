@@ -156,7 +156,7 @@ describe.each(sampled(adapters, "reading"))("reading on $name", (adapter) => {
         const found: string[] = [];
         let after: string | null = null;
         do {
-          const page = await list({ ...query, ...(after === null ? {} : { after }) });
+          const page: InstanceList = await list({ ...query, ...(after === null ? {} : { after }) });
           expect(page.instances.length).toBeLessThanOrEqual(query.limit ?? 100);
           found.push(...page.instances.map(({ id }) => id));
           after = page.next;
@@ -261,8 +261,8 @@ describe.each(sampled(adapters, "waiting"))("waitFor on $name", (adapter) => {
       const { clock: watched, sleepers } = counted(clock);
       const { start, send, waitFor } = await engine({ workflows: [checkouts], watchers, clock: watched });
       // Neither exists yet.
-      const cash = waitFor("c", { state: "paying.cash" });
-      const final = waitFor("c", "final");
+      const cash = waitFor(checkouts, "c", { state: "paying.cash" });
+      const final = waitFor(checkouts, "c", "final");
       await turns(5);
       await start(checkouts, { id: "c", input: { card: "7" } });
       await Promise.all([
@@ -272,7 +272,7 @@ describe.each(sampled(adapters, "waiting"))("waitFor on $name", (adapter) => {
       ]);
       expect(await cash).toMatchObject({ value: { paying: "cash" }, context: { card: "7" } });
       expect(await final).toMatchObject({ value: "left", output: { paid: 10n } });
-      expect(await waitFor("c", "final")).toMatchObject({ status: "done" });
+      expect(await waitFor(checkouts, "c", "final")).toMatchObject({ status: "done" });
       await turns(5);
       expect(sleepers()).toBe(0);
     }));
@@ -282,9 +282,9 @@ describe.each(sampled(adapters, "waiting"))("waitFor on $name", (adapter) => {
       const { waitFor } = await engine({ workflows: [], pollMs: 500 });
       const other = await engine({ workflows: [checkouts], watchers });
       await other.start(checkouts, { id: "c", input: { card: "7" } });
-      const cash = waitFor("c", { state: "paying.cash" });
+      const cash = waitFor(checkouts, "c", { state: "paying.cash" });
       let isOver = false;
-      const never = waitFor("c", { state: "paying.round" })
+      const never = waitFor(checkouts, "c", { state: "paying.round" })
         .catch((error: unknown) => error)
         .finally(() => (isOver = true));
       await turns(50);
@@ -310,12 +310,12 @@ describe.each(sampled(adapters, "waiting"))("waitFor on $name", (adapter) => {
       const { clock: watched, sleepers } = counted(clock);
       const { waitFor } = await engine({ workflows: [], clock: watched });
       const enough = new AbortController();
-      const waiting = waitFor("none", "final", { signal: enough.signal });
+      const waiting = waitFor(checkouts, "none", "final", { signal: enough.signal });
       await turns(50);
       expect(sleepers()).toBe(1);
       enough.abort(new Error("enough"));
       await expect(waiting).rejects.toThrow("enough");
-      await expect(waitFor("none", "final", { signal: enough.signal })).rejects.toThrow("enough");
+      await expect(waitFor(checkouts, "none", "final", { signal: enough.signal })).rejects.toThrow("enough");
       await turns(5);
       expect(sleepers()).toBe(0);
     }));

@@ -1,14 +1,7 @@
 /** Steps follow a stamp: neither an earlier life of an id nor a history that the database lost comes back. */
 import { assign, fromPromise, setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import {
-  createEngine,
-  workflow,
-  type AnyWorkflow,
-  type Engine,
-  type WatchEvent,
-  type Workflow,
-} from "paystate/engine";
+import { createEngine, workflow, type AnyWorkflow, type Engine, type WatchEvent } from "paystate/engine";
 import type { PaymentTables } from "../../src/payments/tables.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { everyAdapter } from "../kit/adapters.ts";
@@ -183,7 +176,7 @@ describe.each(everyAdapter)("stamps on $name", (adapter) => {
       const one = await engine({ workflows: [parents] });
       await one.start(parents, { id: "p", input: undefined });
       expect(await one.stopInstance("p")).toBe("stopped");
-      await one.send(childOf(), "p/child", { type: "LEAVE" });
+      await one.send(parents.child("child"), "p/child", { type: "LEAVE" });
       const messages = log.commits.flatMap(({ commit: { arms = [] } }) => arms.map(({ task }) => task));
       expect(messages.map(({ name }) => name)).toEqual(["xstate.stop", "xstate.done.actor.child"]);
       one.run();
@@ -264,13 +257,6 @@ const parents = workflow(
     states: { waiting: { invoke: { src: "child", id: "child", onDone: "over" } }, over: { type: "final" } },
   }),
 )({ version: 1 });
-
-/** A handle on the child machine, under the name that it is registered by. */
-function childOf(): Workflow<typeof childChart, unknown> {
-  const child = parents.actors.get("child");
-  if (child?.kind !== "machine") throw new Error("parents has no child machine");
-  return child.workflow;
-}
 
 /** Pays whom the event names, by a promise that waits for its gate. */
 function payments(

@@ -256,9 +256,12 @@ describe.each(sampled(adapters, "stopping"))("stopping on $name", (adapter) => {
       const warnings: string[] = [];
       const note = ({ name }: Error): void => void warnings.push(name);
       process.on("warning", note);
-      const one = await engine({ workflows: [] });
+      const jobs = job(async () => undefined);
+      const one = await engine({ workflows: [jobs] });
       one.run();
-      const waits = Promise.allSettled(Array.from({ length: 100 }, () => one.waitFor("nobody", "final")));
+      const waits = Promise.allSettled(
+        Array.from({ length: 100 }, () => one.waitFor(jobs, "nobody", "final")),
+      );
       await turns(20);
       await one.stop();
       const ends = await waits;
@@ -278,9 +281,9 @@ describe.each(sampled(adapters, "stopping"))("stopping on $name", (adapter) => {
       const one = await engine({ workflows: [jobs] });
       one.run();
       await one.start(jobs, { id: "j", input: { id: "j" } });
-      const never = one.waitFor("nobody", "final");
-      const signalled = one.waitFor("nobody", "final", { signal: new AbortController().signal });
-      const inHand = one.waitFor("j", "final");
+      const never = one.waitFor(jobs, "nobody", "final");
+      const signalled = one.waitFor(jobs, "nobody", "final", { signal: new AbortController().signal });
+      const inHand = one.waitFor(jobs, "j", "final");
       const ended = Promise.allSettled([never, signalled, inHand]);
       const stopped = one.stop();
       hold.open();
@@ -290,7 +293,7 @@ describe.each(sampled(adapters, "stopping"))("stopping on $name", (adapter) => {
         { reason: expect.any(EngineStopped) as unknown },
         { value: { status: "done" } },
       ]);
-      expect(await one.waitFor("j", "final")).toMatchObject({ status: "done" });
+      expect(await one.waitFor(jobs, "j", "final")).toMatchObject({ status: "done" });
       await settled();
     }));
 

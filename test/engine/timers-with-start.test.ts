@@ -57,7 +57,7 @@ describe.each(sampled(adapters, "timers with a start"))("timers with a start on 
       one.run();
       await settled();
       expect((await one.read("d"))?.value).toBe("locked");
-      const seen = one.waitFor("e", { state: "closed" });
+      const seen = one.waitFor(door, "e", { state: "closed" });
       await one.start(door, { id: "e", input: undefined });
       expect((await seen).value).toBe("closed");
       await settled();

@@ -2,7 +2,8 @@
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { ERRORS } from "../../src/error-table.ts";
+import { ERRORS, type ErrorKind } from "../../src/error-table.ts";
+import type { ErrorCode } from "../../src/errors.ts";
 import { errorsOf } from "../../src/http/contract/endpoint-errors.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { openApiDocument } from "../../src/index.ts";
@@ -17,11 +18,24 @@ interface Answer {
   readonly $ref?: string;
   readonly headers?: Readonly<Record<string, object>>;
 }
+interface ErrorExample {
+  readonly summary: string;
+  readonly value: {
+    readonly error: {
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly details: Readonly<Record<string, unknown>>;
+    };
+  };
+}
 interface Document {
   readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>;
-  readonly components: { readonly responses: Readonly<Record<string, Answer>> };
+  readonly components: {
+    readonly responses: Readonly<Record<string, Answer>>;
+    readonly examples: Readonly<Record<string, ErrorExample>>;
+  };
 }
 
 const document = openApiDocument() as unknown as Document;
@@ -93,6 +107,21 @@ describe.each(ENDPOINTS)("$method $path", (endpoint) => {
     }
   });
 });
+
+test.each(Object.entries(document.components.examples))(
+  "the example %s is an error of its code, and tells the remedy",
+  (name, example) => {
+    const { code, details } = example.value.error;
+    const kind: ErrorKind = ERRORS[code];
+    expect(example.value.error.message).toBe(kind.message);
+    const { requestId, ...own } = details;
+    expect(requestId).toMatch(/^req_/);
+    expect(kind.details.strict().parse(own)).toEqual(own);
+    const { reason } = own;
+  expect(name).toBe(typeof reason === "string" ? `${code}.${reason}` : code);
+    expect(example.summary.startsWith(`${name}: `)).toBe(true);
+  },
+);
 
 test("the notices are described with their headers", () => {
   expect(Object.keys(document.webhooks)).toEqual([

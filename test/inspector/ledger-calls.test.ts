@@ -31,7 +31,7 @@ async function seenByATask({ isFollowed }: { readonly isFollowed: boolean }): Pr
   });
   engine.run();
   await engine.start(work, { id: "j", input: { id: "j" } });
-  await engine.waitFor("j", "final");
+  await engine.waitFor(work, "j", "final");
   await engine.stop();
   return seen[0];
 }
@@ -104,7 +104,7 @@ test("a task is followed beside others at once, a failure is told by its name, a
   const engine = createEngine({ storage: memoryStorage(), workflows: [asked], logger: silentLogger });
   engine.run();
   await engine.start(asked, { id: "fails", input: { id: "fails" } });
-  await engine.waitFor("fails", "final");
+  await engine.waitFor(asked, "fails", "final");
   expect(calls.of("fails")).toEqual([
     {
       number: 1,
@@ -119,7 +119,7 @@ test("a task is followed beside others at once, a failure is told by its name, a
     },
   ]);
   await engine.start(asked, { id: "busy", input: { id: "busy" } });
-  await engine.waitFor("busy", "final");
+  await engine.waitFor(asked, "busy", "final");
   await engine.stop();
   expect(calls.of("fails")).toEqual([]);
   expect(calls.of("busy")).toHaveLength(10_000);

@@ -29,7 +29,7 @@ const MAX_LOOKS = 10;
  * await engine.start(offers, { id: "o-1", input: undefined });
  *
  * await passTime({ clock, engine, storage, workflows: [offers] }, HOUR_MS);
- * console.log((await engine.read("o-1"))?.value); // expired
+ * console.log((await engine.read(offers, "o-1"))?.value); // expired
  * await engine.stop();
  * ```
  */

@@ -77,6 +77,7 @@ function rowsOf(index: number, now: number): { transaction: TransactionRecord; a
     firstSlot: 0,
     reference: null,
     takenAt: null,
+    tip: null,
   };
   return { transaction, attempt };
 }

@@ -23,28 +23,12 @@ import {
  * instance of a version that this process does not know is read all the same. They reject when the storage does.
  */
 export interface InstanceReads {
-  /**
-   * Reads an instance: value, context, status, output and error. Null when it does not exist.
-   *
-   * ```ts
-   * const order = await engine.read("order-1");
-   * if (order?.status === "done") console.log(order.output);
-   * ```
-   */
+  /** Reads an instance of any chart and version: value, context, status, output and error. Null when it does not exist. */
   read(id: string): Promise<InstanceView | null>;
   /**
-   * A page of instances: the active ones first, then by workflow, then by id. Each call looks at 1,000 instances at most:
-   * with a `state`, or a `status` other than active, a page may be short although more follow. With `failing` they
-   * come by id, out of the 1,000 tasks that fail for longest and the 1,000 newest dead letters.
-   *
-   * ```ts
-   * let after: string | undefined;
-   * do {
-   *   const page = await engine.list({ workflow: "order", state: "paying", ...(after && { after }) });
-   *   for (const { id, updatedAt } of page.instances) console.log(id, new Date(updatedAt));
-   *   after = page.next ?? undefined;
-   * } while (after !== undefined);
-   * ```
+   * A page of instances of all charts: the active ones first, then by workflow, then by id. Each call looks at 1,000
+   * instances at most: with a `state`, or a `status` other than active, a page may be short although more follow. With
+   * `failing` they come by id, out of the 1,000 tasks that fail for longest and the 1,000 newest dead letters.
    *
    * @throws TypeError when `limit` is none, or `after` is not the `next` of such a page.
    */

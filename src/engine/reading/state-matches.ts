@@ -1,4 +1,5 @@
-/** Tells whether a chart is in a state, named by the state's path. */
+/** Tells whether a chart is in a state, named by the state's path, and which states it has. */
+import type { AnyStateNode } from "xstate";
 
 /** `path` is the keys to a state with dots between them, as `paying.card`. States of a region lie behind the key of the region. */
 export function stateMatches(value: unknown, path: string): boolean {
@@ -9,4 +10,11 @@ export function stateMatches(value: unknown, path: string): boolean {
     ([key, inner]) =>
       key === path || (path.startsWith(`${key}.`) && stateMatches(inner, path.slice(key.length + 1))),
   );
+}
+
+/** The paths of the states that a chart can be in. */
+export function statesOf({ states }: Pick<AnyStateNode, "states">): string[] {
+  return Object.values<AnyStateNode>(states)
+    .filter(({ type }) => type !== "history")
+    .flatMap((node) => [node.key, ...statesOf(node).map((path) => `${node.key}.${path}`)]);
 }

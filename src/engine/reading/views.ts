@@ -1,12 +1,45 @@
 /** Views of instances, of their pending work and of their history. */
-import type { EventObject } from "xstate";
+import type { AnyStateMachine, EventObject, OutputFrom, StateFrom } from "xstate";
 import type { InstanceRecord, PendingTask, WatchRecord } from "../../../storage/storage.ts";
 import type { ChartSnapshot } from "../chart.ts";
 import { DamagedSnapshot, snapshotFromText } from "../snapshot-text.ts";
 import type { StepCause } from "../step-cause.ts";
 
-/** A view of an instance as of its last commit. Times are milliseconds since the Unix epoch. */
-export interface InstanceView extends ChartSnapshot {
+/**
+ * The names of a chart's states, as paths: `"paid"`, and `"shipping.packed"` for a state within a state or a region. One
+ * form for every place: `list`, `waitFor` and the command. Any text for a chart whose states TypeScript does not know,
+ * such as one of `createMachine` without `setup`.
+ */
+export type StateName<
+  M,
+  Value = M extends AnyStateMachine ? StateFrom<M>["value"] : string,
+> = string extends Value
+  ? string
+  : Value extends string
+    ? Value
+    : {
+        [Key in keyof Value & string]: Key | `${Key}.${StateName<M, Value[Key]>}`;
+      }[keyof Value & string];
+
+/**
+ * A snapshot with the value, context and output of its chart, `SnapshotOf<typeof order>`; the output is there once the
+ * status is `done`. Without a chart, all of these are unknown.
+ */
+export type SnapshotOf<M = unknown> = M extends AnyStateMachine
+  ? Omit<ChartSnapshot, "value" | "context" | "status" | "output"> & {
+      readonly value: StateFrom<M>["value"];
+      readonly context: StateFrom<M>["context"];
+    } & (
+        | { readonly status: "done"; readonly output: OutputFrom<M> }
+        | { readonly status: "active" | "stopped" | "error"; readonly output?: undefined }
+      )
+  : ChartSnapshot;
+
+/**
+ * A view of an instance as of its last commit, typed by its chart: `InstanceView<typeof order>`. Times are milliseconds
+ * since the Unix epoch.
+ */
+export type InstanceView<M = unknown> = SnapshotOf<M> & {
   readonly id: string;
   /** The chart and version, as `name@version`. */
   readonly workflow: string;
@@ -18,14 +51,14 @@ export interface InstanceView extends ChartSnapshot {
   readonly updatedAt: number;
   /** Only in a list: why its snapshot cannot be read. Then `value` is null and `context` is empty. */
   readonly damaged?: string;
-}
+};
 
 /** Filter of `list`. An absent field does not filter. */
-export interface InstanceQuery {
+export interface InstanceQuery<M = unknown> {
   /** The name of a chart, for all versions, or a version as `name@version`. */
   readonly workflow?: string;
   /** A state it is in, such as `paying` or `paying.card`. Compared instance by instance: see `list`. */
-  readonly state?: string;
+  readonly state?: StateName<M>;
   readonly status?: ChartSnapshot["status"];
   /** True for those alone of which a task fails, or is set aside as a dead letter. */
   readonly failing?: boolean;
@@ -38,8 +71,8 @@ export interface InstanceQuery {
 }
 
 /** A page of instances. */
-export interface InstanceList {
-  readonly instances: readonly InstanceView[];
+export interface InstanceList<M = unknown> {
+  readonly instances: readonly InstanceView<M>[];
   /**
    * The value of `after` for the next page; null on the last page. A page may be short, or empty, although a next page
    * exists.

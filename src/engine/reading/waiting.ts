@@ -5,9 +5,10 @@ import type { ChartSnapshot } from "../chart.ts";
 import { Pause } from "../pause.ts";
 import { snapshotFromText } from "../snapshot-text.ts";
 import { stateMatches } from "./state-matches.ts";
+import type { StateName } from "./views.ts";
 
 /** The target of a wait: the end of the instance, however it ends, or a state such as `paying` or `paying.card`. */
-export type WaitTarget = "final" | { readonly state: string };
+export type WaitTarget<M = unknown> = "final" | { readonly state: StateName<M> };
 
 /** The instance has ended in a state other than the awaited one. */
 export class StateNotReached extends Error {
@@ -26,31 +27,50 @@ export class EngineStopped extends Error {
   override readonly name = "EngineStopped";
 }
 
-type StoredRun = Pick<InstanceRecord, "status" | "snapshot">;
+type StoredRun = Pick<InstanceRecord, "id" | "workflow" | "status" | "snapshot">;
+
+/** What a call waits for. */
+interface Wanted {
+  readonly id: string;
+  readonly until: WaitTarget;
+  readonly signal: AbortSignal | undefined;
+  /** False for an instance that is not yet what the caller means; throws for one that will never be. */
+  readonly isMeant: (run: StoredRun) => boolean;
+}
 
 class Waiter {
-  readonly until: WaitTarget;
-  /**
-   * The snapshot in the awaited state, or the final snapshot when the instance has ended without reaching the state.
-   */
-  last: { readonly snapshot: ChartSnapshot; readonly isReached: boolean } | null = null;
-  /** Ended by the last snapshot. */
+  readonly wanted: Wanted;
+  /** Answers the call, or throws what it rejects with; null as long as it waits. */
+  answer: (() => ChartSnapshot) | null = null;
+  /** Ended by the answer. */
   readonly pause: Pause;
 
-  constructor(until: WaitTarget, clock: Clock) {
-    this.until = until;
+  constructor(wanted: Wanted, clock: Clock) {
+    this.wanted = wanted;
     this.pause = new Pause(clock);
   }
 
-  /** Takes notice of a snapshot; snapshots after the last one are ignored. */
-  see({ status, snapshot: text }: StoredRun): void {
-    const hasEnded = status === "done";
-    if (this.last !== null || (this.until === "final" && !hasEnded)) return;
-    const snapshot = snapshotFromText(text);
-    const isReached = this.until === "final" || stateMatches(snapshot.value, this.until.state);
-    if (!isReached && !hasEnded) return;
-    this.last = { snapshot, isReached };
-    this.pause.end();
+  /** Takes notice of a snapshot; snapshots after the answer are ignored. */
+  see(run: StoredRun): void {
+    if (this.answer !== null) return;
+    try {
+      this.answer = this.#answerOf(run);
+    } catch (error) {
+      this.answer = () => {
+        throw error;
+      };
+    }
+    if (this.answer !== null) this.pause.end();
+  }
+
+  #answerOf(run: StoredRun): Waiter["answer"] {
+    const { id, until, isMeant } = this.wanted;
+    const hasEnded = run.status === "done";
+    if (!isMeant(run) || (until === "final" && !hasEnded)) return null;
+    const snapshot = snapshotFromText(run.snapshot);
+    if (until === "final" || stateMatches(snapshot.value, until.state)) return () => snapshot;
+    if (hasEnded) throw new StateNotReached(id, until.state, snapshot);
+    return null;
   }
 }
 
@@ -70,7 +90,7 @@ export class InstanceWaitList {
 
   /** Whether a call waits for a state of this instance, which may last for one step. */
   isForState(instance: string): boolean {
-    return [...(this.#waiters.get(instance) ?? [])].some(({ until }) => until !== "final");
+    return [...(this.#waiters.get(instance) ?? [])].some(({ wanted }) => wanted.until !== "final");
   }
 
   /** A commit of this process is durable. */
@@ -87,23 +107,22 @@ export class InstanceWaitList {
     this.#stopping = new AbortController();
   }
 
-  async waitFor(id: string, until: WaitTarget, given?: AbortSignal): Promise<ChartSnapshot> {
+  async waitFor(wanted: Wanted): Promise<ChartSnapshot> {
+    const { id, signal: given } = wanted;
     const stopping = this.#stopping.signal;
     // A signal of its own: Node warns of a leak where many listen to one.
     const signal = AbortSignal.any(given === undefined ? [stopping] : [given, stopping]);
-    const waiter = new Waiter(until, this.#clock);
+    const waiter = new Waiter(wanted, this.#clock);
     const others = this.#waiters.get(id) ?? new Set();
     this.#waiters.set(id, others.add(waiter));
     try {
       for (;;) {
         signal.throwIfAborted();
         // Looked at after the waiter is told of commits, so that none falls between the two.
-        const record = waiter.last === null ? await this.#storage.load(id) : null;
+        const record = waiter.answer === null ? await this.#storage.load(id) : null;
         if (record !== null) waiter.see(record);
-        const { last } = waiter;
-        if (last === null) await waiter.pause.take(this.#pollMs, signal);
-        else if (last.isReached || until === "final") return last.snapshot;
-        else throw new StateNotReached(id, until.state, last.snapshot);
+        if (waiter.answer !== null) return waiter.answer();
+        await waiter.pause.take(this.#pollMs, signal);
       }
     } finally {
       others.delete(waiter);

@@ -100,8 +100,6 @@ export interface Page {
 export interface Reference {
   /** The OpenAPI document; `base` is where the endpoints stand, such as "/payments", and "" at the root. */
   document(base: string): Page;
-  /** The description as a page for browsers. */
-  page(): Page;
 }
 
 /** An endpoint that needs no key. It is limited per client address and reads nothing but its path. */

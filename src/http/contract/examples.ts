@@ -14,6 +14,9 @@ export const DELIVERY_ID = idOf("deliveryId");
 /** See above. */
 export const EVENT_ID = "evt_019abc0fa1c07e8fb3d1466a9b5f0e27";
 
+/** The id of a request, the same as its `X-Request-Id`. */
+export const REQUEST_ID = "req_5f0c1f7f0a4b4be0a7d2a0a7c6d0b1e2";
+
 /** The sender of the examples. */
 export const SENDER = idOf("address");
 /** The recipient of the examples. */

@@ -1,6 +1,8 @@
 /** Endpoints of the API's own description. */
 import { z } from "zod";
 import { openEndpoint } from "../contract/endpoint.ts";
+import { DOCS_PAGE } from "../docs/docs-page.ts";
+import { docsScript } from "../docs/docs-script.ts";
 
 /** GET /v1/openapi.json. */
 export const getOpenApi = openEndpoint({
@@ -28,9 +30,22 @@ export const getDocs = openEndpoint({
   tag: "Reference",
   scope: "none",
   limit: "documents",
-  summary: "This document as a page to read.",
+  summary: "This document as a page to read, to search and to try.",
   description:
-    "One page without scripts, which asks for nothing else. It needs no key, and is limited per client address.",
+    "An API key that is entered there stays in the page's memory and is sent to this server alone. The page needs no key, and is limited per client address.",
   answer: { status: 200, mediaType: "text/html", schema: z.string().describe("HTML in UTF-8.") },
-  serve: (reference) => reference.page(),
+  serve: () => DOCS_PAGE,
+});
+
+/** GET /v1/docs/explorer.js: what the page is drawn by, which is no operation of the API. */
+export const getDocsScript = openEndpoint({
+  method: "GET",
+  path: "/v1/docs/explorer.js",
+  operationId: "getDocsScript",
+  tag: "Reference",
+  scope: "none",
+  limit: "documents",
+  summary: "The script of the page.",
+  answer: { status: 200, mediaType: "text/javascript", schema: z.string() },
+  serve: docsScript,
 });

@@ -1,11 +1,12 @@
 /** The headers of requests and answers. */
+import { REQUEST_ID } from "../contract/examples.ts";
 import { type Json, reference } from "./schemas.ts";
 
 /** Headers of answers, by name. */
 export const HEADERS = {
   "X-Request-Id": {
     description: "Names this request in the operator's log. Every answer has it.",
-    schema: { type: "string", examples: ["req_5f0c1f7f0a4b4be0a7d2a0a7c6d0b1e2"] },
+    schema: { type: "string", examples: [REQUEST_ID] },
   },
   "RateLimit-Policy": {
     description:

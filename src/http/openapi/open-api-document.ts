@@ -5,6 +5,7 @@ import { ERRORS } from "../../error-table.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { errorsOf } from "../contract/endpoint-errors.ts";
 import { type Endpoint, type KeyedEndpoint, TAGS } from "../contract/endpoint.ts";
+import { exampleComponents } from "./error-examples.ts";
 import { HEADERS, IDEMPOTENCY_KEY } from "./headers.ts";
 import { loneErrors, responseComponents, jsonContent, responsesOf } from "./responses.ts";
 import { schemaComponents, type Json, reference, schemaOf } from "./schemas.ts";
@@ -70,6 +71,7 @@ export function describeEndpoints(endpoints: readonly Endpoint[]): Json {
     const { path, method } = endpoint;
     paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(endpoint) };
   }
+  const errors = inOrder(endpoints.flatMap(errorsOf));
   return {
     openapi: "3.1.0",
     info: INFO,
@@ -82,7 +84,8 @@ export function describeEndpoints(endpoints: readonly Endpoint[]): Json {
       parameters: { "Idempotency-Key": IDEMPOTENCY_KEY },
       headers: HEADERS,
       responses: responseComponents(inOrder(endpoints.flatMap(loneErrors))),
-      schemas: schemaComponents(inOrder(endpoints.flatMap(errorsOf))),
+      schemas: schemaComponents(errors),
+      examples: exampleComponents(errors),
     },
   };
 }

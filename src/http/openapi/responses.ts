@@ -4,6 +4,7 @@ import type { ErrorCode } from "../../errors.ts";
 import { errorsOf } from "../contract/endpoint-errors.ts";
 import type { DescribedBody, Endpoint, KeyedEndpoint } from "../contract/endpoint.ts";
 import { answerHeaders, type HeaderName } from "./headers.ts";
+import { examplesOf } from "./error-examples.ts";
 import { errorName, reference, schemaOf, type Json } from "./schemas.ts";
 
 /** Every answer by its status. */
@@ -66,7 +67,12 @@ function errorResponse(codes: readonly ErrorCode[]): Json {
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join("\n\n"),
     headers: answerHeaders(names.filter((name) => name !== "Allow")),
-    content: { "application/json": { schema: refs.length === 1 ? refs[0] : { anyOf: refs } } },
+    content: {
+      "application/json": {
+        schema: refs.length === 1 ? refs[0] : { anyOf: refs },
+        examples: examplesOf(codes),
+      },
+    },
   };
 }
 

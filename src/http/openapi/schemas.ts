@@ -11,7 +11,10 @@ export type Json = Readonly<Record<string, unknown>>;
 const AS_TAKEN = { io: "input" } as const;
 
 /** A reference to a component. */
-export function reference(kind: "schemas" | "headers" | "parameters" | "responses", name: string): Json {
+export function reference(
+  kind: "schemas" | "headers" | "parameters" | "responses" | "examples",
+  name: string,
+): Json {
   return { $ref: `#/components/${kind}/${name}` };
 }
 

@@ -1,7 +1,7 @@
 /** Idempotency keys: stores an answer for each key, in the commit of the answered effect. */
 import { CommitUnknown } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import { PaymentError } from "../../errors.ts";
+import { PaymentError, fieldError } from "../../errors.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Caller } from "./caller.ts";
 import type { LimitStatus } from "./count-hit.ts";
@@ -153,7 +153,5 @@ class KeyedRequest<Body> {
 const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;
 
 function malformedKey(): PaymentError {
-  return new PaymentError("VALIDATION_ERROR", {
-    fields: [{ path: "Idempotency-Key", message: "expected 1 to 255 visible ASCII characters" }],
-  });
+  return fieldError("Idempotency-Key", "expected 1 to 255 visible ASCII characters");
 }

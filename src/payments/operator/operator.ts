@@ -1,7 +1,7 @@
 /** The operator's interface: reads, decisions and settings. Every act is one commit with its row of the audit log. */
 import type { HostParts } from "../host-parts.ts";
 import type { ServiceContext } from "../service-context.ts";
-import type { Engine, InstanceReads, WatchStatus, TaskCommands } from "../../engine/index.ts";
+import type { InstanceReads, WatchStatus, TaskCommands } from "../../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../../ledger/ledger.ts";
 import { createWriteAct, type WriteAct } from "./act.ts";
 import { createMatterLookup, shownMatter } from "./attention/list-matters.ts";
@@ -71,7 +71,7 @@ export interface Operator
 
 /** Reads of the service's instances. */
 export interface OperatorInstanceReads
-  extends InstanceReads, Pick<TaskCommands, "deadLetters" | "failingTasks">, Pick<Engine<never>, "waitFor"> {}
+  extends InstanceReads, Pick<TaskCommands, "deadLetters" | "failingTasks"> {}
 
 /** The operator's commands, and their work while the service runs. */
 export interface OperatorParts {

@@ -384,6 +384,7 @@ export class PaymentEffects {
       reference: null,
       createdAt: clock.now(),
       takenAt: null,
+      tip: unsigned.tip ?? null,
     };
     const signers = { sponsor: sponsor.address, desk: cosigners[0]?.address ?? null };
     const bids = withBid(stored, unsigned);

@@ -8,7 +8,7 @@ import type { PaymentWrite } from "../payment-storage.ts";
 import { SOL_MINT } from "../../address.ts";
 import { agingTime } from "../../clock-trust.ts";
 import { startOf, type CommitAdditions, type StartRequest } from "../../engine/index.ts";
-import { PaymentError } from "../../errors.ts";
+import { PaymentError, fieldError } from "../../errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Decision } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
@@ -136,7 +136,7 @@ export class OrderAcceptance {
     }
     if (transfers.length > mostRecipients) {
       const message = `at most ${mostRecipients} recipients`;
-      throw new PaymentError("VALIDATION_ERROR", { fields: [{ path: "recipients", message }] });
+      throw fieldError("recipients", message);
     }
   }
 

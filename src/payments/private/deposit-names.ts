@@ -15,6 +15,8 @@ import type { WatchedAddress } from "./look-at-account.ts";
 const LANES = 4;
 /** An endpoint may list a transaction a moment after others show its money; most wallets name no key at all. */
 const TRIES = 2;
+/** Transactions that are read for the names of one address: whoever was shown its key can name the key again and again. */
+const MAX_READ = 20;
 /** More money than that comes in at once without names. */
 const MAX_REMEMBERED = 10_000;
 
@@ -32,12 +34,22 @@ interface Unnamed {
   readonly tries: number;
 }
 
+/** How far the names of an address were looked for. */
+interface LookedFor {
+  /** The newest entry for which no name was found. */
+  readonly last: string | null;
+  /** The transactions that were read. */
+  readonly read: number;
+}
+
+const NOT_YET: LookedFor = { last: null, read: 0 };
+
 /** The addresses whose deposits have no name yet; lost with the process, since a name is no fact that anything waits for. */
 export class DepositNameQueue {
   readonly #with: DepositNameParts;
   readonly #waiting = new Map<Address, Unnamed>();
-  /** The newest entry for which no name was found, by address, the one given up longest ago first. */
-  readonly #lookedFor = new Map<Address, string>();
+  /** By address, the one looked for longest ago first. */
+  readonly #lookedFor = new Map<Address, LookedFor>();
 
   constructor(parts: DepositNameParts) {
     this.#with = parts;
@@ -59,17 +71,18 @@ export class DepositNameQueue {
       const unnamed = entries.filter(({ kind, signature }) => kind === "deposit" && signature === null);
       // Another watch sees all for the first time, and a payout is no deposit: only what is new is looked for.
       const last = unnamed.at(-1)?.id;
-      if (last === undefined || this.#lookedFor.get(address) === last) return;
+      if (last === undefined || this.#lookedFor.get(address)?.last === last) return;
       const isNamed = await this.#name(each, { entries, unnamed }).catch(unlessSilent);
       if (!isNamed && tries > 1) this.#waiting.set(address, { ...each, tries: tries - 1 });
-      if (!isNamed && tries === 1) this.#giveUp(address, last);
+      if (!isNamed && tries === 1) this.#remember(address, { last });
     });
     for (const each of left) this.#waiting.set(each.address, each);
   }
 
-  #giveUp(address: Address, last: string): void {
+  #remember(address: Address, news: Partial<LookedFor>): void {
+    const known = this.#lookedFor.get(address) ?? NOT_YET;
     this.#lookedFor.delete(address);
-    this.#lookedFor.set(address, last);
+    this.#lookedFor.set(address, { ...known, ...news });
     const [oldest] = this.#lookedFor.keys();
     if (this.#lookedFor.size > MAX_REMEMBERED && oldest !== undefined) this.#lookedFor.delete(oldest);
   }
@@ -83,7 +96,10 @@ export class DepositNameQueue {
     const known = new Set(entries.map(({ signature }) => signature));
     const holders = assets.tokens.map((asset) => ({ owner: address, mint: ledgerMint(asset) }));
     for (const signature of await ledger.listedUnder(referenceKey)) {
+      const { read } = this.#lookedFor.get(address) ?? NOT_YET;
+      if (read >= MAX_READ) return false;
       if (known.has(signature)) continue;
+      this.#remember(address, { read: read + 1 });
       const changes = (await ledger.changesOf(signature, holders)) ?? [];
       const brought = unnamed.filter((each) =>
         assets.tokens.some(({ mint }, index) => each.mint === mint && changes[index] === each.amount),

@@ -1,7 +1,7 @@
 /** Checks sender and recipients of a private order: all can be paid, are served, and are not the service itself. */
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
-import { PaymentError } from "../../errors.ts";
+import { PaymentError, fieldError } from "../../errors.ts";
 import { ledgerMint, type Token } from "../assets/assets.ts";
 import type { CheckedRequest } from "../quotes/checked-request.ts";
 import { checkRecipientsOnChain, invalidRecipient } from "../recipients/recipients.ts";
@@ -74,5 +74,5 @@ async function checkSmallest(
 }
 
 function badSender(message: string): PaymentError {
-  return new PaymentError("VALIDATION_ERROR", { fields: [{ path: "sender", message }] });
+  return fieldError("sender", message);
 }

@@ -85,7 +85,7 @@ export class SwapPricing {
     const offer = await offerOf(provider, wanted, promises.promised);
     const { outputAmount, priceImpact, reservations, ticket = null } = offer;
     const exact = { inputAmount: amount, outputAmount, minOutputAmount: outputAmount };
-    const common = { ...exact, routingFee: 0n, pricedAccounts: 0 };
+    const common = { ...exact, routingFee: 0n, pricedAccounts: 0, tip: null };
     if (sender === null) return { ...(await this.#indication(get, common)), priceImpact };
     const built = await provider.build({
       give,
@@ -133,7 +133,7 @@ export class SwapPricing {
     const { outputAmount, priceImpact } = await offerOf(provider, wanted, promised);
     const minOutputAmount = (outputAmount * (BPS - BigInt(slippageBps)) + BPS - 1n) / BPS;
     return {
-      priced: { ...fees, inputAmount: amount, outputAmount, minOutputAmount, swap: null },
+      priced: { ...fees, inputAmount: amount, outputAmount, minOutputAmount, swap: null, tip: null },
       priceImpact,
       transaction: null,
       writes: [],

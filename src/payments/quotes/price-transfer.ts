@@ -1,7 +1,7 @@
 /** The price of moving an asset as it is: a send or a payroll. */
 import { createHash } from "node:crypto";
 import type { Address } from "../../address.ts";
-import { PaymentError, routingOff } from "../../errors.ts";
+import { type PaymentError, routingOff, fieldError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMint, type Token } from "../assets/assets.ts";
 import { refuseTooLarge } from "../assets/largest-sum.ts";
@@ -56,9 +56,10 @@ export class TransferPricing {
     const version = transactionVersion === null ? {} : { transactionVersion };
     const payment = { sender, mint, decimals: asset.decimals, transfers, ...version };
     const built = await ledger.buildPayment(payment, referenceOf(id)).catch(tooManyRecipients);
-    const { networkFee, rent, bytes } = built;
+    const { networkFee, rent, bytes, tip = null } = built;
     const transaction = Buffer.from(bytes).toString("base64");
-    return { ...sameAsset(amount, amount, { networkFee, rent, ...free }), transaction };
+    const { priced, ...others } = sameAsset(amount, amount, { networkFee, rent, ...free });
+    return { priced: { ...priced, tip }, ...others, transaction };
   }
 
   async #expectVersion1(asset: Token, { recipients }: QuoteInput): Promise<void> {
@@ -68,7 +69,7 @@ export class TransferPricing {
       throw badRecipients(`at most ${most} recipients in a transaction of version 1 in ${asset.symbol}`);
     }
     if (await ledger.takesVersion1()) return;
-    throw badField("transactionVersion", "the chain does not take transactions of version 1");
+    throw fieldError("transactionVersion", "the chain does not take transactions of version 1");
   }
 }
 
@@ -83,7 +84,7 @@ function sameAsset(
 ): Omit<PricedQuote, "transaction"> {
   const fees = { networkFee, routingFee, rent, pricedAccounts };
   return {
-    priced: { ...fees, inputAmount, outputAmount: amount, minOutputAmount: amount, swap: null },
+    priced: { ...fees, inputAmount, outputAmount: amount, minOutputAmount: amount, swap: null, tip: null },
     priceImpact: 0,
     writes: [],
   };
@@ -101,9 +102,5 @@ function tooManyRecipients(error: unknown): never {
 }
 
 function badRecipients(message: string): PaymentError {
-  return badField("recipients", message);
-}
-
-function badField(path: string, message: string): PaymentError {
-  return new PaymentError("VALIDATION_ERROR", { fields: [{ path, message }] });
+  return fieldError("recipients", message);
 }

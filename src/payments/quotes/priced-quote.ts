@@ -37,6 +37,7 @@ export interface PricedQuote {
     | "rent"
     | "pricedAccounts"
     | "swap"
+    | "tip"
   >;
   /** The price impact in percent. */
   readonly priceImpact: number;

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { QuoteRecord } from "../tables/orders.ts";
 import { formatAmount } from "../../amount.ts";
-import { PaymentError } from "../../errors.ts";
+import { PaymentError, fieldError } from "../../errors.ts";
 import { smallestAmount, type Assets, type Token } from "../assets/assets.ts";
 import { refuseTooLarge, totalOf } from "../assets/largest-sum.ts";
 import type { IntakeRequest } from "../intake/intake-check.ts";
@@ -35,7 +35,7 @@ export function readQuoteInputs(assets: Assets, request: ParsedQuoteRequest): Qu
   }
   const { mode, slippageBps, transactionVersion = null } = request;
   if (transactionVersion !== null && (mode === "private" || give.mint !== get.mint)) {
-    throw badField("transactionVersion", "only of a send or a payroll in wallet mode");
+    throw fieldError("transactionVersion", "only of a send or a payroll in wallet mode");
   }
   const recipients = readRecipients(give, amount, request);
   if (amount < smallestAmount(give)) {
@@ -73,9 +73,5 @@ export function askedBy({
 }
 
 function badRecipients(message: string): PaymentError {
-  return badField("recipients", message);
-}
-
-function badField(path: string, message: string): PaymentError {
-  return new PaymentError("VALIDATION_ERROR", { fields: [{ path, message }] });
+  return fieldError("recipients", message);
 }

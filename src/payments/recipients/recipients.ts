@@ -1,7 +1,7 @@
 /** Checks that recipients can be paid: the chain itself takes money for addresses that no key can spend from. */
 import { parseAddress, type Address } from "../../address.ts";
 import { parseAmount, type AmountFault } from "../../amount.ts";
-import { PaymentError, type ErrorDetails } from "../../errors.ts";
+import { PaymentError, type ErrorDetails, fieldError } from "../../errors.ts";
 import { isTurnOver, nextTurn } from "../../runtime.ts";
 import type { AccountKind, Ledger, Transfer } from "../../ledger/ledger.ts";
 
@@ -22,7 +22,7 @@ const AMOUNT_MESSAGES: Readonly<Record<AmountFault, string>> = {
 export function readAmount(putativeAmount: string, decimals: number, path: string): bigint {
   const read = parseAmount(putativeAmount, decimals);
   if ("amount" in read) return read.amount;
-  throw new PaymentError("VALIDATION_ERROR", { fields: [{ path, message: AMOUNT_MESSAGES[read.fault] }] });
+  throw fieldError(path, AMOUNT_MESSAGES[read.fault]);
 }
 
 /** Addresses that are well formed and differ; throws `INVALID_RECIPIENT` with the index of the first that is not. */

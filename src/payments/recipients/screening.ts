@@ -1,5 +1,5 @@
 /** The host's own check of whom it serves, and how parties of an order are asked about before it is taken. */
-import { PaymentError } from "../../errors.ts";
+import { PaymentError, fieldError } from "../../errors.ts";
 
 /** The role in which an address is screened. */
 export interface ScreeningRole {
@@ -75,7 +75,5 @@ export async function screenParties(
     );
   });
   if (first === undefined) return;
-  throw new PaymentError("VALIDATION_ERROR", {
-    fields: [{ path: first.path, message: "this address is not served" }],
-  });
+  throw fieldError(first.path, "this address is not served");
 }

@@ -122,7 +122,7 @@ function readSigned({ signedTransaction, declared }: CheckedRequest, swap: Quote
   const read = readSignedSwap(signedTransaction, swap, declared.sender);
   if ("refused" in read) throw new PaymentError("INVALID_SIGNATURE", { reason: read.refused });
   const { signed } = read;
-  const { message, blockhash, lastValidBlockHeight, firstSlot } = swap.unsigned;
+  const { message, blockhash, lastValidBlockHeight, firstSlot, tip } = swap.unsigned;
   return {
     ...signed,
     verified: {
@@ -132,6 +132,7 @@ function readSigned({ signedTransaction, declared }: CheckedRequest, swap: Quote
       blockhash,
       lastValidBlockHeight,
       firstSlot,
+      ...(tip === undefined ? {} : { tip }),
     },
   };
 }

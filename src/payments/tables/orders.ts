@@ -1,5 +1,6 @@
 /** Quotes, and the orders that used them, as their readers see them; the state of an order's machine is its instance. */
 import type { Address } from "../../address.ts";
+import type { Transfer } from "../../ledger/ledger.ts";
 import { column, defineTable, type Row } from "../../../storage/table.ts";
 import { groupedBy, newestFirst, type NewestPageQuery, type TableReader, rowsOf } from "./read.ts";
 import { type PaymentRecord, payments, type RecipientShare } from "./payments.ts";
@@ -35,6 +36,8 @@ export const quotes = defineTable("quotes", {
     priceImpact: "text",
     /** Wallet mode: 1 where the transaction to sign is of version 1; null for a legacy one. */
     transactionVersion: column<1 | null>("integer?"),
+    /** Wallet mode: the tip that the transaction to sign holds besides the payment; null where it holds none. */
+    tip: column<Transfer | null>("json?"),
     sender: column<Address | null>("text?"),
     /** Bound recipients, null when the quote left them open. */
     recipients: column<readonly RecipientShare[] | null>("json?"),
@@ -50,7 +53,10 @@ export const quotes = defineTable("quotes", {
     /** The transaction that used the quote up. */
     usedBy: "text?",
   },
-  migrations: [{ add: { transactionVersion: null }, beside: true }],
+  migrations: [
+    { add: { transactionVersion: null }, beside: true },
+    { add: { tip: null }, beside: true },
+  ],
 });
 
 export interface QuoteRecord extends Row<typeof quotes> {}

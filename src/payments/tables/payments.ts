@@ -59,9 +59,15 @@ export const attempts = defineTable("attempts", {
     createdAt: "integer",
     /** When an endpoint took the bytes of a payment; null before, and for a caller's bytes. */
     takenAt: "integer?",
+    /** Lamports that the bytes tip a relay; null where they tip nobody, and in a row from before. */
+    tip: "amount?",
   },
   unique: ["messageHash"],
-  migrations: [{ beside: true }, { add: { takenAt: null }, beside: true }],
+  migrations: [
+    { beside: true },
+    { add: { takenAt: null }, beside: true },
+    { add: { tip: null }, beside: true },
+  ],
   settled: true,
 });
 

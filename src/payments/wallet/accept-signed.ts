@@ -100,9 +100,9 @@ function attemptOf(
   { id: transactionId, createdAt }: TransactionRecord,
   { verified, reference }: ExaminedTransaction,
 ): AttemptRecord {
-  const { signature, messageHash, bytes, blockhash, lastValidBlockHeight, firstSlot } = verified;
+  const { signature, messageHash, bytes, blockhash, lastValidBlockHeight, firstSlot, tip = null } = verified;
   const sent = { bytes, blockhash, lastValidBlockHeight, firstSlot };
-  return { id: signature, messageHash, transactionId, ...sent, reference, createdAt, takenAt: null };
+  return { id: signature, messageHash, transactionId, ...sent, reference, createdAt, takenAt: null, tip };
 }
 
 /** The key in base58 when these signed bytes carry it; null when the caller built a transaction without it. */

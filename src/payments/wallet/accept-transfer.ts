@@ -35,13 +35,7 @@ async function examine(
   { signedTransaction, quote, declared, checkAmounts }: CheckedRequest,
 ): Promise<ExaminedTransaction> {
   const payment = paymentOf(assets, quote.outputMint, declared);
-  // A transaction was built where the quote has named both.
-  const isBuilt = quote.sender !== null && quote.recipients !== null;
-  const examined = await ledger.verifyPayment(
-    signedTransaction,
-    payment,
-    isBuilt ? referenceOf(quote.id) : null,
-  );
+  const examined = await ledger.verifyPayment(signedTransaction, payment, quote.tip);
   if ("refused" in examined) throw new PaymentError("INVALID_SIGNATURE", { reason: examined.refused });
   const { verified } = examined;
   await refuseKnown(storage, verified, declared.accountId);

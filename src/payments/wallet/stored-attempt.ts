@@ -13,8 +13,19 @@ export function attemptOf({
   lastValidBlockHeight,
   firstSlot,
   reference,
+  tip,
 }: AttemptRecord): Attempt {
-  return { signature: id, bytes, messageHash, blockhash, lastValidBlockHeight, firstSlot, reference };
+  const tipped = tip === null ? {} : { tip };
+  return {
+    signature: id,
+    bytes,
+    messageHash,
+    blockhash,
+    lastValidBlockHeight,
+    firstSlot,
+    reference,
+    ...tipped,
+  };
 }
 
 /** An attempt whose row is lost: how it landed can still be asked for, whether it is dead cannot. */

@@ -3,7 +3,7 @@ import type { PaymentTables } from "../tables.ts";
 import type { DeliveryRecord, WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
-import { PaymentError } from "../../errors.ts";
+import { PaymentError, fieldError } from "../../errors.ts";
 import type { Clock } from "../../runtime.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
@@ -106,5 +106,5 @@ export async function beginRuns(
 export function refuseDisabled({ disabledAt }: WebhookRecord): void {
   if (disabledAt === null) return;
   const message = "is disabled; enable it first";
-  throw new PaymentError("VALIDATION_ERROR", { fields: [{ path: "webhookId", message }] });
+  throw fieldError("webhookId", message);
 }

@@ -200,6 +200,7 @@ export const instanceCases: readonly StorageContractCase[] = [
       reference: null,
       createdAt: 1,
       takenAt: null,
+      tip: null,
     };
     const events = ["a"];
     const start = { ...startOf("i") };

@@ -55,6 +55,7 @@ export const fullRows: Rows = {
     slippageBps: 10_000,
     priceImpact: "0.1",
     transactionVersion: 1,
+    tip: { recipient: OTHER, amount: LARGEST },
     sender: ADDRESS,
     recipients: [
       { address: OTHER, amount: LARGEST },
@@ -175,6 +176,7 @@ export const fullRows: Rows = {
     reference: ADDRESS,
     createdAt: 1,
     takenAt: LATEST,
+    tip: LARGEST,
   },
   idempotency: { id: "idempotency", fingerprint: "fp", answer: `{ "a" :1.0,"ü":"\\u0000"}`, createdAt: 1 },
   notices: {

@@ -33,7 +33,7 @@ async function askOnce(): Promise<void> {
   const engine = createEngine({ storage, workflows: [asking] });
   engine.run();
   await engine.start(asking, { id: "first", input: undefined });
-  console.log("answer", (await engine.waitFor("first", "final")).output);
+  console.log("answer", (await engine.waitFor(asking, "first", "final")).output);
   await engine.stop();
   await storage.close();
 }

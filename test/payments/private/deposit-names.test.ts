@@ -171,3 +171,17 @@ test("N11: a transaction that is listed under the key, and that too few endpoint
   expect(await world.shown(order)).toMatchObject({ status: "completed", received: [{ signature: null }] });
   await world.judge();
 });
+
+test("N11: what names the key in vain is read a few times, however often money comes without it", async ({
+  named: world,
+}) => {
+  const order = await world.sendTo({ asset: "SOL", amount: "1" });
+  const key = await world.keyOf(order);
+  for (let each = 1n; each <= 10n; each += 1n) await world.pay([sol(world, world.bob.address, each)], key);
+  for (let each = 1n; each <= 6n; each += 1n) {
+    await world.pay([sol(world, order.address, 1_000_000n + each)], null);
+    await world.signatures(order);
+  }
+  const read = world.asked.filter((asked) => asked !== key.toBase58());
+  expect(read.length).toBeLessThanOrEqual(20);
+});

@@ -57,6 +57,7 @@ const test = vitestTest.extend("stage", async ({}) => {
     reference: null,
     createdAt: stage.clock.now(),
     takenAt: null,
+    tip: null,
   }));
   await storage.commit([{ writes: attempts.map((insert) => ({ table: "attempts", insert })) }]);
   return stage;

@@ -131,6 +131,87 @@ test("N16: the tip of the quote itself passes the verifier, once, and no other t
   });
 });
 
+test("N16: a quote keeps its own tip, whatever relay the service that takes the transaction sends to", async ({
+  tipped: world,
+}) => {
+  const node = { url: "http://node.example", fetch: world.chain.fetch };
+  const other = tipRelay(world.chain, [world.bob.address], 3n * TIP).option;
+  for (const endpoints of [[node], [node, other]]) {
+    const service = world.another({ ledger: world.ledgerOf(endpoints) });
+    const { body } = await world.quoted();
+    const request = { ...body, recipients: [...body.recipients] };
+    await expect(service.createTransaction(world.customer, request)).resolves.toBeDefined();
+    // And what was quoted without a tip admits none.
+    const bare = await service.createQuote(world.customer, {
+      inputAsset: "USDC",
+      outputAsset: "USDC",
+      amount: "1",
+      sender: world.alice.address,
+      recipients: [...body.recipients],
+    });
+    expect(lastTransfer(Buffer.from(bare.body.transaction ?? "", "base64"))?.lamports).not.toBe(TIP);
+    const late = { ...(await world.quoted()).body, quoteId: bare.body.quoteId };
+    const refused = world.service.createTransaction(world.customer, {
+      ...late,
+      recipients: [...late.recipients],
+    });
+    await expectRefusal(refused, "INVALID_SIGNATURE", { reason: "content_mismatch" });
+  }
+});
+
+test("N16: the fee tells the tip that was paid, also where the relay is gone at the landing", async ({
+  tipped: world,
+}) => {
+  const { quote, body } = await world.quoted();
+  const request = { ...body, recipients: [...body.recipients] };
+  const { body: created } = await world.service.createTransaction(world.customer, request);
+  await world.service.stop();
+  const service = world.another({
+    ledger: world.ledgerOf([{ url: "http://node.example", fetch: world.chain.fetch }]),
+  });
+  await service.start();
+  await service.settled();
+  world.chain.advance(40);
+  await world.pass(60_000);
+  await service.settled();
+  expect(await service.transaction(world.customer, created.transactionId)).toMatchObject({
+    status: "completed",
+    fee: quote.fees.network,
+  });
+  await service.stop();
+});
+
+test("N16: what is paid to a relay as the payment itself is no part of the fee", async ({
+  tipped: world,
+}) => {
+  const [one = "", two = ""] = world.accounts;
+  const recipients = [
+    { address: world.bob.address, amount: "0.01" },
+    { address: one, amount: "0.0001" },
+    { address: two, amount: "0.0001" },
+  ];
+  const { body: quote } = await world.service.createQuote(world.customer, {
+    inputAsset: "SOL",
+    outputAsset: "SOL",
+    amount: "0.0102",
+    sender: world.alice.address,
+    recipients,
+  });
+  const signedTransaction = world.sign(quote.transaction ?? "", world.alice);
+  const { body: created } = await world.service.createTransaction(world.customer, {
+    type: "payroll",
+    quoteId: quote.quoteId,
+    sender: world.alice.address,
+    recipients,
+    signedTransaction,
+  });
+  await world.finalize();
+  expect(await world.service.transaction(world.customer, created.transactionId)).toMatchObject({
+    status: "completed",
+    fee: quote.fees.network,
+  });
+});
+
 test("N16: a sender who has too little for the tip is told how much is missing", async ({
   tipped: world,
 }) => {

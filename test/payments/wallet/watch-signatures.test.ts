@@ -80,6 +80,7 @@ const test = vitestTest.extend("stage", async ({}) => {
     reference: null,
     createdAt: 0,
     takenAt: null,
+    tip: null,
   }));
   await storage.commit([{ writes: attempts.map((insert) => ({ table: "attempts", insert })) }]);
   return new Stage(storage);

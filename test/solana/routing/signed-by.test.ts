@@ -147,6 +147,30 @@ test.for([
   },
 );
 
+test("N11: a node that does not have a transaction yet contradicts no other, and one that tells it otherwise does", async ({
+  scene,
+}) => {
+  const { deposit, chain, ledgerOf, plan, mark, sol, nobody, carryOut } = scene;
+  const { signed } = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
+  const odd = node(scene, "getTransaction", () => null);
+  const ledger = ledgerOf([odd.option, { url: "http://honest", fetch: chain.fetch }]);
+  const held = [{ owner: deposit.address, mint: null }];
+  expect(await ledger.changesOf(signed.signature, held)).toBeNull();
+  expect(await ledger.disputes()).toEqual([]);
+  odd.rule = lyingAbout(
+    "getTransaction",
+    (told: { readonly meta: { readonly preBalances: readonly number[] } }) => {
+      return { ...told, meta: { ...told.meta, postBalances: told.meta.preBalances } };
+    },
+  );
+  await expect(ledger.changesOf(signed.signature, held)).rejects.toThrow(LedgerUnavailable);
+  expect(await ledger.disputes()).toMatchObject([{ subject: `the transaction ${signed.signature}` }]);
+  odd.rule = undefined;
+  expect(await ledger.changesOf(signed.signature, held)).not.toBeNull();
+  expect(await ledger.disputes()).toEqual([]);
+  await ledger.close();
+});
+
 test("P15: an address named by 1,000 transactions or more says that its history is not whole", async ({
   scene,
 }) => {

@@ -1,0 +1,132 @@
+/** Reads with the types of a chart: an instance of another chart or version, and a state it does not have, are refused. */
+import type { AnyStateMachine } from "xstate";
+import type { InstanceRecord } from "../../../storage/storage.ts";
+import { mixedUp } from "../step-handler.ts";
+import { nameOf, versionOf } from "../workflow-key.ts";
+import { UnknownWorkflow } from "../workflow-registry.ts";
+import type { AnyWorkflow, Workflow } from "../workflow.ts";
+import type { InstanceReads } from "./reads.ts";
+import { statesOf } from "./state-matches.ts";
+import type { InstanceList, InstanceQuery, InstanceView, SnapshotOf } from "./views.ts";
+import type { InstanceWaitList, WaitTarget } from "./waiting.ts";
+
+/**
+ * Reads by the handle of a workflow, typed by its chart. An instance of another chart, or of another version of it, is
+ * refused with `UnknownWorkflow`; by its id alone any instance is read, without types.
+ */
+export interface WorkflowReads extends InstanceReads {
+  /**
+   * Reads an instance: value, context, status, output and error. Null when it does not exist.
+   *
+   * ```ts
+   * const order = await engine.read(orders, "order-1");
+   * if (order?.status === "done") console.log(order.output);
+   * ```
+   */
+  read<M extends AnyStateMachine>(workflow: Workflow<M, never>, id: string): Promise<InstanceView<M> | null>;
+  /** Reads an instance of any chart and version, without types. */
+  read(id: string): Promise<InstanceView | null>;
+  /**
+   * A page of the instances of a chart and version. What a page holds is told at `InstanceReads.list`.
+   *
+   * ```ts
+   * const paying = { state: "paying.card" } as const;
+   * let page = await engine.list(orders, paying);
+   * for (;;) {
+   *   for (const { id, context } of page.instances) console.log(id, context.card);
+   *   if (page.next === null) break;
+   *   page = await engine.list(orders, { ...paying, after: page.next });
+   * }
+   * ```
+   *
+   * @throws TypeError when `limit` is none, `after` is not the `next` of such a page, or the chart has no such state.
+   */
+  list<M extends AnyStateMachine>(
+    workflow: Workflow<M, never>,
+    query?: Omit<InstanceQuery<M>, "workflow" | "unknown">,
+  ): Promise<InstanceList<M>>;
+  /** A page of instances of all charts, without types. */
+  list(query?: InstanceQuery): Promise<InstanceList>;
+  /**
+   * Resolves with the instance once it is in a state, such as `{ state: "paying.card" }`, or has ended in any way
+   * (`"final"`). The instance need not exist yet, and one that is to be migrated to the version of the handle is waited
+   * for. States that this process commits are always seen, however short they are. Commits of other processes are polled
+   * every `pollMs`, so shorter states may be missed.
+   *
+   * Rejects with `StateNotReached` when the instance has ended in another state, with a TypeError that names the states
+   * when the chart has no such state, with `UnknownWorkflow` for an instance of another chart or version, with the signal's reason when it aborts, with `EngineStopped` at the end of
+   * `stop()`, and when the storage fails.
+   *
+   * ```ts
+   * const { output } = await engine.waitFor(orders, "order-1", "final", { signal: AbortSignal.timeout(30_000) });
+   * ```
+   */
+  waitFor<M extends AnyStateMachine>(
+    workflow: Workflow<M, never>,
+    id: string,
+    until: WaitTarget<M>,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<SnapshotOf<M>>;
+}
+
+export function workflowReads(
+  reads: InstanceReads,
+  waiting: Pick<InstanceWaitList, "waitFor">,
+): WorkflowReads {
+  const read = async (first: AnyWorkflow | string, id = ""): Promise<InstanceView | null> => {
+    if (typeof first === "string") return reads.read(first);
+    const view = await reads.read(id);
+    if (view !== null) checkMeant(first, view);
+    return view;
+  };
+  const list = async (
+    first: AnyWorkflow | InstanceQuery = {},
+    query: InstanceQuery = {},
+  ): Promise<InstanceList> => {
+    if (!isWorkflow(first)) return reads.list(first);
+    checkState("list", first, query.state);
+    return reads.list({ ...query, workflow: first.key });
+  };
+  const waitFor = async (
+    workflow: AnyWorkflow,
+    ...[id, until, { signal } = {}]: [id: string, until: WaitTarget, options?: { signal?: AbortSignal }]
+  ): Promise<SnapshotOf> => {
+    if (until !== "final") checkState("waitFor", workflow, until.state);
+    const isMeant = (instance: Instance): boolean => {
+      if (willArrive(workflow, instance)) return false;
+      checkMeant(workflow, instance);
+      return true;
+    };
+    return waiting.waitFor({ id, until, signal, isMeant });
+  };
+  // What is stored of an instance has the types of its chart.
+  return { ...reads, ...({ read, list, waitFor } as Pick<WorkflowReads, "read" | "list" | "waitFor">) };
+}
+
+type Instance = Pick<InstanceRecord, "id" | "workflow" | "status">;
+
+function isWorkflow(first: AnyWorkflow | InstanceQuery): first is AnyWorkflow {
+  return "chartText" in first;
+}
+
+/** Whether the next step of the instance makes it one of this version. */
+function willArrive({ name, migrations }: AnyWorkflow, { workflow, status }: Instance): boolean {
+  return status === "active" && nameOf(workflow) === name && migrations.has(versionOf(workflow));
+}
+
+function checkMeant(workflow: AnyWorkflow, instance: Pick<InstanceRecord, "id" | "workflow">): void {
+  const { id, workflow: key } = instance;
+  if (key === workflow.key) return;
+  if (nameOf(key) !== workflow.name) throw mixedUp(instance, workflow);
+  throw new UnknownWorkflow(
+    instance,
+    `instance ${id} is one of ${key}, and not of ${workflow.key}: read it with the handle of that version, or by its id alone`,
+  );
+}
+
+function checkState(read: string, { key, machine }: AnyWorkflow, state: string | undefined): void {
+  if (state === undefined) return;
+  const states = statesOf(machine.root);
+  if (states.includes(state)) return;
+  throw new TypeError(`${read}: ${key} has no state "${state}": expected one of ${states.join(", ")}`);
+}
