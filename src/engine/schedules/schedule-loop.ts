@@ -35,6 +35,8 @@ export class ScheduleLoop {
   readonly #pause: Pause;
   #stopping: AbortController | null = null;
   #hasSchedules = false;
+  /** Schedules that could not be worked on; each is logged once, until it can be again. */
+  readonly #failing = new Set<string>();
   #working: Promise<void> = Promise.resolve();
   #looking: Promise<boolean> | null = null;
   /** The earliest moment to come, as far as this process knows. */
@@ -149,9 +151,16 @@ export class ScheduleLoop {
         version += 1;
       } while (due.length > 0);
       this.#isNext(next);
+      this.#failing.delete(row.id);
       return true;
     } catch (err) {
-      log.error({ schedule: row.id, err }, "what a schedule has due could not be started; it is tried again");
+      if (!this.#failing.has(row.id)) {
+        log.error(
+          { schedule: row.id, err },
+          "what a schedule has due could not be started; it is tried again",
+        );
+      }
+      this.#failing.add(row.id);
       return false;
     }
   }
