@@ -90,6 +90,7 @@ export default {
       "^src/payments/webhooks/sending/",
       "^src/payments/webhooks/sending/",
       "^src/(runtime|options|diagnostics|networks|parse-url)\\.ts$",
+      "^machines/notice-events\\.ts$",
       npm("undici", "ipaddr\\.js"),
     ),
     never(
@@ -280,8 +281,9 @@ export default {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    // Programs that run where what they import is made or installed: clients that a test generates, peers of a bench.
-    exclude: { path: "^test/(generated-clients/tours|bench/peers)/" },
+    // Programs that run where what they import is made, installed or served: clients that a test generates, peers of a
+    // bench, scripts of a page.
+    exclude: { path: "^(test/(generated-clients/tours|bench/peers)|examples/shop/page)/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "types", "default"] },

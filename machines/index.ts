@@ -28,6 +28,7 @@ export type {
   ReturnParams,
   SettlementParams,
 } from "./deposit-address-context.ts";
+export type { NoticeEvent } from "./notice-events.ts";
 export type { PaymentContext, PaymentEvent, PaymentInput, RivalPayment } from "./payment.ts";
 export type {
   DepositEvent,

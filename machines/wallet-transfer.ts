@@ -1,5 +1,6 @@
 /** A payment whose transaction the caller signed: it is broadcast as it is, and followed until the chain has decided. */
 import { assign, setup } from "xstate";
+import type { NoticeEvent } from "./notice-events.ts";
 
 /** The input of a transfer. */
 export interface WalletTransferInput {
@@ -48,8 +49,7 @@ export type WalletTransferEvent =
 
 /** The notice that a step announces to webhooks. */
 export interface AnnounceParams {
-  readonly notice:
-    "transaction.pending" | "transaction.confirmed" | "transaction.completed" | "transaction.failed";
+  readonly notice: NoticeEvent;
 }
 
 /** Public description of each state. */

@@ -31,7 +31,7 @@ export function isSecretName(name: string): boolean {
 const SHAPES: readonly (readonly [RegExp, string | ((found: string) => string)])[] = [
   [/-----BEGIN [^-]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [^-]{0,40}-----|$)/g, GONE],
   [/[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"<>`]+/gi, hostOnly],
-  [/ps_(live|test)_([0-9a-f]{1,32})[0-9a-f_]*/gi, `ps_$1_$2_${GONE}`],
+  [/(psk?)_(live|test)_([0-9a-f]{1,32})[0-9a-f_]*/gi, `$1_$2_$3_${GONE}`],
   [/whsec_[A-Za-z0-9+/=_-]+/gi, `whsec_${GONE}`],
   [/((?:set-)?cookie["']?\s{0,8}[=:]\s{0,8})[^\r\n]+/gi, `$1${GONE}`],
   [/(bearer|basic)(\s{1,8}|%20)[^\s"',;]+/gi, `$1 ${GONE}`],

@@ -5,6 +5,7 @@ import type { AnyCommit, EngineStorage, WatchRecord } from "./storage.ts";
 import { PostgresCommitWriter } from "./postgres/commits.ts";
 import { Database, type ConnectionSource, SOON } from "./postgres/database.ts";
 import type { AnyTable } from "./table.ts";
+import { canKeep } from "./postgres/text.ts";
 import { GivenTables } from "./sql/given-tables.ts";
 import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
 import { statement } from "./sql/statement.ts";
@@ -182,8 +183,8 @@ function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): Po
       return row?.now ?? now;
     },
     install: (wanted) => tables.install(wanted),
-    get: (table, key) => tables.get(table, key),
-    find: (query) => tables.find(query),
+    get: async (table, key) => (canKeep(key) ? tables.get(table, key) : null),
+    find: async (query) => (Object.values(query.equals ?? {}).every(canKeep) ? tables.find(query) : []),
     tally: (query) => tables.tally(query),
     async commit(items) {
       const answers = await commits.commit(items);

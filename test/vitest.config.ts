@@ -8,13 +8,14 @@ const source = (path: string): string => `${root}${path}`;
 /** Tests that start processes of their own, and mostly wait for them: CI runs them, `npm test` alone has no time for them. */
 const WITH_PROCESSES = [
   "test/cli/**/*.test.ts",
-  "test/readme/**/*.test.ts",
-  "test/{deploy,lint}/**/*.test.ts",
+  "test/readme/{examples,snippets,tour}.test.ts",
+  "test/deploy/{devnet,mainnet-page,running}.test.ts",
+  "test/lint/plugin.test.ts",
   "test/generated-clients/**/*.test.ts",
   "test/engine/*{-example,-examples,-processes}.test.ts",
   "test/{engine,payments}/processes.test.ts",
   "test/chaos/*.test.ts",
-  "test/http/cells-example.test.ts",
+  "test/http/{cells,shop}-example.test.ts",
   "test/payments/swap/other-providers.test.ts",
   // Some of them wait for locks, poolers and servers that are taken away.
   "test/storage/sqlite-{full-disk,processes,read-only}.test.ts",

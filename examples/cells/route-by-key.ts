@@ -4,7 +4,7 @@ import type { HttpHandler } from "paystate";
 type Fetch = HttpHandler["fetch"];
 
 /**
- * Takes `Authorization: Bearer north.ps_live_…` to the cell `north`, as `Bearer ps_live_…`. It looks nothing up and keeps
+ * Takes `Authorization: Bearer north.psk_live_…` to the cell `north`, as `Bearer psk_live_…`. It looks nothing up and keeps
  * nothing, so there may be any number of it. What names no cell goes to the first one, which refuses its key, or shows the
  * documents that need none.
  */

@@ -5,12 +5,12 @@ import {
   type ApiKeys,
   type IssuedKey,
   type IssueKey,
+  environmentOf,
   type KeyEnvironment,
   type RotateKeyOptions,
   type ListedKey,
   type RotatedKey,
 } from "../payments/accounts/api-keys.ts";
-import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
 import { SCOPES, type Scope } from "../payments/accounts/caller.ts";
 import { readNetwork } from "../networks.ts";
 import { type PaymentStorage, paymentStorage } from "../payments/payment-storage.ts";
@@ -99,7 +99,7 @@ export async function keys(args: readonly string[], print: Print): Promise<void>
   const wanted = wantedKey(values);
   return onPayments(values, async (storage) => {
     await knownAccount(storage, id);
-    const environment = await environmentOf(storage);
+    const environment = await storedEnvironment(storage);
     const issued = await keysOf(storage).issueKey({ accountId: id, environment, ...wanted });
     print(values.json ? JSON.stringify(issued) : shownOnce(issued));
   });
@@ -158,23 +158,25 @@ async function revoke(storage: PaymentStorage, keyId: string): Promise<void> {
   if (found.key.revokedAt === null) await keysOf(storage).revokeKey(keyId);
 }
 
-/** API keys for commands. No command authenticates a caller, so the keys need no environment. */
+/**
+ * API keys for commands. No command authenticates a caller, so the keys need no environment, or has the master secrets,
+ * so new keys are told from made-up keys by a look-up.
+ */
 function keysOf(storage: PaymentStorage): Omit<ApiKeys, "authenticate"> {
   return new StoredApiKeys({
     storage,
     clock: systemClock,
     random: systemRandom,
     log: silentLogger,
-    environments: () => [],
+    environment: () => Promise.resolve(null),
+    checksums: null,
   });
 }
 
-/**
- * Live keys belong to mainnet and test keys to every other chain; the database stores the genesis hash of its chain.
- */
-async function environmentOf(storage: PaymentStorage): Promise<KeyEnvironment> {
+/** The environment of the chain that the database belongs to. */
+async function storedEnvironment(storage: PaymentStorage): Promise<KeyEnvironment> {
   const chain = await storage.fact("genesisHash");
-  if (chain !== null) return chain === MAINNET_GENESIS ? "live" : "test";
+  if (chain !== null) return environmentOf(chain);
   throw new Error("this database belongs to no chain yet: start the service on it once, then make keys");
 }
 

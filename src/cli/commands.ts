@@ -40,6 +40,7 @@ const OPERATOR_COMMANDS = [
 ] as const;
 
 const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
+  ["init", async () => (await import("./init.ts")).init],
   ["dev", async () => dev],
   ["listen", async () => listen],
   ["machines", async () => machines],

@@ -6,9 +6,12 @@ import {
   accessSync,
   constants,
   existsSync,
+  lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -59,6 +62,7 @@ export function openDataFolder(folder: string): {
     const problem = "cannot be made or written to";
     throw new Error(`the data folder ${folder} ${problem}: choose another one with --data`, { cause });
   }
+  refusePlanted(folder);
   const file = join(folder, SETUP_FILE);
   return {
     lock: join(folder, "lock"),
@@ -76,7 +80,9 @@ export function openDataFolder(folder: string): {
     writeSetup(setup) {
       const next = `${file}.next`;
       try {
-        writeFileSync(next, JSON.stringify(setup, null, 2), { mode: 0o600 });
+        // A new file: what stands there is no file of ours, or that of a process that died here.
+        rmSync(next, { force: true });
+        writeFileSync(next, JSON.stringify(setup, null, 2), { mode: 0o600, flag: "wx" });
         renameSync(next, file);
       } catch (cause) {
         const problem = "cannot be written: is the disk full or read-only?";
@@ -90,6 +96,27 @@ export function openDataFolder(folder: string): {
 export function setupIn(folder: string): DevSetup | null {
   refuseUrlAsFolder(folder);
   return existsSync(join(folder, SETUP_FILE)) ? openDataFolder(folder).readSetup() : null;
+}
+
+/**
+ * Secrets are written here: neither the folder nor anything in it may be a link, or belong to somebody else who could plant
+ * one. Throws a sentence that names it.
+ */
+function refusePlanted(folder: string): void {
+  const own = process.getuid?.();
+  for (const path of [folder, ...readdirSync(folder).map((name) => join(folder, name))]) {
+    const { uid, isLink } = standing(path);
+    const problem = isLink ? "is a link" : "belongs to somebody else";
+    if (isLink || (own !== undefined && uid !== undefined && uid !== own)) {
+      throw new Error(`${path} ${problem}: remove it, or choose another data folder with --data`);
+    }
+  }
+}
+
+function standing(path: string): { readonly uid: number | undefined; readonly isLink: boolean } {
+  // A file of SQLite's may go between the two looks.
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return { uid: found?.uid, isLink: found?.isSymbolicLink() === true };
 }
 
 function readIfPresent(file: string): string | null {

@@ -1,6 +1,10 @@
 /** The text of `paystate --help`. */
 
-export const USAGE = `paystate dev [--port N] [--rpc-port N] [--data DIR] [--slot-ms N] [--broadcast-delay-ms N] [--json] [--debug]
+export const USAGE = `paystate init [engine|payments] [FOLDER]
+    Writes a project that runs: a durable chart (engine, the default) or an Express app with the payment API on a chain for
+    development, each with a test on a virtual clock. FOLDER is new or empty, default paystate-engine or paystate-payments.
+
+paystate dev [--port N] [--rpc-port N] [--data DIR] [--slot-ms N] [--broadcast-delay-ms N] [--json] [--debug]
     Starts a local chain, a database, the payment service and its HTTP handler.
       --port N       where the API listens, default 3210; 0 takes any free port
       --rpc-port N   where the chain's JSON-RPC listens, default 8899; 0 takes any free port

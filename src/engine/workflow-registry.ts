@@ -143,8 +143,8 @@ export class WorkflowRegistry {
     if (workflow?.hash === hash) return workflow;
     const reason =
       workflow === undefined
-        ? `one of ${key}, which is not registered`
-        : `one of another chart of ${key}: a changed chart needs a new version`;
+        ? `one of ${key}, which is not registered: register it, or a later version with \`migrate\``
+        : `one of another chart of ${key}: raise the version and give \`migrate\`, or take the change back`;
     throw new UnknownWorkflow({ id, workflow: key }, `instance ${id} is ${reason}`);
   }
 }

@@ -3,6 +3,7 @@ import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { ClientLimit } from "./client-limit.ts";
 import type { CredentialCache } from "./credential-cache.ts";
+import { isCheckedKey } from "../payments/accounts/key-text.ts";
 
 /** Finds the caller of a request that comes from this address (null: unknown); null when there is none. */
 export type CallerLookup = (request: Request, address: string | null) => Promise<Caller | null>;
@@ -24,21 +25,23 @@ export class Authentication {
   }
 
   /**
-   * The caller, or `INVALID_API_KEY`, or `RATE_LIMIT_EXCEEDED` once `address` has failed too often: from then on only
-   * keys that were valid before are looked up, so that made-up keys cost nothing. Behind a proxy or a NAT many clients
-   * share an address, and a key in use is never refused for what its neighbours did. An unknown address (null) is not
-   * limited. A failure's standing is written to `headers`.
+   * The caller, or `INVALID_API_KEY`. A key whose checksum tells whether it was made up costs no look-up then, and is
+   * never counted: what all such keys are answered with does not tell one from another. Of other credentials
+   * `RATE_LIMIT_EXCEEDED` once `address` has failed too often: from then on only those that were valid before are looked
+   * up. Behind a proxy or a NAT many clients share an address. An unknown address (null) is not limited. A failure's
+   * standing is written to `headers`.
    */
   async callerOf(request: Request, address: string | null, headers: Headers): Promise<Caller> {
     const { failures, known } = this.#parts;
+    const isChecked = known !== null && isCheckedKey(request.headers.get("authorization"));
     // The window is looked at first: hashing the credentials of every request would cost more.
-    const isMadeUp = failures.isFull(address) && known !== null && !known.has(request);
-    const caller = isMadeUp ? null : await this.#find(request, address);
+    const isLikelyMadeUp = !isChecked && failures.isFull(address) && known !== null && !known.has(request);
+    const caller = isLikelyMadeUp ? null : await this.#find(request, address);
     if (caller === null) {
-      failures.count(address, headers);
+      if (!isChecked) failures.count(address, headers);
       throw new PaymentError("INVALID_API_KEY", {});
     }
-    known?.remember(request);
+    if (!isChecked) known?.remember(request);
     return caller;
   }
 

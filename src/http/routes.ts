@@ -1,6 +1,5 @@
 /** The endpoints by the paths that they stand at. */
 import type { Endpoint, KeyedEndpoint, OpenEndpoint } from "./contract/endpoint.ts";
-import { pathParameter } from "./contract/path-parameters.ts";
 
 /** A path for callers with a key, and the endpoint of each method. */
 interface KeyedRoute {
@@ -63,8 +62,5 @@ function byPath<E extends Endpoint>(endpoints: readonly E[]): readonly (readonly
 }
 
 function pattern(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const { characters } = pathParameter(name);
-    return characters === undefined ? `:${name}` : `:${name}{${characters}}`;
-  });
+  return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }

@@ -1,6 +1,7 @@
 /** Schemas of requests: one for each body and each query, the source of parsing, types and descriptions. */
 import { z } from "zod";
 import { addressSchema } from "../address-schema.ts";
+import { NOTICE_EVENTS } from "./webhooks/sending/notice-body.ts";
 import { PaymentError } from "../errors.ts";
 
 // Enough for any id or symbol of ours; a longer text is no id, and is not echoed back at length.
@@ -97,6 +98,9 @@ export const transactionRequest = z
     }
   });
 
+/** What a webhook may be told. */
+export const noticeEvent = z.enum(NOTICE_EVENTS);
+
 /** POST /v1/webhooks. */
 export const webhookRequest = z.strictObject({
   // Judged by their own codes: INVALID_URL and INVALID_EVENTS say more than a shape could.
@@ -104,9 +108,7 @@ export const webhookRequest = z.strictObject({
   events: z
     .array(z.string().max(MAX_NAME))
     .max(100)
-    .describe(
-      "One or more: transaction.pending, transaction.confirmed, transaction.completed, transaction.failed.",
-    ),
+    .describe(`One or more: ${NOTICE_EVENTS.join(", ")}.`),
   secret: secret.optional(),
 });
 
@@ -209,7 +211,7 @@ export function parseRequest<Schema extends z.ZodType>(schema: Schema, body: unk
 }
 
 const KINDS: Readonly<Record<string, string>> = {
-  string: "text",
+  string: 'a string, such as "1"',
   number: "a number",
   int: "a whole number",
   array: "a list",

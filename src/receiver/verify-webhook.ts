@@ -98,7 +98,8 @@ export async function verifyWebhook(
   // Also where the time is no number.
   if (!(ageMs <= toleranceMs)) throw new WebhookRefused("too_old", `it was sent ${ageMs} ms ago`);
   if (ageMs < -toleranceMs) throw new WebhookRefused("too_new", `it was sent ${-ageMs} ms too early`);
-  return { id, ...parsed(text) };
+  // The header is last: a field `id` of the body is not the notice's id.
+  return { ...parsed(text), id };
 }
 
 function checkedSecrets(secret: WebhookSecret): readonly string[] {

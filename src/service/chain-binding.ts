@@ -1,7 +1,6 @@
 /** The chain that a service works on: known once a node was asked, and the same for as long as its database lives. */
 import type { Ledger } from "../ledger/ledger.ts";
-import type { KeyEnvironment } from "../payments/accounts/api-keys.ts";
-import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
+import { environmentOf, type KeyEnvironment } from "../payments/accounts/api-keys.ts";
 import type { PaymentStorage } from "../payments/payment-storage.ts";
 import { bindDatabase, bindSecrets } from "../payments/secrets/bind-database.ts";
 import type { MasterSecret } from "../payments/secrets/secret-box.ts";
@@ -12,6 +11,8 @@ interface BoundParts {
   /** Behind the gate: while a start waits for the chain, nothing else is bound to what answers. */
   readonly ledger: Pick<Ledger, "genesisHash">;
   readonly masterSecrets: readonly MasterSecret[];
+  /** The environment that the host names; undefined: that of the chain, once it is known. */
+  readonly environment: KeyEnvironment | undefined;
 }
 
 /** Binds the database to its chain, and remembers the chain. */
@@ -32,13 +33,22 @@ export class ChainBinding {
   }
 
   /**
-   * Accepted environments of keys: a live key outside mainnet, or a test key on mainnet, is refused as a mistake. Both
-   * are accepted until the chain is known.
+   * The environment of accepted keys: a live key outside mainnet, or a test key on mainnet, is refused as a mistake. Null
+   * while neither the chain, nor the database, nor the host has told.
    */
-  get keyEnvironments(): readonly KeyEnvironment[] {
+  async keyEnvironment(): Promise<KeyEnvironment | null> {
+    this.#stored ??= this.#genesisHash ?? (await this.#with.storage.fact("genesisHash"));
+    return this.#environment ?? null;
+  }
+
+  /** What is not known to be for tests counts as production. */
+  get isProduction(): boolean {
+    return this.#environment !== "test";
+  }
+
+  get #environment(): KeyEnvironment | undefined {
     const chain = this.#genesisHash ?? this.#stored;
-    if (chain === null) return ["live", "test"];
-    return chain === MAINNET_GENESIS ? ["live"] : ["test"];
+    return chain === null ? this.#with.environment : environmentOf(chain);
   }
 
   /** Throws `StartRefused` for a database of another chain or of other secrets, `LedgerUnavailable` when the chain is silent. */

@@ -1,9 +1,10 @@
 /** Compares the options and the database with the chain, and changes nothing. */
+import { environmentOf } from "../payments/accounts/api-keys.ts";
 import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../runtime.ts";
 import { checkMints } from "../payments/assets/check-mints.ts";
-import { refuseOtherChain } from "../payments/secrets/bind-database.ts";
+import { refuseOtherChain, StartRefused } from "../payments/secrets/bind-database.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
 /** Mints as the host has configured them. */
@@ -23,6 +24,11 @@ export async function compareChain(
   const { storage, assets, log } = context;
   const { ledger } = options;
   const genesisHash = await ledger.genesisHash();
+  const environment = environmentOf(genesisHash);
+  if (options.environment !== undefined && options.environment !== environment) {
+    const chain = environment === "live" ? "mainnet" : "another chain than mainnet";
+    throw new StartRefused(`environment: the ledger answers for ${chain}, whose keys are "${environment}"`);
+  }
   await refuseOtherChain(storage, genesisHash);
   const areConfigured = areMintsNamed || genesisHash === MAINNET_GENESIS;
   await saySingleWitness(ledger, log);

@@ -6,6 +6,7 @@ import { countHit, limitStatus } from "../payments/accounts/count-hit.ts";
 import { readAccount } from "../payments/accounts/read-account.ts";
 import { readBalances } from "../payments/assets/read-balances.ts";
 import { hasDeposit } from "../payments/private/has-deposit.ts";
+import { KeyChecksums } from "../payments/secrets/key-checksums.ts";
 import { reconcile, type Reconciliation } from "../payments/reconcile/reconcile.ts";
 import type { TransactionRecord } from "../payments/tables/orders.ts";
 import { cancelTransaction } from "../payments/transactions/cancel-transaction.ts";
@@ -138,7 +139,7 @@ function inspectedOf(
   return {
     workflows,
     storage: recallingStorage(storage, webhooks.deliveries),
-    isProduction: () => chain.keyEnvironments.includes("live"),
+    isProduction: () => chain.isProduction,
     onCommit: (listener) => engine.subscribe(listener),
     acting: new ServiceActs({ ...context, engine, service, workflows }),
     payments: { reads: storage, assets },
@@ -150,9 +151,12 @@ function inspectedOf(
 function accountMethods({
   context,
   chain,
+  options: { masterSecrets },
+  webhooks: { sealing },
 }: ServiceParts): ApiKeys & Methods<"account" | "balances" | "countRefused" | "limitStatus"> {
   const { ledger, assets } = context;
-  const keys = new StoredApiKeys({ ...context, environments: () => chain.keyEnvironments });
+  const checksums = new KeyChecksums({ ...context, sealing, masterSecrets });
+  const keys = new StoredApiKeys({ ...context, checksums, environment: () => chain.keyEnvironment() });
   return {
     createAccount: (account) => keys.createAccount(account),
     issueKey: (issue) => keys.issueKey(issue),

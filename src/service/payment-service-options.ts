@@ -154,6 +154,11 @@ export const paymentServiceOptions = optionsWith({
     })
     .readonly(),
   /**
+   * The environment of the keys that are accepted before the chain is known: `"live"` on mainnet, else `"test"`. `start()`
+   * compares it with the chain. Default: that of the database's chain; a new database accepts no key before its start.
+   */
+  environment: z.enum(["live", "test"]).optional(),
+  /**
    * The mints of USDC and USDT on this chain, of the Token program, with 6 decimals each: compared with the chain by
    * `start()`. Default: mainnet's.
    */

@@ -102,8 +102,8 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   const calls = new LedgerCallHistory(options.clock);
   const { observed, commits, ...context } = contextOf(options, { gate, storageGate, calls });
   const { storage, ledger, clock, assets } = context;
-  const { masterSecrets } = options;
-  const chain = new ChainBinding({ storage, ledger, masterSecrets });
+  const { masterSecrets, environment } = options;
+  const chain = new ChainBinding({ storage, ledger, masterSecrets, environment });
   const parts = new HostParts(clock, options.partDeadlineMs);
   const charts = chartsOf(options, context, { chain, gate, parts });
   const { routing, swapper } = charts;

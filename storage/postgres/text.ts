@@ -20,9 +20,14 @@ export function literal(value: SqlValue): string {
   return value.includes("\\") ? ` E${quoted.replaceAll("\\", "\\\\")}` : quoted;
 }
 
+/** Whether PostgreSQL can keep the value: no row has one that it cannot keep. */
+export function canKeep(value: unknown): boolean {
+  return typeof value !== "string" || !value.includes(NUL);
+}
+
 /** @throws TypeError for a text that PostgreSQL cannot keep. */
 export function assertText(value: string): void {
-  if (value.includes(NUL)) throw new TypeError("PostgreSQL keeps no text with a NUL character: remove it");
+  if (!canKeep(value)) throw new TypeError("PostgreSQL keeps no text with a NUL character: remove it");
 }
 
 /** Without a bound is as far as a bigint goes. */

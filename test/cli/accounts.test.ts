@@ -34,7 +34,8 @@ const authenticated = async (key: string, address: string | null = null): Promis
     clock: systemClock,
     random: systemRandom,
     log: silentLogger,
-    environments: () => ["live"],
+    environment: () => Promise.resolve("live"),
+    checksums: null,
   });
   try {
     return await keys.authenticate(`Bearer ${key}`, address);

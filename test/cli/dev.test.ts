@@ -35,7 +35,7 @@ describe("ready", () => {
     const line = home.dev.stdout();
     expect(line).toMatch(/^\{[^\n]*\}\n$/);
     const loopback = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string;
-    const key = expect.stringMatching(/^ps_test_[0-9a-f_]+$/) as string;
+    const key = expect.stringMatching(/^psk_test_[0-9a-f_]+$/) as string;
     const base58 = expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]+$/) as string;
     const wallet = { address: base58, secretKey: base58 };
     expect(JSON.parse(line)).toStrictEqual({
@@ -221,7 +221,7 @@ test("without --json it prints a page for people, without colours when nobody se
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatch(/^paystate dev is ready\n/);
   expect(stdout).toMatch(/^ {2}API +http:\/\/127\.0\.0\.1:\d+\/v1$/m);
-  expect(stdout.match(/^ {2}(free|pro|enterprise) +ps_test_/gm)).toHaveLength(3);
+  expect(stdout.match(/^ {2}(free|pro|enterprise) +psk_test_/gm)).toHaveLength(3);
   expect(stdout.match(/^ {2}secret key +\S+$/gm)).toHaveLength(3);
   // oxlint-disable-next-line eslint/no-control-regex -- the very character that must not be there
   expect(stdout).not.toMatch(/\u001b/);

@@ -10,7 +10,7 @@ const HINT = "Run `paystate --help` for what it takes.\n";
 const DEV_OPTIONS =
   "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --broadcast-delay-ms VALUE, --json, --debug";
 const COMMANDS =
-  "dev, listen, machines, explain, inspect, reconcile, accounts, keys, trigger, backup, migrate, doctor, schedules, ps, show, history, retry, drop, stop, remove, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, endpoint, audit, release, settle or recover";
+  "init, dev, listen, machines, explain, inspect, reconcile, accounts, keys, trigger, backup, migrate, doctor, schedules, ps, show, history, retry, drop, stop, remove, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, endpoint, audit, release, settle or recover";
 const EVENTS = "transaction.pending, transaction.confirmed, transaction.completed, transaction.failed";
 const MACHINES = "wallet-transfer or private-transfer or deposit-address or payment or webhook-delivery";
 
@@ -21,6 +21,11 @@ test.each(Object.keys(OPERATOR_COMMANDS))("`paystate %s` is a command", async (n
 test.each([
   ["", `expected a command: ${COMMANDS}`],
   ["pay", `there is no command "pay": expected ${COMMANDS}`],
+  [
+    "init shop src again",
+    '"shop": expected engine or payments; src: expected a new folder, or an empty one; init takes one folder, and no "again"',
+  ],
+  ["init engine --colour", "Unknown option '--colour': expected --debug"],
   ["dev now", 'dev takes no argument "now"'],
   ["dev --colour", `Unknown option '--colour': expected ${DEV_OPTIONS}`],
   ["dev --format mermaid", `Unknown option '--format': expected ${DEV_OPTIONS}`],

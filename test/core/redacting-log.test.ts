@@ -34,17 +34,22 @@ interface Planted {
   readonly canary: string;
 }
 
-const key = fc.tuple(fc.constantFrom("live", "test"), alphabet(HEX, 32), alphabet(HEX, 64), alphabet(HEX, 8));
+const key = fc.tuple(
+  fc.constantFrom("ps_live", "psk_live", "psk_test"),
+  alphabet(HEX, 32),
+  alphabet(HEX, 64),
+  alphabet(HEX, 8),
+);
 const word = alphabet(WORD, 20, 60);
 const host = alphabet("abcdefghijklmnopqrstuvwxyz", 5).map((name) => `${name}.example`);
 const planted: fc.Arbitrary<Planted> = fc.oneof(
-  key.map(([environment, id, secret, check]) => ({
-    text: `ps_${environment}_${id}_${secret}_${check}`,
+  key.map(([prefix, id, secret, check]) => ({
+    text: `${prefix}_${id}_${secret}_${check}`,
     canary: secret,
   })),
   // Cut short, as an error cuts what it quotes.
-  key.map(([environment, id, secret]) => ({
-    text: `ps_${environment}_${id}_${secret.slice(0, 40)}`,
+  key.map(([prefix, id, secret]) => ({
+    text: `${prefix}_${id}_${secret.slice(0, 40)}`,
     canary: secret.slice(0, 40),
   })),
   alphabet(`${WORD}+/`, 32).map((canary) => ({ text: `whsec_${canary}`, canary })),

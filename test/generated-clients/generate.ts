@@ -15,8 +15,7 @@ type Generate = (document: AnsweredDocument, folder: string) => Promise<void>;
 /** By the names of their tours. */
 export const GENERATORS: Readonly<Record<string, Generate>> = {
   "openapi-fetch": async (document, folder) => {
-    // Otherwise a request would have to say everything that has a default.
-    const nodes = await openapiTS(JSON.stringify(document), { defaultNonNullable: false });
+    const nodes = await openapiTS(JSON.stringify(document));
     writeFileSync(join(folder, "paths.ts"), astToString(nodes));
   },
   "hey-api": async (document, folder) => {

@@ -31,7 +31,7 @@ const TOLD_HEADER =
   /^(x-request-id|x-service|ratelimit|retry-after|location|www-authenticate|idempotent-replayed)/;
 /** What only a program that gives itself away says: paths, stacks, parsers, drivers, nodes, our own secrets. */
 const GIVEN_AWAY =
-  /\bat \S+ \(|node:internal|node_modules|\.ts:\d|\.js:\d|SQLITE|Kysely|Zod|ECONN|ENOTFOUND|http:\/\/local|JSON at position|Unexpected token|ps_test_[0-9a-f]{32}_/;
+  /\bat \S+ \(|node:internal|node_modules|\.ts:\d|\.js:\d|SQLITE|Kysely|Zod|ECONN|ENOTFOUND|http:\/\/local|JSON at position|Unexpected token|psk?_test_[0-9a-f]{32}_/;
 
 /** What is refused is not repeated at length. */
 const MAX_REFUSAL_LENGTH = 8_192;

@@ -89,7 +89,7 @@ export const CASES_OF_ANY: Readonly<Partial<Record<ErrorCode, ErrorCase>>> = {
     await send(asking, draft);
     return send(asking, { ...draft, body: `${draft.body ?? ""} ` });
   },
-  NOT_FOUND: (asking) => send(asking, lastId(asking, "a%20b")),
+  NOT_FOUND: (asking) => send(asking, lastId(asking, "a/b")),
   TRANSACTION_NOT_FOUND: (asking) => send(asking, lastId(asking, "tx_0", "transactionId")),
   QUOTE_NOT_FOUND: (asking) => send(asking, lastId(asking, "quote_0")),
   WEBHOOK_NOT_FOUND: (asking) => send(asking, lastId(asking, "wh_0", "webhookId")),

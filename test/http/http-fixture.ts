@@ -1,10 +1,11 @@
 /** The handler over a payment service on a real chain, with clients that hold keys. */
 import { type HttpHandlerOptions, createHttpHandler } from "../../src/http/create-http-handler.ts";
+import { StoredApiKeys } from "../../src/payments/accounts/api-keys.ts";
 import type { Caller, Scope } from "../../src/payments/accounts/caller.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import { serviceFixture, type PreparedSend, type ServiceFixture } from "../kit/service-fixture.ts";
 import type { OpenWay, Way } from "./ways.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger, systemRandom } from "../../src/runtime.ts";
 
 /** An error body. */
 export interface ErrorBody {
@@ -49,6 +50,8 @@ export interface HttpFixture extends ServiceFixture, OpenWay {
     readonly tier?: Caller["tier"];
     readonly caller?: Caller;
     readonly scopes?: readonly Scope[];
+    /** Its key was issued before keys had a checksum that tells made-up ones. */
+    readonly isIssuedBefore?: boolean;
   }): Promise<Client>;
   /** Sends without a key. */
   stranger(path: string, init?: RequestInit): Promise<Told>;
@@ -75,6 +78,14 @@ export async function httpFixture(
     ...handlerOptions,
   });
   const opened = await way.open(handler);
+  const keysBefore = new StoredApiKeys({
+    storage: fixture.storage,
+    clock,
+    random: systemRandom,
+    log: silentLogger,
+    environment: () => Promise.resolve(null),
+    checksums: null,
+  });
   const sender = fixture.wallet("sender", { lamports: 10_000_000_000n, usdc: 1_000_000_000n });
   const recipient = fixture.wallet("recipient");
 
@@ -84,10 +95,11 @@ export async function httpFixture(
     ...opened,
     way,
     stranger,
-    async client({ tier = "free", caller: known, scopes } = {}) {
+    async client({ tier = "free", caller: known, scopes, isIssuedBefore = false } = {}) {
       const caller = known ?? (await fixture.caller(tier));
       const { accountId } = caller;
-      const { key } = await service.issueKey({ accountId, environment: "test", ...(scopes && { scopes }) });
+      const issuing = isIssuedBefore ? keysBefore : service;
+      const { key } = await issuing.issueKey({ accountId, environment: "test", ...(scopes && { scopes }) });
       const authorization = `Bearer ${key}`;
       const request: Client["request"] = (path, init) => {
         const headers = new Headers(init.headers);

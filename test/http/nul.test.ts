@@ -35,9 +35,14 @@ describe.each(sharedDatabases)("on $name", ({ make }) => {
     const fixture = await httpFixture(way, { service: { storage: await database.open() } });
     try {
       const client = await fixture.client();
-      expect((await client.get("/v1/transactions/%00")).status).toBe(404);
-      expect((await client.get("/v1/quotes/%00")).status).toBe(404);
-      expect((await client.delete("/v1/webhooks/%00")).status).toBe(404);
+      for (const [code, told] of [
+        ["TRANSACTION_NOT_FOUND", await client.get("/v1/transactions/%00")],
+        ["TRANSACTION_NOT_FOUND", await client.delete("/v1/transactions/%00")],
+        ["QUOTE_NOT_FOUND", await client.get("/v1/quotes/%00")],
+        ["WEBHOOK_NOT_FOUND", await client.delete("/v1/webhooks/%00")],
+      ] as const) {
+        expect(told).toMatchObject({ status: 404, code });
+      }
     } finally {
       await fixture.close();
       await database.destroy();

@@ -69,8 +69,9 @@ describe.each(sampled([...WAYS, ...HOSTED_WAYS], "ways of requests"))("$name", (
       expect(missing).toMatchObject({ status: 404, code: "NOT_FOUND" });
       expect(missing.details["path"]).toBe(`${way.basePath}${path}`);
     }
-    for (const id of ["%00", "%F0%9F%92%B8", "a%2Fb", "%E0%A4%A", "a'%20OR%201=1"]) {
-      expect((await client.get(`/v1/transactions/${id}`)).status).toBe(404);
+    for (const id of ["%00", "%F0%9F%92%B8", "%2e%2e%2e", "%E0%A4%A", "a'%20OR%201=1", "x".repeat(10_000)]) {
+      const odd = await client.get(`/v1/transactions/${id}`);
+      expect([id, odd.status, odd.code]).toEqual([id, 404, "TRANSACTION_NOT_FOUND"]);
     }
     const unknown = await client.get("/v1/transactions/tx_0");
     expect(unknown).toMatchObject({ status: 404, code: "TRANSACTION_NOT_FOUND" });
@@ -148,9 +149,9 @@ describe.each(sampled([...WAYS, ...HOSTED_WAYS], "ways of requests"))("$name", (
       { path: "type", message: 'expected "send" or "swap" or "payroll"' },
       { path: "quoteId", message: "is empty" },
       { path: "mode", message: 'expected "wallet" or "private"' },
-      { path: "sender", message: "expected text" },
+      { path: "sender", message: 'expected a string, such as "1"' },
       { path: "recipients", message: "expected a list" },
-      { path: "signedTransaction", message: "expected text" },
+      { path: "signedTransaction", message: 'expected a string, such as "1"' },
     ]);
     const quote = await client.post("/v1/quotes", { slippageBps: 1.5, amount: "1", inputAsset: "SOL" });
     expect(quote.details["fields"]).toEqual([

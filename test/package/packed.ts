@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import Database from "better-sqlite3";
 import bs58 from "bs58";
-import { blockOf } from "../readme/page.ts";
-import { startProgram } from "../readme/programs.ts";
+import { blockOf, linksOf } from "../readme/page.ts";
+import { startProgram, type RunningProgram } from "../readme/programs.ts";
 import { sendSol } from "../readme/send-sol.ts";
 import { testBundles } from "./bundles.ts";
+import { testNewProjects } from "./new-projects.ts";
 import { attempt, bring, project, readJson, root, run, specifiers } from "./project.ts";
 
 /** What only some consumers have or want: an entry that is for everybody must load in their absence. */
@@ -147,13 +148,22 @@ test("an adapter of a stranger's own passes the contract that is in the tarball"
   assert.equal(run(process.execPath, "--input-type=module", "--eval", runner), "true\n");
 });
 
+test("each link of the README leads to a file of the package", () => {
+  const folder = join(project, "node_modules/paystate");
+  const links = linksOf("README.md").map((link) => link.split("#")[0] ?? "");
+  assert.deepEqual(
+    links.filter((path) => !existsSync(join(folder, path))),
+    [],
+  );
+});
+
 test("the command says how it is used", () => {
   assert.match(run(join(project, "node_modules/.bin/paystate"), "--help"), /paystate/);
 });
 
 test(
-  "the README's server takes a payment to its end over the chain of `paystate dev`",
-  { timeout: 30_000 },
+  "U5: the README's server takes a payment to its end over `paystate dev`, and a restart makes no second account",
+  { timeout: 60_000 },
   async () => {
     const options = ["--port", "0", "--rpc-port", "0", "--slot-ms", "20", "--data", "dev", "--json"];
     const dev = startProgram(join(project, "node_modules/.bin/paystate"), ["dev", ...options], {
@@ -172,17 +182,25 @@ test(
     // The port after the one that was free for `paystate dev`; should it be taken, the server says so and the test fails.
     const PORT = String(Number(new URL(baseUrl).port) + 1);
     const env = { RPC_URL: rpcUrl, MASTER_SECRET: "ab".repeat(32), PORT };
-    const server = startProgram(process.execPath, ["server.mjs"], { cwd: project, env });
+    const start = (): RunningProgram => startProgram(process.execPath, ["server.mjs"], { cwd: project, env });
+    const server = start();
     const [, url = ""] = await server.says(/listening on (\S+)/);
-    const [, key = ""] = await server.says(/key (\S+)/);
+    const [key = ""] = /ps_test_\S+/.exec(run("bash", "-c", blockOf("README.md", "sh key"))) ?? [];
     const transactionId = await sendSol(
       { url, key },
       { from: bs58.decode(alice.secretKey), to: bob.address },
     );
     await server.says(new RegExp(`${transactionId} transaction\\.completed`));
     assert.equal(await server.stop(), 0, server.output());
+
+    const again = start();
+    await again.says(/listening on/);
+    const listed = run("npx", "paystate", "accounts", "list", "--database", "payments.db", "--json");
+    assert.equal((JSON.parse(listed) as readonly unknown[]).length, 1);
+    assert.equal(await again.stop(), 0, again.output());
     assert.equal(await dev.stop(), 0, dev.output());
   },
 );
 
+testNewProjects();
 testBundles();

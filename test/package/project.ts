@@ -71,18 +71,27 @@ export function bring(folder: string, ...names: readonly string[]): void {
   }
 }
 
-before(() => {
-  run("npm", "pack", root, "--ignore-scripts", "--pack-destination", project, "--silent");
-  writeFileSync(join(project, "package.json"), '{ "name": "stranger", "private": true, "type": "module" }');
-  const quiet = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--silent"];
-  run("npm", "install", `./paystate-${manifest.version}.tgz`, ...quiet);
-  for (const name of BROUGHT) {
-    const place = join(project, "node_modules", name);
+/** The file that is published. */
+export const tarball = join(project, `paystate-${manifest.version}.tgz`);
+
+/** How npm installs here. */
+export const QUIET = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--silent"];
+
+/** Links packages of the repository into a folder, also in place of some dependency's own old copy. */
+export function link(folder: string, names: readonly string[]): void {
+  for (const name of names) {
+    const place = join(folder, "node_modules", name);
     mkdirSync(dirname(place), { recursive: true });
-    // Some dependency's own old copy may stand there; what a project brings itself takes its place.
     rmSync(place, { recursive: true, force: true });
     symlinkSync(join(root, "node_modules", name), place);
   }
+}
+
+before(() => {
+  run("npm", "pack", root, "--ignore-scripts", "--pack-destination", project, "--silent");
+  writeFileSync(join(project, "package.json"), '{ "name": "stranger", "private": true, "type": "module" }');
+  run("npm", "install", tarball, ...QUIET);
+  link(project, BROUGHT);
 });
 
 after(async () => {

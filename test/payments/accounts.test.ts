@@ -3,7 +3,10 @@ import { expect, test } from "vitest";
 import type { CommitAnswer } from "../../storage/storage.ts";
 import { sha256Hex } from "../../src/payments/ids.ts";
 import { KeyRefused, StoredApiKeys, type IssueKey } from "../../src/payments/accounts/api-keys.ts";
+import { KeyChecksums } from "../../src/payments/secrets/key-checksums.ts";
+import { createSecretBox } from "../../src/payments/secrets/secret-box.ts";
 import { silentLogger, systemRandom } from "../../src/runtime.ts";
+import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 
@@ -12,6 +15,8 @@ const DAY = 24 * HOUR;
 const REFUSED = { code: "INVALID_API_KEY", details: {} };
 
 async function keysOnMemory() {
+  const masterSecrets = [TEST_MASTER_SECRET];
+  const sealing = createSecretBox(masterSecrets, systemRandom);
   const storage = memoryStorage();
   const clock = virtualClock();
   let commits = 0;
@@ -33,7 +38,14 @@ async function keysOnMemory() {
     clock,
     random: systemRandom,
     log: silentLogger,
-    environments: () => ["test"],
+    environment: () => Promise.resolve("test"),
+    checksums: new KeyChecksums({
+      storage,
+      sealing,
+      masterSecrets,
+      random: systemRandom,
+      log: silentLogger,
+    }),
   });
   const { accountId } = await keys.createAccount({ name: "a", tier: "free" });
   return {
@@ -199,7 +211,7 @@ test("a key that is used while it is rotated is rotated all the same", async () 
   expect(await keys.listKeys(accountId)).toHaveLength(2);
 });
 
-test("a right id with a right checksum and another secret is refused as an unknown key", async () => {
+test("a right id with a checksum that anybody can compute and another secret is refused as an unknown key", async () => {
   const { keys, issue } = await keysOnMemory();
   const { keyId } = await issue();
   const body = `ps_test_${keyId}_${"0".repeat(64)}`;

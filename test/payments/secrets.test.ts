@@ -4,6 +4,7 @@ import { memoryStorage } from "../kit/storages.ts";
 import { silentLogger, systemRandom } from "../../src/runtime.ts";
 import { StoredApiKeys } from "../../src/payments/accounts/api-keys.ts";
 import { bindDatabase } from "../../src/payments/secrets/bind-database.ts";
+import { KeyChecksums } from "../../src/payments/secrets/key-checksums.ts";
 import { keepingOpened } from "../../src/payments/secrets/opened-secrets.ts";
 import { createSecretBox } from "../../src/payments/secrets/secret-box.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
@@ -12,15 +13,24 @@ const secretOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 const place = { table: "webhooks", row: "wh_1", owner: "acct_1" };
 
 describe("API keys", () => {
-  const make = (environments: readonly ("live" | "test")[] = ["test"]) => {
+  const make = () => {
     const storage = memoryStorage();
     const clock = virtualClock();
+    const masterSecrets = [{ version: 1, secret: secretOf(1) }];
+    const sealing = createSecretBox(masterSecrets, systemRandom);
     const keys = new StoredApiKeys({
       storage,
       clock,
       random: systemRandom,
       log: silentLogger,
-      environments: () => environments,
+      environment: () => Promise.resolve("test"),
+      checksums: new KeyChecksums({
+        storage,
+        sealing,
+        masterSecrets,
+        random: systemRandom,
+        log: silentLogger,
+      }),
     });
     return { storage, clock, keys };
   };
@@ -54,7 +64,7 @@ describe("API keys", () => {
     const altered = key.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
     const headers = [null, "", "Bearer", key, `Basic ${key}`, `Bearer ${altered}`, `Bearer ${key} `]
       .concat([revoked.key, expired.key, live.key].map((each) => `Bearer ${each}`))
-      .concat(`Bearer ${key.replace("ps_test", "ps_live")}`);
+      .concat(`Bearer ${key.replace("psk_test", "psk_live")}`);
     for (const header of headers) {
       await expect(keys.authenticate(header), String(header)).rejects.toMatchObject({
         code: "INVALID_API_KEY",

@@ -2,14 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path/posix";
 import { expect, test } from "vitest";
-import { PAGES, ROOT, textOf } from "./page.ts";
-
-/** A page without its code, where brackets are no links and hashes no headings. */
-function proseOf(page: string): string {
-  return textOf(page)
-    .replaceAll(/^```[\s\S]*?^```$/gm, "")
-    .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ""));
-}
+import { linksOf, PAGES, proseOf, ROOT } from "./page.ts";
 
 /** The anchors that GitHub gives the headings of a page. */
 function anchorsOf(page: string): ReadonlySet<string> {
@@ -22,14 +15,6 @@ function anchorsOf(page: string): ReadonlySet<string> {
         .replaceAll(" ", "-"),
     ),
   );
-}
-
-/** The relative links of a page, pictures included. */
-function linksOf(page: string): readonly string[] {
-  const prose = proseOf(page);
-  return [...prose.matchAll(/\]\(([^)\s]+)\)/g), ...prose.matchAll(/<img src="([^"]+)"/g)]
-    .map(([, target = ""]) => target)
-    .filter((target) => !/^[a-z]+:/.test(target));
 }
 
 /** Why a link of a page leads nowhere; null when it does not. */

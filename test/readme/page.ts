@@ -27,6 +27,21 @@ export function textOf(file: string): string {
   return readFileSync(`${ROOT}${file}`, "utf8");
 }
 
+/** A page without its code, where brackets are no links and hashes no headings. */
+export function proseOf(page: string): string {
+  return textOf(page)
+    .replaceAll(/^```[\s\S]*?^```$/gm, "")
+    .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ""));
+}
+
+/** The relative links of a page, pictures included. */
+export function linksOf(page: string): readonly string[] {
+  const prose = proseOf(page);
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g), ...prose.matchAll(/<img src="([^"]+)"/g)]
+    .map(([, target = ""]) => target)
+    .filter((target) => !/^[a-z]+:/.test(target));
+}
+
 /** The code blocks of a page whose fence is exactly this, such as "sh tour", in the order of the page. */
 export function blocksOf(file: string, fence: string): readonly string[] {
   return [...textOf(file).matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)]
@@ -41,21 +56,35 @@ export function blockOf(file: string, fence: string): string {
   return only;
 }
 
+/** A table of a page: its rows without the header, and the text before and behind them. */
+interface FoundTable {
+  readonly rows: readonly (readonly string[])[];
+  readonly before: string;
+  readonly behind: string;
+}
+
+/** The first table below the line of a page that begins with `mark`. Throws when there is none. */
+export function tableIn(page: string, mark: string): FoundTable {
+  const from = page.indexOf(`\n${mark}`);
+  const [table, header = "", body = ""] = /^(\|.*\n\|[ :|-]+\|\n)((?:\|.*\n)*)/m.exec(page.slice(from)) ?? [];
+  if (from < 0 || table === undefined) throw new Error(`expected a table below "${mark}"`);
+  const start = page.indexOf(table, from) + header.length;
+  const rows = body.split("\n").slice(0, -1);
+  return {
+    rows: rows.map((row) =>
+      row
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    ),
+    before: page.slice(0, start),
+    behind: page.slice(start + body.length),
+  };
+}
+
 /** The cells of the rows of the first table below the line of a page that begins with `mark`, without the header. */
 export function tableOf(file: string, mark: string): readonly (readonly string[])[] {
-  const page = textOf(file);
-  const lines = page.slice(page.indexOf(`\n${mark}`) + 1).split("\n");
-  const first = lines.findIndex((line) => line.startsWith("|"));
-  if (!page.includes(`\n${mark}`) || first < 0) {
-    throw new Error(`expected a table below "${mark}" in ${file}`);
-  }
-  const rows = lines.slice(first, first + lines.slice(first).findIndex((line) => !line.startsWith("|")));
-  return rows.slice(2).map((row) =>
-    row
-      .split("|")
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  );
+  return tableIn(textOf(file), mark).rows;
 }
 
 /** The words of a cell that are set as code. */

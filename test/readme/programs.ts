@@ -1,6 +1,7 @@
 /** Programs run as a reader runs them: each leads a process group, so that whatever it starts ends with it. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 
 /** A program with everything it started. */
 export interface RunningProgram {
@@ -80,4 +81,14 @@ function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   } catch {
     // It has just ended by itself.
   }
+}
+
+/** A port that nobody listens on at this moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
 }

@@ -3,8 +3,6 @@ import { randomBytes } from "node:crypto";
 import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Server } from "node:http";
-import { createServer, type AddressInfo } from "node:net";
-import { once } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -13,12 +11,13 @@ import { systemClock, type Table } from "paystate/engine";
 import { createLocalChain } from "paystate/local";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import type { PaymentClient } from "paystate/client";
+import { runCommand } from "../../src/cli/commands.ts";
 import { signatureHeaders } from "../../src/payments/webhooks/sending/signature.ts";
 import { QUICK } from "../kit/thorough.ts";
 import { clientWorld } from "../client/client-world.ts";
 import { exportedValues } from "./examples.ts";
 import { blockOf, ROOT } from "./page.ts";
-import { endPrograms, startProgram, type RunningProgram } from "./programs.ts";
+import { endPrograms, freePort, startProgram, type RunningProgram } from "./programs.ts";
 import { sendSol } from "./send-sol.ts";
 import { removeScratchFolder, makeScratchFolder } from "./scratch-folder.ts";
 
@@ -61,15 +60,6 @@ afterAll(async () => {
 
 function run(name: Name, env: Readonly<Record<string, string>> = {}): RunningProgram {
   return startProgram(process.execPath, ["--import", "tsx", `${name}.ts`], { cwd: folder, env });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 // The compiler takes longer than all the programs together: CI has it.
@@ -146,19 +136,24 @@ test("the credit check of the first page is an example, under 40 lines", () => {
   expect(page.trim().split("\n").length).toBeLessThan(40);
 });
 
-test("the embedded service takes a payment to its end, and ends on SIGTERM", async () => {
+test("the embedded service takes a payment to its end with a key of the command, and ends on SIGTERM", async () => {
   const chain = await createLocalChain({ clock: systemClock, slotMs: 20 });
   try {
     const rpc = await chain.listen({ port: 0, host: "127.0.0.1" });
     const alice = chain.createWallet("alice", { lamports: 5_000_000_000n });
     const bob = chain.createWallet("bob", { lamports: 1_000_000_000n });
-    const service = run("embed", {
-      RPC_URL: rpc.url,
-      MASTER_SECRET: randomBytes(32).toString("hex"),
-      PORT: String(await freePort()),
-    });
+    const MASTER_SECRET = randomBytes(32).toString("hex");
+    const env = { RPC_URL: rpc.url, MASTER_SECRET, PORT: String(await freePort()) };
+    const service = run("embed", env);
     const [, url = ""] = await service.says(/listening on (\S+)/);
-    const [, key = ""] = await service.says(/key (\S+)/);
+    const { accountId } = await onDatabase<{ accountId: string }>(
+      "accounts",
+      "create",
+      "a",
+      "--tier",
+      "free",
+    );
+    const { key } = await onDatabase<{ key: string }>("keys", "create", accountId);
     const transactionId = await sendSol({ url, key }, { from: alice.secretKey, to: bob.address });
     await service.says(new RegExp(`${transactionId} transaction\\.completed`));
     expect(await service.stop(), service.output()).toBe(0);
@@ -166,6 +161,15 @@ test("the embedded service takes a payment to its end, and ends on SIGTERM", asy
     await chain.close();
   }
 });
+
+/** What a command says of the file of the embedded service. */
+async function onDatabase<Said>(...args: readonly string[]): Promise<Said> {
+  let said = "";
+  await runCommand([...args, "--database", join(folder, "payments.db"), "--json"], (text) => {
+    said += text;
+  });
+  return JSON.parse(said) as Said;
+}
 
 test("the client's program pays an order once, however often it is run", async () => {
   const { pay } = (await import(join(folder, "client.ts"))) as {

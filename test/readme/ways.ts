@@ -1,4 +1,4 @@
-/** The files that one payment runs, counted by V8: `npm run rooms -- --way send`, and `--way payroll` for a private one. */
+/** The files that one payment runs, counted by V8: `npm run way -- send`, and `payroll` for a private one. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { tmpdir } from "node:os";
@@ -52,8 +52,8 @@ async function payroll({ wallet, post, deposit, settle, expectCompleted }: WayWo
 const WAYS = { send, payroll } satisfies Readonly<Record<string, (world: WayWorld) => Promise<void>>>;
 
 /** Prints how many files the way runs, and which. Loading a file does not count, nor does the service's start. */
-export async function printWay(name: string): Promise<void> {
-  if (!Object.hasOwn(WAYS, name)) throw new Error(`--way: expected ${Object.keys(WAYS).join(" or ")}`);
+async function printWay(name: string): Promise<void> {
+  if (!Object.hasOwn(WAYS, name)) throw new Error(`expected ${Object.keys(WAYS).join(" or ")}`);
   const folder = mkdtempSync(join(tmpdir(), "paystate-way-"));
   const storage = await sqliteStorage(join(folder, "way.db"));
   const fixture = await privateFixture({ storage });
@@ -106,3 +106,5 @@ async function filesRunBy(
   const paths = ran.map(({ url }) => url.replace(`file://${ROOT}`, "").replace(/\?.*$/, ""));
   return [...new Set(paths)].filter((path) => COUNTED.test(path)).toSorted();
 }
+
+await printWay(process.argv[2] ?? "");

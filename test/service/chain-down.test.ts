@@ -424,6 +424,39 @@ describe("E14: another chain answers later", () => {
     await late.stop();
   });
 
+  test("U13: a key of the wrong environment is refused before start(), and no key is taken while nothing tells which is wrong", async ({
+    world,
+  }) => {
+    const storage = memoryStorage();
+    const before = world.another({ storage });
+    const { accountId } = await before.createAccount({ name: "early", tier: "free" });
+    const issued = async (environment: "live" | "test"): Promise<string> =>
+      (await before.issueKey({ accountId, environment })).key;
+    const [live, forTests] = [await issued("live"), await issued("test")];
+    const accepted = (service: PaymentService): Promise<boolean[]> =>
+      Promise.all(
+        [live, forTests].map((key) =>
+          service.authenticate(`Bearer ${key}`).then(
+            () => true,
+            () => false,
+          ),
+        ),
+      );
+    expect(await accepted(before)).toEqual([false, false]);
+    const named = world.another({ storage, environment: "test" });
+    expect(await accepted(named)).toEqual([false, true]);
+    expect([before, named].map(({ inspected }) => inspected.isProduction())).toEqual([true, false]);
+    const mistaken = world.another({ storage, environment: "live" });
+    await expect(mistaken.start()).rejects.toThrow(
+      /^environment: the ledger answers for another chain than mainnet, whose keys are "test"$/,
+    );
+    await before.start();
+    expect(await accepted(before)).toEqual([false, true]);
+    // The database tells the next process, before its start.
+    expect(await accepted(world.another({ storage }))).toEqual([false, true]);
+    await before.stop();
+  });
+
   test("a test key does not open a database of mainnet while its chain is silent", async ({ world }) => {
     const storage = memoryStorage();
     await storage.commit([

@@ -2,7 +2,6 @@
 import { ERRORS } from "../../error-table.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { bodyUse, type Endpoint, type KeyedEndpoint } from "./endpoint.ts";
-import { parameterNames, pathParameter } from "./path-parameters.ts";
 
 /** The errors of an endpoint without duplicates, in the order of the table. */
 export function errorsOf(endpoint: Endpoint): readonly ErrorCode[] {
@@ -20,7 +19,7 @@ function keyedErrors(endpoint: KeyedEndpoint): readonly ErrorCode[] {
   if (bodyUse(endpoint) !== "unread") {
     codes.push("VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE");
   }
-  const isId = (name: string): boolean => pathParameter(name).characters !== undefined;
-  if (parameterNames(endpoint.path).some(isId)) codes.push("NOT_FOUND");
+  // An id with a slash is another path.
+  if (endpoint.path.includes("{")) codes.push("NOT_FOUND");
   return codes;
 }

@@ -4,15 +4,7 @@
 interface PathParameter {
   readonly description: string;
   readonly example: string;
-  /**
-   * The allowed characters; a path with other characters in this place leads nowhere. Absent when the service itself
-   * checks the value.
-   */
-  readonly characters?: string;
 }
-
-/** Characters of our ids and of other words: a path with other characters names nothing and is not looked up. */
-const ID = "[A-Za-z0-9_-]+";
 
 /** Every variable part there is. */
 const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
@@ -23,22 +15,18 @@ const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   quoteId: {
     description: "The quote's id.",
     example: "quote_019abc0f7e0066d6a1c4a86b6f30b1d2",
-    characters: ID,
   },
   transactionId: {
     description: "The transaction's id.",
     example: "tx_019abc0f8a3c4c1f9d02f4be9a17c3e5",
-    characters: ID,
   },
   webhookId: {
     description: "The webhook's id.",
     example: "wh_019abc0f91b871d58f3ee2a7c05d64b9",
-    characters: ID,
   },
   deliveryId: {
     description: "The delivery's id.",
     example: "dlv_019abc0f99447be2a66d0c2f8e1ab370",
-    characters: ID,
   },
 };
 

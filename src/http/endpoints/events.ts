@@ -5,18 +5,11 @@ import type { Page } from "../../payments/page.ts";
 import { sampleNotice } from "../../payments/webhooks/sample-notice.ts";
 import { EVENT_ID, SETTLED_AT, SETTLED_SECONDS, TRANSACTION_ID } from "../contract/examples.ts";
 import { named, amount, pageOf, text, time } from "../contract/schemas.ts";
-import { eventsQuery } from "../../payments/requests.ts";
+import { eventsQuery, noticeEvent } from "../../payments/requests.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
 
-const EVENTS = [
-  "transaction.pending",
-  "transaction.confirmed",
-  "transaction.completed",
-  "transaction.failed",
-] as const satisfies readonly EventBody["event"][];
-
 /** The name of an event. */
-export const eventName = named("EventName", z.enum(EVENTS)) satisfies z.ZodType<EventBody["event"]>;
+export const eventName = named("EventName", noticeEvent) satisfies z.ZodType<EventBody["event"]>;
 
 const recipient = named(
   "NoticeRecipient",

@@ -121,9 +121,7 @@ function parametersOf(endpoint: Endpoint): readonly Json[] {
 }
 
 function pathParameterOf(name: string): Json {
-  const { description, example, characters } = pathParameter(name);
-  const schema = { type: "string", ...(characters === undefined ? {} : { pattern: `^${characters}$` }) };
-  return { name, in: "path", required: true, description, schema, example };
+  return { name, in: "path", required: true, ...pathParameter(name), schema: { type: "string" } };
 }
 
 /** Fields of the schema become optional parameters. */

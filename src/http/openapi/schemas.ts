@@ -38,7 +38,13 @@ export function schemaComponents(codes: readonly ErrorCode[]): Json {
   const registry = z.registry<{ readonly id: string }>();
   for (const [schema, id] of namedSchemas()) registry.add(schema, { id });
   for (const code of codes) registry.add(errorSchema(code), { id: errorName(code) });
-  const { schemas } = z.toJSONSchema(registry, { ...AS_TAKEN, uri: (id) => `#/components/schemas/${id}` });
+  const { schemas } = z.toJSONSchema(registry, {
+    ...AS_TAKEN,
+    uri: (id) => `#/components/schemas/${id}`,
+    override: ({ jsonSchema }) => {
+      tellDefault(jsonSchema);
+    },
+  });
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, plain(schema)]));
 }
 
@@ -53,6 +59,14 @@ function errorSchema(code: ErrorCode): z.ZodType {
       }),
     })
     .describe(ERRORS[code].message);
+}
+
+/** Says the default in words: where a body declares one, generators of clients have each request name the field. */
+function tellDefault(schema: z.core.JSONSchema.BaseSchema): void {
+  if (schema.default === undefined) return;
+  const told = `Default \`${JSON.stringify(schema.default)}\`.`;
+  schema.description = [schema.description, told].filter((part) => part !== undefined).join(" ");
+  delete schema.default;
 }
 
 /** OpenAPI 3.1 has the dialect of JSON Schema by itself, and components have their names. */

@@ -10,7 +10,8 @@ import type { Json } from "./schemas.ts";
 
 type EventName = z.output<typeof eventName>;
 
-const MEANINGS: Readonly<Record<EventName, string>> = {
+/** What each event tells. */
+export const MEANINGS: Readonly<Record<EventName, string>> = {
   "transaction.pending":
     "The transaction was submitted to the network (wallet mode) or accepted (private mode).",
   "transaction.confirmed": "The transaction is confirmed on the chain.",

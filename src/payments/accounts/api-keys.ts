@@ -1,4 +1,4 @@
-/** API keys: `ps_live_<id>_<secret>_<checksum>`, shown once, stored hashed, compared in constant time. */
+/** API keys: shown once, stored hashed, compared in constant time. */
 import { commitOne } from "../../../storage/decided.ts";
 import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
@@ -8,10 +8,14 @@ import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
 import { checkOptions, InvalidOptions, optionsWith } from "../../options.ts";
 import type { Clock, Logger, Random } from "../../runtime.ts";
+import type { KeyChecksums } from "../secrets/key-checksums.ts";
 import { SCOPES, type Caller, type Scope } from "./caller.ts";
 import { newId, sha256Hex } from "../ids.ts";
 import { shownWords } from "../shown-words.ts";
+import { MAINNET_GENESIS } from "../assets/assets.ts";
+import { isMadeUp, readKey, writeKey } from "./key-text.ts";
 import { LastUseWriter } from "./last-use.ts";
+import { RevokedKeyCache } from "./revoked-key-cache.ts";
 
 /** `live` keys move real money and are refused off mainnet; `test` keys are refused on it. */
 export type KeyEnvironment = "live" | "test";
@@ -109,11 +113,8 @@ export class KeyRefused extends Error {
   override readonly name = "KeyRefused";
 }
 
-// The scheme is no secret and has no case (RFC 9110); everything after it has.
-const KEY_SHAPE = /^[Bb][Ee][Aa][Rr][Ee][Rr] ps_(live|test)_([0-9a-f]{32})_([0-9a-f]{64})_([0-9a-f]{8})$/;
 const SECRET_BYTES = 32;
 const KEY_ID_BYTES = 16;
-const CHECKSUM_LENGTH = 8;
 
 const MAX_ADDRESSES = 100;
 const DAY_MS = 86_400_000;
@@ -127,9 +128,12 @@ interface ApiKeyParts {
   readonly random: Random;
   readonly log: Logger;
   /**
-   * The accepted key environments of this chain; asked at each use, because the chain is known only after the start.
+   * The accepted environment of keys; asked at each use, because the chain may be known only after the start. Null: no key
+   * is accepted yet.
    */
-  readonly environments: () => readonly KeyEnvironment[];
+  readonly environment: () => Promise<KeyEnvironment | null>;
+  /** Null without master secrets: keys are issued with the checksum that anybody can compute. */
+  readonly checksums: KeyChecksums | null;
 }
 
 /** A key before it is stored. */
@@ -142,9 +146,11 @@ type NewKey = Pick<
 export class StoredApiKeys implements ApiKeys {
   readonly #parts: ApiKeyParts;
   readonly #lastUse: LastUseWriter;
+  readonly #revoked: RevokedKeyCache;
 
   constructor(parts: ApiKeyParts) {
     this.#parts = parts;
+    this.#revoked = new RevokedKeyCache(parts.clock);
     this.#lastUse = new LastUseWriter(parts);
   }
 
@@ -161,7 +167,7 @@ export class StoredApiKeys implements ApiKeys {
     const { accountId, environment, scopes = SCOPES, allowedAddresses = null, expiresAt = null } = issue;
     const problems = [...scopeProblems(scopes), ...addressProblems(allowedAddresses)];
     if (problems.length > 0) throw new InvalidOptions("issueKey", problems);
-    const { record, issued } = this.#newKey({
+    const { record, issued } = await this.#newKey({
       accountId,
       environment,
       scopes,
@@ -197,7 +203,7 @@ export class StoredApiKeys implements ApiKeys {
     if (previous === null) throw new KeyRefused(`there is no key ${keyId}`);
     const { accountId, environment, scopes, allowedAddresses, createdAt, expiresAt } = previous;
     if (hasEnded(previous, now)) throw new KeyRefused(`the key ${keyId} has ended: issue a new one`);
-    const { record, issued } = this.#newKey({
+    const { record, issued } = await this.#newKey({
       accountId,
       environment,
       scopes,
@@ -226,17 +232,19 @@ export class StoredApiKeys implements ApiKeys {
   }
 
   async authenticate(authorization: string | null, address: string | null = null): Promise<Caller> {
-    const match = KEY_SHAPE.exec(authorization ?? "");
-    const [, environment = "", id = "", secret = "", check = ""] = match ?? [];
-    // The checksum tells a typo from an attack without a look at the database.
-    if (match === null || check !== checksum(environment, id, secret)) throw refused();
-    const found = await this.#parts.storage.apiKey(id);
+    const given = readKey(authorization);
+    if (given === null || (await isMadeUp(given, this.#parts.checksums))) throw refused();
+    const secretHash = sha256Hex(given.secret);
+    if (this.#revoked.has(secretHash)) throw refused();
+    const found = await this.#parts.storage.apiKey(given.id);
     if (found === null) throw refused();
     const { key, account } = found;
+    const isRight = timingSafeEqual(Buffer.from(secretHash, "hex"), Buffer.from(key.secretHash, "hex"));
+    if (isRight && key.revokedAt !== null) this.#revoked.add(secretHash);
     const isValid =
-      timingSafeEqual(Buffer.from(sha256Hex(secret), "hex"), Buffer.from(key.secretHash, "hex")) &&
-      key.environment === environment &&
-      this.#parts.environments().includes(key.environment) &&
+      isRight &&
+      key.environment === given.environment &&
+      key.environment === (await this.#parts.environment()) &&
       !hasEnded(key, this.#parts.clock.now()) &&
       isAllowedFrom(key, address);
     if (!isValid) throw refused();
@@ -244,7 +252,7 @@ export class StoredApiKeys implements ApiKeys {
     return { accountId: account.id, tier: account.tier, scopes: key.scopes as readonly Scope[] };
   }
 
-  #newKey(key: NewKey): { readonly record: ApiKeyRecord; readonly issued: IssuedKey } {
+  async #newKey(key: NewKey): Promise<{ readonly record: ApiKeyRecord; readonly issued: IssuedKey }> {
     const { environment } = key;
     const id = this.#randomHex(KEY_ID_BYTES);
     const secret = this.#randomHex(SECRET_BYTES);
@@ -259,7 +267,7 @@ export class StoredApiKeys implements ApiKeys {
         revokedAt: null,
         lastUsedAt: null,
       },
-      issued: { keyId: id, key: `ps_${environment}_${id}_${secret}_${checksum(environment, id, secret)}` },
+      issued: { keyId: id, key: await writeKey({ environment, id, secret }, this.#parts.checksums) },
     };
   }
 
@@ -271,6 +279,11 @@ export class StoredApiKeys implements ApiKeys {
     const result = await commitOne(this.#parts.storage, { writes: [write] });
     if (!result.ok) throw new Error("a random id was taken; the random source does not work");
   }
+}
+
+/** Live keys belong to mainnet and test keys to every other chain. */
+export function environmentOf(genesisHash: string): KeyEnvironment {
+  return genesisHash === MAINNET_GENESIS ? "live" : "test";
 }
 
 function scopeProblems(scopes: readonly string[]): readonly string[] {
@@ -307,8 +320,4 @@ function isAllowedFrom({ allowedAddresses }: ApiKeyRecord, address: string | nul
 
 function refused(): PaymentError {
   return new PaymentError("INVALID_API_KEY", {});
-}
-
-function checksum(environment: string, id: string, secret: string): string {
-  return sha256Hex(`ps_${environment}_${id}_${secret}`).slice(0, CHECKSUM_LENGTH);
 }

@@ -30,7 +30,7 @@ export async function bindDatabase(
   genesisHash: string,
   masterSecrets: readonly MasterSecret[],
 ): Promise<void> {
-  const bound = await bind(storage, "genesisHash", genesisHash);
+  const bound = await bindFact(storage, "genesisHash", genesisHash);
   if (bound !== genesisHash) throw otherChain(bound, genesisHash);
   await bindSecrets(storage, masterSecrets);
 }
@@ -46,7 +46,7 @@ export async function bindSecrets(
   for (const master of masterSecrets) {
     const { version } = master;
     const check = checkValue(master);
-    if ((await bind(storage, factOf(version), check)) !== check) {
+    if ((await bindFact(storage, factOf(version), check)) !== check) {
       throw new StartRefused(
         `masterSecrets: version ${version} is not the secret this database was written with: ` +
           "restore it, or add the new one under a new version",
@@ -94,7 +94,7 @@ function checkValue({ version, secret }: MasterSecret): string {
 }
 
 /** The stored value of a fact; stores the given value when the fact has none. */
-async function bind(storage: PaymentStorage, id: string, value: string): Promise<string> {
+export async function bindFact(storage: PaymentStorage, id: string, value: string): Promise<string> {
   const known = await storage.fact(id);
   if (known !== null) return known;
   const result = await commitOne(storage, { writes: [{ table: "facts", insert: { id, value } }] });

@@ -913,7 +913,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "N11: an address is looked at for names so often and no more",
     file: "src/payments/private/deposit-names.ts",
-    text: "last === undefined || this.#lookedFor.get(address) === last",
+    text: "last === undefined || this.#lookedFor.get(address)?.last === last",
     replacement: "last === undefined",
     tests: ["payments/private/deposit-names.test.ts"],
   },

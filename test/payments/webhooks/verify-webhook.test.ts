@@ -45,6 +45,11 @@ test("a webhook as the service signs it gives its notice, whatever form headers 
   }
 });
 
+test("the id of a notice is that of the header, whatever the body says", async () => {
+  const body = JSON.stringify({ ...(JSON.parse(BODY) as object), id: "evt_of_the_body" });
+  expect(await verifyWebhook(body, signed(SECRET, body), SECRET, at(0))).toHaveProperty("id", "evt_1");
+});
+
 test("any secret verifies: of any Unicode, with and without the prefix, beside another one, while it is replaced", async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: anyCharacter, minLength: 1 }), async (secret) => {

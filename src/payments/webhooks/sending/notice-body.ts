@@ -1,15 +1,7 @@
 /** The JSON body of a notice, as receivers get it. Serialised once, then sent byte for byte on every attempt. */
+import type { NoticeEvent } from "../../../../machines/notice-events.ts";
 
-/** The events a webhook may subscribe to, in the order a transaction goes through them. */
-export const NOTICE_EVENTS = [
-  "transaction.pending",
-  "transaction.confirmed",
-  "transaction.completed",
-  "transaction.failed",
-] as const;
-
-/** The name of a notice's event. */
-export type NoticeEvent = (typeof NOTICE_EVENTS)[number];
+export { NOTICE_EVENTS, type NoticeEvent } from "../../../../machines/notice-events.ts";
 
 /** A recipient, as the notice shows it. */
 export interface NoticeRecipient {

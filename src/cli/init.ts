@@ -1,0 +1,68 @@
+/** `paystate init`: writes a project that runs, from templates that a clone has among its examples. */
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { type Print, UsageError } from "./command.ts";
+import { readArguments } from "./read-arguments.ts";
+
+/** What a project can be about. */
+const KINDS = ["engine", "payments"];
+
+/** The build has put the templates beside the command. */
+const PLACES = ["templates", "../../examples/init/templates"];
+
+/** Ends the names of template files that tools would otherwise take for settings of their own. */
+const SUFFIX = ".template";
+
+const MANIFEST = "package.json";
+/** npm takes no longer name. */
+const MAX_NAME = 214;
+
+/** `paystate init [engine|payments] [FOLDER]`. */
+export async function init(args: readonly string[], print: Print): Promise<void> {
+  const { positionals } = readArguments(args, { debug: { type: "boolean", default: false } });
+  const [kind = "engine", folder = `paystate-${kind}`, ...more] = positionals;
+  const faults = [
+    ...(KINDS.includes(kind) ? [] : [`"${kind}": expected ${KINDS.join(" or ")}`]),
+    ...(canBeFilled(folder) ? [] : [`${folder}: expected a new folder, or an empty one`]),
+    ...more.map((argument) => `init takes one folder, and no "${argument}"`),
+  ];
+  if (faults.length > 0) throw new UsageError(faults.join("; "));
+  mkdirSync(folder, { recursive: true });
+  for (const part of ["both", kind]) copyTemplate(part, folder);
+  const manifest = join(folder, MANIFEST);
+  writeFileSync(manifest, readFileSync(manifest, "utf8").replace('"NAME"', JSON.stringify(nameOf(folder))));
+  const place = /^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder);
+  print(`A project is in ${folder}. Next:\n\n  cd ${place}\n  npm install\n  npm start`);
+}
+
+function canBeFilled(folder: string): boolean {
+  if (!existsSync(folder)) return true;
+  return statSync(folder).isDirectory() && readdirSync(folder).length === 0;
+}
+
+function copyTemplate(part: string, folder: string): void {
+  const place = PLACES.map((path) => join(import.meta.dirname, path, part)).find((path) => existsSync(path));
+  if (place === undefined) throw new Error("the package is damaged, it has no templates: install it again");
+  for (const file of readdirSync(place)) {
+    const name = file.endsWith(SUFFIX) ? file.slice(0, -SUFFIX.length) : file;
+    copyFileSync(join(place, file), join(folder, name), constants.COPYFILE_EXCL);
+  }
+}
+
+/** A name that npm takes, made of the folder's. */
+function nameOf(folder: string): string {
+  const name = basename(resolve(folder))
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, "-")
+    .replaceAll(/^[._-]+|[._-]+$/g, "");
+  return name.slice(0, MAX_NAME) || "paystate-project";
+}

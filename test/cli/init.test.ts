@@ -1,0 +1,55 @@
+/** The projects that `paystate init` writes; test/package installs and runs them. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { runCommand } from "../../src/cli/commands.ts";
+import { ROOT } from "../readme/page.ts";
+import { wrongCall } from "./wrong-call.ts";
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+const manifestIn = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+
+let parent = "";
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), "paystate-init-"));
+});
+afterEach(() => rmSync(parent, { recursive: true }));
+
+test("prints the next three commands, and names the package by its folder", async () => {
+  const folder = join(parent, "My Shop!");
+  const printed: string[] = [];
+  await runCommand(["init", "payments", folder], (text) => void printed.push(text));
+  expect(printed.join("\n").split("\n").slice(-3)).toEqual([
+    `  cd "${folder}"`,
+    "  npm install",
+    "  npm start",
+  ]);
+  expect(manifestIn(folder).name).toBe("my-shop");
+  expect(readdirSync(folder)).toContain(".gitignore");
+});
+
+test.each(["engine", "payments"])("%s takes what the tests of the package take", async (kind) => {
+  const folder = join(parent, kind);
+  await runCommand(["init", kind, folder], () => undefined);
+  const made = manifestIn(folder);
+  const ours = manifestIn(ROOT);
+  const known = { ...ours.dependencies, ...ours.devDependencies, paystate: `^${ours.version}` };
+  expect(known).toMatchObject({ ...made.dependencies, ...made.devDependencies });
+});
+
+test("a folder that holds something is refused, and left as it is", async () => {
+  writeFileSync(join(parent, "package.json"), "mine");
+  expect(await wrongCall(["init", "engine", parent])).toBe(
+    `${parent}: expected a new folder, or an empty one`,
+  );
+  expect(readdirSync(parent)).toEqual(["package.json"]);
+  expect(readFileSync(join(parent, "package.json"), "utf8")).toBe("mine");
+});
