@@ -34,9 +34,9 @@ export class Orders {
   }
 
   async find(id: string): Promise<(Order & { readonly state: string }) | null> {
-    const found = await this.#engine.read(id);
+    const found = await this.#engine.read(this.#orders, id);
     if (found === null) return null;
-    return { ...(found.context as unknown as Order), state: String(found.value) };
+    return { ...found.context, state: found.value };
   }
 
   /** Whether the order takes the event in its present state. It is committed by then. */

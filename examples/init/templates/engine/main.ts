@@ -16,9 +16,9 @@ const storage = await sqliteStorage("data/orders.db");
 const engine = createEngine({ storage, workflows: [orders], leaseMs: 1_000 });
 
 const { ok } = await engine.start(orders, { id, input: { card: "4242", patienceMs: 10_000 } });
-console.log(`${id} ${ok ? "begins" : "goes on"}: ${String((await engine.read(id))?.value)}`);
+console.log(`${id} ${ok ? "begins" : "goes on"}: ${(await engine.read(orders, id))?.value}`);
 engine.run();
-const { value, context } = await engine.waitFor(id, "final");
-console.log(`${id} has ended: ${String(value)}, ${String(context["receipt"])}`);
+const { value, context } = await engine.waitFor(orders, id, "final");
+console.log(`${id} has ended: ${value}, ${context.receipt}`);
 await engine.stop();
 await storage.close();

@@ -14,7 +14,7 @@ async function world() {
   const engine = createEngine({ storage, workflows: [orders], clock });
   engine.run();
   await engine.start(orders, { id: "o-1", input: { card: "4242", patienceMs: DAY_MS } });
-  await engine.waitFor("o-1", { state: "waiting" });
+  await engine.waitFor(orders, "o-1", { state: "waiting" });
   const pass = (ms: number) => passTime({ clock, engine, storage, workflows: [orders] }, clock.now() + ms);
   return { engine, pass };
 }
@@ -22,9 +22,9 @@ async function world() {
 test("an order is sent when its day is over", async () => {
   const { engine, pass } = await world();
   await pass(DAY_MS - 1);
-  assert.equal((await engine.read("o-1"))?.value, "waiting");
+  assert.equal((await engine.read(orders, "o-1"))?.value, "waiting");
   await pass(1);
-  assert.equal((await engine.read("o-1"))?.value, "sent");
+  assert.equal((await engine.read(orders, "o-1"))?.value, "sent");
   await engine.stop();
 });
 
@@ -32,6 +32,6 @@ test("a customer may cancel until then", async () => {
   const { engine, pass } = await world();
   await engine.send(orders, "o-1", { type: "CANCEL" });
   await pass(DAY_MS);
-  assert.equal((await engine.read("o-1"))?.value, "cancelled");
+  assert.equal((await engine.read(orders, "o-1"))?.value, "cancelled");
   await engine.stop();
 });
