@@ -62,7 +62,7 @@ export default {
       "^src/engine/",
       "^src/(runtime|clock-trust|options|duration|redacting-log|diagnostics|thrown)\\.ts$",
       "^storage/(storage|table|decided|storage-unusable|with-tables|task-queues)\\.ts$",
-      npm("xstate", "p-retry", "zod", "devalue"),
+      npm("xstate", "p-retry", "zod", "devalue", "croner"),
     ),
     {
       name: "charts-stand-behind-a-port",

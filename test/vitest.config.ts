@@ -29,7 +29,7 @@ const WITH_PROCESSES = [
 const EXPLORATIONS = [
   "test/simulation/*.test.ts",
   "test/protocol/{model,on-chain}.test.ts",
-  "test/engine/{chart-oracle,crowded-migrations,migrating-lives,random-charts}.test.ts",
+  "test/engine/{chart-oracle,crowded-migrations,migrating-lives,random-charts,schedule-years}.test.ts",
   "test/http/mutated-requests.test.ts",
   "test/local/garbage.test.ts",
   "test/payments/moving.test.ts",

@@ -53,6 +53,7 @@ const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ["backup", async () => backup],
   ["migrate", async () => migrate],
   ["doctor", async () => (await import("./commands/doctor.ts")).doctor],
+  ["schedules", async () => (await import("./schedules.ts")).schedules],
   ...INSTANCE_COMMANDS.map((name): [string, Load] => [name, () => instanceCommand(name)]),
   ...OPERATOR_COMMANDS.map((name): [string, Load] => [name, () => operatorCommand(name)]),
 ]);

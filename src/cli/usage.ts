@@ -146,4 +146,8 @@ paystate remove ID
     Never does what was set aside of an instance; ends it with its children, by a process that has its chart; removes one
     that has ended, with its history. Instances of the payment service are left to the operator's room.
 
+paystate schedules [list]
+paystate schedules pause|resume|trigger ID
+    Lists what is started by time; starts nothing of one by time, or does again; starts a run of one now.
+
 paystate --help`;

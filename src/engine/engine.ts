@@ -18,6 +18,10 @@ import { workflowReads, type WorkflowReads } from "./reading/workflow-reads.ts";
 import { ranTasks } from "./ran-tasks.ts";
 import { WorkflowRegistry } from "./workflow-registry.ts";
 import { InstanceRetentionLoop, type RetentionStatus } from "./retention/retention.ts";
+import type { ScheduleDefinition } from "./schedules/define-schedule.ts";
+import type { ScheduleCommands } from "./schedules/schedule-commands.ts";
+import { Schedules } from "./schedules/schedules.ts";
+import type { ScheduleView } from "./schedules/stored-schedules.ts";
 import { ChartCheck, storedCharts } from "./stored-charts.ts";
 import type { CommittedStep, CommitAdditions } from "./step-commit-writer.ts";
 import { StepHandler, type SendResult } from "./step-handler.ts";
@@ -50,6 +54,54 @@ export interface Engine<W> extends WorkflowReads, TaskCommands, InstanceCommands
     event: EventFromLogic<M>,
     companions?: Pick<CommitAdditions<W>, "writes" | "expectedVersion">,
   ): Promise<SendResult>;
+  /**
+   * Starts a workflow by the rules of cron: each moment once, whatever number of processes say so, as an instance
+   * `nightly@2026-03-29T01:00:00Z` whose input is the given one and `scheduledAt`, the moment in milliseconds since the
+   * Unix epoch. Call it at each start, in a process that runs: the schedule is stored, and those that have said one start
+   * what is due. Resolves with the schedule as it is stored, which is another where a later deployment has said so.
+   *
+   * Rejects with `InvalidOptions` for a rule or a timezone that does not exist, and for a definition that has changed under
+   * an unchanged `version`; with `UnknownWorkflow` where this engine does not have the workflow.
+   *
+   * @example
+   * ```ts
+   * import { createEngine, workflow } from "paystate/engine";
+   * import { memoryStorage } from "paystate/storage/memory";
+   * import { virtualClock } from "paystate/testing";
+   * import { setup } from "xstate";
+   *
+   * interface Night {
+   *   readonly shop: string;
+   *   readonly scheduledAt: number;
+   * }
+   * const chart = setup({ types: { input: {} as Night, context: {} as Night } }).createMachine({
+   *   id: "report",
+   *   context: ({ input }) => input,
+   * });
+   * const reports = workflow(chart)({ version: 1 });
+   * const clock = virtualClock(Date.UTC(2026, 2, 28, 12));
+   * const engine = createEngine({ storage: memoryStorage(), workflows: [reports], clock });
+   * engine.run();
+   * await engine.schedule("nightly", {
+   *   cron: "30 2 * * *",
+   *   timezone: "Europe/Berlin",
+   *   workflow: reports,
+   *   input: { shop: "Mitte" },
+   *   missed: "all",
+   * });
+   * clock.set(Date.UTC(2026, 2, 30, 12)); // the first of these nights has no half past two
+   * await engine.settled();
+   * const [first] = (await engine.list()).instances;
+   * console.log(first?.id); // nightly@2026-03-29T01:00:00Z
+   * await engine.stop();
+   * ```
+   */
+  schedule<M extends AnyStateMachine>(
+    id: string,
+    definition: ScheduleDefinition<M, W>,
+  ): Promise<ScheduleView>;
+  /** Lists, pauses, resumes, triggers and backfills the schedules of the database. */
+  readonly schedules: ScheduleCommands;
   /** Calls back after each durable commit of this process, in order. Returns the way to stop. */
   subscribe(listener: (committed: CommittedStep<W>) => void): () => void;
   /** The watches in this process by kind: their number, and the longest wait. Empty while the engine does not run. */
@@ -170,11 +222,12 @@ function partsOf<W>(options: EngineOptions<W>) {
     send: ({ instance, event }, by) => steps.send(instance, givenEvent(event), by),
   });
   const retention = new InstanceRetentionLoop({ ...own, keepMs: keep?.finished ?? null, archive });
-  return { gate, storage, clock, log, workflows, worker, steps, polling, retention, waiting, subscribers };
+  const schedules = new Schedules({ ...own, storage: wakingStorage(storage, worker), random, workflows });
+  return { ...own, gate, workflows, worker, steps, polling, retention, schedules, waiting, subscribers };
 }
 
 function engineOf<W>(parts: EngineParts<W>): Engine<W> {
-  const { gate, storage, log, workflows, worker, polling, retention, subscribers } = parts;
+  const { gate, storage, log, workflows, worker, polling, retention, schedules, subscribers } = parts;
   let stopListening: (() => void) | null = null;
   const stop: Engine<W>["stop"] = (options) => {
     stopListening?.();
@@ -186,6 +239,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   const acting = engineActs({ storage, log, ...calls, send: (id, event) => parts.steps.send(id, event) });
   return {
     ...gate.forHost(calls),
+    schedules: gate.forHost(schedules.commands),
     inspected: { workflows: workflows.units, storage, isProduction: () => false, onCommit, acting },
     subscribe: (listener) => subscribers.add(listener),
     watching: () => polling.standing(),
@@ -197,6 +251,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
       worker.run();
       if (only === null) polling.run();
       retention.run();
+      schedules.run();
     },
     stop,
     [Symbol.asyncDispose]: () => stop(),
@@ -205,7 +260,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
 
 /** See `Engine.stop`. `isOver` is false once it runs again. */
 async function stopped<W>(
-  { gate, clock, polling, worker, retention, waiting }: EngineParts<W>,
+  { gate, clock, polling, worker, retention, schedules, waiting }: EngineParts<W>,
   isOver: () => boolean,
   { timeoutMs = DEFAULT_STOP_MS }: { readonly timeoutMs?: number } = {},
 ): Promise<void> {
@@ -213,7 +268,10 @@ async function stopped<W>(
   const shut = async (): Promise<void> => (isOver() ? gate.shut() : undefined);
   const end = async (): Promise<void> => {
     try {
-      await Promise.all([polling.stop(timeoutMs), worker.stop(timeoutMs), retention.stop(timeoutMs)]);
+      await Promise.all([
+        ...[polling, worker, retention].map((each) => each.stop(timeoutMs)),
+        schedules.stop(),
+      ]);
     } finally {
       // Told last: what they wait for may be the work in hand.
       waiting.stop();
@@ -239,19 +297,21 @@ function callsOf<W>({
   steps,
   polling,
   retention,
+  schedules,
   waiting,
 }: EngineParts<W>) {
   const commanded = wakingStorage(storage, worker);
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
-  const calls: Pick<Engine<W>, "commit" | "start" | "send" | "retention" | "settled"> = {
+  const calls: Pick<Engine<W>, "commit" | "start" | "send" | "schedule" | "retention" | "settled"> = {
     commit: (companions) => steps.commit(companions),
     start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
     send: async (workflow, id, ...[event, companions]) =>
       steps.send(id, givenEvent(event), { ...companions, workflow }),
+    schedule: (id, definition) => schedules.define({ id, ...definition }),
     retention: () => retention.standingWithStorage(),
     async settled() {
       do await worker.quiet();
-      while (await polling.pollOnce());
+      while ((await schedules.startDue()) || (await polling.pollOnce()));
     },
   };
   return {

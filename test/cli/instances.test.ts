@@ -309,3 +309,27 @@ test("an unknown id, a file that is not there, an empty one and a foreign one ar
   }
   expect((await readdir(folder)).filter((name) => !files.includes(name))).toEqual([]);
 });
+
+test("schedules lists what is started by time, pauses it, lets it go on, and starts a run", async ({
+  engine,
+  clock,
+  paystate,
+  json,
+}) => {
+  expect((await paystate("schedules")).stdout).toBe("No schedule here.\n");
+  const rule = { cron: "0 12 * * *", timezone: "UTC" };
+  await engine.schedule("noon", { ...rule, workflow: jobs, input: { id: "good" } });
+  const { stdout } = await paystate("schedules", "list");
+  expect(stdout).toMatch(
+    /^id +workflow .*\nnoon +job@1 +0 12 \* \* \* +UTC +last +never +2026-01-01T12:00:00/,
+  );
+  expect(await json("schedules", "pause", "noon")).toEqual({ paused: true });
+  expect((await paystate("schedules", "pause", "noon")).stdout).toBe("noon was paused before.\n");
+  expect(await json("schedules")).toMatchObject([{ id: "noon", next: null }]);
+  expect(await json("schedules", "resume", "noon")).toEqual({ resumed: true });
+  const { instance } = (await json("schedules", "trigger", "noon")) as { instance: string };
+  clock.set(Date.now());
+  await engine.settled();
+  expect((await engine.read(instance))?.status).toBe("done");
+  expect((await paystate("schedules", "pause", "moon")).stderr).toContain('there is no schedule "moon"');
+});

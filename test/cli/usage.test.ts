@@ -10,7 +10,7 @@ const HINT = "Run `paystate --help` for what it takes.\n";
 const DEV_OPTIONS =
   "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --broadcast-delay-ms VALUE, --json, --debug";
 const COMMANDS =
-  "init, dev, listen, machines, explain, inspect, reconcile, accounts, keys, trigger, backup, migrate, doctor, ps, show, history, retry, drop, stop, remove, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, endpoint, audit, release, settle or recover";
+  "init, dev, listen, machines, explain, inspect, reconcile, accounts, keys, trigger, backup, migrate, doctor, schedules, ps, show, history, retry, drop, stop, remove, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, endpoint, audit, release, settle or recover";
 const EVENTS = "transaction.pending, transaction.confirmed, transaction.completed, transaction.failed";
 const MACHINES = "wallet-transfer or private-transfer or deposit-address or payment or webhook-delivery";
 
@@ -65,6 +65,9 @@ test.each([
   ["accounts create", "accounts create expects a name"],
   ["accounts create shop", "--tier : expected free or pro or enterprise"],
   ["accounts list all", 'accounts list takes no argument "all"'],
+  ["schedules stop", 'schedules has no "stop": expected list, pause, resume or trigger'],
+  ["schedules pause", "schedules pause expects the id of a schedule"],
+  ["schedules list all", 'schedules list takes no argument "all"'],
   ["keys renew", 'keys has no "renew": expected create, list, rotate or revoke'],
   ["keys create", "keys create expects the id of an account"],
   ["keys revoke", "keys revoke expects the id of a key"],

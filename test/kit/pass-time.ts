@@ -1,12 +1,15 @@
 /** Lets virtual time pass for an engine, due moment by due moment, so that years take milliseconds. */
+import { NotInstalled } from "../../storage/install-plan.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
+import { storedSchedules } from "../../src/engine/schedules/stored-schedules.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 // Of several engines one may have to wait for another; what is due after so many looks is nobody's.
 const MAX_LOOKS = 10;
 
 /**
- * Moves the clock to `until`, stopping at each moment at which a task falls due and letting the engine work it off.
+ * Moves the clock to `until`, stopping at each moment at which a task or a schedule falls due and letting the engine work
+ * it off.
  * Everything that happens, happens at its exact virtual time.
  *
  * @example
@@ -39,15 +42,16 @@ export async function passTime(
   }: {
     readonly clock: VirtualClock;
     readonly engine: { settled(): Promise<void> };
-    readonly storage: Pick<EngineStorage, "nextDue">;
+    readonly storage: Pick<EngineStorage, "nextDue"> & Partial<Pick<EngineStorage, "find">>;
     readonly workflows: readonly { readonly claims: readonly string[] }[];
   },
   until: number,
 ): Promise<void> {
   await engine.settled();
   for (let overdue = 0; ;) {
-    const due = await storage.nextDue(workflows.flatMap(({ claims }) => claims));
-    if (due === null || due > until) break;
+    const task = await storage.nextDue(workflows.flatMap(({ claims }) => claims));
+    const due = Math.min(task ?? Infinity, await nextMoment(storage));
+    if (due > until) break;
     overdue = due > clock.now() ? 0 : overdue + 1;
     if (overdue > MAX_LOOKS) throw new Error(`nobody takes what has been due since ${due}`);
     clock.set(Math.max(due, clock.now()));
@@ -55,4 +59,15 @@ export async function passTime(
   }
   clock.set(until);
   await engine.settled();
+}
+
+/** When the first schedule is due: of those that this handle of the storage knows of. */
+async function nextMoment(storage: Partial<Pick<EngineStorage, "find">>): Promise<number> {
+  try {
+    const [first] = (await storage.find?.({ table: storedSchedules, index: "due", limit: 1 })) ?? [];
+    return first?.next ?? Infinity;
+  } catch (error) {
+    if (error instanceof NotInstalled) return Infinity;
+    throw error;
+  }
 }

@@ -34,6 +34,7 @@ const PAGE_OF = {
   later: "storage/README.md",
   prometheus: "src/telemetry/README.md",
   receive: "src/payments/webhooks/README.md",
+  schedule: "src/engine/README.md",
   table: "storage/README.md",
   verify: "src/payments/webhooks/README.md",
 } as const;
@@ -95,6 +96,19 @@ test("an instance of an old version goes on under the new one", async () => {
   expect(program.output()).toBe(
     "$started running\n$migrated active\nCANCEL over\n{ given: 'Ada', family: 'Lovelace' }\n",
   );
+});
+
+test("the nights of a change are reported once, however often the program is run", async () => {
+  const first = run("schedule");
+  expect(await first.ended, first.output()).toBe(0);
+  expect(first.output().trim().split("\n").toSorted()).toEqual([
+    "Mitte 2025-03-29T01:30:00.000Z",
+    "Mitte 2025-03-30T01:00:00.000Z",
+    "Mitte 2025-03-31T00:30:00.000Z",
+  ]);
+  const second = run("schedule");
+  expect(await second.ended, second.output()).toBe(0);
+  expect(second.output()).toBe("");
 });
 
 test("a table of one's own keeps its row, also once it has another column", async () => {

@@ -1,0 +1,162 @@
+/** Stores what a program says of a schedule, unless a later deployment has said otherwise. */
+import { z } from "zod";
+import type { AnyStateMachine, InputFrom } from "xstate";
+import { commitOne } from "../../../storage/decided.ts";
+import { checkOptions, InvalidOptions } from "../../options.ts";
+import { thrownText } from "../../thrown.ts";
+import { toJson } from "../values.ts";
+import { nameOf, versionOf } from "../workflow-key.ts";
+import type { WorkflowRegistry } from "../workflow-registry.ts";
+import type { AnyWorkflow, Workflow } from "../workflow.ts";
+import { Moments, type ScheduleRule } from "./moments.ts";
+import {
+  SCHEDULES,
+  scheduleTime,
+  storedSchedules,
+  viewOf,
+  type MissedMoments,
+  type ScheduleParts,
+  type ScheduleRow,
+  type ScheduleView,
+} from "./stored-schedules.ts";
+
+/** The input of a scheduled workflow without `scheduledAt`, which each run gets; left out where nothing else is wanted. */
+export type ScheduleInput<M extends AnyStateMachine> =
+  Partial<Omit<InputFrom<M>, "scheduledAt">> extends Omit<InputFrom<M>, "scheduledAt">
+    ? { readonly input?: Omit<InputFrom<M>, "scheduledAt"> }
+    : { readonly input: Omit<InputFrom<M>, "scheduledAt"> };
+
+/** When a workflow is started, and with what. */
+export type ScheduleDefinition<M extends AnyStateMachine, W> = ScheduleInput<M> & {
+  /**
+   * Five fields, minute to day of the week, or six with seconds before them: `"0 2 * * *"`. Also `"@daily"`, `L` for a last
+   * day, and `FRI#2` for a second Friday.
+   */
+  readonly cron: string;
+  /** An IANA timezone, such as `"Europe/Berlin"`. */
+  readonly timezone: string;
+  /** One of the engine's workflows. A process that has a later version of it starts that one. */
+  readonly workflow: Workflow<M, W>;
+  /** What becomes of moments at which no process was there. Default `"last"`. */
+  readonly missed?: MissedMoments;
+  /**
+   * Raised with every change of the definition, so that a process of an earlier deployment does not take the change back. A
+   * later version of the workflow counts as a later deployment, too. Default 1.
+   */
+  readonly version?: number;
+};
+
+const MISSED = ["last", "all", "none"] as const satisfies readonly MissedMoments[];
+
+const optionsSchema = z.strictObject({
+  id: z.string().min(1).max(200),
+  cron: z.string(),
+  timezone: z.string(),
+  workflow: z.custom<AnyWorkflow>(
+    (value) => typeof (value as AnyWorkflow | null)?.chart?.step === "function",
+    {
+      error: "expected what workflow() returns",
+    },
+  ),
+  input: z
+    .custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value), {
+      error: "expected an object, to which each run's scheduledAt is added",
+    })
+    .default({}),
+  missed: z.enum(MISSED).default("last"),
+  version: z.number().int().min(1).default(1),
+});
+
+export interface DefineParts extends ScheduleParts {
+  readonly workflows: Pick<WorkflowRegistry, "of">;
+}
+
+type Definition = Pick<ScheduleRow, "definition" | "workflow" | "cron" | "timezone" | "missed" | "input">;
+
+/** The schedule as it is stored then. Throws `InvalidOptions`, and `UnknownWorkflow` where the engine lacks the workflow. */
+export async function defineSchedule(parts: DefineParts, given: unknown): Promise<ScheduleView> {
+  const { id, workflow, input, version, ...rule } = checkOptions("schedule", optionsSchema, given);
+  parts.workflows.of({ id, workflow: workflow.key, hash: workflow.hash });
+  const moments = momentsOf(rule);
+  const definition: Definition = {
+    definition: version,
+    workflow: workflow.key,
+    ...rule,
+    input: JSON.stringify(toJson(input, "input")),
+  };
+  for (;;) {
+    const stored = await parts.storage.get<ScheduleRow>(storedSchedules, id);
+    if (stored !== null && !isLater(definition, stored)) return viewOf(stored);
+    const now = await scheduleTime(parts);
+    const row =
+      stored === null
+        ? newRow(id, definition, moments.after(now))
+        : // What was due by the old rule, and nobody has started, is judged by the new one.
+          changedRow(stored, definition, (next) => moments.after(Math.min(now, (next ?? Infinity) - 1)));
+    if (await isStored(parts, row, stored)) return viewOf(row);
+    // Another process was first.
+  }
+}
+
+function momentsOf(rule: ScheduleRule): Moments {
+  try {
+    Intl.DateTimeFormat("en", { timeZone: rule.timezone });
+  } catch {
+    throw new InvalidOptions("schedule", [
+      `timezone: expected an IANA timezone, such as "Europe/Berlin", and not ${JSON.stringify(rule.timezone)}`,
+    ]);
+  }
+  try {
+    const moments = new Moments(rule);
+    if (moments.after(0) !== null) return moments;
+  } catch (error) {
+    throw new InvalidOptions("schedule", [`cron: ${thrownText(error)}`]);
+  }
+  throw new InvalidOptions("schedule", [
+    `cron: ${JSON.stringify(rule.cron)} has no moment, such as a 30 February`,
+  ]);
+}
+
+/** Whether the definition is one of a later deployment than the stored one. Throws where it differs without being one. */
+function isLater(definition: Definition, stored: ScheduleRow): boolean {
+  const [given, before] = [definition.workflow, stored.workflow];
+  const byWorkflow = nameOf(given) === nameOf(before) ? versionOf(given) - versionOf(before) : 0;
+  const order = definition.definition - stored.definition || byWorkflow;
+  if (order !== 0) return order > 0;
+  // An input may hold what belongs in no log.
+  const shown = (field: keyof Definition): string =>
+    field === "input" ? "" : `: was ${stored[field]}, is ${definition[field]}`;
+  const differences = (["workflow", "cron", "timezone", "missed", "input"] as const)
+    .filter((field) => definition[field] !== stored[field])
+    .map((field) => `${field} has changed under an unchanged version${shown(field)}; raise version`);
+  if (differences.length > 0) throw new InvalidOptions("schedule", differences);
+  return false;
+}
+
+function newRow(id: string, definition: Definition, next: number | null): ScheduleRow {
+  return { id, version: 1, ...definition, next, last: null, pausedAt: null };
+}
+
+/** `nextOf` tells the next moment by the new rule from the one by the old rule. */
+function changedRow(
+  stored: ScheduleRow,
+  definition: Definition,
+  nextOf: (old: number | null) => number | null,
+): ScheduleRow {
+  const isSameRule = definition.cron === stored.cron && definition.timezone === stored.timezone;
+  const keepsNext = isSameRule || stored.pausedAt !== null;
+  return { ...stored, ...definition, next: keepsNext ? stored.next : nextOf(stored.next) };
+}
+
+async function isStored(
+  { storage }: ScheduleParts,
+  row: ScheduleRow,
+  stored: ScheduleRow | null,
+): Promise<boolean> {
+  const { id, version, ...set } = row;
+  const write =
+    stored === null
+      ? { table: SCHEDULES, insert: row }
+      : { table: SCHEDULES, id, set, expectedVersion: version };
+  return (await commitOne(storage, { writes: [write] })).ok;
+}

@@ -1,0 +1,207 @@
+/** What schedules promise besides being in time: deployments, pauses, missed moments, commands. */
+import { describe, expect, test } from "vitest";
+import { InvalidOptions, workflow, type EngineStorage } from "paystate/engine";
+import { createMachine } from "xstate";
+import { everyAdapter } from "../kit/adapters.ts";
+import { sampled } from "../kit/thorough.ts";
+import {
+  DAY,
+  HOUR,
+  inScheduleWorld,
+  MINUTE,
+  runs,
+  type ScheduledProcess,
+  type ScheduleWorld,
+} from "./schedule-world.ts";
+
+const NOON = Date.UTC(2026, 0, 1, 12);
+const hourly = { cron: "0 * * * *", timezone: "UTC", workflow: runs } as const;
+
+describe.each(sampled(everyAdapter, "schedules"))("schedules on $name", (adapter) => {
+  const inWorld = (act: (world: ScheduleWorld) => Promise<void>): Promise<void> =>
+    inScheduleWorld(adapter, NOON, act);
+
+  /** A process that has the schedule. */
+  async function begun(world: ScheduleWorld, rule: object = {}): Promise<ScheduledProcess["engine"]> {
+    const { engine } = await world.begin();
+    await engine.schedule("h", { ...hourly, ...rule });
+    return engine;
+  }
+
+  test("F7: eight processes see one moment: it is started once", () =>
+    inWorld(async (world) => {
+      for (let count = 0; count < 8; count++) await begun(world);
+      world.clock.set(NOON + HOUR);
+      await Promise.all(world.living.map(({ engine }) => engine.settled()));
+      expect(await world.started()).toEqual(["h@2026-01-01T13:00:00Z"]);
+    }));
+
+  test("F7: a run that was removed, and a clock that is put back, start no moment again", () =>
+    inWorld(async (world) => {
+      const engine = await begun(world);
+      await world.passUntil(NOON + HOUR);
+      expect(await engine.removeInstance("h@2026-01-01T13:00:00Z")).toBe("removed");
+      world.clock.put(-90 * MINUTE);
+      await world.passUntil(NOON + HOUR + MINUTE);
+      const other = await begun(world);
+      await world.passUntil(NOON + HOUR + 2 * MINUTE);
+      expect(await world.started()).toEqual([]);
+      expect(await other.schedules.list()).toMatchObject([{ next: NOON + 2 * HOUR, last: NOON + HOUR }]);
+    }));
+
+  test("an earlier deployment does not take a schedule back", () =>
+    inWorld(async (world) => {
+      const early = await begun(world);
+      const late = await begun(world, { version: 2, cron: "30 * * * *" });
+      expect(await early.schedule("h", hourly)).toMatchObject({ version: 2, cron: "30 * * * *" });
+      expect(await late.schedules.list()).toMatchObject([{ version: 2, next: NOON + HOUR / 2 }]);
+      await world.passUntil(NOON + HOUR);
+      expect(await world.started()).toEqual(["h@2026-01-01T12:30:00Z"]);
+    }));
+
+  test("a later version of the workflow is a later deployment", () =>
+    inWorld(async (world) => {
+      const early = await begun(world);
+      const next = workflow(createMachine({ id: "run" }))({ version: 2 });
+      const late = await world.begin(undefined, [next]);
+      await late.engine.schedule("h", { ...hourly, workflow: next, missed: "none" });
+      expect(await early.schedule("h", hourly)).toMatchObject({ workflow: "run@2", missed: "none" });
+    }));
+
+  test("a definition that has changed under an unchanged version is refused", () =>
+    inWorld(async (world) => {
+      const engine = await begun(world);
+      const refused = engine.schedule("h", { ...hourly, cron: "1 * * * *" });
+      await expect(refused).rejects.toThrow(/cron has changed .*: was 0 \* \* \* \*, is 1 .*; raise version/);
+    }));
+
+  test("what a changed rule finds due is judged by the new rule", () =>
+    inWorld(async (world) => {
+      const engine = await begun(world);
+      await engine.stop();
+      world.clock.set(NOON + 3 * HOUR);
+      await begun(world, { version: 2, cron: "5 * * * *", missed: "all" });
+      await world.settled();
+      expect(await world.started()).toEqual(["h@2026-01-01T13:05:00Z", "h@2026-01-01T14:05:00Z"]);
+    }));
+
+  test("F7: moments of a pause are not missed, and a paused schedule can be triggered", () =>
+    inWorld(async (world) => {
+      const engine = await begun(world, { missed: "all" });
+      expect(await engine.schedules.pause("h")).toBe(true);
+      expect(await engine.schedules.pause("h")).toBe(false);
+      await world.passUntil(NOON + 2.5 * HOUR);
+      expect(await engine.schedules.trigger("h")).toBe("h@2026-01-01T14:30:00.000Z");
+      expect(await engine.schedules.resume("h")).toBe(true);
+      expect(await engine.schedules.resume("h")).toBe(false);
+      await world.passUntil(NOON + 3 * HOUR);
+      expect(await world.started()).toEqual(["h@2026-01-01T14:30:00.000Z", "h@2026-01-01T15:00:00Z"]);
+      expect((await engine.read("h@2026-01-01T15:00:00Z"))?.context).toEqual({
+        scheduledAt: NOON + 3 * HOUR,
+      });
+    }));
+
+  test("F7: of very many missed moments the last thousand are started", () =>
+    inWorld(async (world) => {
+      const engine = await begun(world, { cron: "* * * * *", missed: "all" });
+      await engine.stop();
+      world.clock.set(NOON + DAY + 5_000);
+      await begun(world, { cron: "* * * * *", missed: "all" });
+      await world.settled();
+      const started = await world.started();
+      expect(started).toHaveLength(1_000);
+      expect(started.at(-1)).toBe("h@2026-01-02T12:00:00Z");
+    }));
+
+  test("F7: missed moments are none once a minute has not passed", () =>
+    inWorld(async (world) => {
+      const engine = await begun(world, { missed: "none" });
+      await engine.stop();
+      world.clock.set(NOON + HOUR + 50_000);
+      await begun(world, { missed: "none" });
+      await world.settled();
+      expect(await world.started()).toEqual(["h@2026-01-01T13:00:00Z"]);
+    }));
+
+  test("a backfill starts the moments of the past that have no run", () =>
+    inWorld(async (world) => {
+      const engine = await begun(world);
+      await world.passUntil(NOON + HOUR);
+      const ids = await engine.schedules.backfill("h", NOON - HOUR, NOON + HOUR);
+      expect(ids).toEqual(["h@2026-01-01T11:00:00Z", "h@2026-01-01T12:00:00Z"]);
+      expect(await engine.schedules.backfill("h", NOON, NOON + HOUR)).toHaveLength(1);
+      await world.settled();
+      expect(await world.started()).toEqual([...ids, "h@2026-01-01T13:00:00Z"]);
+      expect(await engine.troubles()).toMatchObject({ failingTasks: 0 });
+    }));
+
+  test("a backfill of what is to come, of too much and of no schedule is refused", () =>
+    inWorld(async (world) => {
+      const { schedules } = await begun(world);
+      await expect(schedules.backfill("h", NOON, NOON + 1)).rejects.toThrow(
+        "to: expected a time that has come",
+      );
+      await expect(schedules.backfill("h", NOON - 60 * DAY, NOON)).rejects.toThrow(
+        "to: more than 1000 moments",
+      );
+      await expect(schedules.backfill("h", NOON - 0.5, NOON)).rejects.toThrow("from: expected milliseconds");
+      await expect(schedules.pause("other")).rejects.toThrow('there is no schedule "other"');
+      await world.settled();
+      expect(await world.started()).toEqual([]);
+    }));
+
+  test("a wrong definition is refused with what is right", () =>
+    inWorld(async (world) => {
+      const { engine } = await world.begin();
+      const wrong: readonly [object, string][] = [
+        [{ cron: "61 * * * *" }, "cron: "],
+        [{ cron: "2026-01-01T00:00:00" }, "cron: expected fields of cron"],
+        [{ cron: "0 0 30 2 *" }, "a 30 February"],
+        [{ timezone: "Mars/Olympus" }, "timezone: expected an IANA timezone"],
+        [{ input: "text" }, "input: expected an object"],
+        [{ missed: "some" }, "missed: "],
+        [{ workflow: "run" }, "workflow: expected what workflow() returns"],
+      ];
+      for (const [part, said] of wrong) {
+        const refused = engine.schedule("h", { ...hourly, ...part });
+        await expect(refused).rejects.toThrow(InvalidOptions);
+        await expect(refused).rejects.toThrow(said);
+      }
+      const other = workflow(createMachine({ id: "other" }))({ version: 1 });
+      await expect(engine.schedule("h", { ...hourly, workflow: other })).rejects.toThrow("other@1");
+    }));
+});
+
+test("F7: schedules that wait write nothing, and read once in five seconds", async () => {
+  const [memory] = everyAdapter;
+  if (memory === undefined) throw new Error("no adapter");
+  const asked: string[] = [];
+  const counted = (storage: EngineStorage): EngineStorage => {
+    const methods = Object.entries(storage) as [string, (...given: never[]) => unknown][];
+    const counting = methods.map(([name, method]) => [
+      name,
+      (...given: never[]) => {
+        asked.push(name);
+        return method(...given);
+      },
+    ]);
+    return Object.fromEntries(counting) as EngineStorage;
+  };
+  const make = async (): Promise<Awaited<ReturnType<typeof memory.make>>> => {
+    const database = await memory.make();
+    return { ...database, open: async () => counted(await database.open()) as never };
+  };
+  await inScheduleWorld({ make }, NOON + MINUTE, async (world) => {
+    const { engine } = await world.begin();
+    await engine.schedule("h", hourly);
+    await engine.settled();
+    asked.length = 0;
+    for (let second = 0; second < 600; second++) {
+      world.clock.advance(1_000);
+      for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+    }
+    expect(asked.length).toBeLessThanOrEqual(600);
+    expect(asked.filter((name) => name === "commit")).toEqual([]);
+    expect(asked.filter((name) => name === "find").length).toBeLessThanOrEqual(121);
+  });
+});
