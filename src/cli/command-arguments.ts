@@ -104,9 +104,9 @@ export const reconcile: Command = async (args, print) => {
   });
   noArgument("reconcile", positionals);
   const { openService } = await import("./open-service.ts");
-  const { reconcile: explain } = await import("./reconcile.ts");
+  const { reconcile: look } = await import("./reconcile.ts");
   const { service, close } = await openService(values);
-  const isExplained = await explain(service, print, values);
+  const isExplained = await look(service, print, values);
   await close();
   await end(isExplained ? 0 : NOT_EXPLAINED);
 };

@@ -109,7 +109,7 @@ test.each(Object.entries(document.components.examples))(
     expect(requestId).toMatch(/^req_/);
     expect(kind.details.strict().parse(own)).toEqual(own);
     const { reason } = own;
-  expect(name).toBe(typeof reason === "string" ? `${code}.${reason}` : code);
+    expect(name).toBe(typeof reason === "string" ? `${code}.${reason}` : code);
     expect(example.summary.startsWith(`${name}: `)).toBe(true);
   },
 );

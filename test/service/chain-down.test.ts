@@ -432,10 +432,10 @@ describe("E14: another chain answers later", () => {
     const { accountId } = await before.createAccount({ name: "early", tier: "free" });
     const issued = async (environment: "live" | "test"): Promise<string> =>
       (await before.issueKey({ accountId, environment })).key;
-    const [live, forTests] = [await issued("live"), await issued("test")];
+    const [forMainnet, forTests] = [await issued("live"), await issued("test")];
     const accepted = (service: PaymentService): Promise<boolean[]> =>
       Promise.all(
-        [live, forTests].map((key) =>
+        [forMainnet, forTests].map((key) =>
           service.authenticate(`Bearer ${key}`).then(
             () => true,
             () => false,
