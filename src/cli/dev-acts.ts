@@ -1,4 +1,4 @@
-/** The helpers of `paystate dev`: fund an address, pay a deposit, let slots pass, make calls of the chain fail. */
+/** The helpers of `paystate dev`: fund an address, pay a deposit, let slots or a window pass, make calls of the chain fail. */
 import { z } from "zod";
 import { addressSchema } from "../address-schema.ts";
 import { knownAddress } from "../address.ts";
@@ -7,6 +7,7 @@ import { isPaymentError } from "../errors.ts";
 import { keypairSigner, signTransaction } from "../ledger/sign-transaction.ts";
 import type { TransactionBody } from "../payments/transactions/read-transaction.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { DevClock } from "./dev-clock.ts";
 import type { LocalChain, LocalWallet } from "../local/index.ts";
 import type { Tier } from "../payments/tables/identity.ts";
 import type { PaymentService } from "../service/payment-service.ts";
@@ -23,14 +24,18 @@ const FUNDS = { SOL: "lamports", USDC: "usdc", USDT: "usdt" } as const;
 const ASSETS = ["SOL", "USDC", "USDT"] as const;
 const MAX_SECONDS = 86_400;
 const MAX_FAILURES = 1_000;
+/** Finalized after 32 slots, with one to spare. */
+export const SLOTS_TO_FINALITY = 33;
 // As a node answers that has too much to do.
 const FAILURE = { kind: "refuse", status: 503 } as const;
+
+const decimalText = z.string().regex(/^\d+(?:\.\d+)?$/, 'expected a decimal text such as "12.5"');
 
 const fund = actOn(
   z.strictObject({
     address: addressSchema("expected a base58 address"),
     asset: z.enum(ASSETS),
-    amount: z.string().regex(/^\d+(?:\.\d+)?$/, 'expected a decimal text such as "12.5"'),
+    amount: decimalText,
   }),
   ({ chain, service }, { address, asset, amount }) => {
     const units = unitsOf(service, asset, amount);
@@ -42,15 +47,18 @@ const fund = actOn(
   },
 );
 
-const deposit = actOn(z.strictObject({ transactionId: z.string() }), async (world, { transactionId }) => {
+const depositSchema = z.strictObject({ transactionId: z.string(), amount: decimalText.optional() });
+
+const deposit = actOn(depositSchema, async (world, { transactionId, amount: wanted }) => {
   const order = await orderOf(world, transactionId);
   const { status, ephemeralAddress, depositAsset, depositMint, remainingAmount } = order;
   if (ephemeralAddress === undefined || depositAsset === undefined || remainingAmount === undefined) {
-    throw new ActRefused(`${transactionId} is no private order: it has no deposit`);
+    throw noDeposit(transactionId);
   }
   if (status !== "pending" || remainingAmount === "0") {
     throw new ActRefused(`${transactionId} waits for no deposit: ${remainingAmount} left, ${status}`);
   }
+  const amount = wanted ?? remainingAmount;
   const signer = keypairSigner(world.payer.secretKey);
   const from = signer.address;
   const mint = depositMint === null || depositMint === undefined ? null : knownAddress(depositMint);
@@ -63,14 +71,14 @@ const deposit = actOn(z.strictObject({ transactionId: z.string() }), async (worl
         decimals: decimalsOf(world.service, depositAsset),
         from,
         to: knownAddress(ephemeralAddress),
-        amount: unitsOf(world.service, depositAsset, remainingAmount),
+        amount: unitsOf(world.service, depositAsset, amount),
         accountPayer: mint === null ? null : from,
       },
     ],
   });
   const { bytes, signature } = await signTransaction(unsigned, [signer]);
   await world.ledger.broadcast(bytes);
-  return { signature, from, to: ephemeralAddress, asset: depositAsset, amount: remainingAmount };
+  return { signature, from, to: ephemeralAddress, asset: depositAsset, amount };
 });
 
 const clock = actOn(
@@ -81,6 +89,16 @@ const clock = actOn(
     return { slots, slot: chain.slot(), blockHeight: chain.blockHeight() };
   },
 );
+
+const expire = actOn(z.strictObject({ transactionId: z.string() }), async (world, { transactionId }) => {
+  const { depositExpiresAt } = await orderOf(world, transactionId);
+  if (depositExpiresAt === undefined) throw noDeposit(transactionId);
+  // The window is over when a finalized block says so.
+  const over = Date.parse(depositExpiresAt) + SLOTS_TO_FINALITY * world.slotMs;
+  const ms = Math.max(0, over - world.clock.now());
+  world.clock.pass(ms);
+  return { seconds: ms / 1_000 };
+});
 
 const fail = actOn(z.strictObject({ next: z.int().min(0).max(MAX_FAILURES) }), ({ chain }, { next }) => {
   chain.faults.clear();
@@ -96,7 +114,13 @@ const fail = actOn(z.strictObject({ next: z.int().min(0).max(MAX_FAILURES) }), (
 });
 
 /** All acts, by the last part of their path. */
-export const DEV_ACTS: ReadonlyMap<string, DevAct> = new Map(Object.entries({ fund, deposit, clock, fail }));
+export const DEV_ACTS: ReadonlyMap<string, DevAct> = new Map(
+  Object.entries({ fund, deposit, expire, clock, fail }),
+);
+
+function noDeposit(transactionId: string): ActRefused {
+  return new ActRefused(`${transactionId} is no private order: it has no deposit`);
+}
 
 function actOn<Fields>(
   schema: z.ZodType<Fields>,
@@ -136,6 +160,8 @@ export interface DevContext {
   readonly chain: LocalChain;
   /** Duration of a slot in milliseconds. */
   readonly slotMs: number;
+  /** The time of chain and service, and how it is let pass, in milliseconds. */
+  readonly clock: Pick<DevClock, "now" | "pass">;
   readonly ledger: Pick<Ledger, "buildTransaction" | "broadcast">;
   readonly service: Pick<PaymentService, "authenticate" | "transaction" | "tokens">;
   readonly apiKeys: Readonly<Record<Tier, string>>;

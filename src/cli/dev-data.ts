@@ -32,12 +32,13 @@ const setupSchema = z.object({
   apiKeys: z.object({ free: z.string(), pro: z.string(), enterprise: z.string() }).optional(),
   port: z.int().min(1).max(65_535).optional(),
   rpcPort: z.int().min(1).max(65_535).optional(),
+  aheadMs: z.int().min(0).optional(),
   receiver: z.object({ certificate: z.string(), privateKey: z.string(), secret: z.string() }).optional(),
 });
 
 /**
  * A development setup: `masterSecret` is 32 bytes in hexadecimal; keys and ports are absent until the first start has
- * got that far. The keys open nothing but this local service.
+ * got that far. `aheadMs` is how far its clock is ahead of the machine's. The keys open nothing but this local service.
  */
 export type DevSetup = Readonly<z.infer<typeof setupSchema>>;
 

@@ -4,6 +4,7 @@ import bs58 from "bs58";
 import type { Tier } from "../payments/tables/identity.ts";
 import type { LocalWallet } from "../local/index.ts";
 import { DEV_HELPERS_PATH } from "./dev-helpers.ts";
+import type { DevSandbox } from "./dev-sandbox.ts";
 import { INSPECTOR_PATH } from "../inspector/inspector.ts";
 import type { Token } from "../payments/assets/assets.ts";
 
@@ -18,11 +19,12 @@ export interface DevStatus {
   readonly apiKeys: Readonly<Record<Tier, string>>;
   /** `secretKey` is base58 of the 64 bytes. */
   readonly wallets: readonly { readonly address: string; readonly secretKey: string }[];
+  readonly sandbox: DevSandbox;
   readonly tokens: readonly { readonly symbol: string; readonly mint: string; readonly decimals: number }[];
 }
 
 /** Names and addresses of the parts of a development service. */
-interface DevFacts extends Pick<DevStatus, "baseUrl" | "rpcUrl" | "webSocketUrl" | "apiKeys"> {
+interface DevFacts extends Pick<DevStatus, "baseUrl" | "rpcUrl" | "webSocketUrl" | "apiKeys" | "sandbox"> {
   readonly wallets: readonly LocalWallet[];
   readonly tokens: readonly Token[];
 }
@@ -35,13 +37,14 @@ export function devStatus(facts: DevFacts): DevStatus {
     webSocketUrl: facts.webSocketUrl,
     apiKeys: facts.apiKeys,
     wallets: facts.wallets.map(({ address, secretKey }) => ({ address, secretKey: bs58.encode(secretKey) })),
+    sandbox: facts.sandbox,
     tokens: facts.tokens.map(({ symbol, mint, decimals }) => ({ symbol, mint, decimals })),
   };
 }
 
 /** The page for people; coloured when the terminal shows colours. */
 export function readyPage(
-  { baseUrl, inspectorUrl, rpcUrl, webSocketUrl, apiKeys, wallets, tokens }: DevStatus,
+  { baseUrl, inspectorUrl, rpcUrl, webSocketUrl, apiKeys, wallets, sandbox, tokens }: DevStatus,
   dataFolder: string,
 ): string {
   const colours = process.stdout.isTTY && process.stdout.hasColors();
@@ -65,6 +68,11 @@ export function readyPage(
       row("address", address),
       row("secret key", style("dim", secretKey)),
     ]),
+    "",
+    style("bold", "Sandbox: payees whose payments fail"),
+    row("frozen", sandbox.frozen),
+    row("no account", sandbox.noAccount),
+    row("held", sandbox.held),
     "",
     style("bold", "Tokens"),
     ...tokens.map(({ symbol, mint, decimals }) => row(symbol, `${mint}  ${decimals} decimals`)),

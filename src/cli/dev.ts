@@ -10,8 +10,11 @@ import { createLocalChain, type LocalChain, type LocalWallet } from "../local/in
 import { solanaLedger } from "../solana/index.ts";
 import { StartRefused } from "../payments/secrets/bind-database.ts";
 import { systemClock, systemRandom } from "../runtime.ts";
+import { DevClock } from "./dev-clock.ts";
 import { openDataFolder, TIERS, type DevSetup } from "./dev-data.ts";
+import { SLOTS_TO_FINALITY } from "./dev-acts.ts";
 import { withDevHelpers } from "./dev-helpers.ts";
+import { sandboxOn, screenOf, type DevSandbox } from "./dev-sandbox.ts";
 import { receiverFor, trustedBy } from "./dev-receiver.ts";
 import { devStatus, readyPage } from "./dev-status.ts";
 import { holdFolder } from "./hold-folder.ts";
@@ -51,16 +54,19 @@ export async function dev(args: DevArguments): Promise<void> {
   data.writeSetup(setup);
 
   const log = stderrLogger(args.debug);
-  const chain = await createLocalChain({ clock: systemClock, slotMs, journal: data.journal });
-  const { wallets, privateRouting, swap } = devMoney(chain);
+  const keep = (aheadMs: number): void => data.writeSetup({ ...(data.readSetup() ?? setup), aheadMs });
+  const clock = new DevClock(setup, keep);
+  const chain = await createLocalChain({ clock, slotMs, journal: data.journal });
+  const { wallets, sandbox, privateRouting, swap } = devMoney(chain);
   const rpc = await takePort({ option: "--rpc-port", wanted: args.rpcPort, last: setup.rpcPort }, (taken) =>
     chain.listen({ port: taken, host: DEV_HOST }),
   );
   const storage = await sqliteStorage(data.database);
-  const ledger = solanaLedger({ endpoints: [{ url: rpc.url, fetch: chain.fetch }], logger: log });
+  const ledger = solanaLedger({ endpoints: [{ url: rpc.url, fetch: chain.fetch }], clock, logger: log });
   const service = createPaymentService({
     storage,
     ledger,
+    clock,
     masterSecrets: [{ version: 1, secret: Buffer.from(setup.masterSecret, "hex") }],
     stablecoins: chain.mints,
     ledgerPollMs: Math.max(50, Math.min(1_000, slotMs)),
@@ -77,8 +83,9 @@ export async function dev(args: DevArguments): Promise<void> {
     throw error instanceof StartRefused ? foreignFile(dataFolder, error) : error;
   });
   const apiKeys = (await openingKeys(service, setup)) ?? (await issueKeys(service));
-  const handler = createHttpHandler({ service, inspector: { acts: true }, logger: log });
-  const answer = withDevHelpers({ chain, slotMs, ledger, service, apiKeys, payer: wallets[0] }, handler.node);
+  const handler = createHttpHandler({ service, inspector: { acts: true }, clock, logger: log });
+  const world = { chain, slotMs, clock, ledger, service, apiKeys, payer: wallets[0] };
+  const answer = withDevHelpers(world, handler.node);
   const api = await takePort({ option: "--port", wanted: args.port, last: setup.port }, (taken) =>
     listenOn(
       taken,
@@ -94,15 +101,9 @@ export async function dev(args: DevArguments): Promise<void> {
     await chain.close();
     leaveFolder();
   });
-  const baseUrl = `http://${DEV_HOST}:${api.port}`;
-  const ready = devStatus({
-    baseUrl,
-    rpcUrl: rpc.url,
-    webSocketUrl: rpc.webSocketUrl,
-    apiKeys,
-    wallets,
-    tokens: service.tokens().tokens,
-  });
+  const { tokens } = service.tokens();
+  const urls = { baseUrl: `http://${DEV_HOST}:${api.port}`, rpcUrl: rpc.url, webSocketUrl: rpc.webSocketUrl };
+  const ready = devStatus({ ...urls, apiKeys, wallets, sandbox, tokens });
   process.stdout.write(`${args.json ? JSON.stringify(ready) : readyPage(ready, dataFolder)}\n`);
 }
 
@@ -145,12 +146,11 @@ const SPONSOR_FUNDS = { lamports: 1_000_000_000_000n };
 const TREASURY_FUNDS = { lamports: 1_000_000_000n };
 // What the desk holds makes its prices: one SOL for 150 dollars, a dollar for a dollar.
 const DESK_FUNDS = { lamports: 10_000_000_000_000n, usdc: 1_500_000_000_000n, usdt: 1_500_000_000_000n };
-// Finalized after 32 slots, with one to spare.
-const SLOTS_TO_FINALITY = 33;
 
-/** The developer's wallets, and the options that switch private mode and swaps on. */
+/** The developer's wallets, the payees that fail, and the options that switch private mode and swaps on. */
 interface DevMoney extends Required<Pick<PaymentServiceOptions, "privateRouting" | "swap">> {
   readonly wallets: readonly [LocalWallet, ...(readonly LocalWallet[])];
+  readonly sandbox: DevSandbox;
 }
 
 /** The same wallets at every start; on a new chain their funds are final before the first request. */
@@ -161,9 +161,11 @@ function devMoney(chain: LocalChain): DevMoney {
   const sponsor = chain.createWallet("sponsor", SPONSOR_FUNDS);
   const treasury = chain.createWallet("treasury", TREASURY_FUNDS);
   const desk = chain.createWallet("desk", DESK_FUNDS);
+  const sandbox = sandboxOn(chain);
   if (chain.wallets().length > known) chain.advance(SLOTS_TO_FINALITY);
   return {
     wallets,
+    sandbox,
     privateRouting: {
       sponsor: keypairSigner(sponsor.secretKey),
       treasury: treasury.address,
@@ -173,6 +175,7 @@ function devMoney(chain: LocalChain): DevMoney {
         [chain.mints.USDC]: 150_000_000n,
         [chain.mints.USDT]: 150_000_000n,
       }),
+      screen: screenOf(sandbox),
     },
     swap: { provider: deskProvider({ desk: keypairSigner(desk.secretKey) }) },
   };

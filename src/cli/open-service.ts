@@ -10,7 +10,7 @@ import { keypairSigner } from "../ledger/sign-transaction.ts";
 import { solanaLedger } from "../solana/index.ts";
 import { createLocalChain } from "../local/index.ts";
 import { fixedPrices } from "../payments/prices/prices.ts";
-import { systemClock } from "../runtime.ts";
+import { DevClock } from "./dev-clock.ts";
 import { openDataFolder, setupIn } from "./dev-data.ts";
 import { trustedBy } from "./dev-receiver.ts";
 import { tryToHoldFolder } from "./hold-folder.ts";
@@ -69,13 +69,16 @@ async function openDevService(folder: string): Promise<OpenService> {
   }
   // Chains of one seed have the same mints and wallets: beside a running one, an empty one knows their names.
   const journal = leaveFolder === null ? {} : { journal: data.journal };
-  const chain = await createLocalChain({ clock: systemClock, slotMs: 0, ...journal });
+  const clock = new DevClock(setup);
+  const chain = await createLocalChain({ clock, slotMs: 0, ...journal });
   const fetch = leaveFolder === null ? {} : { fetch: chain.fetch };
-  const ledger = solanaLedger({ endpoints: [{ url: `http://${DEV_HOST}:${setup.rpcPort ?? 0}`, ...fetch }] });
+  const url = `http://${DEV_HOST}:${setup.rpcPort ?? 0}`;
+  const ledger = solanaLedger({ endpoints: [{ url, ...fetch }], clock });
   const storage = await sqliteStorage(data.database);
   const service = createPaymentService({
     storage,
     ledger,
+    clock,
     masterSecrets: [{ version: 1, secret: Buffer.from(setup.masterSecret, "hex") }],
     stablecoins: chain.mints,
     webhooks: { allowAddress: isLoopback, ca: trustedBy(setup) },

@@ -10,7 +10,7 @@ import {
 import { ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.ts";
 import { STABLECOIN_DECIMALS, type GenesisKeys } from "./genesis.ts";
 
-/** Gifts in base units; absent assets are not given. */
+/** Gifts in base units; absent assets are not given. An amount of 0 makes the token account alone. */
 export interface Funds {
   /** Lamports. */
   readonly lamports?: bigint;
@@ -18,6 +18,8 @@ export interface Funds {
   readonly usdc?: bigint;
   /** Millionths of a USDT. */
   readonly usdt?: bigint;
+  /** Freezes the token accounts of the stablecoins given: nothing moves in or out of them any more. */
+  readonly frozen?: boolean;
 }
 
 const ASSOCIATED_TOKEN = new PublicKey(ASSOCIATED_TOKEN_PROGRAM);
@@ -25,6 +27,7 @@ const MEMO = new PublicKey(MEMO_PROGRAM);
 const TOKEN = new PublicKey(TOKEN_PROGRAM);
 const CREATE_IDEMPOTENT = 1;
 const MINT_TO_CHECKED = 14;
+const FREEZE_ACCOUNT = 10;
 
 /**
  * The token account in which `owner` receives `mint`.
@@ -66,11 +69,10 @@ export function fundingTransaction(gift: Gift): Uint8Array {
     [keys.mints.USDC, funds.usdc],
     [keys.mints.USDT, funds.usdt],
   ] as const) {
-    if (amount !== undefined) {
-      instructions.push(
-        ...minting(faucet, { owner: recipient, mint: new PublicKey(mint), amount: u64(amount) }),
-      );
-    }
+    if (amount === undefined) continue;
+    const minted = { owner: recipient, mint: new PublicKey(mint), amount: u64(amount) };
+    instructions.push(...minting(faucet, minted));
+    if (funds.frozen === true) instructions.push(freezing(faucet, minted));
   }
   const terms = { payerKey: faucet, recentBlockhash: blockhash, instructions };
   const message = new TransactionMessage(terms).compileToLegacyMessage();
@@ -125,6 +127,21 @@ function minting(
     data,
   });
   return [create, mintTo];
+}
+
+function freezing(
+  faucet: PublicKey,
+  { owner, mint }: Pick<MintedTokens, "owner" | "mint">,
+): TransactionInstruction {
+  return new TransactionInstruction({
+    programId: TOKEN,
+    keys: [
+      { pubkey: ataOf(owner, mint), isSigner: false, isWritable: true },
+      { pubkey: mint, isSigner: false, isWritable: false },
+      { pubkey: faucet, isSigner: true, isWritable: false },
+    ],
+    data: Buffer.from([FREEZE_ACCOUNT]),
+  });
 }
 
 function ataOf(owner: PublicKey, mint: PublicKey): PublicKey {

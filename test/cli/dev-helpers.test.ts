@@ -30,7 +30,9 @@ const test = privateTest
     const payer = chain.createWallet("alice", { lamports: 1_000_000_000n, usdc: 100_000_000n });
     chain.advance(35);
     const api = createHttpHandler({ service, clock: world.clock });
-    const answer = withDevHelpers({ chain, slotMs: SLOT_MS, ledger, service, apiKeys, payer }, api.node);
+    const clock = { now: () => world.clock.now(), pass: (ms: number) => world.clock.advance(ms) };
+    const parts = { chain, slotMs: SLOT_MS, clock, ledger, service, apiKeys, payer };
+    const answer = withDevHelpers(parts, api.node);
     const { origin, close } = await listening(answer);
     onCleanup(close);
     return origin;
@@ -106,6 +108,27 @@ test("deposit pays what a private order of any account waits for, and the order 
   });
 });
 
+test("deposit pays the amount that is named, and expire ends the window of the order", async ({
+  world,
+  customer,
+  post,
+}) => {
+  const bob = world.chain.createWallet("bob", { lamports: 1_000_000_000n }).address;
+  const sender = world.wallet("carol", { lamports: 1_000_000_000n });
+  const { body } = await world.order(customer, { sender, to: [{ address: bob, amount: "25" }] });
+  const { transactionId } = body;
+  expect(await post("deposit", { transactionId, amount: "5" })).toMatchObject({ body: { amount: "5" } });
+  expect(await post("deposit", { transactionId, amount: "0" })).toMatchObject({ status: 409 });
+  const over = Date.parse(body.depositExpiresAt);
+  expect(world.clock.now()).toBeLessThan(over);
+  expect(await post("expire", { transactionId })).toMatchObject({ status: 200 });
+  expect(world.clock.now()).toBeGreaterThan(over);
+  expect(await post("expire", { transactionId })).toEqual({ status: 200, body: { seconds: 0 } });
+  await world.settle(8);
+  const ended = await world.service.transaction(customer, transactionId);
+  expect(ended).toMatchObject({ status: "failed", reason: "INCOMPLETE_DEPOSIT" });
+});
+
 test("clock lets the slots of so many seconds pass, and no part of a slot is left out", async ({
   world,
   post,
@@ -137,8 +160,8 @@ test("fail makes exactly the next calls of the chain fail, and 0 ends that", asy
 });
 
 test("what is no helper is named, and what is no POST of JSON is refused", async ({ baseUrl }) => {
-  const known = "expected /_dev/fund, /_dev/deposit, /_dev/clock, /_dev/fail";
-  for (const path of ["/_dev", "/_dev/", "/_dev/expire", "/_dev/constructor", "/_dev?x"]) {
+  const known = "expected /_dev/fund, /_dev/deposit, /_dev/expire, /_dev/clock, /_dev/fail";
+  for (const path of ["/_dev", "/_dev/", "/_dev/rollback", "/_dev/constructor", "/_dev?x"]) {
     const answered = await fetch(`${baseUrl}${path}`);
     expect([answered.status, await answered.json()], path).toEqual([404, { error: known }]);
   }

@@ -45,6 +45,7 @@ describe("ready", () => {
       webSocketUrl: expect.stringMatching(/^ws:\/\/127\.0\.0\.1:\d+$/) as string,
       apiKeys: { free: key, pro: key, enterprise: key },
       wallets: [wallet, wallet, wallet],
+      sandbox: { frozen: base58, noAccount: base58, held: base58 },
       tokens: [
         { symbol: "SOL", mint: "So11111111111111111111111111111111111111112", decimals: 9 },
         { symbol: "USDC", mint: base58, decimals: 6 },

@@ -222,3 +222,17 @@ test("getFeeForMessage answers what the transaction is then charged", async () =
     expect(before - (await connection.getBalance(alice.publicKey))).toBeGreaterThanOrEqual(fee ?? Infinity);
   }
 });
+
+test("a wallet that is founded frozen has token accounts from which nothing moves", async () => {
+  const chain = await stillChain();
+  const funds = { lamports: SOL, usdc: 5n, usdt: 0n, frozen: true };
+  const frozen = chain.createWallet("frozen", funds);
+  const connection = connect(chain);
+  chain.advance(1);
+  for (const mint of Object.values(chain.mints)) {
+    const account = new PublicKey(associatedTokenAddress(frozen.address, mint));
+    expect((await getAccount(connection, account)).isFrozen).toBe(true);
+  }
+  expect(() => chain.fund(frozen.address, { usdc: 1n })).toThrow("could not fund");
+  expect(chain.createWallet("frozen", funds)).toEqual(frozen);
+});
