@@ -24,7 +24,7 @@ const SUFFIX = ".template";
 
 const MANIFEST = "package.json";
 /** The driver of SQLite that this Node can load: 13 speaks Node-API 10 and comes compiled, 12 runs on Node 20. */
-const DRIVER = Number(process.versions["napi"]) >= 10 ? "^13" : "^12.11.1";
+const DRIVER = Number(process.versions["napi"]) >= 10 ? "^13" : "^12.11";
 /** npm takes no longer name. */
 const MAX_NAME = 214;
 
