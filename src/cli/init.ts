@@ -23,6 +23,8 @@ const PLACES = ["templates", "../../examples/init/templates"];
 const SUFFIX = ".template";
 
 const MANIFEST = "package.json";
+/** The driver of SQLite that this Node can load: 13 speaks Node-API 10 and comes compiled, 12 runs on Node 20. */
+const DRIVER = Number(process.versions["napi"]) >= 10 ? "^13" : "^12.11";
 /** npm takes no longer name. */
 const MAX_NAME = 214;
 
@@ -39,7 +41,8 @@ export async function init(args: readonly string[], print: Print): Promise<void>
   mkdirSync(folder, { recursive: true });
   for (const part of ["both", kind]) copyTemplate(part, folder);
   const manifest = join(folder, MANIFEST);
-  writeFileSync(manifest, readFileSync(manifest, "utf8").replace('"NAME"', JSON.stringify(nameOf(folder))));
+  const text = readFileSync(manifest, "utf8").replace("DRIVER", DRIVER);
+  writeFileSync(manifest, text.replace('"NAME"', JSON.stringify(nameOf(folder))));
   const place = /^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder);
   print(`A project is in ${folder}. Next:\n\n  cd ${place}\n  npm install\n  npm start`);
 }

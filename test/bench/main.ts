@@ -19,6 +19,7 @@ import { benchPeers } from "./peers.ts";
 import { benchPayroll } from "./payroll.ts";
 import { benchPrivate } from "./private.ts";
 import { benchPrivateCosts } from "./private-costs.ts";
+import { benchRefusal } from "./refusal.ts";
 import { benchRetention } from "./retention.ts";
 import { benchScale } from "./scale.ts";
 import { benchSend } from "./send.ts";
@@ -55,6 +56,7 @@ const BENCHES: Readonly<Record<string, (report: Report, options: BenchOptions) =
   hostile: benchHostile,
   idle: benchIdle,
   http: benchHttp,
+  refusal: benchRefusal,
   import: benchImport,
   package: benchPackage,
   "dev-chain": benchDevChain,

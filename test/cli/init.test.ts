@@ -12,6 +12,7 @@ interface Manifest {
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
 const manifestIn = (folder: string): Manifest =>
@@ -41,7 +42,16 @@ test.each(["engine", "payments"])("%s takes what the tests of the package take",
   await runCommand(["init", kind, folder], () => undefined);
   const made = manifestIn(folder);
   const ours = manifestIn(ROOT);
-  const known = { ...ours.dependencies, ...ours.devDependencies, paystate: `^${ours.version}` };
+  const examples = manifestIn(join(ROOT, "examples"));
+  const [forNode20, forLater] = (ours.peerDependencies["better-sqlite3"] ?? "").split(" || ");
+  const known = {
+    ...examples.dependencies,
+    ...examples.devDependencies,
+    ...ours.dependencies,
+    ...ours.devDependencies,
+    "better-sqlite3": Number(process.versions["napi"]) >= 10 ? forLater : forNode20,
+    paystate: `^${ours.version}`,
+  };
   expect(known).toMatchObject({ ...made.dependencies, ...made.devDependencies });
 });
 

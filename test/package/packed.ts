@@ -12,6 +12,7 @@ import { testBundles } from "./bundles.ts";
 import { testNest } from "./nest.ts";
 import { testSettings } from "./settings.ts";
 import { testNewProjects } from "./new-projects.ts";
+import { testPrintedLines } from "./printed-lines.ts";
 import { attempt, bring, project, readJson, root, run, specifiers } from "./project.ts";
 
 /** What only some consumers have or want: an entry that is for everybody must load in their absence. */
@@ -205,6 +206,7 @@ test(
 );
 
 testNewProjects();
+testPrintedLines();
 testSettings();
 testNest();
 testBundles();

@@ -39,7 +39,7 @@ export function docsScript(): Page {
 function readRenderer(): string | null {
   const inPackage = (): string => dirname(requireBeside().resolve("paystate/package.json"));
   const places = [
-    () => fileURLToPath(new URL("renderer", import.meta.url)),
+    () => join(dirname(fileURLToPath(import.meta.url)), "renderer"),
     () => join(inPackage(), "dist", "renderer"),
   ];
   for (const place of places) {
