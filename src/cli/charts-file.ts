@@ -1,27 +1,14 @@
 /** Charts out of a module of the host's: what `workflow()` returns, or machines of XState. */
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { AnyStateMachine } from "xstate";
 import type { AnyWorkflow } from "../engine/index.ts";
+import { importOfHost } from "./host-module.ts";
 
 /** The exports of a module, and the items of exported lists. */
 async function exportsOf(file: string): Promise<unknown[]> {
-  const path = resolve(file);
-  if (!existsSync(path)) throw new Error(`there is no ${file}: name a module that exports your charts`);
-  try {
-    const module = (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
-    return [
-      ...new Set(
-        Object.values(module).flatMap((each): unknown[] =>
-          Array.isArray(each) ? (each as unknown[]) : [each],
-        ),
-      ),
-    ];
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`${file} cannot be loaded: ${reason}`, { cause });
-  }
+  const exported = Object.values(await importOfHost(file, "charts"));
+  return [
+    ...new Set(exported.flatMap((each): unknown[] => (Array.isArray(each) ? (each as unknown[]) : [each]))),
+  ];
 }
 
 /** The workflows of a module. @throws Error with a sentence for a module without workflows. */

@@ -14,6 +14,7 @@ import {
   trigger,
 } from "./command-arguments.ts";
 import { end, type Command, type Print, UsageError } from "./command.ts";
+import { ownManifest } from "./manifest.ts";
 import { USAGE } from "./usage.ts";
 
 type Load = () => Promise<Command>;
@@ -76,6 +77,10 @@ export async function runCommand(args: readonly string[], print: Print): Promise
   const [name, ...rest] = args;
   if (name === "help" || args.includes("--help") || args.includes("-h")) {
     print(USAGE);
+    return;
+  }
+  if (name === "--version") {
+    print(ownManifest().version);
     return;
   }
   const names = [...COMMANDS.keys()];

@@ -78,5 +78,7 @@ export function readyPage(
     ...tokens.map(({ symbol, mint, decimals }) => row(symbol, `${mint}  ${decimals} decimals`)),
     "",
     style("dim", "These keys are worth nothing anywhere else. Ctrl-C stops; started again, all goes on."),
+    "",
+    `curl -H "Authorization: Bearer ${apiKeys.free}" ${baseUrl}/v1/tokens`,
   ].join("\n");
 }

@@ -25,7 +25,10 @@ export async function migrate(move: Move, print: Print, json: boolean): Promise<
       : `${place} holds all of ${move.from}, every row read back and equal, and ${move.from} is given up.`,
   );
   if (leftBehind.length > 0) print(`Not paystate's, and not copied: ${leftBehind.join(", ")}.`);
-  print("Start the service on it with postgresStorage(URL). Keep the file away from every service.");
+  const options = move.schema === undefined ? "" : `, { schema: "${move.schema}" }`;
+  print(
+    `Start the service on it with postgresStorage(URL${options}). Keep the file away from every service.`,
+  );
 }
 
 function counted({ table: name, rows, sums }: CopiedRows): readonly string[] {

@@ -13,12 +13,18 @@ import { isPostgres, isUrl, refuseUrlAsFolder } from "./url-or-path.ts";
 import { UsageError } from "./command.ts";
 
 /** The options that say which database is meant. */
-export const DATABASE_OPTIONS = { data: { type: "string" }, database: { type: "string" } } as const;
+export const DATABASE_OPTIONS = {
+  data: { type: "string" },
+  database: { type: "string" },
+  schema: { type: "string" },
+} as const;
 
 /** The values of these options. */
 export interface DatabaseOptions {
   readonly data?: string | undefined;
   readonly database?: string | undefined;
+  /** The schema of paystate in PostgreSQL, for commands that open a PostgreSQL database; default `paystate`. */
+  readonly schema?: string | undefined;
 }
 
 /** An open database and the name of its file, or its address without the password. */
@@ -35,7 +41,7 @@ export async function withDatabase(
   place: DatabaseOptions,
   act: (open: OpenDatabase) => Promise<void>,
 ): Promise<void> {
-  const { storage, file } = await opened(placeOf(place));
+  const { storage, file } = await opened(placeOf(place), place.schema);
   try {
     await act({ storage, file });
   } finally {
@@ -43,9 +49,15 @@ export async function withDatabase(
   }
 }
 
-async function opened(place: string): Promise<OpenDatabase> {
-  if (!isPostgres(place)) return openFile(place);
-  const storage = await postgresStorage(place, { create: false });
+async function opened(place: string, schema: string | undefined): Promise<OpenDatabase> {
+  if (!isPostgres(place)) {
+    if (schema === undefined) return openFile(place);
+    throw new UsageError(`--schema ${schema}: expected --database with a URL of PostgreSQL beside it`);
+  }
+  const storage = await postgresStorage(place, {
+    create: false,
+    ...(schema === undefined ? {} : { schema }),
+  });
   const { host, pathname } = new URL(place);
   return { storage, file: `postgres://${host}${pathname}` };
 }

@@ -1,7 +1,4 @@
 /** The payment service that an operator's command asks: that of a `paystate dev` folder, or the host's own. */
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { SOL_MINT } from "../address.ts";
 import { createPaymentService } from "../service/create-payment-service.ts";
@@ -14,6 +11,7 @@ import { DevClock } from "./dev-clock.ts";
 import { openDataFolder, setupIn } from "./dev-data.ts";
 import { trustedBy } from "./dev-receiver.ts";
 import { tryToHoldFolder } from "./hold-folder.ts";
+import { importOfHost } from "./host-module.ts";
 import { DEV_HOST, isLoopback } from "./loopback-server.ts";
 import { stderrLogger } from "../stderr-logger.ts";
 import { UsageError } from "./command.ts";
@@ -43,10 +41,9 @@ export async function openService({ data, service }: ServiceOptions): Promise<Op
 
 /** The service that a module of the host's exports as `service`. It is not closed here: the process ends. */
 async function openOwnService(file: string): Promise<OpenService> {
-  const path = resolve(file);
-  if (!existsSync(path)) throw new Error(`there is no ${file}: name a module that exports your service`);
-  const module = (await import(pathToFileURL(path).href)) as { readonly service?: Partial<OperatorService> };
-  const { service } = module;
+  const { service } = (await importOfHost(file, "service")) as {
+    readonly service?: Partial<OperatorService>;
+  };
   if (typeof service?.reconcile !== "function") {
     throw new Error(
       `${file} exports no \`service\`: expected what createPaymentService returns, under this name`,

@@ -86,9 +86,10 @@ paystate recover FILE [--to ADDRESS]
     Derives the deposit addresses of the orders in FILE (ids, or a recovery journal) again, and lists what lies there.
       --to ADDRESS   sends it there, but for addresses that have paid already
 
-Accounts and their keys, straight on a database file; a service may be at work on it. Each takes --json.
+Accounts and their keys, straight on a database; a service may be at work on it. Each takes --json.
       --data DIR       the folder of a paystate dev, default .paystate
       --database FILE  your own database instead; for PostgreSQL its URL
+      --schema NAME    the schema of paystate in PostgreSQL, default paystate
 
 paystate accounts create NAME --tier free|pro|enterprise
 paystate accounts list
@@ -121,8 +122,8 @@ paystate trigger EVENT --to URL [--secret SECRET]
 paystate trigger EVENT --webhook ID --account ID [--data DIR | --service FILE]
     Sends one sample notice of this event, signed like a real one. Ends with 0 when the receiver answers 200.
 
-Instances of any database file, also while a service runs on it. Each takes --database FILE (or the URL of
-PostgreSQL), or --data DIR for the folder of a paystate dev (default .paystate), and --json for one line of JSON.
+Instances of any database, also while a service runs on it. Each takes --database FILE (or the URL of PostgreSQL, with
+--schema NAME), or --data DIR for the folder of a paystate dev (default .paystate), and --json for one line of JSON.
 
 paystate ps [--workflow NAME] [--state STATE] [--status STATUS] [--failing] [--after PLACE] [--limit N] [--watch]
     Lists instances: workflow, state, and what fails of them.
@@ -150,4 +151,7 @@ paystate schedules [list]
 paystate schedules pause|resume|trigger ID
     Lists what is started by time; starts nothing of one by time, or does again; starts a run of one now.
 
+A MODULE, or the FILE of --service, is JavaScript, or TypeScript where tsx is installed or Node itself runs it.
+
+paystate --version
 paystate --help`;

@@ -1,6 +1,8 @@
 /** `paystate dev` as its users see it: one line, and behind it a chain, a service and wallets that survive every end. */
+import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
+import { promisify } from "node:util";
 import bs58 from "bs58";
 import { Keypair, LAMPORTS_PER_SOL, PublicKey } from "@solana/web3.js";
 import { afterAll, describe, expect, test as vitestTest } from "vitest";
@@ -215,9 +217,12 @@ test("a second one on the same folder is refused and the first is left alone", a
   expect(await untilFinal(home.dev, await send(home.dev, "0.25"))).toMatchObject({ status: "completed" });
 });
 
-test("without --json it prints a page for people, without colours when nobody sees them", async () => {
+test("U6: without --json it prints a page for people that ends with a request to paste, without colours when nobody sees them", async () => {
   const page = startCommand(["dev", "--data", await newDataFolder(), "--port", "0", "--rpc-port", "0"]);
-  await page.said(/started again, all goes on\.\n/);
+  await page.said(/\ncurl .+\n/);
+  const [, command = ""] = /started again, all goes on\.\n\n(curl .+)\n$/.exec(page.stdout()) ?? [];
+  const answer = await promisify(execFile)("sh", ["-c", `${command} -s`]);
+  expect(JSON.parse(answer.stdout)).toMatchObject({ tokens: [{ symbol: "SOL" }, {}, {}] });
   const { code, stdout, stderr } = await page.end("SIGTERM");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatch(/^paystate dev is ready\n/);

@@ -111,6 +111,19 @@ test("show tells the state, and what an instance waits for", async ({ paystate, 
   expect(await json("show", "good")).toMatchObject({ instance: { status: "done" }, pending: { tasks: [] } });
 });
 
+test("U6: show draws the chart of a module in TypeScript, with the active state marked", async ({
+  file,
+  paystate,
+}) => {
+  const charts = join(dirname(file), "charts.ts");
+  const from = JSON.stringify(new URL("../engine/job.ts", import.meta.url).href);
+  const text = `import { job, type Job } from ${from};\nexport const jobs: Job = job(async () => null);\n`;
+  await writeFile(charts, text);
+  const { stdout, stderr } = await paystate("show", "bad", "--charts", charts);
+  expect(stderr).toBe("");
+  expect(stdout).toMatch(/^ +\* working\n[^*]+DONE → done$/m);
+});
+
 test("show tells what made each step, and at which attempt an effect ended, with what it had said", async ({
   storage,
   engine,

@@ -31,6 +31,18 @@ test.each([
     ["ps", "--database", "mysql://me:hunter2@h/db"],
     "--database takes a file of SQLite, or a URL of PostgreSQL such as postgres://user@host:5432/database",
   ],
+  [
+    ["ps", "--database", "payments.db", "--schema", "shop"],
+    "--schema shop: expected --database with a URL of PostgreSQL beside it",
+  ],
+  [
+    ["accounts", "list", "--schema", "shop"],
+    "--schema shop: expected --database with a URL of PostgreSQL beside it",
+  ],
+  [
+    ["ps", "--database", NOWHERE, "--schema", "Shop"],
+    'schema must be a lower-case letter or _, then up to 47 letters, digits and _, and not begin with pg_: not "Shop"',
+  ],
   [["ps", "--data", NOWHERE], FOLDER],
   [["dev", "--data", NOWHERE, "--port", "0", "--rpc-port", "0"], FOLDER],
   [["attention", "--data", NOWHERE], FOLDER],
@@ -42,7 +54,7 @@ test.each([
     ["backup", "copy.db", "--database", NOWHERE],
     "this database is PostgreSQL: take pg_dump, or the continuous archiving of its server",
   ],
-])("%j is refused in a sentence without the password", async (args, sentence) => {
+])("U6: %j is refused in a sentence without the password", async (args, sentence) => {
   expect(await refusalOf(args)).toBe(`paystate: ${sentence}`);
 });
 
@@ -53,7 +65,7 @@ test("pg is missing", async () => {
 });
 
 test.skipIf(!HAS_POSTGRES)(
-  "instances are listed by URL; a database without any of ours is refused, and no password is shown",
+  "U6: instances are listed by URL, and in a named schema; a database without any of ours is refused, and no password is shown",
   async () => {
     const admin = new pg.Client({ connectionString: await postgresUrl() });
     await admin.connect();
@@ -74,6 +86,16 @@ test.skipIf(!HAS_POSTGRES)(
     const listed = await ps();
     expect([listed.code, listed.stderr]).toEqual([0, ""]);
     expect(listed.stdout).toContain("of-the-server");
+    const named = (...args: string[]) =>
+      runCommand([...args, "--database", url.href, "--schema", "shop", "--json"]);
+    expect((await named("ps")).stderr).toContain("nothing of paystate in the schema shop of this database");
+    await (await postgresStorage(url.href, { schema: "shop" })).close();
+    expect(await named("accounts", "create", "Ann", "--tier", "free")).toMatchObject({ code: 0, stderr: "" });
+    expect(JSON.parse((await named("accounts", "list")).stdout)).toMatchObject([{ name: "Ann" }]);
+    expect(await named("schedules")).toMatchObject({ code: 0, stdout: "[]\n", stderr: "" });
+    const elsewhere = await named("ps");
+    expect(elsewhere).toMatchObject({ code: 0, stderr: "" });
+    expect(elsewhere.stdout).not.toContain("of-the-server");
     const unknown = await runCommand(["show", "none", "--database", url.href]);
     expect(unknown.stderr).toContain(`there is no instance none in postgres://${url.host}/of_command`);
     for (const { stdout, stderr } of [refused, listed, unknown]) {

@@ -1,4 +1,5 @@
 /** What the command prints and what it refuses: one sentence that names the thing and what would be right. */
+import { readFile } from "node:fs/promises";
 import { afterAll, expect, test } from "vitest";
 import { OPERATOR_COMMANDS } from "../../src/cli/operator/commands.ts";
 import { leaveNothing, runCommand } from "./command.ts";
@@ -118,6 +119,11 @@ test.concurrent.each(["--help", "-h", "help", "dev --help"])(
     }
   },
 );
+
+test("U6: `paystate --version` prints the version of the package", async () => {
+  const { version } = JSON.parse(await readFile("package.json", "utf8")) as { readonly version: string };
+  expect(await runCommand(["--version"])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: "" });
+});
 
 test("`paystate machines` draws every chart, and by name one", async () => {
   const all = await runCommand(["machines", "--format", "mermaid"]);

@@ -1,7 +1,6 @@
 /** Checks this machine: Node, the SQLite driver, and the room on the disk of a database. */
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { stat, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
 import { fine, wrong, type Finding, warning } from "./finding.ts";
 import { loadDriver } from "../../../storage/sqlite/driver.ts";
 import { explained } from "../../../storage/sqlite/explain.ts";
@@ -12,26 +11,6 @@ export function checkNode(version: string, range: string): Finding {
   const found = `Node ${version}, and ${range} is needed`;
   if (isAtLeast(version, range.replace(/^>=/, ""))) return fine("node", found);
   return wrong("node", { found, todo: "install a newer Node" });
-}
-
-/** The Node range in the package.json of this package. The command lies somewhere below it, built or as a source. */
-export function neededNode(): string {
-  for (let folder = import.meta.dirname; dirname(folder) !== folder; folder = dirname(folder)) {
-    const manifest = manifestIn(folder);
-    if (manifest?.name === "paystate") return manifest.engines.node;
-  }
-  throw new Error("paystate's own package.json is missing: install the package again");
-}
-
-/** The fields that are read of a package.json. */
-interface Manifest {
-  readonly name: string;
-  readonly engines: { readonly node: string };
-}
-
-function manifestIn(folder: string): Manifest | null {
-  const file = join(folder, "package.json");
-  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Manifest) : null;
 }
 
 function isAtLeast(version: string, least: string): boolean {

@@ -2,6 +2,7 @@
 import { dirname, resolve } from "node:path";
 import type { DiagnosisQuery } from "../../service/diagnosis.ts";
 import { openService, type OperatorService, type ServiceOptions } from "../open-service.ts";
+import { ownManifest } from "../manifest.ts";
 import { databaseFile, type DatabaseOptions } from "../open-database.ts";
 import { type Print, UsageError } from "../command.ts";
 import { ProgressBar } from "../progress-bar.ts";
@@ -19,7 +20,7 @@ import {
 } from "./check-service.ts";
 import { checkLive } from "./check-live.ts";
 import { checkDatabase } from "./check-database.ts";
-import { checkDisk, readDiskSpace, checkDriver, checkNode, neededNode } from "./check-machine.ts";
+import { checkDisk, readDiskSpace, checkDriver, checkNode } from "./check-machine.ts";
 import { checkPages, checkSamples } from "./check-samples.ts";
 import { wrong, type Finding } from "./finding.ts";
 
@@ -54,7 +55,7 @@ function isServiceNamed({ data, service }: DoctorOptions): boolean {
 }
 
 async function examineMachine(isDriverNeeded: boolean): Promise<readonly Finding[]> {
-  return [checkNode(process.versions.node, neededNode()), await checkDriver(isDriverNeeded)];
+  return [checkNode(process.versions.node, ownManifest().engines.node), await checkDriver(isDriverNeeded)];
 }
 
 async function examineFile(wanted: DoctorOptions): Promise<readonly Finding[]> {

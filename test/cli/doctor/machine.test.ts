@@ -4,14 +4,9 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, expect, test } from "vitest";
 import { checkDatabase } from "../../../src/cli/doctor/check-database.ts";
-import {
-  checkDisk,
-  readDiskSpace,
-  checkDriver,
-  checkNode,
-  neededNode,
-} from "../../../src/cli/doctor/check-machine.ts";
+import { checkDisk, readDiskSpace, checkDriver, checkNode } from "../../../src/cli/doctor/check-machine.ts";
 import { checkPages, checkSamples } from "../../../src/cli/doctor/check-samples.ts";
+import { ownManifest } from "../../../src/cli/manifest.ts";
 import { sqliteStorage } from "../../kit/storages.ts";
 import {
   leaveNothing,
@@ -60,7 +55,7 @@ test.each([
 
 test("the Node that is needed is the one of package.json", async () => {
   const manifest = JSON.parse(await readFile("package.json", "utf8")) as { engines: { node: string } };
-  expect(neededNode()).toBe(manifest.engines.node);
+  expect(ownManifest().engines.node).toBe(manifest.engines.node);
 });
 
 test("a driver that loads is fine", async () => {
