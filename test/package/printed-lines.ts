@@ -20,6 +20,8 @@ async function inEmptyFolder(act: (folder: string, run: RunLine) => Promise<void
     npm_config_ignore_scripts: "true",
     npm_config_prefer_offline: "true",
     npm_config_audit: "false",
+    // What a reader answers who is asked whether npx may fetch a package.
+    npm_config_yes: "true",
     // Nothing is taken from, nor left in, what this machine has of the name.
     npm_config_cache: join(folder, ".npm"),
   };

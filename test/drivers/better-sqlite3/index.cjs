@@ -1,7 +1,5 @@
-/** The driver that fits this Node. */
-import { createRequire } from "node:module";
-
-const require = createRequire(import.meta.url);
+/** The driver that fits this Node: CommonJS like the driver, so that bundles take both alike. */
+// oxlint-disable import/no-commonjs -- it stands in for a CommonJS package
 
 /** @throws What to do where npm has left it out: it is optional, since no Node takes both. */
 function fitting() {
@@ -18,5 +16,4 @@ function fitting() {
   }
 }
 
-// oxlint-disable-next-line import/no-default-export -- the driver has one
-export default fitting();
+module.exports = fitting();
