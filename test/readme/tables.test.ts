@@ -100,7 +100,17 @@ test("each development tool is named with its use", () => {
     "dependencies" | "optionalDependencies",
     Record<string, string>
   >;
-  const installed = [manifest.devDependencies, foreign.dependencies, foreign.optionalDependencies];
+  const examples = JSON.parse(textOf("examples/package.json")) as Record<
+    "dependencies" | "devDependencies",
+    Record<string, string>
+  >;
+  const installed = [
+    manifest.devDependencies,
+    foreign.dependencies,
+    foreign.optionalDependencies,
+    examples.dependencies,
+    examples.devDependencies,
+  ];
   const names = new Set(installed.flatMap((each) => Object.keys(each)));
   expect(listed.toSorted()).toEqual([...names].toSorted());
 });
