@@ -1,9 +1,15 @@
 /** What pages show of the code is what there is. */
+import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import { GENERATED, madeAnew } from "./generated.ts";
-import { textOf } from "./page.ts";
+import { ROOT, textOf } from "./page.ts";
 
-test.each(GENERATED)("%s shows the code as it is", { timeout: 60_000 }, async (file) => {
+/** The drawing of the rooms is made by a tool that a clone has once the foreign tests are installed, as in CI. */
+const DRAWN = existsSync(`${ROOT}test/foreign/node_modules/dependency-cruiser`)
+  ? GENERATED
+  : GENERATED.filter((file) => file !== "ARCHITECTURE.md");
+
+test.each(DRAWN)("%s shows the code as it is", { timeout: 60_000 }, async (file) => {
   expect(textOf(file), "run `npm run pages`").toBe(await madeAnew(file, textOf(file)));
 });
 
