@@ -26,7 +26,7 @@ export class Authentication {
 
   /**
    * The caller, or `INVALID_API_KEY`. A key whose checksum tells whether it was made up costs no look-up then, and is
-   * never counted: what all such keys are answered with does not tell one from another. Of other credentials
+   * never counted: every such key gets the same answer. Of other credentials
    * `RATE_LIMIT_EXCEEDED` once `address` has failed too often: from then on only those that were valid before are looked
    * up. Behind a proxy or a NAT many clients share an address. An unknown address (null) is not limited. A failure's
    * standing is written to `headers`.

@@ -22,7 +22,7 @@ export function sendersOf(endpoints: readonly Endpoint[], bytes: Uint8Array): re
   return withRole(endpoints, "send").filter(({ tip }) => tip === null || isTipped(bytes, tip));
 }
 
-/** One of the relay's accounts, always the same one for the same seed. All transactions in one account would wait for one another. */
+/** One of the relay's accounts, always the same one for the same seed. Transactions that write to the same account wait for one another. */
 export function transferOf({ accounts, lamports }: Tip, seed: Uint8Array): Transfer {
   const number = createHash("sha256").update(seed).digest().readUInt32LE();
   const recipient = accounts[number % accounts.length];

@@ -20,7 +20,7 @@ export function literal(value: SqlValue): string {
   return value.includes("\\") ? ` E${quoted.replaceAll("\\", "\\\\")}` : quoted;
 }
 
-/** Whether PostgreSQL can keep the value: no row has one that it cannot keep. */
+/** Whether PostgreSQL can keep the value. A text with NUL stands in no row. */
 export function canKeep(value: unknown): boolean {
   return typeof value !== "string" || !value.includes(NUL);
 }

@@ -35,7 +35,7 @@ export type ScheduleDefinition<M extends AnyStateMachine, W> = ScheduleInput<M> 
   readonly cron: string;
   /** An IANA timezone, such as `"Europe/Berlin"`. */
   readonly timezone: string;
-  /** One of the engine's workflows. A process that has a later version of it starts that one. */
+  /** One of the engine's workflows. A process with a later version of the workflow starts the later version. */
   readonly workflow: Workflow<M, W>;
   /** What becomes of moments at which no process was there. Default `"last"`. */
   readonly missed?: MissedMoments;

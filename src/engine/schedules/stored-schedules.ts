@@ -80,7 +80,7 @@ export function momentId(schedule: string, moment: number): string {
   return `${schedule}@${new Date(moment).toISOString().replace(".000Z", "Z")}`;
 }
 
-/** The id of an instance that a person starts: with milliseconds, so that it is no moment's. */
+/** The id of an instance that a person starts. The id has milliseconds, which no id of a moment has. */
 export function triggeredId(schedule: string, at: number): string {
   return `${schedule}@${new Date(at).toISOString()}`;
 }
@@ -100,7 +100,7 @@ export class StartTasks {
   task(instance: string, scheduledAt: number): TaskRecord {
     const { workflow } = this.#row;
     const { at, stamp } = this.#asked;
-    // No step arms it, so its id is none of those that name one. Asked for twice, it has two.
+    // No step arms the task, so the id names no step. A moment that is asked for twice has two tasks.
     const id = `${instance} ${stamp}`;
     const input = { ...(this.#input as object | undefined), scheduledAt };
     return messageTask({ id, dueAt: at }, { instance, workflow }, { start: { workflow, input } });
