@@ -71,13 +71,14 @@ function why({ instance, known, pending, related, trouble, redact }: ShownInstan
   </section>`;
 }
 
-function then(links: Links, { instance, history }: ShownInstance, step: number): Html {
+function then(links: Links, { instance, history, chart }: ShownInstance, step: number): Html {
   const row = history.find(({ version }) => version === step);
   return html`<section class="why past" data-key="section-why" aria-labelledby="why">
     <h2 id="why">As it stood after step ${step}</h2>
     <p>
       ${row === undefined ? null : html`<code>${shownEvent(eventType(row))}</code> at ${moment(row.at)}.`}
-      This is the past: <a href="${links.instance(instance.id)}">see it as it stands now</a>.
+      ${chart === instance.workflow ? null : html`The step was made by <code>${chart}</code>.`} This is the
+      past: <a href="${links.instance(instance.id)}">see it as it stands now</a>.
     </p>
   </section>`;
 }
