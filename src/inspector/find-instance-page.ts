@@ -17,6 +17,7 @@ import { whatIfPage } from "./pages/what-if-page.ts";
 import { orderOf, relationsOfOrder } from "./payments/order-of.ts";
 import { troublesOf } from "./payments/find-troubles.ts";
 import { readDeliveries } from "./payments/read-webhooks.ts";
+import { readOrderTree } from "./payments/read-order-tree.ts";
 import { readMoney } from "./payments/read-money.ts";
 import type { FoundInstance, InstanceReader } from "./read-instances.ts";
 import { isDamaged } from "./readable-storage.ts";
@@ -146,6 +147,7 @@ export class InstancePageHandler {
       step,
       related,
       redact,
+      order: ofOrder === null ? null : await readOrderTree(ofOrder.payments, storage, ofOrder.order),
       money: ofOrder === null ? null : await readMoney(ofOrder.payments, ofOrder.order),
       deliveries:
         ofOrder === null

@@ -144,8 +144,8 @@ class Walk implements ReplayedHistory {
       before === null
         ? this.#chart?.start(...startOf(event as unknown as Started))
         : this.#chart?.step(this.#copyOf(before), event);
-    if (step === null || step === undefined || JSON.stringify(step.after.value) !== value)
-      return differs(version);
+    if (step === null || step === undefined) return differs(version);
+    if (JSON.stringify(step.after.value) !== value) return differs(version);
     if (this.size > MAX_WALKED) {
       return `From step ${version} on the contexts are not computed: those of the steps before fill the memory that is set aside for it.`;
     }
