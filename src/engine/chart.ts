@@ -180,6 +180,12 @@ export const FOLDED = "$folded";
 /** The type of the event, and the name of the timer, by which children begin that one commit had no room for. */
 export const BORN = "$born";
 
+/**
+ * Whether a row of the history needs no cause: a migration tells in its event what made it, children begin and older
+ * steps are folded because of the step before.
+ */
+export const isOwnRow = (type: string): boolean => [MIGRATED, FOLDED, BORN].includes(type);
+
 /** The last event that a child's parent hears of it. */
 export interface ChildEndEvent extends EventObject {
   readonly actorId: string;
