@@ -328,9 +328,9 @@ test("F10: of an instance whose history is folded the steps that stand there are
   const page = (query: string): Promise<string> => read(fetch(new Request(`${AT}/instance?id=c${query}`)));
   await engine.start(flow, { id: "c", input: undefined });
   // Looked at while its first steps stand there, too: what was computed then is no part of the folded history.
-  for (let n = 1; n <= 40; n++) {
-    await engine.send(flow, "c", { type: "ADD" });
-    if (n % 13 === 0) expect(await page("")).toContain(`"count": ${n}`);
+  for (const count of [13, 26, 39]) {
+    for (let n = 0; n < 13; n++) await engine.send(flow, "c", { type: "ADD" });
+    expect(await page("")).toContain(`"count": ${count}`);
   }
   const history = await engine.history("c");
   const now = await page("");
