@@ -103,11 +103,11 @@ describe("API keys", () => {
     for (const { key } of [expired, leaked]) {
       lookups = 0;
       for (let n = 0; n < 100; n++) {
-        await expect(keys.authenticate(`Bearer ${key}`, `2001:db8::${n}`)).rejects.toThrow();
+        await expect(keys.authenticate(`Bearer ${key}`, `2001:db8::${n}`)).rejects.toThrow("API key");
       }
       expect(lookups).toBe(1);
       clock.advance(60_000);
-      await expect(keys.authenticate(`Bearer ${key}`, null)).rejects.toThrow();
+      await expect(keys.authenticate(`Bearer ${key}`, null)).rejects.toThrow("API key");
       expect(lookups).toBe(2);
     }
     await keys.authenticate(`Bearer ${leaked.key}`, "203.0.113.7");
@@ -124,7 +124,7 @@ describe("API keys", () => {
     await commitOne(storage, { writes: [{ ...restored, set: { value } }] });
     const other = await make(storage).keys.issueKey({ accountId, environment: "test" });
     const late = (): Promise<unknown> => keys.authenticate(`Bearer ${other.key}`);
-    await expect(late()).rejects.toThrow();
+    await expect(late()).rejects.toThrow("API key");
     clock.advance(60_000);
     expect(await late()).toMatchObject({ accountId });
     const { key } = await keys.issueKey({ accountId, environment: "test" });
