@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import pg from "pg";
-import { assign, setup } from "xstate";
-import { defineTable, workflow, type EngineStorage, type Workflow } from "paystate/engine";
+import type { EngineStorage } from "paystate/engine";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
@@ -22,59 +21,13 @@ export interface HostConnection {
 export interface HostDatabase {
   /** The host's table of orders, with a text `id` each. */
   readonly orders: string;
+  /** What a process of its own finds the database by. */
+  readonly place: readonly string[];
   open(): Promise<EngineStorage>;
   connect(): Promise<HostConnection>;
   /** A connection to a database that the storage is not on. */
   elsewhere(): Promise<HostConnection>;
   destroy(): Promise<void>;
-}
-
-const chart = setup({
-  types: {
-    input: {} as { readonly shop: string },
-    context: {} as { readonly shop: string; readonly heard: readonly string[] },
-    events: {} as { readonly type: "PART"; readonly part: string } | { readonly type: "CLOSE" },
-  },
-  actions: { pack: (_, _params: { readonly shop: string }) => {} },
-}).createMachine({
-  id: "run",
-  context: ({ input }) => ({ ...input, heard: [] }),
-  initial: "open",
-  states: {
-    open: {
-      entry: { type: "pack", params: ({ context }) => ({ shop: context.shop }) },
-      on: {
-        PART: { actions: assign({ heard: ({ context, event }) => [...context.heard, event.part] }) },
-        CLOSE: "over",
-      },
-    },
-    over: { type: "final" },
-  },
-});
-
-/** Runs that pack one at a time in each shop, and hear of parts that come later. */
-export const runsThat = (pack: (instance: string) => void): Workflow<typeof chart, HostTables> =>
-  workflow(chart)<HostTables>({
-    version: 1,
-    effects: {
-      pack: {
-        limit: ({ shop }) => ({ key: shop, atMost: 1 }),
-        run: async (_, { instance }) => {
-          pack(instance);
-          return undefined;
-        },
-      },
-    },
-  });
-
-/** Rows of the host that the engine keeps. */
-export const notes = defineTable("notes", {
-  columns: { id: "text", shop: "text", at: "integer" },
-  group: { by: ["shop"], since: "at" },
-});
-
-export interface HostTables {
-  readonly notes: { readonly id: string; readonly shop: string; readonly at: number };
 }
 
 const SQLITE_ORDERS = "hostOrders";
@@ -95,6 +48,7 @@ async function sqliteHost(): Promise<HostDatabase> {
   };
   return {
     orders: SQLITE_ORDERS,
+    place: [join(folder, "shop.db"), "", SQLITE_ORDERS],
     async open() {
       const storage = await sqliteStorage(join(folder, "shop.db"));
       const host = new Sqlite(join(folder, "shop.db"));
@@ -123,6 +77,7 @@ async function postgresHost(): Promise<HostDatabase> {
   };
   return {
     orders,
+    place: [url, schema, orders],
     open,
     connect: async () => asking(await pool.connect()),
     async elsewhere() {

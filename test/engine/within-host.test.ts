@@ -16,15 +16,8 @@ import { memoryStorage } from "paystate/storage/memory";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { silentLogger } from "../../src/runtime.ts";
 import { eachInFolder } from "../kit/each-in-folder.ts";
-import {
-  hostDatabases,
-  type Host,
-  type HostConnection,
-  type HostDatabase,
-  notes,
-  type HostTables,
-  runsThat,
-} from "./host-world.ts";
+import { type HostTables, notes, runsThat } from "./host-runs.ts";
+import { hostDatabases, type Host, type HostConnection, type HostDatabase } from "./host-world.ts";
 
 type OwnEngine = Engine<HostTables>;
 
