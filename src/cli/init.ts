@@ -24,7 +24,10 @@ const SUFFIX = ".template";
 
 const MANIFEST = "package.json";
 /** The driver of SQLite that this Node can load: 13 speaks Node-API 10 and comes compiled, 12 runs on Node 20. */
-const DRIVER = Number(process.versions["napi"]) >= 10 ? "^13" : "^12.11";
+const IS_COMPILED = Number(process.versions["napi"]) >= 10;
+const DRIVER = IS_COMPILED ? "^13" : "^12.11";
+const TO_COMPILE =
+  "On Node 20 npm fetches better-sqlite3 for it, or compiles it, in about two minutes and with a C++ toolchain; from Node 22 on it comes compiled.";
 /** npm takes no longer name. */
 const MAX_NAME = 214;
 
@@ -44,6 +47,7 @@ export async function init(args: readonly string[], print: Print): Promise<void>
   const text = readFileSync(manifest, "utf8").replace("DRIVER", DRIVER);
   writeFileSync(manifest, text.replace('"NAME"', JSON.stringify(nameOf(folder))));
   const place = /^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder);
+  if (!IS_COMPILED) print(TO_COMPILE);
   print(`A project is in ${folder}. Next:\n\n  cd ${place}\n  npm install\n  npm start`);
 }
 

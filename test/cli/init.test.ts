@@ -37,6 +37,13 @@ test("prints the next three commands, and names the package by its folder", asyn
   expect(readdirSync(folder)).toContain(".gitignore");
 });
 
+test("on a Node whose driver of SQLite may have to be compiled it says so, and on no other", async () => {
+  const printed: string[] = [];
+  await runCommand(["init", "engine", join(parent, "shop")], (text) => void printed.push(text));
+  const isNode20 = process.versions.node.startsWith("20.");
+  expect(printed.join("\n").includes("from Node 22 on it comes compiled")).toBe(isNode20);
+});
+
 test.each(["engine", "payments"])("%s takes what the tests of the package take", async (kind) => {
   const folder = join(parent, kind);
   await runCommand(["init", kind, folder], () => undefined);
