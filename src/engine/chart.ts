@@ -64,6 +64,8 @@ export interface ChartSnapshot {
   readonly unborn?: readonly UnbornChild[];
   /** The version of the newest row of the history that holds a whole snapshot in place of older rows. */
   readonly folded?: number;
+  /** The values of its search fields that are not null; the rows of the same commit say the same. */
+  readonly search?: Readonly<Record<string, string>>;
 }
 
 /** Something a step wants done: the named action with its params, not yet carried out. */

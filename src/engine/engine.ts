@@ -23,6 +23,7 @@ import type { ScheduleDefinition } from "./schedules/define-schedule.ts";
 import type { ScheduleCommands } from "./schedules/schedule-commands.ts";
 import { Schedules } from "./schedules/schedules.ts";
 import type { ScheduleView } from "./schedules/stored-schedules.ts";
+import { checkFilter, searchRows } from "./search-fields.ts";
 import { ChartCheck, storedCharts } from "./stored-charts.ts";
 import type { CommittedStep } from "./step-commit-writer.ts";
 import { StepHandler, type SendResult } from "./step-handler.ts";
@@ -160,7 +161,7 @@ function partsOf<W>(options: EngineOptions<W>) {
     inspect,
     ...limits
   } = checkEngineOptions(options);
-  const tables = [storedCharts, ranTasks, ...Object.values<AnyTable>(options.tables ?? {})];
+  const tables = [storedCharts, ranTasks, searchRows, ...Object.values<AnyTable>(options.tables ?? {})];
   const gate = new StorageGate();
   const storage = gate.guarding(withTables(options.storage, tables));
   const holder = Buffer.from(random.bytes(8)).toString("hex");
@@ -303,7 +304,14 @@ function callsOf<W>({
   return {
     ...calls,
     ...workflowReads(
-      instanceReads(storage, () => workflows.claims),
+      {
+        reads: instanceReads(storage, () => workflows.claims),
+        async checkFilter(workflow, where) {
+          // Of a version that nobody has registered yet, this process declares the fields.
+          if (!steps.charts.isDone) await steps.charts.check();
+          await checkFilter(storage, workflow, where);
+        },
+      },
       waiting,
     ),
     ...taskCommands(commanded, () => clock.now()),

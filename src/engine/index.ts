@@ -59,11 +59,13 @@ export type {
   HistoryPage,
   InstanceList,
   InstanceQuery,
+  SearchFilter,
   InstanceView,
   PendingChild,
   PendingWork,
   SnapshotOf,
   StateName,
+  WorkflowQuery,
 } from "./reading/views.ts";
 export type { InstanceCommands, RemoveResult, StopResult } from "./instance-commands.ts";
 export type { TaskCommands, TroubledTask } from "./troubled-tasks.ts";

@@ -5,6 +5,7 @@ import type { EngineStorage } from "../../storage/storage.ts";
 import { STOP } from "./chart.ts";
 import type { SendResult } from "./step-handler.ts";
 import { ranTaskRemovals } from "./ran-tasks.ts";
+import { searchRemovals } from "./search-fields.ts";
 
 /** The result of `stopInstance`: `ended` for an instance that had reached its end before. */
 export type StopResult = "stopped" | "ended" | "absent";
@@ -59,8 +60,9 @@ export async function removeInstance(
   const record = await storage.load(id);
   if (record === null) return "absent";
   if (record.status === "active") return "active";
-  const { life } = record;
-  const writes = await ranTaskRemovals(storage, id);
+  const { life, snapshot } = record;
+  const searched = searchRemovals(id, snapshot);
+  const writes = [...(await ranTaskRemovals(storage, id)), ...searched];
   const removed = await commitOne(storage, { removes: [{ id, life }], writes });
   if (removed.ok) return "removed";
   return (await storage.load(id))?.life === life ? "pending" : "absent";

@@ -24,6 +24,7 @@ import { consequencesOf, inTurn, missingFrom, type StepResult } from "./step-res
 import { delayedFromText, messageTask } from "./messages.ts";
 import type { KnownInstance } from "./instance-cache.ts";
 import type { WorkflowRegistry } from "./workflow-registry.ts";
+import { searchWrites, withSearch } from "./search-fields.ts";
 import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent, causeText } from "./step-cause.ts";
 import type { StepTime } from "./stamps.ts";
@@ -265,7 +266,8 @@ export class StepPlan {
       : this.#stepOrFailure(workflow, before, given);
     if (step === null) return null;
     const facts = this.#following(instance, { workflow, before, step, event });
-    const follows = event.type === BORN ? unborn(facts) : consequencesOf(facts);
+    const follows =
+      event.type === BORN ? { ...unborn(facts), searched: searchWrites(facts) } : consequencesOf(facts);
     return this.#withChildren(facts, follows);
   }
 
@@ -296,7 +298,9 @@ export class StepPlan {
     { id, version, life }: StandingInstance,
     made: Pick<StepContext, "workflow" | "before" | "step" | "event">,
   ): StepContext {
-    return { id, version: version + 1, life, ...this.#moment, ...made, workflows: this.#workflows };
+    const after = withSearch(made.workflow.search, made.step.after);
+    const step = after === made.step.after ? made.step : { ...made.step, after };
+    return { id, version: version + 1, life, ...this.#moment, ...made, step, workflows: this.#workflows };
   }
 
   /** A step with the first steps of the children it starts, as far as the commit has room for them. */
@@ -379,7 +383,9 @@ function folded(made: Made): Made {
   const version = history.version + 1;
   if (workflow.keeps === null || version - before <= workflow.keeps) return made;
   const after = { ...left, folded: version };
-  const event = eventToText({ type: FOLDED, snapshot: withoutEmpty(after) });
+  // The steps lead to all of it but the search fields, which a later program may read otherwise.
+  const { search: _, ...led } = after;
+  const event = eventToText({ type: FOLDED, snapshot: withoutEmpty(led) });
   return {
     ...made,
     after,

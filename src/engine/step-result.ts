@@ -15,6 +15,7 @@ import { childInstance } from "./child-instances.ts";
 import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
 import { delayedToText, messageTask, type Message, type Recipient } from "./messages.ts";
+import { searchWrites } from "./search-fields.ts";
 import { shardOf } from "./shards.ts";
 import { taskOfStep, type StepContext } from "./step-context.ts";
 import type { ProjectedStep } from "./workflow.ts";
@@ -28,6 +29,8 @@ export type VoicedAction = Extract<ChartAction, { readonly kind: "log" | "emit" 
 export type StepResult = Required<Pick<Commit<never>, "disarms" | "ends" | "watches" | "unwatches">> & {
   readonly arms: readonly TaskRecord[];
   readonly writes: readonly Write<never>[];
+  /** Rows by which the instance is found. Nothing replaces them. */
+  readonly searched: readonly Write<never>[];
   readonly children: readonly StartedChild[];
   readonly voiced: readonly VoicedAction[];
 };
@@ -69,6 +72,7 @@ export function together(steps: readonly StepResult[]): StepResult {
     watches: steps.flatMap(({ watches }) => watches),
     unwatches: steps.flatMap(({ unwatches }) => unwatches),
     writes: steps.flatMap(({ writes }) => writes),
+    searched: steps.flatMap(({ searched }) => searched),
   };
 }
 
@@ -134,6 +138,7 @@ class Collector {
       watches: missingFrom(watched, wanted),
       unwatches: missingFrom(wanted, watched),
       writes: this.#writes(),
+      searched: searchWrites(this.#facts),
     };
   }
 

@@ -4,8 +4,9 @@
  */
 import { commitEach } from "../../storage/decided.ts";
 import { engineOwnTable } from "../../storage/table.ts";
-import type { InstanceRecord, Write } from "../../storage/storage.ts";
+import type { AnyWrite, InstanceRecord } from "../../storage/storage.ts";
 import type { EngineContext } from "./engine-context.ts";
+import { declaredFields, declaringWrites, narrowingWrites } from "./search-fields.ts";
 import { ChangedChart, type WorkflowRegistry } from "./workflow-registry.ts";
 import { withChildren, type AnyWorkflow } from "./workflow.ts";
 import { chartDifferences } from "./xstate/chart-differences.ts";
@@ -53,22 +54,27 @@ export class ChartCheck {
       const rows = await storage.find<StoredChart>({ table: storedCharts });
       const stored = new Map(rows.map((row) => [row.id, row]));
       const changed: ChangedChart[] = [];
-      const writes: Write<{ paystateCharts: StoredChart }>[] = [];
-      for (const workflow of workflows.units.flatMap(withChildren)) {
+      const all = workflows.units.flatMap(withChildren);
+      const declared = narrowingWrites(all, await declaredFields(storage));
+      const commits: { readonly writes: readonly AnyWrite[] }[] = declared.map((write) => ({
+        writes: [write],
+      }));
+      for (const workflow of all) {
         const { key, hash, chartText: chart } = workflow;
         const row = stored.get(key);
         if (row === undefined) {
-          writes.push({ table: TABLE, insert: { id: key, version: 1, hash, chart } });
+          const insert = { id: key, version: 1, hash, chart };
+          commits.push({ writes: [{ table: TABLE, insert }, ...declaringWrites(workflow)] });
           continue;
         }
         if (row.hash === hash) continue;
         const open = await this.#openInstance(workflow);
         const set = { hash, chart };
-        if (open === null) writes.push({ table: TABLE, id: key, set, expectedVersion: row.version });
+        const { version: expectedVersion } = row;
+        if (open === null) commits.push({ writes: [{ table: TABLE, id: key, set, expectedVersion }] });
         else changed.push(new ChangedChart(key, chartDifferences(row.chart, chart), open));
       }
       // Two processes that begin together store the same chart once; of different ones the second sees the first.
-      const commits = writes.map((write) => ({ writes: [write] }));
       if (commits.length > 0 && (await commitEach(storage, commits)).some(({ ok }) => !ok)) continue;
       for (const error of changed) {
         workflows.refuse(error);

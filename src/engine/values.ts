@@ -6,6 +6,9 @@ import type { EventObject } from "xstate";
 import { DevalueError, parse, stringify } from "devalue";
 import { thrownText } from "../thrown.ts";
 
+/** NUL, and half of a pair of code units: a database refuses them, or gives another text back. */
+export const NOT_KEPT = /[\0\p{Surrogate}]/u;
+
 /** A value that cannot be stored, with the path that leads to it, such as `context.connection`. */
 export class UnstorableValue extends TypeError {
   override readonly name = "UnstorableValue";

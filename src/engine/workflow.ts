@@ -20,6 +20,7 @@ import type {
 import type { Chart, PlannedEffect, StateMeta } from "./chart.ts";
 import type { OwnLimit } from "./own-limit.ts";
 import { migrationProblems, type AnyMigration, type Migrations } from "./migrations.ts";
+import { searchProblems } from "./search-fields.ts";
 import { workflowKey } from "./workflow-key.ts";
 import { xstate5 } from "./xstate/interpreter.ts";
 
@@ -134,7 +135,12 @@ export interface ProjectedStep<Context, Event> {
 }
 
 /** Options of `workflow(chart)`. */
-export interface WorkflowOptions<M extends AnyStateMachine, W, V extends number = number> {
+export interface WorkflowOptions<
+  M extends AnyStateMachine,
+  W,
+  V extends number = number,
+  S extends string = never,
+> {
   /** A whole number, raised whenever the chart changes in a way that stored instances would notice. */
   readonly version: V;
   /**
@@ -159,6 +165,14 @@ export interface WorkflowOptions<M extends AnyStateMachine, W, V extends number 
    * row with the whole snapshot stands for the steps before. A whole number from 10 to 10,000; default: all steps. It holds for child machines, too.
    */
   readonly history?: { readonly keep: number };
+  /**
+   * Texts by which instances are found, `engine.list(orders, { where: { customer: "ada" } })`; null for an instance that is
+   * not to be found by the field. They are kept in the commit of each step, and go with the instance. Pure, at most 256
+   * bytes each, 16 fields. A version has the fields that it was first registered with: raise it for a new field.
+   */
+  readonly search?: {
+    readonly [F in S]: (of: { readonly context: StateFrom<M>["context"] }) => string | null;
+  };
   /** The domain writes of a step's commit. Pure: no I/O, no clock, no chance. */
   readonly project?: (
     step: ProjectedStep<StateFrom<M>["context"], EventFromLogic<M>>,
@@ -167,10 +181,10 @@ export interface WorkflowOptions<M extends AnyStateMachine, W, V extends number 
 }
 
 /**
- * A registered workflow: the handle by which instances of this chart and version are started, sent to and read. `M` and
- * `W` keep its types.
+ * A registered workflow: the handle by which instances of this chart and version are started, sent to and read. `M`, `W` and
+ * `S`, the names of its search fields, keep its types.
  */
-export interface Workflow<M extends AnyStateMachine, W> extends AnyWorkflow {
+export interface Workflow<M extends AnyStateMachine, W, S extends string = never> extends AnyWorkflow {
   readonly machine: M;
   /**
    * The handle of a child machine, by its name in `setup({ actors })`, for reads of its instances and events to them. An
@@ -187,6 +201,8 @@ export interface Workflow<M extends AnyStateMachine, W> extends AnyWorkflow {
   ): Workflow<Extract<ActorOf<M>, { readonly src: Src; readonly logic: AnyStateMachine }>["logic"], unknown>;
   /** Exists in the type only: a workflow that writes no tables fits every engine. */
   readonly writesTo?: (tables: W) => void;
+  /** Exists in the type only: the names of its search fields. */
+  readonly searchedBy?: (field: S) => void;
 }
 
 /** An actor as the engine runs it: a promise as a task, a machine as an instance of its own. */
@@ -232,6 +248,8 @@ export interface AnyWorkflow {
   readonly keeps: number | null;
   readonly watches: Readonly<Record<string, (context: never) => string>>;
   readonly project: (step: ProjectedStep<never, never>, at: number) => readonly Write<never>[];
+  /** By the name of a search field: its value in a context. */
+  readonly search: Readonly<Record<string, (of: { readonly context: never }) => unknown>>;
 }
 
 /**
@@ -275,9 +293,19 @@ export interface AnyWorkflow {
  */
 export function workflow<M extends AnyStateMachine>(
   machine: M,
-): <W = unknown, const V extends number = number>(options: WorkflowOptions<M, W, V>) => Workflow<M, W> {
+): <W = unknown, const V extends number = number, S extends string = never>(
+  options: WorkflowOptions<M, W, V, S>,
+) => Workflow<M, W, S> {
   return (options) => {
-    const { version, migrate = {}, actors = {}, watches = {}, history, project = () => [] } = options;
+    const {
+      version,
+      migrate = {},
+      actors = {},
+      watches = {},
+      history,
+      search = {},
+      project = () => [],
+    } = options;
     const effects = options.effects as WorkflowParts["effects"];
     const parts = {
       name: machine.id,
@@ -287,6 +315,7 @@ export function workflow<M extends AnyStateMachine>(
       actors,
       watches,
       keeps: history?.keep ?? null,
+      search: search as AnyWorkflow["search"],
     };
     const registered = register(machine, parts, { interpreter: xstate5, within: [] });
     const child = ((src: string) => registered.child(src)) as Workflow<M, never>["child"];
@@ -303,6 +332,7 @@ interface WorkflowParts {
   readonly actors: Readonly<Record<string, AnyActorOptions>>;
   readonly watches: AnyWorkflow["watches"];
   readonly keeps: AnyWorkflow["keeps"];
+  readonly search: AnyWorkflow["search"];
 }
 
 /** Registers a chart of another library, or of another XState, with the bodies and actors in it. Throws as `workflow` does. */
@@ -318,7 +348,7 @@ export function workflowOf<Source extends ChartSource>(
 const MAX_KEPT = 10_000;
 
 /** A chart without options: no migrations, effects, actors or watches. */
-const BARE = { migrate: {}, effects: undefined, actors: {}, watches: {}, keeps: null };
+const BARE = { migrate: {}, effects: undefined, actors: {}, watches: {}, keeps: null, search: {} };
 
 interface Reading<Source extends ChartSource> {
   readonly interpreter: ChartSourceReader<Source>;
@@ -331,7 +361,7 @@ function register<Source extends ChartSource>(
   parts: WorkflowParts,
   { interpreter, within }: Reading<Source>,
 ): AnyWorkflow {
-  const { name, version, migrate, effects = {}, watches, keeps } = parts;
+  const { name, version, migrate, effects = {}, watches, keeps, search } = parts;
   const read = interpreter.read(source);
   const { parts: shape } = read;
   const problems = registrationProblems(shape, parts);
@@ -384,6 +414,7 @@ function register<Source extends ChartSource>(
     delaysEvents: shape.delaysEvents,
     watches,
     keeps,
+    search,
     project: () => [],
   };
 }
@@ -398,7 +429,7 @@ function childOf(actors: AnyWorkflow["actors"], key: string, src: string): AnyWo
 
 function registrationProblems(
   shape: ChartParts<ChartSource>,
-  { version, migrate, effects, actors, watches, keeps }: WorkflowParts,
+  { version, migrate, effects, actors, watches, keeps, search }: WorkflowParts,
 ): string[] {
   const named = [...shape.effects].filter((name) => name !== "start" && name !== "tell");
   const isDone = (name: string): boolean =>
@@ -419,7 +450,7 @@ function registrationProblems(
   if (keeps !== null && !(Number.isSafeInteger(keeps) && keeps >= 10 && keeps <= MAX_KEPT)) {
     problems.push(`history.keep: expected a whole number from 10 to ${MAX_KEPT}`);
   }
-  problems.push(...migrationProblems(migrate, version));
+  problems.push(...searchProblems(search), ...migrationProblems(migrate, version));
   for (const [src, options] of Object.entries(actors)) {
     const found = actorProblems(shape.actors.get(src)?.kind, options, Object.keys(migrate));
     problems.push(...found.map((problem) => `actors.${src}${problem}`));

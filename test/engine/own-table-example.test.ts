@@ -31,7 +31,7 @@ test("a host commits its own row with a step and reads it back, and its file has
   expect(tables.all()).toEqual([
     ...["history", "instances", "parcels"],
     ...["paystateCharts", "paystateLeases", "paystateMigrationLock", "paystateMigrations"],
-    ...["paystateRanTasks", "paystateTables", "paystateTotals", "tasks", "watches"],
+    ...["paystateRanTasks", "paystateSearch", "paystateTables", "paystateTotals", "tasks", "watches"],
   ]);
   database.close();
 }, 60_000);

@@ -129,6 +129,7 @@ test("a host commits a step with a row of its own, in a file without a payment t
     "paystateMigrationLock",
     "paystateMigrations",
     "paystateRanTasks",
+    "paystateSearch",
     "paystateTables",
     "paystateTotals",
     "tasks",

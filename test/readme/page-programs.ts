@@ -13,6 +13,7 @@ export const PAGE_OF = {
   later: "storage/README.md",
   prometheus: "src/telemetry/README.md",
   receive: "src/payments/webhooks/README.md",
+  search: "src/engine/README.md",
   schedule: "src/engine/README.md",
   signer: "src/payments/private/README.md",
   table: "storage/README.md",

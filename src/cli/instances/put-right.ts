@@ -11,6 +11,7 @@ import { STOP } from "../../engine/chart.ts";
 import { instanceWorkflows } from "../../engine/stored-names.ts";
 import { instanceReads } from "../../engine/reading/reads.ts";
 import { ranTasks } from "../../engine/ran-tasks.ts";
+import { searchRows } from "../../engine/search-fields.ts";
 import { removeInstance } from "../../engine/instance-commands.ts";
 import type { PendingTask } from "../../engine/index.ts";
 import { messageTask } from "../../engine/messages.ts";
@@ -78,7 +79,7 @@ export async function stopInstance(open: OpenDatabase, id: string): Promise<Comm
 /** Removes an instance that has ended, with its history. */
 export async function removeEnded(open: OpenDatabase, id: string): Promise<CommandResult> {
   await checkNotOfService(open, id, "paystate attention");
-  const storage = withTables(open.storage, [ranTasks]);
+  const storage = withTables(open.storage, [ranTasks, searchRows]);
   const done = await removeInstance(storage, id);
   if (done === "absent") throw noInstance(id, open);
   if (done === "active") throw new Error(`${id} has not ended: stop it first`);

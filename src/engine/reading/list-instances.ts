@@ -1,5 +1,6 @@
 /** Pages of instances: section by section of the storage's index, each section one workflow and one status. */
 import type { EngineStorage, InstanceRecord } from "../../../storage/storage.ts";
+import { instancesWith, type SearchValues } from "../search-fields.ts";
 import { instanceWorkflows } from "../stored-names.ts";
 import { nameOf } from "../workflow-key.ts";
 import { stateMatches } from "./state-matches.ts";
@@ -11,6 +12,8 @@ type Query = Omit<InstanceQuery, "limit" | "failing" | "unknown"> & {
   readonly limit: number;
   /** Workflows that are left out. */
   readonly except?: readonly string[];
+  /** Values that search fields must have. */
+  readonly where?: SearchValues;
 };
 
 /** Instances examined in a call, so that a search for a rare state does not read for minutes. */
@@ -86,11 +89,43 @@ export async function failingInstances(storage: ReadStorage, query: Query): Prom
   return { instances: found, next: null };
 }
 
+/** A page over the instances of one workflow that the first search field of `where` finds, by id. */
+export async function searchedInstances(
+  storage: ReadStorage & Pick<EngineStorage, "find">,
+  query: Query & { readonly workflow: string; readonly where: SearchValues },
+): Promise<InstanceList> {
+  const { workflow, limit, where } = query;
+  const [field = "", value = ""] = Object.entries(where)[0] ?? [];
+  let [after = ""] = cursorOf(query.after, 1) ?? [];
+  const isFiltered = [query.state, query.status, ...Object.keys(where).slice(1)].some(
+    (each) => each !== undefined,
+  );
+  const chunk = isFiltered ? FILTERED_CHUNK : Math.min(limit, FILTERED_CHUNK);
+  const found: InstanceView[] = [];
+  for (let examined = 0; examined < MAX_EXAMINED; examined += chunk) {
+    const asked = { after, limit: chunk };
+    const ids = await instancesWith(storage, { workflow, field, value }, asked);
+    const records = await Promise.all(ids.map((id) => storage.load(id)));
+    for (const [index, record] of records.entries()) {
+      if (found.length === limit) return { instances: found, next: encoded([after]) };
+      after = ids[index] ?? after;
+      // A step since then may have taken it out of the list.
+      if (record?.workflow !== workflow) continue;
+      const view = listedView(record);
+      if (isWanted(view, query)) found.push(view);
+    }
+    if (ids.length < chunk) return { instances: found, next: null };
+  }
+  return { instances: found, next: encoded([after]) };
+}
+
 function isOf(key: string, wanted: string | undefined): boolean {
   return wanted === undefined || key === wanted || nameOf(key) === wanted;
 }
 
-function isWanted({ status, value }: InstanceView, query: Query): boolean {
+function isWanted({ status, value, search = {} }: InstanceView, query: Query): boolean {
+  const where = Object.entries(query.where ?? {});
+  if (where.some(([field, wanted]) => search[field] !== wanted)) return false;
   if (query.status !== undefined && status !== query.status) return false;
   return query.state === undefined || stateMatches(value, query.state);
 }

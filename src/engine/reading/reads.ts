@@ -1,11 +1,12 @@
 /** Reads of instances, for people and programs that want to know what goes on. No chart is needed for any of them. */
-import type { HistoryRecord } from "../../../storage/storage.ts";
+import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
 import type { ChartSnapshot } from "../chart.ts";
 import { childInstance } from "../child-instances.ts";
+import type { SearchValues } from "../search-fields.ts";
 import { snapshotFromText } from "../snapshot-text.ts";
 import { causeFromText } from "../step-cause.ts";
 import { eventFromText } from "../values.ts";
-import { failingInstances, instancePage, type ReadStorage } from "./list-instances.ts";
+import { failingInstances, instancePage, searchedInstances, type ReadStorage } from "./list-instances.ts";
 import { readTroubles, type TroubleCount } from "./troubles.ts";
 import {
   instanceView,
@@ -69,11 +70,16 @@ const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 const MAX_PENDING = 1_000;
 
+/** The reads, of which `list` takes search fields of a workflow too, whose filter was checked. */
+export interface StoredReads extends InstanceReads {
+  list(query?: InstanceQuery & { readonly where?: SearchValues }): Promise<InstanceList>;
+}
+
 /** The reads over a storage; `known` tells the workflows that this process has or migrates, as `name@version`. */
 export function instanceReads(
-  storage: ReadStorage,
+  storage: ReadStorage & Pick<EngineStorage, "find">,
   known: () => readonly string[] = () => [],
-): InstanceReads {
+): StoredReads {
   return {
     async read(id) {
       const record = await storage.load(id);
@@ -81,6 +87,10 @@ export function instanceReads(
     },
     async list({ limit = DEFAULT_LIMIT, unknown, ...query } = {}) {
       checkLimit("list", limit);
+      const { workflow, where } = query;
+      if (query.failing !== true && workflow !== undefined && where !== undefined) {
+        return searchedInstances(storage, { ...query, limit, workflow, where });
+      }
       const find = query.failing === true ? failingInstances : instancePage;
       return find(storage, { ...query, limit, ...(unknown === true && { except: known() }) });
     },

@@ -70,6 +70,21 @@ export interface InstanceQuery<M = unknown> {
   readonly limit?: number;
 }
 
+/**
+ * Texts that search fields of a workflow must have, all of them; by the names that its `search` declares. An absent field does
+ * not filter.
+ */
+export type SearchFilter<S extends string> = [S] extends [never] ? never : { readonly [F in S]?: string };
+
+/** Filter of `list` by the handle of a workflow. */
+export interface WorkflowQuery<M, S extends string = never> extends Omit<
+  InstanceQuery<M>,
+  "workflow" | "unknown"
+> {
+  /** Values of its search fields. The instances then come by id. */
+  readonly where?: SearchFilter<S>;
+}
+
 /** A page of instances. */
 export interface InstanceList<M = unknown> {
   readonly instances: readonly InstanceView<M>[];

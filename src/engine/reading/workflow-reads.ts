@@ -5,9 +5,10 @@ import { mixedUp } from "../step-handler.ts";
 import { nameOf, versionOf } from "../workflow-key.ts";
 import { UnknownWorkflow } from "../workflow-registry.ts";
 import type { AnyWorkflow, Workflow } from "../workflow.ts";
-import type { InstanceReads } from "./reads.ts";
+import type { SearchValues } from "../search-fields.ts";
+import type { InstanceReads, StoredReads } from "./reads.ts";
 import { statesOf } from "./state-matches.ts";
-import type { InstanceList, InstanceQuery, InstanceView, SnapshotOf } from "./views.ts";
+import type { InstanceList, InstanceQuery, InstanceView, SnapshotOf, WorkflowQuery } from "./views.ts";
 import type { InstanceWaitList, WaitTarget } from "./waiting.ts";
 
 /**
@@ -39,11 +40,14 @@ export interface WorkflowReads extends InstanceReads {
    * }
    * ```
    *
-   * @throws TypeError when `limit` is none, `after` is not the `next` of such a page, or the chart has no such state.
+   * With `where` they are found by search fields, `{ where: { customer: "ada" } }`, and come by id.
+   *
+   * @throws TypeError when `limit` is none, `after` is not the `next` of such a page, the chart has no such state, or the
+   * workflow no such search field; also for a search field that not every instance of the version has.
    */
-  list<M extends AnyStateMachine>(
-    workflow: Workflow<M, never>,
-    query?: Omit<InstanceQuery<M>, "workflow" | "unknown">,
+  list<M extends AnyStateMachine, S extends string = never>(
+    workflow: Workflow<M, never, S>,
+    query?: WorkflowQuery<M, S>,
   ): Promise<InstanceList<M>>;
   /** A page of instances of all charts, without types. */
   list(query?: InstanceQuery): Promise<InstanceList>;
@@ -69,8 +73,11 @@ export interface WorkflowReads extends InstanceReads {
   ): Promise<SnapshotOf<M>>;
 }
 
+/** Refuses a filter by search fields that would not find all it names. */
+type FilterCheck = (workflow: AnyWorkflow, where: SearchValues) => Promise<void>;
+
 export function workflowReads(
-  reads: InstanceReads,
+  { reads, checkFilter }: { readonly reads: StoredReads; readonly checkFilter: FilterCheck },
   waiting: Pick<InstanceWaitList, "waitFor">,
 ): WorkflowReads {
   const read = async (first: AnyWorkflow | string, id = ""): Promise<InstanceView | null> => {
@@ -81,11 +88,13 @@ export function workflowReads(
   };
   const list = async (
     first: AnyWorkflow | InstanceQuery = {},
-    query: InstanceQuery = {},
+    { where = {}, ...query }: InstanceQuery & { readonly where?: SearchValues } = {},
   ): Promise<InstanceList> => {
     if (!isWorkflow(first)) return reads.list(first);
     checkState("list", first, query.state);
-    return reads.list({ ...query, workflow: first.key });
+    const isSearch = Object.keys(where).length > 0;
+    if (isSearch) await checkFilter(first, where);
+    return reads.list({ ...query, workflow: first.key, ...(isSearch && { where }) });
   };
   const waitFor = async (
     workflow: AnyWorkflow,

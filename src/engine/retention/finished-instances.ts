@@ -4,6 +4,7 @@ import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../stor
 import { childInstance } from "../child-instances.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { ranTaskRemovals } from "../ran-tasks.ts";
+import { searchRemovals } from "../search-fields.ts";
 import { snapshotFromText } from "../snapshot-text.ts";
 import { ARCHIVE_DEADLINE_MS, archived, type Archive } from "./archiving.ts";
 import type { RetentionRule } from "./retention-loop.ts";
@@ -48,9 +49,9 @@ async function* batches({ storage, clock, keepMs, archive }: FinishedParts): Asy
     );
     const records = read.flat().filter(isOfOneLife);
     await archived({ clock, deadlineMs: ARCHIVE_DEADLINE_MS }, archive, records);
-    const removals = records.map(async ({ id, life }) => ({
+    const removals = records.map(async ({ id, life, snapshot }) => ({
       removes: [{ id, life }],
-      writes: await ranTaskRemovals(storage, id),
+      writes: [...(await ranTaskRemovals(storage, id)), ...searchRemovals(id, snapshot)],
     }));
     const results = await commitEach(storage, await Promise.all(removals));
     yield results.filter(({ ok }) => ok).length;

@@ -4,7 +4,7 @@ import type { AnyStateMachine, InputFrom } from "xstate";
 import { commitOne } from "../../../storage/decided.ts";
 import { checkOptions, InvalidOptions } from "../../options.ts";
 import { thrownText } from "../../thrown.ts";
-import { toJson } from "../values.ts";
+import { NOT_KEPT, toJson } from "../values.ts";
 import { nameOf, versionOf } from "../workflow-key.ts";
 import type { WorkflowRegistry } from "../workflow-registry.ts";
 import type { AnyWorkflow, Workflow } from "../workflow.ts";
@@ -47,9 +47,6 @@ export type ScheduleDefinition<M extends AnyStateMachine, W> = ScheduleInput<M> 
 };
 
 const MISSED = ["last", "all", "none"] as const satisfies readonly MissedMoments[];
-
-/** NUL, and half of a pair of code units: a database refuses them, or gives another text back. */
-const NOT_KEPT = /[\0\p{Surrogate}]/u;
 
 const optionsSchema = z.strictObject({
   id: z

@@ -84,5 +84,5 @@ function hover(name: string): string {
 }
 
 test("a hover of a workflow whose chart has a name is one short line", () => {
-  expect(hover("orders, weighed }")).toBe("const orders: Workflow<OrderChart, unknown>");
+  expect(hover("orders, weighed }")).toBe("const orders: Workflow<OrderChart, unknown, never>");
 });

@@ -1,0 +1,162 @@
+/**
+ * Search fields: texts by which instances of a workflow are found. The rows are part of the commit of each step; the snapshot
+ * holds what the rows say, so that a step knows them without a read.
+ */
+import type { EngineStorage, Write } from "../../storage/storage.ts";
+import { engineOwnTable, type Row } from "../../storage/table.ts";
+import { MIGRATED, type ChartSnapshot } from "./chart.ts";
+import { snapshotFromText } from "./snapshot-text.ts";
+import type { StepContext } from "./step-context.ts";
+import { NOT_KEPT, UnstorableValue } from "./values.ts";
+import type { AnyWorkflow } from "./workflow.ts";
+
+const TABLE = "paystateSearch";
+
+/**
+ * A row for each field of an instance that is not null. Field names have no `/`, so the first one ends the field in an id
+ * `field/instance`. The id of a declared field begins with `/`.
+ */
+export const searchRows = engineOwnTable(TABLE, {
+  // Of a declared field, `workflow` and `instance` are empty, `field` is `name@version`, and `value` is the field's name.
+  columns: { id: "text", workflow: "text", field: "text", value: "text", instance: "text" },
+  indexes: { found: ["workflow", "field", "value", "instance"] },
+});
+
+type SearchRow = Row<typeof searchRows>;
+type SearchWrite = Write<{ paystateSearch: SearchRow }>;
+
+/** Values by field, as a filter names them. */
+export type SearchValues = Readonly<Record<string, string>>;
+
+/** What an index of a database takes, beside the other parts of its entry. */
+const MAX_VALUE_BYTES = 256;
+const MAX_FIELDS = 16;
+const FIELD = /^[A-Za-z][A-Za-z0-9_]{0,47}$/;
+
+/** What is wrong with declared fields, for those who register a workflow. */
+export function searchProblems(search: AnyWorkflow["search"]): string[] {
+  const names = Object.keys(search);
+  return [
+    ...(names.length > MAX_FIELDS ? [`search: expected ${MAX_FIELDS} fields at most`] : []),
+    ...names
+      .filter((name) => !FIELD.test(name))
+      .map((name) => `search.${name}: expected a name of up to 48 letters, digits and _, a letter first`),
+    ...names
+      .filter((name) => typeof search[name] !== "function")
+      .map((name) => `search.${name}: expected a function of the context`),
+  ];
+}
+
+/** The snapshot with the values of its search fields. @throws UnstorableValue naming the field */
+export function withSearch(search: AnyWorkflow["search"], after: ChartSnapshot): ChartSnapshot {
+  const fields = Object.entries(search);
+  if (fields.length === 0) return after;
+  const values = fields.flatMap(([field, read]) => {
+    const value: unknown = read({ context: after.context as never });
+    if (value === null) return [];
+    const isKept =
+      typeof value === "string" && Buffer.byteLength(value) <= MAX_VALUE_BYTES && !NOT_KEPT.test(value);
+    if (isKept) return [[field, value] as const];
+    const expected = `expected null, or text of at most ${MAX_VALUE_BYTES} bytes without NUL and halves of characters`;
+    throw new UnstorableValue(`search.${field}`, expected);
+  });
+  return values.length === 0 ? after : { ...after, search: Object.fromEntries(values) };
+}
+
+/** The writes by which the rows of an instance follow a step. */
+export function searchWrites(facts: StepContext): readonly Write<never>[] {
+  const { id: instance, before, step, event } = facts;
+  const workflow = facts.workflow.key;
+  const had = before?.search ?? {};
+  const has = step.after.search ?? {};
+  const removed = Object.keys(had).filter((field) => !Object.hasOwn(has, field));
+  const writes = Object.entries(has).flatMap(([field, value]): SearchWrite[] => {
+    const id = `${field}/${instance}`;
+    if (!Object.hasOwn(had, field)) {
+      return [{ table: TABLE, insert: { id, workflow, field, value, instance } }];
+    }
+    const isSame = had[field] === value && event?.type !== MIGRATED;
+    return isSame ? [] : [{ table: TABLE, id, set: { workflow, value } }];
+  });
+  return [...removals(instance, removed), ...writes] as readonly Write<never>[];
+}
+
+/** Writes that remove the rows of a removed instance, by its stored snapshot. Of a damaged one they are not known. */
+export function searchRemovals(instance: string, snapshot: string): readonly SearchWrite[] {
+  try {
+    return removals(instance, Object.keys(snapshotFromText(snapshot).search ?? {}));
+  } catch {
+    return [];
+  }
+}
+
+function removals(instance: string, fields: readonly string[]): SearchWrite[] {
+  return fields.map((field) => ({ table: TABLE, remove: `${field}/${instance}` }));
+}
+
+/** Writes that declare the fields of a workflow, for the commit that registers its version for the first time. */
+export function declaringWrites({ key, search }: AnyWorkflow): readonly SearchWrite[] {
+  return Object.keys(search).map((field) => ({
+    table: TABLE,
+    insert: { id: declaredId(key, field), workflow: "", field: key, value: field, instance: "" },
+  }));
+}
+
+/** Writes that take back fields which another program has declared, and this one does not fill. */
+export function narrowingWrites(
+  workflows: readonly AnyWorkflow[],
+  declared: readonly SearchRow[],
+): readonly SearchWrite[] {
+  return declared
+    .filter(({ field: key, value }) =>
+      workflows.some((each) => each.key === key && !Object.hasOwn(each.search, value)),
+    )
+    .map(({ id }) => ({ table: TABLE, remove: id }));
+}
+
+/** Rows of declared fields: of this workflow, or of all. */
+export function declaredFields(
+  storage: Pick<EngineStorage, "find">,
+  key?: string,
+): Promise<readonly SearchRow[]> {
+  const equals = { workflow: "", ...(key !== undefined && { field: key }) };
+  return storage.find<SearchRow>({ table: searchRows, index: "found", equals });
+}
+
+/** The ids of instances with a value, ascending. */
+export async function instancesWith(
+  storage: Pick<EngineStorage, "find">,
+  value: Pick<SearchRow, "workflow" | "field" | "value">,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<readonly string[]> {
+  const query = { table: searchRows, index: "found", equals: value, after: [after], limit };
+  return (await storage.find<SearchRow>(query)).map(({ instance }) => instance);
+}
+
+/** @throws TypeError for a field that the workflow does not have, or that not all of its instances have. */
+export async function checkFilter(
+  storage: Pick<EngineStorage, "find">,
+  { key, search }: AnyWorkflow,
+  where: SearchValues,
+): Promise<void> {
+  const names = Object.keys(search);
+  for (const [field, value] of Object.entries(where) as [string, unknown][]) {
+    if (!names.includes(field)) {
+      const there = names.length === 0 ? "it has none" : `expected one of ${names.join(", ")}`;
+      throw new TypeError(`list: where.${field}: ${key} has no such search field: ${there}`);
+    }
+    if (typeof value !== "string") throw new TypeError(`list: where.${field}: expected text`);
+  }
+  const filled = (await declaredFields(storage, key)).map(({ value }) => value);
+  for (const field of Object.keys(where)) {
+    if (filled.includes(field)) continue;
+    throw new TypeError(
+      `list: where.${field}: not every instance of ${key} has it, since a program without it has registered this version: ` +
+        "raise the version and give `migrate`",
+    );
+  }
+}
+
+function declaredId(key: string, field: string): string {
+  return `/${key}/${field}`;
+}
