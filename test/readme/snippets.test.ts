@@ -116,6 +116,12 @@ test("the nights of a change are reported once, however often the program is run
   expect(second.output()).toBe("");
 });
 
+test("the order that has moved is found where it is now", async () => {
+  const program = run("search");
+  expect(await program.ended, program.output()).toBe(0);
+  expect(program.output()).toBe("[ 'order-2' ] null\n");
+});
+
 test("a table of one's own keeps its row, also once it has another column", async () => {
   const first = run("table");
   expect(await first.ended, first.output()).toBe(0);
