@@ -236,11 +236,25 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   };
   const onCommit = (listener: () => void): (() => void) => subscribers.add(listener);
   const calls = callsOf(parts);
-  const acting = engineActs({ storage, log, ...calls, send: (id, event) => parts.steps.send(id, event) });
+  const { commands } = schedules;
+  const acting = engineActs({
+    storage,
+    schedules: commands,
+    log,
+    ...calls,
+    send: (id, event) => parts.steps.send(id, event),
+  });
   return {
     ...gate.forHost(calls),
-    schedules: gate.forHost(schedules.commands),
-    inspected: { workflows: workflows.units, storage, isProduction: () => false, onCommit, acting },
+    schedules: gate.forHost(commands),
+    inspected: {
+      workflows: workflows.units,
+      storage,
+      isProduction: () => false,
+      onCommit,
+      acting,
+      schedules: commands,
+    },
     subscribe: (listener) => subscribers.add(listener),
     watching: () => polling.standing(),
     run({ only = null } = {}) {
