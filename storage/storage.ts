@@ -446,6 +446,8 @@ export interface CommitParts {
   readonly ends?: readonly string[];
   readonly watches?: readonly WatchRecord[];
   readonly unwatches?: readonly { readonly kind: string; readonly key: string; readonly instance: string }[];
+  /** Rows to remove from histories: those below the version `before`, of which 20,000 in one commit, the oldest. */
+  readonly forgets?: readonly { readonly instance: string; readonly before: number }[];
   readonly history?: readonly HistoryRecord[];
 }
 

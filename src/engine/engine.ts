@@ -321,7 +321,7 @@ function callsOf<W>({
     start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
     send: async (workflow, id, ...[event, companions]) =>
       steps.send(id, givenEvent(event), { ...companions, workflow }),
-    schedule: (id, definition) => schedules.define({ id, ...definition }),
+    schedule: (id, definition) => schedules.define({ ...definition, id }),
     retention: () => retention.standingWithStorage(),
     async settled() {
       do await worker.quiet();

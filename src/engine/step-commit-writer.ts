@@ -180,6 +180,7 @@ function commitOf<W>(
 ): Commit<W> {
   const { arms, disarms, ends, watches, unwatches } = follows;
   const next = parts[0]?.step ?? null;
+  const forgets = parts.flatMap(({ forgets: rows }) => rows ?? []);
   return {
     arms,
     starts: parts.flatMap(({ start }) => start ?? []),
@@ -195,6 +196,7 @@ function commitOf<W>(
     ] as readonly Write<W>[],
     ...movesOf(parts),
     ...(ends.length === 0 ? {} : { ends }),
+    ...(forgets.length === 0 ? {} : { forgets }),
     ...(next === null ? {} : { step: next }),
     ...(consumes === undefined ? {} : { consumes }),
     ...(behind.length === 0 ? {} : { behind }),

@@ -288,7 +288,10 @@ export function mixedUp(
   { name }: AnyWorkflow,
 ): UnknownWorkflow {
   const { id, workflow } = instance;
-  return new UnknownWorkflow(instance, `instance ${id} is one of ${workflow}, and not of ${name}`);
+  return new UnknownWorkflow(
+    instance,
+    `instance ${id} is one of ${workflow}, and not of ${name}: use the handle of its own chart, or its id alone`,
+  );
 }
 
 function tooManyRaces(id: string): Error {

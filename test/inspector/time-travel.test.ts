@@ -314,3 +314,32 @@ test("steps whose contexts would fill the memory are shown without them", async 
   expect(page).toContain("From step 9 on the contexts are not computed");
   expect(page.length).toBeLessThan(100_000);
 });
+
+test("F10: of an instance whose history is folded the steps that stand there are computed, from the whole snapshot on", async () => {
+  const counter = setup({ types: { context: {} as { readonly count: number } } }).createMachine({
+    id: "counter",
+    context: { count: 0 },
+    on: { ADD: { actions: assign({ count: ({ context }) => context.count + 1 }) } },
+  });
+  const flow = workflow(counter)({ version: 1, history: { keep: 10 } });
+  const clock = virtualClock();
+  const engine = createEngine({ storage: memoryStorage(), workflows: [flow], clock, logger: silentLogger });
+  const { fetch } = createInspector({ engine, workflows: [flow], clock });
+  const page = (query: string): Promise<string> => read(fetch(new Request(`${AT}/instance?id=c${query}`)));
+  await engine.start(flow, { id: "c", input: undefined });
+  // Looked at while its first steps stand there, too: what was computed then is no part of the folded history.
+  for (const count of [13, 26, 39]) {
+    for (let n = 0; n < 13; n++) await engine.send(flow, "c", { type: "ADD" });
+    expect(await page("")).toContain(`"count": ${count}`);
+  }
+  const history = await engine.history("c");
+  const now = await page("");
+  expect(now).toContain("the whole snapshot, for the steps before it");
+  expect(now).not.toContain("⚠");
+  const first = history.find(({ event }) => event.type === "ADD")?.version ?? 0;
+  expect(first).toBeGreaterThan(10);
+  const then = await page(`&step=${first}`);
+  expect(then).toContain(`As it stood after step ${first}`);
+  expect(then).toMatch(/"count": \d+/);
+  await engine.stop();
+});

@@ -3,6 +3,7 @@
  */
 import type { HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import {
+  FOLDED,
   MIGRATED,
   type Chart,
   type ChartAction,
@@ -97,8 +98,15 @@ class Walk implements ReplayedHistory {
     this.#begin({ first: 1, key });
   }
 
+  /** Whether the row is the next one, or the first of a history that begins with a whole snapshot. */
+  takes(row: HistoryRecord): boolean {
+    return row.version === this.version + 1 || (this.version === 0 && snapshotOf(row) !== null);
+  }
+
   take(row: HistoryRecord): void {
     this.version = row.version;
+    // Its snapshot is recorded whole, whatever is known of the steps before.
+    if (this.#isBroken && snapshotOf(row) !== null) [this.#last, this.#isBroken] = [null, false];
     const moved = migrationOf(row);
     if (moved !== null) this.#begin({ first: row.version, key: moved.to });
     // What a migration brought about is recorded whole, whoever made the next step.
@@ -137,6 +145,13 @@ class Walk implements ReplayedHistory {
       return null;
     }
     const before = this.#last;
+    const folded = snapshotOf({ event: text });
+    if (folded !== null) {
+      const own = before === null ? folded : { ...before, folded: version };
+      if (snapshotToText(own) !== snapshotToText(folded)) return differs(version);
+      this.#keep(version, { after: folded, actions: [] });
+      return null;
+    }
     if (event.type !== "$started" && before === null) {
       return `Step ${version} cannot be computed again: what stood before it cannot be read.`;
     }
@@ -174,6 +189,16 @@ function migrationOf({ event }: HistoryRecord): { readonly from: string; readonl
   return type === MIGRATED && typeof from === "string" && typeof to === "string" ? { from, to } : null;
 }
 
+/** The snapshot of a row that stands for the steps before it; null for any other row. */
+function snapshotOf({ event }: Pick<HistoryRecord, "event">): ChartSnapshot | null {
+  if (!event.includes(FOLDED)) return null;
+  const { type, snapshot } = eventFromText(event) as unknown as {
+    readonly type: string;
+    readonly snapshot: ChartSnapshot;
+  };
+  return type === FOLDED ? snapshot : null;
+}
+
 interface Started {
   readonly input?: unknown;
   readonly parent?: ParentLink;
@@ -199,21 +224,23 @@ export class ReplayCache {
   /** All steps of an instance up to its present version. Nothing runs and nothing is stored. */
   async of(instance: InstanceRecord): Promise<ReplayedHistory> {
     const { id, version, createdAt, workflow, hash } = instance;
-    if (version > MAX_FOLDED) {
-      const problem = `It has ${version} steps, which is too many to go through again.`;
-      return { steps: new Map(), eras: [], gaps: [{ first: 1, last: version, problem }] };
+    const [oldest] = await this.#storage.history(id, { after: 0, limit: 1 });
+    const first = oldest?.version ?? 1;
+    if (version - first >= MAX_FOLDED) {
+      const problem = `It has ${version - first + 1} steps, which is too many to go through again.`;
+      return { steps: new Map(), eras: [], gaps: [{ first, last: version, problem }] };
     }
     // An id may be free again, and taken by another instance.
     const key = `${id} ${createdAt} ${workflow} ${hash}`;
     const known = this.#walks.get(key);
     const walk =
-      known !== undefined && known.version <= version
+      known !== undefined && known.version <= version && known.version + 1 >= first
         ? known
         : new Walk(await this.#firstKey(instance), (chart) => this.#chartOf(chart, instance));
     this.#keep(key, walk);
     while (walk.version < version) {
       const rows = await this.#storage.history(id, { after: walk.version, limit: PAGE });
-      for (const row of rows) if (row.version === walk.version + 1) walk.take(row);
+      for (const row of rows) if (walk.takes(row)) walk.take(row);
       // A step may be missing, in a file that was damaged or pruned: what follows it cannot be computed.
       if (rows.length < PAGE || walk.version < (rows.at(-1)?.version ?? 0)) break;
     }
