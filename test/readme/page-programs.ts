@@ -17,6 +17,7 @@ export const PAGE_OF = {
   signer: "src/payments/private/README.md",
   table: "storage/README.md",
   verify: "src/payments/webhooks/README.md",
+  within: "src/engine/README.md",
 } as const;
 
 /** Files of a Next app, by the paths in their fences. */

@@ -96,6 +96,13 @@ test("an instance of an old version goes on under the new one", async () => {
   );
 });
 
+test("an order that is refused ships nothing", async () => {
+  const program = run("within");
+  expect(await program.ended, program.output()).toBe(0);
+  const said = program.output().trim().split("\n");
+  expect(said.toSorted()).toEqual(["UNIQUE constraint failed: orders.id", "shipped to Ada"]);
+});
+
 test("the nights of a change are reported once, however often the program is run", async () => {
   const first = run("schedule");
   expect(await first.ended, first.output()).toBe(0);
