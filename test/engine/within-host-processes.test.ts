@@ -80,8 +80,9 @@ describe.each(hostDatabases)("killed hosts on $name", ({ make }) => {
       const count = THOROUGH ? 10_000 : 300;
       let next = 0;
       // Behind each of the statements in turn, ever somewhere else in the life of a process.
-      for (let life = 1; next < count; life += 1)
+      for (let life = 1; next < count; life += 1) {
         next += await placed(next, count, 1 + ((life * 173) % count));
+      }
       const ids = await runOut();
       // The last one of a killed host may be there or not.
       const isEven = (id: string): boolean => Number(id.slice(2)) % 2 === 0;
