@@ -24,6 +24,7 @@ import { Schedules } from "./schedules/schedules.ts";
 import type { ScheduleView } from "./schedules/stored-schedules.ts";
 import { ChartCheck, storedCharts } from "./stored-charts.ts";
 import type { CommittedStep, CommitAdditions } from "./step-commit-writer.ts";
+import { StartRates } from "./start-rates.ts";
 import { StepHandler, type SendResult } from "./step-handler.ts";
 import { StorageGate } from "./storage-gate.ts";
 import { CommitListenerList } from "./commit-listener-list.ts";
@@ -191,6 +192,7 @@ function partsOf<W>(options: EngineOptions<W>) {
     subscribers.add(({ commit }) => inspection.committed(commit));
   }
   const waiting = new InstanceWaitList(storage, clock, limits.pollMs);
+  const rates = new StartRates(own);
   const worker: Worker = new Worker({
     ...own,
     storage: checkedFirst(storage, charts, workflows),
@@ -198,7 +200,7 @@ function partsOf<W>(options: EngineOptions<W>) {
     limits,
     perform(task, hold) {
       polling.stir();
-      return performTask({ steps, workflows, clock, storage, beganAt: clock.now() }, task, hold);
+      return performTask({ steps, workflows, clock, storage, rates, beganAt: clock.now() }, task, hold);
     },
   });
   const steps: StepHandler<W> = new StepHandler<W>({

@@ -104,7 +104,7 @@ export type {
   WorkflowActor,
   WorkflowOptions,
 } from "./workflow.ts";
-export type { OwnLimit } from "./own-limit.ts";
+export type { OwnLimit, Rate, RatedLimit } from "./own-limit.ts";
 export type {
   AnyTable,
   Column,
