@@ -3,6 +3,7 @@ import type { AnyStateMachine, EventFromLogic, EventObject, InputFrom } from "xs
 import type { CommitResult, EngineStorage } from "../../storage/storage.ts";
 import type { AnyTable } from "../../storage/table.ts";
 import { withTables } from "../../storage/with-tables.ts";
+import { askCommands, type AskCommands } from "./ask.ts";
 import { checkEngineOptions, type EngineOptions } from "./engine-options.ts";
 import { engineActs } from "./engine-acts.ts";
 import type { EngineContext } from "./engine-context.ts";
@@ -34,7 +35,7 @@ import type { WatchStatus } from "./watcher.ts";
 import type { AnyWorkflow, Workflow } from "./workflow.ts";
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
-export interface Engine<W> extends WorkflowReads, TaskCommands, InstanceCommands {
+export interface Engine<W> extends WorkflowReads, AskCommands<W>, TaskCommands, InstanceCommands {
   /** Starts instances and makes writes in one commit. Refused: `exists` for a taken id, `write` for a write, with `index` in the list. */
   commit(companions: CommitAdditions<W>): Promise<CommitResult>;
   /** Starts one instance, as `commit` with a single start. Rejects with `UnknownWorkflow` where this engine lacks the workflow. */
@@ -322,6 +323,7 @@ function callsOf<W>({
       instanceReads(storage, () => workflows.claims),
       waiting,
     ),
+    ...askCommands<W>({ steps, waiting }),
     ...taskCommands(commanded, () => clock.now()),
     ...instanceCommands(commanded, send),
   };

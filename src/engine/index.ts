@@ -22,6 +22,7 @@ export type { EngineOptions } from "./engine-options.ts";
 export type { Clock, Logger, Random } from "../runtime.ts";
 export type { WatchStatus, PollContext, Watcher, WatchEvent } from "./watcher.ts";
 export type { CommittedStep, CommitAdditions } from "./step-commit-writer.ts";
+export type { AskCommands, AskOptions, StartOrSendResult } from "./ask.ts";
 export type { SendResult } from "./step-handler.ts";
 export type {
   ActionScope,

@@ -183,7 +183,7 @@ describe.each(sampled(adapters, "rates"))("rates on $name", (adapter) => {
 
 test("a rate that is none is refused with its field", async () => {
   const refusedFor = async (rate: { count: number; perMs: number }): Promise<unknown> => {
-    const jobs = rated(async () => {}, { key: "stripe", atMost: 1, rate });
+    const jobs = rated(async () => undefined, { key: "stripe", atMost: 1, rate });
     const engine = createEngine({ storage: memoryStorage(), workflows: [jobs], logger: silentLogger });
     return engine.start(jobs, { id: "1", input: { id: "1" } }).catch(String);
   };
