@@ -12,6 +12,9 @@ import type {
 } from "./storage.ts";
 import type { TaskQueue } from "./task-queue.ts";
 
+/** To remove a row takes some microseconds, and others wait meanwhile. */
+export const MAX_FORGOTTEN = 20_000;
+
 /** A database within a transaction. An act that returns false was refused. */
 export interface CommitTarget {
   readonly tasks: TaskQueue;
@@ -32,6 +35,8 @@ export interface CommitTarget {
   unwatch(watch: Pick<WatchRecord, "kind" | "key" | "instance">): void;
   /** Adds the watch, or replaces the one of this kind, key and instance. */
   watch(watch: WatchRecord): void;
+  /** Removes rows of a history below the version `before`: `most` of them, the oldest. */
+  forget(rows: { readonly instance: string; readonly before: number; readonly most: number }): void;
   /** @throws where the instance has this version in its history. */
   record(row: HistoryRecord): void;
 }
@@ -97,7 +102,7 @@ function insertsFrom(writes: readonly AnyWrite[], at: number): readonly AnyInser
  */
 function follow(commit: AnyCommit, to: CommitTarget): string[] {
   const { ends = [], disarms = [], adopts = [], amends = [], arms = [] } = commit;
-  const { unwatches = [], watches = [], history = [] } = commit;
+  const { unwatches = [], watches = [], forgets = [], history = [] } = commit;
   for (const instance of ends) to.tasks.disarm(instance);
   for (const { instance, timer } of disarms) to.tasks.disarm(instance, timer);
   for (const { instance, workflow } of adopts) to.tasks.adopt(instance, workflow);
@@ -111,6 +116,7 @@ function follow(commit: AnyCommit, to: CommitTarget): string[] {
   }
   for (const watch of unwatches) to.unwatch(watch);
   for (const watch of watches) to.watch(watch);
+  for (const rows of forgets) to.forget({ ...rows, most: MAX_FORGOTTEN });
   for (const row of history) to.record(row);
   return parked;
 }

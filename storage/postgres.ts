@@ -20,6 +20,7 @@ import { assertSameServer, assertWritten, prepareSchema } from "./postgres/prepa
 import { databaseDialect } from "./postgres/tables.ts";
 import { TaskQueue } from "./postgres/task-queue.ts";
 import { WakeFeed } from "./postgres/wake-feed.ts";
+import { HostCommitWriter } from "./postgres/within.ts";
 
 export { type CopiedRows, type Move, type MoveProgress, type MoveResult, moveToPostgres } from "./move.ts";
 export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from "./postgres/driver.ts";
@@ -103,6 +104,8 @@ export async function postgresStorage(
       builds: options.create === false ? null : builds,
       clock: options.clock ?? "database",
       listens: options.listen !== false,
+      schema,
+      channel,
       async mend(tables) {
         const apart = new Database(servers, schema, limits);
         await assertSameServer(apart, database.server);
@@ -162,6 +165,9 @@ interface StorageParts {
   readonly builds: IndexBuildLoop | null;
   readonly clock: "database" | "caller";
   readonly listens: boolean;
+  readonly schema: string;
+  /** The channel of the hints. */
+  readonly channel: string;
   /** Makes again what is gone, with these tables of the caller. */
   readonly mend: (tables: readonly AnyTable[]) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -170,11 +176,12 @@ interface StorageParts {
 function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): PostgresStorage {
   const clock = parts.clock === "database" ? databaseClock() : callersClock;
   const tasks = new TaskQueue(database, clock);
-  const { builds } = parts;
+  const { builds, schema, listens, channel } = parts;
   const acts = databaseDialect(database, (given) => builds?.build(given));
   const tables = new GivenTables(acts);
   database.mendBy(() => parts.mend(tables.all()));
   const commits = new PostgresCommitWriter(database, tables, clock);
+  const withHost = new HostCommitWriter({ database, schema, tables, clock, wakes: listens ? channel : null });
   return {
     async time(now) {
       const given = clock.now(now);
@@ -191,6 +198,7 @@ function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): Po
       if (items.some(makesWorkDue)) wakes.tell();
       return answers;
     },
+    within: (host, item) => withHost.commit(host, item),
     claim: (request) => tasks.claim(request),
     heartbeat: (request) => tasks.heartbeat(request),
     async release(request) {
@@ -213,9 +221,9 @@ function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): Po
       return { tasks: ofTasks, watches };
     },
     tasks: (listing) => tasks.list(listing),
-    onWake: (listener) => (parts.listens ? wakes.listen(listener) : () => {}),
+    onWake: (listener) => (listens ? wakes.listen(listener) : () => {}),
     building: () => builds?.left() ?? [],
-    hintsArrive: async () => parts.listens && wakes.arrives(),
+    hintsArrive: async () => listens && wakes.arrives(),
     async close() {
       await builds?.close();
       await wakes.close();

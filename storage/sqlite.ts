@@ -1,4 +1,5 @@
 /** SQLite: one file, any number of processes on one machine, durable when a commit resolves. */
+import type { CommitTarget } from "./apply-commit.ts";
 import type { AnyInsert, AnyWrite, EngineStorage } from "./storage.ts";
 import { SqliteCommitWriter } from "./sqlite/commits.ts";
 import { Connection } from "./sqlite/connection.ts";
@@ -12,6 +13,7 @@ import { sqliteTaskRows } from "./sqlite/task-rows.ts";
 import { GivenTables } from "./sql/given-tables.ts";
 import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
 import type { StatementReader } from "./sql/statement.ts";
+import { HostCommitWriter } from "./sqlite/within.ts";
 import { TaskQueue } from "./task-queue.ts";
 
 export {
@@ -70,7 +72,7 @@ export async function sqliteStorage(
     const guard = file === null ? null : new FileGuard(file, elapsed);
     const connection = new Connection(handle, guard);
     await assertWritable(connection);
-    return storageOn(connection, elapsed, close);
+    return storageOn({ connection, handle, elapsed, close });
   } catch (error) {
     close();
     throw error;
@@ -108,21 +110,23 @@ function assertWritable(connection: Connection): Promise<void> {
  */
 export async function readOnlySqlite(path: string): Promise<EngineStorage> {
   const { handle, close } = await openReadOnly(path);
-  return storageOn(new Connection(handle), sinceProcessStart, close);
+  return storageOn({ connection: new Connection(handle), handle, elapsed: sinceProcessStart, close });
 }
 
-function storageOn(
-  connection: Connection,
-  elapsed: () => number,
-  close: () => void | Promise<void>,
-): EngineStorage {
+interface StorageParts {
+  readonly connection: Connection;
+  readonly handle: SqliteDatabase;
+  readonly elapsed: () => number;
+  readonly close: () => void | Promise<void>;
+}
+
+function storageOn({ connection, handle, elapsed, close }: StorageParts): EngineStorage {
   const read: StatementReader = (statement, values) =>
     connection.read(() => connection.all(statement, values));
-  const tasks = new TaskQueue(sqliteTaskRows(connection));
   const tables = new GivenTables(databaseDialect(connection, read));
-  const write = (each: AnyWrite): boolean => isWritten(connection, tables, each);
-  const insertAll = (inserts: readonly AnyInsert[]): number => firstRefused(connection, tables, inserts);
-  const target = { tasks, write, insertAll, ...instanceTarget(connection) };
+  const target = targetOn(connection, tables);
+  const { tasks } = target;
+  const hosted = new HostCommitWriter({ own: handle, targetOn: (other) => targetOn(other, tables) });
   const commits = new SqliteCommitWriter(connection, target, elapsed);
   return {
     install: (wanted) => tables.install(wanted),
@@ -130,6 +134,7 @@ function storageOn(
     find: (query) => tables.find(query),
     tally: (query) => tables.tally(query),
     commit: (items) => commits.commit(items),
+    within: (host, item) => hosted.commit(host, item),
     // Writes nothing, and does not ask for the write lock, while nothing is due.
     claim: async (request) =>
       (await connection.read(() => tasks.isDue(request)))
@@ -154,3 +159,10 @@ function storageOn(
     close: async () => close(),
   };
 }
+
+const targetOn = (connection: Connection, tables: GivenTables): CommitTarget => ({
+  tasks: new TaskQueue(sqliteTaskRows(connection)),
+  write: (each: AnyWrite) => isWritten(connection, tables, each),
+  insertAll: (inserts: readonly AnyInsert[]) => firstRefused(connection, tables, inserts),
+  ...instanceTarget(connection),
+});

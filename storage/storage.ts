@@ -446,6 +446,8 @@ export interface CommitParts {
   readonly ends?: readonly string[];
   readonly watches?: readonly WatchRecord[];
   readonly unwatches?: readonly { readonly kind: string; readonly key: string; readonly instance: string }[];
+  /** Rows to remove from histories: those below the version `before`, of which 20,000 in one commit, the oldest. */
+  readonly forgets?: readonly { readonly instance: string; readonly before: number }[];
   readonly history?: readonly HistoryRecord[];
 }
 
@@ -475,6 +477,30 @@ export interface CommitFailure {
   readonly conflict: "failed" | "unknown";
   readonly error: unknown;
 }
+
+/** The parts of a commit that only add rows. */
+export type HostCommit = Pick<AnyCommit, "starts" | "arms" | "watches" | "history"> & {
+  readonly writes?: readonly AnyInsert[];
+};
+
+/** A database of SQLite whose transaction the host has opened: the `Database` of better-sqlite3. */
+export interface HostDatabase {
+  readonly inTransaction: boolean;
+  prepare(sql: string): object;
+}
+
+/**
+ * A connection to PostgreSQL on which the host has opened a transaction: a client of pg, or what is handed out for one by
+ * TypeORM (`query`), Kysely (`executeQuery`), Prisma (`$queryRawUnsafe`) or Drizzle (`execute`).
+ */
+export type HostClient =
+  | { query(text: string): Promise<unknown> }
+  | { executeQuery(compiled: never): Promise<unknown> }
+  | { $queryRawUnsafe(text: string): Promise<unknown> }
+  | { execute(text: string): Promise<unknown> };
+
+/** The transaction of a host. */
+export type HostTransaction = HostDatabase | HostClient;
 
 /** A worker's request for tasks. */
 export interface ClaimRequest {
@@ -538,6 +564,14 @@ export interface EngineStorage {
    * Rejects only when no commit of the batch was applied.
    */
   commit(items: readonly AnyCommit[]): Promise<readonly CommitAnswer[]>;
+  /**
+   * Carries out one commit in a transaction that the host has opened in the same database: durable where the host commits,
+   * gone where it rolls back. The commit only adds rows, and takes no lock of an instance or a key: tasks with limits are
+   * admitted by the first claim after the COMMIT. A refused or failed commit leaves the transaction as it was. In a
+   * database of SQLite all is done, or thrown, before the call returns. Absent where a host can have no transaction.
+   * @throws TypeError when no transaction is open, it is on another database, or `atMost` cannot be judged in it.
+   */
+  within?: (host: HostTransaction, item: HostCommit) => CommitAnswer | Promise<CommitAnswer>;
   /**
    * Leases due tasks, earliest first within each of the three budgets, then as armed: tasks that were never claimed,
    * were released, or whose lease has ended. Among racing callers, a task goes to exactly one (G4). A task whose holder

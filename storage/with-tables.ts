@@ -29,6 +29,8 @@ export function withTables(storage: EngineStorage, tables: readonly AnyTable[]):
     onWake: (listener) => storage.onWake(listener),
     close: () => storage.close(),
     ...(storage.building === undefined ? {} : { building: storage.building }),
+    // A host's transaction comes behind the first commit, which has installed them.
+    ...(storage.within === undefined ? {} : { within: storage.within }),
     ...(storage.time === undefined ? {} : { time: storage.time }),
   };
 }

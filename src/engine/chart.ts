@@ -62,6 +62,8 @@ export interface ChartSnapshot {
   readonly lent?: Readonly<Record<string, unknown>>;
   /** Children of the last step that did not fit into one commit. No event is taken before they have begun. */
   readonly unborn?: readonly UnbornChild[];
+  /** The version of the newest row of the history that holds a whole snapshot in place of older rows. */
+  readonly folded?: number;
 }
 
 /** Something a step wants done: the named action with its params, not yet carried out. */
@@ -172,8 +174,17 @@ export const STOP: EventObject = { type: "xstate.stop" };
 /** The type of the event in the history of an instance that has moved to another version of its chart. */
 export const MIGRATED = "$migrated";
 
+/** The type of the event in the history that holds the whole snapshot, and stands for the steps before it. */
+export const FOLDED = "$folded";
+
 /** The type of the event, and the name of the timer, by which children begin that one commit had no room for. */
 export const BORN = "$born";
+
+/**
+ * Whether a row of the history needs no cause: a migration tells in its event what made it, children begin and older
+ * steps are folded because of the step before.
+ */
+export const isOwnRow = (type: string): boolean => [MIGRATED, FOLDED, BORN].includes(type);
 
 /** The last event that a child's parent hears of it. */
 export interface ChildEndEvent extends EventObject {

@@ -1,10 +1,11 @@
 /** The durable interpreter: makes registered charts survive anything that stops the process. Knows nothing of payments. */
-import type { AnyStateMachine, EventFromLogic, EventObject, InputFrom } from "xstate";
-import type { CommitResult, EngineStorage } from "../../storage/storage.ts";
+import type { AnyStateMachine, EventObject } from "xstate";
+import type { EngineStorage } from "../../storage/storage.ts";
 import type { AnyTable } from "../../storage/table.ts";
 import { withTables } from "../../storage/with-tables.ts";
 import { askCommands, type AskCommands } from "./ask.ts";
 import { checkEngineOptions, type EngineOptions } from "./engine-options.ts";
+import { type CommitCalls, orWithin, type OwnCommitCalls } from "./commit-calls.ts";
 import { engineActs } from "./engine-acts.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { givenEvent } from "./given-events.ts";
@@ -24,38 +25,20 @@ import type { ScheduleCommands } from "./schedules/schedule-commands.ts";
 import { Schedules } from "./schedules/schedules.ts";
 import type { ScheduleView } from "./schedules/stored-schedules.ts";
 import { ChartCheck, storedCharts } from "./stored-charts.ts";
-import type { CommittedStep, CommitAdditions } from "./step-commit-writer.ts";
 import { StartRates } from "./start-rates.ts";
+import type { CommittedStep } from "./step-commit-writer.ts";
 import { StepHandler, type SendResult } from "./step-handler.ts";
 import { StorageGate } from "./storage-gate.ts";
 import { CommitListenerList } from "./commit-listener-list.ts";
 import { taskCommands, type TaskCommands } from "./troubled-tasks.ts";
 import { Worker } from "./worker.ts";
 import type { WatchStatus } from "./watcher.ts";
-import type { AnyWorkflow, Workflow } from "./workflow.ts";
+import { HostCalls } from "./within-host.ts";
+import type { AnyWorkflow } from "./workflow.ts";
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
-export interface Engine<W> extends WorkflowReads, AskCommands<W>, TaskCommands, InstanceCommands {
-  /** Starts instances and makes writes in one commit. Refused: `exists` for a taken id, `write` for a write, with `index` in the list. */
-  commit(companions: CommitAdditions<W>): Promise<CommitResult>;
-  /** Starts one instance, as `commit` with a single start. Rejects with `UnknownWorkflow` where this engine lacks the workflow. */
-  start<M extends AnyStateMachine>(
-    workflow: Workflow<M, W>,
-    start: { readonly id: string; readonly input: InputFrom<M> },
-  ): Promise<CommitResult>;
-  /**
-   * Hands an event to an instance and resolves when the step it makes is durable. Among racing senders one wins after
-   * each step and the others decide again, so that only the chart decides about an event.
-   *
-   * Rejects with `UnknownWorkflow` where this engine does not have the workflow, and for an instance of another one; with
-   * a TypeError for an event of the engine's own: its type begins with `xstate.` or `$`, or a field of it with `$`.
-   */
-  send<M extends AnyStateMachine>(
-    workflow: Workflow<M, W>,
-    id: string,
-    event: EventFromLogic<M>,
-    companions?: Pick<CommitAdditions<W>, "writes" | "expectedVersion">,
-  ): Promise<SendResult>;
+export interface Engine<W>
+  extends CommitCalls<W>, AskCommands<W>, WorkflowReads, TaskCommands, InstanceCommands {
   /**
    * Starts a workflow by the rules of cron: each moment once, whatever number of processes say so, as an instance
    * `nightly@2026-03-29T01:00:00Z` whose input is the given one and `scheduledAt`, the moment in milliseconds since the
@@ -240,8 +223,12 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   const onCommit = (listener: () => void): (() => void) => subscribers.add(listener);
   const calls = callsOf(parts);
   const acting = engineActs({ storage, log, ...calls, send: (id, event) => parts.steps.send(id, event) });
+  const hosted = gate.forHost(calls);
+  // Next to the worker's turn, in which a transaction of SQLite cannot be open any more.
+  const later = (): void => void setImmediate(() => worker.wake());
   return {
-    ...gate.forHost(calls),
+    ...hosted,
+    ...orWithin(hosted, new HostCalls({ ...parts, later })),
     schedules: gate.forHost(schedules.commands),
     inspected: { workflows: workflows.units, storage, isProduction: () => false, onCommit, acting },
     subscribe: (listener) => subscribers.add(listener),
@@ -305,12 +292,12 @@ function callsOf<W>({
 }: EngineParts<W>) {
   const commanded = wakingStorage(storage, worker);
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
-  const calls: Pick<Engine<W>, "commit" | "start" | "send" | "schedule" | "retention" | "settled"> = {
+  const calls: OwnCommitCalls<W> & Pick<Engine<W>, "schedule" | "retention" | "settled"> = {
     commit: (companions) => steps.commit(companions),
     start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
     send: async (workflow, id, ...[event, companions]) =>
       steps.send(id, givenEvent(event), { ...companions, workflow }),
-    schedule: (id, definition) => schedules.define({ id, ...definition }),
+    schedule: (id, definition) => schedules.define({ ...definition, id }),
     retention: () => retention.standingWithStorage(),
     async settled() {
       do await worker.quiet();

@@ -221,7 +221,7 @@ export class HeldTaskList {
         for (const id of lost) this.#inHand.get(id)?.hold.lose();
       } catch (err) {
         isKept = false;
-        log.error({ err }, "leases could not be extended");
+        if (!signal.aborted) log.error({ err }, "leases could not be extended");
       }
     }
   }

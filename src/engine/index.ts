@@ -17,6 +17,7 @@ export type {
   PreviousVersion,
 } from "./migrations.ts";
 export { systemClock } from "../runtime.ts";
+export type { CommitCalls, OwnCommitCalls } from "./commit-calls.ts";
 export type { Engine } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
 export type { Clock, Logger, Random } from "../runtime.ts";
@@ -85,6 +86,7 @@ export type { ScheduleDefinition, ScheduleInput } from "./schedules/define-sched
 export type { ScheduleCommands } from "./schedules/schedule-commands.ts";
 export type { MissedMoments, ScheduleView } from "./schedules/stored-schedules.ts";
 export type { StepCause, TaskCause } from "./step-cause.ts";
+export { CommitRefused, type DoneWithin, type HostAdditions, type Within } from "./within-host.ts";
 export { UnstorableValue } from "./values.ts";
 export { currentRun } from "./current-run.ts";
 export type {
@@ -147,6 +149,10 @@ export type {
   EngineStorage,
   Expectation,
   HistoryRecord,
+  HostClient,
+  HostCommit,
+  HostDatabase,
+  HostTransaction,
   Insert,
   InstanceListQuery,
   InstanceRecord,

@@ -12,6 +12,7 @@ import type {
 import {
   BORN,
   childFailed,
+  FOLDED,
   MIGRATED,
   type ChartSnapshot,
   type ChartStep,
@@ -47,6 +48,8 @@ export interface StepCommit {
   readonly fired?: TaskRecord;
   /** Changes to tasks that wait for the instance already, when it begins or moves to a new version. */
   readonly moves?: Pick<CommitParts, "adopts" | "amends">;
+  /** Rows of its history that the last row stands for. */
+  readonly forgets?: NonNullable<CommitParts["forgets"]>[number];
 }
 
 /** An instance to be started; `parent` when another one starts it. */
@@ -90,7 +93,7 @@ export interface WaitingEvent {
 type StandingInstance = Pick<KnownInstance, "id" | "version" | "life">;
 
 /** A step that is not stored yet, from which the next step of a run begins. */
-interface Made extends Pick<StepCommit, "after" | "earlier" | "history" | "follows" | "fired"> {
+interface Made extends Pick<StepCommit, "after" | "earlier" | "history" | "follows" | "fired" | "forgets"> {
   readonly facts: StepContext;
   readonly born: readonly StepCommit[];
 }
@@ -318,10 +321,8 @@ export class StepPlan {
   }
 
   /** The step after the step with this stamp, or the first step, as stored; then the steps of its children. */
-  #whole(
-    { facts, after: left, earlier, history, follows, born, fired }: Made,
-    behind: string | null,
-  ): [StepCommit, ...(readonly StepCommit[])] {
+  #whole(made: Made, behind: string | null): [StepCommit, ...(readonly StepCommit[])] {
+    const { facts, after: left, earlier, history, follows, born, fired, forgets } = folded(made);
     const { id, life, stamp, at, workflow } = facts;
     const after = earlier.length === 0 ? left : withoutEmpty(left);
     const stored = {
@@ -338,7 +339,8 @@ export class StepPlan {
     const started = { version, life, createdAt: (earlier[0] ?? history).at, updatedAt: at };
     const start = behind === null ? { ...stored, parent: after.parent?.instance ?? null, ...started } : null;
     const step = behind === null ? null : { ...stored, after: behind, at, ...steps };
-    return [{ after, life, start, step, earlier, history, follows, ...(fired && { fired }) }, ...born];
+    const rare = { ...(fired && { fired }), ...(forgets && { forgets }) };
+    return [{ after, life, start, step, earlier, history, follows, ...rare }, ...born];
   }
 
   /** The first steps of children, and what tells their parent of those that could not begin. */
@@ -364,6 +366,27 @@ export class StepPlan {
     }
     return { born, failed };
   }
+}
+
+/**
+ * Where the history holds enough steps since its last whole snapshot: a row with the snapshot behind the step, in place of
+ * all rows before the last one with a snapshot. So at least `keeps` steps are there, and some twice as many at most.
+ */
+function folded(made: Made): Made {
+  const { facts, after: left, earlier, history } = made;
+  const { id, workflow } = facts;
+  const before = left.folded ?? 0;
+  const version = history.version + 1;
+  if (workflow.keeps === null || version - before <= workflow.keeps) return made;
+  const after = { ...left, folded: version };
+  const event = eventToText({ type: FOLDED, snapshot: withoutEmpty(after) });
+  return {
+    ...made,
+    after,
+    earlier: [...earlier, history],
+    history: { ...history, version, event, cause: null },
+    ...(before > 0 && { forgets: { instance: id, before } }),
+  };
 }
 
 /** Two steps of one instance, as one. */

@@ -62,7 +62,7 @@ export class WatchLoop {
 
   /** Looks at every watch of every kind, now; true when any instance moved because of it. */
   async pollOnce(): Promise<boolean> {
-    if (this.#kinds.size > 0) await this.#glance();
+    if (this.#kinds.size > 0) await this.#glance(this.#stopping.signal);
     const moved = await Promise.all([...this.#kinds.values()].map((kind) => kind.lookAtAll()));
     return moved.includes(true);
   }
@@ -89,7 +89,7 @@ export class WatchLoop {
     const { clock } = this.#around;
     while (!signal.aborted) {
       const began = elapsed(clock);
-      this.#isIdle = !(await this.#glance());
+      this.#isIdle = !(await this.#glance(signal));
       await this.#pause.take(this.#isIdle ? IDLE_GLANCE_MS : GLANCE_MS, signal);
       // A pause that was ended early: not sooner than this all the same.
       await this.#pause.take(began + GLANCE_MS - elapsed(clock), signal);
@@ -97,7 +97,7 @@ export class WatchLoop {
   }
 
   /** Asks for the watched kinds, and tells each kind. False when no polled kind is watched. */
-  #glance(): Promise<boolean> {
+  #glance(signal: AbortSignal): Promise<boolean> {
     return this.#turns.take("glance", async () => {
       this.#armed.clear();
       try {
@@ -109,7 +109,7 @@ export class WatchLoop {
         });
         return kinds.includes(true);
       } catch (err) {
-        this.#around.log.warn({ err }, "the storage could not be asked what is watched");
+        if (!signal.aborted) this.#around.log.warn({ err }, "the storage could not be asked what is watched");
         return true;
       }
     });

@@ -2,10 +2,13 @@
  * Commits planned steps with all their consequences in one commit, and tells the rest of this process about the commit.
  */
 import type {
+  AnyInsert,
+  AnyWrite,
   ClaimedTask,
   Commit,
   CommitResult,
   EngineStorage,
+  HostCommit,
   HistoryRecord,
   TaskRecord,
   Write,
@@ -31,6 +34,9 @@ export type CommitAdditions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
   /** The instance must still be at this version: after another step the event is refused. */
   readonly expectedVersion?: number;
 };
+
+/** What a commit within a transaction of the host is made of. */
+export type HostCompanions<W> = Pick<CommitAdditions<W>, "starts" | "arms" | "writes">;
 
 /** `CommitAdditions` with fields for the engine's own use. */
 export type StepCommitAdditions<W> = CommitAdditions<W> & {
@@ -111,6 +117,17 @@ export class StepCommitWriter<W> {
     return this.commit(step, { ...companions, firesTimers: false }, plan);
   }
 
+  /** The rows that a commit of these starts and companions adds. Nothing here is reserved for it, leased or remembered. */
+  added({ starts = [], arms = [], writes = [] }: HostCompanions<W>, plan: StepPlan): HostCommit {
+    const parts = firstThenChildren([], this.#begun(starts, plan));
+    const follows = together(parts.map((part) => part.follows));
+    const armed = [...arms, ...follows.arms].map((task) => ({ task }));
+    const commit = commitOf(parts, { ...follows, arms: armed }, { writes });
+    const { watches = [], history = [], starts: begun = [] } = commit;
+    // A message that waits for its start learns its workflow from the start when it is claimed: rows of others stay as they are.
+    return { starts: begun, arms: armed, watches, history, writes: insertsOf(commit.writes) };
+  }
+
   /** A timer fires in the commit that would arm it where this process would take it in hand at once. */
   #begun(starts: readonly CausedStart[], plan: StepPlan, firesTimers = false): StepCommit[][] {
     const { workflows, hands, isFollowed } = this.#around;
@@ -175,6 +192,16 @@ export class StepCommitWriter<W> {
   }
 }
 
+/** @throws TypeError for a write that changes a row, which others would have to wait for. */
+function insertsOf<W>(writes: readonly Write<W>[] = []): readonly AnyInsert[] {
+  return (writes as readonly AnyWrite[]).map((write, index) => {
+    if ("insert" in write) return write;
+    throw new TypeError(
+      `writes.${index}: within a transaction of yours a commit only adds rows: insert, or write with a statement of your own`,
+    );
+  });
+}
+
 function commitOf<W>(
   parts: readonly StepCommit[],
   follows: Omit<StepResult, "arms"> & Required<Pick<Commit<W>, "arms">>,
@@ -182,6 +209,7 @@ function commitOf<W>(
 ): Commit<W> {
   const { arms, disarms, ends, watches, unwatches } = follows;
   const next = parts[0]?.step ?? null;
+  const forgets = parts.flatMap(({ forgets: rows }) => rows ?? []);
   return {
     arms,
     starts: parts.flatMap(({ start }) => start ?? []),
@@ -197,6 +225,7 @@ function commitOf<W>(
     ] as readonly Write<W>[],
     ...movesOf(parts),
     ...(ends.length === 0 ? {} : { ends }),
+    ...(forgets.length === 0 ? {} : { forgets }),
     ...(next === null ? {} : { step: next }),
     ...(consumes === undefined ? {} : { consumes }),
     ...(behind.length === 0 ? {} : { behind }),

@@ -1,12 +1,19 @@
 /** Load, decide, commit: the only way in which an instance changes. */
 import type { EventObject } from "xstate";
-import type { ClaimedTask, CommitResult, EngineStorage, InstanceRecord } from "../../storage/storage.ts";
+import type {
+  ClaimedTask,
+  CommitResult,
+  EngineStorage,
+  HostCommit,
+  InstanceRecord,
+  TaskRecord,
+} from "../../storage/storage.ts";
 import { isTurnOver, nextTurn, type Clock, type Random } from "../runtime.ts";
 import { BORN, type ChartSnapshot } from "./chart.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { FailedMigrationCache } from "./failed-migration-cache.ts";
 import { withLent } from "./lent-contexts.ts";
-import { messageFromText, messageKey, type MessageTarget } from "./messages.ts";
+import { messageFromText, messageKey, messageTask, type MessageTarget } from "./messages.ts";
 import { MigrationFailed } from "./migrations.ts";
 import { MAX_MOVED, planMigration, renamedEffects } from "./plan-migration.ts";
 import { StepPlan, type StepCommit, type WaitingEvent } from "./plan-step.ts";
@@ -17,6 +24,7 @@ import type { ChartCheck } from "./stored-charts.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { causeText } from "./step-cause.ts";
 import {
+  type HostCompanions,
   StepCommitWriter,
   type StepCommitWriterParts,
   type StepCommitAdditions,
@@ -29,6 +37,13 @@ import type { AnyWorkflow } from "./workflow.ts";
 
 /** A message that waits behind another one. */
 type WaitingMessage = WaitingEvent & { readonly task: string };
+
+/** An event for an instance of this workflow. */
+export interface SentEvent {
+  readonly workflow: AnyWorkflow;
+  readonly id: string;
+  readonly event: EventObject;
+}
 
 /** The result of sending an event. */
 export type SendResult =
@@ -62,6 +77,8 @@ interface StepHandlerParts<W> extends Pick<
 }
 
 export class StepHandler<W> {
+  /** Compared before the first commit. */
+  readonly charts: StepHandlerParts<W>["charts"];
   readonly #around: StepHandlerParts<W>;
   readonly #queue: CommitQueue<W>;
   readonly #commits: StepCommitWriter<W>;
@@ -73,6 +90,7 @@ export class StepHandler<W> {
   constructor(around: StepHandlerParts<W>) {
     const { storage, workflows, clock, random } = around;
     this.#around = around;
+    this.charts = around.charts;
     this.#queue = new CommitQueue<W>(storage);
     const takenIds = new TakenIdCache();
     this.#plan = () => new StepPlan(() => newMoment(clock, random), workflows, takenIds);
@@ -87,13 +105,28 @@ export class StepHandler<W> {
 
   /** Starts instances together with writes and the end of a task, in one commit. */
   async commit(companions: StepCommitAdditions<W>): Promise<CommitResult> {
-    const { charts } = this.#around;
-    if (!charts.isDone) await charts.check();
+    if (!this.charts.isDone) await this.charts.check();
     for (;;) {
       const result = await this.#commits.commit([], companions, this.#plan());
       // It makes no step: ids of children were taken.
       if (result.ok || result.conflict !== "step") return result;
     }
+  }
+
+  /** What `commit` would add for these starts and companions, for a transaction that is not the engine's. */
+  added(companions: HostCompanions<W>): HostCommit {
+    return this.#commits.added(companions, this.#plan());
+  }
+
+  /** An event on its way to an instance, which a host has sent. No step arms the task, so its id names none. */
+  sent({ workflow, id: instance, event }: SentEvent): TaskRecord {
+    const { clock, random } = this.#around;
+    const { at, stamp } = newMoment(clock, random);
+    return messageTask(
+      { id: `${instance} ${stamp}`, dueAt: at },
+      { instance, workflow: workflow.key },
+      { event },
+    );
   }
 
   /** Hands an event to an instance. Among racing senders one wins after each step; the others decide again. */
@@ -177,8 +210,8 @@ export class StepHandler<W> {
 
   async #sendNow(id: string, event: EventObject, companions: StepCommitAdditions<W>): Promise<SendResult> {
     if (isTurnOver()) await nextTurn();
-    const { storage, workflows, charts } = this.#around;
-    if (!charts.isDone) await charts.check();
+    const { storage, workflows } = this.#around;
+    if (!this.charts.isDone) await this.charts.check();
     const { workflow: sentTo, meant } = companions;
     if (sentTo !== undefined) workflows.of({ id, workflow: sentTo.key, hash: sentTo.hash });
     let isAlone = companions.isMessage !== true;
@@ -289,7 +322,10 @@ export function mixedUp(
   { name }: AnyWorkflow,
 ): UnknownWorkflow {
   const { id, workflow } = instance;
-  return new UnknownWorkflow(instance, `instance ${id} is one of ${workflow}, and not of ${name}`);
+  return new UnknownWorkflow(
+    instance,
+    `instance ${id} is one of ${workflow}, and not of ${name}: use the handle of its own chart, or its id alone`,
+  );
 }
 
 function tooManyRaces(id: string): Error {

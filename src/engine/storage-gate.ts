@@ -17,8 +17,8 @@ interface UnderWay {
   readonly waiting: (() => void)[];
 }
 
-/** What a storage answers at once, without asking its database. */
-const AT_ONCE: ReadonlySet<string> = new Set(["onWake", "building"]);
+/** What a storage answers at once, without asking its database, and what is done on a connection of the host. */
+const AT_ONCE: ReadonlySet<string> = new Set(["onWake", "building", "within"]);
 
 export class StorageGate {
   #isShut = false;

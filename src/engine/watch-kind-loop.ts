@@ -224,10 +224,10 @@ export class WatchKindLoop {
       if (kind === "stepped") this.#moves += 1;
       return kind !== "refused";
     } catch (err) {
-      this.#around.log.warn(
-        { kind: this.#kind, instance: told.instance, err },
-        "an instance could not be told what a look found out",
-      );
+      const { log, signal } = this.#around;
+      const fields = { kind: this.#kind, instance: told.instance, err };
+      // What a stop cuts off is found out again by the next look.
+      if (!signal.aborted) log.warn(fields, "an instance could not be told what a look found out");
       return false;
     }
   }

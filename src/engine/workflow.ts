@@ -154,6 +154,11 @@ export interface WorkflowOptions<M extends AnyStateMachine, W, V extends number 
   readonly actors?: ActorsOf<M>;
   /** For each watch kind named in a state's `meta.watches`: what to watch for this instance. */
   readonly watches?: Readonly<Record<string, (context: StateFrom<M>["context"]) => string>>;
+  /**
+   * For instances that live long: the history keeps at least the newest `keep` steps, and at most some twice as many; one
+   * row with the whole snapshot stands for the steps before. A whole number from 10 to 10,000; default: all steps. It holds for child machines, too.
+   */
+  readonly history?: { readonly keep: number };
   /** The domain writes of a step's commit. Pure: no I/O, no clock, no chance. */
   readonly project?: (
     step: ProjectedStep<StateFrom<M>["context"], EventFromLogic<M>>,
@@ -223,6 +228,8 @@ export interface AnyWorkflow {
   readonly catches: ReadonlySet<string>;
   /** Whether timers of an instance may outlast its end unless they are removed with it. */
   readonly delaysEvents: boolean;
+  /** The number of newest steps that the history of an instance keeps at least; null when it keeps all. */
+  readonly keeps: number | null;
   readonly watches: Readonly<Record<string, (context: never) => string>>;
   readonly project: (step: ProjectedStep<never, never>, at: number) => readonly Write<never>[];
 }
@@ -270,9 +277,17 @@ export function workflow<M extends AnyStateMachine>(
   machine: M,
 ): <W = unknown, const V extends number = number>(options: WorkflowOptions<M, W, V>) => Workflow<M, W> {
   return (options) => {
-    const { version, migrate = {}, actors = {}, watches = {}, project = () => [] } = options;
+    const { version, migrate = {}, actors = {}, watches = {}, history, project = () => [] } = options;
     const effects = options.effects as WorkflowParts["effects"];
-    const parts = { name: machine.id, version, migrate, effects, actors, watches };
+    const parts = {
+      name: machine.id,
+      version,
+      migrate,
+      effects,
+      actors,
+      watches,
+      keeps: history?.keep ?? null,
+    };
     const registered = register(machine, parts, { interpreter: xstate5, within: [] });
     const child = ((src: string) => registered.child(src)) as Workflow<M, never>["child"];
     return { ...registered, machine, child, project: project as unknown as AnyWorkflow["project"] };
@@ -287,6 +302,7 @@ interface WorkflowParts {
   readonly effects: Readonly<Record<string, AnyEffect | "setup">> | undefined;
   readonly actors: Readonly<Record<string, AnyActorOptions>>;
   readonly watches: AnyWorkflow["watches"];
+  readonly keeps: AnyWorkflow["keeps"];
 }
 
 /** Registers a chart of another library, or of another XState, with the bodies and actors in it. Throws as `workflow` does. */
@@ -298,8 +314,11 @@ export function workflowOf<Source extends ChartSource>(
   return register(source, { ...BARE, name: source.id, version }, { interpreter, within: [] });
 }
 
+/** The steps that fold in one commit must not hold up others: removing one takes a few microseconds. */
+const MAX_KEPT = 10_000;
+
 /** A chart without options: no migrations, effects, actors or watches. */
-const BARE = { migrate: {}, effects: undefined, actors: {}, watches: {} };
+const BARE = { migrate: {}, effects: undefined, actors: {}, watches: {}, keeps: null };
 
 interface Reading<Source extends ChartSource> {
   readonly interpreter: ChartSourceReader<Source>;
@@ -312,7 +331,7 @@ function register<Source extends ChartSource>(
   parts: WorkflowParts,
   { interpreter, within }: Reading<Source>,
 ): AnyWorkflow {
-  const { name, version, migrate, effects = {}, watches } = parts;
+  const { name, version, migrate, effects = {}, watches, keeps } = parts;
   const read = interpreter.read(source);
   const { parts: shape } = read;
   const problems = registrationProblems(shape, parts);
@@ -329,7 +348,7 @@ function register<Source extends ChartSource>(
     }
     // A child has its parent's version, so a child is migrated from every version that its parent is migrated from.
     const kept = Object.fromEntries(Object.keys(migrate).map((from) => [from, null]));
-    const child = { ...BARE, name: `${name}/${src}`, version, migrate: { ...kept, ...ofChild } };
+    const child = { ...BARE, name: `${name}/${src}`, version, migrate: { ...kept, ...ofChild }, keeps };
     const inside = { interpreter, within: [...within, source] };
     actors.set(src, { kind: "machine", workflow: register(actor.machine, child, inside) });
   }
@@ -364,6 +383,7 @@ function register<Source extends ChartSource>(
     catches: shape.catches ?? new Set(),
     delaysEvents: shape.delaysEvents,
     watches,
+    keeps,
     project: () => [],
   };
 }
@@ -378,7 +398,7 @@ function childOf(actors: AnyWorkflow["actors"], key: string, src: string): AnyWo
 
 function registrationProblems(
   shape: ChartParts<ChartSource>,
-  { version, migrate, effects, actors, watches }: WorkflowParts,
+  { version, migrate, effects, actors, watches, keeps }: WorkflowParts,
 ): string[] {
   const named = [...shape.effects].filter((name) => name !== "start" && name !== "tell");
   const isDone = (name: string): boolean =>
@@ -396,6 +416,9 @@ function registrationProblems(
       .filter((kind) => watches[kind] === undefined)
       .map((kind) => `watches.${kind}: a state arms it, no key given`),
   ];
+  if (keeps !== null && !(Number.isSafeInteger(keeps) && keeps >= 10 && keeps <= MAX_KEPT)) {
+    problems.push(`history.keep: expected a whole number from 10 to ${MAX_KEPT}`);
+  }
   problems.push(...migrationProblems(migrate, version));
   for (const [src, options] of Object.entries(actors)) {
     const found = actorProblems(shape.actors.get(src)?.kind, options, Object.keys(migrate));

@@ -29,6 +29,11 @@ export interface InspectedEngineOptions extends InspectorAccessOptions {
   /** The result of `createEngine`. */
   readonly engine: Pick<Engine<never>, "inspected">;
   /**
+   * Versions that instances were migrated from, by which their steps of before are shown. Default: none, and the steps
+   * are shown as they are recorded, without their contexts.
+   */
+  readonly workflows?: readonly AnyWorkflow[];
+  /**
    * Whether who may look may also act: send an event, have a task tried again or dropped, stop an instance. Each act is
    * confirmed by hand and is a line of the engine's log, with who acted and why. Default false.
    */
@@ -71,15 +76,13 @@ const optionsSchema = z
   .check((context) => {
     const { engine, storage, workflows } = context.value;
     const isWhole =
-      engine === undefined
-        ? storage !== undefined && workflows !== undefined
-        : storage === undefined && workflows === undefined;
+      engine === undefined ? storage !== undefined && workflows !== undefined : storage === undefined;
     if (!isWhole) {
       context.issues.push({
         code: "custom",
         input: context.value,
         path: [],
-        message: "expected { engine }, or { storage, workflows }",
+        message: "expected { engine, workflows? }, or { storage, workflows }",
       });
     }
   });
@@ -106,10 +109,18 @@ export function createInspector(options: InspectorOptions): HttpHandler {
   const checked = checkOptions("createInspector", optionsSchema, options);
   const { engine, storage, workflows = [], authorize = null, acts = false, clock, logger: log } = checked;
   const stored = (): InspectedEngine | null =>
-    storage === undefined ? null : { storage, workflows, isProduction: () => false };
+    storage === undefined ? null : { storage, workflows: [], isProduction: () => false };
   const inspected = engine?.inspected ?? stored();
   if (inspected === null) throw new TypeError("expected { engine }, or { storage, workflows }");
-  return inspectorHandler({ inspected, authorize, acts, clock, pace: systemClock, log });
+  const charts = [...workflows, ...inspected.workflows];
+  return inspectorHandler({
+    inspected: { ...inspected, workflows: charts },
+    authorize,
+    acts,
+    clock,
+    pace: systemClock,
+    log,
+  });
 }
 
 /** The handler of an inspector that stands alone. */

@@ -7,20 +7,21 @@ import type { InspectedPaymentParts } from "../payments/inspected-payments.ts";
 import type { Clock } from "../runtime.ts";
 import type { LedgerCallReads } from "../service/ledger-call-history.ts";
 import type { Health } from "../service/read-health.ts";
-import type { ChartRegistry, KnownChart } from "./chart-registry.ts";
+import type { ChartRegistry } from "./chart-registry.ts";
 import { findRelated, relationsOf } from "./find-related.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { instancePage } from "./pages/instance-page.ts";
-import type { ShownInstance } from "./pages/instance/shown-instance.ts";
+import { rowsUntil, type ShownInstance } from "./pages/instance/shown-instance.ts";
 import type { Links } from "./pages/page.ts";
 import { whatIfPage } from "./pages/what-if-page.ts";
 import { orderOf, relationsOfOrder } from "./payments/order-of.ts";
 import { troublesOf } from "./payments/find-troubles.ts";
 import { readDeliveries } from "./payments/read-webhooks.ts";
+import { readOrderTree } from "./payments/read-order-tree.ts";
 import { readMoney } from "./payments/read-money.ts";
 import type { FoundInstance, InstanceReader } from "./read-instances.ts";
 import { isDamaged } from "./readable-storage.ts";
-import { ReplayCache, type ReplayedHistory } from "./recount/replay-history.ts";
+import { madeBy, ReplayCache, whyMissing } from "./recount/replay-history.ts";
 import { imagine } from "./recount/what-if.ts";
 import type { SecretFilter } from "./show-values.ts";
 
@@ -48,7 +49,12 @@ export class InstancePageHandler {
 
   constructor(parts: InstancePageHandlerParts) {
     this.#parts = parts;
-    this.#folding = new ReplayCache(parts.inspected.storage);
+    const { inspected, charts } = parts;
+    this.#folding = new ReplayCache(inspected.storage, (key, { workflow, hash }) => {
+      const known = charts.get(key);
+      // Of the versions before, no hash is stored with the instance.
+      return known === undefined || (key === workflow && known.hash !== hash) ? null : known.workflow;
+    });
   }
 
   async instance(links: Links, query: URLSearchParams): Promise<FoundPage> {
@@ -68,19 +74,23 @@ export class InstancePageHandler {
     if (found === null) return absent(links, `No instance has the id “${id}”.`);
     const { inspected, charts, clock, redact } = this.#parts;
     const { instance, history } = found;
-    const known = charts.get(instance.workflow);
     const event = eventOf(query.get("event") ?? "");
+    const fold = await this.#folding.of(instance);
+    const step = (await this.#stepIn(id, query)) ?? instance.version;
+    const key = madeBy(fold, step) ?? instance.workflow;
+    const known = charts.get(key);
     if (known === undefined || known.workflow === null) {
-      return absent(links, `The chart ${instance.workflow} is not registered here, so nothing can be tried.`);
+      return absent(links, `The chart ${key} is not registered here, so nothing can be tried.`);
     }
     if (event === null) return absent(links, NO_EVENT);
     if (isDamaged(instance)) return absent(links, `What is stored of “${id}” cannot be read.`);
-    const fold = await this.#foldOf(found, known);
-    const step = (await this.#stepIn(id, query)) ?? instance.version;
     const snapshot =
-      step === instance.version ? snapshotFromText(instance.snapshot) : fold?.steps.get(step)?.after;
+      step === instance.version ? snapshotFromText(instance.snapshot) : fold.steps.get(step)?.after;
     if (snapshot === undefined) {
-      return absent(links, `What stood after step ${step} cannot be computed again. ${fold?.problem ?? ""}`);
+      return absent(
+        links,
+        `What stood after step ${step} cannot be computed again. ${whyMissing(fold, step) ?? ""}`,
+      );
     }
     const imagined = imagine(
       { workflow: known.workflow, instance: { ...instance, version: step }, snapshot },
@@ -90,7 +100,7 @@ export class InstancePageHandler {
         at: clock.now(),
       },
     );
-    const upTo = history.filter(({ version }) => version <= step);
+    const upTo = rowsUntil({ history, fold, chart: key }, step);
     const { value } = snapshot;
     return present(
       whatIfPage(links, {
@@ -123,19 +133,21 @@ export class InstancePageHandler {
     const { inspected, charts, redact } = this.#parts;
     const { instance } = found;
     const { payments, acting, storage, calls } = inspected;
-    const known = charts.get(instance.workflow);
-    const fold = await this.#foldOf(found, known);
+    const fold = await this.#folding.of(instance);
+    const chart = madeBy(fold, step ?? instance.version) ?? instance.workflow;
     const order = payments === undefined ? null : await orderOf(payments, instance.id);
     const ofOrder = payments === undefined || order === null ? null : { payments, order };
     const relations = ofOrder === null ? [] : await relationsOfOrder(ofOrder.payments, ofOrder.order);
     const related = await findRelated(storage, found, [...relations, ...relationsOf(found, fold)]);
     return {
       ...found,
-      known,
+      known: charts.get(chart),
+      chart,
       fold,
       step,
       related,
       redact,
+      order: ofOrder === null ? null : await readOrderTree(ofOrder.payments, storage, ofOrder.order),
       money: ofOrder === null ? null : await readMoney(ofOrder.payments, ofOrder.order),
       deliveries:
         ofOrder === null
@@ -166,11 +178,6 @@ export class InstancePageHandler {
     if (id === transactionId) return readDeliveries(payments, transactionId, { only: null, redact });
     const delivery = await payments.reads.delivery(id);
     return delivery === null ? [] : readDeliveries(payments, transactionId, { only: id, redact });
-  }
-
-  async #foldOf({ instance }: FoundInstance, known: KnownChart | undefined): Promise<ReplayedHistory | null> {
-    if (known === undefined || known.workflow === null || known.hash !== instance.hash) return null;
-    return this.#folding.of(instance, known.workflow);
   }
 }
 

@@ -61,6 +61,11 @@ export class Records {
         const watch = watches.get(kind, key, instance);
         if (watch !== undefined) watches.remove(watch);
       },
+      forget({ instance, before, most }) {
+        const older = history.under("instance", instance).filter(({ version }) => version < before);
+        const oldest = older.toSorted(by(({ version }) => version)).slice(0, most);
+        for (const row of oldest) history.remove(row);
+      },
       record(row) {
         if (!history.insert(history.copy(row))) {
           throw new Error(`${row.instance} has a version ${row.version} in its history`);

@@ -272,7 +272,7 @@ const refusal = (error: unknown): CommitAnswer | null =>
   error instanceof Error && isRefusal(error) ? answerOf(error.message) : null;
 
 /** From the word for it: `ok`, or the conflict and the place of what was refused. */
-function answerOf(told: Told): CommitAnswer {
+export function answerOf(told: Told): CommitAnswer {
   if (typeof told !== "string") {
     return failed(explained(Object.assign(new Error(told.message), { code: told.code })));
   }

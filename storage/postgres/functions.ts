@@ -8,8 +8,11 @@ import { claimFunctions } from "./functions/claims.ts";
 import { commitFunctions } from "./functions/commit.ts";
 import { roomFunctions } from "./functions/rooms.ts";
 import { server } from "./functions/server.ts";
+import { withinFunctions } from "./functions/within.ts";
 
-const source = [...roomFunctions, ...commitFunctions, ...claimFunctions, server].join("\n");
+const source = [...roomFunctions, ...commitFunctions, ...claimFunctions, server, ...withinFunctions].join(
+  "\n",
+);
 
 const digest = createHash("sha256").update(source).digest("hex").slice(0, 10);
 
@@ -30,4 +33,5 @@ export const functionNames = {
   move: `paystate_move_${digest}`,
   hasRoom: `paystate_has_room_${digest}`,
   server: `paystate_server_${digest}`,
+  within: `paystate_within_${digest}`,
 };

@@ -7,6 +7,7 @@ import { StorageUnusable } from "../storage-unusable.ts";
 import type { SqlCall, Database } from "./database.ts";
 import { isVanished } from "./explain.ts";
 import { allFunctions, FUNCTIONS } from "./functions.ts";
+import { UNADMITTED_INDEX } from "./functions/within.ts";
 import { literal } from "./text.ts";
 
 /** The oldest server with all functions and clauses used here. */
@@ -52,7 +53,7 @@ export async function bringUp(ask: SqlCall, schema: string): Promise<void> {
   if (!(await isCurrent(db, postgresSchema, schema))) {
     await migrate(db, postgresSchema, schema);
   }
-  await ask(WRITERS, FUNCTIONS);
+  await ask(WRITERS, UNADMITTED_INDEX, FUNCTIONS);
 }
 
 /** @throws StorageUnusable `not_a_database` when there is nothing of paystate in the schema. */

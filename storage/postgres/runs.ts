@@ -18,7 +18,7 @@ export type CommitRows = Readonly<Record<string, readonly unknown[]>>;
 export function runOf(commit: AnyCommit, writes: GroupWrites, clock: DatabaseClock): CommitRows {
   const { consumes, behind = [], step, retries = [], drops = [], removes = [], starts = [] } = commit;
   const { ends = [], disarms = [], adopts = [], amends = [], arms = [] } = commit;
-  const { unwatches = [], watches = [], history = [] } = commit;
+  const { unwatches = [], watches = [], forgets = [], history = [] } = commit;
   return withoutEmpty({
     consumes: consumes === undefined ? [] : [consumes],
     behind: behind.map((task) => ({ task, head: consumes?.task ?? null })),
@@ -42,6 +42,7 @@ export function runOf(commit: AnyCommit, writes: GroupWrites, clock: DatabaseClo
     watches: lastOfEach(watches, ({ kind, key, instance }) => JSON.stringify([kind, key, instance])).map(
       (watch) => encodeRow(engineTables.watches, watch),
     ),
+    forgets,
     history: history.map((row) => encodeRow(engineTables.history, row)),
   });
 }
@@ -111,8 +112,18 @@ const ownOf = ({ step, starts = [] }: AnyCommit): string[] => [
  */
 function leaves(item: AnyCommit, ownOfAll: ReadonlySet<string>): boolean {
   const own = new Set(ownOf(item));
-  const { ends = [], disarms = [], adopts = [], arms = [], watches = [], unwatches = [] } = item;
-  const changed = [...disarms, ...adopts, ...unwatches, ...watches].map(({ instance }) => instance);
+  const {
+    ends = [],
+    disarms = [],
+    adopts = [],
+    arms = [],
+    watches = [],
+    unwatches = [],
+    forgets = [],
+  } = item;
+  const changed = [...disarms, ...adopts, ...unwatches, ...watches, ...forgets].map(
+    ({ instance }) => instance,
+  );
   if ([...ends, ...changed].some((instance) => !own.has(instance))) return true;
   return arms.some(
     ({ task: { kind, instance } }) => kind !== "message" && ownOfAll.has(instance) && !own.has(instance),

@@ -28,6 +28,10 @@ export const instanceStatements = {
       and not exists (select 1 from watches where watches.instance = instances.id)`,
   ),
   forget: statement<{ id: string }>("delete from history where instance = {id}"),
+  fold: statement<{ instance: string; before: number; most: number }>(
+    `delete from history where instance = {instance} and version in (
+      select version from history where instance = {instance} and version < {before} order by version limit {most})`,
+  ),
   record: statement<HistoryRecord>(inserting("history")),
   load: statement<{ id: string }, InstanceRecord>("select * from instances where id = {id}"),
   workflowOf: statement<{ id: string }, { workflow: string }>(

@@ -96,10 +96,10 @@ export class Connection {
       places.push(name);
       return "?";
     });
-    const prepared = {
-      statement: this.#database.prepare(sql.replaceAll(BOUND_LIMIT, `${BOUND_LIMIT} + 0`)),
-      places,
-    };
+    const statement = this.#database.prepare(sql.replaceAll(BOUND_LIMIT, `${BOUND_LIMIT} + 0`));
+    // A host may have set its own database to another default.
+    if (statement.reader) statement.safeIntegers(false);
+    const prepared = { statement, places };
     this.#prepared.set(text, prepared);
     return prepared;
   }

@@ -10,6 +10,8 @@ export interface SqliteStatement {
   get(...parameters: unknown[]): unknown;
   all(...parameters: unknown[]): unknown[];
   iterate(...parameters: unknown[]): IterableIterator<unknown>;
+  /** Whether integers are read as bigints. */
+  safeIntegers(toggle: boolean): unknown;
 }
 
 /** The required part of an open database; a `Database` of better-sqlite3 is one. */

@@ -41,6 +41,7 @@ export function instanceTarget(connection: Connection): Omit<CommitTarget, "task
     workflowOf: (id) => connection.get(instanceStatements.workflowOf, { id })?.workflow,
     unwatch: (watch) => void connection.run(watchStatements.unwatch, watch),
     watch: (watch) => void add(watchStatements.watch, "watches", watch),
+    forget: (rows) => void connection.run(instanceStatements.fold, rows),
     record: (row) => void add(instanceStatements.record, "history", row),
   };
 }

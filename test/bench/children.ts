@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assign, createMachine, enqueueActions, setup } from "xstate";
+import { flow } from "../../examples/patterns/fan-out.ts";
 import { createEngine, workflow } from "../../src/engine/index.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { timed, type Report } from "./figures.ts";
@@ -61,7 +62,9 @@ export async function benchChildren(report: Report): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
   try {
     const storage = await sqliteStorage(join(folder, "children.db"));
-    const engine = createEngine({ storage, workflows: [parent] });
+    const engine = createEngine({ storage, workflows: [parent, flow] });
+    let largest = 0;
+    engine.subscribe(({ commit }) => (largest = Math.max(largest, commit.step?.snapshot.length ?? 0)));
     engine.run();
     for (const id of ["cold", "warm"]) {
       await engine.start(parent, { id, input: undefined });
@@ -72,6 +75,13 @@ export async function benchChildren(report: Report): Promise<void> {
       });
       report({ name: `children, ${id}`, children: CHILDREN, seconds, ...loop() });
     }
+    largest = 0;
+    const loop = watchLoop();
+    const { seconds } = await timed(async () => {
+      await engine.start(flow, { id: "window", input: { mails: CHILDREN } });
+      await engine.waitFor(flow, "window", "final");
+    });
+    report({ name: "children, a hundred at a time", children: CHILDREN, seconds, ...loop(), largest });
     await engine.stop();
     await storage.close();
   } finally {

@@ -26,6 +26,7 @@ import { benchSend } from "./send.ts";
 import { benchTarpit } from "./tarpit.ts";
 import { benchTimers } from "./timers.ts";
 import { benchWatch } from "./watch.ts";
+import { benchSteps } from "./steps.ts";
 
 /** What one of them, `scale`, may be told. */
 interface BenchOptions {
@@ -39,6 +40,7 @@ const BENCHES: Readonly<Record<string, (report: Report, options: BenchOptions) =
   engine: benchEngine,
   timers: benchTimers,
   children: benchChildren,
+  steps: benchSteps,
   postgres: benchPostgres,
   peers: benchPeers,
   send: benchSend,

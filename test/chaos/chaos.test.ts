@@ -6,7 +6,7 @@ import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { type ChaosSettings, commandOf } from "./plan.ts";
 import { runChaos } from "./world.ts";
 
-const KILLS = byDepth({ quick: 4, ci: 25, long: 250 });
+const KILLS = byDepth({ quick: 4, ci: 12, long: 250 });
 
 type Run = readonly [sentence: string, settings: Omit<ChaosSettings, "seed">];
 

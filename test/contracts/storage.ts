@@ -10,6 +10,7 @@ import { adoptionCases } from "./storage/adoptions.ts";
 import { commitCases } from "./storage/commits.ts";
 import type { StorageContractCase } from "./storage/contract.ts";
 import { givenTableCases } from "./storage/given-tables.ts";
+import { hostCases } from "./storage/hosts.ts";
 import { instanceListCases } from "./storage/instance-lists.ts";
 import { instanceCases } from "./storage/instances.ts";
 import { delayCases } from "./storage/delays.ts";
@@ -23,7 +24,7 @@ import { retentionCases } from "./storage/retention.ts";
 import { tableCases } from "./storage/tables.ts";
 import { watchCases } from "./storage/watches.ts";
 
-export type { StorageContractCase, StorageUnderTest } from "./storage/contract.ts";
+export type { ContractHost, StorageContractCase, StorageUnderTest } from "./storage/contract.ts";
 
 /**
  * Every promise of the storage ports, G1 … G10, each as a case of its own. An adapter passes all of them.
@@ -61,4 +62,5 @@ export const storageContract: readonly StorageContractCase[] = [
   ...readCases,
   ...listCases,
   ...retentionCases,
+  ...hostCases,
 ];

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { assign, createMachine, enqueueActions, sendTo, setup, type EventObject } from "xstate";
 import { workflow } from "paystate/engine";
+import { flow } from "../../examples/patterns/fan-out.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { byDepth, sampled } from "../kit/thorough.ts";
@@ -202,51 +203,65 @@ describe.each(sampled(adapters, "many children"))("on $name", (adapter) => {
   );
 });
 
+const onSqlite = {
+  make:
+    adapters.find(({ name }) => name === "SQLite")?.make ?? (() => Promise.reject(new Error("no adapter"))),
+};
+
 const COUNT = byDepth({ quick: 400, ci: 3_000, long: 10_000 });
 
 test(
   `D18: children by the thousand begin and are joined, in few commits of their parent`,
   { timeout: 300_000 },
   () =>
-    inWorld(
-      {
-        make:
-          adapters.find(({ name }) => name === "SQLite")?.make ??
-          (() => Promise.reject(new Error("no adapter"))),
-      },
-      async (world) => {
-        const { engine, settled, log, awaitsOutside } = world;
-        const brief = createMachine({
-          id: "brief",
-          initial: "over",
-          states: { over: { type: "final" } },
-        });
-        const host = workflow(
-          setup({ types: { context: {} as { ended: number } }, actors: { brief } }).createMachine({
-            id: "host",
-            context: { ended: 0 },
-            on: {
-              GO: {
-                actions: enqueueActions(({ enqueue }) => {
-                  for (let n = 0; n < COUNT; n++) enqueue.spawnChild("brief", { id: `c${n}` });
-                }),
-              },
-              "*": { actions: assign({ ended: ({ context }) => context.ended + 1 }) },
+    inWorld(onSqlite, async (world) => {
+      const { engine, settled, log, awaitsOutside } = world;
+      const brief = createMachine({
+        id: "brief",
+        initial: "over",
+        states: { over: { type: "final" } },
+      });
+      const host = workflow(
+        setup({ types: { context: {} as { ended: number } }, actors: { brief } }).createMachine({
+          id: "host",
+          context: { ended: 0 },
+          on: {
+            GO: {
+              actions: enqueueActions(({ enqueue }) => {
+                for (let n = 0; n < COUNT; n++) enqueue.spawnChild("brief", { id: `c${n}` });
+              }),
             },
-          }),
-        )({ version: 1 });
-        const one = await engine({ workflows: [host] });
-        one.run();
-        await one.start(host, { id: "h", input: undefined });
-        await one.send(host, "h", { type: "GO" });
-        await settled();
-        expect(await one.read("h")).toMatchObject({ context: { ended: COUNT } });
-        const most = Math.max(...log.commits.map(({ commit }) => commit.history?.length ?? 0));
-        expect(most).toBeLessThanOrEqual(2 * MOST);
-        // Where the list of those that are left is short, each end is a commit of its own.
-        const commits = log.commits.filter(({ commit }) => commit.step?.id === "h");
-        expect(commits.length).toBeLessThan(COUNT / 10 + 1_000);
-        awaitsOutside("h");
-      },
-    ),
+            "*": { actions: assign({ ended: ({ context }) => context.ended + 1 }) },
+          },
+        }),
+      )({ version: 1 });
+      const one = await engine({ workflows: [host] });
+      one.run();
+      await one.start(host, { id: "h", input: undefined });
+      await one.send(host, "h", { type: "GO" });
+      await settled();
+      expect(await one.read("h")).toMatchObject({ context: { ended: COUNT } });
+      const most = Math.max(...log.commits.map(({ commit }) => commit.history?.length ?? 0));
+      expect(most).toBeLessThanOrEqual(2 * MOST);
+      // Where the list of those that are left is short, each end is a commit of its own.
+      const commits = log.commits.filter(({ commit }) => commit.step?.id === "h");
+      expect(commits.length).toBeLessThan(COUNT / 10 + 1_000);
+      awaitsOutside("h");
+    }),
+);
+
+test(
+  "F12: children by the thousand in a window of a hundred are joined, and the snapshot of their parent stays under 10 kB",
+  { timeout: 300_000 },
+  () =>
+    inWorld(onSqlite, async (world) => {
+      const { engine, settled, log } = world;
+      const one = await engine({ workflows: [flow] });
+      one.run();
+      await one.start(flow, { id: "m", input: { mails: COUNT } });
+      await settled();
+      expect(await one.read("m")).toMatchObject({ status: "done", context: { begun: COUNT, sent: COUNT } });
+      const largest = Math.max(...log.commits.map(({ commit }) => commit.step?.snapshot.length ?? 0));
+      expect(largest).toBeLessThan(10_000);
+    }),
 );

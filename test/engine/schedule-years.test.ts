@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { momentId } from "../../src/engine/schedules/stored-schedules.ts";
 import { everyAdapter } from "../kit/adapters.ts";
 import { seedOfRun } from "../kit/seed.ts";
-import { EXPLORING_MS, sampled, THOROUGH } from "../kit/thorough.ts";
+import { drawn, EXPLORING_MS, sampled, THOROUGH } from "../kit/thorough.ts";
 import {
   DAY,
   HOUR,
@@ -115,7 +115,7 @@ function deathsFrom(seed: number): () => number {
 }
 
 describe.each(sampled(everyAdapter, "years of schedules"))("schedules on $name", (adapter) => {
-  test.each(THOROUGH ? YEARS : sampled(CHANGING, "changes of daylight saving"))(
+  test.each(THOROUGH ? YEARS : drawn(CHANGING, `changes on ${adapter.name}`))(
     "F7: two processes that die, and a day without any, through $when in $timezone: each moment once, missed ones as their rule says",
     { timeout: EXPLORING_MS },
     async (life) => {

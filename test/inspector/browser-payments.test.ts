@@ -70,6 +70,10 @@ describe.skipIf(!hasBrowser)("payments in a browser", () => {
     expect(await moneyIsZero(page)).toBe(true);
     await page.getByText("webhook attempt 1 of").waitFor();
     await page.getByText("✗").first().waitFor();
+    // Beneath the order its notices, beneath a notice its deliveries, with their webhook.
+    const delivery = page.locator(".tree > li > ul > li > ul > li", { hasText: "delivery" }).first();
+    await delivery.getByText("1 attempt").waitFor();
+    expect(await delivery.getByRole("link").allTextContents()).toContain(hook.webhookId);
     await world.finalize();
     await page.getByText("It ended in completed").waitFor();
     expect(await activeStates(page)).toEqual(["completed"]);
@@ -100,60 +104,68 @@ describe.skipIf(!hasBrowser)("payments in a browser", () => {
     await close();
   });
 
-  test("a private payroll with one bad payee", { timeout: BROWSER_TEST_MS }, async ({ open }) => {
-    const world = await open();
-    const payees = Array.from({ length: 4 }, (_, index) =>
-      world.wallet(`payee ${index}`, { lamports: 1_000_000n, usdc: 1n }),
-    );
-    const { body } = await world.order(world.customer, {
-      sender: world.alice,
-      to: payees.map(({ address }) => ({ address, amount: "0.5" })),
-    });
-    const { id, address } = orderedAs(body);
-    await world.freeze(payees[1] ?? world.bob, "USDC");
-    const { page, complaints, at, visit, close } = await watch(world);
-    await visit(`/instance?id=${id}`);
-    await page.getByText("Nothing has come in yet.").waitFor();
-    await page.getByText(`It waits for its deposit address ${address}, which is in`).waitFor();
-    await world.deposit(address, { usdc: units(body.depositAmount, 6) });
-    await page.getByText("As it stands on the chain.").waitFor();
-    await page.getByText("0 of 4 recipients paid").waitFor();
-    await world.settle(24);
-    await page.getByText("3 of 4 recipients paid").waitFor();
-    await page.getByText("It ended in").waitFor();
-    await world.sweep();
-    expect(await moneyIsZero(page)).toBe(true);
-    expect(await barriers(page)).toEqual([]);
+  test(
+    "U7: a private payroll with one bad payee, its order a tree",
+    { timeout: BROWSER_TEST_MS },
+    async ({ open }) => {
+      const world = await open();
+      const payees = Array.from({ length: 4 }, (_, index) =>
+        world.wallet(`payee ${index}`, { lamports: 1_000_000n, usdc: 1n }),
+      );
+      const { body } = await world.order(world.customer, {
+        sender: world.alice,
+        to: payees.map(({ address }) => ({ address, amount: "0.5" })),
+      });
+      const { id, address } = orderedAs(body);
+      await world.freeze(payees[1] ?? world.bob, "USDC");
+      const { page, complaints, at, visit, close } = await watch(world);
+      await visit(`/instance?id=${id}`);
+      await page.getByText("Nothing has come in yet.").waitFor();
+      await page.getByText(`It waits for its deposit address ${address}, which is in`).waitFor();
+      await world.deposit(address, { usdc: units(body.depositAmount, 6) });
+      await page.getByText("As it stands on the chain.").waitFor();
+      await page.getByText("0 of 4 recipients paid").waitFor();
+      await world.settle(24);
+      await page.getByText("3 of 4 recipients paid").waitFor();
+      await page.getByText("It ended in").waitFor();
+      await world.sweep();
+      expect(await moneyIsZero(page)).toBe(true);
+      expect(await barriers(page)).toEqual([]);
 
-    // Its payments and its deposit address are one click away, and lead back.
-    const payments = page.locator("tr[data-key^=related]", { hasText: "payment: payout" });
-    expect(await payments.count()).toBeGreaterThan(1);
-    await page.locator(`tr[data-key^=related] a[href$="${address}"]`).click();
-    await page.getByRole("heading", { name: address }).waitFor();
-    await page.locator(`tr[data-key^=related] a[href$="${id}"]`).click();
-    await page.getByRole("heading", { name: id }).waitFor();
+      // Its deposit address stands beneath it, its payments beneath that: one click away, and they lead back.
+      const payouts = ".tree > li > ul > li > ul > li";
+      expect(await page.locator(payouts, { hasText: "payment: payout" }).count()).toBeGreaterThan(1);
+      await page.locator(`.tree > li > ul > li > a[href$="${address}"]`).click();
+      await page.getByRole("heading", { name: address }).waitFor();
+      await page.locator(`.tree a[href$="${address}"][aria-current]`).waitFor();
+      await page.locator(payouts).first().getByRole("link").click();
+      await page.getByText("payment@1").first().waitFor();
+      expect(await page.locator(payouts).first().locator("[aria-current]").count()).toBe(1);
+      await page.locator(`.tree > li > a[href$="${id}"]`).click();
+      await page.getByRole("heading", { name: id }).waitFor();
 
-    await replay(page);
-    // Found by what a person has at hand.
-    await page.keyboard.press("/");
-    await page.keyboard.type(address);
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/\/(instance|find)\?/);
-    await page.getByText(id).first().waitFor();
+      await replay(page);
+      // Found by what a person has at hand.
+      await page.keyboard.press("/");
+      await page.keyboard.type(address);
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/\/(instance|find)\?/);
+      await page.getByText(id).first().waitFor();
 
-    // What is left of the list by its filters stands in the address.
-    await page.goto(at);
-    await page.getByLabel("Chart").selectOption({ label: "payment@1" });
-    await page.getByLabel("Status").selectOption({ label: "ended" });
-    await page.getByRole("button", { name: "Show" }).click();
-    await page.waitForURL(/workflow=payment%401&status=done/);
-    const rows = await page.locator("tbody tr td:nth-child(2)").allTextContents();
-    expect(rows.length).toBeGreaterThan(1);
-    expect(new Set(rows)).toEqual(new Set(["payment@1"]));
-    expect(complaints).toEqual([]);
-    await close();
-    await world.judge();
-  });
+      // What is left of the list by its filters stands in the address.
+      await page.goto(at);
+      await page.getByLabel("Chart").selectOption({ label: "payment@1" });
+      await page.getByLabel("Status").selectOption({ label: "ended" });
+      await page.getByRole("button", { name: "Show" }).click();
+      await page.waitForURL(/workflow=payment%401&status=done/);
+      const rows = await page.locator("tbody tr td:nth-child(2)").allTextContents();
+      expect(rows.length).toBeGreaterThan(1);
+      expect(new Set(rows)).toEqual(new Set(["payment@1"]));
+      expect(complaints).toEqual([]);
+      await close();
+      await world.judge();
+    },
+  );
 
   test("a held refund, released by hand", { timeout: BROWSER_TEST_MS }, async ({ open }) => {
     const world = await open();

@@ -13,6 +13,7 @@ import {
   WIDE,
 } from "./browser-kit.ts";
 import { withParcels } from "./parcel.ts";
+import { movedLoan } from "./two-deployments.ts";
 
 describe.skipIf(!hasBrowser)("in a browser", () => {
   let browser: Browser;
@@ -68,6 +69,39 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
           await server.close();
         }
       }),
+    BROWSER_TEST_MS,
+  );
+
+  test(
+    "U7: the steps of an instance that moved between deployments are gone through, each on the chart that made it",
+    async () => {
+      const { engine, clock, first } = await movedLoan();
+      const server = await listen(createInspector({ engine, workflows: [first], clock }));
+      try {
+        const { page, complaints } = await openPage(browser, server.at);
+        await page.goto(`${server.at}/instance?id=l`);
+        await page.getByText("It ended in paid").waitFor();
+        const states = page.locator("svg.chart .state.active");
+        const badges = page.locator("svg.chart .badge-text");
+        await states.first().waitFor();
+        expect(await badges.allTextContents()).toEqual(["5"]);
+        await page.getByRole("link", { name: "← before" }).click();
+        await page.getByText("computed again by loan@2").waitFor();
+        await page.getByRole("link", { name: "← before" }).click();
+        await page.getByText("computed again by loan@1").waitFor();
+        await page.getByText("The step was made by loan@1.").waitFor();
+        await page.locator("#context-then", { hasText: '"euros": 42' }).waitFor();
+        await states.first().waitFor();
+        expect(await page.locator(".narrow .states b.on").allTextContents()).toEqual(["raised"]);
+        expect(await badges.allTextContents()).toEqual(["2"]);
+        expect(await page.locator(".warn").count()).toBe(0);
+        expect(await barriers(page)).toEqual([]);
+        expect(complaints).toEqual([]);
+        await page.close();
+      } finally {
+        await server.close();
+      }
+    },
     BROWSER_TEST_MS,
   );
 

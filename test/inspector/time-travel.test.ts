@@ -8,6 +8,7 @@ import { memoryStorage } from "../../storage/memory.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { withParcels, type ParcelWorld } from "./parcel.ts";
+import { movedLoan } from "./two-deployments.ts";
 
 const AT = "http://127.0.0.1:3210/_inspector";
 
@@ -91,27 +92,57 @@ test("what if an event came: next state, effects, timers; and nothing of it is s
   });
 });
 
-test("a step that moved an instance to another version of its chart is told in words", async () => {
-  const clock = virtualClock();
-  const storage = memoryStorage();
-  const chart = createMachine({
-    id: "light",
-    initial: "off",
-    states: { off: { on: { SWITCH: "on" } }, on: {} },
-  });
-  const first = workflow(chart)({ version: 1 });
-  const old = createEngine({ storage, workflows: [first], clock, logger: silentLogger });
-  await old.start(first, { id: "kitchen", input: undefined });
-  const second = workflow(chart)({
-    version: 2,
-    migrate: { 1: ({ value, context }) => ({ value, context }) },
-  });
-  const engine = createEngine({ storage, workflows: [second], clock, logger: silentLogger });
-  await engine.send(second, "kitchen", { type: "SWITCH" });
-  const { fetch } = createInspector({ storage, workflows: [second], clock });
-  const page = await read(fetch(new Request(`${AT}/instance?id=kitchen`)));
-  expect(page).toContain("moved from version 1 to 2 of its chart");
-  expect(page).not.toContain("comes out differently");
+test("U7: an instance that moved between deployments: each step is computed by the chart that made it, and nothing is suspected", async () => {
+  const { engine, clock, first } = await movedLoan();
+  const { fetch } = createInspector({ engine, workflows: [first], clock });
+  const page = (query: string): Promise<string> => read(fetch(new Request(`${AT}/${query}`)));
+  const now = await page("instance?id=l");
+  expect(now).toContain("It ended in paid");
+  expect(now).toContain("moved from version 1 to 2 of its chart");
+  expect(now).not.toContain("⚠");
+  expect(now).not.toContain("not registered");
+  const contexts = [['"euros": 1'], ['"euros": 40'], ['"euros": 42'], ['"cents": 4200'], ['"cents": 4299']];
+  for (const [index, [context = ""]] of contexts.entries()) {
+    const then = await page(`instance?id=l&step=${index + 1}`);
+    expect(then).toContain(`computed again by loan@${index < 3 ? 1 : 2}`);
+    expect(then).toContain(context);
+    expect(then.includes("The step was made by loan@1 .")).toBe(index < 3);
+    expect(then).not.toContain("⚠");
+  }
+  // The states of the version that made the step are drawn, and its events are tried.
+  const list = /<ul class="states">[^]*?<\/ul>/;
+  const html = async (query: string): Promise<string> =>
+    list.exec(await (await fetch(new Request(`${AT}/${query}`))).text())?.[0] ?? "";
+  expect(await html("instance?id=l&step=2")).toMatch(/asked[^]*raised/);
+  expect(await html("instance?id=l")).toMatch(/wanted[^]*paid/);
+  expect(await page("what-if?id=l&step=1&event=MORE")).toContain("It would go to raised .");
+  expect(await page("what-if?id=l&step=4&event=PAY")).toContain("It would end in paid .");
+});
+
+test("U7: steps of a version that is registered no more are told as that, whichever of the two it is", async () => {
+  const { storage, clock, first, second } = await movedLoan();
+  const asks = (workflows: readonly (typeof first)[]) => {
+    const { fetch } = createInspector({ storage, workflows, clock });
+    return (query: string): Promise<string> => read(fetch(new Request(`${AT}/${query}`)));
+  };
+  const later = asks([second]);
+  const plain = "Steps 1 to 3 were made by loan@1, which is not registered in this process";
+  for (const page of [await later("instance?id=l"), await later("instance?id=l&step=2")]) {
+    expect(page).toContain(plain);
+    expect(page).not.toContain("⚠");
+  }
+  expect(await later("instance?id=l&step=2")).toContain("The chart loan@1 is not registered");
+  expect(await later("instance?id=l&step=4")).toContain('"cents": 4200');
+  expect(await later("what-if?id=l&step=2&event=MORE")).toContain("The chart loan@1 is not registered here");
+  const earlier = asks([first]);
+  expect(await earlier("instance?id=l")).toContain("The chart loan@2 is not registered");
+  expect(await earlier("instance?id=l&step=3")).toContain('"euros": 42');
+  // What the migration brought about is recorded whole.
+  expect(await earlier("instance?id=l&step=4")).toContain('"cents": 4200');
+  expect(await earlier("instance?id=l&step=5")).toContain(
+    "Step 5 was made by loan@2, which is not registered",
+  );
+  expect(await earlier("instance?id=l")).not.toContain("⚠");
 });
 
 test("children and parents are one click away, and messages between them are told", async () => {
@@ -282,4 +313,33 @@ test("steps whose contexts would fill the memory are shown without them", async 
   const page = await read(fetch(new Request(`${AT}/instance?id=l&step=12`)));
   expect(page).toContain("From step 9 on the contexts are not computed");
   expect(page.length).toBeLessThan(100_000);
+});
+
+test("F10: of an instance whose history is folded the steps that stand there are computed, from the whole snapshot on", async () => {
+  const counter = setup({ types: { context: {} as { readonly count: number } } }).createMachine({
+    id: "counter",
+    context: { count: 0 },
+    on: { ADD: { actions: assign({ count: ({ context }) => context.count + 1 }) } },
+  });
+  const flow = workflow(counter)({ version: 1, history: { keep: 10 } });
+  const clock = virtualClock();
+  const engine = createEngine({ storage: memoryStorage(), workflows: [flow], clock, logger: silentLogger });
+  const { fetch } = createInspector({ engine, workflows: [flow], clock });
+  const page = (query: string): Promise<string> => read(fetch(new Request(`${AT}/instance?id=c${query}`)));
+  await engine.start(flow, { id: "c", input: undefined });
+  // Looked at while its first steps stand there, too: what was computed then is no part of the folded history.
+  for (const count of [13, 26, 39]) {
+    for (let n = 0; n < 13; n++) await engine.send(flow, "c", { type: "ADD" });
+    expect(await page("")).toContain(`"count": ${count}`);
+  }
+  const history = await engine.history("c");
+  const now = await page("");
+  expect(now).toContain("the whole snapshot, for the steps before it");
+  expect(now).not.toContain("⚠");
+  const first = history.find(({ event }) => event.type === "ADD")?.version ?? 0;
+  expect(first).toBeGreaterThan(10);
+  const then = await page(`&step=${first}`);
+  expect(then).toContain(`As it stood after step ${first}`);
+  expect(then).toMatch(/"count": \d+/);
+  await engine.stop();
 });

@@ -1,5 +1,10 @@
 /** `paystate/testing`: the contract suites that adapters of your own must pass, and a clock to turn in your own tests. */
-export { storageContract, type StorageContractCase, type StorageUnderTest } from "../contracts/storage.ts";
+export {
+  type ContractHost,
+  storageContract,
+  type StorageContractCase,
+  type StorageUnderTest,
+} from "../contracts/storage.ts";
 export {
   ledgerContract,
   type EndpointFault,

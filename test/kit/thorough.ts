@@ -30,10 +30,20 @@ export function runsOf(whole: number): number {
  * @param about what tells this choice from others: its name is enough.
  */
 export function sampled<Kind>(kinds: readonly Kind[], about: string): readonly Kind[] {
-  if (!QUICK) return kinds;
+  return QUICK ? drawnFrom(kinds, about) : kinds;
+}
+
+/**
+ * As `sampled`, of what takes long: CI, too, tries only the one that the seed draws. `npm run test:long` tries all.
+ */
+export function drawn<Kind>(kinds: readonly Kind[], about: string): readonly Kind[] {
+  return THOROUGH ? kinds : drawnFrom(kinds, about);
+}
+
+function drawnFrom<Kind>(kinds: readonly Kind[], about: string): readonly Kind[] {
   const digest = createHash("sha256").update(`${about} ${seedOfRun()}`).digest();
-  const drawn = digest.readUInt32BE(0) % kinds.length;
-  return kinds.slice(drawn, drawn + 1);
+  const place = digest.readUInt32BE(0) % kinds.length;
+  return kinds.slice(place, place + 1);
 }
 
 /** After so long a test that explores many lives is thought to hang, in milliseconds. */

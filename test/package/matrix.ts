@@ -13,7 +13,7 @@ import { blockOf } from "../readme/page.ts";
 import { startProgram } from "../readme/programs.ts";
 import { cloneInto, npmOn } from "./clone.ts";
 import { payThrough } from "./pay-through.ts";
-import { bring, project } from "./project.ts";
+import { bring, project, QUIET, tarball } from "./project.ts";
 import { installed, RUNTIME_NAMES, type Runtime } from "./runtimes.ts";
 
 before(() => bring("test/package/hosts", "host", "serve", "contract", "deliver"));
@@ -84,6 +84,20 @@ function testOn(name: string): void {
   });
 
   if (name === "bun" || name === "deno") return;
+  if (name !== "20.19") {
+    test(`U1: a new project of the engine runs on ${name}, and nothing is built for it`, async () => {
+      const runtime = installed(name);
+      await inFolder(async (folder) => {
+        const command = join(project, "node_modules/paystate/dist/cli.js");
+        const init = startProgram(runtime.command, [command, "init", "engine", "shop"], { cwd: folder });
+        assert.equal(await init.ended, 0, init.output());
+        const shop = join(folder, "shop");
+        // No install script is run.
+        await npmOn(runtime, shop, "install", tarball, ...QUIET);
+        for (const args of [["run", "typecheck"], ["test"], ["start"]]) await npmOn(runtime, shop, ...args);
+      });
+    });
+  }
   test(
     `a fresh clone is installed, plays its demo and passes its tests on ${name}`,
     { timeout: 1_800_000 },

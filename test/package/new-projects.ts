@@ -31,8 +31,8 @@ async function inNewProject(kind: string, act: (made: NewProject) => Promise<voi
     const said = toEnd(parent, join(project, "node_modules/.bin/paystate"), "init", kind, "shop");
     assert.match(said, / {2}cd shop\n {2}npm install\n {2}npm start\n$/);
     toEnd(folder, "npm", "install", tarball, ...QUIET);
-    // Its install script was not run.
-    link(folder, ["better-sqlite3"]);
+    // Only that of Node 20 has an install script, which was not run.
+    if (process.versions.node.startsWith("20.")) link(folder, ["better-sqlite3"]);
     toEnd(folder, "npm", "run", "typecheck");
     toEnd(folder, "npm", "test");
     await act({ folder, npm: (...args) => startProgram("npm", args, { cwd: folder, env: { PORT } }) });

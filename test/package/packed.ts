@@ -12,6 +12,7 @@ import { testBundles } from "./bundles.ts";
 import { testNest } from "./nest.ts";
 import { testSettings } from "./settings.ts";
 import { testNewProjects } from "./new-projects.ts";
+import { testPagePrograms } from "./page-programs.ts";
 import { testPrintedLines } from "./printed-lines.ts";
 import { attempt, bring, project, readJson, root, run, specifiers } from "./project.ts";
 
@@ -207,6 +208,7 @@ test(
 
 testNewProjects();
 testPrintedLines();
+testPagePrograms();
 testSettings();
 testNest();
 testBundles();

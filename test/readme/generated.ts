@@ -3,7 +3,10 @@
  * words between stay as they are, and so do those in a table's columns that the code does not know.
  */
 import { format, resolveConfig } from "prettier";
+import { patterns } from "../../examples/patterns/patterns.ts";
 import { drawMachines } from "../../src/cli/draw-machine.ts";
+import { mermaidText } from "../../src/inspector/chart/draw-mermaid.ts";
+import { readChart } from "../../src/inspector/chart/read-chart.ts";
 import { DURABLE_LIMITS } from "../../src/payments/accounts/count-hit.ts";
 import { MAX_WEBHOOKS } from "../../src/payments/accounts/read-account.ts";
 import type { Tier } from "../../src/payments/tables/identity.ts";
@@ -77,6 +80,11 @@ function limits(present: readonly Row[]): readonly Row[] {
 /** What is made, by the file that it stands in. */
 const PARTS: Readonly<Record<string, readonly Part[]>> = {
   "ARCHITECTURE.md": [diagrams(async () => [await drawnRooms()])],
+  "examples/patterns/README.md": [
+    diagrams(async () =>
+      Object.values(patterns).map(({ flow }) => `${mermaidText(readChart(flow.machine))}\n`),
+    ),
+  ],
   "machines/README.md": [
     diagrams(async () => (await drawMachines([], "mermaid")).split("\n\n").map((chart) => `${chart}\n`)),
   ],

@@ -16,28 +16,11 @@ import { signatureHeaders } from "../../src/payments/webhooks/sending/signature.
 import { QUICK } from "../kit/thorough.ts";
 import { clientWorld } from "../client/client-world.ts";
 import { exportedValues } from "./examples.ts";
-import { blockOf, ROOT } from "./page.ts";
+import { PAGE_OF } from "./page-programs.ts";
+import { blockOf, PAGES, ROOT, textOf } from "./page.ts";
 import { endPrograms, freePort, startProgram, type RunningProgram } from "./programs.ts";
 import { sendSol } from "./send-sol.ts";
 import { removeScratchFolder, makeScratchFolder } from "./scratch-folder.ts";
-
-/** Each program by the name of its fence, and the page that it stands on. */
-const PAGE_OF = {
-  change: "src/engine/README.md",
-  client: "src/client/README.md",
-  credit: "README.md",
-  embed: "README.md",
-  engine: "src/engine/README.md",
-  guide: "src/engine/README.md",
-  inspect: "src/engine/README.md",
-  keep: "src/engine/README.md",
-  later: "storage/README.md",
-  prometheus: "src/telemetry/README.md",
-  receive: "src/payments/webhooks/README.md",
-  schedule: "src/engine/README.md",
-  table: "storage/README.md",
-  verify: "src/payments/webhooks/README.md",
-} as const;
 
 type Name = keyof typeof PAGE_OF;
 
@@ -75,6 +58,21 @@ test.runIf(!QUICK)(
   120_000,
 );
 
+test("U2: a block of code without a name is a part of a program, and there are few of them", () => {
+  const unnamed = PAGES.flatMap((page) =>
+    [...textOf(page).matchAll(/^```(ts|js)$/gm)].map(([, language]) => `${page}: ${language}`),
+  );
+  expect(unnamed).toEqual([
+    // A logger's options, and an adapter for another one.
+    "examples/deploy/README.md: js",
+    "examples/deploy/README.md: js",
+    // Lines of a router.
+    "src/service/README.md: js",
+    // The loop of a test runner.
+    "storage/README.md: ts",
+  ]);
+});
+
 test("the invoice is paid once, however often the program is run", async () => {
   const first = run("engine");
   expect(await first.ended, first.output()).toBe(0);
@@ -96,6 +94,13 @@ test("an instance of an old version goes on under the new one", async () => {
   expect(program.output()).toBe(
     "$started running\n$migrated active\nCANCEL over\n{ given: 'Ada', family: 'Lovelace' }\n",
   );
+});
+
+test("an order that is refused ships nothing", async () => {
+  const program = run("within");
+  expect(await program.ended, program.output()).toBe(0);
+  const said = program.output().trim().split("\n");
+  expect(said.toSorted()).toEqual(["UNIQUE constraint failed: orders.id", "shipped to Ada"]);
 });
 
 test("the nights of a change are reported once, however often the program is run", async () => {

@@ -7,7 +7,7 @@ import type {
   PendingWork,
   TroubledTask,
 } from "../../engine/index.ts";
-import { BORN, MIGRATED } from "../../engine/chart.ts";
+import { isOwnRow } from "../../engine/chart.ts";
 import { causeSentence } from "../../inspector/cause-words.ts";
 import { isoDate } from "../../inspector/show-values.ts";
 import { table } from "../table.ts";
@@ -137,8 +137,7 @@ function standingOf({ deadAt, isHeld, isSuspect, failures }: PendingTask): strin
 export function historyPage(instance: string, steps: readonly HistoryEntry[], limit: number): string {
   const named = steps.map(({ version, stamp }) => ({ instance, version, stamp }));
   const rows = steps.map(({ version, at, event: { type, ...data }, value, cause }) => {
-    // A migration tells in its event what made it, and children begin because of the step before.
-    const made = type === MIGRATED || type === BORN ? "" : causeSentence(cause, instance, named);
+    const made = isOwnRow(type) ? "" : causeSentence(cause, instance, named);
     return [String(version), time(at), type, stateText(value), made, plainJson(data)].map(cell);
   });
   const page = table(["step", "at", "event", "state", "cause", "data"], rows, "No step follows.");

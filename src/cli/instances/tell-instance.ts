@@ -4,7 +4,7 @@
 import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import { withTables } from "../../../storage/with-tables.ts";
-import { BORN, MIGRATED } from "../../engine/chart.ts";
+import { isOwnRow } from "../../engine/chart.ts";
 import { instanceWorkflows } from "../../engine/stored-names.ts";
 import type { InstanceView } from "../../engine/index.ts";
 import { ranTasks } from "../../engine/ran-tasks.ts";
@@ -115,16 +115,13 @@ function steps({ instance, history, ran }: FoundInstance): string {
   return ["The last steps:", ...more, ...lines].join("\n");
 }
 
-/**
- * The cause of a step, in brackets. No cause is shown for a migration, whose line names it, or for a child, which
- * begins because of the step before.
- */
+/** The cause of a step, in brackets; empty for a row of the engine's own. */
 function causeOf(
   { instance, cause }: HistoryRecord,
   type: string,
   history: readonly HistoryRecord[],
 ): string {
-  if (type === MIGRATED || type === BORN) return "";
+  if (isOwnRow(type)) return "";
   return ` (${causeSentence(causeFromText(cause, instance), instance, history)})`;
 }
 

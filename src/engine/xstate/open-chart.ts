@@ -55,7 +55,8 @@ interface Stepping extends Required<Pick<ChildEndContext, "absent">> {
 
 /** The parts of the run that a step needs besides the state, and never changes. */
 type Run = {
-  readonly [K in "runs" | "children" | "parent" | "lent" | "unborn"]?: ChartSnapshot[K] | undefined;
+  readonly [K in "runs" | "children" | "parent" | "lent" | "unborn" | "folded"]?:
+    ChartSnapshot[K] | undefined;
 };
 
 const FIRST: Stepping = { isOwn: false, absent: [] };
@@ -216,7 +217,7 @@ function unsentTo(error: unknown): string | undefined {
 /** Everything of a snapshot that has to be kept; what is empty is left out. */
 function stored(
   snapshot: AnyMachineSnapshot,
-  { runs, isOwn, run: { parent, lent, unborn } }: Scope,
+  { runs, isOwn, run: { parent, lent, unborn, folded } }: Scope,
   children: Readonly<Record<string, ChildLink>>,
 ): ChartSnapshot {
   const { value, context, status, output, historyValue } = snapshot as unknown as ChartSnapshot & {
@@ -236,6 +237,7 @@ function stored(
     ...(parent === undefined ? {} : { parent }),
     ...(lent === undefined ? {} : { lent }),
     ...(unborn === undefined ? {} : { unborn }),
+    ...(folded === undefined ? {} : { folded }),
   };
 }
 

@@ -9,8 +9,17 @@ export function eventWords(type: string, delay: (written: string) => string): st
   const end = /^xstate\.(done|error)\.(actor|state)\.(.+)$/.exec(type);
   if (end === null) return type;
   const [, how = "", what = "", id = ""] = end;
-  const name = what === "state" ? (id.split(".").at(-1) ?? id) : id;
+  const name = what === "state" ? lastOf(id) : actorName(id);
   return how === "done" ? `${name} is done` : `${name} fails`;
+}
+
+const lastOf = (path: string): string => path.split(".").at(-1) ?? path;
+
+/** An actor that was given no id has the one that XState makes: its place among those of its state, such as `0.trip.flight`. */
+function actorName(id: string): string {
+  const [, place, path] = /^(\d+)\.(.+)$/.exec(id) ?? [];
+  if (place === undefined || path === undefined) return id;
+  return place === "0" ? lastOf(path) : `${lastOf(path)} (${Number(place) + 1})`;
 }
 
 const UNITS: readonly (readonly [ms: number, unit: string])[] = [

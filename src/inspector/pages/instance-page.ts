@@ -6,6 +6,7 @@ import { moment, shownJson, stateWords, rowKey } from "../show-values.ts";
 import { actsSection } from "./act-pages.ts";
 import { chartSection } from "./instance/chart-section.ts";
 import { moneySection } from "./instance/money-section.ts";
+import { idsIn, orderSection } from "./instance/order-section.ts";
 import { pendingSection } from "./instance/pending-section.ts";
 import {
   eventType,
@@ -20,7 +21,9 @@ import type { Links, PageParts } from "./page.ts";
 import { table } from "./table.ts";
 
 export function instancePage(links: Links, shown: ShownInstance): PageParts {
-  const { instance, pending, step, related, money, acts, redact } = shown;
+  const { instance, pending, step, related, order, money, acts, redact } = shown;
+  const inTree = new Set(order === null ? [] : idsIn(order));
+  const others = related.filter(({ id }) => !inTree.has(id));
   const main = html`<h1><code>${instance.id}</code></h1>
     <p class="facts">
       <span class="pill ${instance.status}">${stateWords(shownValue(shown))}</span>
@@ -33,7 +36,8 @@ export function instancePage(links: Links, shown: ShownInstance): PageParts {
     ${section("chart", "Chart", chartSection(shown))}
     ${section("travel", "Step by step", travelSection(links, shown))}
     ${money === null || step !== null ? null : section("money", "Money", moneySection(money))}
-    ${related.length === 0 ? null : section("related", "Belongs together", relatedSection(links, related))}
+    ${order === null ? null : section("order", "Its order", orderSection(links, order, instance.id))}
+    ${others.length === 0 ? null : section("related", "Belongs together", relatedSection(links, others))}
     ${step === null ? section("pending", "Pending", pendingSection(pending, redact)) : null}
     ${section("timeline", "Timeline", timelineSection(links, shown))}
     <details id="snapshot">
@@ -71,13 +75,14 @@ function why({ instance, known, pending, related, trouble, redact }: ShownInstan
   </section>`;
 }
 
-function then(links: Links, { instance, history }: ShownInstance, step: number): Html {
+function then(links: Links, { instance, history, chart }: ShownInstance, step: number): Html {
   const row = history.find(({ version }) => version === step);
   return html`<section class="why past" data-key="section-why" aria-labelledby="why">
     <h2 id="why">As it stood after step ${step}</h2>
     <p>
       ${row === undefined ? null : html`<code>${shownEvent(eventType(row))}</code> at ${moment(row.at)}.`}
-      This is the past: <a href="${links.instance(instance.id)}">see it as it stands now</a>.
+      ${chart === instance.workflow ? null : html`The step was made by <code>${chart}</code>.`} This is the
+      past: <a href="${links.instance(instance.id)}">see it as it stands now</a>.
     </p>
   </section>`;
 }

@@ -23,7 +23,7 @@ const PARTS_STYLE = `
 .flow .band { fill: var(--fill); stroke: var(--go); stroke-width: .8; } .flow .band.held { stroke-dasharray: 4 3; fill: none; }
 progress { accent-color: var(--go); vertical-align: middle; max-width: 100%; }
 .travel + details, #what-if { margin-top: 10px; } #what-if form { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: end; padding: 12px; margin-top: 8px; background: var(--card); border: 1px solid var(--rule); border-radius: 8px; } #what-if label { display: grid; gap: 2px; }
-.related { padding-left: 18px; } .related li { margin: 4px 0; overflow-wrap: anywhere; } small { color: var(--soft); } .pill small { color: inherit; }
+.related { padding-left: 18px; } .related li { margin: 4px 0; overflow-wrap: anywhere; } .tree, .tree ul { list-style: none; padding-left: 16px; } .tree ul { border-left: 2px solid var(--rule); } .tree [aria-current] { font-weight: 700; color: var(--ink); text-decoration: none; } small { color: var(--soft); } .pill small { color: inherit; }
 .ladder { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: 2px 16px 10px; margin-top: 14px; } .ladder h2 { margin: 10px 0 0; } .ladder .facts { margin: 6px 0; } .ladder ol { padding-left: 22px; margin: 8px 0; } .ladder li pre { border: 0; border-left: 3px solid var(--rule); border-radius: 0; background: none; padding: 0 10px; margin: 2px 0 8px; color: var(--soft); }
 `;
 

@@ -7,6 +7,7 @@ import { PAGE } from "../../task-queue.ts";
 import { dueOf } from "./due.ts";
 import { KEPT_PLANS, sought } from "./kept-plans.ts";
 import { noted, tryLimit } from "./rooms.ts";
+import { UNADMITTED } from "./within.ts";
 
 /** Due tasks of one queue, earliest first, locked. */
 const dueIn = (queue: QueueName, more = ""): string => `array(
@@ -99,16 +100,21 @@ begin
       (select t.* from tasks t where ${IN_QUEUE.limited} and t.workflow = w.workflow
         and t.admission = 'admitted' and t."visibleAt" <= at - ${UNCLAIMED_MS} and not (t.workflow = any(knows))
         order by t."visibleAt", t.seq limit ${MAX_UNSETTLED})
-    ) l group by l."firstKey" order by 1
+    ) l group by l."firstKey"
+    union all
+    select m."firstKey", min(m."lastKey"), array_agg(m.id) from
+      (select * from tasks where ${UNADMITTED} order by seq limit ${MAX_UNSETTLED}) m group by m."firstKey"
+    order by 1
   loop
     continue when not ${tryLimit('found_key."firstKey"')};
     perform paystate_miss_@(found_key.ids, request, at);
     -- Until it was locked another claim may have settled the same.
     update tasks set admission = 'paused', "visibleAt" = at + least(greatest(at - "dueAt", ${UNCLAIMED_MS}), ${SUSPECT_MS}),
         "delayMs" = least(greatest(at - "dueAt", ${UNCLAIMED_MS}), ${SUSPECT_MS})
-      where id = any(found_key.ids) and admission = 'admitted' and holder is null and "visibleAt" <= at - ${UNCLAIMED_MS};
+      where id = any(found_key.ids) and admission = 'admitted' and holder is null and "visibleAt" <= at - ${UNCLAIMED_MS}
+        and kind <> 'message';
     update tasks set admission = 'parked'
-      where id = any(found_key.ids) and admission = 'paused' and "deadAt" is null and "visibleAt" <= at;
+      where id = any(found_key.ids) and admission = 'paused' and "deadAt" is null and (kind = 'message' or "visibleAt" <= at);
     ${noted("found_key")}
   end loop;
   perform paystate_admit_@(changed);

@@ -1,4 +1,5 @@
 /** The database function that commits a group, together or each commit on its own. */
+import { MAX_FORGOTTEN } from "../../apply-commit.ts";
 import { engineTables } from "../../engine-tables.ts";
 import { columnsOf } from "../../row.ts";
 import { listed, quoted } from "../../sql/statement.ts";
@@ -212,6 +213,11 @@ begin
   if parts ? 'watches' then
     insert into watches select * from jsonb_populate_recordset(null::watches, parts->'watches')
       on conflict (kind, key, instance) do update set life = excluded.life, workflow = excluded.workflow, shard = excluded.shard;
+  end if;
+  if parts ? 'forgets' then
+    delete from history using ${eachOf("forgets", "instance text, before bigint")}
+      where ${sought("history.instance", "one.instance")} and history.version < one.before and history.version < ${MAX_FORGOTTEN} + (
+        select oldest.version from history oldest where oldest.instance = one.instance order by oldest.version limit 1);
   end if;
   if parts ? 'history' then
     insert into history select * from jsonb_populate_recordset(null::history, parts->'history');

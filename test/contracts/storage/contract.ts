@@ -1,5 +1,5 @@
 /** What a case of the storage contract is, and how it gets its storage. */
-import type { EngineStorage } from "../../../storage/storage.ts";
+import type { EngineStorage, HostTransaction } from "../../../storage/storage.ts";
 import { paymentStorage, type PaymentStorage } from "../../../src/payments/payment-storage.ts";
 
 /** An empty database of the adapter under test. */
@@ -9,8 +9,17 @@ export interface StorageUnderTest {
    * that lives in one process only gives the same storage again.
    */
   open(): Promise<EngineStorage>;
+  /** A connection of a host to this database. Absent where a host can have no transaction in it. */
+  host?(): Promise<ContractHost>;
   /** Removes the database. Every handle is closed by then. */
   destroy(): Promise<void>;
+}
+
+/** A host's own connection, on which it opens and ends its transactions. */
+export interface ContractHost {
+  readonly transaction: HostTransaction;
+  ask(statement: "begin" | "commit" | "rollback"): Promise<unknown>;
+  close(): Promise<unknown>;
 }
 
 /** One promise of the port, named as a sentence. */
@@ -25,6 +34,8 @@ export interface Handles {
   readonly storage: PaymentStorage;
   readonly other: PaymentStorage;
   reopen(): Promise<PaymentStorage>;
+  /** Null where there are none. */
+  host(): Promise<ContractHost | null>;
 }
 
 export function promise(name: string, holds: (handles: Handles) => Promise<void>): StorageContractCase {
@@ -44,7 +55,8 @@ export function promise(name: string, holds: (handles: Handles) => Promise<void>
       try {
         const [storage, other] = [await opened(), await opened()];
         const reopen = async (): Promise<PaymentStorage> => closeAll().then(opened);
-        await holds({ storage, other, reopen });
+        const host = async (): Promise<ContractHost | null> => (await underTest.host?.()) ?? null;
+        await holds({ storage, other, reopen, host });
       } finally {
         await closeAll();
         await underTest.destroy();

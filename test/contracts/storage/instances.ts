@@ -187,6 +187,34 @@ export const instanceCases: readonly StorageContractCase[] = [
     assert.deepEqual(await page(11, 3), []);
     assert.deepEqual(await storage.history("none", { after: 0, limit: 9 }), []);
   }),
+  promise(
+    "of a history the rows below a version go, 20,000 of them in one commit, and no others",
+    async ({ storage, other }) => {
+      const row = (instance: string, version: number) => ({
+        instance,
+        version,
+        stamp: "s",
+        at: version,
+        event: "{}",
+        value: "{}",
+        cause: null,
+      });
+      const versions = async (instance: string, after = 0): Promise<number[]> =>
+        (await other.history(instance, { after, limit: 10 })).map(({ version }) => version);
+      await put(storage, { history: [...range(5).map((n) => row("i", n + 1)), row("j", 1)] });
+      await put(storage, { forgets: [{ instance: "i", before: 4 }], history: [row("i", 6)] });
+      assert.deepEqual(await versions("i"), [4, 5, 6]);
+      assert.deepEqual(await versions("j"), [1]);
+      await put(storage, { forgets: [{ instance: "i", before: 4 }] });
+      assert.deepEqual(await versions("i"), [4, 5, 6]);
+      for (const start of [1, 10_001]) {
+        await put(storage, { history: range(10_000).map((n) => row("k", start + n)) });
+      }
+      await put(storage, { history: [row("k", 20_001), row("k", 20_002)] });
+      await put(storage, { forgets: [{ instance: "k", before: 20_003 }] });
+      assert.deepEqual(await versions("k"), [20_001, 20_002]);
+    },
+  ),
   promise("records go in and out as copies", async ({ storage }) => {
     const bytes = Uint8Array.of(1, 2, 3);
     const attempt = {

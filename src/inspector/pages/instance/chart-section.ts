@@ -6,27 +6,27 @@ import { activeStates } from "../../chart/read-chart.ts";
 import type { TakenStep } from "../../chart/taken-way.ts";
 import type { KnownChart } from "../../chart-registry.ts";
 import { Html, html } from "../../html.ts";
-import { eventType, shownValue, type ShownInstance } from "./shown-instance.ts";
+import { eventType, rowsUntil, shownValue, type ShownInstance } from "./shown-instance.ts";
 
 export function chartSection(shown: ShownInstance): Html {
-  const { instance, known } = shown;
+  const { instance, chart, known, step } = shown;
   if (known === undefined) {
     return html`<p class="empty">
-      The chart ${instance.workflow} is not registered in this process. What is stored of the instance is
-      shown all the same.
+      The chart ${chart} is not registered in this process. What is stored of the instance is shown all the
+      same.
     </p>`;
   }
   const edited =
-    known.hash === instance.hash
+    chart !== instance.workflow || known.hash === instance.hash
       ? null
       : html`<p class="warn">
           ⚠ The chart that is registered here was edited without a new version: it is not the one this
           instance was stored with.
         </p>`;
-  const drawn = drawnChart(known, { value: shownValue(shown), history: rowsUntil(shown) });
+  const drawn = drawnChart(known, { value: shownValue(shown), history: rowsUntil(shown, step) });
   return html`${edited}
     <p class="legend">
-      <span><span class="key filled"></span> active ${shown.step === null ? "now" : "then"}</span>
+      <span><span class="key filled"></span> active ${step === null ? "now" : "then"}</span>
       <span><span class="key badge">2</span> the steps it took</span>
       <span><span class="key dashed"></span> what may come next</span>
     </p>
@@ -53,10 +53,6 @@ export function drawnChart(known: KnownChart, { value, history }: MarkedSteps): 
       ${new Html(svg)}
     </div>
     <div class="narrow">${list}</div>`;
-}
-
-function rowsUntil({ history, step }: ShownInstance): readonly HistoryRecord[] {
-  return step === null ? history : history.filter(({ version }) => version <= step);
 }
 
 function takenSteps({ chart: read }: KnownChart, history: readonly HistoryRecord[]): TakenStep[] {

@@ -6,17 +6,20 @@ import type { KnownChart } from "../../chart-registry.ts";
 import type { RelatedInstance } from "../../find-related.ts";
 import type { OfferedAct } from "../../../engine/inspected-engine.ts";
 import type { MoneyReport } from "../../payments/read-money.ts";
+import type { OrderBranch } from "../../payments/read-order-tree.ts";
 import type { EndedAttempt } from "../../payments/read-webhooks.ts";
 import type { FoundInstance } from "../../read-instances.ts";
-import type { ReplayedHistory } from "../../recount/replay-history.ts";
+import { madeBy, type ReplayedHistory } from "../../recount/replay-history.ts";
 import type { LedgerCall } from "../../../service/ledger-call-history.ts";
 import type { SecretFilter } from "../../show-values.ts";
 
-/** An instance with its chart, undefined where that is not registered here. */
+/** An instance with the chart that made the shown step. */
 export interface ShownInstance extends FoundInstance {
+  /** The chart, as `name@version`. */
+  readonly chart: string;
+  /** Undefined where the chart is not registered here. */
   readonly known: KnownChart | undefined;
-  /** Null where nothing computes its steps again. */
-  readonly fold: ReplayedHistory | null;
+  readonly fold: ReplayedHistory;
   /** The step that is looked at; null for the instance as it stands. */
   readonly step: number | null;
   readonly related: readonly RelatedInstance[];
@@ -27,6 +30,8 @@ export interface ShownInstance extends FoundInstance {
    */
   readonly calls: readonly LedgerCall[];
   readonly callsSince: number | null;
+  /** The order that the instance belongs to; null where it belongs to none. */
+  readonly order: OrderBranch | null;
   /** Null where no money belongs to it. */
   readonly money: MoneyReport | null;
   /** The reason why the instance needs a person, beside its tasks; null without a reason. */
@@ -46,6 +51,7 @@ export function eventType({ event }: Pick<HistoryRecord, "event">): string {
 export function shownEvent(type: string): string {
   if (type === "$started") return "started";
   if (type === "$migrated") return "moved to another version";
+  if (type === "$folded") return "earlier steps folded";
   if (type === "$born") return "children begun";
   if (type === "xstate.stop") return "stopped";
   return eventWords(type, (delay) => delayWords(delay, undefined));
@@ -60,4 +66,14 @@ export function shownValue({ instance, history, step }: ShownInstance): unknown 
 /** A stored snapshot, its values as they are written. */
 export function snapshotOf({ snapshot }: { readonly snapshot: string }): ChartSnapshot {
   return JSON.parse(snapshot) as ChartSnapshot;
+}
+
+/** The steps that one version of the chart made, up to a step; null for the last one. */
+export function rowsUntil(
+  { history, fold, chart }: Pick<ShownInstance, "history" | "fold" | "chart">,
+  step: number | null,
+): readonly HistoryRecord[] {
+  return history.filter(
+    ({ version }) => (step === null || version <= step) && (madeBy(fold, version) ?? chart) === chart,
+  );
 }

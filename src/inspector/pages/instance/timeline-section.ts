@@ -10,7 +10,7 @@ import { html, type Html } from "../../html.ts";
 import type { EndedAttempt } from "../../payments/read-webhooks.ts";
 import { wentWords } from "../../went-words.ts";
 import { moment, shownJson, stateWords, rowKey, type SecretFilter } from "../../show-values.ts";
-import type { ReplayedStep } from "../../recount/replay-history.ts";
+import { gapWords, madeBy, type ReplayedStep, type ReplayGap } from "../../recount/replay-history.ts";
 import type { LedgerCall } from "../../../service/ledger-call-history.ts";
 import type { Links } from "../page.ts";
 import { table } from "../table.ts";
@@ -22,7 +22,6 @@ const MAX_CALLS = 100;
 export function timelineSection(links: Links, shown: ShownInstance): Html {
   const { instance, history, fold, deliveries, calls, callsSince } = shown;
   const [first] = history;
-  const problem = fold?.problem ?? null;
   if (first === undefined) return html`<p class="empty">No step is recorded.</p>`;
   const last = history.at(-1) ?? first;
   const isWhole = first.version === 1 && last.version === instance.version;
@@ -44,7 +43,7 @@ export function timelineSection(links: Links, shown: ShownInstance): Html {
     .toSorted((a, b) => a.at - b.at)
     .toReversed();
   return html`${isWhole ? null : html`<p>Steps ${first.version} to ${last.version} of ${instance.version}.</p>`}
-  ${problem === null ? null : html`<p class="warn">⚠ ${problem}</p>`}
+  ${fold.gaps.map((gap) => gapLine(shown, gap))}
   ${table({
     label: "Timeline",
     headings: ["Step", "What happened", "What it asked for", "Then in", "At", "After"],
@@ -67,6 +66,12 @@ export function timelineSection(links: Links, shown: ShownInstance): Html {
   }`;
 }
 
+/** That the instance's own chart is not here is said where the chart would stand. */
+function gapLine({ instance, fold }: ShownInstance, gap: ReplayGap): Html | null {
+  if (gap.problem !== null) return html`<p class="warn">⚠ ${gap.problem}</p>`;
+  return madeBy(fold, gap.first) === instance.workflow ? null : html`<p>${gapWords(gap, fold)}</p>`;
+}
+
 interface StepLine {
   readonly row: HistoryRecord;
   readonly before: HistoryRecord | undefined;
@@ -75,7 +80,7 @@ interface StepLine {
 function stepLine(links: Links, shown: ShownInstance, { row, before }: StepLine): Html {
   const { instance, fold, step, redact } = shown;
   const type = eventType(row);
-  const actions = fold?.steps.get(row.version)?.actions ?? [];
+  const actions = fold.steps.get(row.version)?.actions ?? [];
   return html`<tr
     data-key="${rowKey("row", row.version)}"
     class="${row.version === step ? "looked-at" : "step"}"
@@ -84,7 +89,7 @@ function stepLine(links: Links, shown: ShownInstance, { row, before }: StepLine)
     <td>
       <details id="step-${row.version}">
         <summary><code>${shownEvent(type)}</code></summary>
-        <pre>${eventText(row, fold?.steps.get(row.version), redact)}</pre>
+        <pre>${eventText(row, fold.steps.get(row.version), redact)}</pre>
       </details>
       ${cause(links, shown, row)}
     </td>
@@ -149,6 +154,7 @@ function cause(links: Links, shown: ShownInstance, row: HistoryRecord): Html {
       >moved from version ${versionOf(event["from"])} to ${versionOf(event["to"])} of its chart</small
     >`;
   }
+  if (type === "$folded") return html`<small>the whole snapshot, for the steps before it</small>`;
   if (type === "$born") return html`<small>children of the step before</small>`;
   const { words, from } = causeWords(causeFromText(row.cause, id), id);
   const child = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(type)?.[1];
@@ -163,7 +169,7 @@ function invocationWords({ fold, history }: ShownInstance, child: string, row: H
   const begun = history.findLast(
     ({ version }) =>
       version < row.version &&
-      fold?.steps
+      fold.steps
         .get(version)
         ?.actions.some((action) => action.kind === "startChild" && action.id === child) === true,
   );

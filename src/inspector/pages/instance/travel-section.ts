@@ -1,6 +1,7 @@
 /** Time travel: any recorded step can be looked at, with the context as the chart computes it again; and what an event would do. */
 import { html, type Html } from "../../html.ts";
 import { snapshotToText } from "../../../engine/snapshot-text.ts";
+import { whyMissing } from "../../recount/replay-history.ts";
 import { shownJson } from "../../show-values.ts";
 import type { Links } from "../page.ts";
 import type { ShownInstance } from "./shown-instance.ts";
@@ -29,16 +30,16 @@ export function travelSection(links: Links, shown: ShownInstance): Html {
     ${step === null ? null : recomputed(shown, step)} ${whatIfForm(links, shown)}`;
 }
 
-function recomputed({ fold, redact }: ShownInstance, step: number): Html {
-  const folded = fold?.steps.get(step);
+function recomputed({ fold, chart, redact }: ShownInstance, step: number): Html {
+  const folded = fold.steps.get(step);
   if (folded === undefined) {
     return html`<p class="empty">
-      The context after step ${step} is not known here:
-      ${fold?.problem ?? "its chart, or the version of it that made this step, is not registered in this process."}
+      The context after step ${step} is not known here.
+      ${whyMissing(fold, step) ?? "Steps before it are missing."}
     </p>`;
   }
   return html`<details id="context-then" open>
-    <summary>Snapshot after step ${step}, computed again from the recorded events</summary>
+    <summary>Snapshot after step ${step}, computed again by ${chart} from the recorded events</summary>
     <pre>${shownJson(snapshotToText(folded.after), redact)}</pre>
   </details>`;
 }

@@ -1,0 +1,98 @@
+/** The calls of an engine that commit: in commits of their own, or in a transaction that the host has opened. */
+import type { AnyStateMachine, EventFromLogic, InputFrom } from "xstate";
+import type { CommitResult, HostTransaction } from "../../storage/storage.ts";
+import type { CommitAdditions } from "./step-commit-writer.ts";
+import type { SendResult } from "./step-handler.ts";
+import type { DoneWithin, HostAdditions, HostCalls, Within } from "./within-host.ts";
+import type { Workflow } from "./workflow.ts";
+
+export interface CommitCalls<W> {
+  /**
+   * The same within a transaction of yours, which it is part of: the rows of both exist together or not at all. Throws
+   * `CommitRefused` for what is refused, which leaves the transaction usable; a TypeError where no transaction is open, or it
+   * is on another database. On SQLite all is done, or thrown, when the call returns; on PostgreSQL await it before COMMIT.
+   */
+  commit<Host extends HostTransaction>(additions: HostAdditions<W>, options: Within<Host>): DoneWithin<Host>;
+  /** Starts instances and makes writes in one commit. Refused: `exists` for a taken id, `write` for a write, with `index` in the list. */
+  commit(companions: CommitAdditions<W>): Promise<CommitResult>;
+  /** The same within a transaction of yours: see `commit`. */
+  start<M extends AnyStateMachine, Host extends HostTransaction>(
+    workflow: Workflow<M, W>,
+    start: { readonly id: string; readonly input: InputFrom<M> },
+    options: Within<Host>,
+  ): DoneWithin<Host>;
+  /** Starts one instance, as `commit` with a single start. Rejects with `UnknownWorkflow` where this engine lacks the workflow. */
+  start<M extends AnyStateMachine>(
+    workflow: Workflow<M, W>,
+    start: { readonly id: string; readonly input: InputFrom<M> },
+  ): Promise<CommitResult>;
+  /**
+   * Sends the event with a transaction of yours, as a message: the chart decides about it once you have committed, behind
+   * the messages that came before it. It waits for an instance that is not there yet. See `commit`.
+   */
+  send<M extends AnyStateMachine, Host extends HostTransaction>(
+    workflow: Workflow<M, W>,
+    id: string,
+    event: EventFromLogic<M>,
+    options: Within<Host> & Pick<HostAdditions<W>, "writes">,
+  ): DoneWithin<Host>;
+  /**
+   * Hands an event to an instance and resolves when the step it makes is durable. Among racing senders one wins after
+   * each step and the others decide again, so that only the chart decides about an event.
+   *
+   * Rejects with `UnknownWorkflow` where this engine does not have the workflow, and for an instance of another one; with
+   * a TypeError for an event of the engine's own: its type begins with `xstate.` or `$`, or a field of it with `$`.
+   */
+  send<M extends AnyStateMachine>(
+    workflow: Workflow<M, W>,
+    id: string,
+    event: EventFromLogic<M>,
+    companions?: Pick<CommitAdditions<W>, "writes" | "expectedVersion">,
+  ): Promise<SendResult>;
+}
+
+/** The same calls in commits of the engine's own. */
+export interface OwnCommitCalls<W> {
+  commit(additions: CommitAdditions<W>): Promise<CommitResult>;
+  start<M extends AnyStateMachine>(workflow: Workflow<M, W>, start: Start<M>): Promise<CommitResult>;
+  send<M extends AnyStateMachine>(
+    workflow: Workflow<M, W>,
+    id: string,
+    ...event: readonly [EventFromLogic<M>, Pick<CommitAdditions<W>, "writes" | "expectedVersion">?]
+  ): Promise<SendResult>;
+}
+
+/** An instance to be started. */
+interface Start<M extends AnyStateMachine> {
+  readonly id: string;
+  readonly input: InputFrom<M>;
+}
+
+/** Whatever stands beside an event. */
+type SendOptions<W> = Partial<Within<HostTransaction>> &
+  Pick<CommitAdditions<W>, "writes" | "expectedVersion">;
+
+/** Each call in the transaction of the host where one is given. What it answers then follows from the transaction. */
+export function orWithin<W>(own: OwnCommitCalls<W>, hosted: HostCalls<W>): CommitCalls<W> {
+  return {
+    commit: (additions: CommitAdditions<W>, options?: Within<HostTransaction>) =>
+      (options === undefined ? own.commit(additions) : hosted.commit(additions, options.within)) as never,
+    start: <M extends AnyStateMachine>(
+      workflow: Workflow<M, W>,
+      start: Start<M>,
+      options?: Within<HostTransaction>,
+    ) =>
+      (options === undefined
+        ? own.start(workflow, start)
+        : hosted.commit({ starts: [{ workflow, ...start }] }, options.within)) as never,
+    send: <M extends AnyStateMachine>(
+      workflow: Workflow<M, W>,
+      id: string,
+      ...[event, options = {}]: readonly [EventFromLogic<M>, SendOptions<W>?]
+    ) => {
+      const { within, ...companions } = options;
+      if (within === undefined) return own.send(workflow, id, event, companions) as never;
+      return hosted.send({ workflow, id, event }, { within, ...companions }) as never;
+    },
+  };
+}

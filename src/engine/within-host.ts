@@ -1,0 +1,120 @@
+/**
+ * Commits that are part of a transaction of the host. They only add rows, and nothing of them is remembered or told here:
+ * whether the host will commit is not known.
+ */
+import { decided } from "../../storage/decided.ts";
+import type {
+  CommitAnswer,
+  CommitResult,
+  EngineStorage,
+  HostCommit,
+  HostDatabase,
+  HostTransaction,
+  Insert,
+} from "../../storage/storage.ts";
+import { givenEvent } from "./given-events.ts";
+import type { HostCompanions } from "./step-commit-writer.ts";
+import type { SentEvent, StepHandler } from "./step-handler.ts";
+import type { StartRequest } from "./workflow.ts";
+
+/** Makes a commit part of the transaction that the host has opened. */
+export interface Within<Host extends HostTransaction> {
+  /**
+   * On PostgreSQL the client of pg whose transaction is open, or what Kysely, Drizzle, Prisma or TypeORM hand out for
+   * one; on SQLite the `Database` of better-sqlite3 whose transaction is open.
+   */
+  readonly within: Host;
+}
+
+/** In a database of SQLite all is done, or thrown, when the call returns. */
+export type DoneWithin<Host extends HostTransaction> = Host extends HostDatabase ? void : Promise<void>;
+
+/** What a commit within a transaction of the host may add. */
+export interface HostAdditions<W> {
+  readonly starts?: readonly StartRequest[];
+  readonly writes?: readonly Insert<W>[];
+}
+
+/**
+ * A commit within a transaction of the host was refused: `result` says what for. Not caught, the error takes the host's
+ * own rows back with the rest of the transaction; caught, it has left no trace, and the transaction goes on.
+ */
+export class CommitRefused extends Error {
+  override readonly name = "CommitRefused";
+  readonly result: Exclude<CommitResult, { readonly ok: true }>;
+
+  constructor(result: Exclude<CommitResult, { readonly ok: true }>) {
+    super(`the commit was refused: ${JSON.stringify(result)}`);
+    this.result = result;
+  }
+}
+
+interface HostCallParts<W> {
+  readonly storage: Pick<EngineStorage, "within">;
+  readonly steps: Pick<StepHandler<W>, "charts" | "added" | "sent">;
+  /** Calls back when the host's function has had its turn. */
+  readonly later: () => void;
+}
+
+export class HostCalls<W> {
+  readonly #parts: HostCallParts<W>;
+
+  constructor(parts: HostCallParts<W>) {
+    this.#parts = parts;
+  }
+
+  commit({ starts = [], writes = [] }: HostCompanions<W>, host: HostTransaction): unknown {
+    return this.#add(() => this.#parts.steps.added({ starts, writes }), host);
+  }
+
+  /** The event is a message: whether the chart takes it is decided once it is delivered, behind those sent before. */
+  send(
+    { event, ...message }: SentEvent,
+    { within, writes = [] }: Within<HostTransaction> & Pick<HostCompanions<W>, "writes">,
+  ): unknown {
+    const { steps } = this.#parts;
+    const added = (): HostCommit =>
+      steps.added({ writes, arms: [steps.sent({ ...message, event: givenEvent(event) })] });
+    return this.#add(added, within);
+  }
+
+  #add(added: () => HostCommit, host: HostTransaction): unknown {
+    const { charts } = this.#parts.steps;
+    if ("prepare" in host) {
+      if (!charts.isDone) throw unprepared();
+      checkAdded(this.#within(host, added()));
+      this.#parts.later();
+      return undefined;
+    }
+    return this.#addTo(host, added);
+  }
+
+  async #addTo(host: HostTransaction, added: () => HostCommit): Promise<void> {
+    const { charts } = this.#parts.steps;
+    if (!charts.isDone) await charts.check();
+    checkAdded(await this.#within(host, added()));
+  }
+
+  #within(host: HostTransaction, item: HostCommit): CommitAnswer | Promise<CommitAnswer> {
+    const { storage } = this.#parts;
+    if (storage.within !== undefined) return storage.within(host, item);
+    throw new TypeError("within: this storage has no transactions of a host: use SQLite or PostgreSQL");
+  }
+}
+
+/** @throws CommitRefused, or why nothing was added. */
+function checkAdded(answer: CommitAnswer | Promise<CommitAnswer>): void {
+  if (answer instanceof Promise) {
+    // It rejects with the same.
+    answer.catch(() => {});
+    throw new TypeError("within: a database of SQLite was given to another storage");
+  }
+  const result = decided(answer);
+  if (!result.ok) throw new CommitRefused(result);
+}
+
+const unprepared = (): Error =>
+  new Error(
+    "within: this engine has not compared its charts with the stored ones yet, and cannot do so while a transaction of " +
+      "SQLite waits: `await engine.commit({})` once, before the first one",
+  );

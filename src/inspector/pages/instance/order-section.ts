@@ -1,0 +1,46 @@
+/** The order that an instance belongs to as a tree of links, in which the instance itself is marked. */
+import { html, type Html } from "../../html.ts";
+import type { OrderBranch } from "../../payments/read-order-tree.ts";
+import type { Links } from "../page.ts";
+
+export function orderSection(links: Links, tree: OrderBranch, own: string): Html {
+  return html`<ul class="related tree">
+    ${treeItem(links, tree, own)}
+  </ul>`;
+}
+
+function treeItem(links: Links, { is, id, webhook, state, note, below }: OrderBranch, own: string): Html {
+  const name = html`<code>${id}</code>`;
+  return html`<li>
+    ${is}
+    ${
+      id === null
+        ? null
+        : id === own
+          ? html`<a href="${links.instance(id)}" aria-current="true">${name}</a>`
+          : html`<a href="${links.instance(id)}">${name}</a>`
+    }
+    <span class="pill">${state}</span>
+    ${note === null ? null : html`<small>${note}</small>`}
+    ${
+      webhook === null
+        ? null
+        : html`<small
+            >to the webhook
+            <a href="${links.file("webhook", { id: webhook })}"><code>${webhook}</code></a></small
+          >`
+    }
+    ${
+      below.length === 0
+        ? null
+        : html`<ul>
+            ${below.map((each) => treeItem(links, each, own))}
+          </ul>`
+    }
+  </li>`;
+}
+
+/** The ids in a tree. */
+export function idsIn({ id, below }: OrderBranch): readonly string[] {
+  return [...(id === null ? [] : [id]), ...below.flatMap(idsIn)];
+}

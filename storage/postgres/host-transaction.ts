@@ -1,0 +1,25 @@
+/** Statements within a transaction of the host: through pg itself, or through what was built upon it. */
+import { CompiledQuery } from "kysely";
+import type { HostClient } from "../storage.ts";
+
+type Rows = readonly Readonly<Record<string, string | null>>[];
+
+/** The statement has its values inside, so that each library takes it as it is. Rejects as the library does. */
+export async function askHost(host: HostClient, text: string): Promise<Rows> {
+  const answer = await asked(host, text);
+  return Array.isArray(answer) ? (answer as Rows) : (answer as { readonly rows: Rows }).rows;
+}
+
+function asked(host: HostClient, text: string): Promise<unknown> {
+  if (has(host, "query")) return host.query(text);
+  if (has(host, "executeQuery")) return host.executeQuery(CompiledQuery.raw(text) as never);
+  if (has(host, "$queryRawUnsafe")) return host.$queryRawUnsafe(text);
+  return host.execute(text);
+}
+
+/** Some have an object of this name, which is no way to ask. */
+const has = <Name extends string>(
+  host: HostClient,
+  name: Name,
+): host is Extract<HostClient, Readonly<Record<Name, unknown>>> =>
+  typeof (host as Readonly<Record<string, unknown>>)[name] === "function";

@@ -1,0 +1,97 @@
+/** Commits in the transaction of a host: on the host's own connection to the file of the storage. */
+import { realpathSync } from "node:fs";
+import { applyCommit, type CommitTarget } from "../apply-commit.ts";
+import { failed } from "../commit-answers.ts";
+import type { CommitAnswer, HostCommit, HostTransaction } from "../storage.ts";
+import { Connection } from "./connection.ts";
+import type { SqliteDatabase } from "./driver.ts";
+
+interface HostCommitWriterParts {
+  /** The connection of the storage itself. */
+  readonly own: SqliteDatabase;
+  /** What a commit is applied to over a connection. */
+  readonly targetOn: (connection: Connection) => CommitTarget;
+}
+
+/** A connection of the host, and what is applied to it. */
+interface HostConnection {
+  readonly connection: Connection;
+  readonly target: CommitTarget;
+}
+
+export class HostCommitWriter {
+  readonly #parts: HostCommitWriterParts;
+  readonly #known = new WeakMap<SqliteDatabase, HostConnection>();
+
+  constructor(parts: HostCommitWriterParts) {
+    this.#parts = parts;
+  }
+
+  /** Done when it returns: a transaction of better-sqlite3 ends with the function that is its body. */
+  commit(host: HostTransaction, item: HostCommit): CommitAnswer {
+    const { connection, target } = this.#on(host);
+    if (!connection.isInTransaction) throw notOpen();
+    try {
+      return connection.savepoint(
+        () => {
+          const result = applyCommit(item, target);
+          // Whoever holds the one lock of the file may as well admit what has room.
+          target.tasks.settle();
+          return result;
+        },
+        ({ ok }) => ok,
+      );
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  #on(host: HostTransaction): HostConnection {
+    if (!isDatabase(host)) throw noDatabase();
+    const known = this.#known.get(host);
+    if (known !== undefined) return known;
+    this.#assertSameFile(host);
+    const connection = new Connection(host);
+    const made = { connection, target: this.#parts.targetOn(connection) };
+    this.#known.set(host, made);
+    return made;
+  }
+
+  #assertSameFile(host: SqliteDatabase): void {
+    const { own } = this.#parts;
+    if (host === own) {
+      throw new TypeError(
+        "within: the storage works on this very connection: open it with the path of the file, so that it has one of its own",
+      );
+    }
+    const [file, hostFile] = [fileOf(own), fileOf(host)];
+    if (file === "" || hostFile === "") {
+      throw new TypeError("within: a database in memory has one connection: give storage and host one file");
+    }
+    if (realpathSync(file) === realpathSync(hostFile)) return;
+    throw new TypeError(
+      `within: this transaction is on another file than the storage (${hostFile} in place of ${file}): ` +
+        "open the storage on the host's own file",
+    );
+  }
+}
+
+const isDatabase = (host: HostTransaction): host is SqliteDatabase => "prepare" in host && "pragma" in host;
+
+/** Empty for a database in memory. */
+function fileOf(database: SqliteDatabase): string {
+  const files = database.pragma("database_list") as readonly {
+    readonly name: string;
+    readonly file: string;
+  }[];
+  return files.find(({ name }) => name === "main")?.file ?? "";
+}
+
+const noDatabase = (): TypeError =>
+  new TypeError("within: the storage is an SQLite file: give the Database whose transaction is open");
+
+const notOpen = (): TypeError =>
+  new TypeError(
+    "within: no transaction is open on this database, or it has ended before the call: call it in the body of " +
+      "`database.transaction(…).immediate()`, without awaiting before it",
+  );

@@ -1,0 +1,360 @@
+/** Commits in a transaction of the host: its rows and the engine's are there together, or neither is. */
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  CommitRefused,
+  createEngine,
+  type Engine,
+  type EngineStorage,
+  startOf,
+  type Within,
+} from "paystate/engine";
+import Sqlite from "better-sqlite3";
+import { Kysely, PostgresDialect } from "kysely";
+import type { PoolClient } from "pg";
+import { memoryStorage } from "paystate/storage/memory";
+import { sqliteStorage } from "paystate/storage/sqlite";
+import { silentLogger } from "../../src/runtime.ts";
+import { eachInFolder } from "../kit/each-in-folder.ts";
+import { type HostTables, notes, runsThat } from "./host-runs.ts";
+import { hostDatabases, type Host, type HostConnection, type HostDatabase } from "./host-world.ts";
+
+type OwnEngine = Engine<HostTables>;
+
+/** On SQLite a call throws before it returns: here it rejects, as on PostgreSQL. */
+async function done(call: () => unknown): Promise<void> {
+  await call();
+}
+
+const isOnServer = (host: Host): host is PoolClient => "release" in host;
+
+describe.each(hostDatabases)("within a transaction of the host on $name", ({ make }) => {
+  let database: HostDatabase;
+  let storage: EngineStorage;
+  let engine: OwnEngine;
+  let connection: HostConnection;
+  let within: Within<Host>;
+  let packed: string[];
+  let runs: ReturnType<typeof runsThat>;
+
+  const opened: EngineStorage[] = [];
+  async function engineOn(): Promise<{ readonly engine: OwnEngine; readonly storage: EngineStorage }> {
+    const own = await database.open();
+    opened.push(own);
+    const made = createEngine<HostTables>({
+      storage: own,
+      workflows: [runs],
+      tables: { notes },
+      logger: silentLogger,
+    });
+    await made.commit({});
+    return { engine: made, storage: own };
+  }
+
+  beforeEach(async () => {
+    database = await make();
+    packed = [];
+    runs = runsThat((id) => packed.push(id));
+    ({ engine, storage } = await engineOn());
+    connection = await database.connect();
+    within = { within: connection.host };
+  });
+  afterEach(async () => {
+    await engine.stop();
+    for (const each of opened.splice(0)) await each.close();
+    await database.destroy();
+  });
+
+  const order = (id: string): Promise<unknown> =>
+    connection.ask(`insert into ${database.orders} (id) values ('${id}')`);
+  const orders = async (): Promise<unknown[]> => [
+    ...(await connection.ask(`select id from ${database.orders} order by id`)),
+  ];
+  const start = (id: string, shop = "mitte"): Promise<void> =>
+    done(() => engine.start(runs, { id, input: { shop } }, within));
+
+  test("F1: the order and its run are there with the COMMIT, and nothing of them before", async () => {
+    await connection.ask("begin");
+    await order("o-1");
+    await start("o-1");
+    expect(await engine.read("o-1")).toBeNull();
+    await connection.ask("commit");
+    expect(await orders()).toEqual([{ id: "o-1" }]);
+    expect(await engine.read("o-1")).toMatchObject({ value: "open" });
+    engine.run();
+    await engine.settled();
+    expect(packed).toEqual(["o-1"]);
+  });
+
+  test("F1: a rollback leaves neither, and the id may be started again", async () => {
+    engine.run();
+    await connection.ask("begin");
+    await order("o-1");
+    await start("o-1");
+    await done(() => engine.send(runs, "o-1", { type: "PART", part: "a" }, within));
+    await connection.ask("rollback");
+    await engine.settled();
+    expect(await engine.read("o-1")).toBeNull();
+    expect(await storage.pending("o-1", 10)).toEqual({ tasks: [], watches: [] });
+    expect(await orders()).toEqual([]);
+    expect(await engine.start(runs, { id: "o-1", input: { shop: "mitte" } })).toMatchObject({ ok: true });
+    await engine.settled();
+    expect(packed).toEqual(["o-1"]);
+  });
+
+  test("F1: nobody is told of the commit while the transaction is open", async () => {
+    const told: unknown[] = [];
+    engine.subscribe((committed) => told.push(committed));
+    await connection.ask("begin");
+    await start("o-1");
+    await connection.ask("commit");
+    expect(told).toEqual([]);
+  });
+
+  test("F1: an open transaction keeps the engine from nothing", async () => {
+    engine.run();
+    await engine.start(runs, { id: "old", input: { shop: "mitte" } });
+    await engine.settled();
+    if (!isOnServer(connection.host)) return; // a file of SQLite has one writer at a time
+    await connection.ask("begin");
+    await start("o-1");
+    await done(() => engine.send(runs, "old", { type: "PART", part: "late" }, within));
+    // In the keys of the uncommitted tasks: the shop, and the messages to this instance.
+    await engine.start(runs, { id: "o-2", input: { shop: "mitte" } });
+    await engine.send(runs, "old", { type: "PART", part: "early" });
+    await engine.settled();
+    expect(packed).toEqual(["old", "o-2"]);
+    await connection.ask("commit");
+    await engine.settled();
+    expect(packed).toEqual(["old", "o-2", "o-1"]);
+    expect((await engine.read(runs, "old"))?.context.heard).toEqual(["early", "late"]);
+  });
+
+  test("F1: messages arrive in the order of sending, each once", async () => {
+    await engine.start(runs, { id: "o-1", input: { shop: "mitte" } });
+    const parts = Array.from({ length: 20 }, (_, index) => `part ${index}`);
+    await connection.ask("begin");
+    for (const part of parts) await done(() => engine.send(runs, "o-1", { type: "PART", part }, within));
+    await connection.ask("commit");
+    const other = await engineOn();
+    engine.run();
+    other.engine.run();
+    await engine.settled();
+    await other.engine.settled();
+    await engine.settled();
+    await other.engine.stop();
+    expect((await engine.read(runs, "o-1"))?.context.heard).toEqual(parts);
+  });
+
+  test("F1: a limit of 1 holds among tasks of many transactions", async () => {
+    for (const id of ["a", "b", "c"]) {
+      await connection.ask("begin");
+      await start(id);
+      await start(`${id}2`);
+      await connection.ask("commit");
+    }
+    engine.run();
+    await engine.settled();
+    expect(packed).toEqual(["a", "a2", "b", "b2", "c", "c2"]);
+  });
+
+  test("F1: rows of the engine's own tables are part of it, a limit of their group among them", async () => {
+    const note = (id: string, count: number) =>
+      ({ table: "notes", insert: { id, shop: "mitte", at: 1 }, atMost: { count, since: 0 } }) as const;
+    await connection.ask("begin");
+    await done(() =>
+      engine.commit({ starts: [startOf(runs, "o-1", { shop: "m" })], writes: [note("n-1", 1)] }, within),
+    );
+    const refused = done(() =>
+      engine.commit({ starts: [startOf(runs, "o-2", { shop: "m" })], writes: [note("n-2", 1)] }, within),
+    );
+    await expect(refused).rejects.toMatchObject({ result: { ok: false, conflict: "write", index: 0 } });
+    await order("o-1");
+    await connection.ask("commit");
+    expect(await storage.get(notes, "n-1")).toEqual({ id: "n-1", shop: "mitte", at: 1 });
+    expect(await storage.get(notes, "n-2")).toBeNull();
+    expect(await engine.read("o-2")).toBeNull();
+    expect(await engine.read("o-1")).not.toBeNull();
+  });
+
+  test("F2: a taken id is refused, and the transaction goes on", async () => {
+    await engine.start(runs, { id: "o-1", input: { shop: "mitte" } });
+    await connection.ask("begin");
+    await order("o-1");
+    await expect(start("o-1")).rejects.toThrow(CommitRefused);
+    await start("o-2");
+    await expect(start("o-2")).rejects.toMatchObject({ result: { conflict: "exists", index: 0 } });
+    await connection.ask("commit");
+    expect(await orders()).toEqual([{ id: "o-1" }]);
+    expect(await engine.read("o-2")).not.toBeNull();
+  });
+
+  test("F2: without a transaction, and after its end, a call is refused and adds nothing", async () => {
+    await expect(start("o-1")).rejects.toThrow(/no transaction is open/);
+    await connection.ask("begin");
+    await start("o-2");
+    await connection.ask("commit");
+    await expect(start("o-3")).rejects.toThrow(/no transaction is open/);
+    await connection.ask("begin");
+    await connection.ask("rollback");
+    await expect(start("o-4")).rejects.toThrow(/no transaction is open/);
+    const ids = (await engine.list()).instances.map(({ id }) => id);
+    expect(ids).toEqual(["o-2"]);
+  });
+
+  test("F2: a transaction on another database is refused, and goes on", async () => {
+    const other = await database.elsewhere();
+    await other.ask("begin");
+    const started = done(() =>
+      engine.start(runs, { id: "o-1", input: { shop: "mitte" } }, { within: other.host }),
+    );
+    await expect(started).rejects.toThrow(/on another (database|file) than the storage/);
+    await other.ask("select 1");
+    await other.ask("commit");
+    if (isOnServer(connection.host)) {
+      const file = new Sqlite(":memory:");
+      const begin = file.transaction(() =>
+        engine.start(runs, { id: "o-1", input: { shop: "m" } }, { within: file }),
+      );
+      expect(() => begin.immediate()).toThrow(/a database of SQLite was given to another storage/);
+    }
+    expect(await engine.read("o-1")).toBeNull();
+  });
+
+  test("F2: a write that changes a row is refused: others would have to wait for it", async () => {
+    await connection.ask("begin");
+    const change = { table: "notes", id: "n-1", set: { shop: "wedding" } } as never;
+    await expect(done(() => engine.commit({ writes: [change] }, within))).rejects.toThrow(/only adds rows/);
+    await connection.ask("rollback");
+  });
+
+  test("F1: an instance that is started takes what was sent before it", async () => {
+    engine.run();
+    await connection.ask("begin");
+    await done(() => engine.send(runs, "o-1", { type: "PART", part: "a" }, within));
+    await start("o-1");
+    await connection.ask("commit");
+    await engine.settled();
+    expect((await engine.read(runs, "o-1"))?.context.heard).toEqual(["a"]);
+  });
+
+  test("F2: a call that nobody awaits is refused where the COMMIT has overtaken it", async () => {
+    if (!isOnServer(connection.host)) return; // on SQLite it is done when it returns
+    await connection.ask("begin");
+    const late = start("o-1");
+    await Promise.all([connection.ask("commit"), expect(late).rejects.toThrow(/has ended before the call/)]);
+    expect(await engine.read("o-1")).toBeNull();
+  });
+
+  test("F2: nothing is counted under repeatable read and serializable, and all else is added", async () => {
+    if (!isOnServer(connection.host)) return; // on SQLite each transaction is serial
+    for (const level of ["repeatable read", "serializable"]) {
+      await connection.ask(`begin isolation level ${level}`);
+      const insert = { id: level, shop: "mitte", at: 1 };
+      const counted = { table: "notes", insert, atMost: { count: 9, since: 0 } } as const;
+      const refused = done(() => engine.commit({ writes: [counted] }, within));
+      await expect(refused).rejects.toThrow(`this transaction is ${level}`);
+      await done(() => engine.commit({ writes: [{ table: "notes", insert }] }, within));
+      await start(level);
+      await connection.ask("commit");
+      expect(await storage.get(notes, level)).not.toBeNull();
+      expect(await engine.read(level)).not.toBeNull();
+    }
+  });
+
+  test("F1: what other libraries hand out for the connection is as good as the connection", async () => {
+    const { host } = connection;
+    if (!isOnServer(host)) return;
+    const rows = async (text: string): Promise<unknown> => (await host.query(text)).rows;
+    const wrapped = {
+      typeorm: { query: rows },
+      prisma: { $queryRawUnsafe: rows },
+      drizzle: { query: {}, execute: (text: string) => host.query(text) },
+    };
+    for (const [id, library] of Object.entries(wrapped)) {
+      await connection.ask("begin");
+      await engine.start(runs, { id, input: { shop: "it's \\ $1" } }, { within: library });
+      await connection.ask("commit");
+      expect((await engine.read(runs, id))?.context.shop).toBe("it's \\ $1");
+    }
+    const client = { query: host.query.bind(host), release: () => {} };
+    const pool = { connect: async () => client, end: async () => {} };
+    const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+    await db.transaction().execute(async (transaction) => {
+      await engine.start(runs, { id: "kysely", input: { shop: "mitte" } }, { within: transaction });
+    });
+    expect(await engine.read("kysely")).not.toBeNull();
+  });
+
+  test("F2: an event of the engine's own is no host's to send", async () => {
+    await connection.ask("begin");
+    const sent = done(() => engine.send(runs, "o-1", { type: "$born" } as never, within));
+    await expect(sent).rejects.toThrow(/are the engine's own/);
+    await connection.ask("rollback");
+  });
+});
+
+describe("within a transaction of better-sqlite3", () => {
+  let path: string;
+  eachInFolder((folder) => {
+    path = join(folder, "shop.db");
+  });
+  const runs = runsThat(() => {});
+  const engineOn = (storage: EngineStorage): OwnEngine =>
+    createEngine<HostTables>({ storage, workflows: [runs], tables: { notes }, logger: silentLogger });
+
+  test("F1: a refusal that is thrown takes the order back with it", async () => {
+    const storage = await sqliteStorage(path);
+    const engine = engineOn(storage);
+    await engine.commit({});
+    const host = new Sqlite(path);
+    host.defaultSafeIntegers(true);
+    host.exec("create table orders (id text primary key) strict");
+    const place = host.transaction((id: string, run: string) => {
+      host.prepare("insert into orders (id) values (?)").run(id);
+      engine.start(runs, { id: run, input: { shop: "mitte" } }, { within: host });
+    });
+    place.immediate("o-1", "run-1");
+    expect(() => place.immediate("o-2", "run-1")).toThrow(CommitRefused);
+    expect(host.prepare("select id from orders").pluck().all()).toEqual(["o-1"]);
+    engine.run();
+    await engine.settled();
+    expect(await engine.pending("run-1")).toMatchObject({ tasks: [] });
+    await engine.stop();
+    host.close();
+    await storage.close();
+  });
+
+  test("F2: an engine that has not compared its charts yet says what to await", async () => {
+    const storage = await sqliteStorage(path);
+    const engine = engineOn(storage);
+    const host = new Sqlite(path);
+    const begin = host.transaction(() =>
+      engine.start(runs, { id: "o-1", input: { shop: "mitte" } }, { within: host }),
+    );
+    expect(() => begin.immediate()).toThrow(/`await engine.commit\({}\)` once/);
+    host.close();
+    await storage.close();
+  });
+
+  test("F2: the storage's own connection, a database in memory and a storage in memory are refused", async () => {
+    const host = new Sqlite(path);
+    const inMemory = new Sqlite(":memory:");
+    const cases: readonly (readonly [EngineStorage, Sqlite.Database, RegExp])[] = [
+      [await sqliteStorage(host), host, /works on this very connection/],
+      [await sqliteStorage(":memory:"), inMemory, /a database in memory has one connection/],
+      [memoryStorage(), host, /this storage has no transactions of a host/],
+    ];
+    for (const [storage, given, reason] of cases) {
+      const engine = engineOn(storage);
+      await engine.commit({});
+      const begin = given.transaction(() =>
+        engine.start(runs, { id: "o-1", input: { shop: "mitte" } }, { within: given }),
+      );
+      expect(() => begin.immediate()).toThrow(reason);
+      await storage.close();
+    }
+    host.close();
+    inMemory.close();
+  });
+});

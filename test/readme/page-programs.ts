@@ -1,0 +1,29 @@
+/** The whole programs of the pages, for the tests that run them: by the sources, and by the package. */
+
+/** Each program by the name of its fence, and the page that it stands on. */
+export const PAGE_OF = {
+  change: "src/engine/README.md",
+  client: "src/client/README.md",
+  credit: "README.md",
+  embed: "README.md",
+  engine: "src/engine/README.md",
+  guide: "src/engine/README.md",
+  inspect: "src/engine/README.md",
+  keep: "src/engine/README.md",
+  later: "storage/README.md",
+  prometheus: "src/telemetry/README.md",
+  receive: "src/payments/webhooks/README.md",
+  schedule: "src/engine/README.md",
+  signer: "src/payments/private/README.md",
+  table: "storage/README.md",
+  verify: "src/payments/webhooks/README.md",
+  within: "src/engine/README.md",
+} as const;
+
+/** Files of a Next app, by the paths in their fences. */
+export const NEXT_FILES = [
+  "next.config.ts",
+  "lib/payments.ts",
+  "instrumentation.ts",
+  "app/v1/[...path]/route.ts",
+] as const;
