@@ -3,13 +3,14 @@ import {
   constants,
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, join, resolve, sep } from "node:path";
 import { type Print, UsageError } from "./command.ts";
 import { readArguments } from "./read-arguments.ts";
 
@@ -30,6 +31,8 @@ const TO_COMPILE =
   "On Node 20 npm fetches better-sqlite3 for it, or compiles it, in about two minutes and with a C++ toolchain; from Node 22 on it comes compiled.";
 /** npm takes no longer name. */
 const MAX_NAME = 214;
+/** npm refuses these. */
+const NO_NAMES = new Set(["node_modules", "favicon.ico"]);
 
 /** `paystate init [engine|payments] [FOLDER]`. */
 export async function init(args: readonly string[], print: Print): Promise<void> {
@@ -43,26 +46,40 @@ export async function init(args: readonly string[], print: Print): Promise<void>
   if (faults.length > 0) throw new UsageError(faults.join("; "));
   mkdirSync(folder, { recursive: true });
   for (const part of ["both", kind]) copyTemplate(part, folder);
-  const manifest = join(folder, MANIFEST);
-  const text = readFileSync(manifest, "utf8").replace("DRIVER", DRIVER);
-  writeFileSync(manifest, text.replace('"NAME"', JSON.stringify(nameOf(folder))));
-  const place = /^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder);
+  // Last and whole: where this command is killed, npm finds no project.
+  const text = readFileSync(join(templateOf(kind), `${MANIFEST}${SUFFIX}`), "utf8").replace("DRIVER", DRIVER);
+  const named = text.replace('"NAME"', () => JSON.stringify(nameOf(folder)));
+  writeFileSync(join(folder, MANIFEST), named, { flag: "wx" });
   if (!IS_COMPILED) print(TO_COMPILE);
-  print(`A project is in ${folder}. Next:\n\n  cd ${place}\n  npm install\n  npm start`);
+  print(`A project is in ${folder}. Next:\n\n  cd ${asArgument(folder)}\n  npm install\n  npm start`);
 }
 
 function canBeFilled(folder: string): boolean {
-  if (!existsSync(folder)) return true;
-  return statSync(folder).isDirectory() && readdirSync(folder).length === 0;
+  // A link that leads nowhere is there, too.
+  if (lstatSync(resolve(folder), { throwIfNoEntry: false }) === undefined) return folder !== "";
+  return (
+    statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true && readdirSync(folder).length === 0
+  );
+}
+
+/** As a shell takes the folder, and obeys nothing in it; Windows knows no single quotes, and no such names. */
+function asArgument(folder: string): string {
+  if (/^[\w./-]+$/.test(folder)) return folder;
+  return sep === "/" ? `'${folder.replaceAll("'", "'\\''")}'` : `"${folder}"`;
 }
 
 function copyTemplate(part: string, folder: string): void {
-  const place = PLACES.map((path) => join(import.meta.dirname, path, part)).find((path) => existsSync(path));
-  if (place === undefined) throw new Error("the package is damaged, it has no templates: install it again");
+  const place = templateOf(part);
   for (const file of readdirSync(place)) {
     const name = file.endsWith(SUFFIX) ? file.slice(0, -SUFFIX.length) : file;
-    copyFileSync(join(place, file), join(folder, name), constants.COPYFILE_EXCL);
+    if (name !== MANIFEST) copyFileSync(join(place, file), join(folder, name), constants.COPYFILE_EXCL);
   }
+}
+
+function templateOf(part: string): string {
+  const place = PLACES.map((path) => join(import.meta.dirname, path, part)).find((path) => existsSync(path));
+  if (place === undefined) throw new Error("the package is damaged, it has no templates: install it again");
+  return place;
 }
 
 /** A name that npm takes, made of the folder's. */
@@ -71,5 +88,5 @@ function nameOf(folder: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9._-]+/g, "-")
     .replaceAll(/^[._-]+|[._-]+$/g, "");
-  return name.slice(0, MAX_NAME) || "paystate-project";
+  return NO_NAMES.has(name) ? `${name}-project` : name.slice(0, MAX_NAME) || "paystate-project";
 }

@@ -2,6 +2,7 @@
 import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { ClientLimit } from "./client-limit.ts";
+import { isUntold } from "../payments/accounts/api-keys.ts";
 import type { CredentialCache } from "./credential-cache.ts";
 import { isCheckedKey } from "../payments/accounts/key-text.ts";
 
@@ -19,6 +20,8 @@ interface AuthenticationParts {
 /** Finds out who asks. */
 export class Authentication {
   readonly #parts: AuthenticationParts;
+  /** False once the database's secret did not open, so that a look-up alone tells a made-up key. */
+  #areToldByChecksum = true;
 
   constructor(parts: AuthenticationParts) {
     this.#parts = parts;
@@ -26,22 +29,23 @@ export class Authentication {
 
   /**
    * The caller, or `INVALID_API_KEY`. A key whose checksum tells whether it was made up costs no look-up then, and is
-   * never counted: every such key gets the same answer. Of other credentials
+   * never counted: every such key gets the same answer. Of all others
    * `RATE_LIMIT_EXCEEDED` once `address` has failed too often: from then on only those that were valid before are looked
    * up. Behind a proxy or a NAT many clients share an address. An unknown address (null) is not limited. A failure's
    * standing is written to `headers`.
    */
   async callerOf(request: Request, address: string | null, headers: Headers): Promise<Caller> {
     const { failures, known } = this.#parts;
-    const isChecked = known !== null && isCheckedKey(request.headers.get("authorization"));
+    const isChecked = (): boolean =>
+      this.#areToldByChecksum && known !== null && isCheckedKey(request.headers.get("authorization"));
     // The window is looked at first: hashing the credentials of every request would cost more.
-    const isLikelyMadeUp = !isChecked && failures.isFull(address) && known !== null && !known.has(request);
+    const isLikelyMadeUp = known !== null && !isChecked() && failures.isFull(address) && !known.has(request);
     const caller = isLikelyMadeUp ? null : await this.#find(request, address);
     if (caller === null) {
-      if (!isChecked) failures.count(address, headers);
+      if (!isChecked()) failures.count(address, headers);
       throw new PaymentError("INVALID_API_KEY", {});
     }
-    if (!isChecked) known?.remember(request);
+    known?.remember(request);
     return caller;
   }
 
@@ -49,8 +53,9 @@ export class Authentication {
     try {
       return await this.#parts.authenticate(request, address);
     } catch (thrown) {
-      if (isPaymentError(thrown, "INVALID_API_KEY")) return null;
-      throw thrown;
+      if (!isPaymentError(thrown, "INVALID_API_KEY")) throw thrown;
+      if (isUntold(thrown)) this.#areToldByChecksum = false;
+      return null;
     }
   }
 }

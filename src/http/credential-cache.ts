@@ -1,4 +1,4 @@
-/** Remembers recently valid API keys whose checksum tells nothing, to distinguish them from invented keys without a look-up. */
+/** Remembers recently valid API keys, to distinguish them from invented keys without a look-up where no checksum tells. */
 import { sha256Hex } from "../payments/ids.ts";
 
 /**

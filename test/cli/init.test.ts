@@ -1,8 +1,17 @@
 /** The projects that `paystate init` writes; test/package installs and runs them. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { runCommand } from "../../src/cli/commands.ts";
 import { ROOT } from "../readme/page.ts";
 import { wrongCall } from "./wrong-call.ts";
@@ -29,7 +38,7 @@ test("prints the next three commands, and names the package by its folder", asyn
   const printed: string[] = [];
   await runCommand(["init", "payments", folder], (text) => void printed.push(text));
   expect(printed.join("\n").split("\n").slice(-3)).toEqual([
-    `  cd "${folder}"`,
+    `  cd '${folder}'`,
     "  npm install",
     "  npm start",
   ]);
@@ -69,4 +78,41 @@ test("a folder that holds something is refused, and left as it is", async () => 
   );
   expect(readdirSync(parent)).toEqual(["package.json"]);
   expect(readFileSync(join(parent, "package.json"), "utf8")).toBe("mine");
+});
+
+test("what cannot become a folder is refused, and a link that leads nowhere is left as it is", async () => {
+  const link = join(parent, "link");
+  symlinkSync(join(parent, "nowhere"), link);
+  for (const folder of [link, ""]) {
+    expect(await wrongCall(["init", "engine", folder])).toBe(
+      `${folder}: expected a new folder, or an empty one`,
+    );
+  }
+  expect(readdirSync(parent)).toEqual(["link"]);
+});
+
+test.each(["$(echo obeyed)", "it's `ls` here", 'say "hi"', "node_modules", "favicon.ico", "two\nlines!"])(
+  "the printed cd leads a shell into the folder %j, whose project npm takes",
+  async (name) => {
+    const printed: string[] = [];
+    await runCommand(["init", "engine", join(parent, name)], (text) => void printed.push(text));
+    const [, cd = ""] = /\n {2}(cd [^]*)\n {2}npm install/.exec(printed.join("\n")) ?? [];
+    const place = execFileSync("sh", ["-c", `${cd} && pwd`], { encoding: "utf8" });
+    expect(place).toBe(`${realpathSync(join(parent, name))}\n`);
+    expect(["node_modules", "favicon.ico"]).not.toContain(manifestIn(join(parent, name)).name);
+  },
+);
+
+test("a project that could not be written whole has no package.json, which npm would install", async () => {
+  const folder = join(parent, "half");
+  const written = vi.spyOn(JSON, "stringify").mockImplementation(() => {
+    throw new Error("killed");
+  });
+  try {
+    await expect(runCommand(["init", "engine", folder], () => undefined)).rejects.toThrow("killed");
+  } finally {
+    written.mockRestore();
+  }
+  expect(readdirSync(folder)).toContain("main.ts");
+  expect(readdirSync(folder)).not.toContain("package.json");
 });

@@ -122,7 +122,7 @@ test(
   "F10: after very many steps the history holds its newest, and what is stored is what they lead to",
   { timeout: EXPLORING_MS },
   async () => {
-    const [sqlite] = everyAdapter.filter(({ name }) => name === "SQLite");
+    const sqlite = everyAdapter.find(({ name }) => name === "SQLite");
     if (sqlite === undefined) throw new Error("no SQLite");
     await inWorld(sqlite, async (world) => {
       const flow = workflow(meter)({ version: 1, history: { keep: 100 } });

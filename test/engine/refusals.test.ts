@@ -60,7 +60,9 @@ describe.each(sampled(adapters, "refusals"))("on $name", (adapter) => {
       const before = await storage.load("hall");
       const sent = one.send(doors, "hall", { type: "SWITCH" });
       await expect(sent).rejects.toBeInstanceOf(UnknownWorkflow);
-      await expect(sent).rejects.toThrow("instance hall is one of light@1, and not of door");
+      await expect(sent).rejects.toThrow(
+        "instance hall is one of light@1, and not of door: use the handle of its own chart, or its id alone",
+      );
       expect(await storage.load("hall")).toEqual(before);
       expect(await one.send(lights, "hall", { type: "SWITCH" })).toMatchObject({ kind: "stepped" });
       awaitsOutside("hall");

@@ -2,6 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { InvalidOptions, workflow, type EngineStorage } from "paystate/engine";
 import { createMachine } from "xstate";
+import { SCHEDULES, storedSchedules } from "../../src/engine/schedules/stored-schedules.ts";
+import { commitOne } from "../../storage/decided.ts";
 import { everyAdapter } from "../kit/adapters.ts";
 import { sampled } from "../kit/thorough.ts";
 import {
@@ -150,6 +152,33 @@ describe.each(sampled(everyAdapter, "schedules"))("schedules on $name", (adapter
       expect(await world.started()).toEqual([]);
     }));
 
+  test("a hundred schedules that this process cannot judge hold up no other", () =>
+    inWorld(async (world) => {
+      const engine = await begun(world);
+      const [row] = await world.storage.find({ table: storedSchedules, index: "key" });
+      if (row === undefined) throw new Error("no schedule");
+      const unknown = { ...row, timezone: "Mars/Olympus", next: NOON };
+      const writes = Array.from({ length: 100 }, (_, at) => ({
+        table: SCHEDULES,
+        insert: { ...unknown, id: `mars-${at}` },
+      }));
+      await commitOne(world.storage, { writes });
+      world.clock.set(NOON + HOUR);
+      await engine.settled();
+      expect(await world.started()).toEqual(["h@2026-01-01T13:00:00Z"]);
+    }));
+
+  test("an id that a database would keep as another text is refused", () =>
+    inWorld(async (world) => {
+      const { engine } = await world.begin();
+      for (const id of ["", "half \ud800 of a letter", "\udc00", "a\0b", "a".repeat(201)]) {
+        await expect(engine.schedule(id, hourly)).rejects.toThrow("- id: ");
+      }
+      expect(
+        await engine.schedule("ä 🕛", { ...hourly, id: "other" } as object as typeof hourly),
+      ).toMatchObject({ id: "ä 🕛" });
+    }));
+
   test("a wrong definition is refused with what is right", () =>
     inWorld(async (world) => {
       const { engine } = await world.begin();
@@ -159,6 +188,7 @@ describe.each(sampled(everyAdapter, "schedules"))("schedules on $name", (adapter
         [{ cron: "0 0 30 2 *" }, "a 30 February"],
         [{ timezone: "Mars/Olympus" }, "timezone: expected an IANA timezone"],
         [{ input: "text" }, "input: expected an object"],
+        [{ input: new Map([["shop", "Mitte"]]) }, "input: expected an object"],
         [{ missed: "some" }, "missed: "],
         [{ workflow: "run" }, "workflow: expected what workflow() returns"],
       ];

@@ -312,6 +312,37 @@ test("U11: a stranger's bad keys behind the same proxy: good keys go on, also af
   await http.close();
 });
 
+test("H28: where the secret of the checksums does not open, made-up keys are counted, and a key in use goes on", async () => {
+  const storage = memoryStorage();
+  let lookups = 0;
+  const counting: PaymentStorage = {
+    ...storage,
+    get: (table, key) => {
+      lookups += table.name === "apiKeys" ? 1 : 0;
+      return storage.get(table, key);
+    },
+  };
+  const way = WAYS[0];
+  if (way === undefined) throw new Error("there is such a way");
+  const http = await httpFixture(way, { service: { storage: counting } });
+  const good = await http.client();
+  const masterSecrets = [{ version: 2, secret: new Uint8Array(32).fill(8) }] as const;
+  const service = http.another({ storage: counting, masterSecrets });
+  const clientAddress = (): string => "203.0.113.7";
+  const next = await way.open(createHttpHandler({ service, clock: http.clock, limits, clientAddress }));
+  const statusOf = async (key: string): Promise<number> =>
+    (await next.ask("/v1/tokens", { headers: { authorization: `Bearer ${key}` } })).status;
+  expect(await statusOf(good.key)).toBe(200);
+  lookups = 0;
+  for (let n = 0; n < 4; n++) expect(await statusOf(madeUpKey(n, "psk"))).toBe(401);
+  for (let n = 4; n < 99; n++) expect(await statusOf(madeUpKey(n, "psk"))).toBe(429);
+  expect(lookups).toBe(4);
+  expect(await statusOf(good.key)).toBe(200);
+  await next.close();
+  await service.stop();
+  await http.close();
+});
+
 test("a stolen key that is used from elsewhere is answered as a made-up one", async () => {
   const way = WAYS[1];
   if (way === undefined) throw new Error("there is such a way");

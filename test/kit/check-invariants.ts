@@ -156,8 +156,8 @@ function checkHistory(
       forget(row.stamp);
       continue;
     }
-    if (row.version !== first + index)
-      return [`I1: row ${first + index} of ${id} has version ${row.version}`];
+    const expected = first + index;
+    if (row.version !== expected) return [`I1: row ${expected} of ${id} has version ${row.version}`];
     const event = eventFromText(row.event) as EventObject & {
       input: unknown;
       parent?: ParentLink;

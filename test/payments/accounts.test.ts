@@ -41,6 +41,7 @@ async function keysOnMemory() {
     environment: () => Promise.resolve("test"),
     checksums: new KeyChecksums({
       storage,
+      clock,
       sealing,
       masterSecrets,
       random: systemRandom,

@@ -2,6 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { memoryStorage } from "../kit/storages.ts";
 import { silentLogger, systemRandom } from "../../src/runtime.ts";
+import { InvalidOptions } from "../../src/options.ts";
+import { commitOne } from "../../storage/decided.ts";
 import { StoredApiKeys } from "../../src/payments/accounts/api-keys.ts";
 import { bindDatabase } from "../../src/payments/secrets/bind-database.ts";
 import { KeyChecksums } from "../../src/payments/secrets/key-checksums.ts";
@@ -13,8 +15,7 @@ const secretOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 const place = { table: "webhooks", row: "wh_1", owner: "acct_1" };
 
 describe("API keys", () => {
-  const make = () => {
-    const storage = memoryStorage();
+  const make = (storage = memoryStorage()) => {
     const clock = virtualClock();
     const masterSecrets = [{ version: 1, secret: secretOf(1) }];
     const sealing = createSecretBox(masterSecrets, systemRandom);
@@ -26,6 +27,7 @@ describe("API keys", () => {
       environment: () => Promise.resolve("test"),
       checksums: new KeyChecksums({
         storage,
+        clock,
         sealing,
         masterSecrets,
         random: systemRandom,
@@ -80,6 +82,71 @@ describe("API keys", () => {
     await expect(keys.issueKey({ accountId: "acct_1", environment: "test", scopes })).rejects.toThrow(
       /everything/,
     );
+  });
+
+  test("U11: a key that has ended, or comes from elsewhere, is looked up once a minute, from however many addresses", async () => {
+    const storage = memoryStorage();
+    let lookups = 0;
+    const { keys, clock } = make({
+      ...storage,
+      apiKey: (id) => {
+        lookups += 1;
+        return storage.apiKey(id);
+      },
+    });
+    const { accountId } = await keys.createAccount({ name: "a", tier: "free" });
+    const expiresAt = clock.now() + 1_000;
+    const bound = { allowedAddresses: ["203.0.113.7"] };
+    const expired = await keys.issueKey({ accountId, environment: "test", expiresAt });
+    const leaked = await keys.issueKey({ accountId, environment: "test", ...bound });
+    clock.advance(1_000);
+    for (const { key } of [expired, leaked]) {
+      lookups = 0;
+      for (let n = 0; n < 100; n++) {
+        await expect(keys.authenticate(`Bearer ${key}`, `2001:db8::${n}`)).rejects.toThrow("API key");
+      }
+      expect(lookups).toBe(1);
+      clock.advance(60_000);
+      await expect(keys.authenticate(`Bearer ${key}`, null)).rejects.toThrow("API key");
+      expect(lookups).toBe(2);
+    }
+    await keys.authenticate(`Bearer ${leaked.key}`, "203.0.113.7");
+  });
+
+  test("a backup without the secret of the checksums is restored under a process that knows the secret: keys issued since work", async () => {
+    const storage = memoryStorage();
+    const { keys, clock } = make(storage);
+    const { accountId } = await keys.createAccount({ name: "a", tier: "free" });
+    await keys.issueKey({ accountId, environment: "test" });
+    const restored = { id: "apiKeyChecksum", set: { value: "" }, table: "facts" } as const;
+    const box = createSecretBox([{ version: 1, secret: secretOf(1) }], systemRandom);
+    const value = box.seal("ab".repeat(32), { table: "facts", row: "apiKeyChecksum", owner: "" });
+    await commitOne(storage, { writes: [{ ...restored, set: { value } }] });
+    const other = await make(storage).keys.issueKey({ accountId, environment: "test" });
+    const late = (): Promise<unknown> => keys.authenticate(`Bearer ${other.key}`);
+    await expect(late()).rejects.toThrow("API key");
+    clock.advance(60_000);
+    expect(await late()).toMatchObject({ accountId });
+    const { key } = await keys.issueKey({ accountId, environment: "test" });
+    expect(await make(storage).keys.authenticate(`Bearer ${key}`)).toMatchObject({ accountId });
+  });
+
+  test("a key of no environment, account or time is refused with what is right", async () => {
+    const { keys } = make();
+    const wrong: readonly [object, string][] = [
+      [{ environment: undefined }, "environment: "],
+      [{ environment: "prod" }, "environment: "],
+      [{ accountId: undefined }, "accountId: "],
+      [{ expiresAt: Number.NaN }, "expiresAt: "],
+      [{ expiresAt: "2027-01-01" }, "expiresAt: "],
+      [{ scopes: "tokens:read" }, "scopes: "],
+      [{ allowedAddresses: "203.0.113.7" }, "allowedAddresses: "],
+    ];
+    for (const [part, said] of wrong) {
+      const refused = keys.issueKey({ accountId: "acct_1", environment: "test", ...part });
+      await expect(refused).rejects.toThrow(InvalidOptions);
+      await expect(refused).rejects.toThrow(said);
+    }
   });
 });
 

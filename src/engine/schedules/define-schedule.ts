@@ -48,8 +48,15 @@ export type ScheduleDefinition<M extends AnyStateMachine, W> = ScheduleInput<M> 
 
 const MISSED = ["last", "all", "none"] as const satisfies readonly MissedMoments[];
 
+/** NUL, and half of a pair of code units: a database refuses them, or gives another text back. */
+const NOT_KEPT = /[\0\p{Surrogate}]/u;
+
 const optionsSchema = z.strictObject({
-  id: z.string().min(1).max(200),
+  id: z
+    .string()
+    .min(1)
+    .max(200)
+    .refine((id) => !NOT_KEPT.test(id), { error: "expected text without NUL and halves of characters" }),
   cron: z.string(),
   timezone: z.string(),
   workflow: z.custom<AnyWorkflow>(
@@ -59,7 +66,7 @@ const optionsSchema = z.strictObject({
     },
   ),
   input: z
-    .custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value), {
+    .custom<object>(z.core.util.isPlainObject, {
       error: "expected an object, to which each run's scheduledAt is added",
     })
     .default({}),

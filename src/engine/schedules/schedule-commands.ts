@@ -23,7 +23,10 @@ export interface ScheduleCommands {
   pause(id: string): Promise<boolean>;
   /** Goes on with the first moment from now on: those of the pause are not missed. False when it was not paused. */
   resume(id: string): Promise<boolean>;
-  /** Starts a run now, paused or not, and returns the id of its instance, such as `nightly@2026-03-29T12:34:56.789Z`. */
+  /**
+   * Starts a run now, paused or not, and returns the id of its instance, such as `nightly@2026-03-29T12:34:56.789Z`. Two calls
+   * within one millisecond name one run.
+   */
   trigger(id: string): Promise<string>;
   /**
    * Starts a run for each moment from `from` on and before `to`, in milliseconds since the Unix epoch, whose instance is

@@ -101,7 +101,7 @@ export class ScheduleLoop {
     return this.#parts.clock.now() + this.#aheadMs;
   }
 
-  /** One look at a time: true where something was started. */
+  /** One look at a time: true where the next look may find more. */
   async #look(): Promise<boolean> {
     this.#looking ??= this.#lookNow().finally(() => {
       this.#looking = null;
@@ -112,16 +112,18 @@ export class ScheduleLoop {
   async #lookNow(): Promise<boolean> {
     const { storage, clock } = this.#parts;
     this.#next = Infinity;
-    const rows = await storage.find<ScheduleRow>({ table: storedSchedules, index: "due", limit: PAGE });
+    // Those that fail stay the first of all, and hold up no other.
+    const limit = PAGE + this.#failing.size;
+    const rows = await storage.find<ScheduleRow>({ table: storedSchedules, index: "due", limit });
     const [first] = rows;
     const isDue = first !== undefined && (first.next ?? Infinity) <= this.#now();
     if (isDue || elapsed(clock) - this.#askedAt >= ASK_TIME_EVERY_MS) await this.#askTime();
     const now = this.#now();
     const due = rows.filter(({ next }) => next !== null && next <= now);
     this.#isNext(rows.find(({ next }) => next !== null && next > now)?.next);
-    let started = false;
-    for (const row of due) started = (await this.#startOf(row, now)) || started;
-    return started;
+    let isMore = false;
+    for (const row of due) isMore = (await this.#startOf(row, now)) || isMore;
+    return isMore;
   }
 
   #isNext(moment: number | null | undefined): void {
@@ -135,7 +137,7 @@ export class ScheduleLoop {
     this.#askedAt = elapsed(clock);
   }
 
-  /** False where the row could not be worked on: it is tried again with the next look. */
+  /** False where the row could not be worked on, as before: it is tried again in a while. */
   async #startOf(row: ScheduleRow, now: number): Promise<boolean> {
     const { log } = this.#parts;
     try {
@@ -154,14 +156,10 @@ export class ScheduleLoop {
       this.#failing.delete(row.id);
       return true;
     } catch (err) {
-      if (!this.#failing.has(row.id)) {
-        log.error(
-          { schedule: row.id, err },
-          "what a schedule has due could not be started; it is tried again",
-        );
-      }
+      if (this.#failing.has(row.id)) return false;
       this.#failing.add(row.id);
-      return false;
+      log.error({ schedule: row.id, err }, "what a schedule has due could not be started; it is tried again");
+      return true;
     }
   }
 

@@ -13,9 +13,9 @@ import { SCOPES, type Caller, type Scope } from "./caller.ts";
 import { newId, sha256Hex } from "../ids.ts";
 import { shownWords } from "../shown-words.ts";
 import { MAINNET_GENESIS } from "../assets/assets.ts";
-import { isMadeUp, readKey, writeKey } from "./key-text.ts";
+import { isCheckedKey, readKey, standingOf, writeKey, type KeyParts } from "./key-text.ts";
 import { LastUseWriter } from "./last-use.ts";
-import { RevokedKeyCache } from "./revoked-key-cache.ts";
+import { RefusedKeyCache } from "./refused-key-cache.ts";
 
 /** `live` keys move real money and are refused off mainnet; `test` keys are refused on it. */
 export type KeyEnvironment = "live" | "test";
@@ -83,6 +83,15 @@ const newAccount = optionsWith({
 /** Options of `createAccount`. @interface */
 export type NewAccount = z.input<typeof newAccount>;
 
+/** Scopes and addresses are judged with sentences of their own. */
+const newKey = optionsWith({
+  accountId: z.string().min(1),
+  environment: z.enum(["live", "test"]),
+  scopes: z.array(z.string()).optional(),
+  allowedAddresses: z.array(z.string()).optional(),
+  expiresAt: z.number().int().optional(),
+});
+
 /** Accounts and their keys. */
 export interface ApiKeys {
   /** Opens an account; its id is new. Throws `InvalidOptions` for a name with invisible characters. */
@@ -146,11 +155,11 @@ type NewKey = Pick<
 export class StoredApiKeys implements ApiKeys {
   readonly #parts: ApiKeyParts;
   readonly #lastUse: LastUseWriter;
-  readonly #revoked: RevokedKeyCache;
+  readonly #refused: RefusedKeyCache;
 
   constructor(parts: ApiKeyParts) {
     this.#parts = parts;
-    this.#revoked = new RevokedKeyCache(parts.clock);
+    this.#refused = new RefusedKeyCache(parts.clock);
     this.#lastUse = new LastUseWriter(parts);
   }
 
@@ -164,7 +173,8 @@ export class StoredApiKeys implements ApiKeys {
   }
 
   async issueKey(issue: IssueKey): Promise<IssuedKey> {
-    const { accountId, environment, scopes = SCOPES, allowedAddresses = null, expiresAt = null } = issue;
+    const checked = checkOptions("issueKey", newKey, issue);
+    const { accountId, environment, scopes = SCOPES, allowedAddresses = null, expiresAt = null } = checked;
     const problems = [...scopeProblems(scopes), ...addressProblems(allowedAddresses)];
     if (problems.length > 0) throw new InvalidOptions("issueKey", problems);
     const { record, issued } = await this.#newKey({
@@ -233,23 +243,33 @@ export class StoredApiKeys implements ApiKeys {
 
   async authenticate(authorization: string | null, address: string | null = null): Promise<Caller> {
     const given = readKey(authorization);
-    if (given === null || (await isMadeUp(given, this.#parts.checksums))) throw refused();
+    const told = given === null ? "wrong" : await standingOf(given, this.#parts.checksums);
+    if (given === null || told === "wrong") throw refused();
     const secretHash = sha256Hex(given.secret);
-    if (this.#revoked.has(secretHash)) throw refused();
+    const before = this.#refused.get(secretHash);
+    if (before === null) throw refused();
+    if (before !== undefined && !(await this.#isUsable(before, given, address))) throw refused();
     const found = await this.#parts.storage.apiKey(given.id);
-    if (found === null) throw refused();
-    const { key, account } = found;
-    const isRight = timingSafeEqual(Buffer.from(secretHash, "hex"), Buffer.from(key.secretHash, "hex"));
-    if (isRight && key.revokedAt !== null) this.#revoked.add(secretHash);
-    const isValid =
-      isRight &&
+    const isRight =
+      found !== null &&
+      timingSafeEqual(Buffer.from(secretHash, "hex"), Buffer.from(found.key.secretHash, "hex"));
+    if (!isRight || !(await this.#isUsable(found.key, given, address))) {
+      if (isRight || told === "right") this.#refused.add(secretHash, isRight ? found.key : null);
+      throw told === "nothing" && isCheckedKey(authorization) ? refused(UNTOLD) : refused();
+    }
+    this.#lastUse.note(found.key);
+    const { account, key } = found;
+    return { accountId: account.id, tier: account.tier, scopes: key.scopes as readonly Scope[] };
+  }
+
+  /** Whether the key, whose secret is right, opens its account here and now. */
+  async #isUsable(key: ApiKeyRecord, given: KeyParts, address: string | null): Promise<boolean> {
+    return (
       key.environment === given.environment &&
       key.environment === (await this.#parts.environment()) &&
       !hasEnded(key, this.#parts.clock.now()) &&
-      isAllowedFrom(key, address);
-    if (!isValid) throw refused();
-    this.#lastUse.note(key);
-    return { accountId: account.id, tier: account.tier, scopes: key.scopes as readonly Scope[] };
+      isAllowedFrom(key, address)
+    );
   }
 
   async #newKey(key: NewKey): Promise<{ readonly record: ApiKeyRecord; readonly issued: IssuedKey }> {
@@ -318,6 +338,14 @@ function isAllowedFrom({ allowedAddresses }: ApiKeyRecord, address: string | nul
   return address !== null && holderOf(networks)(address);
 }
 
-function refused(): PaymentError {
-  return new PaymentError("INVALID_API_KEY", {});
+/** The cause of a refusal: the key has a checksum under the database's secret, and it took a look-up to tell the key. */
+const UNTOLD = "the secret of the checksums does not open";
+
+/** Whether keys that begin with `psk_` cost a look-up, made-up ones among them. */
+export function isUntold({ cause }: PaymentError): boolean {
+  return cause === UNTOLD;
+}
+
+function refused(cause?: string): PaymentError {
+  return new PaymentError("INVALID_API_KEY", {}, { cause });
 }

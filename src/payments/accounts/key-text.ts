@@ -42,21 +42,29 @@ export async function writeKey(
   checksums: KeyChecksums | null,
 ): Promise<string> {
   const rest = `${environment}_${id}_${secret}`;
+  checksums?.renew();
   const checksum = (await checksums?.of(`psk_${rest}`)) ?? null;
   if (checksum !== null) return `psk_${rest}_${checksum}`;
   return `ps_${rest}_${plainChecksum(`ps_${rest}`)}`;
 }
 
-/** Whether the checksum is wrong: a typo, or a key that nobody has issued. */
-export async function isMadeUp(
-  { body, checksum }: GivenKey,
-  checksums: KeyChecksums | null,
-): Promise<boolean> {
-  const expected = body.startsWith("psk_") ? await checksums?.of(body) : plainChecksum(body);
-  if (expected === null || expected === undefined) return false;
-  return (
-    checksum.length !== expected.length || !timingSafeEqual(Buffer.from(checksum), Buffer.from(expected))
-  );
+/**
+ * What the checksum tells without a look-up: `wrong` is a typo, or a key that nobody has issued; `right` only the database's
+ * secret makes; `nothing` where anybody can compute the checksum, or that secret does not open.
+ */
+export type ChecksumStanding = "wrong" | "right" | "nothing";
+
+export async function standingOf(key: GivenKey, checksums: KeyChecksums | null): Promise<ChecksumStanding> {
+  const { body, checksum } = key;
+  if (!body.startsWith("psk_")) return isEqual(checksum, plainChecksum(body)) ? "nothing" : "wrong";
+  const expected = (await checksums?.of(body)) ?? null;
+  if (checksums === null || expected === null) return "nothing";
+  if (isEqual(checksum, expected)) return "right";
+  return checksums.renewIfOld() ? standingOf(key, checksums) : "wrong";
+}
+
+function isEqual(given: string, expected: string): boolean {
+  return given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected));
 }
 
 function plainChecksum(body: string): string {

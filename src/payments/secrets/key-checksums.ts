@@ -1,6 +1,6 @@
 /** Checksums of API keys under a secret of their own, so that a made-up key is told without a look-up. */
 import { createHmac } from "node:crypto";
-import type { Logger, Random } from "../../runtime.ts";
+import { elapsed, type Clock, type Logger, type Random } from "../../runtime.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { bindFact, bindSecrets } from "./bind-database.ts";
 import type { MasterSecret, SealScope, SecretBox } from "./secret-box.ts";
@@ -9,10 +9,13 @@ const FACT = "apiKeyChecksum";
 const PLACE: SealScope = { table: "facts", row: FACT, owner: "" };
 const SECRET_BYTES = 32;
 const CHECKSUM_LENGTH = 16;
+/** Made-up keys have the secret read again, and no oftener than this. */
+const KEPT_MS = 60_000;
 
 /** Dependencies of checksums. */
 interface KeyChecksumsParts {
   readonly storage: PaymentStorage;
+  readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly sealing: SecretBox;
@@ -23,6 +26,7 @@ interface KeyChecksumsParts {
 export class KeyChecksums {
   readonly #with: KeyChecksumsParts;
   #secret: Promise<string | null> | null = null;
+  #readAt = -Infinity;
 
   constructor(parts: KeyChecksumsParts) {
     this.#with = parts;
@@ -38,7 +42,20 @@ export class KeyChecksums {
     return createHmac("sha256", secret).update(text).digest("hex").slice(0, CHECKSUM_LENGTH);
   }
 
+  /** A restored backup may have brought another secret: reads the secret anew, at once where a key is issued. */
+  renew(): void {
+    this.#secret = null;
+  }
+
+  /** Does the same for a key whose checksum is wrong; false where the secret was read within the last minute. */
+  renewIfOld(): boolean {
+    const isOld = elapsed(this.#with.clock) - this.#readAt >= KEPT_MS;
+    if (isOld) this.renew();
+    return isOld;
+  }
+
   async #read(): Promise<string | null> {
+    this.#readAt = elapsed(this.#with.clock);
     try {
       return this.#opened((await this.#with.storage.fact(FACT)) ?? (await this.#make()));
     } catch (thrown) {

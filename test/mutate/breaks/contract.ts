@@ -7,15 +7,15 @@ export const CONTRACT_BREAKS: readonly Break[] = [
   {
     property: "the secret of a key is compared",
     file: API_KEYS,
-    text: 'timingSafeEqual(Buffer.from(secretHash, "hex"), Buffer.from(key.secretHash, "hex"));',
+    text: 'timingSafeEqual(Buffer.from(secretHash, "hex"), Buffer.from(found.key.secretHash, "hex"));',
     replacement: "timingSafeEqual(Buffer.alloc(1), Buffer.alloc(1));",
     tests: ["payments/accounts.test.ts"],
   },
   {
     property: "a made-up key is told without a look-up",
     file: "src/payments/accounts/key-text.ts",
-    text: 'body.startsWith("psk_") ?',
-    replacement: 'body.startsWith("psk_") && checksums === null ?',
+    text: 'standingOf(key, checksums) : "wrong";',
+    replacement: 'standingOf(key, checksums) : "nothing";',
     tests: ["http/limits.test.ts"],
   },
   {
