@@ -54,8 +54,9 @@ describe.each(hostDatabases)("killed hosts on $name", ({ make }) => {
       const { tasks } = await storage.pending(id, 1);
       return tasks.length === 0 && (await engine.read(runs, id))?.context.heard.join() === id;
     };
-    for (const id of ids)
+    for (const id of ids) {
       await expect.poll(() => isTold(id), { timeout: PATIENCE_MS, interval: 50 }).toBe(true);
+    }
     const started: string[] = [];
     let page: readonly { readonly id: string }[];
     do {
