@@ -24,7 +24,7 @@ import { consequencesOf, inTurn, missingFrom, type StepResult } from "./step-res
 import { delayedFromText, messageTask } from "./messages.ts";
 import type { KnownInstance } from "./instance-cache.ts";
 import type { WorkflowRegistry } from "./workflow-registry.ts";
-import { searchWrites, withSearch } from "./search-fields.ts";
+import { searchWrites, withoutSearch, withSearch } from "./search-fields.ts";
 import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent, causeText } from "./step-cause.ts";
 import type { StepTime } from "./stamps.ts";
@@ -384,8 +384,7 @@ function folded(made: Made): Made {
   if (workflow.keeps === null || version - before <= workflow.keeps) return made;
   const after = { ...left, folded: version };
   // The steps lead to all of it but the search fields, which a later program may read otherwise.
-  const { search: _, ...led } = after;
-  const event = eventToText({ type: FOLDED, snapshot: withoutEmpty(led) });
+  const event = eventToText({ type: FOLDED, snapshot: withoutEmpty(withoutSearch(after)) });
   return {
     ...made,
     after,

@@ -63,6 +63,12 @@ export function withSearch(search: AnyWorkflow["search"], after: ChartSnapshot):
   return values.length === 0 ? after : { ...after, search: Object.fromEntries(values) };
 }
 
+/** The snapshot as its steps alone lead to it. */
+export function withoutSearch(snapshot: ChartSnapshot): ChartSnapshot {
+  const parts = Object.entries(snapshot).filter(([part]) => part !== "search");
+  return Object.fromEntries(parts) as unknown as ChartSnapshot;
+}
+
 /** The writes by which the rows of an instance follow a step. */
 export function searchWrites(facts: StepContext): readonly Write<never>[] {
   const { id: instance, before, step, event } = facts;
@@ -147,9 +153,9 @@ export async function checkFilter(
     }
     if (typeof value !== "string") throw new TypeError(`list: where.${field}: expected text`);
   }
-  const filled = (await declaredFields(storage, key)).map(({ value }) => value);
+  const filled = new Set((await declaredFields(storage, key)).map(({ value }) => value));
   for (const field of Object.keys(where)) {
-    if (filled.includes(field)) continue;
+    if (filled.has(field)) continue;
     throw new TypeError(
       `list: where.${field}: not every instance of ${key} has it, since a program without it has registered this version: ` +
         "raise the version and give `migrate`",
