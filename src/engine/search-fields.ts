@@ -30,22 +30,6 @@ export type SearchValues = Readonly<Record<string, string>>;
 
 /** What an index of a database takes, beside the other parts of its entry. */
 const MAX_VALUE_BYTES = 256;
-const MAX_FIELDS = 16;
-const FIELD = /^[A-Za-z][A-Za-z0-9_]{0,47}$/;
-
-/** What is wrong with declared fields, for those who register a workflow. */
-export function searchProblems(search: AnyWorkflow["search"]): string[] {
-  const names = Object.keys(search);
-  return [
-    ...(names.length > MAX_FIELDS ? [`search: expected ${MAX_FIELDS} fields at most`] : []),
-    ...names
-      .filter((name) => !FIELD.test(name))
-      .map((name) => `search.${name}: expected a name of up to 48 letters, digits and _, a letter first`),
-    ...names
-      .filter((name) => typeof search[name] !== "function")
-      .map((name) => `search.${name}: expected a function of the context`),
-  ];
-}
 
 /** The snapshot with the values of its search fields. @throws UnstorableValue naming the field */
 export function withSearch(search: AnyWorkflow["search"], after: ChartSnapshot): ChartSnapshot {
