@@ -53,6 +53,7 @@ export type {
 export { EngineStopped, StateNotReached } from "./reading/waiting.ts";
 export type { WaitTarget } from "./reading/waiting.ts";
 export type { InstanceReads } from "./reading/reads.ts";
+export type { DeclaredSearch } from "./declared-search.ts";
 export type { WorkflowReads } from "./reading/workflow-reads.ts";
 export type { TroubleCount } from "./reading/troubles.ts";
 export type {
