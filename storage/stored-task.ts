@@ -91,7 +91,7 @@ export function claimed<T extends StoredTask>(
 }
 
 /** How a task is given back: with the error of a failure, or with its room. */
-export interface Release extends DueTime {
+export interface ReleaseRequest extends DueTime {
   readonly error?: string | undefined;
   readonly keepsRoom?: true | undefined;
 }
@@ -100,7 +100,10 @@ export interface Release extends DueTime {
  * The task after its holder gave it back; null when the task was set aside meanwhile. That the token is the latest is for
  * the caller to check. A suspect keeps no room: it waits for its turn.
  */
-export function released<T extends StoredTask>(task: T, { error, keepsRoom, ...due }: Release): T | null {
+export function released<T extends StoredTask>(
+  task: T,
+  { error, keepsRoom, ...due }: ReleaseRequest,
+): T | null {
   if (task.deadAt !== null) return null;
   const back = { ...task, ...dueColumns(due), holder: null };
   const given = keepsRoom === true && task.crashedAt === null ? back : paused(back);

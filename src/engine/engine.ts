@@ -26,7 +26,7 @@ import { Schedules } from "./schedules/schedules.ts";
 import type { ScheduleView } from "./schedules/stored-schedules.ts";
 import { checkFilter, searchRows } from "./search-fields.ts";
 import { ChartCheck, storedCharts } from "./stored-charts.ts";
-import { StartRates } from "./start-rates.ts";
+import { RateLimit } from "./rate-limit.ts";
 import type { CommittedStep } from "./step-commit-writer.ts";
 import { StepHandler, type SendResult } from "./step-handler.ts";
 import { StorageGate } from "./storage-gate.ts";
@@ -177,7 +177,7 @@ function partsOf<W>(options: EngineOptions<W>) {
     subscribers.add(({ commit }) => inspection.committed(commit));
   }
   const waiting = new InstanceWaitList(storage, clock, limits.pollMs);
-  const rates = new StartRates(own);
+  const rates = new RateLimit(own);
   const worker: Worker = new Worker({
     ...own,
     storage: checkedFirst(storage, charts, workflows),

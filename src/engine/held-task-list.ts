@@ -8,7 +8,7 @@ import { redactionOf } from "../redacting-log.ts";
 import { isTurnOver, nextTurn } from "../runtime.ts";
 import { thrownText, withoutTraps } from "../thrown.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { NoPlaceYet } from "./start-rates.ts";
+import { RateFullError } from "./rate-limit.ts";
 import { TaskLease } from "./task-lease.ts";
 import { invocationFromText } from "./invocation-task.ts";
 
@@ -147,7 +147,7 @@ export class HeldTaskList {
         await this.giveBack(task);
         return "given_back";
       }
-      if (error instanceof NoPlaceYet) {
+      if (error instanceof RateFullError) {
         // With a room of the first of two keys it would keep out others of that key, which have a place.
         await this.#release(task, error.waitMs, task.limits.length > 1 ? {} : { keepsRoom: true });
         return "given_back";

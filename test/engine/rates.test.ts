@@ -3,7 +3,7 @@ import { fromPromise, setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { createEngine, workflow, type OwnLimit } from "paystate/engine";
 import { memoryStorage } from "paystate/storage/memory";
-import { storedStarts } from "../../src/engine/start-rates.ts";
+import { storedStarts } from "../../src/engine/rate-limit.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";

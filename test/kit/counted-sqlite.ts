@@ -41,6 +41,7 @@ export async function countedSqlite(path: string): Promise<CountedSqlite> {
         get: counting("get"),
         all: counting("all"),
         iterate: counting("iterate"),
+        safeIntegers: (toggle: boolean) => statement.safeIntegers(toggle),
       } as SqliteStatement;
     },
     pragma: (source) => database.pragma(source),

@@ -120,7 +120,9 @@ export class ScheduleLoop {
     if (isDue || elapsed(clock) - this.#askedAt >= ASK_TIME_EVERY_MS) await this.#askTime();
     const now = this.#now();
     const due = rows.filter(({ next }) => next !== null && next <= now);
-    this.#isNext(rows.find(({ next }) => next !== null && next > now)?.next);
+    // Behind a full page of rows that are due, more may be.
+    const behind = rows.length < limit ? Infinity : now;
+    this.#isNext(rows.find(({ next }) => next !== null && next > now)?.next ?? behind);
     let isMore = false;
     for (const row of due) isMore = (await this.#startOf(row, now)) || isMore;
     return isMore;

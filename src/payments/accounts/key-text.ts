@@ -52,9 +52,9 @@ export async function writeKey(
  * What the checksum tells without a look-up: `wrong` is a typo, or a key that nobody has issued; `right` only the database's
  * secret makes; `nothing` where anybody can compute the checksum, or that secret does not open.
  */
-export type ChecksumStanding = "wrong" | "right" | "nothing";
+export type ChecksumStatus = "wrong" | "right" | "nothing";
 
-export async function standingOf(key: GivenKey, checksums: KeyChecksums | null): Promise<ChecksumStanding> {
+export async function standingOf(key: GivenKey, checksums: KeyChecksums | null): Promise<ChecksumStatus> {
   const { body, checksum } = key;
   if (!body.startsWith("psk_")) return isEqual(checksum, plainChecksum(body)) ? "nothing" : "wrong";
   const expected = (await checksums?.of(body)) ?? null;

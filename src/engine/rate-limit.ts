@@ -25,8 +25,8 @@ export const storedStarts = engineOwnTable(STARTS, {
 type StartsRow = Row<typeof storedStarts>;
 
 /** The rate of a key is full: the task waits so long for the next place, and has not failed. */
-export class NoPlaceYet extends Error {
-  override readonly name = "NoPlaceYet";
+export class RateFullError extends Error {
+  override readonly name = "RateFullError";
   readonly waitMs: number;
 
   constructor(waitMs: number) {
@@ -55,7 +55,7 @@ interface Placed {
 /** A run never begins so much later than it asked; what is later still was stored before the clock was set back. */
 const MAX_AHEAD_MS = 1_000;
 
-export class StartRates {
+export class RateLimit {
   readonly #storage: EngineStorage;
   readonly #clock: Clock;
   /** Runs by their rates: those that ask while a commit is under way share the next. */
@@ -68,7 +68,7 @@ export class StartRates {
     this.#clock = clock;
   }
 
-  /** Resolves when the start of a run is durable, at once where there is no rate. Rejects with `NoPlaceYet` where one is full. */
+  /** Resolves when the start of a run is durable, at once where there is no rate. Rejects with `RateFullError` where one is full. */
   take(rates: readonly KeyRate[]): Promise<void> {
     if (rates.length === 0) return Promise.resolve();
     const name = JSON.stringify(rates);
@@ -111,7 +111,8 @@ export class StartRates {
       if (isLate && tookMs < MAX_AHEAD_MS) continue;
       for (const [index, { begin, fail }] of together.entries()) {
         if (index < count) begin();
-        else fail(new NoPlaceYet(Math.max(...ledgers.map((ledger) => ledger.waitMs(count, index - count)))));
+        else
+          fail(new RateFullError(Math.max(...ledgers.map((ledger) => ledger.waitMs(count, index - count)))));
       }
       return;
     }
