@@ -1,6 +1,6 @@
 /** Commits in a transaction of the host: its rows and the engine's are there together, or neither is. */
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import {
   CommitRefused,
   createEngine,
@@ -11,8 +11,9 @@ import {
 } from "paystate/engine";
 import Sqlite from "better-sqlite3";
 import { Kysely, PostgresDialect } from "kysely";
-import type { PoolClient } from "pg";
+import { Pool, type PoolClient } from "pg";
 import { memoryStorage } from "paystate/storage/memory";
+import { postgresStorage } from "paystate/storage/postgres";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { silentLogger } from "../../src/runtime.ts";
 import { eachInFolder } from "../kit/each-in-folder.ts";
@@ -226,6 +227,52 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
     const change = { table: "notes", id: "n-1", set: { shop: "wedding" } } as never;
     await expect(done(() => engine.commit({ writes: [change] }, within))).rejects.toThrow(/only adds rows/);
     await connection.ask("rollback");
+  });
+
+  test("F2: temporary tables of the host's session take no row of the engine", async () => {
+    const names = isOnServer(connection.host)
+      ? ["instances", "tasks", "history", "notes"].map(
+          (name) => `${name} (like ${database.place[1]}.${name})`,
+        )
+      : ["instances (id text)"];
+    for (const name of names) await connection.ask(`create temp table ${name}`);
+    const insert = { id: "n-1", shop: "mitte", at: 1 };
+    const added = {
+      starts: [startOf(runs, "o-1", { shop: "m" })],
+      writes: [{ table: "notes", insert }],
+    } as const;
+    await connection.ask("begin");
+    if (isOnServer(connection.host)) await done(() => engine.commit(added, within));
+    else
+      await expect(done(() => engine.commit(added, within))).rejects.toThrow(/temporary table "instances"/);
+    await connection.ask("commit");
+    expect((await engine.read("o-1")) !== null).toBe(isOnServer(connection.host));
+  });
+
+  test("F1: a pool that the host shares with the storage: its transactions have all connections, and temporary tables", async () => {
+    if (!isOnServer(connection.host)) return;
+    const [url = "", schema = ""] = database.place;
+    const pool = new Pool({ connectionString: url, max: 1 });
+    onTestFinished(() => pool.end());
+    const own = await postgresStorage(pool, { schema, clock: "caller" });
+    opened.push(own);
+    const shared = createEngine<HostTables>({
+      storage: own,
+      workflows: [runs],
+      tables: { notes },
+      logger: silentLogger,
+    });
+    await shared.commit({});
+    const client = await pool.connect();
+    for (const name of ["instances", "tasks", "history"])
+      await client.query(`create temp table ${name} (like ${schema}.${name} including all)`);
+    await client.query("begin");
+    await shared.start(runs, { id: "o-1", input: { shop: "mitte" } }, { within: client });
+    await client.query("commit");
+    client.release();
+    await shared.start(runs, { id: "o-2", input: { shop: "mitte" } });
+    await shared.stop();
+    for (const id of ["o-1", "o-2"]) expect(await engine.read(id)).not.toBeNull();
   });
 
   test("F1: an instance that is started takes what was sent before it", async () => {
