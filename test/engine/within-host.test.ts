@@ -7,9 +7,12 @@ import {
   type Engine,
   type EngineStorage,
   startOf,
+  UnknownWorkflow,
+  workflow,
   type Within,
 } from "paystate/engine";
 import Sqlite from "better-sqlite3";
+import { setup } from "xstate";
 import { Kysely, PostgresDialect } from "kysely";
 import { Pool, type PoolClient } from "pg";
 import { memoryStorage } from "paystate/storage/memory";
@@ -331,6 +334,43 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
       await engine.start(runs, { id: "kysely", input: { shop: "mitte" } }, { within: transaction });
     });
     expect(await engine.read("kysely")).not.toBeNull();
+  });
+
+  test("F2: an event reaches no instance of another chart, and is not sent by a handle that the engine lacks", async () => {
+    const handleOf = (id: string) =>
+      workflow(setup({}).createMachine({ id, initial: "a", states: { a: { on: { PART: "b" } }, b: {} } }))({
+        version: 1,
+      });
+    const [doors, lids] = [handleOf("door"), handleOf("lid")];
+    const both = createEngine({ storage, workflows: [doors, lids], logger: silentLogger });
+    await both.start(doors, { id: "d-1", input: undefined });
+    await connection.ask("begin");
+    await done(() => both.send(lids, "d-1", { type: "PART" }, within));
+    const unknown = done(() => engine.send(lids as never, "d-1", { type: "PART" } as never, within));
+    await expect(unknown).rejects.toThrow(UnknownWorkflow);
+    await connection.ask("commit");
+    both.run();
+    const tried = async (): Promise<unknown> => (await both.failingTasks()).map((task) => task.lastError);
+    await expect
+      .poll(tried)
+      .toEqual([expect.stringContaining("there is no instance d-1 of lid to tell PART")]);
+    await both.stop();
+    expect((await both.read("d-1"))?.value).toBe("a");
+  });
+
+  test("F2: a connection that was not set, and what is none, is refused in every call", async () => {
+    await engine.start(runs, { id: "o-1", input: { shop: "mitte" } });
+    for (const host of [undefined, null, "pool", {}] as never[]) {
+      const given = { within: host };
+      const calls = [
+        () => engine.commit({}, given),
+        () => engine.start(runs, { id: "o-2", input: { shop: "m" } }, given),
+        () => engine.send(runs, "o-1", { type: "PART", part: "a" }, given),
+      ];
+      for (const call of calls) await expect(done(call)).rejects.toThrow(/^within: /);
+    }
+    expect((await engine.read(runs, "o-1"))?.context.heard).toEqual([]);
+    expect(await engine.read("o-2")).toBeNull();
   });
 
   test("F2: an event of the engine's own is no host's to send", async () => {
