@@ -13,6 +13,7 @@ import {
   BORN,
   childFailed,
   FOLDED,
+  foldedSnapshot,
   MIGRATED,
   type ChartSnapshot,
   type ChartStep,
@@ -379,7 +380,7 @@ function folded(made: Made): Made {
   const version = history.version + 1;
   if (workflow.keeps === null || version - before <= workflow.keeps) return made;
   const after = { ...left, folded: version };
-  const event = eventToText({ type: FOLDED, snapshot: withoutEmpty(after) });
+  const event = eventToText({ type: FOLDED, snapshot: withoutEmpty(foldedSnapshot(after)) });
   return {
     ...made,
     after,
