@@ -594,11 +594,17 @@ export interface EngineStorage {
     readonly leaseMs: number;
   }): Promise<readonly string[]>;
   /**
-   * Gives a task back undone, due again at `dueAt`. With `error` it has failed, and is no suspect any longer. False when the
-   * token is no longer the latest, or the task was set aside as a dead letter.
+   * Gives a task back undone, due again at `dueAt`. With `error` it has failed, and is no suspect any longer. With `keepsRoom`
+   * it waits with its room in its keys, so that nothing of them passes it; a suspect does not. False when the token is no
+   * longer the latest, or the task was set aside as a dead letter.
    */
   release(
-    request: DueTime & { readonly id: string; readonly token: number; readonly error?: string },
+    request: DueTime & {
+      readonly id: string;
+      readonly token: number;
+      readonly error?: string;
+      readonly keepsRoom?: true;
+    },
   ): Promise<boolean>;
   /** The instance as of the last commit (G7), or null. */
   load(id: string): Promise<InstanceRecord | null>;

@@ -90,13 +90,20 @@ export function claimed<T extends StoredTask>(
   return admitted({ ...task, holder, visibleAt: now + leaseMs, delayMs: leaseMs, token: task.token + 1 });
 }
 
+/** How a task is given back: with the error of a failure, or with its room. */
+export interface Release extends DueTime {
+  readonly error?: string | undefined;
+  readonly keepsRoom?: true | undefined;
+}
+
 /**
- * The task after its holder gave it back, with the error of a failure; null when the task was set aside meanwhile. That
- * the token is the latest is for the caller to check.
+ * The task after its holder gave it back; null when the task was set aside meanwhile. That the token is the latest is for
+ * the caller to check. A suspect keeps no room: it waits for its turn.
  */
-export function released<T extends StoredTask>(task: T, due: DueTime, error?: string): T | null {
+export function released<T extends StoredTask>(task: T, { error, keepsRoom, ...due }: Release): T | null {
   if (task.deadAt !== null) return null;
-  const given = paused({ ...task, ...dueColumns(due), holder: null });
+  const back = { ...task, ...dueColumns(due), holder: null };
+  const given = keepsRoom === true && task.crashedAt === null ? back : paused(back);
   if (error === undefined) return given;
   const { failures, failingSince } = task;
   // It can fail without ending its process.

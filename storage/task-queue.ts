@@ -227,10 +227,10 @@ export class TaskQueue {
   }
 
   /** Gives a task back; false when the token is no longer the latest, or the task was set aside. */
-  release({ id, token, error, ...due }: Parameters<EngineStorage["release"]>[0]): boolean {
+  release({ id, token, ...given }: Parameters<EngineStorage["release"]>[0]): boolean {
     // As in PostgreSQL, which keeps none: else the text of one error would keep a whole file from being moved there.
-    const text = error?.replaceAll("\u0000", "");
-    const isReleased = this.#change(this.#claimed(id, token), (task) => released(task, due, text));
+    const error = given.error?.replaceAll("\u0000", "");
+    const isReleased = this.#change(this.#claimed(id, token), (task) => released(task, { ...given, error }));
     this.settle();
     return isReleased;
   }

@@ -6,6 +6,7 @@ import type { SendResult } from "./step-handler.ts";
 import type { DoneWithin, HostAdditions, HostCalls, Within } from "./within-host.ts";
 import type { Workflow } from "./workflow.ts";
 
+/** Commits of a host, each in a commit of the engine's own or, with `within`, in a transaction of the host. */
 export interface CommitCalls<W> {
   /**
    * The same within a transaction of yours, which it is part of: the rows of both exist together or not at all. Throws
@@ -54,18 +55,15 @@ export interface CommitCalls<W> {
 /** The same calls in commits of the engine's own. */
 export interface OwnCommitCalls<W> {
   commit(additions: CommitAdditions<W>): Promise<CommitResult>;
-  start<M extends AnyStateMachine>(workflow: Workflow<M, W>, start: Start<M>): Promise<CommitResult>;
+  start<M extends AnyStateMachine>(
+    workflow: Workflow<M, W>,
+    start: { readonly id: string; readonly input: InputFrom<M> },
+  ): Promise<CommitResult>;
   send<M extends AnyStateMachine>(
     workflow: Workflow<M, W>,
     id: string,
     ...event: readonly [EventFromLogic<M>, Pick<CommitAdditions<W>, "writes" | "expectedVersion">?]
   ): Promise<SendResult>;
-}
-
-/** An instance to be started. */
-interface Start<M extends AnyStateMachine> {
-  readonly id: string;
-  readonly input: InputFrom<M>;
 }
 
 /** Whatever stands beside an event. */
@@ -79,7 +77,7 @@ export function orWithin<W>(own: OwnCommitCalls<W>, hosted: HostCalls<W>): Commi
       (options === undefined ? own.commit(additions) : hosted.commit(additions, options.within)) as never,
     start: <M extends AnyStateMachine>(
       workflow: Workflow<M, W>,
-      start: Start<M>,
+      start: { readonly id: string; readonly input: InputFrom<M> },
       options?: Within<HostTransaction>,
     ) =>
       (options === undefined

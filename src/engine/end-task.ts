@@ -5,6 +5,7 @@ import type { Clock } from "../runtime.ts";
 import { ranTaskWrite } from "./ran-tasks.ts";
 import type { WorkflowRegistry } from "./workflow-registry.ts";
 import type { StepCommitAdditions } from "./step-commit-writer.ts";
+import type { StartRates } from "./start-rates.ts";
 import type { StepHandler } from "./step-handler.ts";
 
 /** A run of a task, with everything needed to do and to end it. */
@@ -14,6 +15,8 @@ export interface TaskRun<W> {
   readonly clock: Clock;
   /** Read for the message of a task's last failure, and for a context that is not in the task. */
   readonly storage: Pick<EngineStorage, "pending" | "load">;
+  /** Asked before each call of a handler, and of a promise. */
+  readonly rates: Pick<StartRates, "take">;
   /** In milliseconds since the Unix epoch. */
   readonly beganAt: number;
 }

@@ -1,10 +1,12 @@
-/** Acts of viewers on instances of an engine: send an event, retry or drop a task, end the instance. */
+/** Acts of viewers on instances and schedules of an engine: send an event, retry or drop a task, end the instance. */
 import type { EventObject } from "xstate";
 import type { PendingTask } from "../../storage/storage.ts";
 import type { Logger } from "../runtime.ts";
 import { reservedIn } from "./given-events.ts";
 import { ActRefused, type ViewerActs, type InspectedStorage, type OfferedAct } from "./inspected-engine.ts";
 import type { InstanceCommands, StopResult } from "./instance-commands.ts";
+import { actOnSchedule, scheduleNamed, scheduleOffers } from "./schedules/schedule-acts.ts";
+import type { ScheduleCommands } from "./schedules/schedule-commands.ts";
 import type { SendResult } from "./step-handler.ts";
 import type { TaskCommands } from "./troubled-tasks.ts";
 import { eventFromText } from "./values.ts";
@@ -12,6 +14,7 @@ import { eventFromText } from "./values.ts";
 type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
   Pick<InstanceCommands, "stopInstance"> & {
     readonly storage: Pick<InspectedStorage, "load" | "pending">;
+    readonly schedules: ScheduleCommands;
     readonly send: (id: string, event: EventObject) => Promise<SendResult>;
     /** The log: every act writes a line, with the acting person and the reason. */
     readonly log: Logger;
@@ -20,10 +23,11 @@ type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
 const MAX_TASKS = 100;
 
 export function engineActs(parts: ActsParts): ViewerActs {
-  const { storage, log } = parts;
+  const { storage, schedules, log } = parts;
   const offers = async (instance: string): Promise<readonly OfferedAct[]> => {
     const record = await storage.load(instance);
-    if (record === null) return [];
+    const schedule = scheduleNamed(instance);
+    if (record === null) return schedule === null ? [] : scheduleOffers(schedules, schedule);
     const { tasks } = await storage.pending(instance, MAX_TASKS);
     const repairs = tasks.flatMap(repairsOf);
     return record.status === "active" ? [...repairs, SEND, STOP_IT] : repairs;
@@ -35,8 +39,10 @@ export function engineActs(parts: ActsParts): ViewerActs {
       if (offered === undefined) {
         throw new ActRefused("This can no longer be done: the instance has moved on.");
       }
+      const schedule = (await storage.load(instance)) === null ? scheduleNamed(instance) : null;
       const { actor, reason, event = "" } = given;
       log.info({ instance, act: key, actor, reason }, "a person acts through the inspector");
+      if (schedule !== null) return actOnSchedule(schedules, schedule, key);
       if (key === SEND.key) return sendWords(await parts.send(instance, givenEvent(event)));
       if (key === STOP_IT.key) return stopWords(await parts.stopInstance(instance));
       const [verb, task] = partsOf(key);

@@ -3,6 +3,7 @@ import type { AnyStateMachine, EventObject } from "xstate";
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { AnyTable } from "../../storage/table.ts";
 import { withTables } from "../../storage/with-tables.ts";
+import { askCommands, type AskCommands } from "./ask.ts";
 import { checkEngineOptions, type EngineOptions } from "./engine-options.ts";
 import { type CommitCalls, orWithin, type OwnCommitCalls } from "./commit-calls.ts";
 import { engineActs } from "./engine-acts.ts";
@@ -24,6 +25,7 @@ import type { ScheduleCommands } from "./schedules/schedule-commands.ts";
 import { Schedules } from "./schedules/schedules.ts";
 import type { ScheduleView } from "./schedules/stored-schedules.ts";
 import { ChartCheck, storedCharts } from "./stored-charts.ts";
+import { StartRates } from "./start-rates.ts";
 import type { CommittedStep } from "./step-commit-writer.ts";
 import { StepHandler, type SendResult } from "./step-handler.ts";
 import { StorageGate } from "./storage-gate.ts";
@@ -35,7 +37,8 @@ import { HostCalls } from "./within-host.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
-export interface Engine<W> extends CommitCalls<W>, WorkflowReads, TaskCommands, InstanceCommands {
+export interface Engine<W>
+  extends CommitCalls<W>, AskCommands<W>, WorkflowReads, TaskCommands, InstanceCommands {
   /**
    * Starts a workflow by the rules of cron: each moment once, whatever number of processes say so, as an instance
    * `nightly@2026-03-29T01:00:00Z` whose input is the given one and `scheduledAt`, the moment in milliseconds since the
@@ -173,6 +176,7 @@ function partsOf<W>(options: EngineOptions<W>) {
     subscribers.add(({ commit }) => inspection.committed(commit));
   }
   const waiting = new InstanceWaitList(storage, clock, limits.pollMs);
+  const rates = new StartRates(own);
   const worker: Worker = new Worker({
     ...own,
     storage: checkedFirst(storage, charts, workflows),
@@ -180,7 +184,7 @@ function partsOf<W>(options: EngineOptions<W>) {
     limits,
     perform(task, hold) {
       polling.stir();
-      return performTask({ steps, workflows, clock, storage, beganAt: clock.now() }, task, hold);
+      return performTask({ steps, workflows, clock, storage, rates, beganAt: clock.now() }, task, hold);
     },
   });
   const steps: StepHandler<W> = new StepHandler<W>({
@@ -209,16 +213,14 @@ function partsOf<W>(options: EngineOptions<W>) {
 }
 
 function engineOf<W>(parts: EngineParts<W>): Engine<W> {
-  const { gate, storage, log, workflows, worker, polling, retention, schedules, subscribers } = parts;
+  const { gate, storage, workflows, worker, polling, retention, schedules, subscribers } = parts;
   let stopListening: (() => void) | null = null;
   const stop: Engine<W>["stop"] = (options) => {
     stopListening?.();
     stopListening = null;
     return stopped(parts, () => stopListening === null, options);
   };
-  const onCommit = (listener: () => void): (() => void) => subscribers.add(listener);
   const calls = callsOf(parts);
-  const acting = engineActs({ storage, log, ...calls, send: (id, event) => parts.steps.send(id, event) });
   const hosted = gate.forHost(calls);
   // Next to the worker's turn, in which a transaction of SQLite cannot be open any more.
   const later = (): void => void setImmediate(() => worker.wake());
@@ -226,7 +228,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
     ...hosted,
     ...orWithin(hosted, new HostCalls({ ...parts, later })),
     schedules: gate.forHost(schedules.commands),
-    inspected: { workflows: workflows.units, storage, isProduction: () => false, onCommit, acting },
+    inspected: inspectedOf(parts, calls),
     subscribe: (listener) => subscribers.add(listener),
     watching: () => polling.standing(),
     run({ only = null } = {}) {
@@ -241,6 +243,28 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
     },
     stop,
     [Symbol.asyncDispose]: () => stop(),
+  };
+}
+
+/** The engine as a viewer sees it. */
+function inspectedOf<W>(
+  { storage, log, workflows, steps, schedules, subscribers }: EngineParts<W>,
+  calls: ReturnType<typeof callsOf<W>>,
+): InspectedEngine {
+  const { commands } = schedules;
+  return {
+    workflows: workflows.units,
+    storage,
+    isProduction: () => false,
+    onCommit: (listener) => subscribers.add(listener),
+    acting: engineActs({
+      storage,
+      schedules: commands,
+      log,
+      ...calls,
+      send: (id, event) => steps.send(id, event),
+    }),
+    schedules: commands,
   };
 }
 
@@ -306,6 +330,7 @@ function callsOf<W>({
       instanceReads(storage, () => workflows.claims),
       waiting,
     ),
+    ...askCommands<W>({ steps, waiting }),
     ...taskCommands(commanded, () => clock.now()),
     ...instanceCommands(commanded, send),
   };

@@ -1,5 +1,5 @@
 /** The tasks this process is doing now: each under a lease that is kept alive, and given back when it cannot be done. */
-import type { ClaimedTask, Commit, QueueName } from "../../storage/storage.ts";
+import type { ClaimedTask, Commit, EngineStorage, QueueName } from "../../storage/storage.ts";
 import { CommitUnknown } from "../../storage/decided.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import { queueOf } from "../../storage/task-queues.ts";
@@ -8,6 +8,7 @@ import { redactionOf } from "../redacting-log.ts";
 import { isTurnOver, nextTurn } from "../runtime.ts";
 import { thrownText, withoutTraps } from "../thrown.ts";
 import type { EngineContext } from "./engine-context.ts";
+import { NoPlaceYet } from "./start-rates.ts";
 import { TaskLease } from "./task-lease.ts";
 import { invocationFromText } from "./invocation-task.ts";
 
@@ -26,6 +27,9 @@ export interface HeldTaskParts extends EngineContext {
   /** Called after each task has left the hand: done, or to be done again. */
   readonly onEnded: (task: ClaimedTask, isDone: boolean) => void;
 }
+
+/** As a storage takes it. */
+type ReleaseManner = Pick<Parameters<EngineStorage["release"]>[0], "error" | "keepsRoom">;
 
 interface InHand {
   readonly task: ClaimedTask;
@@ -143,6 +147,11 @@ export class HeldTaskList {
         await this.giveBack(task);
         return "given_back";
       }
+      if (error instanceof NoPlaceYet) {
+        // With a room of the first of two keys it would keep out others of that key, which have a place.
+        await this.#release(task, error.waitMs, task.limits.length > 1 ? {} : { keepsRoom: true });
+        return "given_back";
+      }
       const { id, name, instance, failures } = task;
       const fields = { task: id, instance, name, err: error };
       if (error instanceof StorageUnusable) {
@@ -157,7 +166,7 @@ export class HeldTaskList {
       const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** failures, MAX_BACKOFF_MS);
       // The stored message is read by people whom a secret in it is not meant for, like a log.
       const message = redactionOf(log)(thrownText(error));
-      await this.#release(task, backoff, message);
+      await this.#release(task, backoff, { error: message });
       return "failed";
     }
   }
@@ -187,11 +196,11 @@ export class HeldTaskList {
     this.#taken[queueOf(held.task)] -= 1;
   }
 
-  async #release({ id, token }: ClaimedTask, delayMs: number, error?: string): Promise<void> {
+  async #release({ id, token }: ClaimedTask, delayMs: number, how: ReleaseManner = {}): Promise<void> {
     const { storage, log, clock } = this.#around;
     const dueAt = clock.now() + delayMs;
     try {
-      await storage.release({ id, token, dueAt, delayMs, ...(error === undefined ? {} : { error }) });
+      await storage.release({ id, token, dueAt, delayMs, ...how });
     } catch (err) {
       // Then the lease runs out by itself and the task is claimed again all the same.
       log.error({ task: id, err }, "a task could not be given back");

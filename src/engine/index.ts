@@ -23,6 +23,7 @@ export type { EngineOptions } from "./engine-options.ts";
 export type { Clock, Logger, Random } from "../runtime.ts";
 export type { WatchStatus, PollContext, Watcher, WatchEvent } from "./watcher.ts";
 export type { CommittedStep, CommitAdditions } from "./step-commit-writer.ts";
+export type { AskCommands, AskOptions, StartOrSendResult } from "./ask.ts";
 export type { SendResult } from "./step-handler.ts";
 export type {
   ActionScope,
@@ -106,7 +107,7 @@ export type {
   WorkflowActor,
   WorkflowOptions,
 } from "./workflow.ts";
-export type { OwnLimit } from "./own-limit.ts";
+export type { OwnLimit, Rate, RatedLimit } from "./own-limit.ts";
 export type {
   AnyTable,
   Column,

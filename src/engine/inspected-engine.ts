@@ -1,5 +1,6 @@
 /** The view of a running engine for the inspector: charts, and reads of the storage. */
 import type { EngineStorage } from "../../storage/storage.ts";
+import type { ScheduleCommands } from "./schedules/schedule-commands.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
 /** The reads of a storage for a viewer, which never write or take a lease. */
@@ -16,6 +17,8 @@ export interface InspectedEngine {
   isProduction(): boolean;
   /** Acts of viewers; absent when viewers only look. */
   readonly acting?: ViewerActs;
+  /** What is started by time; absent where no engine runs. */
+  readonly schedules?: Pick<ScheduleCommands, "list">;
   /** Calls back after each commit of this process; absent where none is made here. Returns the way to stop. */
   readonly onCommit?: (listener: () => void) => () => void;
 }
@@ -59,7 +62,7 @@ export class ActRefused extends Error {
   override readonly name = "ActRefused";
 }
 
-/** Acts of viewers. Every act is recorded, with its author and reason. */
+/** Acts of viewers on what has the name: an instance by its id, a webhook, a schedule. Every act is recorded, with its author and reason. */
 export interface ViewerActs {
   offers(instance: string): Promise<readonly OfferedAct[]>;
   /** Returns a sentence about the result. @throws ActRefused */

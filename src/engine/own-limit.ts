@@ -1,14 +1,64 @@
 /** Limits that a host sets on an effect or a promise: by one key, or by two keys, the second within the first. */
 import type { Limit } from "../../storage/storage.ts";
 
+/** A rate: in no span of `perMs` milliseconds begin more than `count` (at most 1,000). */
+export interface Rate {
+  readonly count: number;
+  readonly perMs: number;
+}
+
+/** A limit on what runs at once, and with `rate` on what begins within a span of time. */
+export interface RatedLimit extends Limit {
+  /** Each run counts as it begins: one that is tried again, and one whose process ended, too. */
+  readonly rate?: Rate;
+}
+
 /**
  * Limits the effects and promises of a key to `atMost` running at a time, over all processes; the others wait in the
  * order of asking. A second limit lies within the first, as
- * `[{ key: account, atMost: 8 }, { key: webhook, atMost: 4 }]`. A function is asked at each step, and must be pure.
+ * `[{ key: account, atMost: 8 }, { key: webhook, atMost: 4 }]`. With `rate: { count: 10, perMs: 1_000 }` no more than
+ * ten of a key begin within any second. A function is asked at each step and each run, and must be pure.
  */
-export type OwnLimit<Params> = Limit | readonly Limit[] | ((params: Params) => Limit | readonly Limit[]);
+export type OwnLimit<Params> =
+  RatedLimit | readonly RatedLimit[] | ((params: Params) => RatedLimit | readonly RatedLimit[]);
 
+/** The rate of a key. */
+export interface KeyRate extends Rate {
+  readonly key: string;
+}
+
+/** What a start under a rate remembers, and so the most of them. */
+const MAX_COUNT = 1_000;
+
+/** @throws TypeError when a rate is wrong. */
 export function limitsFor<Params>(limit: OwnLimit<Params> | undefined, params: Params): readonly Limit[] {
+  const given = givenLimits(limit, params);
+  ratesOf(given);
+  return given.map(({ key, atMost }) => ({ key, atMost }));
+}
+
+/** The rates under which a run begins. @throws TypeError when one is wrong. */
+export function ratesFor<Params>(limit: OwnLimit<Params> | undefined, params: Params): readonly KeyRate[] {
+  return ratesOf(givenLimits(limit, params));
+}
+
+function givenLimits<Params>(limit: OwnLimit<Params> | undefined, params: Params): readonly RatedLimit[] {
   const given = typeof limit === "function" ? limit(params) : (limit ?? []);
   return "key" in given ? [given] : given;
+}
+
+function ratesOf(limits: readonly RatedLimit[]): KeyRate[] {
+  return limits.flatMap(({ key, rate }) => {
+    if (rate === undefined) return [];
+    const { count, perMs } = rate;
+    if (!Number.isSafeInteger(count) || count < 1 || count > MAX_COUNT) {
+      throw new TypeError(
+        `limit ${key}: rate.count is ${count}, which is no whole number from 1 to ${MAX_COUNT}`,
+      );
+    }
+    if (!Number.isSafeInteger(perMs) || perMs < 1) {
+      throw new TypeError(`limit ${key}: rate.perMs is ${perMs}, which is no whole number from 1`);
+    }
+    return [{ key, count, perMs }];
+  });
 }

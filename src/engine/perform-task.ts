@@ -9,6 +9,7 @@ import { givenEvent } from "./given-events.ts";
 import type { TaskLease } from "./task-lease.ts";
 import { invocationFromText } from "./invocation-task.ts";
 import { delayedFromText, messageTask } from "./messages.ts";
+import { ratesFor } from "./own-limit.ts";
 import { UnknownWorkflow, type WorkflowRegistry } from "./workflow-registry.ts";
 import { runBody, runPromise } from "./run-actor.ts";
 import { withinTask } from "./running-task.ts";
@@ -57,8 +58,10 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLea
   if (handler === undefined) return runOwnBody(around, task, run);
   const handle = (typeof handler === "function" ? handler : handler.run) as unknown as Handle<W>;
   const params = fromJson(JSON.parse(task.payload));
+  const rates = ratesFor(typeof handler === "object" ? handler.limit : undefined, params as never);
   let refused: Refusal | null = null;
   for (let look = 0; look < MAX_LOOKS; look++) {
+    await around.rates.take(rates);
     const { event, starts = [], writes = [], expectedVersion } = checkedOutcome<W>(await handle(params, run));
     const expected = expectedVersion === undefined ? {} : { expectedVersion };
     refused = await endTask(around, task, { event, starts, writes, ...expected });
@@ -106,6 +109,7 @@ async function runInvocation<W>(around: TaskRun<W>, task: ClaimedTask, hold: Tas
   const { id, src } = invocation;
   const actor = workflows.get(task.workflow)?.actors.get(src);
   if (actor?.kind !== "promise") throw new Error(`${task.workflow} has no promise actor "${src}"`);
+  await around.rates.take(ratesFor(actor.limit, invocation.input as never));
   const end = await Promise.race([
     runPromise(actor.create, invocation, runOf(task, hold)),
     // A promise that ignores its signal would keep its place for an end that no chart waits for.

@@ -50,6 +50,8 @@ export type StepCommitAdditions<W> = CommitAdditions<W> & {
   readonly meant?: MessageTarget;
   /** True for a message: others may wait behind it. */
   readonly isMessage?: true;
+  /** Told the step of the event before its commit, and again where another came first. */
+  readonly onTried?: (step: HistoryRecord) => void;
 };
 
 /** A commit that is durable, as listeners get it. */

@@ -38,6 +38,32 @@ export interface HostAdditions<W> {
 /**
  * A commit within a transaction of the host was refused: `result` says what for. Not caught, the error takes the host's
  * own rows back with the rest of the transaction; caught, it has left no trace, and the transaction goes on.
+ *
+ * @example
+ * ```ts
+ * import Database from "better-sqlite3";
+ * import { CommitRefused, createEngine, workflow } from "paystate/engine";
+ * import { sqliteStorage } from "paystate/storage/sqlite";
+ * import { createMachine } from "xstate";
+ *
+ * const lights = workflow(createMachine({ id: "light", initial: "off", states: { off: {} } }))({ version: 1 });
+ * const storage = await sqliteStorage("rooms.db");
+ * const engine = createEngine({ storage, workflows: [lights] });
+ * await engine.commit({}); // on SQLite once, before the first transaction
+ *
+ * const db = new Database("rooms.db");
+ * const furnish = db.transaction((id: string) => {
+ *   engine.start(lights, { id, input: undefined }, { within: db });
+ * });
+ * furnish.immediate("kitchen");
+ * try {
+ *   furnish.immediate("kitchen");
+ * } catch (error) {
+ *   if (error instanceof CommitRefused) console.log(error.result); // { ok: false, conflict: 'exists', index: 0 }
+ * }
+ * db.close();
+ * await storage.close();
+ * ```
  */
 export class CommitRefused extends Error {
   override readonly name = "CommitRefused";

@@ -34,7 +34,7 @@ export interface InspectedEngineOptions extends InspectorAccessOptions {
    */
   readonly workflows?: readonly AnyWorkflow[];
   /**
-   * Whether who may look may also act: send an event, have a task tried again or dropped, stop an instance. Each act is
+   * Whether who may look may also act: send an event, have a task tried again or dropped, stop an instance, pause, resume or trigger a schedule. Each act is
    * confirmed by hand and is a line of the engine's log, with who acted and why. Default false.
    */
   readonly acts?: boolean;

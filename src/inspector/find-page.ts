@@ -1,10 +1,12 @@
 /** Routes paths to pages, and searches to instances: a page is a function from stored data to HTML. */
+import { scheduleName } from "../engine/schedules/schedule-acts.ts";
 import type { Clock } from "../runtime.ts";
 import type { ChartRegistry } from "./chart-registry.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { troublesOf } from "./payments/find-troubles.ts";
 import { readLadders, readWebhooks } from "./payments/read-webhooks.ts";
 import { searchPage, listPage } from "./pages/list-page.ts";
+import { schedulesPage } from "./pages/schedules-page.ts";
 import { timersPage } from "./pages/timers-page.ts";
 import { webhookPage, webhooksPage } from "./pages/webhooks-page.ts";
 import { InstancePageHandler, type InspectedParts } from "./find-instance-page.ts";
@@ -65,6 +67,8 @@ export class PageHandler {
       case "/webhooks":
       case "/webhook":
         return this.#webhooks(links, query.get("id"));
+      case "/schedules":
+        return this.#schedules(links);
       case "/health":
         return this.#health(links);
       default:
@@ -83,6 +87,19 @@ export class PageHandler {
   async #health(links: Links): Promise<FoundPage> {
     const service = (await this.#inspected.health?.()) ?? null;
     return present(healthPage(links, { ...(await this.#reads.queue()), service }, this.#redact));
+  }
+
+  async #schedules(links: Links): Promise<FoundPage> {
+    const { schedules, acting } = this.#inspected;
+    if (schedules === undefined) return absent(links, "Schedules are shown where their engine runs.");
+    const all = await schedules.list();
+    const listed = await Promise.all(
+      all.slice(0, MAX_SCHEDULES).map(async (schedule) => ({
+        schedule,
+        acts: (await acting?.offers(scheduleName(schedule.id))) ?? [],
+      })),
+    );
+    return present(schedulesPage(links, listed, all.length === listed.length));
   }
 
   async #webhooks(links: Links, id: string | null): Promise<FoundPage> {
@@ -118,6 +135,7 @@ function listQuery(params: URLSearchParams): ListQuery {
   };
 }
 
+const MAX_SCHEDULES = 100;
 const MAX_HITS = 50;
 const MAX_ACCOUNTS = 1_000;
 

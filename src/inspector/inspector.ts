@@ -138,8 +138,12 @@ export class Inspector {
 
   #text(links: Links, parts: PageParts): string {
     const { clock, inspected } = this.#parts;
-    const hasWebhooks = inspected.payments !== undefined;
-    return page(links, parts, { tag: tagOf(parts.main.text), now: clock.now(), hasWebhooks });
+    return page(links, parts, {
+      tag: tagOf(parts.main.text),
+      now: clock.now(),
+      hasWebhooks: inspected.payments !== undefined,
+      hasSchedules: inspected.schedules !== undefined,
+    });
   }
 
   /**

@@ -115,6 +115,26 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
     expect(told).toEqual([]);
   });
 
+  test("F1: the COMMIT itself wakes a process that looks for work once a minute", async () => {
+    const own = await database.open();
+    opened.push(own);
+    const rare = createEngine<HostTables>({
+      storage: own,
+      workflows: [runs],
+      tables: { notes },
+      pollMs: 60_000,
+      logger: silentLogger,
+    });
+    await rare.commit({});
+    rare.run();
+    await rare.settled();
+    await connection.ask("begin");
+    await done(() => rare.start(runs, { id: "o-1", input: { shop: "mitte" } }, within));
+    await connection.ask("commit");
+    await expect.poll(() => packed, { timeout: 10_000 }).toEqual(["o-1"]);
+    await rare.stop();
+  });
+
   test("F1: an open transaction keeps the engine from nothing", async () => {
     engine.run();
     await engine.start(runs, { id: "old", input: { shop: "mitte" } });
@@ -215,14 +235,17 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
     await expect(started).rejects.toThrow(/on another (database|file) than the storage/);
     await other.ask("select 1");
     await other.ask("commit");
-    if (isOnServer(connection.host)) {
-      const file = new Sqlite(":memory:");
-      const begin = file.transaction(() =>
-        engine.start(runs, { id: "o-1", input: { shop: "m" } }, { within: file }),
-      );
-      expect(() => begin.immediate()).toThrow(/a database of SQLite was given to another storage/);
-    }
     expect(await engine.read("o-1")).toBeNull();
+  });
+
+  test("F2: a database of SQLite is none of PostgreSQL", () => {
+    if (!isOnServer(connection.host)) return;
+    const file = new Sqlite(":memory:");
+    const begin = file.transaction(() =>
+      engine.start(runs, { id: "o-1", input: { shop: "m" } }, { within: file }),
+    );
+    expect(() => begin.immediate()).toThrow(/a database of SQLite was given to another storage/);
+    file.close();
   });
 
   test("F2: a write that changes a row is refused: others would have to wait for it", async () => {

@@ -2,6 +2,8 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createInspector } from "../../src/index.ts";
+import { createEngine } from "../../src/engine/index.ts";
+import { runs } from "../engine/schedule-world.ts";
 import {
   barriers,
   BROWSER_TEST_MS,
@@ -102,6 +104,39 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
         await server.close();
       }
     },
+    BROWSER_TEST_MS,
+  );
+
+  test(
+    "a schedule is paused by hand, and its page shows it to who watches",
+    () =>
+      withParcels(async ({ storage, clock }) => {
+        const engine = createEngine({ storage, workflows: [runs], clock });
+        const server = await listen(createInspector({ engine, clock, acts: true }));
+        try {
+          const rule = { cron: "30 2 * * *", timezone: "Europe/Berlin", workflow: runs, version: 1 };
+          await engine.schedule("nightly", rule);
+          const { page, complaints } = await openPage(browser, server.at);
+          await page.goto(server.at);
+          await page.getByRole("link", { name: "Schedules" }).click();
+          await page.getByText("2026-01-01 01:30:00 UTC").waitFor();
+          expect(await barriers(page)).toEqual([]);
+          await page.getByRole("link", { name: "Pause …" }).click();
+          await page.getByText("starts nothing by time until").waitFor();
+          await page.getByLabel("Your name").fill("ada");
+          await page.getByLabel("Why").fill("a test");
+          await page.getByRole("button", { name: "Pause" }).click();
+          await page.getByRole("link", { name: "Back to" }).click();
+          await page.getByText("paused", { exact: true }).waitFor();
+          await page.getByText("live", { exact: true }).waitFor();
+          await engine.schedules.resume("nightly");
+          await page.getByText("2026-01-01 01:30:00 UTC").waitFor();
+          expect(complaints).toEqual([]);
+          await page.close();
+        } finally {
+          await server.close();
+        }
+      }),
     BROWSER_TEST_MS,
   );
 

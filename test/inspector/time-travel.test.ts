@@ -126,7 +126,7 @@ test("U7: steps of a version that is registered no more are told as that, whiche
     return (query: string): Promise<string> => read(fetch(new Request(`${AT}/${query}`)));
   };
   const later = asks([second]);
-  const plain = "Steps 1 to 3 were made by loan@1, which is not registered in this process";
+  const plain = "Steps 1 to 3 were made by the chart of loan@1, which is not registered in this process";
   for (const page of [await later("instance?id=l"), await later("instance?id=l&step=2")]) {
     expect(page).toContain(plain);
     expect(page).not.toContain("⚠");
@@ -140,7 +140,7 @@ test("U7: steps of a version that is registered no more are told as that, whiche
   // What the migration brought about is recorded whole.
   expect(await earlier("instance?id=l&step=4")).toContain('"cents": 4200');
   expect(await earlier("instance?id=l&step=5")).toContain(
-    "Step 5 was made by loan@2, which is not registered",
+    "Step 5 was made by the chart of loan@2, which is not registered",
   );
   expect(await earlier("instance?id=l")).not.toContain("⚠");
 });

@@ -27,7 +27,9 @@ export class EngineStopped extends Error {
   override readonly name = "EngineStopped";
 }
 
-type StoredRun = Pick<InstanceRecord, "id" | "workflow" | "status" | "snapshot">;
+/** An instance after a step. The version is known of what was read. */
+export type StoredRun = Pick<InstanceRecord, "id" | "workflow" | "status" | "snapshot" | "stamp"> &
+  Partial<Pick<InstanceRecord, "version">>;
 
 /** What a call waits for. */
 interface Wanted {

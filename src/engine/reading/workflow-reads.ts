@@ -92,18 +92,20 @@ export function workflowReads(
     ...[id, until, { signal } = {}]: [id: string, until: WaitTarget, options?: { signal?: AbortSignal }]
   ): Promise<SnapshotOf> => {
     if (until !== "final") checkState("waitFor", workflow, until.state);
-    const isMeant = (instance: Instance): boolean => {
-      if (willArrive(workflow, instance)) return false;
-      checkMeant(workflow, instance);
-      return true;
-    };
-    return waiting.waitFor({ id, until, signal, isMeant });
+    return waiting.waitFor({ id, until, signal, isMeant: (instance) => isOfVersion(workflow, instance) });
   };
   // What is stored of an instance has the types of its chart.
   return { ...reads, ...({ read, list, waitFor } as Pick<WorkflowReads, "read" | "list" | "waitFor">) };
 }
 
 type Instance = Pick<InstanceRecord, "id" | "workflow" | "status">;
+
+/** False for an instance that is still to be migrated to this version. @throws UnknownWorkflow for one that never will be. */
+export function isOfVersion(workflow: AnyWorkflow, instance: Instance): boolean {
+  if (willArrive(workflow, instance)) return false;
+  checkMeant(workflow, instance);
+  return true;
+}
 
 function isWorkflow(first: AnyWorkflow | InstanceQuery): first is AnyWorkflow {
   return "chartText" in first;
@@ -124,7 +126,7 @@ function checkMeant(workflow: AnyWorkflow, instance: Pick<InstanceRecord, "id" |
   );
 }
 
-function checkState(read: string, { key, machine }: AnyWorkflow, state: string | undefined): void {
+export function checkState(read: string, { key, machine }: AnyWorkflow, state: string | undefined): void {
   if (state === undefined) return;
   const states = statesOf(machine.root);
   if (states.includes(state)) return;

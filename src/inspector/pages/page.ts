@@ -55,18 +55,21 @@ interface PageMoment {
   readonly now: number;
   /** Whether there are webhooks to be shown: an engine without payments has none. */
   readonly hasWebhooks: boolean;
+  /** Whether there are schedules to be shown: a payment service has none. */
+  readonly hasSchedules: boolean;
 }
 
 /** A whole document. Nothing in it comes from elsewhere, and nothing in it is script. */
 export function page(
   links: Links,
   { title, main, standsStill }: PageParts,
-  { tag, now, hasWebhooks }: PageMoment,
+  { tag, now, hasWebhooks, hasSchedules }: PageMoment,
 ): string {
   const attributes = standsStill === true ? html`data-tag="${tag}"` : html`data-tag="${tag}" data-live=""`;
   const pages: readonly (readonly [name: string, address: string])[] = [
     ["Instances", links.list()],
     ["Timers", links.file("timers")],
+    ...(hasSchedules ? [["Schedules", links.file("schedules")] as const] : []),
     ...(hasWebhooks ? [["Webhooks", links.file("webhooks")] as const] : []),
     ["Charts", links.charts()],
     ["Health", links.health()],

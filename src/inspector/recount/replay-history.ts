@@ -61,8 +61,8 @@ export function madeBy({ eras }: Pick<ReplayedHistory, "eras">, step: number): s
 export function gapWords({ first, last, problem }: ReplayGap, fold: ReplayedHistory): string {
   if (problem !== null) return problem;
   const steps = first === last ? `Step ${first} was` : `Steps ${first} to ${last} were`;
-  const chart = madeBy(fold, first) ?? "a chart";
-  return `${steps} made by ${chart}, which is not registered in this process: the contexts are not computed again. What is recorded is shown.`;
+  const version = madeBy(fold, first) ?? "another version";
+  return `${steps} made by the chart of ${version}, which is not registered in this process: the contexts are not computed again. What is recorded is shown.`;
 }
 
 /** Why a step is not computed; null where that is not known. */

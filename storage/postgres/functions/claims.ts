@@ -252,7 +252,8 @@ begin
   update tasks set ${dueOf("request")}, holder = null, failures = failures + (case when failed then 1 else 0 end),
       "lastError" = coalesce(request->>'error', "lastError"), "crashedAt" = case when failed then null else "crashedAt" end,
       "failingSince" = coalesce("failingSince", case when failed then "dueAt" end),
-      admission = case when "firstKey" is null or kind = 'message' then admission else 'paused' end
+      admission = case when "firstKey" is null or kind = 'message' or request ? 'keepsRoom' and "crashedAt" is null
+        then admission else 'paused' end
     where id = request->>'id' and token = (request->>'token')::bigint and token > 0 and "deadAt" is null;
   if not found then return false; end if;
   ${noted("released")}

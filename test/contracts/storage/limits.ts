@@ -109,6 +109,23 @@ const rooms: readonly StorageContractCase[] = [
       assert.equal((await claimOne(storage, 60)).id, "a0");
     },
   ),
+  promise(
+    "F5: a task that is given back with its room waits with it, so none passes it; a suspect waits in its line",
+    async ({ storage, other }) => {
+      await arm(storage, ...backlog("a", 1, 2));
+      await claimOne(storage, 0);
+      assert.equal(await storage.release({ id: "a0", token: 1, dueAt: 50, keepsRoom: true }), true);
+      assert.deepEqual(await claim(other, 49), []);
+      assert.equal(await storage.nextDue([WORKFLOW], ["limited"]), 50);
+      assert.equal((await claimOne(other, 50, { holder: "dead" })).failures, 0);
+      assert.equal((await claimOne(storage, 50 + LEASE)).id, "a1");
+      await end(storage, { id: "a1", token: 1 });
+      const { token } = await claimOne(storage, 50 + LEASE);
+      await arm(storage, limitedTo("b", "a", 1));
+      await storage.release({ id: "a0", token, dueAt: 60 + LEASE, keepsRoom: true });
+      assert.equal((await claimOne(storage, 60 + LEASE)).id, "b", "the suspect has no room");
+    },
+  ),
   promise("the limit of a key counts the tasks of all workflows", async ({ storage }) => {
     const both = { workflows: [WORKFLOW, "sample@2"] };
     await arm(storage, limitedTo("first", "a", 2, { workflow: "sample@2" }), ...backlog("a", 2, 3));

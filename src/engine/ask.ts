@@ -1,0 +1,145 @@
+/** Sends an event and waits for the state that follows; starts an instance, or sends to the one that is there. */
+import type { AnyStateMachine, EventFromLogic, EventObject, InputFrom } from "xstate";
+import type { HistoryRecord } from "../../storage/storage.ts";
+import type { ChartSnapshot } from "./chart.ts";
+import { throwRefusal } from "./end-task.ts";
+import { givenEvent } from "./given-events.ts";
+import { stateMatches } from "./reading/state-matches.ts";
+import type { SnapshotOf } from "./reading/views.ts";
+import {
+  StateNotReached,
+  type InstanceWaitList,
+  type StoredRun,
+  type WaitTarget,
+} from "./reading/waiting.ts";
+import { checkState, isOfVersion } from "./reading/workflow-reads.ts";
+import type { SendResult, StepHandler } from "./step-handler.ts";
+import type { AnyWorkflow, Workflow } from "./workflow.ts";
+
+/** What an ask waits for; see `AskCommands.ask`. */
+export interface AskOptions<M> {
+  /** The state to wait for, or `"final"`. Default: the state that the event leads to at once. */
+  readonly until?: WaitTarget<M>;
+  /** Ends the wait, and takes nothing back: the event may have been taken. */
+  readonly signal?: AbortSignal;
+}
+
+/** The answer of `startOrSend`: `started` without the event, or what became of the event. */
+export type StartOrSendResult = { readonly kind: "started" } | SendResult;
+
+/** An event and what comes of it, in one call. */
+export interface AskCommands<W> {
+  /**
+   * Sends an event and resolves with the instance as it stands behind it: after the step that the event makes, or with
+   * `until`, in the first state from that step on that is the awaited one, whoever makes the step to it. States before the
+   * event are not meant. Where the chart takes no such event now, or the instance had ended, nothing is sent: then its
+   * present state counts, too.
+   *
+   * Rejects with `StateNotReached` when the instance ends in another state, with a TypeError when there is no instance of
+   * this id, or no such state in the chart, with the signal's reason, and as `send` and `waitFor` do.
+   *
+   * ```ts
+   * const { context } = await engine.ask(orders, "order-1", { type: "PAY" }, { until: { state: "paid" } });
+   * ```
+   */
+  ask<M extends AnyStateMachine>(
+    workflow: Workflow<M, W>,
+    id: string,
+    event: EventFromLogic<M>,
+    options?: AskOptions<M>,
+  ): Promise<SnapshotOf<M>>;
+  /**
+   * Starts an instance where there is none of this id, and else sends the event to the one that is there: of callers at
+   * once, in whatever processes, one starts it and the others send. Who starts it does not send.
+   *
+   * ```ts
+   * const { kind } = await engine.startOrSend(carts, { id: "ada", input: { items: ["tea"] } }, { type: "ADD", item: "tea" });
+   * ```
+   */
+  startOrSend<M extends AnyStateMachine>(
+    workflow: Workflow<M, W>,
+    start: { readonly id: string; readonly input: InputFrom<M> },
+    event: EventFromLogic<M>,
+  ): Promise<StartOrSendResult>;
+}
+
+interface AskParts<W> {
+  readonly steps: Pick<StepHandler<W>, "send" | "commit">;
+  readonly waiting: Pick<InstanceWaitList, "waitFor">;
+}
+
+export function askCommands<W>({ steps, waiting }: AskParts<W>): AskCommands<W> {
+  const ask = async (
+    workflow: AnyWorkflow,
+    ...[id, event, { until, signal } = {}]: [id: string, event: EventObject, options?: AskOptions<unknown>]
+  ): Promise<ChartSnapshot> => {
+    if (until !== undefined && until !== "final") checkState("ask", workflow, until.state);
+    signal?.throwIfAborted();
+    const own = new OwnStep();
+    const over = new AbortController();
+    const ending = AbortSignal.any(signal === undefined ? [over.signal] : [signal, over.signal]);
+    const isMeant = (run: StoredRun): boolean => own.isBehind(run) && isOfVersion(workflow, run);
+    // Begun before the event is sent, so that no state behind it is missed.
+    const following = until === undefined ? null : waiting.waitFor({ id, until, signal: ending, isMeant });
+    following?.catch(() => {});
+    try {
+      const onTried = (step: HistoryRecord): void => own.tried(step);
+      const sent = await steps.send(id, givenEvent(event), { workflow, onTried });
+      switch (sent.kind) {
+        case "stepped":
+          return following === null ? sent.snapshot : await following;
+        case "unchanged":
+          if (until === undefined) return sent.snapshot;
+          return await waiting.waitFor({ id, until, signal, isMeant: (run) => isOfVersion(workflow, run) });
+        case "ended":
+          return endedAs(id, sent.snapshot, until);
+        case "absent":
+          throw new TypeError(`ask: there is no instance ${id}: start it first, or call startOrSend`);
+        case "refused":
+          throwRefusal(sent.result);
+          throw new Error(`the event ${event.type} was refused`);
+      }
+    } finally {
+      over.abort();
+    }
+  };
+  const startOrSend = async (
+    workflow: Workflow<AnyStateMachine, W>,
+    { id, input }: { readonly id: string; readonly input: unknown },
+    event: EventObject,
+  ): Promise<StartOrSendResult> => {
+    for (;;) {
+      const sent = await steps.send(id, givenEvent(event), { workflow });
+      if (sent.kind !== "absent") return sent;
+      const result = await steps.commit({ starts: [{ workflow, id, input }] });
+      if (result.ok) return { kind: "started" };
+      // Another caller has started it meanwhile.
+      if (result.conflict !== "exists") return { kind: "refused", result };
+    }
+  };
+  // What is stored of an instance has the types of its chart.
+  return { ask, startOrSend } as unknown as AskCommands<W>;
+}
+
+function endedAs(id: string, snapshot: ChartSnapshot, until: WaitTarget | undefined): ChartSnapshot {
+  if (until === undefined || until === "final" || stateMatches(snapshot.value, until.state)) return snapshot;
+  throw new StateNotReached(id, until.state, snapshot);
+}
+
+/** The step that an event makes, and what comes behind it. */
+class OwnStep {
+  #tried: Pick<HistoryRecord, "stamp" | "version"> | null = null;
+  #isMade = false;
+
+  /** Before its commit, and again where another step came first. */
+  tried(step: Pick<HistoryRecord, "stamp" | "version">): void {
+    this.#tried = step;
+  }
+
+  /** Whether a state is that of the step or a later one. A state that was read may be older than what was told meanwhile. */
+  isBehind({ stamp, version }: Pick<StoredRun, "stamp" | "version">): boolean {
+    if (this.#tried === null) return false;
+    if (stamp === this.#tried.stamp) this.#isMade = true;
+    return this.#isMade && (version === undefined || version >= this.#tried.version);
+  }
+}

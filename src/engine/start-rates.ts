@@ -1,0 +1,185 @@
+/**
+ * Starts under a rate. A run commits its start to the row of its key before its handler is called, so the rate holds over
+ * all processes, and a run whose process ended between the two has counted.
+ */
+import { commitOne } from "../../storage/decided.ts";
+import type { AnyWrite, EngineStorage } from "../../storage/storage.ts";
+import { column, engineOwnTable, type Row } from "../../storage/table.ts";
+import { withTables } from "../../storage/with-tables.ts";
+import { elapsed, type Clock } from "../runtime.ts";
+import type { KeyRate } from "./own-limit.ts";
+
+const STARTS = "paystateStarts";
+
+/** A row for each key that has a rate. The table is made with the first start. */
+export const storedStarts = engineOwnTable(STARTS, {
+  columns: {
+    id: "text",
+    // Counts the commits of the row: a start is refused where another came first.
+    version: "integer",
+    // When the last runs began at the latest, in order, in milliseconds since the Unix epoch.
+    starts: column<readonly number[]>("json"),
+  },
+});
+
+type StartsRow = Row<typeof storedStarts>;
+
+/** The rate of a key is full: the task waits so long for the next place, and has not failed. */
+export class NoPlaceYet extends Error {
+  override readonly name = "NoPlaceYet";
+  readonly waitMs: number;
+
+  constructor(waitMs: number) {
+    super(`the rate is full for ${waitMs} ms`);
+    this.waitMs = waitMs;
+  }
+}
+
+interface StartRatesParts {
+  readonly storage: EngineStorage;
+  readonly clock: Clock;
+}
+
+/** A run that waits for the commit of its start. */
+interface Starting {
+  readonly begin: () => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** Starts that a commit holds. */
+interface Placed {
+  readonly at: number;
+  readonly count: number;
+}
+
+/** A run never begins so much later than it asked; what is later still was stored before the clock was set back. */
+const MAX_AHEAD_MS = 1_000;
+
+export class StartRates {
+  readonly #storage: EngineStorage;
+  readonly #clock: Clock;
+  /** Runs by their rates: those that ask while a commit is under way share the next. */
+  readonly #asking = new Map<string, Starting[]>();
+  /** How long after it asked a run begins at the latest, as commits take at present. */
+  #aheadMs = 0;
+
+  constructor({ storage, clock }: StartRatesParts) {
+    this.#storage = withTables(storage, [storedStarts]);
+    this.#clock = clock;
+  }
+
+  /** Resolves when the start of a run is durable, at once where there is no rate. Rejects with `NoPlaceYet` where one is full. */
+  take(rates: readonly KeyRate[]): Promise<void> {
+    if (rates.length === 0) return Promise.resolve();
+    const name = JSON.stringify(rates);
+    return new Promise((begin, fail) => {
+      const asking = this.#asking.get(name);
+      if (asking !== undefined) return void asking.push({ begin, fail });
+      const first = [{ begin, fail }];
+      this.#asking.set(name, first);
+      void this.#work(name, rates, first);
+    });
+  }
+
+  async #work(name: string, rates: readonly KeyRate[], asking: Starting[]): Promise<void> {
+    while (asking.length > 0) {
+      const together = asking.splice(0);
+      try {
+        await this.#startTogether(rates, together);
+      } catch (error) {
+        for (const { fail } of together) fail(error);
+      }
+    }
+    this.#asking.delete(name);
+  }
+
+  async #startTogether(rates: readonly KeyRate[], together: readonly Starting[]): Promise<void> {
+    let placed: Placed = { at: 0, count: 0 };
+    for (;;) {
+      const asked = elapsed(this.#clock);
+      const now = await this.#now();
+      const ledgers = await Promise.all(rates.map((rate) => this.#ledger(rate, now, placed)));
+      const count = Math.min(together.length, ...ledgers.map((ledger) => ledger.room));
+      const next = { at: now + this.#aheadMs, count };
+      const isToStore = count > 0 || ledgers.some(({ wasSetBack }) => wasSetBack);
+      if (isToStore && !(await this.#isStored(ledgers, next))) continue;
+      const tookMs = elapsed(this.#clock) - asked;
+      const isLate = count > 0 && tookMs > this.#aheadMs;
+      this.#aheadMs = Math.min(MAX_AHEAD_MS, Math.ceil(Math.max(2 * tookMs, 0.9 * this.#aheadMs)));
+      // It has begun later than its row says, and the row is put right first.
+      placed = next;
+      if (isLate && tookMs < MAX_AHEAD_MS) continue;
+      for (const [index, { begin, fail }] of together.entries()) {
+        if (index < count) begin();
+        else fail(new NoPlaceYet(Math.max(...ledgers.map((ledger) => ledger.waitMs(count, index - count)))));
+      }
+      return;
+    }
+  }
+
+  /** The time by which starts are counted: the database's where it has a clock of its own. */
+  async #now(): Promise<number> {
+    const now = this.#clock.now();
+    return (await this.#storage.time?.(now)) ?? now;
+  }
+
+  async #ledger(rate: KeyRate, now: number, placed: Placed): Promise<StartLedger> {
+    const row = await this.#storage.get<StartsRow>(storedStarts, rate.key);
+    return new StartLedger({ rate, row, now, placed });
+  }
+
+  async #isStored(ledgers: readonly StartLedger[], next: Placed): Promise<boolean> {
+    return (await commitOne(this.#storage, { writes: ledgers.map((ledger) => ledger.write(next)) })).ok;
+  }
+}
+
+interface LedgerParts {
+  readonly rate: KeyRate;
+  readonly row: StartsRow | null;
+  readonly now: number;
+  /** Own starts, which are placed anew. */
+  readonly placed: Placed;
+}
+
+/** The starts of a key as they were read. */
+class StartLedger {
+  readonly #parts: LedgerParts;
+  readonly #starts: readonly number[];
+  /** Whether the clock was set back since: starts that lie ahead have begun now, which is stored, or they would for ever. */
+  readonly wasSetBack: boolean;
+
+  constructor(parts: LedgerParts) {
+    const { row, now, placed } = parts;
+    this.#parts = parts;
+    const stored = row?.starts ?? [];
+    this.wasSetBack = stored.some((at) => at > now + MAX_AHEAD_MS);
+    const known = stored.map((at) => (at > now + MAX_AHEAD_MS ? now : at));
+    const own = known.indexOf(placed.at);
+    this.#starts = own < 0 ? known : known.toSpliced(own, placed.count);
+  }
+
+  /** How many may begin now. */
+  get room(): number {
+    const { rate, now } = this.#parts;
+    return rate.count - this.#starts.filter((at) => at > now - rate.perMs).length;
+  }
+
+  /** How long the run in this place waits, behind those that begin now. */
+  waitMs(begun: number, place: number): number {
+    const { rate, now } = this.#parts;
+    const all = [...this.#starts, ...Array<number>(begun).fill(now)];
+    // Begins when this one is over.
+    const before = all[Math.min(all.length - rate.count + place, all.length - 1)] ?? -Infinity;
+    return Math.max(1, before + rate.perMs - now);
+  }
+
+  /** The row with these starts, and as many before them as any rate of the key has counted. */
+  write({ at, count }: Placed): AnyWrite {
+    const { rate, row } = this.#parts;
+    const kept = Math.max(rate.count, row?.starts.length ?? 0);
+    const starts = [...this.#starts, ...Array<number>(count).fill(at)].toSorted((a, b) => a - b).slice(-kept);
+    return row === null
+      ? { table: STARTS, insert: { id: rate.key, version: 1, starts } }
+      : { table: STARTS, id: rate.key, set: { starts }, expectedVersion: row.version };
+  }
+}

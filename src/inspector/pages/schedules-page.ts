@@ -1,0 +1,50 @@
+/** Lists what is started by time: its rule, its next moment, its last run, and the acts on it. */
+import type { OfferedAct } from "../../engine/inspected-engine.ts";
+import { scheduleName } from "../../engine/schedules/schedule-acts.ts";
+import { momentId, type ScheduleView } from "../../engine/schedules/stored-schedules.ts";
+import { html, type Html } from "../html.ts";
+import { dueMoment, moment, rowKey } from "../show-values.ts";
+import { actsSection } from "./act-pages.ts";
+import type { Links, PageParts } from "./page.ts";
+import { table } from "./table.ts";
+
+/** A schedule with the acts that a viewer may do on it. */
+export interface ListedSchedule {
+  readonly schedule: ScheduleView;
+  readonly acts: readonly OfferedAct[];
+}
+
+export function schedulesPage(links: Links, listed: readonly ListedSchedule[], isAll: boolean): PageParts {
+  const main = html`<h1>Schedules</h1>
+    ${isAll ? null : html`<p>The first ${listed.length}.</p>`}
+    ${
+      listed.length === 0
+        ? html`<p class="empty">Nothing is started by time.</p>`
+        : table({
+            label: "Schedules",
+            headings: ["Schedule", "Rule", "Starts", "Next", "Last", ""],
+            rows: listed.map((each) => scheduleRow(links, each)),
+          })
+    }`;
+  return { title: "Schedules", main };
+}
+
+function scheduleRow(links: Links, { schedule, acts }: ListedSchedule): Html {
+  const { id, cron, timezone, workflow, last } = schedule;
+  return html`<tr data-key="${rowKey("schedule", id)}">
+    <td><code>${id}</code></td>
+    <td><code>${cron}</code> <small>${timezone}</small></td>
+    <td><a href="${links.chart(workflow)}">${workflow}</a></td>
+    <td>${next(schedule)}</td>
+    <td>
+      ${last === null ? "never" : html`<a href="${links.instance(momentId(id, last))}">${moment(last)}</a>`}
+    </td>
+    <td>${acts.length === 0 ? null : actsSection(links, scheduleName(id), acts)}</td>
+  </tr>`;
+}
+
+function next({ next: at, pausedAt, missed }: ScheduleView): Html {
+  if (pausedAt !== null) return html`<span class="pill">paused</span> since ${moment(pausedAt)}`;
+  if (at === null) return html`never again`;
+  return html`${dueMoment(at)} <small>of missed ones ${missed}</small>`;
+}

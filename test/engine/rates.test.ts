@@ -1,0 +1,193 @@
+/** Rates: how many effects and promises of one key begin within a span of time, over all processes. */
+import { fromPromise, setup } from "xstate";
+import { describe, expect, test } from "vitest";
+import { createEngine, workflow, type OwnLimit } from "paystate/engine";
+import { memoryStorage } from "paystate/storage/memory";
+import { storedStarts } from "../../src/engine/start-rates.ts";
+import { silentLogger } from "../../src/runtime.ts";
+import { adapters } from "../kit/adapters.ts";
+import { inWorld } from "../kit/engine-world.ts";
+import { mortalProcess } from "../kit/mortal.ts";
+import { sampled } from "../kit/thorough.ts";
+import { jobChart, type Work } from "./job.ts";
+
+const SECOND = 1_000;
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+const rated = (run: Work, limit: OwnLimit<{ readonly id: string }>) =>
+  workflow(jobChart)({ version: 1, effects: { work: { run, limit } } });
+
+/** The most of these moments within any span of so many milliseconds. */
+const mostWithin = (ms: number, moments: readonly number[]): number =>
+  Math.max(...moments.map((from) => moments.filter((at) => at >= from && at < from + ms).length));
+
+describe.each(sampled(adapters, "rates"))("rates on $name", (adapter) => {
+  test("F5: a rate of ten a second never sends eleven within a second from two engines, in the order of asking", () =>
+    inWorld(adapter, async ({ engine, clock, pass, storage }) => {
+      const begun: { id: string; at: number }[] = [];
+      const limited = rated(
+        async ({ id }) => {
+          begun.push({ id, at: clock.now() });
+          return { event: { type: "DONE", by: id } };
+        },
+        { key: "stripe", atMost: 4, rate: { count: 10, perMs: SECOND } },
+      );
+      const [one, other] = [await engine({ workflows: [limited] }), await engine({ workflows: [limited] })];
+      const from = clock.now();
+      const ids = range(35).map((index) => `j${String(index).padStart(2, "0")}`);
+      for (const id of ids) await one.start(limited, { id, input: { id } });
+      one.run();
+      other.run();
+      await pass(450);
+      expect(begun).toHaveLength(10);
+      await pass(2_550);
+      expect(begun.map(({ at }) => at - from)).toEqual(
+        ids.map((_, index) => SECOND * Math.floor(index / 10)),
+      );
+      for (const second of range(4)) {
+        const within = begun.slice(10 * second, 10 * second + 10).map(({ id }) => id);
+        expect(within.toSorted()).toEqual(ids.slice(10 * second, 10 * second + 10));
+      }
+      const { tasks } = await storage.pending(ids[0] ?? "", 10);
+      expect(tasks).toEqual([]);
+    }));
+
+  test("F5: a run whose process died between the commit of its start and its handler has counted", () =>
+    inWorld(adapter, async ({ engine, open, clock, pass, settled, storage }) => {
+      const begun: number[] = [];
+      const limited = rated(
+        async ({ id }) => {
+          begun.push(clock.now());
+          return { event: { type: "DONE", by: id } };
+        },
+        { key: "stripe", atMost: 8, rate: { count: 2, perMs: 10 * SECOND } },
+      );
+      const armed = await engine({ workflows: [limited] });
+      for (const id of range(6).map(String)) await armed.start(limited, { id, input: { id } });
+      const startsOf = async () => (await storage.get(storedStarts, "stripe"))?.starts.length ?? 0;
+      await storage.install([storedStarts]);
+      for (const death of range(3)) {
+        const dying = mortalProcess();
+        const handle = dying.within(await open());
+        const killing = {
+          ...handle,
+          async commit(items: Parameters<typeof handle.commit>[0]) {
+            const answers = await handle.commit(items);
+            if (!items.some(({ writes = [] }) => writes.some(({ table }) => table === storedStarts.name))) {
+              return answers;
+            }
+            dying.kill();
+            begun.push(clock.now());
+            return new Promise<never>(() => {});
+          },
+        };
+        const victim = createEngine({
+          storage: killing,
+          workflows: [limited],
+          clock: dying.timedBy(clock),
+          logger: silentLogger,
+        });
+        victim.run();
+        await dying.died;
+        expect(await startsOf(), `death ${death}`).toBeGreaterThan(0);
+        clock.advance(20 * SECOND);
+      }
+      armed.run();
+      await settled();
+      await pass(4 * 3_600 * SECOND);
+      for (const id of range(6).map(String)) expect((await storage.load(id))?.status).toBe("done");
+      expect(mostWithin(10 * SECOND, begun)).toBeLessThanOrEqual(2);
+    }));
+
+  test("F5: a run that is tried again is a start, and one that waits for its place has not failed", () =>
+    inWorld(adapter, async ({ engine, clock, pass, storage }) => {
+      const begun: { id: string; at: number; failures: number }[] = [];
+      const limited = rated(
+        async ({ id }, { failures }) => {
+          begun.push({ id, at: clock.now(), failures });
+          if (id === "fails" && failures === 0) throw new Error("no");
+          return { event: { type: "DONE", by: id } };
+        },
+        { key: "stripe", atMost: 1, rate: { count: 1, perMs: 5 * SECOND } },
+      );
+      const one = await engine({ workflows: [limited] });
+      one.run();
+      const from = clock.now();
+      for (const id of ["fails", "next"]) await one.start(limited, { id, input: { id } });
+      await pass(500);
+      const [waits] = (await storage.pending("next", 10)).tasks;
+      expect(waits).toMatchObject({ failures: 0, lastError: null, visibleAt: from + 5 * SECOND });
+      await pass(20 * SECOND);
+      expect(begun).toEqual([
+        { id: "fails", at: from, failures: 0 },
+        { id: "next", at: from + 5 * SECOND, failures: 0 },
+        { id: "fails", at: from + 10 * SECOND, failures: 1 },
+      ]);
+    }));
+
+  test("F5: of two keys the second alone is full, and others of the first go on", () =>
+    inWorld(adapter, async ({ engine, clock, pass }) => {
+      const begun: { id: string; at: number }[] = [];
+      const limited = rated(
+        async ({ id }) => {
+          begun.push({ id, at: clock.now() });
+          return { event: { type: "DONE", by: id } };
+        },
+        ({ id }) => [
+          { key: "account", atMost: 1 },
+          { key: `hook ${id.slice(0, 1)}`, atMost: 1, rate: { count: 1, perMs: SECOND } },
+        ],
+      );
+      const one = await engine({ workflows: [limited] });
+      one.run();
+      const from = clock.now();
+      for (const id of ["a1", "a2", "a3", "b1"]) await one.start(limited, { id, input: { id } });
+      await pass(3 * SECOND);
+      expect(begun.map(({ id, at }) => [id, at - from])).toEqual([
+        ["a1", 0],
+        ["b1", 0],
+        ["a2", SECOND],
+        ["a3", 2 * SECOND],
+      ]);
+    }));
+
+  test("F5: a promise begins under its rate, and one after the clock was set back is not kept waiting by it", () =>
+    inWorld(adapter, async ({ engine, clock, pass }) => {
+      const begun: number[] = [];
+      const chart = setup({
+        actors: {
+          call: fromPromise(async () => {
+            begun.push(clock.now());
+          }),
+        },
+      }).createMachine({
+        id: "calls",
+        initial: "calling",
+        states: { calling: { invoke: { src: "call", onDone: "done" } }, done: { type: "final" } },
+      });
+      const limit = { key: "api", atMost: 5, rate: { count: 1, perMs: SECOND } };
+      const calls = workflow(chart)({ version: 1, actors: { call: { limit } } });
+      const one = await engine({ workflows: [calls] });
+      one.run();
+      const from = clock.now();
+      for (const id of ["1", "2"]) await one.start(calls, { id, input: undefined });
+      await pass(2 * SECOND);
+      expect(begun.map((at) => at - from)).toEqual([0, SECOND]);
+      clock.put(-3_600 * SECOND);
+      const setBack = clock.now();
+      await one.start(calls, { id: "3", input: undefined });
+      await pass(2 * SECOND);
+      expect((begun[2] ?? Infinity) - setBack).toBeLessThanOrEqual(SECOND);
+    }));
+});
+
+test("a rate that is none is refused with its field", async () => {
+  const refusedFor = async (rate: { count: number; perMs: number }): Promise<unknown> => {
+    const jobs = rated(async () => undefined, { key: "stripe", atMost: 1, rate });
+    const engine = createEngine({ storage: memoryStorage(), workflows: [jobs], logger: silentLogger });
+    return engine.start(jobs, { id: "1", input: { id: "1" } }).catch(String);
+  };
+  expect(await refusedFor({ count: 0, perMs: 1 })).toContain("rate.count is 0");
+  expect(await refusedFor({ count: 1_001, perMs: 1 })).toContain("from 1 to 1000");
+  expect(await refusedFor({ count: 1, perMs: 0.5 })).toContain("rate.perMs is 0.5");
+});

@@ -1,0 +1,82 @@
+/** Schedules in the inspector: their rules and moments, and the acts on them where viewers may act. */
+import { expect, test } from "vitest";
+import { createInspector } from "../../src/index.ts";
+import { createEngine } from "../../src/engine/index.ts";
+import { silentLogger } from "../../src/runtime.ts";
+import { runs } from "../engine/schedule-world.ts";
+import { virtualClock } from "../kit/virtual-clock.ts";
+import { memoryStorage } from "../../storage/memory.ts";
+
+const ORIGIN = "http://127.0.0.1:3210";
+const AT = `${ORIGIN}/_inspector`;
+
+const opened = (acts: boolean) => {
+  const [clock, storage] = [virtualClock(), memoryStorage()];
+  const engine = createEngine({ storage, workflows: [runs], clock, logger: silentLogger });
+  const { fetch } = createInspector({ engine, clock, acts });
+  const read = async (path: string): Promise<string> =>
+    (await (await fetch(new Request(AT + path))).text()).replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+  const act = async (id: string, key: string): Promise<readonly [status: number, text: string]> => {
+    const headers = { origin: ORIGIN, "content-type": "application/x-www-form-urlencoded" };
+    const body = new URLSearchParams({ id, do: key, actor: "ada", reason: "a test" }).toString();
+    const answer = await fetch(new Request(`${AT}/act`, { method: "POST", headers, body }));
+    return [answer.status, (await answer.text()).replace(/<[^>]*>/g, " ").replace(/\s+/g, " ")];
+  };
+  return { storage, clock, engine, read, act };
+};
+
+const NIGHTLY = { cron: "30 2 * * *", timezone: "Europe/Berlin", workflow: runs, version: 1 };
+
+test("a schedule is listed with its rule, its zone, its next moment and its last run", async () => {
+  const { engine, clock, read } = opened(false);
+  expect(await read("/schedules")).toContain("Nothing is started by time.");
+  engine.run();
+  await engine.schedule("nightly", NIGHTLY);
+  const page = await read("/schedules");
+  expect(page).toMatch(/nightly 30 2 \* \* \* Europe\/Berlin run@1 2026-01-01 01:30:00 UTC/);
+  expect(page).toContain("of missed ones last");
+  expect(page).toContain("never");
+  expect(page).not.toContain("Pause");
+  clock.set(Date.UTC(2026, 0, 1, 1, 30));
+  await engine.waitFor(runs, "nightly@2026-01-01T01:30:00Z", "final");
+  expect(await read("/schedules")).toMatch(/2026-01-02 01:30:00 UTC .* 2026-01-01 01:30:00 UTC/);
+  await engine.stop();
+});
+
+test("a schedule is paused, resumed and triggered by hand, each after a page that says what will happen", async () => {
+  const { engine, read, act } = opened(true);
+  engine.run();
+  await engine.schedule("nightly", NIGHTLY);
+  const name = "schedule:nightly";
+  expect(await read(`/act?id=${name}&do=pause`)).toContain(
+    "starts nothing by time until somebody resumes it",
+  );
+  expect(await act(name, "pause")).toEqual([200, expect.stringContaining("The schedule is paused.")]);
+  expect(await read("/schedules")).toMatch(/paused since 2026-01-01 00:00:00 UTC .*Resume … Start a run …/);
+  // Somebody else has done it.
+  expect((await act(name, "pause"))[0]).toBe(409);
+  const [, said] = await act(name, "trigger");
+  const [run = ""] = /nightly@\S+Z/.exec(said) ?? [];
+  expect((await engine.waitFor(runs, run, "final")).status).toBe("done");
+  expect(await act(name, "resume")).toEqual([200, expect.stringContaining("The schedule goes on.")]);
+  expect((await engine.schedules.list())[0]).toMatchObject({ pausedAt: null });
+  expect((await act("schedule:none", "pause"))[0]).toBe(409);
+  await engine.stop();
+});
+
+test("an instance whose id is a schedule's name keeps its own acts", async () => {
+  const { engine, act } = opened(true);
+  await engine.schedule("nightly", NIGHTLY);
+  await engine.start(runs, { id: "schedule:nightly", input: { scheduledAt: 0 } });
+  expect((await act("schedule:nightly", "pause"))[0]).toBe(409);
+});
+
+test("without the engine, beside its storage, the page says where schedules are shown", async () => {
+  const { storage } = opened(false);
+  const { fetch } = createInspector({ storage, workflows: [runs] });
+  const answer = await fetch(new Request(`${AT}/schedules`));
+  expect([answer.status, await answer.text()]).toEqual([
+    404,
+    expect.stringContaining("Schedules are shown where their engine runs."),
+  ]);
+});
