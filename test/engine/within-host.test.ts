@@ -268,9 +268,9 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
       writes: [{ table: "notes", insert }],
     } as const;
     await connection.ask("begin");
-    if (isOnServer(connection.host)) await done(() => engine.commit(added, within));
-    else
-      await expect(done(() => engine.commit(added, within))).rejects.toThrow(/temporary table "instances"/);
+    const refused = isOnServer(connection.host) ? "" : 'temporary table "instances"';
+    const reason = done(() => engine.commit(added, within)).then(() => "", String);
+    expect(await reason).toContain(refused);
     await connection.ask("commit");
     expect((await engine.read("o-1")) !== null).toBe(isOnServer(connection.host));
   });
@@ -290,8 +290,9 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
     });
     await shared.commit({});
     const client = await pool.connect();
-    for (const name of ["instances", "tasks", "history"])
+    for (const name of ["instances", "tasks", "history"]) {
       await client.query(`create temp table ${name} (like ${schema}.${name} including all)`);
+    }
     await client.query("begin");
     await shared.start(runs, { id: "o-1", input: { shop: "mitte" } }, { within: client });
     await client.query("commit");
