@@ -20,7 +20,7 @@ import { assertSameServer, assertWritten, prepareSchema } from "./postgres/prepa
 import { databaseDialect } from "./postgres/tables.ts";
 import { TaskQueue } from "./postgres/task-queue.ts";
 import { WakeFeed } from "./postgres/wake-feed.ts";
-import { HostCommitWriter } from "./postgres/within.ts";
+import { HostCommitWriter, type Place, placeOf } from "./postgres/within.ts";
 
 export { type CopiedRows, type Move, type MoveProgress, type MoveResult, moveToPostgres } from "./move.ts";
 export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from "./postgres/driver.ts";
@@ -95,9 +95,10 @@ export async function postgresStorage(
   const channel = `paystate_${schema}`;
   const wakes = new WakeFeed({ database, client: listener, channel, pause });
   try {
-    await onServer(servers, async () => {
+    const place = await onServer(servers, async () => {
       if (options.create === false) await assertWritten(database, schema);
       await prepareSchema(database, schema);
+      return placeOf(database);
     });
     const builds = new IndexBuildLoop(database, schema, connections);
     const storage = storageOn(database, wakes, {
@@ -105,6 +106,7 @@ export async function postgresStorage(
       clock: options.clock ?? "database",
       listens: options.listen !== false,
       schema,
+      place,
       channel,
       async mend(tables) {
         const apart = new Database(servers, schema, limits);
@@ -128,7 +130,7 @@ export async function postgresStorage(
 const OPENING_MS = 10_000;
 
 /** A single server that cannot be reached is refused at once: its name may be wrong. */
-function onServer(servers: ConnectionSource, act: () => Promise<void>): Promise<void> {
+function onServer<A>(servers: ConnectionSource, act: () => Promise<A>): Promise<A> {
   const isAgain = (error: unknown): boolean =>
     isAway(error) && (servers.areSeveral === true || !(error instanceof UnsentError));
   return pRetry(act, {
@@ -166,6 +168,7 @@ interface StorageParts {
   readonly clock: "database" | "caller";
   readonly listens: boolean;
   readonly schema: string;
+  readonly place: Place;
   /** The channel of the hints. */
   readonly channel: string;
   /** Makes again what is gone, with these tables of the caller. */
@@ -176,12 +179,12 @@ interface StorageParts {
 function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): PostgresStorage {
   const clock = parts.clock === "database" ? databaseClock() : callersClock;
   const tasks = new TaskQueue(database, clock);
-  const { builds, schema, listens, channel } = parts;
+  const { builds, schema, place, listens, channel } = parts;
   const acts = databaseDialect(database, (given) => builds?.build(given));
   const tables = new GivenTables(acts);
   database.mendBy(() => parts.mend(tables.all()));
   const commits = new PostgresCommitWriter(database, tables, clock);
-  const withHost = new HostCommitWriter({ database, schema, tables, clock, wakes: listens ? channel : null });
+  const withHost = new HostCommitWriter({ schema, place, tables, clock, wakes: listens ? channel : null });
   return {
     async time(now) {
       const given = clock.now(now);

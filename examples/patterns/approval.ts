@@ -1,6 +1,6 @@
 /** Human approval: money is spent only after a person has said so, who may take days, and is asked once. */
 import { assign, setup } from "xstate";
-import { workflow } from "paystate/engine";
+import { currentRun, workflow } from "paystate/engine";
 import type { Play } from "./pattern.ts";
 
 interface Request {
@@ -20,7 +20,8 @@ const spending = setup({
   },
   actions: {
     ask: (_, { what, approver }: Request) => console.log(`to ${approver}: may we buy ${what}?`),
-    buy: (_, { what }: Request) => console.log(`bought: ${what}`),
+    // May run twice: the key, the same on each run, lets the shop sell it once.
+    buy: (_, { what }: Request) => console.log(`bought: ${what}, key …${currentRun().key.slice(-4)}`),
   },
   guards: {
     // The host tells who has answered, from its own session: never from what the browser has sent.

@@ -1,6 +1,6 @@
 /** Batching: single lines are written together, as soon as there are enough of them, or the first has waited long enough. */
 import { assign, fromPromise, setup } from "xstate";
-import { workflow } from "paystate/engine";
+import { currentRun, workflow } from "paystate/engine";
 import { call, type Play } from "./pattern.ts";
 
 const MOST = 3;
@@ -12,8 +12,9 @@ const ledger = setup({
     events: {} as { readonly type: "ADD"; readonly line: string },
   },
   actors: {
+    // May run twice: the key, the same on each run, lets the lines be written once.
     write: fromPromise<void, readonly string[]>(({ input, signal }) =>
-      call(`writes ${input.join()}`, signal),
+      call(`writes ${input.join()}, key …${currentRun().key.slice(-4)}`, signal),
     ),
   },
   actions: {

@@ -4,40 +4,63 @@ import { currentRun, workflow } from "paystate/engine";
 import { call, type Play } from "./pattern.ts";
 
 /** A call to an airline or a hotel. It may run twice: the key, the same on each run, lets them do it once. */
-const ask = (what: string) =>
-  fromPromise<void, string>(async ({ input, signal }) => {
-    await call(`${what}, key …${currentRun().key.slice(-4)}`, signal);
-    if (what === "book hotel" && input === "full") throw new Error("no room is free");
+const ask = (what: string, signal: AbortSignal) =>
+  call(`${what}, key …${currentRun().key.slice(-4)}`, signal);
+/** Answers the booking, or null for a refusal. Where it throws, nobody knows whether it has booked: it is asked again. */
+const book = (what: string) =>
+  fromPromise<string | null, string>(async ({ input, signal }) => {
+    await ask(`book ${what}`, signal);
+    return what === "hotel" && input === "full" ? null : `${what} 7`;
   });
-const input = ({ context }: { readonly context: { readonly hotel: string } }) => context.hotel;
+const cancel = fromPromise<void, string>(({ input, signal }) => ask(`cancel ${input}`, signal));
 
 const trip = setup({
   types: {
     input: {} as string,
-    context: {} as { readonly hotel: string; readonly isCancelled: boolean },
+    context: {} as {
+      readonly to: string;
+      readonly isCancelled: boolean;
+      readonly flight: string;
+      readonly hotel: string;
+    },
     events: {} as { readonly type: "CANCEL" },
   },
-  actors: {
-    bookFlight: ask("book flight"),
-    bookHotel: ask("book hotel"),
-    cancelHotel: ask("cancel hotel"),
-    cancelFlight: ask("cancel flight"),
-  },
+  actors: { bookFlight: book("flight"), bookHotel: book("hotel"), cancel },
   guards: { isCancelled: ({ context }) => context.isCancelled },
 }).createMachine({
   id: "trip",
-  context: ({ input: hotel }) => ({ hotel, isCancelled: false }),
+  context: ({ input }) => ({ to: input, isCancelled: false, flight: "", hotel: "" }),
   // Kept in mind until the call under way has ended: only then it is known what has to be undone.
   on: { CANCEL: { actions: assign({ isCancelled: true }) } },
   initial: "flight",
+  // No call has an `onError`: each is tried until it is answered, and listed as failing meanwhile.
   states: {
-    flight: { invoke: { src: "bookFlight", input, onDone: "flightBooked", onError: "off" } },
+    flight: {
+      invoke: {
+        src: "bookFlight",
+        input: ({ context }) => context.to,
+        onDone: [
+          { guard: ({ event }) => event.output === null, target: "off" },
+          { target: "flightBooked", actions: assign({ flight: ({ event }) => event.output ?? "" }) },
+        ],
+      },
+    },
     flightBooked: { always: [{ guard: "isCancelled", target: "cancellingFlight" }, "hotel"] },
-    hotel: { invoke: { src: "bookHotel", input, onDone: "hotelBooked", onError: "cancellingFlight" } },
+    hotel: {
+      invoke: {
+        src: "bookHotel",
+        input: ({ context }) => context.to,
+        onDone: [
+          { guard: ({ event }) => event.output === null, target: "cancellingFlight" },
+          { target: "hotelBooked", actions: assign({ hotel: ({ event }) => event.output ?? "" }) },
+        ],
+      },
+    },
     hotelBooked: { always: [{ guard: "isCancelled", target: "cancellingHotel" }, "booked"] },
-    // Without `onError` an undoing is tried until it succeeds, and listed as failing meanwhile.
-    cancellingHotel: { invoke: { src: "cancelHotel", input, onDone: "cancellingFlight" } },
-    cancellingFlight: { invoke: { src: "cancelFlight", input, onDone: "off" } },
+    cancellingHotel: {
+      invoke: { src: "cancel", input: ({ context }) => context.hotel, onDone: "cancellingFlight" },
+    },
+    cancellingFlight: { invoke: { src: "cancel", input: ({ context }) => context.flight, onDone: "off" } },
     booked: { type: "final" },
     off: { type: "final" },
   },
@@ -46,7 +69,7 @@ const trip = setup({
 export const flow = workflow(trip)({ version: 1 });
 
 export const play: Play = async (engine) => {
-  for (const hotel of ["Adlon", "full"]) await engine.start(flow, { id: hotel, input: hotel });
+  for (const to of ["Adlon", "full"]) await engine.start(flow, { id: to, input: to });
   await engine.send(flow, "Adlon", { type: "CANCEL" });
   for (const id of ["Adlon", "full"]) console.log(id, (await engine.waitFor(flow, id, "final")).value);
 };

@@ -179,6 +179,14 @@ export const MIGRATED = "$migrated";
 /** The type of the event in the history that holds the whole snapshot, and stands for the steps before it. */
 export const FOLDED = "$folded";
 
+/**
+ * The part of a snapshot that such a row holds: what the chart's steps lead to. What is lent to effects, which children
+ * have still to begin, and the search fields belong to the instance as it stands.
+ */
+export function foldedSnapshot({ lent: _, unborn: __, search: ___, ...own }: ChartSnapshot): ChartSnapshot {
+  return own;
+}
+
 /** The type of the event, and the name of the timer, by which children begin that one commit had no room for. */
 export const BORN = "$born";
 

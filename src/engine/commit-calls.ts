@@ -88,9 +88,8 @@ export function orWithin<W>(own: OwnCommitCalls<W>, hosted: HostCalls<W>): Commi
       id: string,
       ...[event, options = {}]: readonly [EventFromLogic<M>, SendOptions<W>?]
     ) => {
-      const { within, ...companions } = options;
-      if (within === undefined) return own.send(workflow, id, event, companions) as never;
-      return hosted.send({ workflow, id, event }, { within, ...companions }) as never;
+      if (!("within" in options)) return own.send(workflow, id, event, options) as never;
+      return hosted.send({ workflow, id, event }, options as Within<HostTransaction>) as never;
     },
   };
 }

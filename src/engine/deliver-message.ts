@@ -19,7 +19,9 @@ export async function deliverMessage<W>(run: TaskRun<W>, task: ClaimedTask): Pro
   }
   // Its start may still be on the way; the message waits for it.
   if (sent.kind === "absent" && !known) {
-    throw new Error(`there is no instance ${task.instance} to tell ${task.name}`);
+    const { machine } = meant;
+    const wanted = machine === undefined ? task.instance : `${task.instance} of ${machine}`;
+    throw new Error(`there is no instance ${wanted} to tell ${task.name}`);
   }
   if (sent.kind === "unchanged" || otherwise === undefined) return endTaskOrThrow(run, task, {});
   const id = `${task.id}:back`;

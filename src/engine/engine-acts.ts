@@ -1,6 +1,6 @@
 /** Acts of viewers on instances and schedules of an engine: send an event, retry or drop a task, end the instance. */
 import type { EventObject } from "xstate";
-import type { PendingTask } from "../../storage/storage.ts";
+import type { EngineStorage, PendingTask } from "../../storage/storage.ts";
 import type { Logger } from "../runtime.ts";
 import { reservedIn } from "./given-events.ts";
 import { ActRefused, type ViewerActs, type InspectedStorage, type OfferedAct } from "./inspected-engine.ts";
@@ -13,7 +13,7 @@ import { eventFromText } from "./values.ts";
 
 type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
   Pick<InstanceCommands, "stopInstance"> & {
-    readonly storage: Pick<InspectedStorage, "load" | "pending">;
+    readonly storage: Pick<InspectedStorage, "load" | "pending"> & Pick<EngineStorage, "get">;
     readonly schedules: ScheduleCommands;
     readonly send: (id: string, event: EventObject) => Promise<SendResult>;
     /** The log: every act writes a line, with the acting person and the reason. */
@@ -27,7 +27,7 @@ export function engineActs(parts: ActsParts): ViewerActs {
   const offers = async (instance: string): Promise<readonly OfferedAct[]> => {
     const record = await storage.load(instance);
     const schedule = scheduleNamed(instance);
-    if (record === null) return schedule === null ? [] : scheduleOffers(schedules, schedule);
+    if (record === null) return schedule === null ? [] : scheduleOffers(storage, schedule);
     const { tasks } = await storage.pending(instance, MAX_TASKS);
     const repairs = tasks.flatMap(repairsOf);
     return record.status === "active" ? [...repairs, SEND, STOP_IT] : repairs;

@@ -13,10 +13,12 @@ export interface Recipient {
   readonly life?: string;
   /** The life of the target's parent, for a child. */
   readonly parentLife?: string;
+  /** The name of the chart that the target must be an instance of. Absent where any will do. */
+  readonly machine?: string;
 }
 
-/** The fields that identify the life of the target instance. */
-export type MessageTarget = Pick<Recipient, "life" | "parentLife">;
+/** The fields that identify the target instance, besides its id. */
+export type MessageTarget = Pick<Recipient, "life" | "parentLife" | "machine">;
 
 /**
  * A message starts its target when absent, then delivers an event. When the target has ended, `otherwise` goes back to
@@ -56,7 +58,7 @@ export interface TellParams {
  */
 export function messageTask(
   { id, dueAt }: Pick<TaskRecord, "id" | "dueAt">,
-  { instance, workflow, life, parentLife }: Recipient,
+  { instance, workflow, life, parentLife, machine }: Recipient,
   message: Message,
 ): TaskRecord {
   const { known, start, event, otherwise } = message;
@@ -64,6 +66,7 @@ export function messageTask(
     known,
     life,
     parentLife,
+    machine,
     start: start && { ...start, input: toJson(start.input, "input") },
     event: event && eventToJson(event),
     otherwise: otherwise && { ...otherwise, event: eventToJson(otherwise.event) },

@@ -13,6 +13,7 @@ import {
   BORN,
   childFailed,
   FOLDED,
+  foldedSnapshot,
   MIGRATED,
   type ChartSnapshot,
   type ChartStep,
@@ -24,7 +25,7 @@ import { consequencesOf, inTurn, missingFrom, type StepResult } from "./step-res
 import { delayedFromText, messageTask } from "./messages.ts";
 import type { KnownInstance } from "./instance-cache.ts";
 import type { WorkflowRegistry } from "./workflow-registry.ts";
-import { searchWrites, withoutSearch, withSearch } from "./search-fields.ts";
+import { searchWrites, withSearch } from "./search-fields.ts";
 import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent, causeText } from "./step-cause.ts";
 import type { StepTime } from "./stamps.ts";
@@ -383,8 +384,7 @@ function folded(made: Made): Made {
   const version = history.version + 1;
   if (workflow.keeps === null || version - before <= workflow.keeps) return made;
   const after = { ...left, folded: version };
-  // The steps lead to all of it but the search fields, which a later program may read otherwise.
-  const event = eventToText({ type: FOLDED, snapshot: withoutEmpty(withoutSearch(after)) });
+  const event = eventToText({ type: FOLDED, snapshot: withoutEmpty(foldedSnapshot(after)) });
   return {
     ...made,
     after,

@@ -47,12 +47,6 @@ export function withSearch(search: AnyWorkflow["search"], after: ChartSnapshot):
   return values.length === 0 ? after : { ...after, search: Object.fromEntries(values) };
 }
 
-/** The snapshot as its steps alone lead to it. */
-export function withoutSearch(snapshot: ChartSnapshot): ChartSnapshot {
-  const parts = Object.entries(snapshot).filter(([part]) => part !== "search");
-  return Object.fromEntries(parts) as unknown as ChartSnapshot;
-}
-
 /** The writes by which the rows of an instance follow a step. */
 export function searchWrites(facts: StepContext): readonly Write<never>[] {
   const { id: instance, before, step, event } = facts;

@@ -120,11 +120,13 @@ export class StepHandler<W> {
 
   /** An event on its way to an instance, which a host has sent. No step arms the task, so its id names none. */
   sent({ workflow, id: instance, event }: SentEvent): TaskRecord {
-    const { clock, random } = this.#around;
+    const { clock, random, workflows } = this.#around;
+    const { name: machine, key, hash } = workflow;
+    workflows.of({ id: instance, workflow: key, hash });
     const { at, stamp } = newMoment(clock, random);
     return messageTask(
       { id: `${instance} ${stamp}`, dueAt: at },
-      { instance, workflow: workflow.key },
+      { instance, workflow: key, machine },
       { event },
     );
   }
@@ -307,14 +309,15 @@ export class StepHandler<W> {
   }
 }
 
-/** Whether this instance is the one that an event targets, rather than a different life of the same id. */
+/** Whether this instance is the one that an event targets, rather than one of another chart or life under the same id. */
 function isMeant(
-  { life, parentLife }: MessageTarget = {},
+  { life, parentLife, machine }: MessageTarget = {},
   instance: KnownInstance,
   { parent }: ChartSnapshot,
 ): boolean {
   const isOfParent = parentLife === undefined || parent?.life === undefined || parent.life === parentLife;
-  return isOfParent && (life === undefined || life === instance.life);
+  const isOfChart = machine === undefined || machine === nameOf(instance.workflow);
+  return isOfChart && isOfParent && (life === undefined || life === instance.life);
 }
 
 export function mixedUp(

@@ -106,6 +106,8 @@ export class HostCalls<W> {
 
   #add(added: () => HostCommit, host: HostTransaction): unknown {
     const { charts } = this.#parts.steps;
+    // A program without types may hand over a variable that it has not set.
+    if (Object(host) !== host) throw nothingGiven();
     if ("prepare" in host) {
       if (!charts.isDone) throw unprepared();
       checkAdded(this.#within(host, added()));
@@ -138,6 +140,9 @@ function checkAdded(answer: CommitAnswer | Promise<CommitAnswer>): void {
   const result = decided(answer);
   if (!result.ok) throw new CommitRefused(result);
 }
+
+const nothingGiven = (): TypeError =>
+  new TypeError("within: expected the connection on which your transaction is open");
 
 const unprepared = (): Error =>
   new Error(

@@ -92,7 +92,8 @@ export class Database {
     this.#servers = servers;
     this.#limits = limits;
     this.#head =
-      `set local search_path to "${schema}";` +
+      // Unless it is named, the schema of temporary tables comes first: a pool's session may have some of these names.
+      `set local search_path to "${schema}", pg_temp;` +
       `set local statement_timeout to ${limits.statementTimeoutMs};` +
       `set local lock_timeout to ${limits.lockTimeoutMs};`;
   }

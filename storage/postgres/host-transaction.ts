@@ -14,7 +14,8 @@ function asked(host: HostClient, text: string): Promise<unknown> {
   if (has(host, "query")) return host.query(text);
   if (has(host, "executeQuery")) return host.executeQuery(CompiledQuery.raw(text) as never);
   if (has(host, "$queryRawUnsafe")) return host.$queryRawUnsafe(text);
-  return host.execute(text);
+  if (has(host, "execute")) return host.execute(text);
+  throw new TypeError("within: expected a client of pg, or what TypeORM, Kysely, Prisma or Drizzle hand out");
 }
 
 /** Some have an object of this name, which is no way to ask. */

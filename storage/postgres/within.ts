@@ -12,8 +12,9 @@ import { type CommitRows, runOf } from "./runs.ts";
 import { jsonLiteral, literal } from "./text.ts";
 
 interface HostCommitWriterParts {
-  readonly database: Database;
   readonly schema: string;
+  /** Where the storage is. */
+  readonly place: Place;
   readonly tables: GivenTables;
   readonly clock: DatabaseClock;
   /** The channel on which other processes hear of the commit once the host has committed; null for none. */
@@ -21,7 +22,7 @@ interface HostCommitWriterParts {
 }
 
 /** A database of a server. */
-interface Place {
+export interface Place {
   readonly database: string;
   /** Null where the server hides it. */
   readonly server: string | null;
@@ -38,7 +39,6 @@ interface Told {
 
 export class HostCommitWriter {
   readonly #parts: HostCommitWriterParts;
-  #place: Promise<Place> | null = null;
 
   constructor(parts: HostCommitWriterParts) {
     this.#parts = parts;
@@ -47,8 +47,7 @@ export class HostCommitWriter {
   /** Rejects as the host's library does where the transaction has failed before, or its connection. */
   async commit(host: HostTransaction, item: HostCommit): Promise<CommitAnswer> {
     if ("prepare" in host) throw ofSqlite();
-    const { schema } = this.#parts;
-    const place = await this.#ownPlace();
+    const { schema, place } = this.#parts;
     // In the transaction of the second statement this number is the same, or there is none that both belong to.
     const [found] = await askHost(
       host,
@@ -84,27 +83,17 @@ export class HostCommitWriter {
     if (code !== undefined) return failed(Object.assign(new Error(message), { code }));
     return refused === undefined ? { ok: true } : answerOf(refused);
   }
+}
 
-  /** Asked for once: the first answer holds as long as the storage does. */
-  async #ownPlace(): Promise<Place> {
-    this.#place ??= this.#askOwnPlace();
-    try {
-      return await this.#place;
-    } catch (error) {
-      this.#place = null;
-      throw error;
-    }
-  }
-
-  async #askOwnPlace(): Promise<Place> {
-    const { database } = this.#parts;
-    const [[row] = []] = await database.again(() =>
-      database.write(
-        `select current_database()::text as database, split_part(${functionNames.server}(null), '/', 1) as server`,
-      ),
-    );
-    return row as Place;
-  }
+/**
+ * The place of the storage, which it keeps as long as it is open. Asked for then: where the host's transactions have all
+ * connections of a shared pool, a call within one may wait for no other.
+ */
+export async function placeOf(database: Database): Promise<Place> {
+  const [[row] = []] = await database.write(
+    `select current_database()::text as database, split_part(${functionNames.server}(null), '/', 1) as server`,
+  );
+  return row as Place;
 }
 
 /** Tasks with limits ask for room in the first claim after the COMMIT: until then nobody waits for their keys. */

@@ -2,6 +2,8 @@
 import { realpathSync } from "node:fs";
 import { applyCommit, type CommitTarget } from "../apply-commit.ts";
 import { failed } from "../commit-answers.ts";
+import { engineTables } from "../engine-tables.ts";
+import { statement } from "../sql/statement.ts";
 import type { CommitAnswer, HostCommit, HostTransaction } from "../storage.ts";
 import { Connection } from "./connection.ts";
 import type { SqliteDatabase } from "./driver.ts";
@@ -19,6 +21,15 @@ interface HostConnection {
   readonly target: CommitTarget;
 }
 
+/** SQLite finds a temporary table before another of its name. */
+const hiding = statement<object, { name: string }>(
+  `select name from sqlite_temp_master where type in ('table', 'view') and lower(name) in (
+    select lower(name) from main."paystateTables"
+    union all values ${Object.keys(engineTables)
+      .map((name) => `(lower('${name}'))`)
+      .join(", ")}) limit 1`,
+);
+
 export class HostCommitWriter {
   readonly #parts: HostCommitWriterParts;
   readonly #known = new WeakMap<SqliteDatabase, HostConnection>();
@@ -31,6 +42,8 @@ export class HostCommitWriter {
   commit(host: HostTransaction, item: HostCommit): CommitAnswer {
     const { connection, target } = this.#on(host);
     if (!connection.isInTransaction) throw notOpen();
+    const hidden = connection.get(hiding, {});
+    if (hidden !== undefined) throw hides(hidden.name);
     try {
       return connection.savepoint(
         () => {
@@ -94,4 +107,9 @@ const notOpen = (): TypeError =>
   new TypeError(
     "within: no transaction is open on this database, or it has ended before the call: call it in the body of " +
       "`database.transaction(…).immediate()`, without awaiting before it",
+  );
+
+const hides = (name: string): TypeError =>
+  new TypeError(
+    `within: this connection has a temporary table "${name}", which hides the engine's own of that name: rename it`,
   );

@@ -38,13 +38,13 @@ const SAID: Readonly<Record<keyof typeof patterns, readonly string[]>> = {
   saga: [
     `book flight, ${KEY}`,
     `book flight, ${KEY}`,
-    `cancel flight, ${KEY}`,
+    `cancel flight 7, ${KEY}`,
     "Adlon off",
     `book hotel, ${KEY}`,
-    `cancel flight, ${KEY}`,
+    `cancel flight 7, ${KEY}`,
     "full off",
   ],
-  approval: ["to ada: may we buy a desk\\?", "unchanged", "bought: a desk"],
+  approval: ["to ada: may we buy a desk\\?", "unchanged", `bought: a desk, ${KEY}`],
   ladder: [
     "customer: please answer",
     "customer: please answer",
@@ -52,7 +52,7 @@ const SAID: Readonly<Record<keyof typeof patterns, readonly string[]>> = {
     "manager: nobody answers",
     "silent closed",
   ],
-  batch: ["writes a,b,c", "writes d"],
+  batch: [`writes a,b,c, ${KEY}`, `writes d, ${KEY}`],
   debounce: ['saves "Dear Ada"'],
   "fan-out": ["mail 250", "mail 500", "mail 750", "mail 1000", "sent"],
   poll: ["places the order", "asks \\(1\\)", "asks \\(2\\)", "asks \\(3\\)", "ready"],
@@ -76,6 +76,6 @@ test("E5: a saga that is killed while it undoes undoes the rest under the same k
   expect(await first.ended).toBe("SIGKILL");
   const second = example("patterns", "saga");
   expect(await second.ended, second.output()).toBe(0);
-  expect(second.output()).toMatch(/cancel flight[^]*full off/);
+  expect(second.output()).toMatch(/cancel flight 7[^]*full off/);
   expect(second.output()).not.toContain("book flight");
 }, 60_000);

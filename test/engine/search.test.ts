@@ -5,7 +5,7 @@ import { workflow, type Engine } from "paystate/engine";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { searchRows } from "../../src/engine/search-fields.ts";
 import { everyAdapter, type Adapter } from "../kit/adapters.ts";
-import { inWorld } from "../kit/engine-world.ts";
+import { inWorld, until } from "../kit/engine-world.ts";
 import { sampled } from "../kit/thorough.ts";
 
 interface Order {
@@ -187,7 +187,7 @@ describe.each(sampled(everyAdapter, "search"))("search fields on $name", (adapte
   test("F9: the fields go with the instance, whoever removes it, and its id is free for others", () =>
     inWorld(adapter, async ({ engine, storage, awaitsOutside, pass }) => {
       awaitsOutside("a");
-      const { start, send, list, removeInstance, run } = await engine({ workflows: [orders], keep });
+      const { start, send, list, read, removeInstance, run } = await engine({ workflows: [orders], keep });
       run();
       const input = { customer: "ada", city: "Rome" };
       await start(orders, { id: "a", input });
@@ -196,7 +196,10 @@ describe.each(sampled(everyAdapter, "search"))("search fields on $name", (adapte
       await start(orders, { id: "a", input });
       await start(orders, { id: "b", input });
       await send(orders, "b", { type: "SHIP" });
-      await pass(2 * 3_600_000);
+      await until(async () => {
+        await pass(3_600_000);
+        return (await read("b")) === null;
+      });
       expect(await idsOf(list(orders, { where: { customer: "ada" } }))).toEqual(["a"]);
       expect(await rowsOf(storage, "order@1")).toEqual(["city/a", "customer/a"]);
     }));

@@ -1,18 +1,22 @@
 /** Commits in a transaction of the host: its rows and the engine's are there together, or neither is. */
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import {
   CommitRefused,
   createEngine,
   type Engine,
   type EngineStorage,
   startOf,
+  UnknownWorkflow,
+  workflow,
   type Within,
 } from "paystate/engine";
 import Sqlite from "better-sqlite3";
+import { setup } from "xstate";
 import { Kysely, PostgresDialect } from "kysely";
-import type { PoolClient } from "pg";
+import { Pool, type PoolClient } from "pg";
 import { memoryStorage } from "paystate/storage/memory";
+import { postgresStorage } from "paystate/storage/postgres";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { silentLogger } from "../../src/runtime.ts";
 import { eachInFolder } from "../kit/each-in-folder.ts";
@@ -251,6 +255,53 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
     await connection.ask("rollback");
   });
 
+  test("F2: temporary tables of the host's session take no row of the engine", async () => {
+    const names = isOnServer(connection.host)
+      ? ["instances", "tasks", "history", "notes"].map(
+          (name) => `${name} (like ${database.place[1]}.${name})`,
+        )
+      : ["instances (id text)"];
+    for (const name of names) await connection.ask(`create temp table ${name}`);
+    const insert = { id: "n-1", shop: "mitte", at: 1 };
+    const added = {
+      starts: [startOf(runs, "o-1", { shop: "m" })],
+      writes: [{ table: "notes", insert }],
+    } as const;
+    await connection.ask("begin");
+    const refused = isOnServer(connection.host) ? "" : 'temporary table "instances"';
+    const reason = done(() => engine.commit(added, within)).then(() => "", String);
+    expect(await reason).toContain(refused);
+    await connection.ask("commit");
+    expect((await engine.read("o-1")) !== null).toBe(isOnServer(connection.host));
+  });
+
+  test("F1: a pool that the host shares with the storage: its transactions have all connections, and temporary tables", async () => {
+    if (!isOnServer(connection.host)) return;
+    const [url = "", schema = ""] = database.place;
+    const pool = new Pool({ connectionString: url, max: 1 });
+    onTestFinished(() => pool.end());
+    const own = await postgresStorage(pool, { schema, clock: "caller" });
+    opened.push(own);
+    const shared = createEngine<HostTables>({
+      storage: own,
+      workflows: [runs],
+      tables: { notes },
+      logger: silentLogger,
+    });
+    await shared.commit({});
+    const client = await pool.connect();
+    for (const name of ["instances", "tasks", "history"]) {
+      await client.query(`create temp table ${name} (like ${schema}.${name} including all)`);
+    }
+    await client.query("begin");
+    await shared.start(runs, { id: "o-1", input: { shop: "mitte" } }, { within: client });
+    await client.query("commit");
+    client.release();
+    await shared.start(runs, { id: "o-2", input: { shop: "mitte" } });
+    await shared.stop();
+    for (const id of ["o-1", "o-2"]) expect(await engine.read(id)).not.toBeNull();
+  });
+
   test("F1: an instance that is started takes what was sent before it", async () => {
     engine.run();
     await connection.ask("begin");
@@ -307,6 +358,43 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
       await engine.start(runs, { id: "kysely", input: { shop: "mitte" } }, { within: transaction });
     });
     expect(await engine.read("kysely")).not.toBeNull();
+  });
+
+  test("F2: an event reaches no instance of another chart, and is not sent by a handle that the engine lacks", async () => {
+    const handleOf = (id: string) =>
+      workflow(setup({}).createMachine({ id, initial: "a", states: { a: { on: { PART: "b" } }, b: {} } }))({
+        version: 1,
+      });
+    const [doors, lids] = [handleOf("door"), handleOf("lid")];
+    const both = createEngine({ storage, workflows: [doors, lids], logger: silentLogger });
+    await both.start(doors, { id: "d-1", input: undefined });
+    await connection.ask("begin");
+    await done(() => both.send(lids, "d-1", { type: "PART" }, within));
+    const unknown = done(() => engine.send(lids as never, "d-1", { type: "PART" } as never, within));
+    await expect(unknown).rejects.toThrow(UnknownWorkflow);
+    await connection.ask("commit");
+    both.run();
+    const tried = async (): Promise<unknown> => (await both.failingTasks()).map((task) => task.lastError);
+    await expect
+      .poll(tried)
+      .toEqual([expect.stringContaining("there is no instance d-1 of lid to tell PART")]);
+    await both.stop();
+    expect((await both.read("d-1"))?.value).toBe("a");
+  });
+
+  test("F2: a connection that was not set, and what is none, is refused in every call", async () => {
+    await engine.start(runs, { id: "o-1", input: { shop: "mitte" } });
+    for (const host of [undefined, null, "pool", {}] as never[]) {
+      const given = { within: host };
+      const calls = [
+        () => engine.commit({}, given),
+        () => engine.start(runs, { id: "o-2", input: { shop: "m" } }, given),
+        () => engine.send(runs, "o-1", { type: "PART", part: "a" }, given),
+      ];
+      for (const call of calls) await expect(done(call)).rejects.toThrow(/^within: /);
+    }
+    expect((await engine.read(runs, "o-1"))?.context.heard).toEqual([]);
+    expect(await engine.read("o-2")).toBeNull();
   });
 
   test("F2: an event of the engine's own is no host's to send", async () => {

@@ -1,5 +1,5 @@
 /** Looking at any recorded step, trying an event on a copy, and the timeline in words. */
-import { assign, createMachine, raise, setup } from "xstate";
+import { assign, createMachine, enqueueActions, raise, setup } from "xstate";
 import { expect, test } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { createEngine, workflow } from "../../src/engine/index.ts";
@@ -313,6 +313,40 @@ test("steps whose contexts would fill the memory are shown without them", async 
   const page = await read(fetch(new Request(`${AT}/instance?id=l&step=12`)));
   expect(page).toContain("From step 9 on the contexts are not computed");
   expect(page.length).toBeLessThan(100_000);
+});
+
+test("F10: a history that is folded over large contexts of effects, and over children that have still to begin, is computed", async () => {
+  const child = setup({}).createMachine({ id: "child" });
+  const chart = setup({
+    types: { context: {} as { readonly count: number; readonly file: string } },
+    actors: { child },
+    actions: { print: ({ context }) => void context.file },
+  }).createMachine({
+    id: "printer",
+    context: { count: 0, file: "x".repeat(20_000) },
+    on: {
+      PRINT: { actions: [assign({ count: ({ context }) => context.count + 1 }), "print"] },
+      MANY: {
+        actions: enqueueActions(({ enqueue }) => {
+          for (let n = 0; n < 300; n++) enqueue.spawnChild("child", { id: `child ${n}` });
+        }),
+      },
+    },
+  });
+  const flow = workflow(chart)({ version: 1, history: { keep: 10 } });
+  const clock = virtualClock();
+  const engine = createEngine({ storage: memoryStorage(), workflows: [flow], clock, logger: silentLogger });
+  const { fetch } = createInspector({ engine, workflows: [flow], clock });
+  await engine.start(flow, { id: "c", input: undefined });
+  for (let n = 0; n < 8; n++) await engine.send(flow, "c", { type: "PRINT" });
+  await engine.send(flow, "c", { type: "MANY" });
+  for (let n = 0; n < 12; n++) await engine.send(flow, "c", { type: "PRINT" });
+  const rows = (await engine.history("c")).filter(({ event }) => event.type === "$folded");
+  expect(rows.length).toBeGreaterThan(1);
+  // The context of the chart alone: none that an effect has still to read.
+  for (const row of rows) expect(JSON.stringify(row).length).toBeLessThan(60_000);
+  expect(await read(fetch(new Request(`${AT}/instance?id=c`)))).not.toContain("⚠");
+  await engine.stop();
 });
 
 test("F10: of an instance whose history is folded the steps that stand there are computed, from the whole snapshot on", async () => {

@@ -1,6 +1,8 @@
 /** Acts of viewers on schedules: pause, resume, start a run now. */
 import type { OfferedAct } from "../inspected-engine.ts";
+import type { EngineStorage } from "../../../storage/storage.ts";
 import type { ScheduleCommands } from "./schedule-commands.ts";
+import { storedSchedules } from "./stored-schedules.ts";
 
 const PREFIX = "schedule:";
 
@@ -34,11 +36,12 @@ const TRIGGER: OfferedAct = {
 
 /** Acts that a schedule takes now; none where there is no such schedule. */
 export async function scheduleOffers(
-  commands: Pick<ScheduleCommands, "list">,
+  storage: Pick<EngineStorage, "get">,
   id: string,
 ): Promise<readonly OfferedAct[]> {
-  const schedule = (await commands.list()).find((each) => each.id === id);
-  if (schedule === undefined) return [];
+  // A page asks for each of its schedules, and there may be 100,000.
+  const schedule = await storage.get(storedSchedules, id);
+  if (schedule === null) return [];
   return [schedule.pausedAt === null ? PAUSE : RESUME, TRIGGER];
 }
 

@@ -4,6 +4,7 @@
 import type { HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import {
   FOLDED,
+  foldedSnapshot,
   MIGRATED,
   type Chart,
   type ChartAction,
@@ -148,7 +149,8 @@ class Walk implements ReplayedHistory {
     const folded = snapshotOf({ event: text });
     if (folded !== null) {
       const own = before === null ? folded : { ...before, folded: version };
-      if (snapshotToText(own) !== snapshotToText(folded)) return differs(version);
+      const [led, recorded] = [own, folded].map((each) => snapshotToText(foldedSnapshot(each)));
+      if (led !== recorded) return differs(version);
       this.#keep(version, { after: folded, actions: [] });
       return null;
     }

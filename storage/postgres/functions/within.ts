@@ -13,7 +13,8 @@ export const UNADMITTED_INDEX = `create index if not exists tasks_unadmitted on 
 
 /**
  * Adds the rows of one commit, in a subtransaction: what is refused or fails leaves the transaction of the host as it was.
- * Called with the path of the host, so the schema is named by the function itself. The wake-up is delivered at the COMMIT.
+ * Called with the path of the host, so the schema is named by the function itself, before the host's temporary tables.
+ * The wake-up is delivered at the COMMIT.
  */
 const within = `
 create or replace function paystate_within_@(request jsonb) returns jsonb language plpgsql
@@ -22,6 +23,7 @@ set search_path from current ${KEPT_PLANS} as $body$
 declare
   each jsonb;
 begin
+  -- Names are sought in the schema, and in that of temporary tables last.
   if pg_current_xact_id()::text <> request->>'transaction' then return '{"ended": true}'; end if;
   if split_part(paystate_server_@(null), '/', 1) <> request->>'server' then return '{"elsewhere": true}'; end if;
   begin

@@ -203,7 +203,8 @@ export const postgresSchema: SchemaDialect = {
   },
   triggers: postgresTriggers,
   foundTriggers: statement(`select c.relname as "table", t.tgname as name,
-      exists (select 1 from unnest(p.proconfig) c where replace(c, '"', '') = 'search_path=' || current_schema())::int as here
+      exists (select 1 from unnest(p.proconfig) c
+        where split_part(replace(c, '"', ''), ',', 1) = 'search_path=' || current_schema())::int as here
     from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_proc p on p.oid = t.tgfoid
     where not t.tgisinternal and c.relnamespace = current_schema()::regnamespace`),
   dropTrigger: (name) => `drop function if exists ${quoted(name)}() cascade`,
