@@ -5,7 +5,7 @@ import type { AnyTable } from "../../storage/table.ts";
 import { withTables } from "../../storage/with-tables.ts";
 import { askCommands, type AskCommands } from "./ask.ts";
 import { checkEngineOptions, type EngineOptions } from "./engine-options.ts";
-import { type CommitCalls, orWithin, type OwnCommitCalls } from "./commit-calls.ts";
+import { type CommitCommands, orWithin, type OwnCommitCommands } from "./commit-commands.ts";
 import { engineActs } from "./engine-acts.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { givenEvent } from "./given-events.ts";
@@ -34,12 +34,12 @@ import { CommitListenerList } from "./commit-listener-list.ts";
 import { taskCommands, type TaskCommands } from "./troubled-tasks.ts";
 import { Worker } from "./worker.ts";
 import type { WatchStatus } from "./watcher.ts";
-import { HostCalls } from "./within-host.ts";
+import { HostCommands } from "./within-host.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
 export interface Engine<W>
-  extends CommitCalls<W>, AskCommands<W>, WorkflowReads, TaskCommands, InstanceCommands {
+  extends CommitCommands<W>, AskCommands<W>, WorkflowReads, TaskCommands, InstanceCommands {
   /**
    * Starts a workflow by the rules of cron: each moment once, whatever number of processes say so, as an instance
    * `nightly@2026-03-29T01:00:00Z` whose input is the given one and `scheduledAt`, the moment in milliseconds since the
@@ -227,7 +227,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   const later = (): void => void setImmediate(() => worker.wake());
   return {
     ...hosted,
-    ...orWithin(hosted, new HostCalls({ ...parts, later })),
+    ...orWithin(hosted, new HostCommands({ ...parts, later })),
     schedules: gate.forHost(schedules.commands),
     inspected: inspectedOf(parts, calls),
     subscribe: (listener) => subscribers.add(listener),
@@ -313,7 +313,7 @@ function callsOf<W>({
 }: EngineParts<W>) {
   const commanded = wakingStorage(storage, worker);
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
-  const calls: OwnCommitCalls<W> & Pick<Engine<W>, "schedule" | "retention" | "settled"> = {
+  const calls: OwnCommitCommands<W> & Pick<Engine<W>, "schedule" | "retention" | "settled"> = {
     commit: (companions) => steps.commit(companions),
     start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
     send: async (workflow, id, ...[event, companions]) =>

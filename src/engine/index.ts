@@ -17,7 +17,7 @@ export type {
   PreviousVersion,
 } from "./migrations.ts";
 export { systemClock } from "../runtime.ts";
-export type { CommitCalls, OwnCommitCalls } from "./commit-calls.ts";
+export type { CommitCommands, OwnCommitCommands } from "./commit-commands.ts";
 export type { Engine } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
 export type { Clock, Logger, Random } from "../runtime.ts";
@@ -53,7 +53,7 @@ export type {
 export { EngineStopped, StateNotReached } from "./reading/waiting.ts";
 export type { WaitTarget } from "./reading/waiting.ts";
 export type { InstanceReads } from "./reading/reads.ts";
-export type { DeclaredSearch } from "./declared-search.ts";
+export type { SearchOptions } from "./search-options.ts";
 export type { WorkflowReads } from "./reading/workflow-reads.ts";
 export type { TroubleCount } from "./reading/troubles.ts";
 export type {
@@ -89,7 +89,7 @@ export type { ScheduleDefinition, ScheduleInput } from "./schedules/define-sched
 export type { ScheduleCommands } from "./schedules/schedule-commands.ts";
 export type { MissedMoments, ScheduleView } from "./schedules/stored-schedules.ts";
 export type { StepCause, TaskCause } from "./step-cause.ts";
-export { CommitRefused, type DoneWithin, type HostAdditions, type Within } from "./within-host.ts";
+export { CommitRefused, type WithinResult, type HostAdditions, type WithinOptions } from "./within-host.ts";
 export { UnstorableValue } from "./values.ts";
 export { currentRun } from "./current-run.ts";
 export type {

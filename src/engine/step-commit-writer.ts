@@ -36,7 +36,7 @@ export type CommitAdditions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
 };
 
 /** What a commit within a transaction of the host is made of. */
-export type HostCompanions<W> = Pick<CommitAdditions<W>, "starts" | "arms" | "writes">;
+export type HostStepAdditions<W> = Pick<CommitAdditions<W>, "starts" | "arms" | "writes">;
 
 /** `CommitAdditions` with fields for the engine's own use. */
 export type StepCommitAdditions<W> = CommitAdditions<W> & {
@@ -118,7 +118,7 @@ export class StepCommitWriter<W> {
   }
 
   /** The rows that a commit of these starts and companions adds. Nothing here is reserved for it, leased or remembered. */
-  added({ starts = [], arms = [], writes = [] }: HostCompanions<W>, plan: StepPlan): HostCommit {
+  added({ starts = [], arms = [], writes = [] }: HostStepAdditions<W>, plan: StepPlan): HostCommit {
     const parts = firstThenChildren([], this.#begun(starts, plan));
     const follows = together(parts.map((part) => part.follows));
     const armed = [...arms, ...follows.arms].map((task) => ({ task }));

@@ -24,7 +24,7 @@ import type { ChartCheck } from "./stored-charts.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { causeText } from "./step-cause.ts";
 import {
-  type HostCompanions,
+  type HostStepAdditions,
   StepCommitWriter,
   type StepCommitWriterParts,
   type StepCommitAdditions,
@@ -114,7 +114,7 @@ export class StepHandler<W> {
   }
 
   /** What `commit` would add for these starts and companions, for a transaction that is not the engine's. */
-  added(companions: HostCompanions<W>): HostCommit {
+  added(companions: HostStepAdditions<W>): HostCommit {
     return this.#commits.added(companions, this.#plan());
   }
 

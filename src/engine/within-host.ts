@@ -13,12 +13,12 @@ import type {
   Insert,
 } from "../../storage/storage.ts";
 import { givenEvent } from "./given-events.ts";
-import type { HostCompanions } from "./step-commit-writer.ts";
+import type { HostStepAdditions } from "./step-commit-writer.ts";
 import type { SentEvent, StepHandler } from "./step-handler.ts";
 import type { StartRequest } from "./workflow.ts";
 
 /** Makes a commit part of the transaction that the host has opened. */
-export interface Within<Host extends HostTransaction> {
+export interface WithinOptions<Host extends HostTransaction> {
   /**
    * On PostgreSQL the client of pg whose transaction is open, or what Kysely, Drizzle, Prisma or TypeORM hand out for
    * one; on SQLite the `Database` of better-sqlite3 whose transaction is open.
@@ -27,7 +27,7 @@ export interface Within<Host extends HostTransaction> {
 }
 
 /** In a database of SQLite all is done, or thrown, when the call returns. */
-export type DoneWithin<Host extends HostTransaction> = Host extends HostDatabase ? void : Promise<void>;
+export type WithinResult<Host extends HostTransaction> = Host extends HostDatabase ? void : Promise<void>;
 
 /** What a commit within a transaction of the host may add. */
 export interface HostAdditions<W> {
@@ -82,21 +82,21 @@ interface HostCallParts<W> {
   readonly later: () => void;
 }
 
-export class HostCalls<W> {
+export class HostCommands<W> {
   readonly #parts: HostCallParts<W>;
 
   constructor(parts: HostCallParts<W>) {
     this.#parts = parts;
   }
 
-  commit({ starts = [], writes = [] }: HostCompanions<W>, host: HostTransaction): unknown {
+  commit({ starts = [], writes = [] }: HostStepAdditions<W>, host: HostTransaction): unknown {
     return this.#add(() => this.#parts.steps.added({ starts, writes }), host);
   }
 
   /** The event is a message: whether the chart takes it is decided once it is delivered, behind those sent before. */
   send(
     { event, ...message }: SentEvent,
-    { within, writes = [] }: Within<HostTransaction> & Pick<HostCompanions<W>, "writes">,
+    { within, writes = [] }: WithinOptions<HostTransaction> & Pick<HostStepAdditions<W>, "writes">,
   ): unknown {
     const { steps } = this.#parts;
     const added = (): HostCommit =>

@@ -20,7 +20,7 @@ import type {
 import type { Chart, PlannedEffect, StateMeta } from "./chart.ts";
 import type { OwnLimit } from "./own-limit.ts";
 import { migrationProblems, type AnyMigration, type Migrations } from "./migrations.ts";
-import { searchProblems, type DeclaredSearch } from "./declared-search.ts";
+import { searchProblems, type SearchOptions } from "./search-options.ts";
 import { workflowKey } from "./workflow-key.ts";
 import { xstate5 } from "./xstate/interpreter.ts";
 
@@ -249,7 +249,7 @@ export interface AnyWorkflow {
   readonly watches: Readonly<Record<string, (context: never) => string>>;
   readonly project: (step: ProjectedStep<never, never>, at: number) => readonly Write<never>[];
   /** By the name of a search field: its value in a context. */
-  readonly search: DeclaredSearch;
+  readonly search: SearchOptions;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The use cases of a service, each made once over its parts. */
-import type { OwnCommitCalls } from "../engine/index.ts";
+import type { OwnCommitCommands } from "../engine/index.ts";
 import type { PaymentTables } from "../payments/tables.ts";
 import type { TransactionRecord } from "../payments/tables/orders.ts";
 import type { PaymentWrite } from "../payments/payment-storage.ts";
@@ -91,7 +91,7 @@ function orderAcceptance(parts: ServiceParts): AcceptHandler<CreatedOrderBody> |
 }
 
 /** Commits new work only after the chain was compared, even when a provider has asked nothing of our ledger. */
-function commitWhenCompared({ gate, engine }: ServiceParts): OwnCommitCalls<PaymentTables>["commit"] {
+function commitWhenCompared({ gate, engine }: ServiceParts): OwnCommitCommands<PaymentTables>["commit"] {
   return async (companions) => {
     gate.pass();
     return engine.commit(companions);

@@ -9,7 +9,7 @@ import {
   startOf,
   UnknownWorkflow,
   workflow,
-  type Within,
+  type WithinOptions,
 } from "paystate/engine";
 import Sqlite from "better-sqlite3";
 import { setup } from "xstate";
@@ -37,7 +37,7 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
   let storage: EngineStorage;
   let engine: OwnEngine;
   let connection: HostConnection;
-  let within: Within<Host>;
+  let within: WithinOptions<Host>;
   let packed: string[];
   let runs: ReturnType<typeof runsThat>;
 

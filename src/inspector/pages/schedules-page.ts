@@ -9,12 +9,12 @@ import type { Links, PageParts } from "./page.ts";
 import { table } from "./table.ts";
 
 /** A schedule with the acts that a viewer may do on it. */
-export interface ListedSchedule {
+export interface ScheduleEntry {
   readonly schedule: ScheduleView;
   readonly acts: readonly OfferedAct[];
 }
 
-export function schedulesPage(links: Links, listed: readonly ListedSchedule[], isAll: boolean): PageParts {
+export function schedulesPage(links: Links, listed: readonly ScheduleEntry[], isAll: boolean): PageParts {
   const main = html`<h1>Schedules</h1>
     ${isAll ? null : html`<p>The first ${listed.length}.</p>`}
     ${
@@ -29,7 +29,7 @@ export function schedulesPage(links: Links, listed: readonly ListedSchedule[], i
   return { title: "Schedules", main };
 }
 
-function scheduleRow(links: Links, { schedule, acts }: ListedSchedule): Html {
+function scheduleRow(links: Links, { schedule, acts }: ScheduleEntry): Html {
   const { id, cron, timezone, workflow, last } = schedule;
   return html`<tr data-key="${rowKey("schedule", id)}">
     <td><code>${id}</code></td>

@@ -9,7 +9,7 @@ import { valueOf } from "../read-instances.ts";
 import { stateWords } from "../show-values.ts";
 
 /** A branch of an order's tree. */
-export interface OrderBranch {
+export interface OrderPart {
   /** The kind, such as `deposit address`. */
   readonly is: string;
   /** The instance with a page of its own; null where the branch has none. */
@@ -19,7 +19,7 @@ export interface OrderBranch {
   readonly state: string;
   /** A short addition, such as a signature; null without one. */
   readonly note: string | null;
-  readonly below: readonly OrderBranch[];
+  readonly below: readonly OrderPart[];
 }
 
 /** A payroll has hundreds of payments, and its page says how many more there are. */
@@ -29,7 +29,7 @@ export async function readOrderTree(
   { reads }: Pick<InspectedPaymentParts, "reads">,
   storage: Pick<InspectedStorage, "load">,
   { transaction, payments }: TransactionView,
-): Promise<OrderBranch> {
+): Promise<OrderPart> {
   const { id, depositAddress, status, type, mode, signature } = transaction;
   const [notices, deliveries, address] = await Promise.all([
     reads.notices(id),
@@ -52,31 +52,31 @@ export async function readOrderTree(
   return branch({ is: `${type}, ${mode} mode`, id, state: status, note, below: [...ofAddress, ...told] });
 }
 
-function branch(own: Pick<OrderBranch, "is" | "state"> & Partial<OrderBranch>): OrderBranch {
+function branch(own: Pick<OrderPart, "is" | "state"> & Partial<OrderPart>): OrderPart {
   return { id: null, webhook: null, note: null, below: [], ...own };
 }
 
 function bounded<Item>(
   items: readonly Item[],
   name: string,
-  branchOf: (item: Item) => OrderBranch,
-): readonly OrderBranch[] {
+  branchOf: (item: Item) => OrderPart,
+): readonly OrderPart[] {
   const more = items.length - MAX_BRANCHES;
   const shown = items.slice(0, MAX_BRANCHES).map(branchOf);
   return more > 0 ? [...shown, branch({ is: `${more} more ${name}`, state: "not shown here" })] : shown;
 }
 
-function paymentBranch({ id, kind, status, signature }: PaymentRecord): OrderBranch {
+function paymentBranch({ id, kind, status, signature }: PaymentRecord): OrderPart {
   const note = signature === null ? null : `last signed as ${signature}`;
   return branch({ is: `payment: ${kind}`, id, state: status, note });
 }
 
-function noticeBranch({ event }: NoticeRecord, deliveries: readonly DeliveryRecord[]): OrderBranch {
+function noticeBranch({ event }: NoticeRecord, deliveries: readonly DeliveryRecord[]): OrderPart {
   const state = deliveries.length === 0 ? "for no webhook" : `for ${deliveries.length}`;
   return branch({ is: `notice: ${event}`, state, below: bounded(deliveries, "deliveries", deliveryBranch) });
 }
 
-function deliveryBranch({ id, webhookId, status, attempts }: DeliveryRecord): OrderBranch {
+function deliveryBranch({ id, webhookId, status, attempts }: DeliveryRecord): OrderPart {
   const note = attempts === 1 ? "1 attempt" : `${attempts} attempts`;
   return branch({ is: "delivery", id, webhook: webhookId, state: status, note });
 }

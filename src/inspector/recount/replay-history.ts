@@ -25,14 +25,14 @@ export interface ReplayedStep {
 }
 
 /** The steps of one version of the chart: from its first step to the migration that follows. */
-export interface ChartEra {
+export interface ChartPeriod {
   readonly first: number;
   /** The chart, as `name@version`. */
   readonly key: string;
 }
 
 /** Steps in a row that are not computed. */
-export interface ReplayGap {
+export interface MissingPeriod {
   readonly first: number;
   readonly last: number;
   /** A sentence for a person to look into; null where the chart that made the steps is not registered here. */
@@ -44,9 +44,9 @@ export interface ReplayedHistory {
   /** Replayed steps, by version. */
   readonly steps: ReadonlyMap<number, ReplayedStep>;
   /** The charts that made the steps, oldest first. */
-  readonly eras: readonly ChartEra[];
+  readonly eras: readonly ChartPeriod[];
   /** Steps that are absent from `steps`, oldest first. */
-  readonly gaps: readonly ReplayGap[];
+  readonly gaps: readonly MissingPeriod[];
 }
 
 /** The registered chart of a key, where that is the one that the steps of an instance were made with. */
@@ -58,7 +58,7 @@ export function madeBy({ eras }: Pick<ReplayedHistory, "eras">, step: number): s
 }
 
 /** Why some steps are not computed, as a sentence. */
-export function gapWords({ first, last, problem }: ReplayGap, fold: ReplayedHistory): string {
+export function gapWords({ first, last, problem }: MissingPeriod, fold: ReplayedHistory): string {
   if (problem !== null) return problem;
   const steps = first === last ? `Step ${first} was` : `Steps ${first} to ${last} were`;
   const version = madeBy(fold, first) ?? "another version";
@@ -82,8 +82,8 @@ const MAX_TEXT = 4 * MAX_WALKED;
 /** A replay of one instance. */
 class Walk implements ReplayedHistory {
   readonly steps = new Map<number, ReplayedStep>();
-  readonly eras: ChartEra[] = [];
-  readonly gaps: ReplayGap[] = [];
+  readonly eras: ChartPeriod[] = [];
+  readonly gaps: MissingPeriod[] = [];
   version = 0;
   /** Characters of the snapshots that are kept. */
   size = 0;
@@ -123,7 +123,7 @@ class Walk implements ReplayedHistory {
     }
   }
 
-  #begin(era: ChartEra): void {
+  #begin(era: ChartPeriod): void {
     this.eras.push(era);
     this.#chart = this.#chartOf(era.key)?.chart ?? null;
     this.#last = null;

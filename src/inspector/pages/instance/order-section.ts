@@ -1,15 +1,15 @@
 /** The order that an instance belongs to as a tree of links, in which the instance itself is marked. */
 import { html, type Html } from "../../html.ts";
-import type { OrderBranch } from "../../payments/read-order-tree.ts";
+import type { OrderPart } from "../../payments/read-order-tree.ts";
 import type { Links } from "../page.ts";
 
-export function orderSection(links: Links, tree: OrderBranch, own: string): Html {
+export function orderSection(links: Links, tree: OrderPart, own: string): Html {
   return html`<ul class="related tree">
     ${treeItem(links, tree, own)}
   </ul>`;
 }
 
-function treeItem(links: Links, { is, id, webhook, state, note, below }: OrderBranch, own: string): Html {
+function treeItem(links: Links, { is, id, webhook, state, note, below }: OrderPart, own: string): Html {
   const name = html`<code>${id}</code>`;
   return html`<li>
     ${is}
@@ -41,6 +41,6 @@ function treeItem(links: Links, { is, id, webhook, state, note, below }: OrderBr
 }
 
 /** The ids in a tree. */
-export function idsIn({ id, below }: OrderBranch): readonly string[] {
+export function idsIn({ id, below }: OrderPart): readonly string[] {
   return [...(id === null ? [] : [id]), ...below.flatMap(idsIn)];
 }

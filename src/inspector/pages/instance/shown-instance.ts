@@ -6,7 +6,7 @@ import type { KnownChart } from "../../chart-registry.ts";
 import type { RelatedInstance } from "../../find-related.ts";
 import type { OfferedAct } from "../../../engine/inspected-engine.ts";
 import type { MoneyReport } from "../../payments/read-money.ts";
-import type { OrderBranch } from "../../payments/read-order-tree.ts";
+import type { OrderPart } from "../../payments/read-order-tree.ts";
 import type { EndedAttempt } from "../../payments/read-webhooks.ts";
 import type { FoundInstance } from "../../read-instances.ts";
 import { madeBy, type ReplayedHistory } from "../../recount/replay-history.ts";
@@ -31,7 +31,7 @@ export interface ShownInstance extends FoundInstance {
   readonly calls: readonly LedgerCall[];
   readonly callsSince: number | null;
   /** The order that the instance belongs to; null where it belongs to none. */
-  readonly order: OrderBranch | null;
+  readonly order: OrderPart | null;
   /** Null where no money belongs to it. */
   readonly money: MoneyReport | null;
   /** The reason why the instance needs a person, beside its tasks; null without a reason. */

@@ -10,7 +10,7 @@ import { html, type Html } from "../../html.ts";
 import type { EndedAttempt } from "../../payments/read-webhooks.ts";
 import { wentWords } from "../../went-words.ts";
 import { moment, shownJson, stateWords, rowKey, type SecretFilter } from "../../show-values.ts";
-import { gapWords, madeBy, type ReplayedStep, type ReplayGap } from "../../recount/replay-history.ts";
+import { gapWords, madeBy, type ReplayedStep, type MissingPeriod } from "../../recount/replay-history.ts";
 import type { LedgerCall } from "../../../service/ledger-call-history.ts";
 import type { Links } from "../page.ts";
 import { table } from "../table.ts";
@@ -67,7 +67,7 @@ export function timelineSection(links: Links, shown: ShownInstance): Html {
 }
 
 /** That the instance's own chart is not here is said where the chart would stand. */
-function gapLine({ instance, fold }: ShownInstance, gap: ReplayGap): Html | null {
+function gapLine({ instance, fold }: ShownInstance, gap: MissingPeriod): Html | null {
   if (gap.problem !== null) return html`<p class="warn">⚠ ${gap.problem}</p>`;
   return madeBy(fold, gap.first) === instance.workflow ? null : html`<p>${gapWords(gap, fold)}</p>`;
 }

@@ -1,13 +1,13 @@
 /** Search fields as a workflow declares them. */
 
 /** By the name of a search field: its value in a context. */
-export type DeclaredSearch = Readonly<Record<string, (of: { readonly context: never }) => unknown>>;
+export type SearchOptions = Readonly<Record<string, (of: { readonly context: never }) => unknown>>;
 
 const MAX_FIELDS = 16;
 const FIELD = /^[A-Za-z][A-Za-z0-9_]{0,47}$/;
 
 /** What is wrong with declared fields, for those who register a workflow. */
-export function searchProblems(search: DeclaredSearch): string[] {
+export function searchProblems(search: SearchOptions): string[] {
   const names = Object.keys(search);
   return [
     ...(names.length > MAX_FIELDS ? [`search: expected ${MAX_FIELDS} fields at most`] : []),

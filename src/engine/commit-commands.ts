@@ -3,25 +3,28 @@ import type { AnyStateMachine, EventFromLogic, InputFrom } from "xstate";
 import type { CommitResult, HostTransaction } from "../../storage/storage.ts";
 import type { CommitAdditions } from "./step-commit-writer.ts";
 import type { SendResult } from "./step-handler.ts";
-import type { DoneWithin, HostAdditions, HostCalls, Within } from "./within-host.ts";
+import type { WithinResult, HostAdditions, HostCommands, WithinOptions } from "./within-host.ts";
 import type { Workflow } from "./workflow.ts";
 
 /** Commits of a host, each in a commit of the engine's own or, with `within`, in a transaction of the host. */
-export interface CommitCalls<W> {
+export interface CommitCommands<W> {
   /**
    * The same within a transaction of yours, which it is part of: the rows of both exist together or not at all. Throws
    * `CommitRefused` for what is refused, which leaves the transaction usable; a TypeError where no transaction is open, or it
    * is on another database. On SQLite all is done, or thrown, when the call returns; on PostgreSQL await it before COMMIT.
    */
-  commit<Host extends HostTransaction>(additions: HostAdditions<W>, options: Within<Host>): DoneWithin<Host>;
+  commit<Host extends HostTransaction>(
+    additions: HostAdditions<W>,
+    options: WithinOptions<Host>,
+  ): WithinResult<Host>;
   /** Starts instances and makes writes in one commit. Refused: `exists` for a taken id, `write` for a write, with `index` in the list. */
   commit(companions: CommitAdditions<W>): Promise<CommitResult>;
   /** The same within a transaction of yours: see `commit`. */
   start<M extends AnyStateMachine, Host extends HostTransaction>(
     workflow: Workflow<M, W>,
     start: { readonly id: string; readonly input: InputFrom<M> },
-    options: Within<Host>,
-  ): DoneWithin<Host>;
+    options: WithinOptions<Host>,
+  ): WithinResult<Host>;
   /** Starts one instance, as `commit` with a single start. Rejects with `UnknownWorkflow` where this engine lacks the workflow. */
   start<M extends AnyStateMachine>(
     workflow: Workflow<M, W>,
@@ -35,8 +38,8 @@ export interface CommitCalls<W> {
     workflow: Workflow<M, W>,
     id: string,
     event: EventFromLogic<M>,
-    options: Within<Host> & Pick<HostAdditions<W>, "writes">,
-  ): DoneWithin<Host>;
+    options: WithinOptions<Host> & Pick<HostAdditions<W>, "writes">,
+  ): WithinResult<Host>;
   /**
    * Hands an event to an instance and resolves when the step it makes is durable. Among racing senders one wins after
    * each step and the others decide again, so that only the chart decides about an event.
@@ -53,7 +56,7 @@ export interface CommitCalls<W> {
 }
 
 /** The same calls in commits of the engine's own. */
-export interface OwnCommitCalls<W> {
+export interface OwnCommitCommands<W> {
   commit(additions: CommitAdditions<W>): Promise<CommitResult>;
   start<M extends AnyStateMachine>(
     workflow: Workflow<M, W>,
@@ -67,18 +70,18 @@ export interface OwnCommitCalls<W> {
 }
 
 /** Whatever stands beside an event. */
-type SendOptions<W> = Partial<Within<HostTransaction>> &
+type SendOptions<W> = Partial<WithinOptions<HostTransaction>> &
   Pick<CommitAdditions<W>, "writes" | "expectedVersion">;
 
 /** Each call in the transaction of the host where one is given. What it answers then follows from the transaction. */
-export function orWithin<W>(own: OwnCommitCalls<W>, hosted: HostCalls<W>): CommitCalls<W> {
+export function orWithin<W>(own: OwnCommitCommands<W>, hosted: HostCommands<W>): CommitCommands<W> {
   return {
-    commit: (additions: CommitAdditions<W>, options?: Within<HostTransaction>) =>
+    commit: (additions: CommitAdditions<W>, options?: WithinOptions<HostTransaction>) =>
       (options === undefined ? own.commit(additions) : hosted.commit(additions, options.within)) as never,
     start: <M extends AnyStateMachine>(
       workflow: Workflow<M, W>,
       start: { readonly id: string; readonly input: InputFrom<M> },
-      options?: Within<HostTransaction>,
+      options?: WithinOptions<HostTransaction>,
     ) =>
       (options === undefined
         ? own.start(workflow, start)
@@ -89,7 +92,7 @@ export function orWithin<W>(own: OwnCommitCalls<W>, hosted: HostCalls<W>): Commi
       ...[event, options = {}]: readonly [EventFromLogic<M>, SendOptions<W>?]
     ) => {
       if (!("within" in options)) return own.send(workflow, id, event, options) as never;
-      return hosted.send({ workflow, id, event }, options as Within<HostTransaction>) as never;
+      return hosted.send({ workflow, id, event }, options as WithinOptions<HostTransaction>) as never;
     },
   };
 }
