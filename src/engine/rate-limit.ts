@@ -110,7 +110,8 @@ export class RateLimit {
       placed = next;
       if (isLate && tookMs < MAX_AHEAD_MS) continue;
       for (const [index, { begin, fail }] of together.entries()) {
-        const waitMs = (): number => Math.max(...ledgers.map((ledger) => ledger.waitMs(count, index - count)));
+        const waitMs = (): number =>
+          Math.max(...ledgers.map((ledger) => ledger.waitMs(count, index - count)));
         if (index < count) begin();
         else fail(new RateFullError(waitMs()));
       }
