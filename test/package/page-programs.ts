@@ -57,9 +57,11 @@ const PRINTED: Partial<Record<keyof typeof PAGE_OF, RegExp>> = {
   engine: /^receipt to ada@example\.com\n$/,
   guide: /^charging 4242\nthank you, receipt order-1:\S+\n/,
   keep: /^7776000000\n$/,
+  search: /^\[ 'order-2' \] null\n$/,
   schedule: /^(Mitte 2025-03-\S+Z\n){3}$/,
   signer: /^44\n$/,
   table: /^1 18446744073709551615n\n$/,
+  within: /^UNIQUE constraint failed: orders\.id\nshipped to Ada\n$/,
 };
 
 /** Programs that are parts of a greater one export what it calls. */
