@@ -1,12 +1,12 @@
 /** E5, E10, E11: the service is killed again and again under load, while chain and database fail, and loses nothing. */
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { seedOfRun } from "../kit/seed.ts";
-import { byDepth, EXPLORING_MS, THOROUGH } from "../kit/thorough.ts";
+import { byDepth, drawn, EXPLORING_MS, THOROUGH } from "../kit/thorough.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { type ChaosSettings, commandOf } from "./plan.ts";
 import { runChaos } from "./world.ts";
 
-const KILLS = byDepth({ quick: 4, ci: 12, long: 250 });
+const KILLS = byDepth({ quick: 4, ci: 25, long: 250 });
 
 type Run = readonly [sentence: string, settings: Omit<ChaosSettings, "seed">];
 
@@ -47,8 +47,12 @@ const LONG_ON_POSTGRES: readonly Run[] = [
   ],
 ];
 
-const SQLITE_RUNS = THOROUGH ? [...ON_SQLITE, ...LONG_ON_SQLITE] : ON_SQLITE;
-const POSTGRES_RUNS = THOROUGH ? [...ON_POSTGRES, ...LONG_ON_POSTGRES] : ON_POSTGRES;
+const RUNS: Readonly<Record<"SQLite" | "PostgreSQL", readonly Run[]>> = {
+  SQLite: THOROUGH ? [...ON_SQLITE, ...LONG_ON_SQLITE] : ON_SQLITE,
+  PostgreSQL: THOROUGH ? [...ON_POSTGRES, ...LONG_ON_POSTGRES] : ON_POSTGRES,
+};
+
+const DATABASES = HAS_POSTGRES ? (["SQLite", "PostgreSQL"] as const) : (["SQLite"] as const);
 
 async function expectNothingBroken(run: Omit<ChaosSettings, "seed">): Promise<void> {
   const settings = { ...run, seed: seedOfRun() };
@@ -57,8 +61,8 @@ async function expectNothingBroken(run: Omit<ChaosSettings, "seed">): Promise<vo
   expect(orders).toBeGreaterThan(0);
 }
 
-test.each(SQLITE_RUNS)("%s", { timeout: EXPLORING_MS }, (_, settings) => expectNothingBroken(settings));
-
-describe.skipIf(!HAS_POSTGRES)("with PostgreSQL", () => {
-  test.each(POSTGRES_RUNS)("%s", { timeout: EXPLORING_MS }, (_, settings) => expectNothingBroken(settings));
-});
+test.each(drawn<keyof typeof RUNS>(DATABASES, "chaos").flatMap((name) => RUNS[name]))(
+  "%s",
+  { timeout: EXPLORING_MS },
+  (_, settings) => expectNothingBroken(settings),
+);

@@ -6,7 +6,7 @@ import { adapters, type Adapter } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { Death } from "../../kit/mortal.ts";
-import { byDepth, drawn, EXPLORING_MS, sampled } from "../../kit/thorough.ts";
+import { byDepth, drawn, EXPLORING_MS } from "../../kit/thorough.ts";
 import { carriedOut, expectWholeAtEveryDeath, unlessHeard, type Lived } from "../private/dying-operators.ts";
 import { MINUTE, sceneOn, SOL, type Ordered, type Scene } from "../private/scene.ts";
 
@@ -74,7 +74,7 @@ async function brokenIn(world: Scene, { order, dave, approvals }: Given): Promis
   return broken;
 }
 
-describe.each(sampled(adapters, "crashes of resolve"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "crashes of resolve"))("on $name", (adapter) => {
   test.each(drawn([1, 2] as const, `approvals on ${adapter.name}`))(
     "E5, M10, M35: money that %s of operators send elsewhere goes there once, wherever the process dies",
     { timeout: EXPLORING_MS },
