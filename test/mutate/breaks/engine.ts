@@ -142,8 +142,8 @@ export const ENGINE_BREAKS: readonly Break[] = [
   {
     property: "an edited chart is refused while an instance is open",
     file: "src/engine/stored-charts.ts",
-    text: "if (open === null) writes.push(",
-    replacement: "if (open !== hash) writes.push(",
+    text: "if (open === null) commits.push(",
+    replacement: "if (open !== hash) commits.push(",
     tests: ["engine/changed-charts.test.ts"],
   },
   {
@@ -226,8 +226,8 @@ export const ENGINE_BREAKS: readonly Break[] = [
   {
     property: "what is meant for an earlier life of an id does not reach the next one",
     file: "src/engine/step-handler.ts",
-    text: "return isOfParent && (life === undefined || life === instance.life);",
-    replacement: "return isOfParent;",
+    text: "return isOfChart && isOfParent && (life === undefined || life === instance.life);",
+    replacement: "return isOfChart && isOfParent;",
     tests: ["engine/stamps.test.ts"],
   },
   {
