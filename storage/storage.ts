@@ -595,7 +595,7 @@ export interface EngineStorage {
   }): Promise<readonly string[]>;
   /**
    * Gives a task back undone, due again at `dueAt`. With `error` it has failed, and is no suspect any longer. With `keepsRoom`
-   * it waits with its room in its keys, so that nothing of them passes it; a suspect does not. False when the token is no
+   * the task keeps its room while it waits, so that no other task of its keys passes; a suspect keeps none. False when the token is no
    * longer the latest, or the task was set aside as a dead letter.
    */
   release(

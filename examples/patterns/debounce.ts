@@ -17,7 +17,7 @@ const draft = setup({
   id: "draft",
   context: { text: "" },
   on: {
-    // Entering the state again begins its delay anew. A save under way is ended: its text is old.
+    // `reenter` starts the delay of the state again, and aborts a save under way, whose text is old.
     CHANGE: { target: ".changed", reenter: true, actions: assign({ text: ({ event }) => event.text }) },
   },
   initial: "saved",

@@ -1,4 +1,4 @@
-/** Timeout ladder: who does not answer is reminded, then somebody else is told, then it is closed. */
+/** Timeout ladder: a silent customer is reminded, then a manager is told, then the ticket is closed. */
 import { setup } from "xstate";
 import { workflow } from "paystate/engine";
 import type { Play } from "./pattern.ts";

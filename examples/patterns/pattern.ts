@@ -1,4 +1,4 @@
-/** What the patterns have in common: how one is played, and a call to somebody else's service. */
+/** The type of a pattern's play, and a stand-in for a call to a service. */
 import { setTimeout } from "node:timers/promises";
 import type { Engine } from "paystate/engine";
 

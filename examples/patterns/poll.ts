@@ -31,7 +31,7 @@ const print = setup({
       },
     },
     waiting: {
-      // The timer of this state goes on, whatever happens within.
+      // The states within come and go; the timer of this state runs on.
       after: { day: "givenUp" },
       initial: "pausing",
       states: {

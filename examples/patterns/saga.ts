@@ -6,7 +6,7 @@ import { call, type Play } from "./pattern.ts";
 /** A call to an airline or a hotel. It may run twice: the key, the same on each run, lets them do it once. */
 const ask = (what: string, signal: AbortSignal) =>
   call(`${what}, key …${currentRun().key.slice(-4)}`, signal);
-/** Answers the booking, or null for a refusal. Where it throws, nobody knows whether it has booked: it is asked again. */
+/** Resolves with the booking, or null for a refusal. An error is neither: the promise runs again under its key. */
 const book = (what: string) =>
   fromPromise<string | null, string>(async ({ input, signal }) => {
     await ask(`book ${what}`, signal);

@@ -31,8 +31,8 @@ export type StartOrSendResult = { readonly kind: "started" } | SendResult;
 export interface AskCommands<W> {
   /**
    * Sends an event and resolves with the instance as it stands behind it: after the step that the event makes, or with
-   * `until`, in the first state from that step on that is the awaited one, whoever makes the step to it. States before the
-   * event are not meant. Where the chart takes no such event now, or the instance had ended, nothing is sent: then its
+   * `until`, at the first awaited state from that step on, also where another sender's step leads there. States before the
+   * event do not count. Where the chart takes no such event now, or the instance had ended, nothing is sent: then its
    * present state counts, too.
    *
    * Rejects with `StateNotReached` when the instance ends in another state, with a TypeError when there is no instance of

@@ -73,7 +73,7 @@ export interface OwnCommitCommands<W> {
 type SendOptions<W> = Partial<WithinOptions<HostTransaction>> &
   Pick<CommitAdditions<W>, "writes" | "expectedVersion">;
 
-/** Each call in the transaction of the host where one is given. What it answers then follows from the transaction. */
+/** Makes each call within the transaction of the host where one is given, and else in a commit of the engine's own. */
 export function orWithin<W>(own: OwnCommitCommands<W>, hosted: HostCommands<W>): CommitCommands<W> {
   return {
     commit: (additions: CommitAdditions<W>, options?: WithinOptions<HostTransaction>) =>

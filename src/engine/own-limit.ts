@@ -9,7 +9,7 @@ export interface Rate {
 
 /** A limit on what runs at once, and with `rate` on what begins within a span of time. */
 export interface RatedLimit extends Limit {
-  /** Each run counts as it begins: one that is tried again, and one whose process ended, too. */
+  /** Each run counts as it begins, retries and runs of processes that ended included. */
   readonly rate?: Rate;
 }
 
@@ -48,6 +48,9 @@ function givenLimits<Params>(limit: OwnLimit<Params> | undefined, params: Params
 }
 
 function ratesOf(limits: readonly RatedLimit[]): KeyRate[] {
+  // A start commits one row for each key: of two it could never commit both.
+  const twice = limits.find(({ key }, at) => limits.findIndex((each) => each.key === key) < at);
+  if (twice !== undefined) throw new TypeError(`limit ${twice.key} is there twice`);
   return limits.flatMap(({ key, rate }) => {
     if (rate === undefined) return [];
     const { count, perMs } = rate;

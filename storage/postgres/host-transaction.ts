@@ -4,7 +4,7 @@ import type { HostClient } from "../storage.ts";
 
 type Rows = readonly Readonly<Record<string, string | null>>[];
 
-/** The statement has its values inside, so that each library takes it as it is. Rejects as the library does. */
+/** Values stand in the text of the statement, so each library sends the same text. Rejects as the library does. */
 export async function askHost(host: HostClient, text: string): Promise<Rows> {
   const answer = await asked(host, text);
   return Array.isArray(answer) ? (answer as Rows) : (answer as { readonly rows: Rows }).rows;

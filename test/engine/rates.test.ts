@@ -5,6 +5,7 @@ import { createEngine, workflow, type OwnLimit } from "paystate/engine";
 import { memoryStorage } from "paystate/storage/memory";
 import { storedStarts } from "../../src/engine/rate-limit.ts";
 import { silentLogger } from "../../src/runtime.ts";
+import { ratesFor } from "../../src/engine/own-limit.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";
@@ -190,4 +191,9 @@ test("a rate that is none is refused with its field", async () => {
   expect(await refusedFor({ count: 0, perMs: 1 })).toContain("rate.count is 0");
   expect(await refusedFor({ count: 1_001, perMs: 1 })).toContain("from 1 to 1000");
   expect(await refusedFor({ count: 1, perMs: 0.5 })).toContain("rate.perMs is 0.5");
+});
+
+test("a key that a program names twice at a run is refused, and the run does not wait for ever", () => {
+  const limit = { key: "stripe", atMost: 1, rate: { count: 1, perMs: 1 } };
+  expect(() => ratesFor([limit, limit], undefined)).toThrow("limit stripe is there twice");
 });

@@ -7,8 +7,8 @@ import { newMoment } from "../stamps.ts";
 import { fromJson } from "../values.ts";
 
 /**
- * What becomes of moments at which no process was there, when one is there again: `last` starts the last of them, `all` the
- * last 1,000, `none` none. A moment is missed when a minute has passed.
+ * What a process starts of the moments that passed while no process worked: `last` the last moment, `all` the last 1,000,
+ * `none` none. A moment is missed when a minute has passed.
  */
 export type MissedMoments = "last" | "all" | "none";
 

@@ -15,7 +15,7 @@ export function eventWords(type: string, delay: (written: string) => string): st
 
 const lastOf = (path: string): string => path.split(".").at(-1) ?? path;
 
-/** An actor that was given no id has the one that XState makes: its place among those of its state, such as `0.trip.flight`. */
+/** XState names an actor without an id by its place among the actors of its state, such as `0.trip.flight`. */
 function actorName(id: string): string {
   const [, place, path] = /^(\d+)\.(.+)$/.exec(id) ?? [];
   if (place === undefined || path === undefined) return id;
