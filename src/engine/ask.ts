@@ -1,6 +1,6 @@
 /** Sends an event and waits for the state that follows; starts an instance, or sends to the one that is there. */
 import type { AnyStateMachine, EventFromLogic, EventObject, InputFrom } from "xstate";
-import type { HistoryRecord } from "../../storage/storage.ts";
+import type { HistoryRecord, InstanceRecord } from "../../storage/storage.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { throwRefusal } from "./end-task.ts";
 import { givenEvent } from "./given-events.ts";
@@ -12,7 +12,7 @@ import {
   type StoredRun,
   type WaitTarget,
 } from "./reading/waiting.ts";
-import { checkState, isOfVersion } from "./reading/workflow-reads.ts";
+import { checkTarget, isOfVersion } from "./reading/workflow-reads.ts";
 import type { SendResult, StepHandler } from "./step-handler.ts";
 import type { AnyWorkflow, Workflow } from "./workflow.ts";
 
@@ -36,7 +36,8 @@ export interface AskCommands<W> {
    * present state counts, too.
    *
    * Rejects with `StateNotReached` when the instance ends in another state, with a TypeError when there is no instance of
-   * this id, or no such state in the chart, with the signal's reason, and as `send` and `waitFor` do.
+   * this id, or no such state in the chart, with an error when the instance is removed meanwhile, with the signal's reason,
+   * and as `send` and `waitFor` do.
    *
    * ```ts
    * const { context } = await engine.ask(orders, "order-1", { type: "PAY" }, { until: { state: "paid" } });
@@ -73,17 +74,19 @@ export function askCommands<W>({ steps, waiting }: AskParts<W>): AskCommands<W> 
     workflow: AnyWorkflow,
     ...[id, event, { until, signal } = {}]: [id: string, event: EventObject, options?: AskOptions<unknown>]
   ): Promise<ChartSnapshot> => {
-    if (until !== undefined && until !== "final") checkState("ask", workflow, until.state);
+    if (until !== undefined) checkTarget("ask", workflow, until);
     signal?.throwIfAborted();
-    const own = new OwnStep();
+    const own = new OwnStep(id);
     const over = new AbortController();
     const ending = AbortSignal.any(signal === undefined ? [over.signal] : [signal, over.signal]);
     const isMeant = (run: StoredRun): boolean => own.isBehind(run) && isOfVersion(workflow, run);
     // Begun before the event is sent, so that no state behind it is missed.
-    const following = until === undefined ? null : waiting.waitFor({ id, until, signal: ending, isMeant });
+    const checkAbsent = (): void => own.checkAbsent();
+    const following =
+      until === undefined ? null : waiting.waitFor({ id, until, signal: ending, isMeant, checkAbsent });
     following?.catch(() => {});
     try {
-      const onTried = (step: HistoryRecord): void => own.tried(step);
+      const onTried = (step: HistoryRecord, life: string): void => own.tried({ ...step, life });
       const sent = await steps.send(id, givenEvent(event), { workflow, onTried });
       switch (sent.kind) {
         case "stepped":
@@ -126,20 +129,43 @@ function endedAs(id: string, snapshot: ChartSnapshot, until: WaitTarget | undefi
   throw new StateNotReached(id, until.state, snapshot);
 }
 
+type TriedStep = Pick<HistoryRecord, "stamp" | "version"> & Pick<InstanceRecord, "life">;
+
 /** The step that an event makes, and what comes behind it. */
 class OwnStep {
-  #tried: Pick<HistoryRecord, "stamp" | "version"> | null = null;
+  readonly #instance: string;
+  #tried: TriedStep | null = null;
   #isMade = false;
 
+  constructor(instance: string) {
+    this.#instance = instance;
+  }
+
   /** Before its commit, and again where another step came first. */
-  tried(step: Pick<HistoryRecord, "stamp" | "version">): void {
+  tried(step: TriedStep): void {
     this.#tried = step;
   }
 
-  /** Whether a state is that of the step or a later one. A state that was read may be older than what was told meanwhile. */
-  isBehind({ stamp, version }: Pick<StoredRun, "stamp" | "version">): boolean {
+  /**
+   * Whether a state is that of the step or a later one. A state that was read may be older than what was told meanwhile.
+   * @throws when it is one of another life: what the step would have led to never comes.
+   */
+  isBehind({ stamp, version, life }: Pick<StoredRun, "stamp" | "version" | "life">): boolean {
     if (this.#tried === null) return false;
     if (stamp === this.#tried.stamp) this.#isMade = true;
-    return this.#isMade && (version === undefined || version >= this.#tried.version);
+    if (!this.#isMade) return false;
+    if (life !== undefined && life !== this.#tried.life) throw this.#removed();
+    return version === undefined || version >= this.#tried.version;
+  }
+
+  /** @throws when the instance that has made the step is not there any more. */
+  checkAbsent(): void {
+    if (this.#isMade) throw this.#removed();
+  }
+
+  #removed(): Error {
+    return new Error(
+      `instance ${this.#instance} has taken the event, and was removed before the awaited state was seen`,
+    );
   }
 }

@@ -1,7 +1,7 @@
 /** Feeds the inspectors of XState: each committed step of an instance as the events that a running actor would send. */
 import type { InspectionEvent, Observer } from "xstate";
 import type { CommitParts, HistoryRecord, StepRecord } from "../../storage/storage.ts";
-import type { ChartSnapshot } from "./chart.ts";
+import { FOLDED, type ChartSnapshot } from "./chart.ts";
 import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { eventFromText } from "./values.ts";
@@ -37,7 +37,9 @@ export class InspectionFeed {
 
   /** Called after each durable commit. What the inspector throws is for the caller to catch. */
   committed({ starts = [], step, history = [] }: CommitParts): void {
-    const rows = new Map(history.map((row) => [row.instance, row]));
+    // A fold stands behind the step that makes it, and is no step.
+    const made = history.filter(({ event }) => eventFromText(event).type !== FOLDED);
+    const rows = new Map(made.map((row) => [row.instance, row]));
     for (const stepped of step === undefined ? starts : [step, ...starts]) {
       const row = rows.get(stepped.id);
       if (row !== undefined) this.#tell(stepped, row);

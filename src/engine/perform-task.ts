@@ -55,13 +55,17 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLea
   await steps.checkKnown(task);
   const handler = workflowOf(workflows, task)?.effects.get(task.name);
   const run = runOf(task, hold);
-  if (handler === undefined) return runOwnBody(around, task, run);
+  if (handler === undefined) {
+    hold.checkHeld();
+    return runOwnBody(around, task, run);
+  }
   const handle = (typeof handler === "function" ? handler : handler.run) as unknown as Handle<W>;
   const params = fromJson(JSON.parse(task.payload));
   const rates = ratesFor(typeof handler === "object" ? handler.limit : undefined, params as never);
   let refused: Refusal | null = null;
   for (let look = 0; look < MAX_LOOKS; look++) {
     await around.rates.take(rates);
+    hold.checkHeld();
     const { event, starts = [], writes = [], expectedVersion } = checkedOutcome<W>(await handle(params, run));
     const expected = expectedVersion === undefined ? {} : { expectedVersion };
     refused = await endTask(around, task, { event, starts, writes, ...expected });
@@ -110,6 +114,7 @@ async function runInvocation<W>(around: TaskRun<W>, task: ClaimedTask, hold: Tas
   const actor = workflows.get(task.workflow)?.actors.get(src);
   if (actor?.kind !== "promise") throw new Error(`${task.workflow} has no promise actor "${src}"`);
   await around.rates.take(ratesFor(actor.limit, invocation.input as never));
+  hold.checkHeld();
   const end = await Promise.race([
     runPromise(actor.create, invocation, runOf(task, hold)),
     // A promise that ignores its signal would keep its place for an end that no chart waits for.

@@ -165,9 +165,15 @@ class Moving {
     } catch (error) {
       throw failed("", `it threw: ${thrownText(error)}`, error);
     }
-    if (!isObject(after)) throw failed("", "expected it to return an object, such as { value, context }");
+    if (!isPlain(after)) {
+      throw failed("", "expected it to return an object, such as { value, context }, and no promise");
+    }
+    const unknown = Object.keys(after).find((field) => !MIGRATED_FIELDS.has(field));
+    if (unknown !== undefined) {
+      throw failed(`.${unknown}`, `expected only ${[...MIGRATED_FIELDS].join(", ")}`);
+    }
     const { value = before.value, context = before.context, timers = {}, writes = [] } = after;
-    if (!isObject(context)) throw failed(".context", "expected an object");
+    if (!isPlain(context)) throw failed(".context", "expected an object");
     for (const [name, dueAt] of Object.entries(timers)) {
       if (Number.isSafeInteger(dueAt)) continue;
       throw failed(`.timers.${name}`, "expected a time in whole milliseconds");
@@ -275,8 +281,19 @@ class Moving {
   }
 }
 
-function isObject(answer: unknown): boolean {
-  return typeof answer === "object" && answer !== null;
+/** What a migration may return. */
+const MIGRATED_FIELDS: ReadonlySet<string> = new Set<keyof MigratedInstance>([
+  "value",
+  "context",
+  "timers",
+  "children",
+  "effects",
+  "writes",
+]);
+
+/** An object of fields: no array, date, map or promise, whose fields would be lost. */
+function isPlain(answer: unknown): boolean {
+  return Object.prototype.toString.call(answer) === "[object Object]";
 }
 
 /** The names that things have after two renamings, by the names that they had at first. */

@@ -32,7 +32,7 @@ import type { StepTime } from "./stamps.ts";
 import { taskOfStep, type StepContext } from "./step-context.ts";
 import type { TakenIdCache } from "./taken-id-cache.ts";
 import { birthTask, heldFor, unborn } from "./unborn-children.ts";
-import { eventToText, storableThrown, UnstorableValue, withStep } from "./values.ts";
+import { eventToText, NOT_KEPT, storableThrown, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
 /** The parts of a step's commit. */
@@ -140,7 +140,10 @@ export class StepPlan {
   /** The first step of a new instance, and those of the children it starts. */
   start(start: PlannedStart): StepCommit[] {
     const step = (): string => `${start.workflow.key}, start of ${start.id}`;
-    return withStep(step, () => this.#started(start));
+    return withStep(step, () => {
+      checkId(start.id);
+      return this.#started(start);
+    });
   }
 
   /**
@@ -371,6 +374,12 @@ export class StepPlan {
     }
     return { born, failed };
   }
+}
+
+/** @throws UnstorableValue for an id that a database would refuse, or give back as another one. */
+function checkId(id: unknown): void {
+  if (typeof id === "string" && id !== "" && !NOT_KEPT.test(id)) return;
+  throw new UnstorableValue("id", "expected text that is not empty, without NUL and halves of characters");
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import type { EngineStorage, Write } from "../../storage/storage.ts";
 import { engineOwnTable, type Row } from "../../storage/table.ts";
+import { thrownText } from "../thrown.ts";
 import { MIGRATED, type ChartSnapshot } from "./chart.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import type { StepContext } from "./step-context.ts";
@@ -36,7 +37,7 @@ export function withSearch(search: AnyWorkflow["search"], after: ChartSnapshot):
   const fields = Object.entries(search);
   if (fields.length === 0) return after;
   const values = fields.flatMap(([field, read]) => {
-    const value: unknown = read({ context: after.context as never });
+    const value = readField(field, read, after);
     if (value === null) return [];
     const isKept =
       typeof value === "string" && Buffer.byteLength(value) <= MAX_VALUE_BYTES && !NOT_KEPT.test(value);
@@ -45,6 +46,14 @@ export function withSearch(search: AnyWorkflow["search"], after: ChartSnapshot):
     throw new UnstorableValue(`search.${field}`, expected);
   });
   return values.length === 0 ? after : { ...after, search: Object.fromEntries(values) };
+}
+
+function readField(field: string, read: AnyWorkflow["search"][string], { context }: ChartSnapshot): unknown {
+  try {
+    return read({ context: context as never });
+  } catch (error) {
+    throw new UnstorableValue(`search.${field}`, `its function threw: ${thrownText(error)}`);
+  }
 }
 
 /** The writes by which the rows of an instance follow a step. */

@@ -51,7 +51,7 @@ export type StepCommitAdditions<W> = CommitAdditions<W> & {
   /** True for a message: others may wait behind it. */
   readonly isMessage?: true;
   /** Told the step of the event before its commit, and again where another came first. */
-  readonly onTried?: (step: HistoryRecord) => void;
+  readonly onTried?: (step: HistoryRecord, life: string) => void;
 };
 
 /** A commit that is durable, as listeners get it. */

@@ -252,7 +252,7 @@ export class StepHandler<W> {
         return { kind: "unchanged", snapshot };
       }
       const behind = waiting.slice(0, run.taken).map(({ task }) => task);
-      companions.onTried?.((run.parts[0] as StepCommit).history);
+      companions.onTried?.((run.parts[0] as StepCommit).history, instance.life);
       const result = await this.#commits.commit(run.parts, { ...companions, behind }, plan);
       if (result.ok) return { kind: "stepped", snapshot: (run.parts[0] as StepCommit).after };
       // One of those behind may be gone, by an operator's command.

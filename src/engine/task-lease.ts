@@ -23,6 +23,11 @@ export class TaskLease {
     });
   }
 
+  /** Before a handler begins, behind all that it waited for. @throws when nobody waits for its end, or another process has the task. */
+  checkHeld(): void {
+    if (this.isLost) throw new Error("the task was lost before its handler began");
+  }
+
   disarm(): void {
     this.isDisarmed = true;
     this.lose();

@@ -42,6 +42,8 @@ export interface FoundInstance {
   readonly instance: InstanceRecord;
   /** Some of its steps, oldest first. */
   readonly history: readonly HistoryRecord[];
+  /** The first version that its stored history has: older steps may be folded. */
+  readonly oldest: number;
   readonly pending: PendingRecords;
   /** Ended tasks of the instance that did not simply succeed. */
   readonly ran: readonly RanTask[];
@@ -117,13 +119,14 @@ export class InstanceReader {
     if (instance === null) return null;
     const last = step === null ? instance.version : Math.min(instance.version, step + STEPS_BEYOND);
     const after = Math.max(0, last - MAX_STEPS);
-    const [history, pending, ran] = await Promise.all([
+    const [[oldest], history, pending, ran] = await Promise.all([
+      this.#storage.history(id, { after: 0, limit: 1 }),
       this.#storage.history(id, { after, limit: MAX_STEPS }),
       this.#storage.pending(id, MAX_PENDING),
       // A storage that no engine has worked on since, or a file that is only read, may have no such table.
       ranTasksOf(this.#storage, id).catch(() => []),
     ]);
-    return { instance, history, pending, ran };
+    return { instance, history, oldest: oldest?.version ?? 1, pending, ran };
   }
 
   async timers(): Promise<TimerPage> {

@@ -97,6 +97,40 @@ describe.each(drawn(adapters, "ask"))("ask on $name", (adapter) => {
       expect(await waits).toContain("enough");
     }));
 
+  test("F11: what is neither the end nor a state is refused, and nothing is sent", () =>
+    inWorld(adapter, async ({ engine, awaitsOutside }) => {
+      const orders = ordersOf(async () => {});
+      const { ask, waitFor, start, read } = await engine({ workflows: [orders] });
+      await start(orders, { id: "o", input: { notes: 0 } });
+      awaitsOutside("o");
+      for (const until of ["paid", {}, null, () => true]) {
+        const expected = 'until: expected "final", or a state such as { state: "open" }';
+        await expect(ask(orders, "o", { type: "PAY" }, { until: until as never })).rejects.toThrow(expected);
+        await expect(waitFor(orders, "o", until as never)).rejects.toThrow(expected);
+      }
+      expect(await read(orders, "o")).toMatchObject({ value: "open", steps: 1 });
+    }));
+
+  test.each([false, true])(
+    "F11: an ask of an instance that another process ends and removes is told so (its id taken again: %s)",
+    (isTaken) =>
+      inWorld(adapter, async ({ engine, clock }) => {
+        const orders = ordersOf(() => new Promise<void>(() => {}));
+        const one = await engine({ workflows: [orders], pollMs: 500 });
+        const other = await engine({ workflows: [orders] });
+        await one.start(orders, { id: "o", input: { notes: 0 } });
+        const paid = one.ask(orders, "o", { type: "PAY" }, { until: { state: "paid" } }).catch(String);
+        while (((await other.read(orders, "o"))?.steps ?? 0) < 2) await turns(1);
+        await turns(20);
+        await other.stopInstance("o");
+        await other.removeInstance("o");
+        if (isTaken) await other.start(orders, { id: "o", input: { notes: 0 } });
+        clock.advance(500);
+        expect(await paid).toContain("instance o has taken the event, and was removed");
+        if (isTaken) await other.stopInstance("o");
+      }),
+  );
+
   test("F11: of callers at once one starts the instance, and the others send", () =>
     inWorld(adapter, async ({ engine, awaitsOutside }) => {
       const orders = ordersOf(async () => {});

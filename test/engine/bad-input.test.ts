@@ -58,6 +58,22 @@ describe.each(drawn(adapters, "bad input"))("bad input on $name", (adapter) => {
     }),
   );
 
+  test.each([
+    ["no text", undefined],
+    ["empty", ""],
+    ["with NUL", "a\0b"],
+    ["cut in the middle of a character", "ann 👍".slice(0, 5)],
+  ])("an id that is %s is refused, which a database would refuse or change", (_name, id) =>
+    inWorld(adapter, async ({ engine }) => {
+      const one = await engine({ workflows: [keeper] });
+      const started = one.start(keeper, { id: id as never, input: { held: 1 } });
+      await expect(started).rejects.toThrow(
+        "id cannot be stored: expected text that is not empty, without NUL and halves of characters",
+      );
+      expect((await one.list()).instances).toEqual([]);
+    }),
+  );
+
   test("an input that cannot be kept is refused with chart and path, and no instance is there", () =>
     inWorld(adapter, async ({ engine, storage }) => {
       const one = await engine({ workflows: [keeper] });

@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { createWebSocketInspector } from "@statelyai/inspect";
 import { expect, test, vi } from "vitest";
 import { WebSocketServer } from "ws";
-import type { InspectionEvent } from "xstate";
-import { createEngine } from "../../src/engine/index.ts";
+import { createMachine, type InspectionEvent } from "xstate";
+import { createEngine, workflow } from "../../src/engine/index.ts";
 import type { Logger } from "../../src/runtime.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
@@ -28,13 +28,13 @@ test("an inspector of @statelyai/inspect gets the actor with its chart, then eac
   });
   const { port } = server.address() as AddressInfo;
   const inspector = createWebSocketInspector({ url: `ws://127.0.0.1:${port}` });
-  const workflow = parcels();
+  const chart = parcels();
   const clock = virtualClock();
   const { inspect } = inspector;
-  const engine = createEngine({ storage: memoryStorage(), workflows: [workflow], clock, inspect });
+  const engine = createEngine({ storage: memoryStorage(), workflows: [chart], clock, inspect });
   try {
-    await engine.start(workflow, { id: "p1", input: { note: "x" } });
-    await engine.send(workflow, "p1", { type: "PAUSE" });
+    await engine.start(chart, { id: "p1", input: { note: "x" } });
+    await engine.send(chart, "p1", { type: "PAUSE" });
     await vi.waitFor(() => expect(told).toHaveLength(5), { timeout: 10_000 });
     const line = ({ type, sessionId, event, snapshot }: Told): unknown[] => [
       type,
@@ -62,9 +62,9 @@ test("an inspector of @statelyai/inspect gets the actor with its chart, then eac
 
 test("an instance that another process began is announced with its first step here; an inspector that throws stops nothing", async () => {
   const storage = memoryStorage();
-  const workflow = parcels();
+  const chart = parcels();
   const clock = virtualClock();
-  await createEngine({ storage, workflows: [workflow], clock }).start(workflow, {
+  await createEngine({ storage, workflows: [chart], clock }).start(chart, {
     id: "p1",
     input: { note: "x" },
   });
@@ -81,14 +81,38 @@ test("an instance that another process began is announced with its first step he
     seen.push(`${type} ${actorRef.sessionId}`);
     if (type === "@xstate.snapshot") throw new Error("the window is closed");
   };
-  const engine = createEngine({ storage, workflows: [workflow], clock, logger, inspect });
-  expect(await engine.send(workflow, "p1", { type: "PAUSE" })).toMatchObject({ kind: "stepped" });
-  expect(await engine.send(workflow, "p1", { type: "RESUME" })).toMatchObject({ kind: "stepped" });
+  const engine = createEngine({ storage, workflows: [chart], clock, logger, inspect });
+  expect(await engine.send(chart, "p1", { type: "PAUSE" })).toMatchObject({ kind: "stepped" });
+  expect(await engine.send(chart, "p1", { type: "RESUME" })).toMatchObject({ kind: "stepped" });
   expect(seen).toEqual([
     ...["@xstate.actor p1", "@xstate.event p1", "@xstate.snapshot p1"],
     ...["@xstate.event p1", "@xstate.snapshot p1"],
   ]);
   expect(errors).toEqual(["a subscriber failed", "a subscriber failed"]);
+});
+
+test("F10: a step that folds the history behind it is told as the event that made it", async () => {
+  const lamp = createMachine({
+    id: "lamp",
+    initial: "dark",
+    states: { dark: { on: { TURN: "lit" } }, lit: { on: { PRESS: "dark" } } },
+  });
+  const events: string[] = [];
+  const inspect = (told: InspectionEvent): void => {
+    if (told.type === "@xstate.event") events.push(told.event.type);
+  };
+  const flow = workflow(lamp)({ version: 1, history: { keep: 10 } });
+  const engine = createEngine({
+    storage: memoryStorage(),
+    workflows: [flow],
+    clock: virtualClock(),
+    inspect,
+  });
+  await engine.start(flow, { id: "l", input: undefined });
+  const sent = Array.from({ length: 15 }, (_, n) => (n % 2 === 0 ? "TURN" : "PRESS"));
+  for (const type of sent) await engine.send(flow, "l", { type });
+  expect((await engine.history("l")).map(({ event }) => event.type)).toContain("$folded");
+  expect(events).toEqual(["xstate.init", ...sent]);
 });
 
 test("what is no inspector is refused with what would be right", () => {

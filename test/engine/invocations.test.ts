@@ -77,6 +77,26 @@ describe.each(drawn(adapters, "invocations"))("a promise actor on $name", (adapt
       expect(new Set(begun.map(({ key }) => key)).size, "each visit has a key of its own").toBe(2);
     }));
 
+  test("D7: a promise whose state was left before it began does not begin", () =>
+    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
+      const begins: boolean[] = [];
+      const { fetches } = fetcher(({ signal }) => {
+        begins.push(signal.aborted);
+        return new Promise(() => {});
+      });
+      const { start, send, run } = await engine({ workflows: [fetches] });
+      run();
+      for (const n of Array(30).keys()) {
+        awaitsOutside(`f${n}`);
+        await start(fetches, { id: `f${n}`, input: undefined });
+        const started = send(fetches, `f${n}`, { type: "START", url: "u" });
+        await send(fetches, `f${n}`, { type: "CANCEL" });
+        await started;
+      }
+      await settled();
+      expect(begins.filter((isAborted) => isAborted)).toEqual([]);
+    }));
+
   test("a rejection goes to onError, with the error", () =>
     inWorld(adapter, async ({ engine, settled }) => {
       const { fetches } = fetcher(() => Promise.reject(new TypeError("no network")));

@@ -114,6 +114,28 @@ describe.each(drawn(adapters, "retention"))("retention on $name", (adapter) => {
       expect((await keeping.read("young"))?.status).toBe("done");
     }));
 
+  test("F10: what has ended goes, too, where its history was folded more than once", () =>
+    inWorld(adapter, async ({ engine, clock, settled }) => {
+      const archived: ArchivedInstance[] = [];
+      const long = workflow(tallies.machine)({ version: 1, history: { keep: 10 } });
+      const keeping = await engine({
+        workflows: [long],
+        keep: { finished: "2h" },
+        archive: async (instances) => void archived.push(...instances),
+      });
+      keeping.run();
+      await keeping.start(long, { id: "t", input: { owner: "ada" } });
+      for (let n = 0; n < 40; n++) await keeping.send(long, "t", { type: "ADD" });
+      await keeping.send(long, "t", { type: "END" });
+      await settled();
+      const history = await keeping.history("t");
+      expect(history[0]?.version).toBeGreaterThan(1);
+      clock.advance(2 * HOUR);
+      await passed(keeping, clock);
+      expect(archived.map(({ id, history: rows }) => [id, rows.length])).toEqual([["t", history.length]]);
+      expect([await keeping.read("t"), await keeping.history("t")]).toEqual([null, []]);
+    }));
+
   test("D35: by a clock that was put on nothing is removed until it has gone on for an hour", () =>
     inWorld(adapter, async ({ engine, clock, settled }) => {
       const keeping = await engine({ workflows: [jobs], keep: { finished: "90d" } });

@@ -1,4 +1,5 @@
 /** Search fields: instances are found by texts that each step keeps. */
+import assert from "node:assert/strict";
 import { describe, expect, test } from "vitest";
 import { assign, setup } from "xstate";
 import { workflow, type Engine } from "paystate/engine";
@@ -217,6 +218,12 @@ describe.each(drawn(everyAdapter, "search"))("search fields on $name", (adapter)
         );
         await expect(send(orders, "long", { type: "GIVE", to: wrong })).rejects.toThrow("search.customer");
       }
+      const broken = { customer: () => assert.fail("no such field") };
+      const throwing = workflow(chart)({ version: 2, search: broken, migrate: { 1: () => ({}) } });
+      const other = await engine({ workflows: [throwing] });
+      await expect(other.start(throwing, { id: "x", input: { customer: "ada", city: "" } })).rejects.toThrow(
+        "search.customer cannot be stored: its function threw: no such field",
+      );
       expect(await read("x")).toBeNull();
       expect(await read(orders, "long")).toMatchObject({ steps: 1, search: { customer: longest } });
     }));

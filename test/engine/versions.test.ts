@@ -450,8 +450,23 @@ describe("a migration is refused, naming chart and path", () => {
       'value.payment.wiring: the chart has no state "wiring" in "order.payment", only charging, slow',
     ],
     ["a final state", { value: "paid", context }, "value: it is final: migrate to a state that leads there"],
-    ["nothing", undefined, "migrate.1: expected it to return an object, such as { value, context }"],
+    [
+      "nothing",
+      undefined,
+      "migrate.1: expected it to return an object, such as { value, context }, and no promise",
+    ],
+    [
+      "a promise",
+      Promise.resolve({ value: "basket", context }),
+      "migrate.1: expected it to return an object, such as { value, context }, and no promise",
+    ],
+    [
+      "a field that there is not",
+      { value: "basket", contxt: context },
+      "migrate.1.contxt: expected only value, context, timers, children, effects, writes",
+    ],
     ["no context", { value: "basket", context: null }, "migrate.1.context: expected an object"],
+    ["a list for a context", { value: "basket", context: [] }, "migrate.1.context: expected an object"],
     [
       "a context that cannot be stored",
       { value: "basket", context: { ...context, lines: [() => {}] } },

@@ -375,5 +375,10 @@ test("F10: of an instance whose history is folded the steps that stand there are
   const then = await page(`&step=${first}`);
   expect(then).toContain(`As it stood after step ${first}`);
   expect(then).toMatch(/"count": \d+/);
+  // Nothing leads to steps that are not there any more.
+  const oldest = String(history[0]?.version);
+  const earliest = await page(`&step=${oldest}`);
+  expect([now, earliest].filter((each) => each.includes("Earlier steps"))).toEqual([]);
+  expect(earliest).not.toContain("← before");
   await engine.stop();
 });

@@ -27,9 +27,9 @@ export class EngineStopped extends Error {
   override readonly name = "EngineStopped";
 }
 
-/** An instance after a step. The version is known of what was read. */
+/** An instance after a step. Version and life are known of what was read. */
 export type StoredRun = Pick<InstanceRecord, "id" | "workflow" | "status" | "snapshot" | "stamp"> &
-  Partial<Pick<InstanceRecord, "version">>;
+  Partial<Pick<InstanceRecord, "version" | "life">>;
 
 /** What a call waits for. */
 interface Wanted {
@@ -38,6 +38,8 @@ interface Wanted {
   readonly signal: AbortSignal | undefined;
   /** False for an instance that is not yet what the caller means; throws for one that will never be. */
   readonly isMeant: (run: StoredRun) => boolean;
+  /** Throws where an instance that is not there will never come. Default: it may be started yet. */
+  readonly checkAbsent?: () => void;
 }
 
 class Waiter {
@@ -124,6 +126,7 @@ export class InstanceWaitList {
         const record = waiter.answer === null ? await this.#storage.load(id) : null;
         if (record !== null) waiter.see(record);
         if (waiter.answer !== null) return waiter.answer();
+        if (record === null) wanted.checkAbsent?.();
         await waiter.pause.take(this.#pollMs, signal);
       }
     } finally {

@@ -100,7 +100,7 @@ export function workflowReads(
     workflow: AnyWorkflow,
     ...[id, until, { signal } = {}]: [id: string, until: WaitTarget, options?: { signal?: AbortSignal }]
   ): Promise<SnapshotOf> => {
-    if (until !== "final") checkState("waitFor", workflow, until.state);
+    checkTarget("waitFor", workflow, until);
     return waiting.waitFor({ id, until, signal, isMeant: (instance) => isOfVersion(workflow, instance) });
   };
   // What is stored of an instance has the types of its chart.
@@ -135,7 +135,17 @@ function checkMeant(workflow: AnyWorkflow, instance: Pick<InstanceRecord, "id" |
   );
 }
 
-export function checkState(read: string, { key, machine }: AnyWorkflow, state: string | undefined): void {
+/** @throws TypeError for what is neither the end nor a state of the chart. */
+export function checkTarget(read: string, workflow: AnyWorkflow, until: WaitTarget): void {
+  if (until === "final") return;
+  const { state } = (until as Partial<Exclude<WaitTarget, "final">> | null) ?? {};
+  if (typeof state === "string") return checkState(read, workflow, state);
+  throw new TypeError(
+    `${read}: until: expected "final", or a state such as { state: "${statesOf(workflow.machine.root)[0]}" }`,
+  );
+}
+
+function checkState(read: string, { key, machine }: AnyWorkflow, state: string | undefined): void {
   if (state === undefined) return;
   const states = statesOf(machine.root);
   if (states.includes(state)) return;

@@ -75,9 +75,12 @@ async function isNeededByNone(
   return true;
 }
 
-/** Whether the history belongs to this instance: another process may have removed the instance and begun one of the same id. */
-function isOfOneLife({ life, stamp, history }: ArchivedInstance): boolean {
-  return history.length === 0 || (history[0]?.stamp === life && history.at(-1)?.stamp === stamp);
+/**
+ * Whether the history, which was read last, belongs to this instance: another process may have removed the instance and begun
+ * one of the same id. Its first row tells nothing where older steps were folded.
+ */
+function isOfOneLife({ stamp, history }: ArchivedInstance): boolean {
+  return history.length === 0 || history.at(-1)?.stamp === stamp;
 }
 
 async function withHistory(

@@ -20,7 +20,7 @@ import { eventType, shownEvent, type ShownInstance } from "./shown-instance.ts";
 const MAX_CALLS = 100;
 
 export function timelineSection(links: Links, shown: ShownInstance): Html {
-  const { instance, history, fold, deliveries, calls, callsSince } = shown;
+  const { instance, history, oldest, fold, deliveries, calls, callsSince } = shown;
   const [first] = history;
   if (first === undefined) return html`<p class="empty">No step is recorded.</p>`;
   const last = history.at(-1) ?? first;
@@ -60,7 +60,7 @@ export function timelineSection(links: Links, shown: ShownInstance): Html {
         </p>`
   }
   ${
-    first.version > 1
+    first.version > oldest
       ? html`<p><a href="${links.instance(instance.id, first.version - 1)}">Earlier steps</a></p>`
       : null
   }`;

@@ -7,7 +7,7 @@ import type { Links } from "../page.ts";
 import type { ShownInstance } from "./shown-instance.ts";
 
 export function travelSection(links: Links, shown: ShownInstance): Html {
-  const { instance, step } = shown;
+  const { instance, oldest, step } = shown;
   const { version } = instance;
   const at = step ?? version;
   return html`<form class="travel" action="${links.file("instance")}">
@@ -17,13 +17,13 @@ export function travelSection(links: Links, shown: ShownInstance): Html {
         id="step"
         type="range"
         name="step"
-        min="1"
+        min="${oldest}"
         max="${version}"
         value="${at}"
         aria-valuetext="Step ${at} of ${version}"
       />
       <button>Look</button>
-      ${at > 1 ? html`<a href="${links.instance(instance.id, at - 1)}" rel="prev">← before</a>` : null}
+      ${at > oldest ? html`<a href="${links.instance(instance.id, at - 1)}" rel="prev">← before</a>` : null}
       ${at < version ? html`<a href="${links.instance(instance.id, at + 1)}" rel="next">after →</a>` : null}
       ${step === null ? null : html`<a href="${links.instance(instance.id)}">now</a>`}
     </form>
