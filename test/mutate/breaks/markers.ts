@@ -83,7 +83,8 @@ export const MARKER_BREAKS: readonly Break[] = [
     property: "M23: what strangers wrap on markers is no deposit",
     file: "src/payments/outgoing/plans/other-mints.ts",
     text: 'await ledger.funds([address], [SOL_MINT], "finalized")',
-    replacement: '{ slot: 0, funds: [await ledger.fundsOfOwner(address, [SOL_MINT], "finalized")] }',
+    replacement:
+      '(({ slot, tokens }) => ({ slot, funds: [{ tokens }] }))(await ledger.fundsOfOwner(address, [SOL_MINT], "finalized"))',
     tests: KEPT_TESTS,
   },
   {
