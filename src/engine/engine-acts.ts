@@ -93,7 +93,7 @@ export function partsOf(key: string): [verb: string, of: string] {
 }
 
 /** An event as a person writes it: its type, or JSON. @throws ActRefused */
-function givenEvent(text: string): EventObject {
+export function givenEvent(text: string): EventObject {
   const trimmed = text.trim();
   if (trimmed === "") throw new ActRefused("Expected an event: its type, or JSON with a type.");
   const event = trimmed.startsWith("{") ? parsed(trimmed) : { type: trimmed };

@@ -18,6 +18,14 @@ export type {
 } from "./migrations.ts";
 export { systemClock } from "../runtime.ts";
 export type { CommitCommands, OwnCommitCommands } from "./commit-commands.ts";
+export type {
+  EachActs,
+  EachCommands,
+  EachFilter,
+  EachJob,
+  EachOptions,
+  EachProgress,
+} from "./each/each-commands.ts";
 export type { Engine } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
 export type { Clock, Logger, Random } from "../runtime.ts";

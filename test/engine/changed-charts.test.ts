@@ -245,7 +245,9 @@ describe.each(sampled(adapters, "changed charts"))(
         ]);
         expect(started).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
         const inserted = log.commits.filter(({ commit: { writes = [] } }) =>
-          writes.some((write: { readonly table: string }) => write.table === "paystateCharts"),
+          writes.some(
+            (write: object) => "insert" in write && Object.values(write.insert as object).includes(chart.key),
+          ),
         );
         expect(inserted).toHaveLength(1);
         for (const id of ["a", "b", "c"]) await one.stopInstance(id);
