@@ -171,8 +171,7 @@ function partsOf<W>(options: EngineOptions<W>) {
   const storage = gate.guarding(withTables(options.storage, tables));
   const holder = Buffer.from(random.bytes(8)).toString("hex");
   const own: EngineContext = { storage, clock, log, holder, leaseMs: limits.leaseMs };
-  const jobs = eachWorkflow(storage);
-  const workflows = new WorkflowRegistry([...options.workflows, jobs]);
+  const workflows = new WorkflowRegistry([...options.workflows, eachWorkflow(storage)]);
   const charts = new ChartCheck(own, workflows);
   const subscribers = new CommitListenerList<W>(log);
   if (inspect !== undefined) {
@@ -213,20 +212,7 @@ function partsOf<W>(options: EngineOptions<W>) {
   });
   const retention = new InstanceRetentionLoop({ ...own, keepMs: keep?.finished ?? null, archive });
   const schedules = new Schedules({ ...own, storage: wakingStorage(storage, worker), random, workflows });
-  return {
-    ...own,
-    random,
-    gate,
-    workflows,
-    jobs,
-    worker,
-    steps,
-    polling,
-    retention,
-    schedules,
-    waiting,
-    subscribers,
-  };
+  return { ...own, gate, workflows, worker, steps, polling, retention, schedules, waiting, subscribers };
 }
 
 function engineOf<W>(parts: EngineParts<W>): Engine<W> {
@@ -243,7 +229,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   const later = (): void => void setImmediate(() => worker.wake());
   return {
     ...hosted,
-    ...eachCommands(gate.forHost(eachCalls({ ...parts, checkFilter: filterCheck(parts) }))),
+    ...eachCommands(gate.forHost(jobCallsOf(parts))),
     ...orWithin(hosted, new HostCommands({ ...parts, later })),
     schedules: gate.forHost(schedules.commands),
     inspected: inspectedOf(parts, calls),
@@ -265,10 +251,9 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
 }
 
 /** The engine as a viewer sees it. */
-function inspectedOf<W>(
-  { storage, log, workflows, steps, schedules, subscribers }: EngineParts<W>,
-  calls: ReturnType<typeof callsOf<W>>,
-): InspectedEngine {
+function inspectedOf<W>(parts: EngineParts<W>, calls: ReturnType<typeof callsOf<W>>): InspectedEngine {
+  const { storage, log, workflows, steps, schedules, subscribers } = parts;
+  const jobs = jobCallsOf(parts);
   const { commands } = schedules;
   return {
     workflows: workflows.units,
@@ -280,6 +265,8 @@ function inspectedOf<W>(
       schedules: commands,
       log,
       ...calls,
+      workflows,
+      beginEach: (order) => jobs.beginEach(order, {}),
       send: (id, event) => steps.send(id, event),
     }),
     schedules: commands,
@@ -356,6 +343,9 @@ function callsOf<W>({
     ...instanceCommands(commanded, send),
   };
 }
+
+const jobCallsOf = <W>(parts: EngineParts<W>): ReturnType<typeof eachCalls> =>
+  eachCalls({ ...parts, checkFilter: filterCheck(parts) });
 
 /** Refuses a filter by search fields that would not find all it names. */
 function filterCheck<W>({ storage, steps }: Pick<EngineParts<W>, "storage" | "steps">): FilterCheck {

@@ -79,7 +79,7 @@ export type {
 } from "./reading/views.ts";
 export type { InstanceCommands, RemoveResult, StopResult } from "./instance-commands.ts";
 export type { TaskCommands, TroubledTask } from "./troubled-tasks.ts";
-export type { StartParams, TellParams } from "./messages.ts";
+export type { OnlyTarget, StartParams, TellParams } from "./messages.ts";
 export type { VoicedAction } from "./step-result.ts";
 export type {
   ActorOf,

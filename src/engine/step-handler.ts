@@ -118,6 +118,11 @@ export class StepHandler<W> {
     return this.#commits.added(companions, this.#plan());
   }
 
+  /** A stamp unlike all others, by which something new is named. */
+  stamp(): string {
+    return newMoment(this.#around.clock, this.#around.random).stamp;
+  }
+
   /** An event on its way to an instance, which a host has sent. No step arms the task, so its id names none. */
   sent({ workflow, id: instance, event }: SentEvent): TaskRecord {
     const { clock, random, workflows } = this.#around;

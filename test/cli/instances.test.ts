@@ -367,7 +367,7 @@ test("F8: send, stop and retry take all instances of a filter in place of an id"
     expect(none.stderr).toContain("send expects ID EVENT, or --where FIELD=VALUE EVENT");
     // Nobody runs the charts yet: the job is done all the same, by the command itself.
     expect(await json("send", "--where", "customer=ada", "CANCEL")).toEqual([
-      { job: expect.stringMatching(/^each-/), workflow: "order@1", touched: 2 },
+      { job: expect.stringMatching(/^each-/) as unknown, workflow: "order@1", touched: 2 },
     ]);
     expect(await json("send", "c", '{"type":"NOTE","text":"hello"}')).toEqual({ send: "asked" });
     engine.run();

@@ -4,17 +4,17 @@ import type { EngineStorage } from "../../../storage/storage.ts";
 import { RETRY, STOP } from "../chart.ts";
 import { throwRefusal } from "../end-task.ts";
 import { givenEvent } from "../given-events.ts";
-import type { Clock, Random } from "../../runtime.ts";
 import type { InstanceWaitList } from "../reading/waiting.ts";
 import type { InstanceView, SearchFilter, StateName } from "../reading/views.ts";
 import { checkState, type FilterCheck } from "../reading/workflow-reads.ts";
 import type { SearchValues } from "../search-fields.ts";
 import { snapshotFromText } from "../snapshot-text.ts";
-import { newMoment } from "../stamps.ts";
 import type { StepHandler } from "../step-handler.ts";
 import { nameOf } from "../workflow-key.ts";
 import type { AnyWorkflow, Workflow } from "../workflow.ts";
-import { eachInput, type EachOrder, type EachState, type EachWorkflow } from "./each-workflow.ts";
+import type { WorkflowRegistry } from "../workflow-registry.ts";
+import { eachChart, type EachOrder, type EachState } from "../xstate/each-chart.ts";
+import { eachInput } from "./each-workflow.ts";
 
 /** The instances of a workflow that a job is for. An absent field does not filter. */
 export interface EachFilter<M, S extends string = never> {
@@ -91,37 +91,41 @@ export interface EachCommands {
 
 interface EachParts<W> {
   readonly storage: Pick<EngineStorage, "list" | "tally" | "load">;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly steps: Pick<StepHandler<W>, "commit">;
+  readonly steps: Pick<StepHandler<W>, "commit" | "stamp">;
   readonly waiting: Pick<InstanceWaitList, "waitFor">;
-  readonly jobs: EachWorkflow;
+  readonly workflows: Pick<WorkflowRegistry, "named">;
   readonly checkFilter: FilterCheck;
 }
 
 /** An order whose chart is here. */
-interface GivenOrder extends Omit<EachOrder, "workflow"> {
+export interface GivenOrder extends Omit<EachOrder, "workflow"> {
   readonly workflow: AnyWorkflow;
 }
 
 /** The calls of jobs that ask the storage. */
-export function eachCalls<W>(parts: EachParts<W>) {
-  const { storage, clock, random, steps, waiting, jobs } = parts;
+interface EachCalls {
+  /** Returns the id of the job. */
+  beginEach(order: GivenOrder, options: EachOptions): Promise<string>;
+  eachProgress(id: string): Promise<EachProgress>;
+  eachDone(id: string, signal: AbortSignal | undefined): Promise<EachProgress>;
+}
+
+export function eachCalls<W>(parts: EachParts<W>): EachCalls {
+  const { storage, steps, waiting, workflows } = parts;
   return {
-    /** Returns the id of the job. */
     async beginEach({ workflow, ...order }: GivenOrder, { id: given }: EachOptions): Promise<string> {
       checkState("each", workflow, order.state ?? undefined);
       const { where } = order;
       if (Object.keys(where).length > 0) await parts.checkFilter({ call: "each", workflow, where });
-      const id = given ?? `each-${newMoment(clock, random).stamp}`;
+      const id = given ?? `each-${steps.stamp()}`;
       const input = await eachInput(storage, { ...order, workflow: workflow.key });
-      const result = await steps.commit({ starts: [{ workflow: jobs, id, input }] });
+      const result = await steps.commit({ starts: [{ workflow: workflows.named(eachChart.id), id, input }] });
       if (!result.ok && result.conflict !== "exists") throwRefusal(result);
       if (!result.ok) await jobIn(storage, id);
       return id;
     },
-    eachProgress: (id: string): Promise<EachProgress> => jobIn(storage, id),
-    async eachDone(id: string, signal: AbortSignal | undefined): Promise<EachProgress> {
+    eachProgress: (id) => jobIn(storage, id),
+    async eachDone(id, signal) {
       await waiting.waitFor({ id, until: "final", signal, isMeant: () => true });
       return jobIn(storage, id);
     },
@@ -131,14 +135,12 @@ export function eachCalls<W>(parts: EachParts<W>) {
 /** @throws Error where the id is of no job. */
 async function jobIn(storage: Pick<EngineStorage, "load">, id: string): Promise<EachProgress> {
   const record = await storage.load(id);
-  if (record !== null && nameOf(record.workflow) === EACH)
-    return progressOf(snapshotFromText(record.snapshot));
+  const isJob = record !== null && nameOf(record.workflow) === eachChart.id;
+  if (isJob) return progressOf(snapshotFromText(record.snapshot));
   throw new Error(
     record === null ? `there is no job ${id}` : `${id} is an instance of ${record.workflow}, and no job`,
   );
 }
-
-const EACH = "paystate.each";
 
 /** The progress of a job, by its snapshot. */
 export function progressOf({ status, context }: Pick<InstanceView, "status" | "context">): EachProgress {
@@ -146,7 +148,7 @@ export function progressOf({ status, context }: Pick<InstanceView, "status" | "c
   return { touched, total, done: status !== "active" };
 }
 
-export function eachCommands(calls: ReturnType<typeof eachCalls>): EachCommands {
+export function eachCommands(calls: EachCalls): EachCommands {
   const jobOf = (id: string): EachJob => ({
     id,
     progress: () => calls.eachProgress(id),

@@ -2,94 +2,25 @@
  * The built-in workflow of jobs: a job is an instance that tells the instances of a filter page by page, each page and the
  * cursor behind it in one commit.
  */
-import { assign, enqueueActions, setup, type EventObject } from "xstate";
 import type { EngineStorage, PendingTask } from "../../../storage/storage.ts";
 import { RETRY } from "../chart.ts";
-import type { TellParams } from "../messages.ts";
 import { instanceReads, type StoredReads } from "../reading/reads.ts";
 import type { InstanceView } from "../reading/views.ts";
-import { searchRows, type SearchValues } from "../search-fields.ts";
-import { nameOf } from "../workflow-key.ts";
+import { searchRows } from "../search-fields.ts";
 import { workflow, type Workflow } from "../workflow.ts";
-
-/** The instances that a job is for, and the event that it tells them. */
-export interface EachOrder {
-  /** The chart and version, as `name@version`. */
-  readonly workflow: string;
-  readonly where: SearchValues;
-  /** The path of a state; null for any. */
-  readonly state: string | null;
-  readonly event: EventObject;
-}
-
-/** The input of a job. */
-interface EachInput extends EachOrder {
-  /** The newest instance at the beginning: later ones are not told. */
-  readonly newest: Pick<InstanceView, "createdAt" | "id">;
-  /** The number of instances with the value of the first field of `where`; null without one. */
-  readonly total: number | null;
-}
-
-/** The context of a job. */
-export interface EachState extends EachInput {
-  /** The place in the list from where the next page goes on; null at the beginning. */
-  readonly after: string | null;
-  /** The number of instances told so far. */
-  readonly touched: number;
-}
-
-/** A page was read. */
-interface PageRead {
-  readonly type: "PAGE";
-  readonly targets: readonly Pick<InstanceView, "id" | "life">[];
-  /** Null behind the last page. */
-  readonly next: string | null;
-}
+import {
+  eachChart,
+  type EachInput,
+  type EachOrder,
+  type EachState,
+  type PageRead,
+} from "../xstate/each-chart.ts";
 
 /** The messages of one commit. */
 const PAGE = 256;
 const MAX_TASKS = 1_000;
 
-const chart = setup({
-  types: { input: {} as EachInput, context: {} as EachState, events: {} as PageRead },
-  actions: {
-    readPage: (_, _state: EachState) => {},
-    tell: (_, _params: TellParams) => {},
-  },
-}).createMachine({
-  id: "paystate.each",
-  context: ({ input }) => ({ ...input, after: null, touched: 0 }),
-  initial: "reading",
-  states: {
-    reading: {
-      entry: { type: "readPage", params: ({ context }) => context },
-      on: {
-        PAGE: {
-          target: "told",
-          actions: [
-            enqueueActions(({ context, event, enqueue }) => {
-              const { workflow: key, where, state } = context;
-              for (const { id, life } of event.targets) {
-                const only = { life, where, ...(state !== null && { state }) };
-                enqueue({ type: "tell", params: { machine: nameOf(key), id, event: context.event, only } });
-              }
-            }),
-            assign({
-              after: ({ event }) => event.next,
-              touched: ({ context, event }) => context.touched + event.targets.length,
-            }),
-          ],
-        },
-      },
-    },
-    told: {
-      always: [{ guard: ({ context }) => context.after === null, target: "done" }, { target: "reading" }],
-    },
-    done: { type: "final" },
-  },
-});
-
-export type EachWorkflow = Workflow<typeof chart, unknown>;
+export type EachWorkflow = Workflow<typeof eachChart, unknown>;
 
 /** The reads that a job needs. */
 type EachStorage = Pick<EngineStorage, "load" | "history" | "list" | "pending" | "tasks" | "find">;
@@ -97,7 +28,7 @@ type EachStorage = Pick<EngineStorage, "load" | "history" | "list" | "pending" |
 /** The workflow over a storage. No chart of the instances is needed: those who have it take the messages. */
 export function eachWorkflow(storage: EachStorage): EachWorkflow {
   const reads = instanceReads(storage);
-  return workflow(chart)({
+  return workflow(eachChart)({
     version: 1,
     history: { keep: 10 },
     effects: { readPage: async (state) => ({ event: await pageOf({ reads, storage }, state) }) },
@@ -135,7 +66,7 @@ async function troubledAmong(
   instances: readonly InstanceView[],
 ): Promise<InstanceView[]> {
   const pending = await Promise.all(instances.map(({ id }) => storage.pending(id, MAX_TASKS)));
-  return instances.filter((_, index) => pending[index]?.tasks.some(isTroubled));
+  return instances.filter((_, index) => pending[index]?.tasks.some(isTroubled) === true);
 }
 
 /** Whether a task can be retried now. */
