@@ -11,17 +11,18 @@ import { byDepth, sampled } from "../kit/thorough.ts";
 interface Order {
   readonly customer: string;
   readonly marks: number;
+  readonly note: string;
 }
 
 const chart = setup({
   types: {
     context: {} as Order,
-    input: {} as Pick<Order, "customer">,
+    input: {} as Pick<Order, "customer"> & Partial<Pick<Order, "note">>,
     events: {} as { type: "MARK" } | { type: "PAY" } | { type: "GIVE"; to: string } | { type: "CLOSE" },
   },
 }).createMachine({
   id: "order",
-  context: ({ input }) => ({ ...input, marks: 0 }),
+  context: ({ input }) => ({ note: "", ...input, marks: 0 }),
   initial: "open",
   states: {
     open: { on: { PAY: "paid", CLOSE: "closed" } },
@@ -113,6 +114,23 @@ describe.each(sampled(everyAdapter, "each"))("many at once on $name", (adapter) 
       await world.settled();
       expect(await other.removeInstance("gone")).toBe("removed");
       expect(await marksOf(other, ["field", "stays", "state"])).toEqual([0, 1, 0]);
+    }));
+
+  test("F8: messages of two jobs that wait together: the first takes an instance out of the filter of the second", () =>
+    inWorld(adapter, async (world) => {
+      const other = await world.engine({ workflows: [orders] });
+      world.awaitsOutside("long");
+      // So long that messages which wait for it share a commit.
+      await other.start(orders, { id: "long", input: { customer: "ada", note: "x".repeat(20_000) } });
+      const engine = await world.engine({ workflows: [] });
+      engine.run();
+      for (const type of ["MARK", "PAY", "MARK"] as const) {
+        await other.each(orders, { state: "open" }).send({ type });
+        await engine.settled();
+      }
+      other.run();
+      await world.settled();
+      expect(await other.read(orders, "long")).toMatchObject({ value: "paid", context: { marks: 1 } });
     }));
 
   test("F8: without a filter by fields all active ones of the version are meant; an ended one takes nothing", () =>
