@@ -12,6 +12,7 @@
  * its database's clock instead, and then has an option to use the caller's clock, as the suite needs. JSON travels as
  * text, so that a text is read byte for byte as written. Records go in and out as copies.
  */
+import type { CompiledQuery, QueryRefusal } from "./compiled-queries.ts";
 import type { AnyTable, Table } from "./table.ts";
 
 /** A stored run of a machine. */
@@ -449,12 +450,19 @@ export interface CommitParts {
   /** Rows to remove from histories: those below the version `before`, of which 20,000 in one commit, the oldest. */
   readonly forgets?: readonly { readonly instance: string; readonly before: number }[];
   readonly history?: readonly HistoryRecord[];
+  /**
+   * Statements of the host's own, each one that writes rows; where the first is refused, so is the commit. They come last, and
+   * deferred constraints are judged before the end. A commit that has some is a physical transaction of its own; a storage
+   * without SQL answers `failed`.
+   */
+  readonly queries?: readonly CompiledQuery[];
 }
 
 /**
  * The result of one commit of a batch: durable, or refused as a whole. Checked in this order: `token`, a task is gone,
  * has a different holder, or cannot be retried or dropped; `step`, the instance is absent or has made a different step,
- * or an instance cannot be removed; `exists`, `starts[index]` exists already; `write`, `writes[index]` was refused.
+ * or an instance cannot be removed; `exists`, `starts[index]` exists already; `write`, `writes[index]` was refused; `query`,
+ * the database refused one of `queries` for what it holds.
  */
 export type CommitResult =
   /**
@@ -463,7 +471,8 @@ export type CommitResult =
    */
   | { readonly ok: true; readonly parked?: readonly string[]; readonly admits?: true }
   | { readonly ok: false; readonly conflict: "step" | "token" }
-  | { readonly ok: false; readonly conflict: "exists" | "write"; readonly index: number };
+  | { readonly ok: false; readonly conflict: "exists" | "write"; readonly index: number }
+  | { readonly ok: false; readonly conflict: "query"; readonly refusal: QueryRefusal };
 
 /**
  * The answer to one commit of a batch. Besides a result: `failed`, certainly not applied, with the reason; or

@@ -43,12 +43,14 @@ export async function doneWithStep(
   return { parts: parts.map((part) => ({ ...part, follows: changed.get(part) ?? part.follows })), starts };
 }
 
-/** Whether a commit was refused by a part behind its first `starts` and `writes`. */
+/** Whether a commit was refused by a part behind its first `starts`, `writes` and `queries`. */
 export function isRefusedBehind(
   result: CommitResult,
-  own: { readonly starts: number; readonly writes: number },
+  own: { readonly starts: number; readonly writes: number; readonly queries: number },
 ): boolean {
-  if (result.ok || !("index" in result)) return false;
+  if (result.ok) return false;
+  if (result.conflict === "query") return (result.refusal.query ?? own.queries) >= own.queries;
+  if (!("index" in result)) return false;
   return result.index >= (result.conflict === "write" ? own.writes : own.starts);
 }
 

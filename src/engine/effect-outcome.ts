@@ -14,6 +14,8 @@ const PARTS: Readonly<
   starts: ["a list", Array.isArray],
   writes: ["a list", Array.isArray],
   expectedVersion: ["a whole number", Number.isSafeInteger],
+  queries: ["a list", Array.isArray],
+  refused: ["a function", (refused) => typeof refused === "function"],
 };
 
 /** The outcome, empty when the effect returned nothing. @throws TypeError naming the wrong part of the outcome. */

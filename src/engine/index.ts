@@ -130,6 +130,7 @@ export type {
   TableOptions,
   Values as ColumnValues,
 } from "../../storage/table.ts";
+export type { CompiledQuery, QueryRefusal, QueryRefusalKind } from "../../storage/compiled-queries.ts";
 export { CommitUnknown } from "../../storage/decided.ts";
 export type { IndexValue, RowQuery, TallyResult, Tally } from "../../storage/storage.ts";
 export type {

@@ -14,7 +14,7 @@ import { UnknownWorkflow, type WorkflowRegistry } from "./workflow-registry.ts";
 import { runBody, runPromise } from "./run-actor.ts";
 import { withinTask } from "./running-task.ts";
 import { fromJson } from "./values.ts";
-import type { AnyWorkflow, EffectHandler, EffectRun } from "./workflow.ts";
+import type { AnyWorkflow, EffectHandler, EffectOutcome, EffectRun } from "./workflow.ts";
 
 // An effect whose outcome another commit has overtaken looks again at once; this often in a row is no race.
 const MAX_LOOKS = 3;
@@ -62,12 +62,36 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLea
   let refused: Refusal | null = null;
   for (let look = 0; look < MAX_LOOKS; look++) {
     await around.rates.take(rates);
-    const { event, starts = [], writes = [], expectedVersion } = checkedOutcome<W>(await handle(params, run));
-    const expected = expectedVersion === undefined ? {} : { expectedVersion };
-    refused = await endTask(around, task, { event, starts, writes, ...expected });
+    const outcome = checkedOutcome<W>(await handle(params, run));
+    refused = await endTask(around, task, endOf(outcome));
     if (refused === null) return;
+    const instead = insteadOf(outcome, refused);
+    if (instead === undefined) continue;
+    if (instead !== null) refused = await endTask(around, task, endOf(instead));
+    if (refused === null) return;
+    break;
   }
   throwRefusal(refused);
+}
+
+type Outcome<W> = EffectOutcome<EventObject, W>;
+
+function endOf<W>({ event, starts = [], writes = [], queries = [], expectedVersion }: Outcome<W>) {
+  const expected = expectedVersion === undefined ? {} : { expectedVersion };
+  return { event, starts, writes, ...(queries.length > 0 && { queries }), ...expected };
+}
+
+/** What the handler says where the database refused a query of its own: null makes it an error. Undefined without a word. */
+function insteadOf<W>(
+  { queries = [], refused: told, expectedVersion }: Outcome<W>,
+  refusal: Refusal,
+): Outcome<W> | null | undefined {
+  if (refusal.conflict !== "query" || told === undefined) return undefined;
+  // Those of the step, which `project` returns, come behind its own.
+  if ((refusal.refusal.query ?? 0) >= queries.length) return undefined;
+  const event = told(refusal.refusal);
+  if (event === undefined) return null;
+  return checkedOutcome<W>({ event, expectedVersion });
 }
 
 /**

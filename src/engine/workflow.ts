@@ -8,6 +8,7 @@ import type {
   StateFrom,
   StateMachine,
 } from "xstate";
+import type { CompiledQuery, QueryRefusal } from "../../storage/compiled-queries.ts";
 import type { Write } from "../../storage/storage.ts";
 import type { ActorOf, AnyActorOptions, ActorsOf } from "./actor-options.ts";
 import type {
@@ -56,6 +57,16 @@ export interface EffectOutcome<Event, W> {
   readonly writes?: readonly Write<W>[];
   /** The version of its instance from which the event was concluded: after another step nothing is committed, and it looks again. */
   readonly expectedVersion?: number;
+  /**
+   * Statements of your own, in the same transaction: `{ sql, parameters }` of Kysely's `compile()`, or Drizzle's `toSQL()`.
+   * One INSERT, UPDATE, DELETE, MERGE or WITH each, on SQLite or PostgreSQL.
+   */
+  readonly queries?: readonly CompiledQuery[];
+  /**
+   * The event in place of the whole outcome where the database refused a query; undefined makes it an error. Without this
+   * function the effect runs again at once and can look again.
+   */
+  readonly refused?: (refusal: QueryRefusal) => Event | undefined;
 }
 
 /**
@@ -173,11 +184,14 @@ export interface WorkflowOptions<
   readonly search?: {
     readonly [F in S]: (of: { readonly context: StateFrom<M>["context"] }) => string | null;
   };
-  /** The domain writes of a step's commit. Pure: no I/O, no clock, no chance. */
+  /**
+   * The domain writes of a step's commit, and compiled queries of your own: where the database refuses one, the step is
+   * refused. Pure: no I/O, no clock, no chance.
+   */
   readonly project?: (
     step: ProjectedStep<StateFrom<M>["context"], EventFromLogic<M>>,
     at: number,
-  ) => readonly Write<W>[];
+  ) => readonly (Write<W> | CompiledQuery)[];
 }
 
 /**
@@ -247,7 +261,10 @@ export interface AnyWorkflow {
   /** The number of newest steps that the history of an instance keeps at least; null when it keeps all. */
   readonly keeps: number | null;
   readonly watches: Readonly<Record<string, (context: never) => string>>;
-  readonly project: (step: ProjectedStep<never, never>, at: number) => readonly Write<never>[];
+  readonly project: (
+    step: ProjectedStep<never, never>,
+    at: number,
+  ) => readonly (Write<never> | CompiledQuery)[];
   /** By the name of a search field: its value in a context. */
   readonly search: SearchOptions;
 }

@@ -1,4 +1,5 @@
 /** Explains errors of PostgreSQL, pg and the network, in sentences that tell what to do. */
+import { QueryFailed } from "../compiled-queries.ts";
 import { GIVEN_UP, OTHER_SERVER, REFUSED } from "./functions/states.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../storage-unusable.ts";
 
@@ -169,12 +170,13 @@ function cureFor(error: Error): string {
 export function explained(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StorageUnusable) return error;
   if (error instanceof UnsentError) return lost(error.cause);
-  if (codeOf(error) === "42501") {
+  const isOfHost = error instanceof QueryFailed;
+  if (codeOf(error) === "42501" && !isOfHost) {
     return new StorageUnusable("no_rights", `the role lacks a right (${error.message}): ${cureFor(error)}`, {
       cause: error,
     });
   }
-  const symptoms = [codeOf(error), error.message];
+  const symptoms = isOfHost ? [codeOf(error)] : [codeOf(error), error.message];
   const found = explanations.find(({ of }) => symptoms.some((symptom) => of.test(symptom)));
   return found === undefined ? error : new StorageUnusable(found.code, found.sentence, { cause: error });
 }
