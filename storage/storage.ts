@@ -508,6 +508,14 @@ export type HostClient =
   | { $queryRawUnsafe(text: string): Promise<unknown> }
   | { execute(text: string): Promise<unknown> };
 
+/** The connection of a transaction that the storage has opened: a `PoolClient` of pg, which needs no `release`. */
+export interface TransactionClient {
+  query<Row extends object>(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<{ readonly rows: Row[]; readonly rowCount: number | null }>;
+}
+
 /** The transaction of a host. */
 export type HostTransaction = HostDatabase | HostClient;
 
@@ -581,6 +589,13 @@ export interface EngineStorage {
    * @throws TypeError when no transaction is open, it is on another database, or `atMost` cannot be judged in it.
    */
   within?: (host: HostTransaction, item: HostCommit) => CommitAnswer | Promise<CommitAnswer>;
+  /**
+   * Opens a transaction, lets `act` work in it, and carries out the commit that `act` answers as its last statement: all of it
+   * is durable, or nothing. Locks of the engine are taken by that statement alone. `act` runs again where the transaction met
+   * others (40001, 40P01), or its COMMIT was lost and has not happened. Absent where the database has no such transactions.
+   * Rejects as `act` does. @throws TypeError when `act` has ended the transaction, or has set another isolation than read committed.
+   */
+  transact?: (act: (client: TransactionClient) => Promise<AnyCommit>) => Promise<CommitAnswer>;
   /**
    * Leases due tasks, earliest first within each of the three budgets, then as armed: tasks that were never claimed,
    * were released, or whose lease has ended. Among racing callers, a task goes to exactly one (G4). A task whose holder

@@ -63,7 +63,7 @@ function doableIn(
   for (const task of follows.arms) {
     if (task.kind !== "effect") continue;
     const effect = workflows.get(task.workflow)?.effects.get(task.name);
-    if (typeof effect !== "object" || effect.withStep === undefined) continue;
+    if (typeof effect !== "object" || !("withStep" in effect) || effect.withStep === undefined) continue;
     const withStep: DoWithStep = effect.withStep;
     const before = found.get(withStep);
     if (before === undefined) found.set(withStep, [task]);

@@ -3,7 +3,7 @@ import type { EventObject } from "xstate";
 import type { ClaimedTask } from "../../storage/storage.ts";
 import { BORN, childDone, childFailed } from "./chart.ts";
 import { deliverMessage } from "./deliver-message.ts";
-import { endTask, endTaskOrThrow, throwRefusal, type Refusal, type TaskRun } from "./end-task.ts";
+import { endTask, endTaskOrThrow, MAX_LOOKS, throwRefusal, type Refusal, type TaskRun } from "./end-task.ts";
 import { checkedOutcome } from "./effect-outcome.ts";
 import { givenEvent } from "./given-events.ts";
 import type { TaskLease } from "./task-lease.ts";
@@ -13,11 +13,9 @@ import { ratesFor } from "./own-limit.ts";
 import { UnknownWorkflow, type WorkflowRegistry } from "./workflow-registry.ts";
 import { runBody, runPromise } from "./run-actor.ts";
 import { withinTask } from "./running-task.ts";
+import { type HandlerTransaction, runTransaction } from "./run-transaction.ts";
 import { fromJson } from "./values.ts";
 import type { AnyWorkflow, EffectHandler, EffectOutcome, EffectRun } from "./workflow.ts";
-
-// An effect whose outcome another commit has overtaken looks again at once; this often in a row is no race.
-const MAX_LOOKS = 3;
 
 /**
  * Brings a task to its end. Throws when the task must be tried again, and `TaskMovedError` when it belongs to another
@@ -56,6 +54,9 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLea
   const handler = workflowOf(workflows, task)?.effects.get(task.name);
   const run = runOf(task, hold);
   if (handler === undefined) return runOwnBody(around, task, run);
+  if (typeof handler === "object" && "transact" in handler) {
+    return runTransaction(around, { task, run, handler: handler as unknown as HandlerTransaction<W> });
+  }
   const handle = (typeof handler === "function" ? handler : handler.run) as unknown as Handle<W>;
   const params = fromJson(JSON.parse(task.payload));
   const rates = ratesFor(typeof handler === "object" ? handler.limit : undefined, params as never);

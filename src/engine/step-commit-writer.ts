@@ -134,6 +134,12 @@ export class StepCommitWriter<W> {
     return { starts: begun, arms: armed, watches, history, writes: insertsOf(commit.writes) };
   }
 
+  /** A commit in a transaction beside this writer is durable: what it has armed is looked for. */
+  committed(commit: Commit<W>, at: number): void {
+    this.#around.hands.dueAt(at);
+    this.#around.onCommitted({ commit, voiced: [] });
+  }
+
   /** A timer fires in the commit that would arm it where this process would take it in hand at once. */
   #begun(starts: readonly CausedStart[], plan: StepPlan, firesTimers = false): StepCommit[][] {
     const { workflows, hands, isFollowed } = this.#around;

@@ -2,6 +2,7 @@
 import type { EventObject } from "xstate";
 import type {
   ClaimedTask,
+  Commit,
   CommitResult,
   EngineStorage,
   HostCommit,
@@ -116,6 +117,11 @@ export class StepHandler<W> {
   /** What `commit` would add for these starts and companions, for a transaction that is not the engine's. */
   added(companions: HostStepAdditions<W>): HostCommit {
     return this.#commits.added(companions, this.#plan());
+  }
+
+  /** A commit of what `added` has made is durable, in a transaction that is not the engine's. */
+  committed(commit: Commit<W>): void {
+    this.#commits.committed(commit, this.#around.clock.now());
   }
 
   /** An event on its way to an instance, which a host has sent. No step arms the task, so its id names none. */

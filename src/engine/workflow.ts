@@ -9,7 +9,7 @@ import type {
   StateMachine,
 } from "xstate";
 import type { CompiledQuery, QueryRefusal } from "../../storage/compiled-queries.ts";
-import type { Write } from "../../storage/storage.ts";
+import type { Insert, TransactionClient, Write } from "../../storage/storage.ts";
 import type { ActorOf, AnyActorOptions, ActorsOf } from "./actor-options.ts";
 import type {
   ActionBody,
@@ -113,6 +113,28 @@ export interface Effect<Params, Event, W> {
   readonly withStep?: (step: CommittingStep<Params, W>) => Promise<DoneWithStep<W> | null>;
 }
 
+/** What the handler of a transaction brings back: part of the same transaction, so that the event is a message to its instance. */
+export interface TransactionOutcome<Event, W> extends Pick<EffectOutcome<Event, W>, "event" | "starts"> {
+  readonly writes?: readonly Insert<W>[];
+}
+
+/** An effect on PostgreSQL that works in a transaction, of which its own end is part: exactly once, whatever dies. */
+export interface Transaction<Params, Event, W> {
+  /**
+   * `client` is a `PoolClient` of pg with an open transaction, read committed: `async (params, client: PoolClient) => …`. What
+   * is thrown takes it back, and it is tried again later. It runs again at once where it met other transactions (40001,
+   * 40P01), or its COMMIT was lost: what it does beside the database happens at least once. It never sends BEGIN, COMMIT or
+   * ROLLBACK, which is refused.
+   */
+  transact(
+    params: Params,
+    client: TransactionClient,
+    run: EffectRun,
+  ): Promise<TransactionOutcome<Event, W> | undefined>;
+  /** At most so many run at a time. */
+  readonly limit?: OwnLimit<Params>;
+}
+
 /** The union of a machine's named actions with their params. */
 export type ActionOf<M extends AnyStateMachine> =
   /* eslint-disable-next-line @typescript-eslint/no-explicit-any -- only `any` fits the bounds of the other type parameters */
@@ -130,6 +152,7 @@ export type EffectsOf<M extends AnyStateMachine, W> = {
   readonly [A in ActionOf<M> as Exclude<A["type"], EngineAction>]:
     | EffectHandler<A["params"], EventFromLogic<M>, W>
     | Effect<A["params"], EventFromLogic<M>, W>
+    | Transaction<A["params"], EventFromLogic<M>, W>
     /** Runs the body that `setup({ actions })` gives it. */
     | "setup";
 };
@@ -230,7 +253,8 @@ export type WorkflowActor =
   | { readonly kind: "machine"; readonly workflow: AnyWorkflow };
 
 /** A handler with its types laid aside. */
-export type AnyEffect = Effect<unknown, never, never> | EffectHandler<unknown, never, never>;
+export type AnyEffect =
+  Effect<unknown, never, never> | EffectHandler<unknown, never, never> | Transaction<unknown, never, never>;
 
 /** A workflow with its types laid aside, as the engine runs it. */
 export interface AnyWorkflow {

@@ -13,18 +13,16 @@ import {
   isAway,
   isGivenUp,
   isHeldUp,
-  isLocked,
   isLost,
   isOtherServer,
   isRace,
   isRefusal,
   isUnserved,
-  lost,
 } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { GroupWrites } from "./prepare-writes.ts";
 import { areApart, joined, type CommitRows, runOf } from "./runs.ts";
-import { type Writer, WriterGoneError, WriterPool } from "./writer-pool.ts";
+import { AnswerLost, type Writer, WriterPool } from "./writer-pool.ts";
 
 /**
  * The most commits in one transaction: enough to share its cost, few enough that other transactions do not wait long
@@ -40,9 +38,6 @@ const MAX_SEPARATE = 48;
 
 /** How long a group that nothing has happened of waits for the server; with the last try it is 15 s at most. */
 const WAITING_MS = 10_000;
-
-/** How long is asked after a lost answer, in milliseconds. */
-const ASKING_MS = 15_000;
 
 /** A group as it is sent, but for how its items are put together. */
 interface Group {
@@ -165,7 +160,7 @@ export class PostgresCommitWriter {
       const sent = await this.#sent({ ...needs, runs }, queries);
       if (!("lost" in sent)) return answersFor(items, sent);
       try {
-        const known = await this.#outcome(sent.lost);
+        const known = await this.#writers.outcome(sent.lost);
         if (known !== null) return answersFor(items, JSON.parse(known) as ToldGroup);
       } finally {
         this.#writers.giveBack(sent.lost);
@@ -218,20 +213,6 @@ export class PostgresCommitWriter {
     }
   }
 
-  /** Waits for the server, and for the lost transaction itself should it still be under way. */
-  async #outcome(writer: Writer): Promise<string | null> {
-    try {
-      return await pRetry(() => this.#writers.outcome(writer), {
-        ...SOON,
-        maxRetryTime: ASKING_MS,
-        shouldRetry: ({ error }) =>
-          !(error instanceof WriterGoneError) && (isLost(error) || isAway(error) || isLocked(error)),
-      });
-    } catch (error) {
-      throw new AnswerLost(error instanceof WriterGoneError ? error : lost(error));
-    }
-  }
-
   /** Prepares the items before the first that no table can hold, with the reason why that item cannot be stored. */
   #prepared(items: readonly AnyCommit[]): Group {
     const writes = new GroupWrites(this.#tables, this.#clock);
@@ -277,13 +258,16 @@ type Told = string | { readonly code: string; readonly message: string };
  * The function's answer about a group: an answer for each item with its own run, and the tasks armed without their
  * lease.
  */
-interface ToldGroup {
+export interface ToldGroup {
   readonly answers: readonly Told[];
   readonly parked: readonly string[];
   readonly admits: boolean;
 }
 
-function answersFor(items: readonly AnyCommit[], { answers, parked, admits }: ToldGroup): CommitAnswer[] {
+export function answersFor(
+  items: readonly AnyCommit[],
+  { answers, parked, admits }: ToldGroup,
+): CommitAnswer[] {
   return items.map(({ arms = [] }, index) => {
     const answer = answerOf(answers[index] ?? "ok");
     const own = arms.map(({ task }) => task.id).filter((id) => parked.includes(id));
@@ -293,7 +277,7 @@ function answersFor(items: readonly AnyCommit[], { answers, parked, admits }: To
 }
 
 /** The database's answer to a commit that was sent alone; null when the commit failed. */
-const refusal = (error: unknown): CommitAnswer | null =>
+export const refusal = (error: unknown): CommitAnswer | null =>
   error instanceof Error && isRefusal(error) ? answerOf(error.message) : null;
 
 /** From the word for it: `ok`, or the conflict and the place of what was refused. */
@@ -305,13 +289,4 @@ export function answerOf(told: Told): CommitAnswer {
   if (conflict === "ok") return { ok: true };
   if (conflict === "exists" || conflict === "write") return { ok: false, conflict, index: Number(index) };
   return { ok: false, conflict: conflict === "step" ? "step" : "token" };
-}
-
-/** The connection was lost behind a group that was sent, and the server could not be asked what became of it. */
-class AnswerLost extends Error {
-  override readonly name = "AnswerLost";
-
-  constructor(cause: unknown) {
-    super("the answer for a group of commits was lost", { cause });
-  }
 }

@@ -10,6 +10,7 @@ import { StorageUnusable } from "../storage-unusable.ts";
 import {
   explained,
   isAway,
+  isEnded,
   isGone,
   isLost,
   isOtherServer,
@@ -20,6 +21,7 @@ import {
   UnsentError,
 } from "./explain.ts";
 import { functionNames } from "./functions.ts";
+import { ENDED } from "./functions/states.ts";
 import { bound, jsonLiteral, literal } from "./text.ts";
 
 /** Limits on every transaction. */
@@ -66,6 +68,12 @@ interface ServerRow {
 }
 
 type Check = (row: ServerRow) => void;
+
+/** A function that is called in a transaction with a mark, which tells it from those that its user may have begun. */
+interface MarkedCall {
+  readonly name: string;
+  readonly mark: string;
+}
 
 interface Read {
   readonly text: string;
@@ -200,6 +208,32 @@ export class Database {
     });
   }
 
+  /**
+   * Like `call`, as the last statement of a transaction in which `act` has worked on the connection, and made the request.
+   * @throws TypeError where `act` has ended the transaction, or its isolation is another.
+   */
+  async callBehind(
+    servers: ConnectionSource,
+    { name, mark }: MarkedCall,
+    act: (client: PostgresClient) => Promise<object>,
+  ): Promise<unknown> {
+    const client = await this.#connect(servers);
+    try {
+      await this.#query(client, `begin;${WRITING}set local ${MARK} to ${literal(mark)};${ABANDONED_AFTER}`);
+      const request = await lent(client, act);
+      const called = [standing(mark), `${this.#head}select 1`, ...this.#called(name, request), "commit"];
+      const all = await this.#query(client, called.join(";"));
+      const [[here] = [], [told] = []] = all.slice(-3);
+      client.release();
+      return this.#told(here, told);
+    } catch (thrown) {
+      const error = this.#met(thrown);
+      if (isAway(error)) servers.leave?.(client);
+      await this.#end(client, error, "rollback");
+      throw isEnded(error) ? notStanding(error) : error;
+    }
+  }
+
   async #carryOut(client: PostgresClient, query: CompiledQuery, place: number): Promise<void> {
     const sent = {
       text: query.sql,
@@ -326,8 +360,8 @@ export class Database {
     }
   }
 
-  async #connect(): Promise<PostgresClient> {
-    const client = await this.#servers.connect().catch((error: unknown) => {
+  async #connect(servers = this.#servers): Promise<PostgresClient> {
+    const client = await servers.connect().catch((error: unknown) => {
       throw isLost(error) || isUnserved(error) ? new UnsentError(error) : error;
     });
     if (!heard.has(client)) {
@@ -388,6 +422,39 @@ const OWN_PATH = "select set_config('search_path', current_setting('paystate.pat
 
 /** Of a machine that is gone between two messages. */
 const GIVEN_UP_AFTER = "set local idle_in_transaction_session_timeout to 10000;";
+
+/** A handler may wait for something; a machine that is gone must not keep its locks. */
+const ABANDONED_AFTER = "set local idle_in_transaction_session_timeout to 60000;";
+
+/** A setting of the transaction alone: it ends with it. */
+const MARK = "paystate.transact";
+
+/** Counting, as for limits, needs to see what others have committed since the transaction began. */
+const standing = (mark: string): string =>
+  `do $standing$ begin
+    if current_setting('${MARK}', true) is distinct from ${literal(mark)} then
+      raise exception using errcode = '${ENDED}', message = 'it has ended the transaction itself, and what it did may stand';
+    elsif current_setting('transaction_isolation') <> 'read committed' then
+      raise exception using errcode = '${ENDED}', message = 'it has set another isolation than read committed';
+    end if; end $standing$`;
+
+const notStanding = (error: Error): TypeError =>
+  new TypeError(
+    `transact: ${error.message}: leave BEGIN, COMMIT, ROLLBACK and the isolation to the engine, throw to take back, and lock ` +
+      "rows that must not change with FOR UPDATE",
+    { cause: error },
+  );
+
+/** A library that thinks of a pool's connection gives it back after each query. */
+async function lent<A>(client: PostgresClient, act: (client: PostgresClient) => Promise<A>): Promise<A> {
+  const { release } = client;
+  client.release = () => {};
+  try {
+    return await act(client);
+  } finally {
+    client.release = release;
+  }
+}
 
 /** Where the server has answered, rejects with what it says of the query at this place. */
 const ofQuery =

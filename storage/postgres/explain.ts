@@ -1,6 +1,6 @@
 /** Explains errors of PostgreSQL, pg and the network, in sentences that tell what to do. */
 import { QueryFailed } from "../compiled-queries.ts";
-import { GIVEN_UP, OTHER_SERVER, REFUSED } from "./functions/states.ts";
+import { ENDED, GIVEN_UP, OTHER_SERVER, REFUSED } from "./functions/states.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../storage-unusable.ts";
 
 /** The code of an error: PostgreSQL's SQLSTATE, or Node's. */
@@ -41,6 +41,9 @@ export const isRefusal = (error: unknown): boolean => codeOf(error) === REFUSED;
 
 /** The group's writer has given it up meanwhile, or is not known any more: nothing of it was kept. */
 export const isGivenUp = (error: unknown): boolean => codeOf(error) === GIVEN_UP;
+
+/** A handler has ended its transaction itself, or changed how it is isolated. */
+export const isEnded = (error: unknown): error is Error => codeOf(error) === ENDED;
 
 /** The server has answered with an error, and nothing of the group was kept. */
 export const isAnswered = (error: unknown): boolean =>
