@@ -9,7 +9,7 @@ import { canKeep } from "./postgres/text.ts";
 import { GivenTables } from "./sql/given-tables.ts";
 import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
 import { statement } from "./sql/statement.ts";
-import { callersClock, CLOCK, databaseClock } from "./postgres/database-clock.ts";
+import { callersClock, CLOCK, type DatabaseClock, databaseClock } from "./postgres/database-clock.ts";
 import type { PostgresPool } from "./postgres/driver.ts";
 import { explained, isAway, UnsentError } from "./postgres/explain.ts";
 import { IndexBuildLoop } from "./postgres/index-build-loop.ts";
@@ -192,15 +192,11 @@ function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): Po
   const tables = new GivenTables(acts);
   database.mendBy(() => parts.mend(tables.all()));
   const commits = new PostgresCommitWriter(database, tables, clock);
-  const transactions = new TransactionWriter({ database, servers: parts.transactions, tables, clock });
+  const handled = { database, servers: parts.transactions, tables, clock, wakes };
+  const transactions = new TransactionWriter(handled);
   const withHost = new HostCommitWriter({ schema, place, tables, clock, wakes: listens ? channel : null });
   return {
-    async time(now) {
-      const given = clock.now(now);
-      if (given !== null) return given;
-      const [row] = await database.read(databaseTime, {});
-      return row?.now ?? now;
-    },
+    time: (now) => timeOf(database, clock, now),
     install: (wanted) => tables.install(wanted),
     get: async (table, key) => (canKeep(key) ? tables.get(table, key) : null),
     find: async (query) => (Object.values(query.equals ?? {}).every(canKeep) ? tables.find(query) : []),
@@ -211,11 +207,7 @@ function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): Po
       return answers;
     },
     within: (host, item) => withHost.commit(host, item),
-    async transact(act) {
-      const answer = await transactions.transact(act);
-      if (answer.ok) wakes.tell();
-      return answer;
-    },
+    transact: (act) => transactions.transact(act),
     claim: (request) => tasks.claim(request),
     heartbeat: (request) => tasks.heartbeat(request),
     async release(request) {
@@ -249,6 +241,13 @@ function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): Po
       await parts.close();
     },
   };
+}
+
+async function timeOf(database: Database, clock: DatabaseClock, now: number): Promise<number> {
+  const given = clock.now(now);
+  if (given !== null) return given;
+  const [row] = await database.read(databaseTime, {});
+  return row?.now ?? now;
 }
 
 /** Whether the commit gives work to other processes: a task armed under a lease has its process already. */

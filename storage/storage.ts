@@ -510,10 +510,10 @@ export type HostClient =
 
 /** The connection of a transaction that the storage has opened: a `PoolClient` of pg, which needs no `release`. */
 export interface TransactionClient {
-  query<Row extends object>(
+  query(
     text: string,
     values?: readonly unknown[],
-  ): Promise<{ readonly rows: Row[]; readonly rowCount: number | null }>;
+  ): Promise<{ readonly rows: Record<string, unknown>[]; readonly rowCount: number | null }>;
 }
 
 /** The transaction of a host. */

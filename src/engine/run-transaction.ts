@@ -50,7 +50,10 @@ export async function runTransaction<W>(
       return commit;
     });
     const result = decided(answer);
-    if (result.ok) return steps.committed(commit as Commit<W>);
+    if (result.ok) {
+      steps.committed(commit as Commit<W>);
+      return;
+    }
     refused = unlessTaken(result);
     if (refused === null) return;
   }

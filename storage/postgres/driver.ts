@@ -22,7 +22,7 @@ export interface PostgresQuery {
 export interface PostgresClient {
   query(query: PostgresQuery): Promise<PostgresResult | PostgresResult[]>;
   on(event: "error", listener: (error: Error) => void): unknown;
-  release(destroy?: boolean): void;
+  release: (destroy?: boolean) => void;
 }
 
 /** A connection of its own, outside any pool. */

@@ -144,7 +144,7 @@ const KEPT_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 60_000 };
 
 /** A pool hides its password from what lists its options. */
 const copyOf = (options: object): object =>
-  Object.defineProperties({}, Object.getOwnPropertyDescriptors(options)) as object;
+  Object.defineProperties<object>({}, Object.getOwnPropertyDescriptors(options));
 
 /** What a URL says goes before all other options, and the last of two that it says. */
 function withoutLimits(options: { readonly connectionString?: string }): object {

@@ -10,6 +10,7 @@ import { explained, isAway, isGivenUp, isLost, isRace } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { GroupWrites } from "./prepare-writes.ts";
 import { runOf } from "./runs.ts";
+import type { WakeFeed } from "./wake-feed.ts";
 import { AnswerLost, type Writer, WriterPool } from "./writer-pool.ts";
 
 interface TransactionWriterParts {
@@ -18,6 +19,8 @@ interface TransactionWriterParts {
   readonly servers: () => ConnectionSource;
   readonly tables: GivenTables;
   readonly clock: DatabaseClock;
+  /** Tells other processes of a durable commit. */
+  readonly wakes: Pick<WakeFeed, "tell">;
 }
 
 type Act = (client: TransactionClient) => Promise<AnyCommit>;
@@ -40,10 +43,12 @@ export class TransactionWriter {
 
   /** Rejects as `act` does, and for a transaction that it has ended itself. */
   async transact(act: Act): Promise<CommitAnswer> {
-    const { database } = this.#parts;
+    const { database, wakes } = this.#parts;
     for (;;) {
       const answer = await database.raced(() => this.#once(act));
-      if (answer !== "again") return answer;
+      if (answer === "again") continue;
+      if (answer.ok) wakes.tell();
+      return answer;
     }
   }
 

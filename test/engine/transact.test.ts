@@ -33,9 +33,10 @@ const test = postgresTest
       await client.query(`drop table ${name}, ${name}_sum`);
       await client.end();
     });
-    const ask = async (sql: string): Promise<object[]> => (await client.query<object>(sql)).rows;
+    const ask = async (sql: string): Promise<Record<string, unknown>[]> =>
+      (await client.query<Record<string, unknown>>(sql)).rows;
     const moves = async (): Promise<unknown[]> =>
-      (await ask(`select transfer from ${name} order by transfer`)).map((row) => Object.values(row)[0]);
+      (await ask(`select transfer from ${name} order by transfer`)).map(({ transfer }) => transfer);
     return { name, ask, moves };
   })
   .extend("made", async ({ database }, { onCleanup }) => {
