@@ -61,7 +61,7 @@ export default {
       "^src/engine/",
       "^src/engine/",
       "^src/(runtime|clock-trust|options|duration|redacting-log|diagnostics|thrown)\\.ts$",
-      "^storage/(storage|table|decided|storage-unusable|with-tables|task-queues)\\.ts$",
+      "^storage/(storage|table|compiled-queries|decided|storage-unusable|with-tables|task-queues)\\.ts$",
       npm("xstate", "p-retry", "zod", "devalue", "croner"),
     ),
     {

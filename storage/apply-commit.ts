@@ -1,4 +1,5 @@
 /** Applies a commit: its parts in order, and the conditions that refuse it. */
+import { assertQuery, type CompiledQuery } from "./compiled-queries.ts";
 import { startedInstance } from "./engine-tables.ts";
 import type {
   AnyCommit,
@@ -39,6 +40,8 @@ export interface CommitTarget {
   forget(rows: { readonly instance: string; readonly before: number; readonly most: number }): void;
   /** @throws where the instance has this version in its history. */
   record(row: HistoryRecord): void;
+  /** Carries out a statement of the host. Absent in a storage without SQL. @throws QueryFailed */
+  query?(query: CompiledQuery, place: number): void;
 }
 
 /**
@@ -67,8 +70,21 @@ export function applyCommit(commit: AnyCommit, to: CommitTarget): CommitResult {
   const refused = firstRefused(writes, to);
   if (refused !== -1) return { ok: false, conflict: "write", index: refused };
   const parked = follow(commit, to);
+  carryOut(commit, to);
   return parked.length === 0 ? { ok: true } : { ok: true, parked };
 }
+
+/** Last, so that what is refused for the engine's own rows is told first. */
+function carryOut({ queries = [] }: AnyCommit, to: CommitTarget): void {
+  if (queries.length > 0 && to.query === undefined) throw withoutSql();
+  queries.forEach(assertQuery);
+  queries.forEach((query, place) => to.query?.(query, place));
+}
+
+const withoutSql = (): TypeError =>
+  new TypeError(
+    "queries: this storage has no SQL: take sqliteStorage or postgresStorage, or write to a table of defineTable()",
+  );
 
 function firstRefused(writes: readonly AnyWrite[], to: CommitTarget): number {
   for (let at = 0; at < writes.length;) {

@@ -1,10 +1,17 @@
 /** The answers for commits about which the database did not decide. */
+import { QueryFailed } from "./compiled-queries.ts";
 import type { CommitAnswer, CommitFailure } from "./storage.ts";
 import { StorageUnusable } from "./storage-unusable.ts";
 
 /** The answer for a commit of which nothing has happened. */
 export function failed(error: unknown): CommitFailure {
   return { ok: false, conflict: "failed", error };
+}
+
+/** The answer for a commit that was taken back: refused where the database refused a query of the host. */
+export function takenBack(error: unknown): CommitAnswer {
+  const refusal = error instanceof QueryFailed ? error.refusal : null;
+  return refusal === null ? failed(error) : { ok: false, conflict: "query", refusal };
 }
 
 /** The answer for a commit that may have happened. */

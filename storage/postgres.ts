@@ -9,7 +9,7 @@ import { canKeep } from "./postgres/text.ts";
 import { GivenTables } from "./sql/given-tables.ts";
 import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
 import { statement } from "./sql/statement.ts";
-import { callersClock, CLOCK, databaseClock } from "./postgres/database-clock.ts";
+import { callersClock, CLOCK, type DatabaseClock, databaseClock } from "./postgres/database-clock.ts";
 import type { PostgresPool } from "./postgres/driver.ts";
 import { explained, isAway, UnsentError } from "./postgres/explain.ts";
 import { IndexBuildLoop } from "./postgres/index-build-loop.ts";
@@ -19,6 +19,7 @@ import { openConnections, pause } from "./postgres/open.ts";
 import { assertSameServer, assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
 import { databaseDialect } from "./postgres/tables.ts";
 import { TaskQueue } from "./postgres/task-queue.ts";
+import { TransactionWriter } from "./postgres/transact.ts";
 import { WakeFeed } from "./postgres/wake-feed.ts";
 import { HostCommitWriter, type Place, placeOf } from "./postgres/within.ts";
 
@@ -34,6 +35,11 @@ export interface PostgresOptions {
   readonly create?: boolean;
   /** How many connections are opened from a URL at most, besides the one that listens, and one while an index is built: 10. */
   readonly connections?: number;
+  /**
+   * How many further connections handlers of `transact` have at most, in a pool of their own that the first of them opens: 10.
+   * A handler that finds none for 5 s is tried again.
+   */
+  readonly transactConnections?: number;
   /** How long one statement may take, in milliseconds: 10,000. A server that is silent for 12.5 s is given up. */
   readonly statementTimeoutMs?: number;
   /** How long a statement waits for a lock that another session holds, in milliseconds: 5,000. */
@@ -108,6 +114,7 @@ export async function postgresStorage(
       schema,
       place,
       channel,
+      transactions: connections.transactions,
       async mend(tables) {
         const apart = new Database(servers, schema, limits);
         await assertSameServer(apart, database.server);
@@ -171,6 +178,7 @@ interface StorageParts {
   readonly place: Place;
   /** The channel of the hints. */
   readonly channel: string;
+  readonly transactions: () => ConnectionSource;
   /** Makes again what is gone, with these tables of the caller. */
   readonly mend: (tables: readonly AnyTable[]) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -184,14 +192,11 @@ function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): Po
   const tables = new GivenTables(acts);
   database.mendBy(() => parts.mend(tables.all()));
   const commits = new PostgresCommitWriter(database, tables, clock);
+  const handled = { database, servers: parts.transactions, tables, clock, wakes };
+  const transactions = new TransactionWriter(handled);
   const withHost = new HostCommitWriter({ schema, place, tables, clock, wakes: listens ? channel : null });
   return {
-    async time(now) {
-      const given = clock.now(now);
-      if (given !== null) return given;
-      const [row] = await database.read(databaseTime, {});
-      return row?.now ?? now;
-    },
+    time: (now) => timeOf(database, clock, now),
     install: (wanted) => tables.install(wanted),
     get: async (table, key) => (canKeep(key) ? tables.get(table, key) : null),
     find: async (query) => (Object.values(query.equals ?? {}).every(canKeep) ? tables.find(query) : []),
@@ -202,6 +207,7 @@ function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): Po
       return answers;
     },
     within: (host, item) => withHost.commit(host, item),
+    transact: (act) => transactions.transact(act),
     claim: (request) => tasks.claim(request),
     heartbeat: (request) => tasks.heartbeat(request),
     async release(request) {
@@ -231,9 +237,17 @@ function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): Po
       await builds?.close();
       await wakes.close();
       await commits.close();
+      await transactions.close();
       await parts.close();
     },
   };
+}
+
+async function timeOf(database: Database, clock: DatabaseClock, now: number): Promise<number> {
+  const given = clock.now(now);
+  if (given !== null) return given;
+  const [row] = await database.read(databaseTime, {});
+  return row?.now ?? now;
 }
 
 /** Whether the commit gives work to other processes: a task armed under a lease has its process already. */

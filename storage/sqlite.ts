@@ -167,5 +167,6 @@ const targetOn = (connection: Connection, tables: GivenTables): CommitTarget => 
   tasks: new TaskQueue(sqliteTaskRows(connection)),
   write: (each: AnyWrite) => isWritten(connection, tables, each),
   insertAll: (inserts: readonly AnyInsert[]) => firstRefused(connection, tables, inserts),
+  query: (query, place) => connection.query(query, place),
   ...instanceTarget(connection),
 });

@@ -12,6 +12,7 @@
  * its database's clock instead, and then has an option to use the caller's clock, as the suite needs. JSON travels as
  * text, so that a text is read byte for byte as written. Records go in and out as copies.
  */
+import type { CompiledQuery, QueryRefusal } from "./compiled-queries.ts";
 import type { AnyTable, Table } from "./table.ts";
 
 /** A stored run of a machine. */
@@ -449,12 +450,19 @@ export interface CommitParts {
   /** Rows to remove from histories: those below the version `before`, of which 20,000 in one commit, the oldest. */
   readonly forgets?: readonly { readonly instance: string; readonly before: number }[];
   readonly history?: readonly HistoryRecord[];
+  /**
+   * Statements of the host's own, each one that writes rows; where the first is refused, so is the commit. They come last, and
+   * deferred constraints are judged before the end. A commit that has some is a physical transaction of its own; a storage
+   * without SQL answers `failed`.
+   */
+  readonly queries?: readonly CompiledQuery[];
 }
 
 /**
  * The result of one commit of a batch: durable, or refused as a whole. Checked in this order: `token`, a task is gone,
  * has a different holder, or cannot be retried or dropped; `step`, the instance is absent or has made a different step,
- * or an instance cannot be removed; `exists`, `starts[index]` exists already; `write`, `writes[index]` was refused.
+ * or an instance cannot be removed; `exists`, `starts[index]` exists already; `write`, `writes[index]` was refused; `query`,
+ * the database refused one of `queries` for what it holds.
  */
 export type CommitResult =
   /**
@@ -463,7 +471,8 @@ export type CommitResult =
    */
   | { readonly ok: true; readonly parked?: readonly string[]; readonly admits?: true }
   | { readonly ok: false; readonly conflict: "step" | "token" }
-  | { readonly ok: false; readonly conflict: "exists" | "write"; readonly index: number };
+  | { readonly ok: false; readonly conflict: "exists" | "write"; readonly index: number }
+  | { readonly ok: false; readonly conflict: "query"; readonly refusal: QueryRefusal };
 
 /**
  * The answer to one commit of a batch. Besides a result: `failed`, certainly not applied, with the reason; or
@@ -498,6 +507,14 @@ export type HostClient =
   | { executeQuery(compiled: never): Promise<unknown> }
   | { $queryRawUnsafe(text: string): Promise<unknown> }
   | { execute(text: string): Promise<unknown> };
+
+/** The connection of a transaction that the storage has opened: a `PoolClient` of pg, which needs no `release`. */
+export interface TransactionClient {
+  query(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<{ readonly rows: Record<string, unknown>[]; readonly rowCount: number | null }>;
+}
 
 /** The transaction of a host. */
 export type HostTransaction = HostDatabase | HostClient;
@@ -572,6 +589,13 @@ export interface EngineStorage {
    * @throws TypeError when no transaction is open, it is on another database, or `atMost` cannot be judged in it.
    */
   within?: (host: HostTransaction, item: HostCommit) => CommitAnswer | Promise<CommitAnswer>;
+  /**
+   * Opens a transaction, lets `act` work in it, and carries out the commit that `act` answers as its last statement: all of it
+   * is durable, or nothing. Locks of the engine are taken by that statement alone. `act` runs again where the transaction met
+   * others (40001, 40P01), or its COMMIT was lost and has not happened. Absent where the database has no such transactions.
+   * Rejects as `act` does. @throws TypeError when `act` has ended the transaction, or has set another isolation than read committed.
+   */
+  transact?: (act: (client: TransactionClient) => Promise<AnyCommit>) => Promise<CommitAnswer>;
   /**
    * Leases due tasks, earliest first within each of the three budgets, then as armed: tasks that were never claimed,
    * were released, or whose lease has ended. Among racing callers, a task goes to exactly one (G4). A task whose holder

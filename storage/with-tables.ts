@@ -31,6 +31,8 @@ export function withTables(storage: EngineStorage, tables: readonly AnyTable[]):
     ...(storage.building === undefined ? {} : { building: storage.building }),
     // A host's transaction comes behind the first commit, which has installed them.
     ...(storage.within === undefined ? {} : { within: storage.within }),
+    // A task has been claimed before it.
+    ...(storage.transact === undefined ? {} : { transact: storage.transact }),
     ...(storage.time === undefined ? {} : { time: storage.time }),
   };
 }

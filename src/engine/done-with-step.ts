@@ -43,12 +43,14 @@ export async function doneWithStep(
   return { parts: parts.map((part) => ({ ...part, follows: changed.get(part) ?? part.follows })), starts };
 }
 
-/** Whether a commit was refused by a part behind its first `starts` and `writes`. */
+/** Whether a commit was refused by a part behind its first `starts`, `writes` and `queries`. */
 export function isRefusedBehind(
   result: CommitResult,
-  own: { readonly starts: number; readonly writes: number },
+  own: { readonly starts: number; readonly writes: number; readonly queries: number },
 ): boolean {
-  if (result.ok || !("index" in result)) return false;
+  if (result.ok) return false;
+  if (result.conflict === "query") return (result.refusal.query ?? own.queries) >= own.queries;
+  if (!("index" in result)) return false;
   return result.index >= (result.conflict === "write" ? own.writes : own.starts);
 }
 
@@ -61,7 +63,7 @@ function doableIn(
   for (const task of follows.arms) {
     if (task.kind !== "effect") continue;
     const effect = workflows.get(task.workflow)?.effects.get(task.name);
-    if (typeof effect !== "object" || effect.withStep === undefined) continue;
+    if (typeof effect !== "object" || !("withStep" in effect) || effect.withStep === undefined) continue;
     const withStep: DoWithStep = effect.withStep;
     const before = found.get(withStep);
     if (before === undefined) found.set(withStep, [task]);

@@ -13,8 +13,8 @@ export interface TaskRun<W> {
   readonly steps: StepHandler<W>;
   readonly workflows: WorkflowRegistry;
   readonly clock: Clock;
-  /** Read for the message of a task's last failure, and for a context that is not in the task. */
-  readonly storage: Pick<EngineStorage, "pending" | "load">;
+  /** Read for the message of a task's last failure, and for a context that is not in the task; opens transactions of handlers. */
+  readonly storage: Pick<EngineStorage, "pending" | "load" | "transact">;
   /** Asked before each call of a handler, and of a promise. */
   readonly rates: Pick<RateLimit, "take">;
   /** In milliseconds since the Unix epoch. */
@@ -25,6 +25,9 @@ export interface TaskRun<W> {
 type TaskEnd<W> = Omit<StepCommitAdditions<W>, "consumes" | "ran" | "cause"> & {
   readonly event?: EventObject | undefined;
 };
+
+/** An effect whose outcome another commit has overtaken looks again at once; this often in a row is no race. */
+export const MAX_LOOKS = 3;
 
 export type Refusal = Exclude<CommitResult, { ok: true }>;
 

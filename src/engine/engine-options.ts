@@ -125,20 +125,28 @@ function checkTables(tables: Readonly<Record<string, unknown>>, context: z.Refin
 }
 
 interface WatchedWorkflows {
+  readonly storage: object;
   readonly workflows: readonly AnyWorkflow[];
   readonly watchers?: Readonly<Record<string, unknown>> | undefined;
 }
 
-function checkWorkflows({ workflows, watchers }: WatchedWorkflows, context: z.RefinementCtx): void {
+function checkWorkflows({ storage, workflows, watchers }: WatchedWorkflows, context: z.RefinementCtx): void {
   const keys = workflows.map(({ key }) => key);
   const problem = (path: (string | number)[], message: string): void =>
     context.addIssue({ code: "custom", path, message });
-  workflows.forEach(({ key, name, migrations, watches }, index) => {
+  workflows.forEach(({ key, name, migrations, watches, effects }, index) => {
     if (keys.indexOf(key) < index) problem(["workflows", index], `${key} is registered twice`);
     for (const older of [...migrations.keys()].map((from) => workflowKey(name, from))) {
       if (!keys.includes(older)) continue;
       const both = `${key} migrates instances of ${older}, which is registered beside it: leave out one of the two`;
       problem(["workflows", index], both);
+    }
+    for (const [effect, handler] of effects) {
+      if ("transact" in storage || typeof handler === "function" || !("transact" in handler)) continue;
+      problem(
+        ["storage"],
+        `${key} does ${effect} in a transaction, which postgresStorage() has: take that, or give it \`run\``,
+      );
     }
     for (const kind of Object.keys(watches)) {
       if (watchers?.[kind] !== undefined) continue;

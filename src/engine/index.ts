@@ -114,6 +114,8 @@ export type {
   EngineAction,
   ProjectedStep,
   StartRequest,
+  Transaction,
+  TransactionOutcome,
   Workflow,
   WorkflowActor,
   WorkflowOptions,
@@ -138,6 +140,7 @@ export type {
   TableOptions,
   Values as ColumnValues,
 } from "../../storage/table.ts";
+export type { CompiledQuery, QueryRefusal, QueryRefusalKind } from "../../storage/compiled-queries.ts";
 export { CommitUnknown } from "../../storage/decided.ts";
 export type { IndexValue, RowQuery, TallyResult, Tally } from "../../storage/storage.ts";
 export type {
@@ -179,6 +182,7 @@ export type {
   TaskKind,
   TaskListQuery,
   TaskRecord,
+  TransactionClient,
   Update,
   WatchListQuery,
   WatchRecord,

@@ -3,7 +3,7 @@ import type { EventObject } from "xstate";
 import type { ClaimedTask } from "../../storage/storage.ts";
 import { BORN, childDone, childFailed } from "./chart.ts";
 import { deliverMessage } from "./deliver-message.ts";
-import { endTask, endTaskOrThrow, throwRefusal, type Refusal, type TaskRun } from "./end-task.ts";
+import { endTask, endTaskOrThrow, MAX_LOOKS, throwRefusal, type Refusal, type TaskRun } from "./end-task.ts";
 import { checkedOutcome } from "./effect-outcome.ts";
 import { givenEvent } from "./given-events.ts";
 import type { TaskLease } from "./task-lease.ts";
@@ -13,11 +13,9 @@ import { ratesFor } from "./own-limit.ts";
 import { UnknownWorkflow, type WorkflowRegistry } from "./workflow-registry.ts";
 import { runBody, runPromise } from "./run-actor.ts";
 import { withinTask } from "./running-task.ts";
+import { type HandlerTransaction, runTransaction } from "./run-transaction.ts";
 import { fromJson } from "./values.ts";
-import type { AnyWorkflow, EffectHandler, EffectRun } from "./workflow.ts";
-
-// An effect whose outcome another commit has overtaken looks again at once; this often in a row is no race.
-const MAX_LOOKS = 3;
+import type { AnyWorkflow, EffectHandler, EffectOutcome, EffectRun } from "./workflow.ts";
 
 /**
  * Brings a task to its end. Throws when the task must be tried again, and `TaskMovedError` when it belongs to another
@@ -59,6 +57,9 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLea
     hold.checkHeld();
     return runOwnBody(around, task, run);
   }
+  if (typeof handler === "object" && "transact" in handler) {
+    return runTransaction(around, { task, run, handler: handler as unknown as HandlerTransaction<W> });
+  }
   const handle = (typeof handler === "function" ? handler : handler.run) as unknown as Handle<W>;
   const params = fromJson(JSON.parse(task.payload));
   const rates = ratesFor(typeof handler === "object" ? handler.limit : undefined, params as never);
@@ -66,12 +67,36 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLea
   for (let look = 0; look < MAX_LOOKS; look++) {
     await around.rates.take(rates);
     hold.checkHeld();
-    const { event, starts = [], writes = [], expectedVersion } = checkedOutcome<W>(await handle(params, run));
-    const expected = expectedVersion === undefined ? {} : { expectedVersion };
-    refused = await endTask(around, task, { event, starts, writes, ...expected });
+    const outcome = checkedOutcome<W>(await handle(params, run));
+    refused = await endTask(around, task, endOf(outcome));
     if (refused === null) return;
+    const instead = insteadOf(outcome, refused);
+    if (instead === undefined) continue;
+    if (instead !== null) refused = await endTask(around, task, endOf(instead));
+    if (refused === null) return;
+    break;
   }
   throwRefusal(refused);
+}
+
+type Outcome<W> = EffectOutcome<EventObject, W>;
+
+function endOf<W>({ event, starts = [], writes = [], queries = [], expectedVersion }: Outcome<W>) {
+  const expected = expectedVersion === undefined ? {} : { expectedVersion };
+  return { event, starts, writes, ...(queries.length > 0 && { queries }), ...expected };
+}
+
+/** What the handler says where the database refused a query of its own: null makes it an error. Undefined without a word. */
+function insteadOf<W>(
+  { queries = [], refused: told, expectedVersion }: Outcome<W>,
+  refusal: Refusal,
+): Outcome<W> | null | undefined {
+  if (refusal.conflict !== "query" || told === undefined) return undefined;
+  // Those of the step, which `project` returns, come behind its own.
+  if ((refusal.refusal.query ?? 0) >= queries.length) return undefined;
+  const event = told(refusal.refusal);
+  if (event === undefined) return null;
+  return checkedOutcome<W>({ event, expectedVersion });
 }
 
 /**

@@ -39,22 +39,21 @@ export type CommitAdditions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
 export type HostStepAdditions<W> = Pick<CommitAdditions<W>, "starts" | "arms" | "writes">;
 
 /** `CommitAdditions` with fields for the engine's own use. */
-export type StepCommitAdditions<W> = CommitAdditions<W> & {
-  /** Tasks to be tried now. */
-  readonly retries?: Commit<W>["retries"];
-  /** The result of the task that the commit ends, when the result deserves a row. */
-  readonly ran?: RanTaskWrite;
-  /** The workflow that the caller named: an instance of another workflow is refused. */
-  readonly workflow?: AnyWorkflow;
-  /** The cause of the steps of the commit; absent when a caller caused them. */
-  readonly cause?: CommitCause;
-  /** The life of the target instance; absent when any instance with this id may take the event. */
-  readonly meant?: MessageTarget;
-  /** True for a message: others may wait behind it. */
-  readonly isMessage?: true;
-  /** Told the step of the event before its commit, and again where another came first. */
-  readonly onTried?: (step: HistoryRecord, life: string) => void;
-};
+export type StepCommitAdditions<W> = CommitAdditions<W> &
+  Pick<Commit<W>, "queries" | "retries"> & {
+    /** The result of the task that the commit ends, when the result deserves a row. */
+    readonly ran?: RanTaskWrite;
+    /** The workflow that the caller named: an instance of another workflow is refused. */
+    readonly workflow?: AnyWorkflow;
+    /** The cause of the steps of the commit; absent when a caller caused them. */
+    readonly cause?: CommitCause;
+    /** The life of the target instance; absent when any instance with this id may take the event. */
+    readonly meant?: MessageTarget;
+    /** True for a message: others may wait behind it. */
+    readonly isMessage?: true;
+    /** Told the step of the event before its commit, and again where another came first. */
+    readonly onTried?: (step: HistoryRecord, life: string) => void;
+  };
 
 /** A commit that is durable, as listeners get it. */
 export interface CommittedStep<W> {
@@ -100,10 +99,14 @@ export class StepCommitWriter<W> {
   ): Promise<CommitResult> {
     // A step of thousands of children took its time, and to store it takes as long again.
     if (isTurnOver()) await nextTurn();
-    const { starts = [], writes = [], firesTimers = true } = companions;
+    const { starts = [], writes = [], queries = [], firesTimers = true } = companions;
     const begun = this.#begun(starts, plan, firesTimers);
     const parts = begun.length === 0 ? step : firstThenChildren(step, begun);
-    const own = { starts: parts.filter(({ start }) => start !== null).length, writes: writes.length };
+    const own = {
+      starts: parts.filter(({ start }) => start !== null).length,
+      writes: writes.length,
+      queries: queries.length,
+    };
     for (let look = 0; look < MAX_LOOKS; look++) {
       const done = await doneWithStep(this.#around.workflows, parts, writes as readonly Write<never>[]);
       if (done === null) break;
@@ -123,11 +126,18 @@ export class StepCommitWriter<W> {
   added({ starts = [], arms = [], writes = [] }: HostStepAdditions<W>, plan: StepPlan): HostCommit {
     const parts = firstThenChildren([], this.#begun(starts, plan));
     const follows = together(parts.map((part) => part.follows));
+    if (follows.queries.length > 0) throw ofProject();
     const armed = [...arms, ...follows.arms].map((task) => ({ task }));
     const commit = commitOf(parts, { ...follows, arms: armed }, { writes });
     const { watches = [], history = [], starts: begun = [] } = commit;
     // A message that waits for its start learns its workflow from the start when it is claimed: rows of others stay as they are.
     return { starts: begun, arms: armed, watches, history, writes: insertsOf(commit.writes) };
+  }
+
+  /** A commit in a transaction beside this writer is durable: what it has armed is looked for. */
+  committed(commit: Commit<W>, at: number): void {
+    this.#around.hands.dueAt(at);
+    this.#around.onCommitted({ commit, voiced: [] });
   }
 
   /** A timer fires in the commit that would arm it where this process would take it in hand at once. */
@@ -194,6 +204,12 @@ export class StepCommitWriter<W> {
   }
 }
 
+const ofProject = (): TypeError =>
+  new TypeError(
+    "within: `project` of this workflow returns queries, which are carried out in commits of the engine: start it outside " +
+      "of your transaction",
+  );
+
 /** @throws TypeError for a write that changes a row, which others would have to wait for. */
 function insertsOf<W>(writes: readonly Write<W>[] = []): readonly AnyInsert[] {
   return (writes as readonly AnyWrite[]).map((write, index) => {
@@ -207,10 +223,11 @@ function insertsOf<W>(writes: readonly Write<W>[] = []): readonly AnyInsert[] {
 function commitOf<W>(
   parts: readonly StepCommit[],
   follows: Omit<StepResult, "arms"> & Required<Pick<Commit<W>, "arms">>,
-  { behind = [], retries = [], consumes, writes = [], ran, cause }: CommitCompanions<W>,
+  { behind = [], retries = [], consumes, writes = [], queries = [], ran, cause }: CommitCompanions<W>,
 ): Commit<W> {
   const { arms, disarms, ends, watches, unwatches } = follows;
   const next = parts[0]?.step ?? null;
+  const ofHost = [...queries, ...follows.queries];
   const forgets = parts.flatMap(({ forgets: rows }) => rows ?? []);
   return {
     arms,
@@ -229,6 +246,7 @@ function commitOf<W>(
     ...movesOf(parts),
     ...(ends.length === 0 ? {} : { ends }),
     ...(forgets.length === 0 ? {} : { forgets }),
+    ...(ofHost.length === 0 ? {} : { queries: ofHost }),
     ...(next === null ? {} : { step: next }),
     ...(consumes === undefined ? {} : { consumes }),
     ...(behind.length === 0 ? {} : { behind }),

@@ -2,6 +2,7 @@
 import type { EventObject } from "xstate";
 import type {
   ClaimedTask,
+  Commit,
   CommitResult,
   EngineStorage,
   HostCommit,
@@ -121,6 +122,11 @@ export class StepHandler<W> {
   /** A stamp unlike all others, by which something new is named. */
   stamp(): string {
     return newMoment(this.#around.clock, this.#around.random).stamp;
+  }
+
+  /** A commit of what `added` has made is durable, in a transaction that is not the engine's. */
+  committed(commit: Commit<W>): void {
+    this.#commits.committed(commit, this.#around.clock.now());
   }
 
   /** An event on its way to an instance, which a host has sent. No step arms the task, so its id names none. */

@@ -1,4 +1,5 @@
 /** Consequences of a step: tasks to arm and to disarm, watches, messages, children, domain writes. Pure. */
+import type { CompiledQuery } from "../../storage/compiled-queries.ts";
 import type { Commit, TaskRecord, WatchRecord, Write } from "../../storage/storage.ts";
 import {
   childDone,
@@ -29,6 +30,7 @@ export type VoicedAction = Extract<ChartAction, { readonly kind: "log" | "emit" 
 export type StepResult = Required<Pick<Commit<never>, "disarms" | "ends" | "watches" | "unwatches">> & {
   readonly arms: readonly TaskRecord[];
   readonly writes: readonly Write<never>[];
+  readonly queries: readonly CompiledQuery[];
   /** Rows by which the instance is found. Nothing replaces them. */
   readonly searched: readonly Write<never>[];
   readonly children: readonly StartedChild[];
@@ -72,6 +74,7 @@ export function together(steps: readonly StepResult[]): StepResult {
     watches: steps.flatMap(({ watches }) => watches),
     unwatches: steps.flatMap(({ unwatches }) => unwatches),
     writes: steps.flatMap(({ writes }) => writes),
+    queries: steps.flatMap(({ queries }) => queries),
     searched: steps.flatMap(({ searched }) => searched),
   };
 }
@@ -137,13 +140,13 @@ class Collector {
       voiced: this.#voiced,
       watches: missingFrom(watched, wanted),
       unwatches: missingFrom(wanted, watched),
-      writes: this.#writes(),
+      ...this.#projected(),
       searched: searchWrites(this.#facts),
     };
   }
 
-  /** The domain writes of the step, from the pure function `project` of its workflow. */
-  #writes(): readonly Write<never>[] {
+  /** The domain writes and the queries of the step, from the pure function `project` of its workflow. */
+  #projected(): Pick<StepResult, "writes" | "queries"> {
     const { workflow, id, before, step, event, at } = this.#facts;
     const { metaBefore, metaAfter, after } = step;
     const projected: ProjectedStep<never, never> = {
@@ -154,7 +157,11 @@ class Collector {
       event: event as never,
       effects: this.#effects,
     };
-    return workflow.project(projected, at);
+    const rows = workflow.project(projected, at);
+    const queries = rows.filter((row) => "sql" in row);
+    return queries.length === 0
+      ? { writes: rows as readonly Write<never>[], queries }
+      : { writes: rows.filter((row): row is Write<never> => !("sql" in row)), queries };
   }
 
   /** The instances whose timers and invocations are removed: this one, if it has ended. Its output is sent to its parent. */

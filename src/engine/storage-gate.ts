@@ -17,8 +17,11 @@ interface UnderWay {
   readonly waiting: (() => void)[];
 }
 
-/** What a storage answers at once, without asking its database, and what is done on a connection of the host. */
-const AT_ONCE: ReadonlySet<string> = new Set(["onWake", "building", "within"]);
+/**
+ * What a storage answers at once, without asking its database, and what is done on a connection of the host, or of a handler:
+ * its end is behind its signal.
+ */
+const AT_ONCE: ReadonlySet<string> = new Set(["onWake", "building", "within", "transact"]);
 
 export class StorageGate {
   #isShut = false;

@@ -8,7 +8,8 @@ import type {
   StateFrom,
   StateMachine,
 } from "xstate";
-import type { Write } from "../../storage/storage.ts";
+import type { CompiledQuery, QueryRefusal } from "../../storage/compiled-queries.ts";
+import type { Insert, TransactionClient, Write } from "../../storage/storage.ts";
 import type { ActorOf, AnyActorOptions, ActorsOf } from "./actor-options.ts";
 import type {
   ActionBody,
@@ -56,6 +57,16 @@ export interface EffectOutcome<Event, W> {
   readonly writes?: readonly Write<W>[];
   /** The version of its instance from which the event was concluded: after another step nothing is committed, and it looks again. */
   readonly expectedVersion?: number;
+  /**
+   * Statements of your own, in the same transaction: `{ sql, parameters }` of Kysely's `compile()`, or Drizzle's `toSQL()`.
+   * One INSERT, UPDATE, DELETE, MERGE or WITH each, on SQLite or PostgreSQL.
+   */
+  readonly queries?: readonly CompiledQuery[];
+  /**
+   * The event in place of the whole outcome where the database refused a query; undefined makes it an error. Without this
+   * function the effect runs again at once and can look again.
+   */
+  readonly refused?: (refusal: QueryRefusal) => Event | undefined;
 }
 
 /**
@@ -102,6 +113,28 @@ export interface Effect<Params, Event, W> {
   readonly withStep?: (step: CommittingStep<Params, W>) => Promise<DoneWithStep<W> | null>;
 }
 
+/** What the handler of a transaction brings back: part of the same transaction, so that the event is a message to its instance. */
+export interface TransactionOutcome<Event, W> extends Pick<EffectOutcome<Event, W>, "event" | "starts"> {
+  readonly writes?: readonly Insert<W>[];
+}
+
+/** An effect on PostgreSQL that works in a transaction, of which its own end is part: exactly once, whatever dies. */
+export interface Transaction<Params, Event, W> {
+  /**
+   * `client` is a `PoolClient` of pg with an open transaction, read committed: `async (params, client: PoolClient) => …`. What
+   * is thrown takes it back, and it is tried again later. It runs again at once where it met other transactions (40001,
+   * 40P01), or its COMMIT was lost: what it does beside the database happens at least once. It never sends BEGIN, COMMIT or
+   * ROLLBACK, which is refused.
+   */
+  transact(
+    params: Params,
+    client: TransactionClient,
+    run: EffectRun,
+  ): Promise<TransactionOutcome<Event, W> | undefined>;
+  /** At most so many run at a time. */
+  readonly limit?: OwnLimit<Params>;
+}
+
 /** The union of a machine's named actions with their params. */
 export type ActionOf<M extends AnyStateMachine> =
   /* eslint-disable-next-line @typescript-eslint/no-explicit-any -- only `any` fits the bounds of the other type parameters */
@@ -119,6 +152,7 @@ export type EffectsOf<M extends AnyStateMachine, W> = {
   readonly [A in ActionOf<M> as Exclude<A["type"], EngineAction>]:
     | EffectHandler<A["params"], EventFromLogic<M>, W>
     | Effect<A["params"], EventFromLogic<M>, W>
+    | Transaction<A["params"], EventFromLogic<M>, W>
     /** Runs the body that `setup({ actions })` gives it. */
     | "setup";
 };
@@ -173,11 +207,14 @@ export interface WorkflowOptions<
   readonly search?: {
     readonly [F in S]: (of: { readonly context: StateFrom<M>["context"] }) => string | null;
   };
-  /** The domain writes of a step's commit. Pure: no I/O, no clock, no chance. */
+  /**
+   * The domain writes of a step's commit, and compiled queries of your own: where the database refuses one, the step is
+   * refused. Pure: no I/O, no clock, no chance.
+   */
   readonly project?: (
     step: ProjectedStep<StateFrom<M>["context"], EventFromLogic<M>>,
     at: number,
-  ) => readonly Write<W>[];
+  ) => readonly (Write<W> | CompiledQuery)[];
 }
 
 /**
@@ -216,7 +253,8 @@ export type WorkflowActor =
   | { readonly kind: "machine"; readonly workflow: AnyWorkflow };
 
 /** A handler with its types laid aside. */
-export type AnyEffect = Effect<unknown, never, never> | EffectHandler<unknown, never, never>;
+export type AnyEffect =
+  Effect<unknown, never, never> | EffectHandler<unknown, never, never> | Transaction<unknown, never, never>;
 
 /** A workflow with its types laid aside, as the engine runs it. */
 export interface AnyWorkflow {
@@ -247,7 +285,10 @@ export interface AnyWorkflow {
   /** The number of newest steps that the history of an instance keeps at least; null when it keeps all. */
   readonly keeps: number | null;
   readonly watches: Readonly<Record<string, (context: never) => string>>;
-  readonly project: (step: ProjectedStep<never, never>, at: number) => readonly Write<never>[];
+  readonly project: (
+    step: ProjectedStep<never, never>,
+    at: number,
+  ) => readonly (Write<never> | CompiledQuery)[];
   /** By the name of a search field: its value in a context. */
   readonly search: SearchOptions;
 }

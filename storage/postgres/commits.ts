@@ -1,7 +1,8 @@
 /** Commits to PostgreSQL: a group is one round trip and one transaction, and each item is kept or taken back on its own. */
 import pRetry from "p-retry";
 import type { GivenTables } from "../sql/given-tables.ts";
-import { failed, isTrouble, unknown } from "../commit-answers.ts";
+import { failed, isTrouble, takenBack, unknown } from "../commit-answers.ts";
+import { assertQuery, type CompiledQuery, hasQueries, QueryFailed, sharing } from "../compiled-queries.ts";
 import type { AnyCommit, CommitAnswer, CommitFailure } from "../storage.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { type Database, SOON } from "./database.ts";
@@ -12,17 +13,16 @@ import {
   isAway,
   isGivenUp,
   isHeldUp,
-  isLocked,
   isLost,
   isOtherServer,
+  isRace,
   isRefusal,
   isUnserved,
-  lost,
 } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { GroupWrites } from "./prepare-writes.ts";
 import { areApart, joined, type CommitRows, runOf } from "./runs.ts";
-import { type Writer, WriterGoneError, WriterPool } from "./writer-pool.ts";
+import { AnswerLost, type Writer, WriterPool } from "./writer-pool.ts";
 
 /**
  * The most commits in one transaction: enough to share its cost, few enough that other transactions do not wait long
@@ -39,9 +39,6 @@ const MAX_SEPARATE = 48;
 /** How long a group that nothing has happened of waits for the server; with the last try it is 15 s at most. */
 const WAITING_MS = 10_000;
 
-/** How long is asked after a lost answer, in milliseconds. */
-const ASKING_MS = 15_000;
-
 /** A group as it is sent, but for how its items are put together. */
 interface Group {
   readonly items: readonly AnyCommit[];
@@ -49,6 +46,8 @@ interface Group {
   readonly runs: readonly CommitRows[];
   /** Why the item behind these cannot be stored; null where there is none. */
   readonly fault: unknown;
+  /** Statements of the host, of an item that is a group of its own. */
+  readonly queries: readonly CompiledQuery[];
   /** The statements of its writes, and what is locked before the first item. */
   readonly needs: Pick<GroupWrites, "statements" | "names"> & { readonly rows: readonly object[] };
 }
@@ -69,7 +68,7 @@ export class PostgresCommitWriter {
   async commit(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
     const answers: CommitAnswer[] = [];
     while (answers.length < items.length) {
-      const told = await this.#group(items.slice(answers.length, answers.length + MAX_GROUP));
+      const told = await this.#group(sharing(items.slice(answers.length, answers.length + MAX_GROUP)));
       answers.push(...told);
       const trouble = told.find(isTrouble);
       if (trouble === undefined || !(await this.#isAway(trouble))) continue;
@@ -100,7 +99,7 @@ export class PostgresCommitWriter {
       if (error instanceof AnswerLost) return group.items.map(() => unknown(error.cause));
       if (isOtherServer(error)) return this.#anew(group.items, error);
       if (isUnavailable(error)) return group.items.map(() => failed(error));
-      if (group.items.length === 1) return [refusal(error) ?? failed(error)];
+      if (group.items.length === 1) return [refusal(error) ?? takenBack(ofQueries(group, error))];
       return this.#alone(items.slice(0, group.items.length));
     }
   }
@@ -156,12 +155,12 @@ export class PostgresCommitWriter {
    * Sends the group until it is known to have happened, and never twice. A server that is away is waited for: nothing has
    * happened then. Throws `AnswerLost` where what has happened cannot be found out.
    */
-  async #carryOut({ items, needs }: Group, runs: readonly CommitRows[]): Promise<CommitAnswer[]> {
+  async #carryOut({ items, needs, queries }: Group, runs: readonly CommitRows[]): Promise<CommitAnswer[]> {
     for (;;) {
-      const sent = await this.#sent({ ...needs, runs });
+      const sent = await this.#sent({ ...needs, runs }, queries);
       if (!("lost" in sent)) return answersFor(items, sent);
       try {
-        const known = await this.#outcome(sent.lost);
+        const known = await this.#writers.outcome(sent.lost);
         if (known !== null) return answersFor(items, JSON.parse(known) as ToldGroup);
       } finally {
         this.#writers.giveBack(sent.lost);
@@ -170,14 +169,17 @@ export class PostgresCommitWriter {
   }
 
   /** The answer of the database, or the writer of the group whose answer was lost. */
-  async #sent(request: object): Promise<ToldGroup | { readonly lost: Writer }> {
+  async #sent(
+    request: object,
+    queries: readonly CompiledQuery[],
+  ): Promise<ToldGroup | { readonly lost: Writer }> {
     const isAgain = (error: unknown): boolean => isAway(error) || isGivenUp(error);
     try {
-      return await this.#send(request);
+      return await this.#send(request, queries);
     } catch (error) {
       if (!isAgain(error)) throw explained(error);
     }
-    return pRetry(() => this.#send(request), {
+    return pRetry(() => this.#send(request, queries), {
       ...SOON,
       maxRetryTime: WAITING_MS,
       shouldRetry: ({ error }) => isAgain(error),
@@ -186,13 +188,21 @@ export class PostgresCommitWriter {
     });
   }
 
-  async #send(request: object): Promise<ToldGroup | { readonly lost: Writer }> {
+  async #send(
+    request: object,
+    queries: readonly CompiledQuery[],
+  ): Promise<ToldGroup | { readonly lost: Writer }> {
     const writer = await this.#writers.take();
     writer.number += 1;
     const { id, number } = writer;
     const numbered = { ...request, writer: id, number };
     try {
-      const told = await this.#database.raced(() => this.#database.call(functionNames.commit, numbered));
+      const database = this.#database;
+      const told = await database.raced(() =>
+        queries.length === 0
+          ? database.call(functionNames.commit, numbered)
+          : database.callWith(functionNames.commit, numbered, queries),
+      );
       this.#writers.giveBack(writer);
       return told as ToldGroup;
     } catch (error) {
@@ -203,20 +213,6 @@ export class PostgresCommitWriter {
     }
   }
 
-  /** Waits for the server, and for the lost transaction itself should it still be under way. */
-  async #outcome(writer: Writer): Promise<string | null> {
-    try {
-      return await pRetry(() => this.#writers.outcome(writer), {
-        ...SOON,
-        maxRetryTime: ASKING_MS,
-        shouldRetry: ({ error }) =>
-          !(error instanceof WriterGoneError) && (isLost(error) || isAway(error) || isLocked(error)),
-      });
-    } catch (error) {
-      throw new AnswerLost(error instanceof WriterGoneError ? error : lost(error));
-    }
-  }
-
   /** Prepares the items before the first that no table can hold, with the reason why that item cannot be stored. */
   #prepared(items: readonly AnyCommit[]): Group {
     const writes = new GroupWrites(this.#tables, this.#clock);
@@ -224,6 +220,7 @@ export class PostgresCommitWriter {
     let fault: unknown = null;
     for (const item of items) {
       try {
+        item.queries?.forEach(assertQuery);
         runs.push(runOf(item, writes, this.#clock));
       } catch (error) {
         fault = error;
@@ -233,13 +230,22 @@ export class PostgresCommitWriter {
     // In this order: the statements that lock the rows are among the statements.
     const rows = writes.locks();
     const { statements, names } = writes;
-    return { items: items.slice(0, runs.length), runs, fault, needs: { statements, names, rows } };
+    const prepared = items.slice(0, runs.length);
+    const queries = prepared.flatMap((item) => item.queries ?? []);
+    return { items: prepared, runs, fault, queries, needs: { statements, names, rows } };
   }
 }
 
-/** Whether the item is refused unless a row of the caller's has a version. */
-const countsVersions = ({ writes = [] }: AnyCommit): boolean =>
-  writes.some((write) => "expectVersion" in write || ("set" in write && write.expectedVersion !== undefined));
+/** Whether the item is refused unless a row of the caller's has a version, or holds what may mean another row there. */
+const countsVersions = (item: AnyCommit): boolean =>
+  hasQueries(item) ||
+  (item.writes ?? []).some(
+    (write) => "expectVersion" in write || ("set" in write && write.expectedVersion !== undefined),
+  );
+
+/** After all retries a race is a refusal of the queries: the engine's own rows are locked in one order. */
+const ofQueries = ({ queries }: Group, error: unknown): unknown =>
+  queries.length > 0 && isRace(error) ? new QueryFailed(null, error) : error;
 
 /** The server was away, or its connections were taken, for as long as it is waited for. */
 const isUnavailable = (error: unknown): boolean =>
@@ -252,13 +258,16 @@ type Told = string | { readonly code: string; readonly message: string };
  * The function's answer about a group: an answer for each item with its own run, and the tasks armed without their
  * lease.
  */
-interface ToldGroup {
+export interface ToldGroup {
   readonly answers: readonly Told[];
   readonly parked: readonly string[];
   readonly admits: boolean;
 }
 
-function answersFor(items: readonly AnyCommit[], { answers, parked, admits }: ToldGroup): CommitAnswer[] {
+export function answersFor(
+  items: readonly AnyCommit[],
+  { answers, parked, admits }: ToldGroup,
+): CommitAnswer[] {
   return items.map(({ arms = [] }, index) => {
     const answer = answerOf(answers[index] ?? "ok");
     const own = arms.map(({ task }) => task.id).filter((id) => parked.includes(id));
@@ -268,7 +277,7 @@ function answersFor(items: readonly AnyCommit[], { answers, parked, admits }: To
 }
 
 /** The database's answer to a commit that was sent alone; null when the commit failed. */
-const refusal = (error: unknown): CommitAnswer | null =>
+export const refusal = (error: unknown): CommitAnswer | null =>
   error instanceof Error && isRefusal(error) ? answerOf(error.message) : null;
 
 /** From the word for it: `ok`, or the conflict and the place of what was refused. */
@@ -280,13 +289,4 @@ export function answerOf(told: Told): CommitAnswer {
   if (conflict === "ok") return { ok: true };
   if (conflict === "exists" || conflict === "write") return { ok: false, conflict, index: Number(index) };
   return { ok: false, conflict: conflict === "step" ? "step" : "token" };
-}
-
-/** The connection was lost behind a group that was sent, and the server could not be asked what became of it. */
-class AnswerLost extends Error {
-  override readonly name = "AnswerLost";
-
-  constructor(cause: unknown) {
-    super("the answer for a group of commits was lost", { cause });
-  }
 }

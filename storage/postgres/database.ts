@@ -3,12 +3,14 @@
  * the session.
  */
 import pRetry from "p-retry";
+import { type CompiledQuery, notWriting, parametersOf, QueryFailed } from "../compiled-queries.ts";
 import type { Statement } from "../sql/statement.ts";
 import type { PostgresClient, PostgresQuery } from "./driver.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import {
   explained,
   isAway,
+  isEnded,
   isGone,
   isLost,
   isOtherServer,
@@ -19,6 +21,7 @@ import {
   UnsentError,
 } from "./explain.ts";
 import { functionNames } from "./functions.ts";
+import { ENDED } from "./functions/states.ts";
 import { bound, jsonLiteral, literal } from "./text.ts";
 
 /** Limits on every transaction. */
@@ -65,6 +68,12 @@ interface ServerRow {
 }
 
 type Check = (row: ServerRow) => void;
+
+/** A function that is called in a transaction with a mark, which tells it from those that its user may have begun. */
+interface MarkedCall {
+  readonly name: string;
+  readonly mark: string;
+}
 
 interface Read {
   readonly text: string;
@@ -157,14 +166,87 @@ export class Database {
    * driver does; when a different server answers, nothing has happened.
    */
   async call(name: string, request: object): Promise<unknown> {
+    const [[here] = [], [told] = []] = await this.#send(WRITING, this.#called(name, request));
+    return this.#told(here, told);
+  }
+
+  #called(name: string, request: object): readonly string[] {
     const known = this.#server === null ? "null" : literal(this.#server);
-    const statements = [
+    return [
       `select ${functionNames.server}(${known}) as server`,
       `select ${name}(${jsonLiteral(request)}) as answer`,
     ];
-    const [[here] = [], [told] = []] = await this.#send(WRITING, statements);
+  }
+
+  #told(here: object | undefined, told: object | undefined): unknown {
     this.#server ??= (here as { readonly server: string | null }).server;
     return (told as { readonly answer: unknown } | undefined)?.answer;
+  }
+
+  /**
+   * Like `call`, with statements of the host behind it in the same transaction, which find tables as the session does.
+   * Rejects with `QueryFailed` where one of them cannot be carried out.
+   */
+  callWith(name: string, request: object, queries: readonly CompiledQuery[]): Promise<unknown> {
+    return this.#mended(async () => {
+      const client = await this.#connect();
+      try {
+        const called = [KEEP_PATH, this.#head, ...this.#called(name, request), OWN_PATH].join(";");
+        const all = await this.#query(client, `begin;${WRITING}${GIVEN_UP_AFTER}${called}`);
+        const [[here] = [], [told] = []] = all.slice(-3);
+        for (const [place, query] of queries.entries()) await this.#carryOut(client, query, place);
+        // They would fail at COMMIT otherwise, of which nothing is left to be told.
+        await this.#query(client, "set constraints all immediate").catch(ofQuery(null));
+        await this.#query(client, "commit");
+        client.release();
+        return this.#told(here, told);
+      } catch (thrown) {
+        const error = this.#met(thrown);
+        await this.#end(client, error, "rollback");
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * Like `call`, as the last statement of a transaction in which `act` has worked on the connection, and made the request.
+   * @throws TypeError where `act` has ended the transaction, or its isolation is another.
+   */
+  async callBehind(
+    servers: ConnectionSource,
+    { name, mark }: MarkedCall,
+    act: (client: PostgresClient) => Promise<object>,
+  ): Promise<unknown> {
+    const client = await this.#connect(servers);
+    try {
+      await this.#query(client, `begin;${WRITING}set local ${MARK} to ${literal(mark)};${ABANDONED_AFTER}`);
+      const request = await lent(client, act);
+      const called = [standing(mark), `${this.#head}select 1`, ...this.#called(name, request), "commit"];
+      const all = await this.#query(client, called.join(";"));
+      const [[here] = [], [told] = []] = all.slice(-3);
+      client.release();
+      return this.#told(here, told);
+    } catch (thrown) {
+      const error = this.#met(thrown);
+      if (isAway(error)) servers.leave?.(client);
+      await this.#end(client, error, "rollback");
+      throw isEnded(error) ? notStanding(error) : error;
+    }
+  }
+
+  async #carryOut(client: PostgresClient, query: CompiledQuery, place: number): Promise<void> {
+    const sent = {
+      text: query.sql,
+      // In a message of this mode the server takes no second statement.
+      values: [...parametersOf(query)],
+      queryMode: "extended" as const,
+      types,
+      query_timeout: overdue(this.#limits.statementTimeoutMs),
+    };
+    const result = await client.query(sent).catch(ofQuery(place));
+    const { command = "" } = Array.isArray(result) ? {} : result;
+    // A statement that begins with `with` may end as one that reads.
+    if (!/^(INSERT|UPDATE|DELETE|MERGE|SELECT)$/.test(command)) throw notWriting(place, command);
   }
 
   /** A server with a lower timeline was left behind by a promotion: nothing is written to it. Another one is used from now on. */
@@ -208,8 +290,7 @@ export class Database {
     try {
       await this.#query(
         client,
-        `begin;${WRITING}${this.#head}set local statement_timeout to ${SCHEMA_TIMEOUT_MS};` +
-          "set local idle_in_transaction_session_timeout to 10000",
+        `begin;${WRITING}${GIVEN_UP_AFTER}${this.#head}set local statement_timeout to ${SCHEMA_TIMEOUT_MS}`,
       );
       const answer = await act((...statements) =>
         this.#query(client, statements.join(";"), SCHEMA_TIMEOUT_MS),
@@ -248,15 +329,20 @@ export class Database {
   }
 
   /** @param check Looks at the first row while the connection is held. */
-  async #send(mode: string, statements: readonly string[], check?: Check): Promise<readonly Rows[]> {
+  #send(mode: string, statements: readonly string[], check?: Check): Promise<readonly Rows[]> {
+    return this.#mended(() => this.#sendOnce(mode, statements, check));
+  }
+
+  /** Once more where tables or functions of the engine were gone. */
+  async #mended<A>(act: () => Promise<A>): Promise<A> {
     try {
-      return await this.#sendOnce(mode, statements, check);
+      return await act();
     } catch (error) {
-      if (!isGone(error) || this.#mend === null) throw error;
+      if (!isGone(error) || error instanceof QueryFailed || this.#mend === null) throw error;
       this.#mending ??= this.#mend().finally(() => (this.#mending = null));
       await this.#mending;
     }
-    return this.#sendOnce(mode, statements, check);
+    return act();
   }
 
   async #sendOnce(mode: string, statements: readonly string[], check?: Check): Promise<readonly Rows[]> {
@@ -274,8 +360,8 @@ export class Database {
     }
   }
 
-  async #connect(): Promise<PostgresClient> {
-    const client = await this.#servers.connect().catch((error: unknown) => {
+  async #connect(servers = this.#servers): Promise<PostgresClient> {
+    const client = await servers.connect().catch((error: unknown) => {
       throw isLost(error) || isUnserved(error) ? new UnsentError(error) : error;
     });
     if (!heard.has(client)) {
@@ -329,6 +415,53 @@ const READ_ONLY = "set transaction isolation level repeatable read, read only;se
  * before the wait.
  */
 const WRITING = "set transaction isolation level read committed;";
+
+/** The path of the session, by which the host names its tables: it is set aside, and comes back behind the engine's own rows. */
+const KEEP_PATH = "select set_config('paystate.path', current_setting('search_path'), true)";
+const OWN_PATH = "select set_config('search_path', current_setting('paystate.path'), true)";
+
+/** Of a machine that is gone between two messages. */
+const GIVEN_UP_AFTER = "set local idle_in_transaction_session_timeout to 10000;";
+
+/** A handler may wait for something; a machine that is gone must not keep its locks. */
+const ABANDONED_AFTER = "set local idle_in_transaction_session_timeout to 60000;";
+
+/** A setting of the transaction alone: it ends with it. */
+const MARK = "paystate.transact";
+
+/** Counting, as for limits, needs to see what others have committed since the transaction began. */
+const standing = (mark: string): string =>
+  `do $standing$ begin
+    if current_setting('${MARK}', true) is distinct from ${literal(mark)} then
+      raise exception using errcode = '${ENDED}', message = 'it has ended the transaction itself, and what it did may stand';
+    elsif current_setting('transaction_isolation') <> 'read committed' then
+      raise exception using errcode = '${ENDED}', message = 'it has set another isolation than read committed';
+    end if; end $standing$`;
+
+const notStanding = (error: Error): TypeError =>
+  new TypeError(
+    `transact: ${error.message}: leave BEGIN, COMMIT, ROLLBACK and the isolation to the engine, throw to take back, and lock ` +
+      "rows that must not change with FOR UPDATE",
+    { cause: error },
+  );
+
+/** A library that thinks of a pool's connection gives it back after each query. */
+async function lent<A>(client: PostgresClient, act: (client: PostgresClient) => Promise<A>): Promise<A> {
+  const { release } = client;
+  client.release = () => {};
+  try {
+    return await act(client);
+  } finally {
+    client.release = release;
+  }
+}
+
+/** Where the server has answered, rejects with what it says of the query at this place. */
+const ofQuery =
+  (place: number | null) =>
+  (error: unknown): never => {
+    throw isLost(error) || isAway(error) ? error : new QueryFailed(place, error);
+  };
 
 const asText = (text: string): string => text;
 const asBytes = (text: string): Buffer => Buffer.from(text.slice(2), "hex");

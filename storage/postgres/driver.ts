@@ -3,6 +3,8 @@ import { StorageUnusable } from "../storage-unusable.ts";
 
 /** The required part of an answer. */
 export interface PostgresResult {
+  /** What the server says that it did, such as INSERT. */
+  readonly command?: string;
   readonly rows: readonly object[];
 }
 
@@ -11,13 +13,16 @@ export interface PostgresQuery {
   readonly text: string;
   readonly types: { readonly getTypeParser: (oid: number) => (text: string) => unknown };
   readonly query_timeout: number;
+  /** Sent with the values beside the text: a single statement. */
+  readonly values?: readonly unknown[];
+  readonly queryMode?: "extended";
 }
 
 /** The required part of a connection; a `Client` of pg is one. */
 export interface PostgresClient {
   query(query: PostgresQuery): Promise<PostgresResult | PostgresResult[]>;
   on(event: "error", listener: (error: Error) => void): unknown;
-  release(destroy?: boolean): void;
+  release: (destroy?: boolean) => void;
 }
 
 /** A connection of its own, outside any pool. */

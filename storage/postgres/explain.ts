@@ -1,5 +1,6 @@
 /** Explains errors of PostgreSQL, pg and the network, in sentences that tell what to do. */
-import { GIVEN_UP, OTHER_SERVER, REFUSED } from "./functions/states.ts";
+import { QueryFailed } from "../compiled-queries.ts";
+import { ENDED, GIVEN_UP, OTHER_SERVER, REFUSED } from "./functions/states.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../storage-unusable.ts";
 
 /** The code of an error: PostgreSQL's SQLSTATE, or Node's. */
@@ -40,6 +41,9 @@ export const isRefusal = (error: unknown): boolean => codeOf(error) === REFUSED;
 
 /** The group's writer has given it up meanwhile, or is not known any more: nothing of it was kept. */
 export const isGivenUp = (error: unknown): boolean => codeOf(error) === GIVEN_UP;
+
+/** A handler has ended its transaction itself, or changed how it is isolated. */
+export const isEnded = (error: unknown): error is Error => codeOf(error) === ENDED;
 
 /** The server has answered with an error, and nothing of the group was kept. */
 export const isAnswered = (error: unknown): boolean =>
@@ -169,12 +173,13 @@ function cureFor(error: Error): string {
 export function explained(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StorageUnusable) return error;
   if (error instanceof UnsentError) return lost(error.cause);
-  if (codeOf(error) === "42501") {
+  const isOfHost = error instanceof QueryFailed;
+  if (codeOf(error) === "42501" && !isOfHost) {
     return new StorageUnusable("no_rights", `the role lacks a right (${error.message}): ${cureFor(error)}`, {
       cause: error,
     });
   }
-  const symptoms = [codeOf(error), error.message];
+  const symptoms = isOfHost ? [codeOf(error)] : [codeOf(error), error.message];
   const found = explanations.find(({ of }) => symptoms.some((symptom) => of.test(symptom)));
   return found === undefined ? error : new StorageUnusable(found.code, found.sentence, { cause: error });
 }

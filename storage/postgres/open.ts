@@ -7,12 +7,15 @@ import { HostPool } from "./host-pool.ts";
 /** The target of connections, and their number. */
 interface Opening {
   readonly connections?: number;
+  readonly transactConnections?: number;
   readonly listen?: string | false;
 }
 
 /** The connections of a storage. */
 export interface Connections {
   readonly servers: ConnectionSource;
+  /** Connections for handlers' transactions, in a pool of its own that the first call makes. */
+  readonly transactions: () => ConnectionSource;
   /** A connection outside the pool, which has not connected yet. */
   readonly listener: () => Promise<ListeningClient>;
   /** The same, whose statements may take as long as they do, whatever is set for the role; a pooler may refuse it. */
@@ -35,36 +38,74 @@ function hear(pool: PostgresPool): void {
   pool.on("connect", (client) => client.on("error", ignored));
 }
 
+type Pools = readonly [PostgresPool, ...PostgresPool[]];
+
+/** Connections that may never be needed, to the same places. */
+class LazyPool {
+  readonly #make: () => Pools;
+  #made: { readonly pools: Pools; readonly servers: HostPool<PostgresPool> } | null = null;
+
+  constructor(make: () => Pools) {
+    this.#make = make;
+  }
+
+  servers(): ConnectionSource {
+    if (this.#made === null) {
+      const pools = this.#make();
+      this.#made = { pools, servers: new HostPool(pools) };
+    }
+    return this.#made.servers;
+  }
+
+  /** A handler that hears no signal may keep a connection; it ends with its transaction, for which nobody waits. */
+  close(): void {
+    for (const pool of this.#made?.pools ?? []) void pool.end().catch(ignored);
+  }
+}
+
 /** @throws StorageUnusable when pg is missing, or what was given is no URL of PostgreSQL. */
 export async function openConnections(
   urlOrPool: string | PostgresPool,
-  { connections = 10, listen }: Opening,
+  { connections = 10, transactConnections = 10, listen }: Opening,
 ): Promise<Connections> {
   const { Pool, Client } = await loadDriver();
   const direct = typeof listen === "string" ? optionsFrom(listen) : null;
+  const pooled = (options: object, max: number): PostgresPool => {
+    const pool = new Pool(Object.assign(copyOf(options), { max, allowExitOnIdle: true }));
+    hear(pool);
+    return pool;
+  };
   if (typeof urlOrPool !== "string") {
     if (!heard.has(urlOrPool)) hear(urlOrPool);
     heard.add(urlOrPool);
     const options = direct ?? urlOrPool.options;
+    const apart = new LazyPool(() => [pooled(urlOrPool.options, transactConnections)]);
     return {
       servers: urlOrPool,
+      transactions: () => apart.servers(),
       listener: async () => new Client(options),
       unhurried: async () => new Client(withoutLimits(options)),
-      close: async () => {},
+      close: async () => apart.close(),
     };
   }
-  const [first, ...others] = hostsOf(urlOrPool).map((url) => {
-    const pool = new Pool({ ...optionsFrom(url), max: connections, allowExitOnIdle: true });
-    hear(pool);
-    return pool;
-  });
-  if (first === undefined) throw notOfPostgres();
-  const servers = new HostPool([first, ...others]);
+  const places = hostsOf(urlOrPool).map(optionsFrom);
+  const poolsOf = (max: number): Pools => {
+    const [first, ...others] = places.map((place) => pooled(place, max));
+    if (first === undefined) throw notOfPostgres();
+    return [first, ...others];
+  };
+  const pools = poolsOf(connections);
+  const servers = new HostPool(pools);
+  const apart = new LazyPool(() => poolsOf(transactConnections));
   return {
     servers,
+    transactions: () => apart.servers(),
     listener: async () => new Client(direct ?? servers.current.options),
     unhurried: async () => new Client(withoutLimits(direct ?? servers.current.options)),
-    close: async () => void (await Promise.all([first, ...others].map((pool) => pool.end()))),
+    async close() {
+      apart.close();
+      await Promise.all(pools.map((pool) => pool.end()));
+    },
   };
 }
 
@@ -101,11 +142,13 @@ const NO_LIMITS = { statement_timeout: 2_147_483_647, lock_timeout: 2_147_483_64
 /** A build says nothing for hours: a connection that a network has dropped meanwhile has to show. */
 const KEPT_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 60_000 };
 
+/** A pool hides its password from what lists its options. */
+const copyOf = (options: object): object =>
+  Object.defineProperties<object>({}, Object.getOwnPropertyDescriptors(options));
+
 /** What a URL says goes before all other options, and the last of two that it says. */
 function withoutLimits(options: { readonly connectionString?: string }): object {
-  // A pool hides its password from what lists its options.
-  const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(options));
-  Object.assign(copy, KEPT_ALIVE);
+  const copy = Object.assign(copyOf(options), KEPT_ALIVE);
   const { connectionString: url } = options;
   if (url === undefined) return Object.assign(copy, NO_LIMITS);
   const more = Object.entries(NO_LIMITS).map((limit) => limit.join("="));

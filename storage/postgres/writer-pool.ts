@@ -3,8 +3,9 @@
  * same transaction: afterwards the row tells whether the group was applied, and a later change of the row keeps a late
  * group from being applied at all.
  */
-import type { Database } from "./database.ts";
-import { isLost, UnsentError } from "./explain.ts";
+import pRetry from "p-retry";
+import { type Database, SOON } from "./database.ts";
+import { isAway, isLocked, isLost, lost, UnsentError } from "./explain.ts";
 import { literal } from "./text.ts";
 
 /** A row of `paystateWriters`, which numbers the groups sent one after the other. */
@@ -15,6 +16,9 @@ export interface Writer {
 }
 
 const NOW = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint";
+
+/** How long is asked after a lost answer, in milliseconds. */
+const ASKING_MS = 15_000;
 
 /** Rows of processes that ended without a word are removed after a day. */
 const FORGOTTEN_MS = 86_400_000;
@@ -55,10 +59,25 @@ export class WriterPool {
   }
 
   /**
-   * The answer to the writer's last group; null when the group was not applied and from now on cannot be.
-   * @throws WriterGoneError when nothing tells any more.
+   * The answer to the writer's last group; null when the group was not applied and from now on cannot be. Waits for the
+   * server, and for the lost transaction itself should it still be under way.
+   * @throws AnswerLost when it cannot be found out.
    */
-  async outcome({ id, number }: Writer): Promise<string | null> {
+  async outcome(writer: Writer): Promise<string | null> {
+    try {
+      return await pRetry(() => this.#outcome(writer), {
+        ...SOON,
+        maxRetryTime: ASKING_MS,
+        shouldRetry: ({ error }) =>
+          !(error instanceof WriterGoneError) && (isLost(error) || isAway(error) || isLocked(error)),
+      });
+    } catch (error) {
+      throw new AnswerLost(error instanceof WriterGoneError ? error : lost(error));
+    }
+  }
+
+  /** @throws WriterGoneError when nothing tells any more. */
+  async #outcome({ id, number }: Writer): Promise<string | null> {
     const [, [row] = []] = await this.#database.decide(
       `update "paystateWriters" set number = ${number}, results = null where id = ${literal(id)} and number < ${number}`,
       `select results from "paystateWriters" where id = ${literal(id)} and number = ${number}`,
@@ -76,6 +95,15 @@ export class WriterPool {
 }
 
 /** The row of a writer is missing: a promoted server may lack it, and a writer idle for a day has lost it. */
-export class WriterGoneError extends Error {
+class WriterGoneError extends Error {
   override readonly name = "WriterGoneError";
+}
+
+/** The connection was lost behind a group that was sent, and the server could not be asked what became of it. */
+export class AnswerLost extends Error {
+  override readonly name = "AnswerLost";
+
+  constructor(cause: unknown) {
+    super("the answer for a group of commits was lost", { cause });
+  }
 }

@@ -1,9 +1,10 @@
 /** Commits to SQLite, many in one physical transaction, each kept or taken back on its own. */
 import { applyCommit, type CommitTarget } from "../apply-commit.ts";
-import { failed, isTrouble, unknown } from "../commit-answers.ts";
+import { failed, isTrouble, takenBack, unknown } from "../commit-answers.ts";
+import { hasQueries, QueryFailed, sharing } from "../compiled-queries.ts";
 import type { AnyCommit, CommitAnswer, CommitResult } from "../storage.ts";
 import { type Connection, UncertainCommitError } from "./connection.ts";
-import { explained } from "./explain.ts";
+import { codeOf, explained } from "./explain.ts";
 
 /** Most commits in one physical transaction, so that neither other processes nor the event loop wait long. */
 const MAX_ITEMS = 256;
@@ -22,6 +23,12 @@ const isOk = ({ ok }: CommitResult): boolean => ok;
  */
 const uncertain = (answer: CommitAnswer, cause: unknown): CommitAnswer =>
   !answer.ok && answer.conflict === "failed" ? answer : unknown(cause);
+
+/** SQLite judges a deferred foreign key at COMMIT, and tables of the engine have none. */
+const ofQueries = (item: AnyCommit, error: unknown): unknown =>
+  hasQueries(item) && codeOf(error) === "SQLITE_CONSTRAINT_FOREIGNKEY" && !(error instanceof QueryFailed)
+    ? new QueryFailed(null, error)
+    : error;
 
 export class SqliteCommitWriter {
   readonly #connection: Connection;
@@ -42,7 +49,7 @@ export class SqliteCommitWriter {
     const answers: CommitAnswer[] = [];
     while (answers.length < items.length) {
       if (answers.length > 0) await new Promise(setImmediate);
-      const rest = items.slice(answers.length, answers.length + MAX_ITEMS);
+      const rest = sharing(items.slice(answers.length, answers.length + MAX_ITEMS));
       const told = await this.#transaction(rest);
       answers.push(...told);
       // The trouble that stops one transaction stops all, and is waited for only once.
@@ -76,7 +83,7 @@ export class SqliteCommitWriter {
       if (unhindered.every(isOk) || batch.length === 1) return unhindered;
     } catch (error) {
       if (error instanceof UncertainCommitError) return batch.slice(0, tried).map(() => unknown(error.cause));
-      if (tried === 0 || batch.length === 1) return batch.map(() => failed(error));
+      if (tried === 0 || batch.length === 1) return batch.map((item) => takenBack(ofQueries(item, error)));
     }
     return this.#itemByItem(batch);
   }

@@ -1,5 +1,6 @@
 /** A connection to SQLite: prepared statements, and transactions that wait for their turn without blocking anyone. */
 import pRetry from "p-retry";
+import { type CompiledQuery, notWriting, parametersOf, QueryFailed } from "../compiled-queries.ts";
 import { type SqlValue, type Statement, withPlaces } from "../sql/statement.ts";
 import type { SqliteDatabase, SqliteStatement } from "./driver.ts";
 import { explained, isBusy, isUncertain } from "./explain.ts";
@@ -107,6 +108,27 @@ export class Connection {
   /** Within `write`: a statement that is seldom carried out, such as a change of the schema. */
   change(sql: string): void {
     this.#database.prepare(sql).run();
+  }
+
+  /**
+   * Within `write`: carries out a statement of the host, at this place in its list.
+   * @throws QueryFailed where it cannot be, or has ended the transaction, as ROLLBACK of a conflict clause does.
+   */
+  query(query: CompiledQuery, place: number): void {
+    const attempt = <A>(act: () => A): A => {
+      try {
+        return act();
+      } catch (error) {
+        throw isBusy(error) ? error : new QueryFailed(place, error);
+      }
+    };
+    const statement = attempt(() => this.#database.prepare(query.sql));
+    if (statement.readonly) throw notWriting(place, "one that reads");
+    const parameters = [...parametersOf(query)];
+    attempt(() => (statement.reader ? statement.all(parameters) : statement.run(parameters)));
+    if (!this.#database.inTransaction) {
+      throw new QueryFailed(place, new Error("it has ended the transaction of its commit"));
+    }
   }
 
   /** Reads, again when the file is just then being recovered or closed by another process. */

@@ -6,6 +6,8 @@ import { codeOf } from "./explain.ts";
 /** The required part of a prepared statement. */
 export interface SqliteStatement {
   readonly reader: boolean;
+  /** Whether it changes nothing. */
+  readonly readonly: boolean;
   run(...parameters: unknown[]): { changes: number; lastInsertRowid: number | bigint };
   get(...parameters: unknown[]): unknown;
   all(...parameters: unknown[]): unknown[];

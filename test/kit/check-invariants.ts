@@ -222,7 +222,7 @@ function forgetOthers(armed: Set<string>, id: string, history: readonly HistoryR
 
 function isDoneWithStep({ effects }: AnyWorkflow, asked: ChartAction): boolean {
   const effect = asked.kind === "effect" ? effects.get(asked.effect.name) : undefined;
-  return typeof effect === "object" && effect.withStep !== undefined;
+  return typeof effect === "object" && "withStep" in effect && effect.withStep !== undefined;
 }
 
 /** Whether the commit of a step has told of the notice that it asks for; true where it asks for something else. */

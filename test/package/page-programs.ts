@@ -57,6 +57,7 @@ const PRINTED: Partial<Record<keyof typeof PAGE_OF, RegExp>> = {
   engine: /^receipt to ada@example\.com\n$/,
   guide: /^charging 4242\nthank you, receipt order-1:\S+\n/,
   keep: /^7776000000\n$/,
+  queries: /^ada reserved\nbob refused\n$/,
   search: /^\[ 'order-2' \] null\n$/,
   schedule: /^(Mitte 2025-03-\S+Z\n){3}$/,
   signer: /^44\n$/,
@@ -70,6 +71,7 @@ const EXPORTED: Partial<Record<keyof typeof PAGE_OF, readonly string[]>> = {
   later: ["orders"],
   prometheus: ["serveMetrics"],
   receive: ["POST"],
+  transact: ["move"],
   verify: ["isGenuine", "verified"],
 };
 

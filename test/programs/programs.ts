@@ -6,6 +6,7 @@ export const PROGRAMS = {
   paystate: "src/cli/main.ts",
   "first-question": "test/solana/processes/first-question.ts",
   "host-runner": "test/engine/processes/host-runner.ts",
+  "transfer-runner": "test/engine/processes/transfer-runner.ts",
   "job-runner": "test/engine/processes/job-runner.ts",
   "suspect-runner": "test/engine/processes/suspect-runner.ts",
   "versions-runner": "test/engine/processes/versions-runner.ts",

@@ -12,11 +12,13 @@ export const PAGE_OF = {
   keep: "src/engine/README.md",
   later: "storage/README.md",
   prometheus: "src/telemetry/README.md",
+  queries: "src/engine/README.md",
   receive: "src/payments/webhooks/README.md",
   search: "src/engine/README.md",
   schedule: "src/engine/README.md",
   signer: "src/payments/private/README.md",
   table: "storage/README.md",
+  transact: "src/engine/README.md",
   verify: "src/payments/webhooks/README.md",
   within: "src/engine/README.md",
 } as const;

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PaymentService } from "paystate";
 import { systemClock, type Table } from "paystate/engine";
@@ -14,6 +15,7 @@ import type { PaymentClient } from "paystate/client";
 import { runCommand } from "../../src/cli/commands.ts";
 import { signatureHeaders } from "../../src/payments/webhooks/sending/signature.ts";
 import { QUICK } from "../kit/thorough.ts";
+import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
 import { clientWorld } from "../client/client-world.ts";
 import { exportedValues } from "./examples.ts";
 import { PAGE_OF } from "./page-programs.ts";
@@ -102,6 +104,48 @@ test("an order that is refused ships nothing", async () => {
   const said = program.output().trim().split("\n");
   expect(said.toSorted()).toEqual(["UNIQUE constraint failed: orders.id", "shipped to Ada"]);
 });
+
+test("of two who book one seat the first has it, however often the program is run", async () => {
+  const first = run("queries");
+  expect(await first.ended, first.output()).toBe(0);
+  expect(first.output()).toBe("ada reserved\nbob refused\n");
+  const second = run("queries");
+  expect(await second.ended, second.output()).toBe(0);
+  expect(second.output()).toBe("ada reserved\nbob refused\n");
+});
+
+test.runIf(HAS_POSTGRES)(
+  "a transfer moves the money in the handler's transaction, or is refused",
+  async () => {
+    const { move } = (await import(join(folder, "transact.ts"))) as {
+      move: (url: string, id: string, transfer: object) => Promise<unknown>;
+    };
+    const server = await postgresUrl();
+    const name = `bank_${process.pid}`;
+    const admin = new pg.Client(server);
+    await admin.connect();
+    await admin.query(`create database ${name}`);
+    const url = server.replace(/\/[^/?]*(\?|$)/, `/${name}$1`);
+    const bank = new pg.Client(url);
+    await bank.connect();
+    try {
+      await bank.query(
+        "create table accounts (id text, cents integer); insert into accounts values ('a', 5), ('b', 0)",
+      );
+      expect(await move(url, "t-1", { from: "a", to: "b", cents: 3 })).toBe("moved");
+      expect(await move(url, "t-2", { from: "a", to: "b", cents: 3 })).toBe("refused");
+      const { rows } = await bank.query<object>("select * from accounts order by id");
+      expect(rows).toEqual([
+        { id: "a", cents: 2 },
+        { id: "b", cents: 3 },
+      ]);
+    } finally {
+      await bank.end();
+      await admin.query(`drop database ${name} with (force)`);
+      await admin.end();
+    }
+  },
+);
 
 test("the nights of a change are reported once, however often the program is run", async () => {
   const first = run("schedule");

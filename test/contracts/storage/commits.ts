@@ -112,6 +112,20 @@ const refusals: readonly (readonly [string, (full: PaymentCommit) => PaymentComm
 /** Commits: all or nothing, in order, there to stay. */
 export const commitCases: readonly StorageContractCase[] = [
   promise(
+    "F3, G8: a query of the host that is none, or reads, fails its commit alone",
+    async ({ storage }) => {
+      const reads = { starts: [startOf("a")], queries: [{ sql: "select 1", parameters: [] }] };
+      const none = { starts: [startOf("b")], queries: [{ sql: "commit", parameters: [] }] };
+      const answers = await storage.commit([reads, { starts: [startOf("c")] }, none]);
+      assert.deepEqual(
+        answers.map((answer) => answer.ok || answer.conflict),
+        ["failed", true, "failed"],
+      );
+      for (const id of ["a", "b"]) assert.equal(await storage.load(id), null);
+      assert.equal((await storage.load("c"))?.id, "c");
+    },
+  ),
+  promise(
     "G1: of hundreds of rows that a commit inserts the first one that cannot be is told, and none is there",
     async ({ storage, other }) => {
       const fact = (id: string): PaymentWrite => ({ table: "facts", insert: { id, value: "x" } });

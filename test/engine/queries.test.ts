@@ -1,0 +1,195 @@
+/** Compiled queries of a host in the commits of its charts: what an effect brings back, and what `project` returns. */
+import { setup } from "xstate";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  createEngine,
+  type CompiledQuery,
+  type EffectOutcome,
+  type Engine,
+  type EngineStorage,
+  type QueryRefusal,
+  workflow,
+} from "paystate/engine";
+import { memoryStorage } from "paystate/storage/memory";
+import { silentLogger } from "../../src/runtime.ts";
+import { virtualClock } from "../kit/virtual-clock.ts";
+import { type HostConnection, type HostDatabase, hostDatabases } from "./host-world.ts";
+
+type Told =
+  { readonly type: "TAKEN"; readonly by: string } | { readonly type: "RESERVED" } | { readonly type: "GO" };
+
+const chart = setup({
+  types: { input: {} as { seat: string }, context: {} as { seat: string }, events: {} as Told },
+  actions: { reserve: (_, _params: { seat: string }) => {} },
+}).createMachine({
+  id: "booking",
+  context: ({ input }) => input,
+  initial: "reserving",
+  states: {
+    reserving: {
+      entry: { type: "reserve", params: ({ context }) => context },
+      on: { RESERVED: "reserved", TAKEN: "refused" },
+    },
+    reserved: { on: { GO: "gone" } },
+    refused: {},
+    gone: { type: "final" },
+  },
+});
+
+type Reserve = (seat: string, failures: number) => EffectOutcome<Told, unknown>;
+
+const bookings = (
+  reserve: Reserve,
+  project: (value: unknown, id: string) => readonly CompiledQuery[] = () => [],
+) =>
+  workflow(chart)({
+    version: 1,
+    effects: { reserve: async ({ seat }, { failures }) => reserve(seat, failures) },
+    project: ({ id, after }) => project(after.value, id),
+  });
+
+describe.each(hostDatabases)("queries of a chart on $name", ({ name, make }) => {
+  let database: HostDatabase;
+  let storage: EngineStorage;
+  let host: HostConnection;
+  const clock = virtualClock();
+  const engines: Engine<unknown>[] = [];
+
+  beforeEach(async () => {
+    database = await make();
+    storage = await database.open();
+    host = await database.connect();
+  });
+  afterEach(async () => {
+    for (const engine of engines.splice(0)) await engine.stop();
+    await storage.close();
+    await database.destroy();
+  });
+
+  const seat = (id: string): CompiledQuery => ({
+    sql: `insert into ${database.orders} (id) values (${name === "PostgreSQL" ? "$1" : "?"})`,
+    parameters: [id],
+  });
+  const seats = async (): Promise<unknown[]> => {
+    const rows = await host.ask(`select id from ${database.orders} order by id`);
+    return rows.map((row) => (row as { readonly id: string }).id);
+  };
+  function engineOf(booking: ReturnType<typeof bookings>): Engine<unknown> {
+    const engine = createEngine({ storage, workflows: [booking], clock, logger: silentLogger });
+    engines.push(engine);
+    engine.run();
+    return engine;
+  }
+  const start = (engine: Engine<unknown>, booking: ReturnType<typeof bookings>, id: string) =>
+    engine.start(booking, { id, input: { seat: "1A" } });
+
+  test("F3: a seat is there with the end of its effect, and of a unique violation the handler makes an event", async () => {
+    const refusals: QueryRefusal[] = [];
+    const booking = bookings((id) => ({
+      event: { type: "RESERVED" },
+      queries: [seat(`row of ${id}`), seat(id)].toReversed(),
+      refused(refusal) {
+        refusals.push(refusal);
+        return { type: "TAKEN", by: refusal.kind };
+      },
+    }));
+    const engine = engineOf(booking);
+    await start(engine, booking, "a");
+    await engine.settled();
+    await start(engine, booking, "b");
+    await engine.settled();
+    expect((await engine.read(booking, "a"))?.value).toBe("reserved");
+    expect((await engine.read(booking, "b"))?.value).toBe("refused");
+    expect(await seats()).toEqual(["1A", "row of 1A"]);
+    expect(refusals).toMatchObject([{ query: 0, kind: "unique" }]);
+    expect((await storage.pending("b", 10)).tasks).toEqual([]);
+  });
+
+  test("F3: where the handler says nothing of a refusal it looks again at once, where it says no event it fails", async () => {
+    await host.ask(`insert into ${database.orders} (id) values ('1A')`);
+    let looks = 0;
+    const looking = bookings(() => {
+      looks += 1;
+      return looks === 1 ? { queries: [seat("1A")] } : { event: { type: "TAKEN", by: "a look" } };
+    });
+    const engine = engineOf(looking);
+    await start(engine, looking, "a");
+    await engine.settled();
+    expect((await engine.read(looking, "a"))?.value).toBe("refused");
+    await engine.stop();
+
+    let runs = 0;
+    const failing = bookings((id, failures) => {
+      runs += 1;
+      return failures === 0
+        ? { queries: [seat(id)], event: { type: "RESERVED" }, refused: () => undefined }
+        : { queries: [seat("1B")], event: { type: "RESERVED" } };
+    });
+    const other = engineOf(failing);
+    await start(other, failing, "b");
+    await other.settled();
+    const [task] = (await storage.pending("b", 10)).tasks;
+    expect(task?.failures).toBe(1);
+    expect(task?.lastError).toContain('"kind":"unique"');
+    clock.set(clock.now() + 1_000);
+    await other.settled();
+    expect(runs).toBe(2);
+    expect(await seats()).toEqual(["1A", "1B"]);
+    expect((await other.read(failing, "b"))?.value).toBe("reserved");
+  });
+
+  test("F3: what project returns is there with each step, and where it is refused so is the step", async () => {
+    const booking = bookings(
+      () => ({ event: { type: "RESERVED" }, queries: [seat("own")] }),
+      (value, id) => (value === "reserving" ? [] : [seat(`${id} ${String(value)}`)]),
+    );
+    const engine = engineOf(booking);
+    await start(engine, booking, "a");
+    await engine.settled();
+    expect(await seats()).toEqual(["a reserved", "own"]);
+    await host.ask(`insert into ${database.orders} (id) values ('a gone')`);
+    expect(await engine.send(booking, "a", { type: "GO" })).toMatchObject({
+      kind: "refused",
+      result: { ok: false, conflict: "query", refusal: { kind: "unique", query: 0 } },
+    });
+    expect((await engine.read(booking, "a"))?.value).toBe("reserved");
+    await host.ask(`delete from ${database.orders}`);
+    expect(await engine.send(booking, "a", { type: "GO" })).toMatchObject({ kind: "stepped" });
+    expect(await seats()).toEqual(["a gone"]);
+  });
+
+  test("F3: a start within a transaction of the host, whose project returns queries, is refused", async () => {
+    const booking = bookings(
+      () => ({}),
+      (_, id) => [seat(id)],
+    );
+    const engine = engineOf(booking);
+    await engine.commit({});
+    await host.ask("begin");
+    const started = async (): Promise<void> =>
+      engine.start(booking, { id: "a", input: { seat: "1A" } }, { within: host.host });
+    await expect(started()).rejects.toThrow(/`project` of this workflow returns queries/);
+    await host.ask("rollback");
+    expect(await engine.start(booking, { id: "a", input: { seat: "1A" } })).toMatchObject({ ok: true });
+  });
+});
+
+test("F3: a wrong outcome is named before anything happens, and a storage without SQL says what is right", async () => {
+  const clock = virtualClock();
+  const wrong: readonly (readonly [object, RegExp])[] = [
+    [{ queries: { sql: "" } }, /outcome\.queries: expected a list/],
+    [{ refused: "TAKEN" }, /outcome\.refused: expected a function/],
+    [{ queries: [{ sql: "insert", parameters: [] }] }, /no SQL: take sqliteStorage or postgresStorage/],
+  ];
+  for (const [outcome, says] of wrong) {
+    const storage = memoryStorage();
+    const booking = bookings(() => outcome);
+    const engine = createEngine({ storage, workflows: [booking], clock, logger: silentLogger });
+    engine.run();
+    await engine.start(booking, { id: "a", input: { seat: "1A" } });
+    await engine.settled();
+    const [task] = (await storage.pending("a", 10)).tasks;
+    expect(task?.lastError).toMatch(says);
+    await engine.stop();
+  }
+});

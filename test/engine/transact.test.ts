@@ -1,0 +1,265 @@
+/** Effects that work in a transaction of PostgreSQL: their rows and their end are there together, or neither is. */
+import { Kysely, PostgresDialect } from "kysely";
+import pg, { type PoolClient } from "pg";
+import { describe, expect, test as plainTest } from "vitest";
+import { createEngine, type Engine, type EngineStorage, InvalidOptions } from "paystate/engine";
+import { memoryStorage } from "paystate/storage/memory";
+import { postgresStorage } from "paystate/storage/postgres";
+import { silentLogger } from "../../src/runtime.ts";
+import { postgresTest } from "../kit/postgres-test.ts";
+import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
+import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
+import { type Move, movesIn, transfersThat } from "./transfers.ts";
+
+interface Made {
+  readonly engine: Engine<unknown>;
+  readonly clock: VirtualClock;
+  /** Starts these, and waits until all that is due is done. */
+  transfer(...ids: readonly string[]): Promise<void>;
+  valueOf(id: string): Promise<unknown>;
+  /** The failures and the last error of the one task of an instance. */
+  taskOf(id: string): Promise<{ readonly failures: number; readonly lastError: string | null } | undefined>;
+}
+
+const test = postgresTest
+  .extend("table", async ({ database }, { onCleanup }) => {
+    const name = `public.moves_of_${database.schema}`;
+    const client = new pg.Client(database.url);
+    await client.connect();
+    await client.query(
+      `create table ${name} (transfer text); create table ${name}_sum (number integer); insert into ${name}_sum values (0)`,
+    );
+    onCleanup(async () => {
+      await client.query(`drop table ${name}, ${name}_sum`);
+      await client.end();
+    });
+    const ask = async (sql: string): Promise<Record<string, unknown>[]> =>
+      (await client.query<Record<string, unknown>>(sql)).rows;
+    const moves = async (): Promise<unknown[]> =>
+      (await ask(`select transfer from ${name} order by transfer`)).map(({ transfer }) => transfer);
+    return { name, ask, moves };
+  })
+  .extend("made", async ({ database }, { onCleanup }) => {
+    const undo: (() => Promise<void>)[] = [];
+    onCleanup(async () => {
+      for (const each of undo.toReversed()) await each();
+    });
+    return async (move: Move, storage?: EngineStorage): Promise<Made> => {
+      const own = storage ?? (await database.open());
+      const clock = virtualClock();
+      const transfers = transfersThat(move);
+      const engine = createEngine({ storage: own, workflows: [transfers], clock, logger: silentLogger });
+      undo.push(async () => {
+        await engine.stop();
+        await own.close();
+      });
+      engine.run();
+      return {
+        engine,
+        clock,
+        async transfer(...ids) {
+          for (const id of ids) await engine.start(transfers, { id, input: undefined });
+          await engine.settled();
+        },
+        valueOf: async (id) => (await engine.read(transfers, id))?.value,
+        taskOf: async (id) => (await own.pending(id, 1)).tasks[0],
+      };
+    };
+  });
+
+describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
+  test("F4: the handler's rows, the end of its task and its event are there together", async ({
+    made,
+    table,
+  }) => {
+    const { transfer, valueOf, taskOf } = await made({ transact: movesIn(table.name) });
+    await transfer("a", "b");
+    expect(await table.moves()).toEqual(["a", "b"]);
+    expect([await valueOf("a"), await valueOf("b")]).toEqual(["moved", "moved"]);
+    expect(await taskOf("a")).toBeUndefined();
+  });
+
+  test("F4: a handler that throws leaves nothing, and is tried again", async ({ made, table }) => {
+    const move = movesIn(table.name);
+    const { transfer, valueOf, clock, engine, taskOf } = await made({
+      async transact(params, client, run) {
+        const outcome = await move(params, client, run);
+        if (run.failures === 0) throw new Error("not yet");
+        return outcome;
+      },
+    });
+    await transfer("a");
+    expect(await table.moves()).toEqual([]);
+    expect(await taskOf("a")).toMatchObject({ failures: 1, lastError: "not yet" });
+    clock.advance(1_000);
+    await engine.settled();
+    expect(await table.moves()).toEqual(["a"]);
+    expect(await valueOf("a")).toBe("moved");
+  });
+
+  test.for([
+    ["before", 2],
+    ["after", 1],
+  ] as const)(
+    "F4: a connection that goes %s the COMMIT: the rows are there once, after %i runs",
+    async ([moment, times], { made, table, database, proxy }) => {
+      const storage = await postgresStorage(proxy.url, { schema: database.schema, clock: "caller" });
+      let runs = 0;
+      const move = movesIn(table.name);
+      const { transfer, valueOf } = await made(
+        {
+          transact(...given) {
+            runs += 1;
+            return move(...given);
+          },
+        },
+        storage,
+      );
+      proxy.plan({ text: ";commit\u0000", moment });
+      await transfer("a");
+      expect(proxy.happened()).toBe(1);
+      expect(await table.moves()).toEqual(["a"]);
+      expect(await valueOf("a")).toBe("moved");
+      expect(runs).toBe(times);
+    },
+  );
+
+  test("F4: what meets other transactions runs again, also where a library wraps the server's error", async ({
+    made,
+    table,
+  }) => {
+    let runs = 0;
+    const move = movesIn(table.name);
+    const { transfer, taskOf } = await made({
+      async transact(...given) {
+        runs += 1;
+        const outcome = await move(...given);
+        if (runs > 2) return outcome;
+        const code = runs === 1 ? "40001" : "40P01";
+        const sql = `do $x$ begin raise exception 'met' using errcode = '${code}'; end $x$`;
+        await given[1].query(sql).catch((cause: unknown) => {
+          throw runs === 1 ? cause : new Error("the query failed", { cause });
+        });
+        return undefined;
+      },
+    });
+    await transfer("a");
+    expect(runs).toBe(3);
+    expect(await table.moves()).toEqual(["a"]);
+    expect(await taskOf("a")).toBeUndefined();
+  });
+
+  test("F4: a handler that ends its transaction, or isolates it otherwise, is refused and told", async ({
+    made,
+  }) => {
+    for (const [sql, says] of [
+      ["commit", /it has ended the transaction itself/],
+      ["rollback; begin", /it has ended the transaction itself/],
+      ["set transaction isolation level serializable", /another isolation than read committed/],
+    ] as const) {
+      const { transfer, taskOf, engine } = await made({
+        async transact(_, client) {
+          await client.query(sql);
+          return { event: { type: "MOVED", run: 1 } };
+        },
+      });
+      const id = `a ${sql}`;
+      await transfer(id);
+      expect((await taskOf(id))?.lastError).toMatch(says);
+      expect(await engine.read(id)).toMatchObject({ value: "moving" });
+      await engine.stop();
+    }
+  });
+
+  test("F4: rows of a task that another holder has ended meanwhile are taken back", async ({
+    made,
+    table,
+    database,
+  }) => {
+    const storage = await database.open();
+    const move = movesIn(table.name);
+    const { transfer, valueOf, taskOf } = await made({
+      async transact(params, client, run) {
+        const outcome = await move(params, client, run);
+        await storage.commit([{ consumes: { task: run.key, token: 1 } }]);
+        return outcome;
+      },
+    });
+    await transfer("a");
+    await storage.close();
+    expect(await table.moves()).toEqual([]);
+    expect(await taskOf("a")).toBeUndefined();
+    expect(await valueOf("a")).toBe("moving");
+  });
+
+  test("F4: a limit holds, and what waits for its room is let in by the transaction's end", async ({
+    made,
+    table,
+  }) => {
+    let now = 0;
+    let most = 0;
+    const move = movesIn(table.name);
+    const { transfer } = await made({
+      limit: { key: "bank", atMost: 1 },
+      async transact(...given) {
+        now += 1;
+        most = Math.max(most, now);
+        const outcome = await move(...given);
+        now -= 1;
+        return outcome;
+      },
+    });
+    await transfer("a", "b", "c");
+    expect(await table.moves()).toEqual(["a", "b", "c"]);
+    expect(most).toBe(1);
+  });
+
+  test("F4: Kysely works on the client as on a pool's, which gives it back after each query", async ({
+    made,
+    table,
+  }) => {
+    const { transfer, valueOf } = await made({
+      async transact(_, client: PoolClient, { instance }) {
+        const pool = { connect: async () => client, end: async () => {} };
+        const db = new Kysely<Record<string, { transfer: string }>>({
+          dialect: new PostgresDialect({ pool }),
+        });
+        for (const part of [1, 2]) {
+          await db
+            .insertInto(table.name)
+            .values({ transfer: `${instance} ${part}` })
+            .execute();
+        }
+        return { event: { type: "MOVED", run: 1 } };
+      },
+    });
+    await transfer("a");
+    expect(await table.moves()).toEqual(["a 1", "a 2"]);
+    expect(await valueOf("a")).toBe("moved");
+  });
+
+  test("F4: an outcome that a transaction cannot have is named, and its rows are taken back", async ({
+    made,
+    table,
+  }) => {
+    const move = movesIn(table.name);
+    const { transfer, taskOf } = await made({
+      async transact(...given) {
+        await move(...given);
+        return { queries: [] } as never;
+      },
+    });
+    await transfer("a");
+    expect((await taskOf("a"))?.lastError).toMatch(
+      /outcome\.queries: a transaction has event, starts and writes/,
+    );
+    expect(await table.moves()).toEqual([]);
+  });
+});
+
+plainTest("F4: without PostgreSQL it is refused where the engine is made, with the way out", () => {
+  const transfers = transfersThat({ transact: movesIn("moves") });
+  const make = (): unknown => createEngine({ storage: memoryStorage(), workflows: [transfers] });
+  expect(make).toThrow(InvalidOptions);
+  expect(make).toThrow(/storage: transfer@1 does move in a transaction, which postgresStorage\(\) has/);
+});

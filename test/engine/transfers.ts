@@ -1,0 +1,32 @@
+/** Transfers that a handler makes in a transaction, each a row of a table in which it could stand twice. */
+import { setup } from "xstate";
+import { type Transaction, workflow, type Workflow } from "paystate/engine";
+
+const chart = setup({
+  types: { events: {} as { readonly type: "MOVED"; readonly run: number } },
+  actions: { move: (_, _params: { readonly limit?: string }) => {} },
+}).createMachine({
+  id: "transfer",
+  initial: "moving",
+  states: {
+    moving: { entry: { type: "move", params: {} }, on: { MOVED: "moved" } },
+    moved: { type: "final" },
+  },
+});
+
+export type Move = Transaction<
+  { readonly limit?: string },
+  { readonly type: "MOVED"; readonly run: number },
+  unknown
+>;
+
+export const transfersThat = (move: Move): Workflow<typeof chart, unknown> =>
+  workflow(chart)({ version: 1, effects: { move } });
+
+/** Adds a row, and one to a sum that all transfers share. */
+export const movesIn = (table: string): Move["transact"] =>
+  async function move(_, client, { instance }) {
+    await client.query(`insert into ${table} (transfer) values ($1)`, [instance]);
+    await client.query(`update ${table}_sum set number = number + 1`);
+    return { event: { type: "MOVED", run: 1 } };
+  };

@@ -1,0 +1,234 @@
+/** Queries of a host in a commit: all or nothing with it, alone in their transaction, in the order of their items. */
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { memoryStorage } from "paystate/storage/memory";
+import { postgresStorage } from "paystate/storage/postgres";
+import type { AnyCommit, CommitAnswer, EngineStorage } from "../../storage/storage.ts";
+import { startOf, stepOf, taskOf } from "../contracts/storage/samples.ts";
+import { type HostConnection, type HostDatabase, hostDatabases } from "../engine/host-world.ts";
+import { postgresProxy } from "../kit/postgres-proxy.ts";
+
+const wordOf = (answer: CommitAnswer): string => (answer.ok ? "ok" : answer.conflict);
+
+describe.each(hostDatabases)("queries in a commit on $name", ({ name, make }) => {
+  const isServer = name === "PostgreSQL";
+  let database: HostDatabase;
+  let storage: EngineStorage;
+  let host: HostConnection;
+  let stock: string;
+
+  beforeEach(async () => {
+    database = await make();
+    storage = await database.open();
+    host = await database.connect();
+    stock = `${database.orders}_stock`;
+    const deferred = "deferrable initially deferred";
+    await host.ask(
+      `create table ${stock} (id text primary key, number integer not null check (number >= 0),
+        of text references ${database.orders} (id) ${deferred})`,
+    );
+  });
+  afterEach(async () => {
+    await host.ask(`drop table ${stock}`);
+    await storage.close();
+    await database.destroy();
+  });
+
+  const place = (index: number): string => (isServer ? `$${index}` : "?");
+  const order = (id: string) => ({
+    sql: `insert into ${database.orders} (id) values (${place(1)})`,
+    parameters: [id],
+  });
+  const take = (id: string, number: number, of: string | null = null) => ({
+    sql: `insert into ${stock} (id, number, of) values (${place(1)}, ${place(2)}, ${place(3)})`,
+    params: [id, number, of],
+  });
+  const orders = async (): Promise<unknown[]> => {
+    const rows = await host.ask(`select id from ${database.orders} order by id`);
+    return rows.map((row) => (row as { readonly id: string }).id);
+  };
+  const commit = async (...items: AnyCommit[]): Promise<CommitAnswer[]> => [...(await storage.commit(items))];
+
+  test("F3: they are there with the commit, a second handle sees both, and parameters stay values", async () => {
+    const odd = `o'1"; drop table x; --`;
+    const queries = [order(odd), take("s", 3, odd)];
+    expect(await commit({ starts: [startOf("a")], queries })).toEqual([{ ok: true }]);
+    expect(await orders()).toEqual([odd]);
+    expect(await storage.load("a")).toMatchObject({ id: "a" });
+  });
+
+  test("F3: without parameters, with a comment before it, and with a result, a query is carried out", async () => {
+    const queries = [
+      {
+        sql: `-- why\n /* and how */ insert into ${database.orders} (id) values ('a') returning id`,
+        parameters: [],
+      },
+      {
+        sql: `with old as (select id from ${database.orders}) update ${database.orders} set id = 'b' where id in (select id from old)`,
+        parameters: [],
+      },
+    ];
+    expect(await commit({ queries })).toEqual([{ ok: true }]);
+    expect(await orders()).toEqual(["b"]);
+  });
+
+  test("F3, G8: a unique violation refuses its own commit, and no other of the batch", async () => {
+    const answers = await commit(
+      { starts: [startOf("a")], queries: [order("o-1")] },
+      { starts: [startOf("b")], queries: [order("o-2"), order("o-1")] },
+      { starts: [startOf("c")] },
+      { starts: [startOf("d")], queries: [order("o-3")] },
+    );
+    expect(answers.map(wordOf)).toEqual(["ok", "query", "ok", "ok"]);
+    expect(answers[1]).toMatchObject({
+      conflict: "query",
+      refusal: { query: 1, kind: "unique", code: isServer ? "23505" : "SQLITE_CONSTRAINT_PRIMARYKEY" },
+    });
+    expect(answers[1]).toHaveProperty(
+      "refusal.constraint",
+      expect.stringContaining(isServer ? "_pkey" : ".id"),
+    );
+    expect(await orders()).toEqual(["o-1", "o-3"]);
+    expect(await storage.load("b")).toBeNull();
+    expect(await storage.load("c")).not.toBeNull();
+  });
+
+  test("F3: items of one instance keep their order", async () => {
+    const items: AnyCommit[] = [{ starts: [startOf("a")] }];
+    for (let at = 1; at <= 6; at += 1) {
+      const step = { step: stepOf("a", at) };
+      items.push(at % 2 === 0 ? step : { ...step, queries: [order(`o-${at}`)] });
+    }
+    expect((await commit(...items)).map(wordOf)).toEqual(items.map(() => "ok"));
+    expect(await orders()).toEqual(["o-1", "o-3", "o-5"]);
+  });
+
+  test("F3: what the engine's own rows refuse is told, and no query happens", async () => {
+    await commit({
+      starts: [startOf("a")],
+      arms: [{ task: taskOf("a:1:0", { instance: "a" }) }],
+      queries: [order("o-1")],
+    });
+    const answers = await commit(
+      { starts: [startOf("a")], queries: [order("o-1")] },
+      { step: stepOf("a", 7), queries: [order("o-2")] },
+      { consumes: { task: "a:1:0", token: 9 }, queries: [order("o-2")] },
+    );
+    expect(answers.map(wordOf)).toEqual(["exists", "step", "token"]);
+    expect(await orders()).toEqual(["o-1"]);
+  });
+
+  test("F3: a check, a column that may not be null and a deferred foreign key refuse it, each by its kind", async () => {
+    const refused = { sql: `insert into ${stock} (id) values ('s')`, parameters: [] };
+    const answers = await commit(
+      { starts: [startOf("a")], queries: [take("s", -1)] },
+      { starts: [startOf("b")], queries: [refused] },
+      { starts: [startOf("c")], queries: [take("s", 1, "nobody")] },
+    );
+    expect(answers).toMatchObject([
+      { refusal: { kind: "check", query: 0 } },
+      { refusal: { kind: "not_null", query: 0 } },
+      { refusal: { kind: "foreign_key", query: null } },
+    ]);
+    for (const id of ["a", "b", "c"]) expect(await storage.load(id)).toBeNull();
+    expect(await commit({ starts: [startOf("a")], queries: [take("s", 1)] })).toEqual([{ ok: true }]);
+  });
+
+  test("F3, G8: what is no single statement that writes fails alone and names what is right", async () => {
+    const wrong = [
+      "select 1",
+      "begin",
+      "COMMIT",
+      "create table x (id text)",
+      "",
+      "-- nothing",
+      "rollback; begin",
+    ];
+    for (const sql of wrong) {
+      const [bad, good] = await commit(
+        { starts: [startOf(`bad ${sql}`)], queries: [{ sql, parameters: [] }] },
+        {},
+      );
+      expect(good).toEqual({ ok: true });
+      expect(bad).toMatchObject({
+        conflict: "failed",
+        error: { message: /^queries\.0: expected one INSERT/ },
+      });
+    }
+    const two = `insert into ${database.orders} (id) values ('a'); insert into ${database.orders} (id) values ('b')`;
+    const typo = { sql: `insert into ${database.orders}_typo (id) values ('a')`, parameters: [] };
+    for (const query of [{ sql: two, parameters: [] }, typo, { sql: "update" } as never]) {
+      const [bad] = await commit({ starts: [startOf("bad")], queries: [order("o"), query] });
+      expect(bad).toMatchObject({ conflict: "failed", error: { message: /^queries\.1: / } });
+    }
+    expect(await orders()).toEqual([]);
+    expect(await storage.load("bad")).toBeNull();
+  });
+
+  test.runIf(!isServer)("F3: a conflict clause that ends the transaction leaves nothing behind", async () => {
+    await commit({ queries: [order("o-1")] });
+    const sql = `insert or rollback into ${database.orders} (id) values (?)`;
+    const answers = await commit(
+      { starts: [startOf("a")], queries: [order("o-2"), { sql, parameters: ["o-1"] }, order("o-3")] },
+      { starts: [startOf("b")] },
+    );
+    expect(answers.map(wordOf)).toEqual(["query", "ok"]);
+    expect(await orders()).toEqual(["o-1"]);
+    expect(await storage.load("a")).toBeNull();
+    const reads = { sql: "with x as (select 1) select * from x", parameters: [] };
+    expect((await commit({ queries: [reads] }))[0]).toMatchObject({
+      error: { message: /and not one that reads/ },
+    });
+  });
+
+  test.runIf(isServer)(
+    "F3: a serialization that comes again and again is a refusal, one that passes is none",
+    async () => {
+      await host.ask("begin");
+      const busy = stock.replace("public.", "busy_");
+      await host.ask(
+        `create sequence ${stock}_tries; create function public.${busy}() returns trigger language plpgsql as $body$ begin
+        if nextval('${stock}_tries') < new.number then raise exception using errcode = '40001', message = 'met'; end if;
+        return new; end $body$;
+       create trigger busy before insert on ${stock} for each row execute function public.${busy}();`,
+      );
+      await host.ask("commit");
+      expect(await commit({ starts: [startOf("a")], queries: [take("s", 4)] })).toEqual([{ ok: true }]);
+      expect(await commit({ starts: [startOf("b")], queries: [take("t", 1_000)] })).toMatchObject([
+        { conflict: "query", refusal: { kind: "serialization", code: "40001" } },
+      ]);
+      expect(await storage.load("b")).toBeNull();
+      await host.ask(`drop sequence ${stock}_tries; drop function public.${busy}() cascade`);
+    },
+  );
+
+  test.runIf(isServer).for(["before", "after"] as const)(
+    "F3, D12: a connection that goes %s the COMMIT: the answer is true, and the query happens once",
+    async (moment) => {
+      const [url = "", schema = ""] = database.place;
+      const proxy = await postgresProxy(url);
+      const through = await postgresStorage(proxy.url, { schema });
+      onTestFinished(async () => {
+        await through.close();
+        await proxy.stop();
+      });
+      const anyone = { sql: `update ${stock} set number = number + 1`, parameters: [] };
+      await commit({ queries: [take("s", 0)] });
+      proxy.plan({ text: "commit\u0000", moment });
+      expect(await through.commit([{ starts: [startOf("a")], queries: [anyone] }])).toEqual([{ ok: true }]);
+      expect(proxy.happened()).toBe(1);
+      expect(await host.ask(`select number from ${stock}`)).toEqual([{ number: 1 }]);
+      expect(await storage.load("a")).not.toBeNull();
+    },
+  );
+});
+
+test("F3: a storage without SQL fails such a commit and says what is right", async () => {
+  const storage = memoryStorage();
+  const queries = [{ sql: "insert into orders (id) values (?)", parameters: ["o-1"] }];
+  const answers = await storage.commit([{ starts: [startOf("a")], queries }, { starts: [startOf("b")] }]);
+  expect(answers).toMatchObject([
+    { conflict: "failed", error: { message: /no SQL: take sqliteStorage or postgresStorage/ } },
+    { ok: true },
+  ]);
+  expect(await storage.load("a")).toBeNull();
+});
