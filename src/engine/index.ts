@@ -110,7 +110,9 @@ export type {
   WorkflowActor,
   WorkflowOptions,
 } from "./workflow.ts";
+export type { LimitCommands, OverriddenLimit } from "./limit-commands.ts";
 export type { OwnLimit, Rate, RatedLimit } from "./own-limit.ts";
+export type { KeyLimit } from "./rate-limit.ts";
 export type {
   AnyTable,
   Column,
@@ -162,6 +164,8 @@ export type {
   Lease,
   LeaseRequest,
   Limit,
+  LimitOverride,
+  LimitWait,
   PendingRecords,
   PendingTask,
   QueueName,
