@@ -4,7 +4,7 @@ import { createEngine, workflow, type KeyLimit, type OwnLimit } from "paystate/e
 import { memoryStorage } from "paystate/storage/memory";
 import { silentLogger } from "../../src/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
-import { inWorld, until, type EngineWorld } from "../kit/engine-world.ts";
+import { inWorld, turns, until, type EngineWorld } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";
 import { sampled } from "../kit/thorough.ts";
 import { jobChart, type Work } from "./job.ts";
@@ -76,7 +76,7 @@ describe.each(sampled(adapters, "changed limits"))("limits on $name", (adapter) 
       await until(() => running.size === 60);
       await one.setLimit("stripe", { atMost: 3 });
       end(50);
-      await world.settled();
+      await turns(500);
       expect([running.size, begun.length], "none begins while more run").toEqual([10, 60]);
       end(9);
       await until(() => begun.length === 62);
