@@ -142,8 +142,8 @@ export class TaskQueue {
     checkOverride({ key, atMost, ...due });
     this.#rows.setOverride(key, atMost);
     for (const task of this.#rows.rated(key)) this.#put(task, (waiting) => rateOver(waiting, due));
-    for (const task of this.#rows.unheld(key))
-      this.#change(task, (free) => ({ ...free, admission: "parked" }));
+    const unheld = this.#rows.unheld(key);
+    for (const task of unheld) this.#change(task, (free) => ({ ...free, admission: "parked" }));
     for (const firstKey of [key, ...this.#rows.firstKeysOf(key)]) this.#changed.set(firstKey, "");
   }
 

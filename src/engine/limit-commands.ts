@@ -51,8 +51,8 @@ export function limitCommands(storage: EngineStorage, now: () => number): LimitC
         const limits = [{ key, atMost: override?.atMost ?? null, dueAt, delayMs: 0 }];
         const row = await ready.get(storedStarts, key);
         // Refused where another has made the row first, and never where it has changed: starts cannot hold this up.
-        if ((await commitOne(ready, { limits, writes: [overriding(key, override, row === null)] })).ok)
-          return;
+        const writes = [overriding(key, override, row === null)];
+        if ((await commitOne(ready, { limits, writes })).ok) return;
       }
     },
     async limits(limit = DEFAULT_LIMIT) {

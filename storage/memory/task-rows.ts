@@ -8,12 +8,13 @@ import {
   type TaskRow,
   type TaskRows,
 } from "../index.ts";
-import { soonestFirst } from "../limits.ts";
 import type { QueueName, TaskKind } from "../storage.ts";
 import { type Journal, Rows } from "./rows.ts";
 
 type Order = (a: TaskRow, b: TaskRow) => number;
 const asArmed: Order = (a, b) => a.seq - b.seq;
+/** As parked tasks of one key are admitted. */
+const soonestFirst: Order = (a, b) => b.priority - a.priority || asArmed(a, b);
 const byName: Order = (a, b) => compareTexts(a.name, b.name) || asArmed(a, b);
 const byTime: Order = (a, b) => a.visibleAt - b.visibleAt || asArmed(a, b);
 const byFailing: Order = (a, b) => Number(a.failingSince) - Number(b.failingSince) || asArmed(a, b);

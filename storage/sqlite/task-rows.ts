@@ -80,6 +80,28 @@ export const sqliteTaskRows = (connection: Connection): TaskRows => ({
     );
     return [...connection.all(taskStatements.heldSuspects, {}), ...waiting];
   },
+  ...limitRows(connection),
+  dead: (limit) => connection.all(taskStatements.dead, { limit }),
+  failing: (least, limit) => connection.all(taskStatements.failing, { least, limit }),
+});
+
+/** What limits are judged by. */
+const limitRows = (
+  connection: Connection,
+): Pick<
+  TaskRows,
+  | "admitted"
+  | "hasAny"
+  | "firstKeys"
+  | "heads"
+  | "parked"
+  | "before"
+  | "override"
+  | "setOverride"
+  | "unheld"
+  | "rated"
+  | "firstKeysOf"
+> => ({
   admitted(firstKey, lastKey) {
     const found =
       lastKey === undefined
@@ -107,8 +129,6 @@ export const sqliteTaskRows = (connection: Connection): TaskRows => ({
   unheld: (key) => connection.all(taskStatements.unheld, { key }),
   rated: (key) => connection.all(taskStatements.rated, { key }),
   firstKeysOf: (key) => connection.all(taskStatements.firstKeysOf, { key }).map(({ firstKey }) => firstKey),
-  dead: (limit) => connection.all(taskStatements.dead, { limit }),
-  failing: (least, limit) => connection.all(taskStatements.failing, { least, limit }),
 });
 
 /** Heads behind the key that a task has left, then heads before that key. */

@@ -156,13 +156,14 @@ describe.each(sampled(adapters, "changed limits"))("limits on $name", (adapter) 
           expect([before, after]).toContainEqual({ atMost: left?.atMost, rate: left?.rate });
           const armed = range(9).map((index) => ({
             task: {
-              ...{
-                id: `${call} ${moment} ${index}`,
-                instance: "i",
-                workflow: "w@1",
-                kind: "effect" as const,
-              },
-              ...{ name: "work", payload: "{}", dueAt: 0, limits: [{ key: "stripe", atMost: 3 }] },
+              id: `${call} ${moment} ${index}`,
+              instance: "i",
+              workflow: "w@1",
+              kind: "effect" as const,
+              name: "work",
+              payload: "{}",
+              dueAt: 0,
+              limits: [{ key: "stripe", atMost: 3 }],
             },
           }));
           await storage.commit([{ arms: armed }]);

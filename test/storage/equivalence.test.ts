@@ -325,7 +325,10 @@ const call: fc.Arbitrary<{ readonly shown: string; readonly make: Call }> = fc
     {
       arbitrary: fc
         .record({
-          ...{ id: taskId, token, dueAt: number(60), error: one(undefined, "no") },
+          id: taskId,
+          token,
+          dueAt: number(60),
+          error: one(undefined, "no"),
           rateKey: one(undefined, undefined, "L", "M"),
           keepsRoom: one(undefined, true as const),
         })
