@@ -1,38 +1,42 @@
 /** The demo: plays the acts it is asked for, or all of them. */
 import assert from "node:assert/strict";
-import { creditCheck } from "./acts/engine.ts";
-import { send } from "./acts/send.ts";
-import { payPrivately } from "./acts/private.ts";
-import { payroll } from "./acts/payroll.ts";
-import { swap } from "./acts/swap.ts";
 import { runWithCleanUp } from "./clean-up.ts";
 import type { WantedDatabase } from "./database.ts";
 import { note, title } from "./screen.ts";
-import { setStage, type Stage } from "./stage.ts";
+import type { Stage } from "./stage.ts";
 
-/** Those that are played when none is named, in their order. */
-const PAYMENTS: ReadonlyMap<string, (stage: Stage) => Promise<void>> = new Map([
-  ["send", send],
-  ["private", payPrivately],
-  ["payroll", payroll],
-  ["swap", swap],
+type Act = (stage: Stage) => Promise<void>;
+
+/** Those that are played when none is named, in their order. What an act needs is loaded when it is played: a refusal waits for nothing. */
+const PAYMENTS: ReadonlyMap<string, () => Promise<Act>> = new Map([
+  ["send", async () => (await import("./acts/send.ts")).send],
+  ["private", async () => (await import("./acts/private.ts")).payPrivately],
+  ["payroll", async () => (await import("./acts/payroll.ts")).payroll],
+  ["swap", async () => (await import("./acts/swap.ts")).swap],
 ]);
 
 const ALL = [...PAYMENTS.keys(), "engine"];
 
 async function demo(): Promise<void> {
   const { payments, isEngine, database } = choose(process.argv.slice(2));
-  if (isEngine) await creditCheck();
+  if (isEngine) {
+    const { creditCheck } = await import("./acts/engine.ts");
+    await creditCheck();
+  }
   if (payments.length > 0) {
+    const { setStage } = await import("./stage.ts");
     const stage = await setStage(database);
-    for (const act of payments) await act(stage);
+    for (const load of payments) {
+      const play = await load();
+      await play(stage);
+    }
     title("Each payment was made once, and every notice was delivered and verified.");
   }
   note(`One act alone: npm run demo -- ${ALL.join(" | ")}`);
 }
 
 interface Choice {
-  readonly payments: readonly ((stage: Stage) => Promise<void>)[];
+  readonly payments: readonly (() => Promise<Act>)[];
   /** Whether the act that needs no stage is played. */
   readonly isEngine: boolean;
   /** What the service of the payments works on. */

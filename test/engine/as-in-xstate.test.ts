@@ -15,7 +15,7 @@ import {
 import { workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 
 /** Counts what it has heard, by type. */
 const heard = assign<Heard, Event, undefined, Event, never>({
@@ -104,7 +104,7 @@ function inXState(machine: AnyStateMachine, events: readonly string[], ms: numbe
   return { value, context };
 }
 
-describe.each(sampled(adapters, "as in XState"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "as in XState"))("on $name", (adapter) => {
   test.each([
     ["150 raises of one step", raising(150), ["GO"]],
     ["the cancel of what the same step raised", cancelling, ["GO"]],

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { StateNotReached, workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 
 function ordersOf(charge: () => Promise<void>) {
   const chart = setup({
@@ -30,7 +30,7 @@ function ordersOf(charge: () => Promise<void>) {
   return workflow(chart)({ version: 1 });
 }
 
-describe.each(sampled(adapters, "ask"))("ask on $name", (adapter) => {
+describe.each(drawn(adapters, "ask"))("ask on $name", (adapter) => {
   test("F11: ask resolves with the state that the event leads to, or the first awaited one behind it", () =>
     inWorld(adapter, async ({ engine, settled }) => {
       const bank = gate();

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { MigrationFailed, UnstorableValue, workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 
 const socket = (): void => {};
 
@@ -37,7 +37,7 @@ const keeper = workflow(
   }),
 )({ version: 1 });
 
-describe.each(sampled(adapters, "bad input"))("bad input on $name", (adapter) => {
+describe.each(drawn(adapters, "bad input"))("bad input on $name", (adapter) => {
   test.each([
     ["no event at all", undefined],
     ["null", null],

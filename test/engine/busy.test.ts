@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, until } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 
 /** Opened, then closed: each event counts in one state only. */
 const door = workflow(
@@ -51,7 +51,7 @@ const chain = setup({
   },
 });
 
-describe.each(sampled(adapters, "busy"))("a busy engine on $name", (adapter) => {
+describe.each(drawn(adapters, "busy"))("a busy engine on $name", (adapter) => {
   test("an event is not ignored because of a state that another process has since left", () =>
     inWorld(adapter, async ({ engine }) => {
       const [one, other] = [await engine({ workflows: [door] }), await engine({ workflows: [door] })];

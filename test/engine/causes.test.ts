@@ -5,7 +5,7 @@ import { workflow, type HistoryEntry, type StepCause } from "paystate/engine";
 import { causeFromText, causeText } from "../../src/engine/step-cause.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 
 const clerk = setup({ types: { events: {} as { type: "HANG_UP" } } }).createMachine({
@@ -57,7 +57,7 @@ const helper = job(async () => ({ event: { type: "DONE", by: "helper" } }));
 const causesOf = (history: readonly HistoryEntry[]): readonly (StepCause | null)[] =>
   history.map(({ cause }) => cause);
 
-describe.each(sampled(adapters, "causes"))("causes on $name", (adapter) => {
+describe.each(drawn(adapters, "causes"))("causes on $name", (adapter) => {
   test("a caller, an effect, a timer, a promise, a watch, a message and a parent are each told beside their step", () =>
     inWorld(adapter, async ({ engine, pass }) => {
       const watchers = {

@@ -6,7 +6,7 @@ import { chartDifferences } from "../../src/engine/xstate/chart-differences.ts";
 import { chartText } from "../../src/engine/xstate/chart-text.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 
 const between = (before: object, after: object): readonly string[] =>
   chartDifferences(
@@ -110,145 +110,142 @@ const waiting = (delay: number, more: object = {}): AnyStateMachine =>
     states: { waiting: { on: { GO: "over" }, after: { [delay]: "over" }, ...more }, over: { type: "final" } },
   } as never);
 
-describe.each(sampled(adapters, "changed charts"))(
-  "a chart edited under its version, on $name",
-  (adapter) => {
-    test("is refused with what changed and what to do, once on the log, and its instances are left alone", () =>
-      inWorld(adapter, async ({ engine, settled, pass, storage }) => {
-        const before = workflow(waiting(60_000))({ version: 1 });
-        const edited = workflow(waiting(30_000, { exit: "wave" }).provide({ actions: { wave: () => {} } }))({
-          version: 1,
-        });
-        const writer = await engine({ workflows: [before] });
-        await writer.start(before, { id: "w", input: undefined });
-        const stored = await storage.load("w");
+describe.each(drawn(adapters, "changed charts"))("a chart edited under its version, on $name", (adapter) => {
+  test("is refused with what changed and what to do, once on the log, and its instances are left alone", () =>
+    inWorld(adapter, async ({ engine, settled, pass, storage }) => {
+      const before = workflow(waiting(60_000))({ version: 1 });
+      const edited = workflow(waiting(30_000, { exit: "wave" }).provide({ actions: { wave: () => {} } }))({
+        version: 1,
+      });
+      const writer = await engine({ workflows: [before] });
+      await writer.start(before, { id: "w", input: undefined });
+      const stored = await storage.load("w");
 
-        const { logger, errors } = listening();
-        const stranger = await engine({ workflows: [edited], logger });
-        stranger.run();
-        await settled();
-        const said =
-          "the chart of wait@1 has changed under an unchanged version, and instances of it are open (w):\n" +
-          "- the exit actions of `waiting` are new: `wave`\n" +
-          "- the delay of `waiting` was 60000 ms, is 30000 ms\n" +
-          "Raise the version and give `migrate`, or take the change back.";
-        expect(errors).toEqual([said]);
-        await expect(stranger.send(edited, "w", { type: "GO" })).rejects.toThrow(said);
-        const refused = stranger.start(edited, { id: "other", input: undefined });
-        await expect(refused).rejects.toBeInstanceOf(ChangedChart);
-        expect((await stranger.list({ unknown: true })).instances.map(({ id }) => id)).toEqual(["w"]);
-        await pass(59_999);
-        expect(await storage.load("w")).toEqual(stored);
-        expect(await storage.load("other")).toBeNull();
-        // It was never claimed by the stranger either.
-        expect((await writer.pending("w")).timers).toMatchObject([{ failures: 0, crashes: 0 }]);
-        expect(errors).toHaveLength(1);
-        writer.run();
-        await pass(1);
-        expect(await writer.read("w")).toMatchObject({ status: "done" });
-      }));
+      const { logger, errors } = listening();
+      const stranger = await engine({ workflows: [edited], logger });
+      stranger.run();
+      await settled();
+      const said =
+        "the chart of wait@1 has changed under an unchanged version, and instances of it are open (w):\n" +
+        "- the exit actions of `waiting` are new: `wave`\n" +
+        "- the delay of `waiting` was 60000 ms, is 30000 ms\n" +
+        "Raise the version and give `migrate`, or take the change back.";
+      expect(errors).toEqual([said]);
+      await expect(stranger.send(edited, "w", { type: "GO" })).rejects.toThrow(said);
+      const refused = stranger.start(edited, { id: "other", input: undefined });
+      await expect(refused).rejects.toBeInstanceOf(ChangedChart);
+      expect((await stranger.list({ unknown: true })).instances.map(({ id }) => id)).toEqual(["w"]);
+      await pass(59_999);
+      expect(await storage.load("w")).toEqual(stored);
+      expect(await storage.load("other")).toBeNull();
+      // It was never claimed by the stranger either.
+      expect((await writer.pending("w")).timers).toMatchObject([{ failures: 0, crashes: 0 }]);
+      expect(errors).toHaveLength(1);
+      writer.run();
+      await pass(1);
+      expect(await writer.read("w")).toMatchObject({ status: "done" });
+    }));
 
-    test("takes the place of the old one where no instance is open, and is itself held against the next edit", () =>
-      inWorld(adapter, async ({ engine }) => {
-        const versions = [1, 2, 3].map((delay) => workflow(waiting(delay * 1_000))({ version: 1 }));
-        const [first, second, third] = versions as [
-          (typeof versions)[0],
-          (typeof versions)[0],
-          (typeof versions)[0],
-        ];
-        const before = await engine({ workflows: [first] });
-        await before.start(first, { id: "one", input: undefined });
-        await before.send(first, "one", { type: "GO" });
-        const after = await engine({ workflows: [second] });
-        expect(await after.start(second, { id: "two", input: undefined })).toEqual({ ok: true });
-        const last = await engine({ workflows: [third] });
-        await expect(last.start(third, { id: "three", input: undefined })).rejects.toThrow(
-          "the delay of `waiting` was 2000 ms, is 3000 ms",
-        );
-        await after.stopInstance("two");
-      }));
+  test("takes the place of the old one where no instance is open, and is itself held against the next edit", () =>
+    inWorld(adapter, async ({ engine }) => {
+      const versions = [1, 2, 3].map((delay) => workflow(waiting(delay * 1_000))({ version: 1 }));
+      const [first, second, third] = versions as [
+        (typeof versions)[0],
+        (typeof versions)[0],
+        (typeof versions)[0],
+      ];
+      const before = await engine({ workflows: [first] });
+      await before.start(first, { id: "one", input: undefined });
+      await before.send(first, "one", { type: "GO" });
+      const after = await engine({ workflows: [second] });
+      expect(await after.start(second, { id: "two", input: undefined })).toEqual({ ok: true });
+      const last = await engine({ workflows: [third] });
+      await expect(last.start(third, { id: "three", input: undefined })).rejects.toThrow(
+        "the delay of `waiting` was 2000 ms, is 3000 ms",
+      );
+      await after.stopInstance("two");
+    }));
 
-    test("is refused while an instance that has ended has effects left", () =>
-      inWorld(adapter, async ({ engine, settled, storage }) => {
-        const done: string[] = [];
-        const of = (name: string) =>
-          workflow(
-            setup({ actions: { tidy: () => void done.push(name) } }).createMachine({
-              id: "short",
-              initial: name,
-              states: { [name]: { type: "final", entry: "tidy" } },
-            }),
-          )({ version: 1 });
-        const [first, second] = [of("old"), of("new")];
-        const writer = await engine({ workflows: [first] });
-        await writer.start(first, { id: "s", input: undefined });
-        const stranger = await engine({ workflows: [second] });
-        await expect(stranger.start(second, { id: "t", input: undefined })).rejects.toBeInstanceOf(
-          ChangedChart,
-        );
-        writer.run();
-        await settled();
-        expect(done).toEqual(["old"]);
-        expect(await storage.load("t")).toBeNull();
-      }));
-
-    test("takes its parent along when a child machine has changed, and leaves other charts at work", () =>
-      inWorld(adapter, async ({ engine, settled }) => {
-        const parentOf = (child: AnyStateMachine) =>
-          workflow(
-            setup({ actors: { child } }).createMachine({
-              id: "parent",
-              initial: "busy",
-              states: { busy: { invoke: { src: "child", onDone: "over" } }, over: { type: "final" } },
-            }),
-          )({ version: 1 });
-        const [first, second] = [parentOf(waiting(60_000)), parentOf(waiting(30_000))];
-        const other = workflow(
-          setup({ actors: { work: fromPromise(async () => "worked") } }).createMachine({
-            id: "other",
-            initial: "busy",
-            states: { busy: { invoke: { src: "work", onDone: "over" } }, over: { type: "final" } },
+  test("is refused while an instance that has ended has effects left", () =>
+    inWorld(adapter, async ({ engine, settled, storage }) => {
+      const done: string[] = [];
+      const of = (name: string) =>
+        workflow(
+          setup({ actions: { tidy: () => void done.push(name) } }).createMachine({
+            id: "short",
+            initial: name,
+            states: { [name]: { type: "final", entry: "tidy" } },
           }),
         )({ version: 1 });
-        const writer = await engine({ workflows: [first] });
-        await writer.start(first, { id: "p", input: undefined });
-        const stranger = await engine({ workflows: [second, other] });
-        stranger.run();
-        await expect(stranger.start(second, { id: "q", input: undefined })).rejects.toThrow(
-          "the chart of parent/child@1 has changed",
-        );
-        await stranger.start(other, { id: "o", input: undefined });
-        await settled();
-        expect(await stranger.read("o")).toMatchObject({ status: "done" });
-        await writer.stopInstance("p");
-        writer.run();
-        await settled();
-      }));
+      const [first, second] = [of("old"), of("new")];
+      const writer = await engine({ workflows: [first] });
+      await writer.start(first, { id: "s", input: undefined });
+      const stranger = await engine({ workflows: [second] });
+      await expect(stranger.start(second, { id: "t", input: undefined })).rejects.toBeInstanceOf(
+        ChangedChart,
+      );
+      writer.run();
+      await settled();
+      expect(done).toEqual(["old"]);
+      expect(await storage.load("t")).toBeNull();
+    }));
 
-    test("two that begin together store a chart once, and an outage at the start is tried again", () =>
-      inWorld(adapter, async ({ engine, open, log }) => {
-        const chart = workflow(waiting(60_000))({ version: 1 });
-        const broken = await open();
-        let failures = 1;
-        const failing = {
-          ...broken,
-          find: (...asked: Parameters<typeof broken.find>) =>
-            failures-- > 0 ? Promise.reject(new Error("no disk")) : broken.find(...asked),
-        } as typeof broken;
-        const [one, two] = [await engine({ workflows: [chart] }), await engine({ workflows: [chart] })];
-        const third = await engine({ workflows: [chart], storage: failing });
-        await expect(third.start(chart, { id: "c", input: undefined })).rejects.toThrow("no disk");
-        const started = await Promise.all([
-          one.start(chart, { id: "a", input: undefined }),
-          two.start(chart, { id: "b", input: undefined }),
-          third.start(chart, { id: "c", input: undefined }),
-        ]);
-        expect(started).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
-        const inserted = log.commits.filter(({ commit: { writes = [] } }) =>
-          writes.some((write: { readonly table: string }) => write.table === "paystateCharts"),
-        );
-        expect(inserted).toHaveLength(1);
-        for (const id of ["a", "b", "c"]) await one.stopInstance(id);
-      }));
-  },
-);
+  test("takes its parent along when a child machine has changed, and leaves other charts at work", () =>
+    inWorld(adapter, async ({ engine, settled }) => {
+      const parentOf = (child: AnyStateMachine) =>
+        workflow(
+          setup({ actors: { child } }).createMachine({
+            id: "parent",
+            initial: "busy",
+            states: { busy: { invoke: { src: "child", onDone: "over" } }, over: { type: "final" } },
+          }),
+        )({ version: 1 });
+      const [first, second] = [parentOf(waiting(60_000)), parentOf(waiting(30_000))];
+      const other = workflow(
+        setup({ actors: { work: fromPromise(async () => "worked") } }).createMachine({
+          id: "other",
+          initial: "busy",
+          states: { busy: { invoke: { src: "work", onDone: "over" } }, over: { type: "final" } },
+        }),
+      )({ version: 1 });
+      const writer = await engine({ workflows: [first] });
+      await writer.start(first, { id: "p", input: undefined });
+      const stranger = await engine({ workflows: [second, other] });
+      stranger.run();
+      await expect(stranger.start(second, { id: "q", input: undefined })).rejects.toThrow(
+        "the chart of parent/child@1 has changed",
+      );
+      await stranger.start(other, { id: "o", input: undefined });
+      await settled();
+      expect(await stranger.read("o")).toMatchObject({ status: "done" });
+      await writer.stopInstance("p");
+      writer.run();
+      await settled();
+    }));
+
+  test("two that begin together store a chart once, and an outage at the start is tried again", () =>
+    inWorld(adapter, async ({ engine, open, log }) => {
+      const chart = workflow(waiting(60_000))({ version: 1 });
+      const broken = await open();
+      let failures = 1;
+      const failing = {
+        ...broken,
+        find: (...asked: Parameters<typeof broken.find>) =>
+          failures-- > 0 ? Promise.reject(new Error("no disk")) : broken.find(...asked),
+      } as typeof broken;
+      const [one, two] = [await engine({ workflows: [chart] }), await engine({ workflows: [chart] })];
+      const third = await engine({ workflows: [chart], storage: failing });
+      await expect(third.start(chart, { id: "c", input: undefined })).rejects.toThrow("no disk");
+      const started = await Promise.all([
+        one.start(chart, { id: "a", input: undefined }),
+        two.start(chart, { id: "b", input: undefined }),
+        third.start(chart, { id: "c", input: undefined }),
+      ]);
+      expect(started).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
+      const inserted = log.commits.filter(({ commit: { writes = [] } }) =>
+        writes.some((write: { readonly table: string }) => write.table === "paystateCharts"),
+      );
+      expect(inserted).toHaveLength(1);
+      for (const id of ["a", "b", "c"]) await one.stopInstance(id);
+    }));
+});

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { adapters, type Adapter } from "../kit/adapters.ts";
 import type { Death } from "../kit/mortal.ts";
-import { byDepth, EXPLORING_MS, QUICK, sampled, THOROUGH } from "../kit/thorough.ts";
+import { byDepth, EXPLORING_MS, QUICK, drawn, THOROUGH } from "../kit/thorough.ts";
 import type { ChartCase } from "./charts/chart-case.ts";
 import { events } from "./charts/events.ts";
 import { families } from "./charts/families.ts";
@@ -44,7 +44,7 @@ function deaths({ library }: ChartCase, commits: number, { name }: Adapter): Dea
 }
 
 describe.each(corpus)("$name", (chart) => {
-  test.each(sampled(adapters, chart.name))(
+  test.each(drawn(adapters, chart.name))(
     "the same states, contexts, outputs and order of effects on $name",
     async (adapter) => {
       const expected = await actorLife(chart);
@@ -55,7 +55,7 @@ describe.each(corpus)("$name", (chart) => {
     },
   );
 
-  test.each(sampled(adapters, `deaths of ${chart.name}`))(
+  test.each(drawn(adapters, `deaths of ${chart.name}`))(
     "D8 the same end when the process dies at a commit, on $name",
     async (adapter) => {
       const expected = await actorLife(chart);

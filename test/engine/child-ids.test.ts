@@ -4,7 +4,7 @@ import { assign, createMachine, enqueueActions, fromPromise, sendTo, setup, spaw
 import { startOf, workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 
 /** Ends when it is told to, and says which one it was. */
 const pay = setup({ types: { events: {} as { type: "PAY" } } }).createMachine({
@@ -39,7 +39,7 @@ const order = (child: string, logic = pay) =>
 const payments = workflow(pay)({ version: 1 });
 const orders = workflow(order("pay"))({ version: 1 });
 
-describe.each(sampled(adapters, "child ids"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "child ids"))("on $name", (adapter) => {
   test("D19: an instance of a host that has the id of a child blocks nobody, and keeps it", () =>
     inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
       const one = await engine({ workflows: [orders, payments] });

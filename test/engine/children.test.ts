@@ -6,7 +6,7 @@ import { messageTask } from "../../src/engine/messages.ts";
 import { commitOne } from "../../storage/decided.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, until } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 
 const MINUTE = 60_000;
 
@@ -60,7 +60,7 @@ function kin(work: (signal: AbortSignal) => Promise<string>) {
   return workflow(parent)({ version: 1 });
 }
 
-describe.each(sampled(adapters, "children"))("a child machine on $name", (adapter) => {
+describe.each(drawn(adapters, "children"))("a child machine on $name", (adapter) => {
   test("is an instance parent/id; its output is told to the parent", () =>
     inWorld(adapter, async ({ engine, pass }) => {
       const parents = kin(async () => "done");

@@ -6,7 +6,7 @@ import type { EngineStorage } from "../../storage/storage.ts";
 import { messageTask } from "../../src/engine/messages.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { inWorld, turns } from "../kit/engine-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 
@@ -51,81 +51,78 @@ function queue(storage: EngineStorage, count: number, dueAt: number) {
   return storage.commit([{ arms }]);
 }
 
-describe.each(sampled(adapters, "crowded migrations"))(
-  "many messages and a migration on $name",
-  (adapter) => {
-    test("one that fails is tried once a second, however many messages wait, and the event loop turns meanwhile", () =>
-      inWorld(adapter, async ({ engine, open, pass, clock, awaitsOutside }) => {
-        const before = await engine({ workflows: [old] });
-        await before.start(old, { id: "c", input: undefined });
-        const handle = await open();
-        await queue(handle, MESSAGES, clock.now());
-        let tries = 0;
-        let reads = 0;
-        let failures = 0;
-        const storage: EngineStorage = {
-          ...handle,
-          pending: (...asked) => ((reads += 1), handle.pending(...asked)),
-          release: (request) => ((failures += 1), handle.release(request)),
-        };
-        const worse = bad(() => (tries += 1));
-        const failing = await engine({ storage, workflows: [worse] });
-        failing.run();
-        await turns(3);
-        expect(failures).toBeLessThan(MESSAGES);
-        await failing.settled();
-        // The others wait behind the first.
-        expect({ tries, reads, failures }).toEqual({ tries: 1, reads: 1, failures: 1 });
-        // The same fault for those who send, and none of it outlasts a second.
-        await expect(failing.send(worse, "c", { type: "ADD" })).rejects.toBeInstanceOf(MigrationFailed);
-        expect(tries).toBe(1);
-        await pass(1_000);
-        expect({ tries, failures }).toEqual({ tries: 2, failures: 2 });
-        await failing.stop();
-        const after = await engine({ workflows: [good] });
-        after.run();
-        await pass(MINUTE);
-        expect(await after.read("c")).toMatchObject({ workflow: "counter@2", context: { count: MESSAGES } });
-        awaitsOutside("c");
-      }));
+describe.each(drawn(adapters, "crowded migrations"))("many messages and a migration on $name", (adapter) => {
+  test("one that fails is tried once a second, however many messages wait, and the event loop turns meanwhile", () =>
+    inWorld(adapter, async ({ engine, open, pass, clock, awaitsOutside }) => {
+      const before = await engine({ workflows: [old] });
+      await before.start(old, { id: "c", input: undefined });
+      const handle = await open();
+      await queue(handle, MESSAGES, clock.now());
+      let tries = 0;
+      let reads = 0;
+      let failures = 0;
+      const storage: EngineStorage = {
+        ...handle,
+        pending: (...asked) => ((reads += 1), handle.pending(...asked)),
+        release: (request) => ((failures += 1), handle.release(request)),
+      };
+      const worse = bad(() => (tries += 1));
+      const failing = await engine({ storage, workflows: [worse] });
+      failing.run();
+      await turns(3);
+      expect(failures).toBeLessThan(MESSAGES);
+      await failing.settled();
+      // The others wait behind the first.
+      expect({ tries, reads, failures }).toEqual({ tries: 1, reads: 1, failures: 1 });
+      // The same fault for those who send, and none of it outlasts a second.
+      await expect(failing.send(worse, "c", { type: "ADD" })).rejects.toBeInstanceOf(MigrationFailed);
+      expect(tries).toBe(1);
+      await pass(1_000);
+      expect({ tries, failures }).toEqual({ tries: 2, failures: 2 });
+      await failing.stop();
+      const after = await engine({ workflows: [good] });
+      after.run();
+      await pass(MINUTE);
+      expect(await after.read("c")).toMatchObject({ workflow: "counter@2", context: { count: MESSAGES } });
+      awaitsOutside("c");
+    }));
 
-    test("a failed migration is tried again at once when the instance has changed", () =>
-      inWorld(adapter, async ({ engine, awaitsOutside }) => {
-        const before = await engine({ workflows: [old] });
-        await before.start(old, { id: "c", input: undefined });
-        const picky = workflow(counting)({
-          version: 2,
-          migrate: {
-            1: ({ context }: PreviousInstance<{ count: number }>) => {
-              if (context.count === 0) throw new Error("no count");
-              return { context };
-            },
+  test("a failed migration is tried again at once when the instance has changed", () =>
+    inWorld(adapter, async ({ engine, awaitsOutside }) => {
+      const before = await engine({ workflows: [old] });
+      await before.start(old, { id: "c", input: undefined });
+      const picky = workflow(counting)({
+        version: 2,
+        migrate: {
+          1: ({ context }: PreviousInstance<{ count: number }>) => {
+            if (context.count === 0) throw new Error("no count");
+            return { context };
           },
-        });
-        const after = await engine({ workflows: [picky] });
-        await expect(after.send(picky, "c", { type: "ADD" })).rejects.toThrow("no count");
-        await before.send(old, "c", { type: "ADD" });
-        expect(await after.send(picky, "c", { type: "ADD" })).toMatchObject({ kind: "stepped" });
-        expect(await after.read("c")).toMatchObject({ workflow: "counter@2", context: { count: 2 } });
-        awaitsOutside("c");
-      }));
+        },
+      });
+      const after = await engine({ workflows: [picky] });
+      await expect(after.send(picky, "c", { type: "ADD" })).rejects.toThrow("no count");
+      await before.send(old, "c", { type: "ADD" });
+      expect(await after.send(picky, "c", { type: "ADD" })).toMatchObject({ kind: "stepped" });
+      expect(await after.read("c")).toMatchObject({ workflow: "counter@2", context: { count: 2 } });
+      awaitsOutside("c");
+    }));
 
-    test("messages keep no instance from moving, and move with it", async () => {
-      const database = await adapter.make();
-      const storage = await database.open();
-      try {
-        const clock = virtualClock();
-        const options = { storage, clock, logger: silentLogger };
-        await createEngine({ ...options, workflows: [old] }).start(old, { id: "c", input: undefined });
-        await queue(storage, CROWD, clock.now());
-        const after = createEngine({ ...options, workflows: [good] });
-        expect(await after.send(good, "c", { type: "ADD" })).toMatchObject({ kind: "stepped" });
-        const { tasks } = await storage.pending("c", CROWD);
-        expect(tasks.filter((task) => task.workflow === good.key)).toHaveLength(CROWD);
-      } finally {
-        await storage.close();
-        await database.destroy();
-      }
-    });
-  },
-);
+  test("messages keep no instance from moving, and move with it", async () => {
+    const database = await adapter.make();
+    const storage = await database.open();
+    try {
+      const clock = virtualClock();
+      const options = { storage, clock, logger: silentLogger };
+      await createEngine({ ...options, workflows: [old] }).start(old, { id: "c", input: undefined });
+      await queue(storage, CROWD, clock.now());
+      const after = createEngine({ ...options, workflows: [good] });
+      expect(await after.send(good, "c", { type: "ADD" })).toMatchObject({ kind: "stepped" });
+      const { tasks } = await storage.pending("c", CROWD);
+      expect(tasks.filter((task) => task.workflow === good.key)).toHaveLength(CROWD);
+    } finally {
+      await storage.close();
+      await database.destroy();
+    }
+  });
+});

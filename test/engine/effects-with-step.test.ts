@@ -5,7 +5,7 @@ import { startOf, workflow, type CommittingStep, type DoneWithStep, type Workflo
 import type { PaymentTables } from "../../src/payments/tables.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { jobChart } from "./job.ts";
 
 type Step = CommittingStep<{ readonly id: string }, PaymentTables>;
@@ -38,7 +38,7 @@ function jobs(
 
 const begun = (id: string): DoneWithStep<PaymentTables>["starts"] => [startOf(helpers, id, undefined)];
 
-describe.each(sampled(adapters, "effects with their step"))("effects with their step on $name", (adapter) => {
+describe.each(drawn(adapters, "effects with their step"))("effects with their step on $name", (adapter) => {
   test("an effect is done in the commit of its step, by what it writes and starts, and has no task", () =>
     inWorld(adapter, async ({ engine, storage, log, settled, awaitsOutside }) => {
       const ran: string[] = [];

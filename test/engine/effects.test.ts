@@ -4,13 +4,13 @@ import { describe, expect, test } from "vitest";
 import { startOf, workflow, type SendResult } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { job, jobChart } from "./job.ts";
 import { taskIdAt } from "../kit/task-ids.ts";
 
 const MINUTE = 60_000;
 
-describe.each(sampled(adapters, "effects"))("effects on $name", (adapter) => {
+describe.each(drawn(adapters, "effects"))("effects on $name", (adapter) => {
   test("E10: an effect that throws comes back after 1, 2, 4 … and at most 60 seconds, under one key, until it succeeds", () =>
     inWorld(adapter, async ({ engine, clock, pass, storage }) => {
       const began = clock.now();
@@ -200,7 +200,7 @@ const newer = (version: number, ran: string[]) =>
     },
   });
 
-describe.each(sampled(adapters, "absent charts"))("I12: charts that are not there, on $name", (adapter) => {
+describe.each(drawn(adapters, "absent charts"))("I12: charts that are not there, on $name", (adapter) => {
   test("an instance of an unknown version is left untouched, and its tasks wait for who knows it", () =>
     inWorld(adapter, async ({ engine, clock, settled, storage }) => {
       const ran: string[] = [];

@@ -5,7 +5,7 @@ import { workflow, type PreviousInstance } from "paystate/engine";
 import { FOLDED } from "../../src/engine/chart.ts";
 import { everyAdapter } from "../kit/adapters.ts";
 import { inWorld, type EngineWorld } from "../kit/engine-world.ts";
-import { byDepth, EXPLORING_MS, sampled } from "../kit/thorough.ts";
+import { byDepth, EXPLORING_MS, drawn } from "../kit/thorough.ts";
 
 const KEEP = 10;
 
@@ -41,7 +41,7 @@ async function readMeter(
   return one;
 }
 
-describe.each(sampled(everyAdapter, "folded history"))("on $name", (adapter) => {
+describe.each(drawn(everyAdapter, "folded history"))("on $name", (adapter) => {
   test("F10: of a hundred steps at least the newest ten stand in the history, behind one row with the whole snapshot", () =>
     inWorld(adapter, async (world) => {
       const one = await readMeter(world, 100);

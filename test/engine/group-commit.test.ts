@@ -7,7 +7,7 @@ import { CommitQueue } from "../../src/engine/commit-queue.ts";
 import type { Commit, CommitAnswer, CommitResult } from "../../storage/storage.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 
 const ok: CommitResult = { ok: true };
@@ -145,7 +145,7 @@ describe("the commit queue", () => {
   });
 });
 
-describe.each(sampled(adapters, "group commit"))("group commit on $name", (adapter) => {
+describe.each(drawn(adapters, "group commit"))("group commit on $name", (adapter) => {
   test("I13: of commits in one turn the refused ones leave no trace and disturb no neighbour", () =>
     inWorld(adapter, async ({ engine, settled, storage }) => {
       const ran: string[] = [];

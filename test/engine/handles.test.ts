@@ -5,13 +5,13 @@ import { UnknownWorkflow, workflow, type InstanceView, type StateName } from "pa
 import { statesOf } from "../../src/engine/reading/state-matches.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { effects, order, orders, type approval, type OrderChart } from "./typed/shop.ts";
 
 const first = workflow(order)({ version: 1, effects });
 const moved = workflow(order)({ version: 2, effects, migrate: { 1: () => ({}) } });
 
-describe.each(sampled(adapters, "handles"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "handles"))("on $name", (adapter) => {
   test("a child machine is read and sent to by its own handle, with its own types", () =>
     inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
       const one = await engine({ workflows: [orders] });

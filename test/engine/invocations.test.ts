@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { currentRun, workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, until } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 
 interface Fetched {
   readonly url: string;
@@ -55,7 +55,7 @@ function fetcher(fetch: (fetched: Fetched) => Promise<string>, hasOnError = true
   return { begun, fetches: workflow(chart)({ version: 1, actors: { fetch: {} } }), chart };
 }
 
-describe.each(sampled(adapters, "invocations"))("a promise actor on $name", (adapter) => {
+describe.each(drawn(adapters, "invocations"))("a promise actor on $name", (adapter) => {
   test("D7 START old, CANCEL, START new while the old promise still runs: the new value wins, the old signal was aborted", () =>
     inWorld(adapter, async ({ engine, settled }) => {
       const gates = { old: gate<string>(), new: gate<string>() };

@@ -5,7 +5,7 @@ import { workflow } from "paystate/engine";
 import { InstanceCache } from "../../src/engine/instance-cache.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { sampled, THOROUGH } from "../kit/thorough.ts";
+import { drawn, THOROUGH } from "../kit/thorough.ts";
 
 const MEGABYTE = 1_000_000;
 const COUNT = THOROUGH ? 50 : 10;
@@ -45,7 +45,7 @@ const holding = (seen: string[]) => {
   )({ version: 1 });
 };
 
-describe.each(sampled(adapters, "large contexts"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "large contexts"))("on $name", (adapter) => {
   test("D25: contexts of a megabyte with three inline effects each are stored once each", () =>
     inWorld(adapter, async ({ engine, storage, settled, awaitsOutside }) => {
       const seen: string[] = [];

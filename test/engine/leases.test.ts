@@ -4,13 +4,13 @@ import type { Clock } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 import { taskIdAt } from "../kit/task-ids.ts";
 
 const LEASE = 15_000;
 
-describe.each(sampled(adapters, "leases"))("leases on $name", (adapter) => {
+describe.each(drawn(adapters, "leases"))("leases on $name", (adapter) => {
   test("E11: a dead process loses its task to another one, and its late result changes nothing", () =>
     inWorld(adapter, async ({ engine, clock, open, storage, settled, log }) => {
       // The process is dead to everybody else: its clock stands still, so it sends no heartbeat.

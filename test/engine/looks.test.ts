@@ -5,7 +5,7 @@ import { recorder } from "../core/recorder.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
 import type { VirtualClock } from "../kit/virtual-clock.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { harbour } from "./harbour.ts";
 
 const LOOK_MS = 750;
@@ -25,7 +25,7 @@ async function live(clock: VirtualClock, ms: number, step = 50): Promise<void> {
   }
 }
 
-describe.each(sampled(adapters, "looks"))("looks on $name", (adapter) => {
+describe.each(drawn(adapters, "looks"))("looks on $name", (adapter) => {
   test("a look that is cut off has told what it told, finishes what is on its way, and the next goes on with the rest", () =>
     inWorld(adapter, async ({ engine, clock }) => {
       const asked: string[] = [];

@@ -5,7 +5,7 @@ import { workflow } from "paystate/engine";
 import { flow } from "../../examples/patterns/fan-out.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { byDepth, sampled } from "../kit/thorough.ts";
+import { byDepth, drawn } from "../kit/thorough.ts";
 
 /** Ends when it is told to, at once where it is told so in its input; one cannot begin. */
 const part = setup({ types: { events: {} as { type: "GO" }, input: {} as { n: number } } }).createMachine({
@@ -71,7 +71,7 @@ const named = (count: number): string[] => Array.from({ length: count }, (_, ind
 const heard = (context: Readonly<Record<string, unknown>> = {}): number[] => context["ended"] as number[];
 const MOST = 256;
 
-describe.each(sampled(adapters, "many children"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "many children"))("on $name", (adapter) => {
   test("D18: children that one commit has no room for begin right behind it, and take what was sent to them", () =>
     inWorld(adapter, async ({ engine, settled, log, awaitsOutside }) => {
       const one = await engine({ workflows: [whole] });
@@ -208,7 +208,7 @@ const onSqlite = {
     adapters.find(({ name }) => name === "SQLite")?.make ?? (() => Promise.reject(new Error("no adapter"))),
 };
 
-const COUNT = byDepth({ quick: 400, ci: 3_000, long: 10_000 });
+const COUNT = byDepth({ quick: 400, ci: 1_500, long: 10_000 });
 
 test(
   `D18: children by the thousand begin and are joined, in few commits of their parent`,

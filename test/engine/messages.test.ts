@@ -4,12 +4,12 @@ import { describe, expect, test } from "vitest";
 import { workflow, type TellParams } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, until } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { family } from "./family.ts";
 
 const MINUTE = 60_000;
 
-describe.each(sampled(adapters, "messages"))("messages on $name", (adapter) => {
+describe.each(drawn(adapters, "messages"))("messages on $name", (adapter) => {
   test("a parent starts 40 children, one fails, and each tells it once", () =>
     inWorld(adapter, async ({ engine, pass, settled, storage }) => {
       const [parent, child] = family(async ({ id }) => ({

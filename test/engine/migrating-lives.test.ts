@@ -5,7 +5,7 @@ import { createEngine, currentRun, workflow, type PreviousInstance } from "payst
 import { adapters, type Adapter } from "../kit/adapters.ts";
 import { inWorld, type EngineWorld } from "../kit/engine-world.ts";
 import { mortalProcess, type Death } from "../kit/mortal.ts";
-import { EXPLORING_MS, sampled, THOROUGH } from "../kit/thorough.ts";
+import { EXPLORING_MS, drawn, THOROUGH } from "../kit/thorough.ts";
 import { silentLogger } from "../../src/runtime.ts";
 
 const MINUTE = 60_000;
@@ -162,7 +162,7 @@ async function lived(
   return process.calls.filter((call) => call === "commit").length;
 }
 
-describe.each(sampled(adapters, "migrating lives"))(
+describe.each(drawn(adapters, "migrating lives"))(
   "a shipment of version 1 under version 2 on $name",
   (adapter) => {
     test(

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 
 const MINUTE = 60_000;
 const TOLD = 120;
@@ -132,7 +132,7 @@ const sender = workflow(
   }),
 )({ version: 1, effects: {} });
 
-describe.each(sampled(adapters, "order"))("order on $name", (adapter) => {
+describe.each(drawn(adapters, "order"))("order on $name", (adapter) => {
   test("D15: ADD, ADD, ADD, END in one step to one child come to 3, over two engines and with one failed attempt", () =>
     inWorld(adapter, async ({ engine, pass }) => {
       const parents = adders();

@@ -4,7 +4,7 @@ import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns, type EngineWorld } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { job, type Job } from "./job.ts";
 
 const LEASE = 15_000;
@@ -92,7 +92,7 @@ async function standing({ storage }: EngineWorld): Promise<{ held: number; suspe
   };
 }
 
-describe.each(sampled(adapters, "outages"))("outages on $name", (adapter) => {
+describe.each(drawn(adapters, "outages"))("outages on $name", (adapter) => {
   test("D2: two living processes without a storage for longer than a lease: all forty are done once", () =>
     inWorld(adapter, async (world) => {
       const { begun, aborted, finish, jobs } = new Hands();

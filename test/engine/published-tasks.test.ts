@@ -5,7 +5,7 @@ import { workflow, type PreviousInstance, type TellParams } from "paystate/engin
 import { taskEnded, type TaskEndedEvent } from "../../src/diagnostics.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, until } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 
 const WAIT_MS = 1_000;
@@ -17,7 +17,7 @@ function published(): readonly TaskEndedEvent[] {
   return heard;
 }
 
-describe.each(sampled(adapters, "published tasks"))("what is published of tasks on $name", (adapter) => {
+describe.each(drawn(adapters, "published tasks"))("what is published of tasks on $name", (adapter) => {
   test("work that is given back at a stop has not failed, and what throws has", () =>
     inWorld(adapter, async ({ engine, pass }) => {
       const heard = published();

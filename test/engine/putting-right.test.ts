@@ -6,7 +6,7 @@ import { silentLogger } from "../../src/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld } from "../kit/engine-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 import { taskIdAt } from "../kit/task-ids.ts";
 
@@ -52,7 +52,7 @@ function recordedWarnings() {
   return { logger, warnings };
 }
 
-describe.each(sampled(adapters, "putting right"))("putting right on $name", (adapter) => {
+describe.each(drawn(adapters, "putting right"))("putting right on $name", (adapter) => {
   test("a dead letter is listed, not tried by itself, and done at once after retry", () =>
     inWorld(adapter, async ({ engine, clock, open, settled }) => {
       const hanging = gate();

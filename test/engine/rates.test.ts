@@ -9,7 +9,7 @@ import { ratesFor } from "../../src/engine/own-limit.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { jobChart, type Work } from "./job.ts";
 
 const SECOND = 1_000;
@@ -22,7 +22,7 @@ const rated = (run: Work, limit: OwnLimit<{ readonly id: string }>) =>
 const mostWithin = (ms: number, moments: readonly number[]): number =>
   Math.max(...moments.map((from) => moments.filter((at) => at >= from && at < from + ms).length));
 
-describe.each(sampled(adapters, "rates"))("rates on $name", (adapter) => {
+describe.each(drawn(adapters, "rates"))("rates on $name", (adapter) => {
   test("F5: a rate of ten a second never sends eleven within a second from two engines, in the order of asking", () =>
     inWorld(adapter, async ({ engine, clock, pass, storage }) => {
       const begun: { id: string; at: number }[] = [];

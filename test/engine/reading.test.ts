@@ -12,7 +12,7 @@ import { instanceReads } from "../../src/engine/reading/reads.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 
 const MINUTE = 60_000;
@@ -62,7 +62,7 @@ const checkout = setup({
 const checkouts = workflow(checkout)({ version: 3, watches: { bank: ({ card }) => `card-${card}` } });
 const watchers = { bank: { intervalMs: MINUTE, poll: async () => [] } };
 
-describe.each(sampled(adapters, "reading"))("reading on $name", (adapter) => {
+describe.each(drawn(adapters, "reading"))("reading on $name", (adapter) => {
   test("read gives value, context, status and output, with the chart and its times; null for none", () =>
     inWorld(adapter, async ({ engine, clock }) => {
       const began = clock.now();
@@ -255,7 +255,7 @@ function counted(clock: Clock): { readonly clock: Clock; sleepers(): number } {
   };
 }
 
-describe.each(sampled(adapters, "waiting"))("waitFor on $name", (adapter) => {
+describe.each(drawn(adapters, "waiting"))("waitFor on $name", (adapter) => {
   test("it sees a state of this process's commits even where it lasts for a moment", () =>
     inWorld(adapter, async ({ engine, clock }) => {
       const { clock: watched, sleepers } = counted(clock);

@@ -4,7 +4,7 @@ import { assign, createMachine, setup } from "xstate";
 import { startOf, UnknownWorkflow, workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { job, type Work } from "./job.ts";
 
 const light = createMachine({
@@ -34,7 +34,7 @@ const boss = workflow(
   }),
 )({ version: 1 });
 
-describe.each(sampled(adapters, "refusals"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "refusals"))("on $name", (adapter) => {
   test("D21: start, send and commit refuse a workflow that this engine does not have", () =>
     inWorld(adapter, async ({ engine, storage }) => {
       const one = await engine({ workflows: [lights] });

@@ -15,7 +15,7 @@ import {
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";
-import { EXPLORING_MS, sampled, THOROUGH } from "../kit/thorough.ts";
+import { EXPLORING_MS, drawn, THOROUGH } from "../kit/thorough.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
@@ -83,7 +83,7 @@ async function passed(engine: Standing, clock: VirtualClock): Promise<void> {
   throw new Error("no pass came to its end");
 }
 
-describe.each(sampled(adapters, "retention"))("retention on $name", (adapter) => {
+describe.each(drawn(adapters, "retention"))("retention on $name", (adapter) => {
   test("what has ended goes with its history when it is old enough, archived before, and not sooner", () =>
     inWorld(adapter, async ({ engine, clock, storage, settled }) => {
       const archived: ArchivedInstance[] = [];

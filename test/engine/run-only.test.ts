@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { workflow, type Watcher } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 
 const SECOND = 1_000;
 
@@ -53,7 +53,7 @@ function scene() {
 
 const input = undefined;
 
-describe.each(sampled(adapters, "run only"))(
+describe.each(drawn(adapters, "run only"))(
   "an engine that runs some of its workflows, on $name",
   (adapter) => {
     test("does the work of these, polls nothing, and leaves what is left of the others alone", () =>

@@ -5,7 +5,7 @@ import { createMachine } from "xstate";
 import { SCHEDULES, storedSchedules } from "../../src/engine/schedules/stored-schedules.ts";
 import { commitOne } from "../../storage/decided.ts";
 import { everyAdapter } from "../kit/adapters.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import {
   DAY,
   HOUR,
@@ -19,7 +19,7 @@ import {
 const NOON = Date.UTC(2026, 0, 1, 12);
 const hourly = { cron: "0 * * * *", timezone: "UTC", workflow: runs } as const;
 
-describe.each(sampled(everyAdapter, "schedules"))("schedules on $name", (adapter) => {
+describe.each(drawn(everyAdapter, "schedules"))("schedules on $name", (adapter) => {
   const inWorld = (act: (world: ScheduleWorld) => Promise<void>): Promise<void> =>
     inScheduleWorld(adapter, NOON, act);
 

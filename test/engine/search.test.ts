@@ -6,7 +6,7 @@ import type { EngineStorage } from "../../storage/storage.ts";
 import { searchRows } from "../../src/engine/search-fields.ts";
 import { everyAdapter, type Adapter } from "../kit/adapters.ts";
 import { inWorld, until } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 
 interface Order {
   readonly customer: string | null;
@@ -64,7 +64,7 @@ const hasty = workflow(
   }),
 )({ version: 1, search: { stage: ({ context }) => context.stage } });
 
-describe.each(sampled(everyAdapter, "search"))("search fields on $name", (adapter) => {
+describe.each(drawn(everyAdapter, "search"))("search fields on $name", (adapter) => {
   test("F9: the list filters by declared fields, one or several, with state and status", () =>
     inWorld(adapter, async ({ engine, awaitsOutside }) => {
       awaitsOutside("a", "b", "c", "d");
@@ -222,7 +222,7 @@ describe.each(sampled(everyAdapter, "search"))("search fields on $name", (adapte
     }));
 });
 
-const [anyAdapter] = sampled(everyAdapter, "search types") as readonly [Adapter];
+const [anyAdapter] = drawn(everyAdapter, "search types") as readonly [Adapter];
 
 test("F9: an unknown field does not compile, and is refused with those there are", () =>
   inWorld(anyAdapter, async ({ engine }) => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 import { job } from "./job.ts";
 
@@ -28,7 +28,7 @@ async function live(clock: VirtualClock, ms: number): Promise<void> {
   }
 }
 
-describe.each(sampled(adapters, "set back"))("a clock that is set back, on $name", (adapter) => {
+describe.each(drawn(adapters, "set back"))("a clock that is set back, on $name", (adapter) => {
   test.each(["lives on", "begins after it"])(
     "D26, D35: timers, a retry and what a dead process held go on in their time, in a process that %s",
     (when) =>

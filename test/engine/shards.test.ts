@@ -5,7 +5,7 @@ import { workflow, type Watcher } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns } from "../kit/engine-world.ts";
 import type { VirtualClock } from "../kit/virtual-clock.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { harbour } from "./harbour.ts";
 
 /** A chart whose state watches and has an effect. */
@@ -42,7 +42,7 @@ async function live(clock: VirtualClock, ms: number): Promise<void> {
   }
 }
 
-describe.each(sampled(adapters, "shards"))("shards on $name", (adapter) => {
+describe.each(drawn(adapters, "shards"))("shards on $name", (adapter) => {
   test("D5: a process that comes has its share within two seconds, and one that stops leaves its own as soon", () =>
     inWorld(adapter, async ({ engine, clock, awaitsOutside }) => {
       const ships = names(60);

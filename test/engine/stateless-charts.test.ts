@@ -4,7 +4,7 @@ import { assign, sendTo, setup } from "xstate";
 import { workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 
 interface Counted {
   readonly count: number;
@@ -25,7 +25,7 @@ const family = (by: number) =>
     on: { ADD: { actions: sendTo("kid", { type: "ADD" }) } },
   });
 
-describe.each(sampled(adapters, "stateless charts"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "stateless charts"))("on $name", (adapter) => {
   test("D17: a chart without states goes on under a new version, also beside a process of the old one", () =>
     inWorld(adapter, async ({ engine, awaitsOutside }) => {
       const first = workflow(counter(1))({ version: 1 });

@@ -5,12 +5,12 @@ import { EngineStopped, workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { closingStorage } from "../kit/closing-storage.ts";
 import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 
 const MINUTE = 60_000;
 
-describe.each(sampled(adapters, "stopping"))("stopping on $name", (adapter) => {
+describe.each(drawn(adapters, "stopping"))("stopping on $name", (adapter) => {
   test("what is in hand finishes, what it arms is left to the next, and nothing new is taken", () =>
     inWorld(adapter, async ({ engine, settled, storage }) => {
       const hold = gate();

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns, until, type EngineWorld } from "../kit/engine-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { job, type Job } from "./job.ts";
 import { taskIdAt } from "../kit/task-ids.ts";
 
@@ -22,7 +22,7 @@ async function mortal({ engine, open, clock }: EngineWorld, jobs: Job): ReturnTy
   return process;
 }
 
-describe.each(sampled(adapters, "suspects"))("suspects on $name", (adapter) => {
+describe.each(drawn(adapters, "suspects"))("suspects on $name", (adapter) => {
   test("D2: forty healthy effects in hand and six processes that end: all forty are done", () =>
     inWorld(adapter, async (world) => {
       const { clock, engine, storage } = world;

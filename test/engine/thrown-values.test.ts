@@ -4,7 +4,7 @@ import { fromPromise, setup } from "xstate";
 import { workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns, until } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 
 const throws = (): never => {
@@ -63,7 +63,7 @@ afterEach(() => {
   process.off("unhandledRejection", note);
 });
 
-describe.each(sampled(adapters, "thrown values"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "thrown values"))("on $name", (adapter) => {
   test.each(THROWN)("D16: an effect that throws %s is listed as failing, and tried again", (_name, thrown) =>
     inWorld(adapter, async ({ engine, settled, pass }) => {
       let runs = 0;

@@ -5,7 +5,7 @@ import { workflow, type Workflow } from "paystate/engine";
 import type { PaymentTables } from "../../src/payments/tables.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 
 const chart = createMachine({
   id: "door",
@@ -20,7 +20,7 @@ const doors = (value: string): Workflow<typeof chart, PaymentTables> =>
       before === null ? [] : [{ table: "facts", insert: { id: `${value} ${id}`, value } }],
   });
 
-describe.each(sampled(adapters, "timers with a start"))("timers with a start on $name", (adapter) => {
+describe.each(drawn(adapters, "timers with a start"))("timers with a start on $name", (adapter) => {
   test("a process that works fires a timer of 0 ms in the commit of the start: two steps of history, and no task", () =>
     inWorld(adapter, async ({ engine, log, storage, settled, awaitsOutside }) => {
       const door = doors("first");

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import pg from "pg";
 import { expect, test } from "vitest";
-import { byDepth, EXPLORING_MS, sampled } from "../kit/thorough.ts";
+import { byDepth, EXPLORING_MS, drawn } from "../kit/thorough.ts";
 import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
 import { program } from "../programs/programs.ts";
 import { postgresStorage } from "../../storage/postgres.ts";
@@ -71,7 +71,7 @@ async function run(
   expect([code === 0 || signal === "SIGKILL", complaints.join("")]).toEqual([true, ""]);
 }
 
-test.each(sampled(HAS_POSTGRES ? ["SQLite", "PostgreSQL"] : ["SQLite"], "two programs"))(
+test.each(drawn(HAS_POSTGRES ? ["SQLite", "PostgreSQL"] : ["SQLite"], "two programs"))(
   "D42: two programs side by side on %s, killed again and again, do each job once, and the older one goes on alone",
   { timeout: EXPLORING_MS },
   async (name) => {

@@ -6,7 +6,7 @@ import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { CommitAnswer } from "../../storage/storage.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 
 const counter = createMachine({
@@ -50,7 +50,7 @@ class Losing {
 
 const FATES = ["happens", "does not happen"] as const;
 
-describe.each(sampled(adapters, "unknown answers"))("unknown answers on $name", (adapter) => {
+describe.each(drawn(adapters, "unknown answers"))("unknown answers on $name", (adapter) => {
   test.each(FATES)(
     "D12: a send that %s though its answer was lost rejects as unknown, is told to nobody, and the instance is read anew",
     (fate) =>

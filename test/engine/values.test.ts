@@ -6,7 +6,7 @@ import { UnstorableValue, workflow, type ChartSnapshot } from "paystate/engine";
 import { snapshotFromText, snapshotToText } from "../../src/engine/snapshot-text.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 
 class Card {
   readonly number: string;
@@ -99,7 +99,7 @@ describe("a stored snapshot", () => {
   });
 });
 
-describe.each(sampled(adapters, "values"))("at the commit, on $name", (adapter) => {
+describe.each(drawn(adapters, "values"))("at the commit, on $name", (adapter) => {
   test("D6 a class in a context is refused with the path, and nothing has changed", () =>
     inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
       const chart = createMachine({

@@ -14,7 +14,7 @@ import type { PaymentTables } from "../../src/payments/tables.ts";
 import { adapters } from "../kit/adapters.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import { gate, inWorld } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 import { taskIdAt } from "../kit/task-ids.ts";
 
@@ -116,7 +116,7 @@ const third = (charge?: Charge) =>
     },
   });
 
-describe.each(sampled(adapters, "versions"))("charts that change on $name", (adapter) => {
+describe.each(drawn(adapters, "versions"))("charts that change on $name", (adapter) => {
   test("versions chain: value, context and timers go on under the newest, and the history tells it", () =>
     inWorld(adapter, async ({ engine, pass, clock }) => {
       const [old, now] = [first(), third()];

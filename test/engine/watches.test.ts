@@ -5,7 +5,7 @@ import { workflow, type PollContext, type Watcher, type WatchRecord } from "pays
 import { recorder } from "../core/recorder.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns, until } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 
 type SkyEvent = { readonly type: "CLEARED" } | { readonly type: "STORM" } | { readonly type: "LOOK_AGAIN" };
 
@@ -56,7 +56,7 @@ function skyOver(events: Readonly<Record<string, SkyEvent>>): Watcher & { readon
   };
 }
 
-describe.each(sampled(adapters, "watches"))("watches on $name", (adapter) => {
+describe.each(drawn(adapters, "watches"))("watches on $name", (adapter) => {
   test("a state that watches is told, one that does not is not polled for, and a final one watches nothing", () =>
     inWorld(adapter, async ({ engine, pass, storage, awaitsOutside }) => {
       const events: Record<string, SkyEvent> = {};

@@ -4,13 +4,13 @@ import { describe, expect, test } from "vitest";
 import { workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 
 const MINUTE = 60_000;
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
-describe.each(sampled(adapters, "workers"))("workers on $name", (adapter) => {
+describe.each(drawn(adapters, "workers"))("workers on $name", (adapter) => {
   test("the end of an effect with a limit lets in at once what was parked, and asks for nothing where nothing was", () =>
     inWorld(adapter, async ({ engine, open, settled, storage: looking }) => {
       const storage = await open();

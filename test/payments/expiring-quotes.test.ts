@@ -7,7 +7,7 @@ import { type PostgresDatabase, postgresDatabase } from "../kit/postgres-databas
 import { units } from "../kit/private-fixture.ts";
 import { serviceFixture, type ServiceFixture } from "../kit/service-fixture.ts";
 import { postgresStorage } from "../kit/storages.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { expectRefusal } from "./wallet/wallet-world.ts";
 
@@ -30,7 +30,7 @@ async function prepared(world: ServiceFixture, service: PaymentService = world.s
   };
 }
 
-describe.each(sampled(adapters, "expiring quotes"))("on $name", ({ make }) => {
+describe.each(drawn(adapters, "expiring quotes"))("on $name", ({ make }) => {
   test("M37: a quote that expires while its transaction is looked at is not taken", async () => {
     const underTest = await make();
     const storage = await underTest.open();

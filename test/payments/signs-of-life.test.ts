@@ -6,12 +6,12 @@ import { LifeSignLoop } from "../../src/payments/life-sign-loop.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { unasked } from "../../src/solana/agree.ts";
 import { adapters } from "../kit/adapters.ts";
-import { sampled } from "../kit/thorough.ts";
+import { drawn } from "../kit/thorough.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 
 const MINUTE = 60_000;
 
-describe.each(sampled(adapters, "signs of life"))("on $name", ({ make }) => {
+describe.each(drawn(adapters, "signs of life"))("on $name", ({ make }) => {
   interface Watched {
     readonly clock: VirtualClock;
     readonly storage: PaymentStorage;

@@ -10,7 +10,7 @@ import { closingStorage, type ClosingStorage } from "../kit/closing-storage.ts";
 import { gate, turns, until } from "../kit/engine-world.ts";
 import { startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
 import { privateFixture, type PrivateFixture } from "../kit/private-fixture.ts";
-import { byDepth, sampled } from "../kit/thorough.ts";
+import { byDepth, drawn } from "../kit/thorough.ts";
 import { ALL_EVENTS } from "../payments/webhooks/webhook-world.ts";
 
 /** So many storage calls after the work has begun the service is closed; later ones meet it at rest. */
@@ -137,7 +137,7 @@ async function askAll(
   return { ended, leave: async () => page?.cancel() };
 }
 
-describe.each(sampled(everyAdapter, "closing a service"))("a service closed on $name", (adapter) => {
+describe.each(drawn(everyAdapter, "closing a service"))("a service closed on $name", (adapter) => {
   test.each(CUTS)(
     "L9: %i calls after deliveries, looks and requests have begun: it asks nothing any more, and another goes on at once",
     (cut) =>

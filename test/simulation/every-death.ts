@@ -6,7 +6,7 @@ import { turns } from "../kit/engine-world.ts";
 import { mortalProcess, type Death, type MortalProcess } from "../kit/mortal.ts";
 import { passTime } from "../kit/pass-time.ts";
 import { seedOfRun } from "../kit/seed.ts";
-import { byDepth, sampled, THOROUGH } from "../kit/thorough.ts";
+import { byDepth, drawn, THOROUGH } from "../kit/thorough.ts";
 import { untilRest } from "./acts.ts";
 import { brokenPromises } from "./broken-promises.ts";
 import type { Flow, Stage } from "./flow.ts";
@@ -92,7 +92,7 @@ export function testEveryDeath(flow: Flow, ordeal: Ordeal, plan: Plan): void {
   });
   afterAll(() => around.close());
   const planOn = ({ name }: Adapter): Thoroughness | undefined => (THOROUGH ? "every" : plan[name]);
-  for (const adapter of sampled(adapters.filter(planOn), flow.holds)) {
+  for (const adapter of drawn(adapters.filter(planOn), flow.holds)) {
     const planned = planOn(adapter);
     if (planned === undefined) continue;
     const thoroughness = byDepth({ quick: SPARSER[SPARSER[planned]], ci: planned, long: planned });
@@ -142,23 +142,23 @@ function chosenCalls(
   const { changing, other } = ONE_IN[thoroughness];
   const chosen = new Set<number>();
   for (const [index, method] of calls.entries()) {
-    if (drawn(index + 1) % (CHANGING.has(method) ? changing : other) === 0) chosen.add(index + 1);
+    if (drawnNumber(index + 1) % (CHANGING.has(method) ? changing : other) === 0) chosen.add(index + 1);
   }
   for (const method of always) {
     const made = calls.flatMap((call, index) => (call === method ? [index + 1] : []));
     if (made.length === 0) throw new Error(`nobody can be killed at ${method}: it was never called`);
-    if (!made.some((call) => chosen.has(call))) chosen.add(made[drawn(made.length) % made.length] ?? 0);
+    if (!made.some((call) => chosen.has(call))) chosen.add(made[drawnNumber(made.length) % made.length] ?? 0);
   }
   return [...chosen].toSorted((a, b) => a - b);
 }
 
 function momentsAt(call: number, thoroughness: Thoroughness): readonly Death["moment"][] {
   if (thoroughness !== "fewest" && thoroughness !== "rare") return ["before", "after"];
-  return [drawn(-call) % 2 === 0 ? "before" : "after"];
+  return [drawnNumber(-call) % 2 === 0 ? "before" : "after"];
 }
 
 /** 16 bits that look like chance, the same in every run of one seed. */
-function drawn(number: number): number {
+function drawnNumber(number: number): number {
   const seeded = Math.imul(number, 0x9e37_79b1) ^ Math.imul(SEED, 0x85eb_ca6b);
   const mixed = Math.imul(seeded ^ (seeded >>> 15), 0x2c1b_3c6d);
   return (mixed ^ (mixed >>> 12)) >>> 16;

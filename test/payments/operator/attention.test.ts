@@ -21,7 +21,7 @@ import { recorder } from "../../core/recorder.ts";
 import { adapters } from "../../kit/adapters.ts";
 import { solAt150 } from "../../kit/private-fixture.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn } from "../../kit/thorough.ts";
 import { heard as asHint } from "../../../src/ledger/heard.ts";
 import { closeWorlds, intakeWorld, type IntakeWorld } from "./intake-world.ts";
 import { BY } from "../../kit/by.ts";
@@ -66,7 +66,7 @@ async function deadBroadcast(world: IntakeWorld): Promise<{ transactionId: strin
   return { transactionId, accountId: caller.accountId };
 }
 
-describe.each(sampled(adapters, "attention"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "attention"))("on $name", (adapter) => {
   test("a dead letter is listed with its transaction, retried by command, and done by the next service", async () => {
     const world = await intakeWorld(adapter);
     const { transactionId, accountId } = await deadBroadcast(world);
@@ -411,7 +411,7 @@ async function watchers(adapter: (typeof adapters)[number]) {
   return { clock, news, watcher, close };
 }
 
-describe.each(sampled(adapters, "telling"))("telling on $name", (adapter) => {
+describe.each(drawn(adapters, "telling"))("telling on $name", (adapter) => {
   test("M20: what one process sees is listed by all while one says so, and ends when the last one sees it no more", async () => {
     const { clock, news, watcher, close } = await watchers(adapter);
     const [one, other, command] = [watcher(), watcher(), watcher()];

@@ -6,7 +6,7 @@ import { adapters } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { memoryStorage } from "../../kit/storages.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn } from "../../kit/thorough.ts";
 import { MINUTE, SOL, type Ordered, type Scene } from "../private/scene.ts";
 import { sceneTest as test } from "../private/scene-test.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
@@ -64,7 +64,7 @@ test("M10: an order of which a payment to its recipient is signed is not sent el
   expect(await world.stateOf(order)).toBe("spending");
 });
 
-test.for(sampled(adapters, "declined while it is signed"))(
+test.for(drawn(adapters, "declined while it is signed"))(
   "M10: a payout that is being signed while its order is sent elsewhere is not committed, and its recipient gets nothing (on $name)",
   async (adapter, { open }) => {
     let meanwhile: (() => Promise<unknown>) | null = null;

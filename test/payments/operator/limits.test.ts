@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { adapters } from "../../kit/adapters.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn } from "../../kit/thorough.ts";
 import { closeWorlds, intakeWorld, type IntakeWorld } from "./intake-world.ts";
 import { BY } from "../../kit/by.ts";
 
@@ -25,7 +25,7 @@ async function prepared({ chain, alice, bob, prepareSend }: IntakeWorld, caller:
 const order = (world: IntakeWorld, caller: Caller, amount: string) =>
   world.order(caller, { sender: world.alice, to: [{ address: world.bob.address, amount }] });
 
-describe.each(sampled(adapters, "limits"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "limits"))("on $name", (adapter) => {
   test("above the limit per transaction nothing is quoted or taken, in either mode, also when it was quoted before", async () => {
     const world = await intakeWorld(adapter);
     const { operator } = world.service;

@@ -1,7 +1,7 @@
 /** Pauses and suspensions: nothing new is taken, for all processes at once, and everything under way ends. */
 import { describe, expect, test } from "vitest";
 import { adapters } from "../../kit/adapters.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn } from "../../kit/thorough.ts";
 import { closeWorlds, intakeWorld } from "./intake-world.ts";
 import { BY } from "../../kit/by.ts";
 
@@ -10,7 +10,7 @@ closeWorlds();
 const PAUSED = { code: "SERVICE_PAUSED", details: { scope: "wallet", retryAfter: 60 } };
 const PRIVATE_PAUSED = { code: "ROUTING_UNAVAILABLE", details: { reason: "paused", retryAfter: 60 } };
 
-describe.each(sampled(adapters, "pausing"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "pausing"))("on $name", (adapter) => {
   test("M14: paused, nothing new is taken in either mode; what is under way ends, reads and cancels work", async () => {
     const world = await intakeWorld(adapter);
     const { service, alice, bob } = world;

@@ -11,7 +11,7 @@ import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import { adapters } from "../../kit/adapters.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn } from "../../kit/thorough.ts";
 import { DAY, MINUTE, scene, SOL, type Scene } from "../private/scene.ts";
 
 const BY = { actor: "ann", reason: "the disk is gone" };
@@ -38,7 +38,7 @@ async function settleOn(world: Scene, service: PaymentService, rounds = 8): Prom
   }
 }
 
-describe.each(sampled(adapters, "recovery"))("on $name", ({ make }) => {
+describe.each(drawn(adapters, "recovery"))("on $name", ({ make }) => {
   async function emptyDatabase() {
     const underTest = await make();
     const storage = await underTest.open();

@@ -5,7 +5,7 @@ import { decisionWrite } from "../../../src/payments/operator/resolve/decisions.
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn } from "../../kit/thorough.ts";
 import { DAY, MINUTE, sceneOn, SOL, type Ordered, type Scene } from "../private/scene.ts";
 import { BY } from "../../kit/by.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
@@ -93,7 +93,7 @@ async function boundBy({ id }: Ordered): Promise<readonly (string | undefined)[]
   return open.map((row) => row?.id.slice(id.length));
 }
 
-describe.each(sampled(adapters, "resolving"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "resolving"))("on $name", (adapter) => {
   test("M10: what a refused depositor sent goes to another address after screening, its payee gets nothing, its reservation ends", async () => {
     await openRoom(adapter);
     const { service, dave, bob } = room;

@@ -10,7 +10,7 @@ import { BY } from "../../kit/by.ts";
 import { mortalProcess, type Death } from "../../kit/mortal.ts";
 import { opener } from "../../kit/opener.ts";
 import { recordStorage, type StorageLog } from "../../kit/record-storage.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn } from "../../kit/thorough.ts";
 import { foreignMint } from "../private/foreign-mint.ts";
 import { MINUTE, sceneOn, type Scene } from "../private/scene.ts";
 import { signatureOf } from "../wallet/wallet-world.ts";
@@ -112,7 +112,7 @@ async function allOf(work: readonly Promise<unknown>[]): Promise<readonly string
     .toSorted();
 }
 
-describe.each(sampled(adapters, "acts on transactions"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "acts on transactions"))("on $name", (adapter) => {
   describe.each(ACTS)("$name", ({ prepare, again }) => {
     test("is one step, in one commit with one row that says who, why and what", async ({ open }) => {
       const world = await open(adapter);

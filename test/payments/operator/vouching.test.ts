@@ -12,7 +12,7 @@ import { adapters, type Adapter } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { opener } from "../../kit/opener.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn } from "../../kit/thorough.ts";
 import { DAY, MINUTE, sceneOn, SOL, type Ordered, type Scene } from "../private/scene.ts";
 
 /** A world that screens, with a payer who is served and two who are refused. */
@@ -106,7 +106,7 @@ async function asReleasedByFirstVersion(
   expect(result?.ok).toBe(true);
 }
 
-describe.each(sampled(adapters, "vouching"))("on $name", { timeout: 60_000 }, (adapter) => {
+describe.each(drawn(adapters, "vouching"))("on $name", { timeout: 60_000 }, (adapter) => {
   test("M22: the row of a release names the transactions and the amounts that it vouches for, and none of their payers is asked about again", async ({
     open,
   }) => {

@@ -2,13 +2,13 @@
 import { expect, onTestFinished } from "vitest";
 import { adapters } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn } from "../../kit/thorough.ts";
 import { sceneTest as test } from "../private/scene-test.ts";
 
 /** More than one look at the held addresses reads, and than health counts. */
 const WRITTEN_OFF = 1_000;
 
-test.for(sampled(adapters, "written off"))(
+test.for(drawn(adapters, "written off"))(
   "M10: an address that is held is told by attention and health, and is decided about, however many were written off before it (on $name)",
   async (adapter, { open }) => {
     const database = await adapter.make();

@@ -7,7 +7,7 @@ import type { ReservationRecord } from "../../../src/payments/tables/limits.ts";
 import type { PrivateRoutingOptions } from "../../../src/service/payment-service-options.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn } from "../../kit/thorough.ts";
 import { HOUR, MINUTE, orderedAs, sceneOn, SOL, type Ordered, type Scene } from "./scene.ts";
 
 /** Several orders with payouts, and hours to pass, on a database that may be far away. */
@@ -84,7 +84,7 @@ async function fundAll(): Promise<readonly Ordered[]> {
   return orders;
 }
 
-describe.each(sampled(adapters, "bound shares"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "bound shares"))("on $name", (adapter) => {
   test(
     "M24: funded orders of a free account count until two hours after their payouts; another account's order is taken",
     { timeout: LONG },

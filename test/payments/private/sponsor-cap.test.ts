@@ -4,7 +4,7 @@ import { readPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import { adapters } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
 import { opener } from "../../kit/opener.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn } from "../../kit/thorough.ts";
 import { MINUTE, orderedAs, sceneOn, type Ordered, type Scene } from "./scene.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
 
@@ -63,7 +63,7 @@ async function allow({ storage, clock }: Scene, { address }: Ordered, allowance:
 const sumOf = (costs: readonly { readonly cost: bigint }[]): bigint =>
   costs.reduce((sum, { cost }) => sum + cost, 0n);
 
-describe.each(sampled(adapters, "sponsor cap"))("on $name", { timeout: 60_000 }, (adapter) => {
+describe.each(drawn(adapters, "sponsor cap"))("on $name", { timeout: 60_000 }, (adapter) => {
   test("R7: payouts that are signed at once do not pass together what their order may cost", async ({
     open,
   }) => {

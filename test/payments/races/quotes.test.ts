@@ -7,7 +7,7 @@ import type { RequestOptions } from "../../../src/payments/accounts/answer-once.
 import type { TransactionRequest } from "../../../src/payments/requests.ts";
 import { adapters } from "../../kit/adapters.ts";
 import { meetAtEveryCommit, type Ending, type Through } from "../../kit/meet-at-every-commit.ts";
-import { sampled, THOROUGH } from "../../kit/thorough.ts";
+import { drawn, sampled, THOROUGH } from "../../kit/thorough.ts";
 import { refusal } from "../wallet/wallet-world.ts";
 import { MODES, racesWorld, TYPES, type Mode, type RacesWorld, type Type } from "./races-world.ts";
 
@@ -191,7 +191,7 @@ const expectOneRefresh =
     }
   };
 
-describe.each(sampled(adapters, "races for a quote"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "races for a quote"))("on $name", (adapter) => {
   const typesFor = (about: string): readonly Type[] =>
     adapter.name === "memory" || THOROUGH ? sampled(TYPES, about) : ["send"];
   beforeAll(async () => {

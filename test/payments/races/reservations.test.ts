@@ -7,7 +7,7 @@ import { adapters } from "../../kit/adapters.ts";
 import { meetAtEveryCommit, type Ending } from "../../kit/meet-at-every-commit.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { INVENTORY } from "../../kit/swap-fixture.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn } from "../../kit/thorough.ts";
 import { racesWorld, type RacesWorld } from "./races-world.ts";
 
 const DESK_USDC = INVENTORY.usdc ?? 0n;
@@ -67,7 +67,7 @@ async function contest(): Promise<Contest> {
   return { quote, rival: await world.caller() };
 }
 
-test.each(sampled(adapters, "kept and released"))(
+test.each(drawn(adapters, "kept and released"))(
   "a reservation that is kept meanwhile is not released, and one that is released is not kept, on $name",
   { timeout: 60_000 },
   async (adapter) => {

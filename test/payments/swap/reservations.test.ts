@@ -10,7 +10,7 @@ import { adapters } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { INVENTORY, swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn } from "../../kit/thorough.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 
 const DESK_USDC = INVENTORY.usdc ?? 0n;
@@ -73,7 +73,7 @@ test("of 20 quotes at once each knows all that were promised before: together th
   expect(new Set(quotes.map(({ outputAmount }) => outputAmount)).size).toBe(20);
 });
 
-test.each(sampled(adapters, "reservations of processes"))(
+test.each(drawn(adapters, "reservations of processes"))(
   "of several processes on one database the same holds, on $name",
   async ({ make }) => {
     const database = await make();

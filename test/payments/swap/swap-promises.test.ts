@@ -13,7 +13,7 @@ import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { SwapFixture, SwapSettings } from "../../kit/swap-fixture.ts";
 import { swapTest } from "../../kit/swap-test.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn } from "../../kit/thorough.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
 
@@ -66,7 +66,7 @@ describe("a reservation", () => {
   const put = async (storage: PaymentStorage, writes: readonly PaymentWrite[]): Promise<boolean> =>
     (await storage.commit([{ writes }]))[0]?.ok === true;
 
-  test.each(sampled(adapters, "kept reservations"))(
+  test.each(drawn(adapters, "kept reservations"))(
     "that was kept meanwhile is not released, though it had lapsed, on $name",
     async ({ make }) => {
       const database = await make();
@@ -89,7 +89,7 @@ describe("a reservation", () => {
     },
   );
 
-  test.each(sampled(adapters, "released reservations"))(
+  test.each(drawn(adapters, "released reservations"))(
     "that was released meanwhile is not kept, on $name",
     async ({ make }) => {
       const database = await make();

@@ -6,7 +6,7 @@ import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { TransactionsQuery } from "../../../src/payments/requests.ts";
 import { nullRows } from "../../contracts/storage/rows.ts";
 import { adapters, type PaymentDatabase } from "../../kit/adapters.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn } from "../../kit/thorough.ts";
 
 const assets = assetsWith(MAINNET_STABLECOINS);
 const { USDC } = MAINNET_STABLECOINS;
@@ -53,7 +53,7 @@ function counted(storage: PaymentStorage): { readonly storage: PaymentStorage; r
   return { storage: watched, asked };
 }
 
-describe.each(sampled(adapters, "long lists"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "long lists"))("on $name", (adapter) => {
   let opened: readonly PaymentStorage[] = [];
   let database: PaymentDatabase | null = null;
   async function filled(count: number): Promise<PaymentStorage> {

@@ -1,7 +1,7 @@
 /** H25: receivers of one account that keep their places delay no notice of another account. */
 import { afterEach, describe, expect, test } from "vitest";
 import { adapters } from "../../kit/adapters.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn } from "../../kit/thorough.ts";
 import { type DeliveringEngines, deliveringEngines, type Manner } from "./delivering-engines.ts";
 
 /** For all webhooks of an account, over all engines. */
@@ -42,7 +42,7 @@ async function waitOf(engines: DeliveringEngines, webhookId: string): Promise<nu
 
 const dead = { webhooks: 50, manner: (): Manner => "times_out", notices: 12 };
 
-describe.each(sampled(adapters, "fair deliveries"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "fair deliveries"))("on $name", (adapter) => {
   const counts = adapter.name === "memory" ? [1] : [1, 2];
 
   test.each(counts)(

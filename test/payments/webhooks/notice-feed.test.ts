@@ -8,13 +8,13 @@ import type { PaymentTables } from "../../../src/payments/tables.ts";
 import type { Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { sharedDatabaseTests } from "../../kit/shared-database-test.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn } from "../../kit/thorough.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { range } from "../../contracts/storage/samples.ts";
 import { NoticeFeed } from "../../../src/payments/webhooks/notice-feed.ts";
 import { silentLogger } from "../../../src/runtime.ts";
 
-describe.each(sampled(sharedDatabaseTests, "notice feed"))("listeners on $name", ({ databaseTest }) => {
+describe.each(drawn(sharedDatabaseTests, "notice feed"))("listeners on $name", ({ databaseTest }) => {
   const listenerTest = databaseTest
     .extend("other", async ({ world, handle }, { onCleanup }) => {
       const other = world.another({ storage: await handle() });

@@ -9,7 +9,7 @@ import { silentLogger, systemRandom } from "../../../src/runtime.ts";
 import { DELIVERY_DEADLINE_MS, type DeliveryClient } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookOf } from "../../contracts/storage/samples.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
-import { sampled } from "../../kit/thorough.ts";
+import { drawn, sampled } from "../../kit/thorough.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 
@@ -152,7 +152,7 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
   };
 }
 
-describe.each(sampled(adapters, "tarpit"))("on $name", (adapter) => {
+describe.each(drawn(adapters, "tarpit"))("on $name", (adapter) => {
   // Fewer than fill the places, as many as fill them exactly, and more.
   test.each(sampled([16, 32, 64], "receivers beside the tarpit"))(
     "H14, D38: beside the tarpit %i healthy receivers wait at most 1.25 times as long as without it, and its backlog is no delay of the service",
