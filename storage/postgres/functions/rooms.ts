@@ -157,7 +157,7 @@ begin
           continue;
         end if;
         behind := head."lastKey";
-        is_out := under >= paystate_first_room_@(head);
+        is_out := under >= case when head.kind = 'message' then head."firstRoom" else paystate_first_room_@(head) end;
         -- No more last keys are full than tasks are admitted. They are passed over, or a key with room could lie behind them.
         continue when not is_out and not paystate_has_room_@(head);
         if not is_out and (next.id is null or (-head.priority, head.seq) < (-next.priority, next.seq)) then next := head; end if;
