@@ -117,7 +117,7 @@ export function fullKey(task: StoredTask, tasks: Rooms): string | null {
 export const hasRoom = (task: StoredTask, tasks: Rooms): boolean => fullKey(task, tasks) === null;
 
 /** Orders parked tasks of one key: by priority, then as armed. */
-export const soonestFirst = (a: TaskRow, b: TaskRow): number => b.priority - a.priority || a.seq - b.seq;
+const soonestFirst = (a: TaskRow, b: TaskRow): number => b.priority - a.priority || a.seq - b.seq;
 
 /**
  * The parked task under a first key that is admitted next: among tasks whose keys have room, the one of the highest
