@@ -84,6 +84,8 @@ export type DepositAddressEvent =
     } & Reading)
   /** A token account of the address other than the associated one holds a deposit. */
   | { readonly type: "STRAY_SEEN" }
+  /** Tokens of mints that are none of the assets: counted, and moved only by an operator. */
+  | ({ readonly type: "OTHER_MINTS_READ" } & Reading)
   /** Such token accounts are being emptied into the associated account. */
   | { readonly type: "COLLECTION_PLANNED"; readonly payment: string }
   | { readonly type: "NOTHING_STRAY" }

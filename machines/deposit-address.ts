@@ -15,7 +15,16 @@ import {
   type ReturnParams,
   type SettlementParams,
 } from "./deposit-address-context.ts";
-import { accounted, holds, isDeposit, isNews, received, type Reading } from "./deposit-tally.ts";
+import {
+  accounted,
+  areMoreOthers,
+  holds,
+  isDeposit,
+  isNews,
+  received,
+  withOthers,
+  type Reading,
+} from "./deposit-tally.ts";
 import type { DepositEvent, Message } from "./private-messages.ts";
 
 /** The source of params. @inline */
@@ -82,6 +91,7 @@ export const depositAddress = setup({
       reading.isDisputed !== true,
     isDeposit: ({ context }, reading: Reading) => isNews(context, reading) && isDeposit(context, reading),
     isNews: ({ context }, reading: Reading) => isNews(context, reading),
+    areMoreOthers: ({ context }, reading: Reading) => areMoreOthers(context, reading),
     isUnderWay: ({ context }, params: { payment: string }) => params.payment === context.underWay,
     isUnderWayAndOver: ({ context }, params: { payment: string }) =>
       params.payment === context.underWay && context.isOver,
@@ -124,6 +134,10 @@ export const depositAddress = setup({
     PAYMENT_LANDED: { actions: assign(({ context, event }) => book(context, event)) },
     OVER: { actions: assign({ isOver: true, fee: ({ event }) => event.fee }) },
     RELEASE: { actions: assign(({ context }) => released(context)) },
+    OTHER_MINTS_READ: {
+      guard: { type: "areMoreOthers", params: ({ event }) => event },
+      actions: assign({ received: ({ context, event }) => withOthers(context, event) }),
+    },
   },
   states: {
     waiting: {

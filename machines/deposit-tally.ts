@@ -62,6 +62,25 @@ export function isNews(levels: DepositTally & Expected, reading: Reading): boole
   );
 }
 
+/** Anybody can make mints and send of them: an address counts so many that are none of the assets. */
+const MOST_OTHER_MINTS = 10;
+
+/** The money received, by a reading of mints that are none of the assets. */
+export function withOthers(levels: DepositTally & Expected, reading: Reading): Amounts {
+  const { received: all, smallest } = levels;
+  if (!isRecent(levels, reading)) return all;
+  const known = Object.keys(all).filter((mint) => smallest[mint] === undefined);
+  const fresh = Object.keys(reading.balances).filter((mint) => all[mint] === undefined);
+  const counted = [...known, ...fresh.slice(0, Math.max(0, MOST_OTHER_MINTS - known.length))];
+  const totals = counted.map((mint) => [mint, String(receivedOf(levels, reading, mint))] as const);
+  return { ...all, ...Object.fromEntries(totals) };
+}
+
+/** Whether the reading of such mints shows more than known. */
+export function areMoreOthers(levels: DepositTally & Expected, reading: Reading): boolean {
+  return Object.entries(withOthers(levels, reading)).some(([mint, total]) => total !== levels.received[mint]);
+}
+
 /** Whether the money received of the expected asset is at least this much. */
 export function holds(levels: DepositTally & Expected, reading: Reading, amount: string): boolean {
   return isRecent(levels, reading) && receivedOf(levels, reading, levels.mint) >= BigInt(amount);

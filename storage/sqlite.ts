@@ -25,9 +25,11 @@ export {
 export type { SqliteDatabase, SqliteStatement } from "./sqlite/driver.ts";
 export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts";
 
-/** Options of a storage on SQLite, for tests. */
+/** Options of a storage on SQLite. */
 export interface SqliteOptions {
-  /** A clock that only grows, in milliseconds; it decides when a long batch lets the event loop have a turn. */
+  /** `false` refuses a file that paystate has not written to yet. Default true. */
+  readonly create?: boolean;
+  /** For tests: a clock that only grows, in milliseconds; it decides when a long batch lets the event loop have a turn. */
   readonly elapsed?: () => number;
 }
 
@@ -36,7 +38,8 @@ const sinceProcessStart = (): number => performance.now();
 
 /**
  * Opens a storage in an SQLite database: a path (created with mode 0600 when it is new), or an open `Database` of
- * better-sqlite3 12 or 13, which then stays open on `close`. Either way the connection is set to WAL with
+ * better-sqlite3 12 or 13, which then stays open on `close`. Tables of your own may be there before or come after, under
+ * other names than the engine's: see `foreign_database`. Either way the connection is set to WAL with
  * `synchronous = FULL`, so that what resolved survives a loss of power, and to a busy timeout of 0. Missing migrations
  * are applied first.
  *
@@ -59,7 +62,7 @@ const sinceProcessStart = (): number => performance.now();
  */
 export async function sqliteStorage(
   database: string | SqliteDatabase,
-  { elapsed = sinceProcessStart }: SqliteOptions = {},
+  { elapsed = sinceProcessStart, create = true }: SqliteOptions = {},
 ): Promise<EngineStorage> {
   assertInstalledLoadable();
   const { handle, file } =
@@ -68,7 +71,7 @@ export async function sqliteStorage(
     if (typeof database === "string") handle.close();
   };
   try {
-    await prepareDatabase(handle);
+    await prepareDatabase(handle, { create });
     const guard = file === null ? null : new FileGuard(file, elapsed);
     const connection = new Connection(handle, guard);
     await assertWritable(connection);

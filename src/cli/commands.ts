@@ -20,7 +20,7 @@ import { USAGE } from "./usage.ts";
 type Load = () => Promise<Command>;
 
 /** On the instances of a database file. */
-const INSTANCE_COMMANDS = ["ps", "show", "history", "retry", "drop", "stop", "remove"] as const;
+const INSTANCE_COMMANDS = ["ps", "show", "history", "send", "retry", "drop", "stop", "remove"] as const;
 /** On a service. */
 const OPERATOR_COMMANDS = [
   "attention",

@@ -85,7 +85,7 @@ function placeOf({ data, database }: DatabaseOptions): string {
 async function openFile(file: string): Promise<OpenDatabase> {
   mustBeDatabase(file);
   try {
-    return { storage: await sqliteStorage(file), file };
+    return { storage: await sqliteStorage(file, { create: false }), file };
   } catch (cause) {
     throw cause instanceof StorageUnusable ? new Error(`${file}: ${cause.message}`, { cause }) : cause;
   }

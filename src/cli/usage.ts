@@ -138,8 +138,14 @@ paystate show ID [--charts MODULE]
 paystate history ID [--after STEP] [--limit N]
     The steps of an instance, oldest first.
 
+paystate send ID EVENT
+    Hands an event to an instance, by a process that has its chart: its type, or JSON with a type.
+
 paystate retry ID
     Makes what fails or was set aside of an instance due now.
+
+paystate send|stop|retry --where FIELD=VALUE … [--workflow NAME] [--state STATE] [EVENT]
+    The same for many at once, by a durable job, which any process goes on with: all instances with these search fields.
 
 paystate drop ID
 paystate stop ID

@@ -1,7 +1,10 @@
 /** Delivers a message: it becomes the first or the next step of its target, in the commit that ends its task. */
 import type { ClaimedTask } from "../../storage/storage.ts";
+import { RETRY } from "./chart.ts";
+import { isTroubled } from "./each/each-workflow.ts";
 import { consumptionOf, endTaskOrThrow, throwRefusal, unlessTaken, type TaskRun } from "./end-task.ts";
-import { messageFromText, messageTask, type Message } from "./messages.ts";
+import { isMeant, messageFromText, messageTask, type Message, type MessageTarget } from "./messages.ts";
+import { snapshotFromText } from "./snapshot-text.ts";
 import { nameOf, versionOf } from "./workflow-key.ts";
 
 /** Throws when the message has to be delivered again later: its target is not there yet, or the commit was refused. */
@@ -10,6 +13,7 @@ export async function deliverMessage<W>(run: TaskRun<W>, task: ClaimedTask): Pro
   // A start and an event in one message would be two steps; the engine's own actions never ask for both.
   if (start !== undefined) return startTarget(run, task, start);
   if (event === undefined) return endTaskOrThrow(run, task, {});
+  if (event.type === RETRY.type) return retryTasks(run, task, meant);
   const companions = { ...(await consumptionOf(run, task)), meant, isMessage: true as const };
   const sent = await run.steps.send(task.instance, event, companions);
   if (sent.kind === "stepped") return;
@@ -50,4 +54,23 @@ async function startTarget<W>(
   // The instance is there already, as the sender wants it.
   if (result.conflict === "exists") return endTaskOrThrow(run, task, {});
   throwRefusal(unlessTaken(result));
+}
+
+const MAX_TASKS = 1_000;
+// Tasks that another process takes up between the read and the commit: this often in a row is no race.
+const MAX_LOOKS = 3;
+
+/** Retries failing tasks and dead letters of the target, in the commit that ends the message. */
+async function retryTasks<W>(run: TaskRun<W>, task: ClaimedTask, meant: MessageTarget): Promise<void> {
+  const { storage, steps, clock } = run;
+  for (let look = 1; ; look++) {
+    const record = await storage.load(task.instance);
+    const isThere = record !== null && isMeant(meant, record, snapshotFromText(record.snapshot));
+    const { tasks } = isThere ? await storage.pending(task.instance, MAX_TASKS) : { tasks: [] };
+    const dueAt = clock.now();
+    const retries = tasks.filter(isTroubled).map(({ id }) => ({ task: id, dueAt, delayMs: 0 }));
+    const result = await steps.commit({ ...(await consumptionOf(run, task)), retries });
+    if (result.ok) return;
+    if (look === MAX_LOOKS) throwRefusal(result);
+  }
 }

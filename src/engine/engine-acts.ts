@@ -2,6 +2,8 @@
 import type { EventObject } from "xstate";
 import type { EngineStorage, PendingTask } from "../../storage/storage.ts";
 import type { Logger } from "../runtime.ts";
+import { actOnEach, EACH_OFFERS, eachNamed } from "./each/each-acts.ts";
+import type { GivenOrder } from "./each/each-commands.ts";
 import { reservedIn } from "./given-events.ts";
 import { ActRefused, type ViewerActs, type InspectedStorage, type OfferedAct } from "./inspected-engine.ts";
 import type { InstanceCommands, StopResult } from "./instance-commands.ts";
@@ -10,11 +12,14 @@ import type { ScheduleCommands } from "./schedules/schedule-commands.ts";
 import type { SendResult } from "./step-handler.ts";
 import type { TaskCommands } from "./troubled-tasks.ts";
 import { eventFromText } from "./values.ts";
+import type { WorkflowRegistry } from "./workflow-registry.ts";
 
 type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
   Pick<InstanceCommands, "stopInstance"> & {
     readonly storage: Pick<InspectedStorage, "load" | "pending"> & Pick<EngineStorage, "get">;
     readonly schedules: ScheduleCommands;
+    readonly workflows: Pick<WorkflowRegistry, "get">;
+    readonly beginEach: (order: GivenOrder) => Promise<string>;
     readonly send: (id: string, event: EventObject) => Promise<SendResult>;
     /** The log: every act writes a line, with the acting person and the reason. */
     readonly log: Logger;
@@ -26,8 +31,7 @@ export function engineActs(parts: ActsParts): ViewerActs {
   const { storage, schedules, log } = parts;
   const offers = async (instance: string): Promise<readonly OfferedAct[]> => {
     const record = await storage.load(instance);
-    const schedule = scheduleNamed(instance);
-    if (record === null) return schedule === null ? [] : scheduleOffers(storage, schedule);
+    if (record === null) return offersBeside(parts, instance);
     const { tasks } = await storage.pending(instance, MAX_TASKS);
     const repairs = tasks.flatMap(repairsOf);
     return record.status === "active" ? [...repairs, SEND, STOP_IT] : repairs;
@@ -39,10 +43,17 @@ export function engineActs(parts: ActsParts): ViewerActs {
       if (offered === undefined) {
         throw new ActRefused("This can no longer be done: the instance has moved on.");
       }
-      const schedule = (await storage.load(instance)) === null ? scheduleNamed(instance) : null;
+      const isInstance = (await storage.load(instance)) !== null;
+      const schedule = isInstance ? null : scheduleNamed(instance);
       const { actor, reason, event = "" } = given;
       log.info({ instance, act: key, actor, reason }, "a person acts through the inspector");
       if (schedule !== null) return actOnSchedule(schedules, schedule, key);
+      const listed = isInstance ? null : eachNamed(instance);
+      const workflow = listed === null ? undefined : parts.workflows.get(listed.workflow);
+      if (listed !== null && workflow !== undefined) {
+        const by = { begin: parts.beginEach, event: givenEvent };
+        return actOnEach(by, { ...listed, workflow }, { key, event });
+      }
       if (key === SEND.key) return sendWords(await parts.send(instance, givenEvent(event)));
       if (key === STOP_IT.key) return stopWords(await parts.stopInstance(instance));
       const [verb, task] = partsOf(key);
@@ -53,6 +64,17 @@ export function engineActs(parts: ActsParts): ViewerActs {
       return verb === "retry" ? "The task is due now." : "The task was dropped.";
     },
   };
+}
+
+/** Acts on what is no instance: a schedule, or a list of instances whose chart is here. */
+async function offersBeside(
+  { storage, workflows }: Pick<ActsParts, "storage" | "workflows">,
+  name: string,
+): Promise<readonly OfferedAct[]> {
+  const schedule = scheduleNamed(name);
+  if (schedule !== null) return scheduleOffers(storage, schedule);
+  const listed = eachNamed(name);
+  return listed === null || workflows.get(listed.workflow) === undefined ? [] : EACH_OFFERS;
 }
 
 const SEND: OfferedAct = {
@@ -93,7 +115,7 @@ export function partsOf(key: string): [verb: string, of: string] {
 }
 
 /** An event as a person writes it: its type, or JSON. @throws ActRefused */
-function givenEvent(text: string): EventObject {
+export function givenEvent(text: string): EventObject {
   const trimmed = text.trim();
   if (trimmed === "") throw new ActRefused("Expected an event: its type, or JSON with a type.");
   const event = trimmed.startsWith("{") ? parsed(trimmed) : { type: trimmed };

@@ -7,6 +7,8 @@ import { askCommands, type AskCommands } from "./ask.ts";
 import { checkEngineOptions, type EngineOptions } from "./engine-options.ts";
 import { type CommitCommands, orWithin, type OwnCommitCommands } from "./commit-commands.ts";
 import { engineActs } from "./engine-acts.ts";
+import { eachCalls, eachCommands, type EachCommands } from "./each/each-commands.ts";
+import { eachWorkflow } from "./each/each-workflow.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { givenEvent } from "./given-events.ts";
 import type { InspectedEngine } from "./inspected-engine.ts";
@@ -17,7 +19,7 @@ import { WatchLoop } from "./poll-watches.ts";
 import { limitCommands, type LimitCommands } from "./limit-commands.ts";
 import { instanceReads } from "./reading/reads.ts";
 import { InstanceWaitList } from "./reading/waiting.ts";
-import { workflowReads, type WorkflowReads } from "./reading/workflow-reads.ts";
+import { type FilterCheck, workflowReads, type WorkflowReads } from "./reading/workflow-reads.ts";
 import { ranTasks } from "./ran-tasks.ts";
 import { WorkflowRegistry } from "./workflow-registry.ts";
 import { InstanceRetentionLoop, type RetentionStatus } from "./retention/retention.ts";
@@ -40,7 +42,14 @@ import type { AnyWorkflow } from "./workflow.ts";
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
 export interface Engine<W>
-  extends CommitCommands<W>, AskCommands<W>, WorkflowReads, TaskCommands, InstanceCommands, LimitCommands {
+  extends
+    CommitCommands<W>,
+    AskCommands<W>,
+    WorkflowReads,
+    TaskCommands,
+    InstanceCommands,
+    LimitCommands,
+    EachCommands {
   /**
    * Starts a workflow by the rules of cron: each moment once, whatever number of processes say so, as an instance
    * `nightly@2026-03-29T01:00:00Z` whose input is the given one and `scheduledAt`, the moment in milliseconds since the
@@ -170,7 +179,7 @@ function partsOf<W>(options: EngineOptions<W>) {
   const storage = gate.guarding(withTables(options.storage, tables));
   const holder = Buffer.from(random.bytes(8)).toString("hex");
   const own: EngineContext = { storage, clock, log, holder, leaseMs: limits.leaseMs };
-  const workflows = new WorkflowRegistry(options.workflows);
+  const workflows = new WorkflowRegistry([...options.workflows, eachWorkflow(storage)]);
   const charts = new ChartCheck(own, workflows);
   const subscribers = new CommitListenerList<W>(log);
   if (inspect !== undefined) {
@@ -228,6 +237,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   const later = (): void => void setImmediate(() => worker.wake());
   return {
     ...hosted,
+    ...eachCommands(gate.forHost(jobCallsOf(parts))),
     ...orWithin(hosted, new HostCommands({ ...parts, later })),
     schedules: gate.forHost(schedules.commands),
     inspected: inspectedOf(parts, calls),
@@ -249,10 +259,9 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
 }
 
 /** The engine as a viewer sees it. */
-function inspectedOf<W>(
-  { storage, log, workflows, steps, schedules, subscribers }: EngineParts<W>,
-  calls: ReturnType<typeof callsOf<W>>,
-): InspectedEngine {
+function inspectedOf<W>(parts: EngineParts<W>, calls: ReturnType<typeof callsOf<W>>): InspectedEngine {
+  const { storage, log, workflows, steps, schedules, subscribers } = parts;
+  const jobs = jobCallsOf(parts);
   const { commands } = schedules;
   return {
     workflows: workflows.units,
@@ -264,6 +273,8 @@ function inspectedOf<W>(
       schedules: commands,
       log,
       ...calls,
+      workflows,
+      beginEach: (order) => jobs.beginEach(order, {}),
       send: (id, event) => steps.send(id, event),
     }),
     schedules: commands,
@@ -331,11 +342,7 @@ function callsOf<W>({
     ...workflowReads(
       {
         reads: instanceReads(storage, () => workflows.claims),
-        async checkFilter(workflow, where) {
-          // Of a version that nobody has registered yet, this process declares the fields.
-          if (!steps.charts.isDone) await steps.charts.check();
-          await checkFilter(storage, workflow, where);
-        },
+        checkFilter: filterCheck({ storage, steps }),
       },
       waiting,
     ),
@@ -343,6 +350,18 @@ function callsOf<W>({
     ...taskCommands(commanded, () => clock.now()),
     ...instanceCommands(commanded, send),
     ...limitCommands(commanded, () => clock.now()),
+  };
+}
+
+const jobCallsOf = <W>(parts: EngineParts<W>): ReturnType<typeof eachCalls> =>
+  eachCalls({ ...parts, checkFilter: filterCheck(parts) });
+
+/** Refuses a filter by search fields that would not find all it names. */
+function filterCheck<W>({ storage, steps }: Pick<EngineParts<W>, "storage" | "steps">): FilterCheck {
+  return async (filter) => {
+    // Of a version that nobody has registered yet, this process declares the fields.
+    if (!steps.charts.isDone) await steps.charts.check();
+    await checkFilter(storage, filter);
   };
 }
 

@@ -18,6 +18,14 @@ export type {
 } from "./migrations.ts";
 export { systemClock } from "../runtime.ts";
 export type { CommitCommands, OwnCommitCommands } from "./commit-commands.ts";
+export type {
+  EachActs,
+  EachCommands,
+  EachFilter,
+  EachJob,
+  EachOptions,
+  EachProgress,
+} from "./each/each-commands.ts";
 export type { Engine } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
 export type { Clock, Logger, Random } from "../runtime.ts";
@@ -71,7 +79,7 @@ export type {
 } from "./reading/views.ts";
 export type { InstanceCommands, RemoveResult, StopResult } from "./instance-commands.ts";
 export type { TaskCommands, TroubledTask } from "./troubled-tasks.ts";
-export type { StartParams, TellParams } from "./messages.ts";
+export type { OnlyTarget, StartParams, TellParams } from "./messages.ts";
 export type { VoicedAction } from "./step-result.ts";
 export type {
   ActorOf,

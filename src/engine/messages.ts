@@ -1,7 +1,9 @@
 /** Messages: events and starts on their way to an instance, as tasks of that instance. */
 import type { EventObject } from "xstate";
-import type { TaskRecord } from "../../storage/storage.ts";
-import { STOP } from "./chart.ts";
+import type { InstanceRecord, TaskRecord } from "../../storage/storage.ts";
+import { RETRY, STOP, type ChartSnapshot } from "./chart.ts";
+import { stateMatches } from "./reading/state-matches.ts";
+import type { SearchValues } from "./search-fields.ts";
 import { nameOf } from "./workflow-key.ts";
 import { eventFromJson, eventFromText, eventToJson, fromJson, toJson } from "./values.ts";
 
@@ -15,10 +17,14 @@ export interface Recipient {
   readonly parentLife?: string;
   /** The name of the chart that the target must be an instance of. Absent where any will do. */
   readonly machine?: string;
+  /** Values that the search fields of the target must have when the message comes. */
+  readonly where?: SearchValues;
+  /** The path of a state that the target must be in when the message comes. */
+  readonly state?: string;
 }
 
 /** The fields that identify the target instance, besides its id. */
-export type MessageTarget = Pick<Recipient, "life" | "parentLife" | "machine">;
+export type MessageTarget = Pick<Recipient, "life" | "parentLife" | "machine" | "where" | "state">;
 
 /**
  * A message starts its target when absent, then delivers an event. When the target has ended, `otherwise` goes back to
@@ -42,12 +48,24 @@ export interface StartParams {
   readonly input: unknown;
 }
 
+/** The one instance that an event is for, and what must still hold of it when the event comes. */
+export interface OnlyTarget {
+  /** Its life: see `engine.read`. */
+  readonly life: string;
+  /** Values that its search fields must have. */
+  readonly where?: Readonly<Record<string, string>>;
+  /** The path of a state that it must be in. */
+  readonly state?: string;
+}
+
 /** The params of the engine's own action `tell`; `otherwise` comes back when the target has ended. */
 export interface TellParams {
   readonly machine: string;
   readonly id: string;
   readonly event: EventObject;
   readonly otherwise?: EventObject;
+  /** The target must be of this life, with these values and in this state: else the event is dropped. */
+  readonly only?: OnlyTarget;
 }
 
 /**
@@ -58,15 +76,13 @@ export interface TellParams {
  */
 export function messageTask(
   { id, dueAt }: Pick<TaskRecord, "id" | "dueAt">,
-  { instance, workflow, life, parentLife, machine }: Recipient,
+  { instance, workflow, ...target }: Recipient,
   message: Message,
 ): TaskRecord {
   const { known, start, event, otherwise } = message;
   const payload = {
     known,
-    life,
-    parentLife,
-    machine,
+    ...target,
     start: start && { ...start, input: toJson(start.input, "input") },
     event: event && eventToJson(event),
     otherwise: otherwise && { ...otherwise, event: eventToJson(otherwise.event) },
@@ -80,10 +96,30 @@ export function messageTask(
     payload: JSON.stringify(payload),
     dueAt,
     delayMs: 0,
-    limits:
-      start !== undefined || event?.type === STOP.type ? [] : [{ key: messageKey(instance), atMost: 1 }],
+    limits: start !== undefined || isCommand(event) ? [] : [{ key: messageKey(instance), atMost: 1 }],
   };
 }
+
+/** Whether the event is a command about the instance, which waits behind no message to it. */
+const isCommand = (event: EventObject | undefined): boolean =>
+  event?.type === STOP.type || event?.type === RETRY.type;
+
+/** Whether this instance is the one that an event targets, rather than one of another chart or life under the same id. */
+export function isMeant(
+  { life, parentLife, machine, where = {}, state }: MessageTarget,
+  instance: Pick<InstanceRecord, "workflow" | "life">,
+  { parent, search = {}, value }: ChartSnapshot,
+): boolean {
+  const isOfParent = parentLife === undefined || parent?.life === undefined || parent.life === parentLife;
+  const isOfChart = machine === undefined || machine === nameOf(instance.workflow);
+  const isFound = Object.entries(where).every(([field, wanted]) => search[field] === wanted);
+  const isInState = state === undefined || stateMatches(value, state);
+  return isOfChart && isOfParent && isFound && isInState && (life === undefined || life === instance.life);
+}
+
+/** Whether the state of the target decides: the events before the message may have changed that. */
+export const dependsOnState = ({ where, state }: MessageTarget): boolean =>
+  where !== undefined || state !== undefined;
 
 /** The key that keeps the messages to an instance in order. */
 export function messageKey(instance: string): string {

@@ -117,25 +117,31 @@ export async function instancesWith(
   return (await storage.find<SearchRow>(query)).map(({ instance }) => instance);
 }
 
+/** A filter of instances, and the call that it was given to. */
+export interface GivenFilter {
+  readonly call: "list" | "each";
+  readonly workflow: Pick<AnyWorkflow, "key" | "search">;
+  readonly where: SearchValues;
+}
+
 /** @throws TypeError for a field that the workflow does not have, or that not all of its instances have. */
 export async function checkFilter(
   storage: Pick<EngineStorage, "find">,
-  { key, search }: AnyWorkflow,
-  where: SearchValues,
+  { call, workflow: { key, search }, where }: GivenFilter,
 ): Promise<void> {
   const names = Object.keys(search);
   for (const [field, value] of Object.entries(where) as [string, unknown][]) {
     if (!names.includes(field)) {
       const there = names.length === 0 ? "it has none" : `expected one of ${names.join(", ")}`;
-      throw new TypeError(`list: where.${field}: ${key} has no such search field: ${there}`);
+      throw new TypeError(`${call}: where.${field}: ${key} has no such search field: ${there}`);
     }
-    if (typeof value !== "string") throw new TypeError(`list: where.${field}: expected text`);
+    if (typeof value !== "string") throw new TypeError(`${call}: where.${field}: expected text`);
   }
   const filled = new Set((await declaredFields(storage, key)).map(({ value }) => value));
   for (const field of Object.keys(where)) {
     if (filled.has(field)) continue;
     throw new TypeError(
-      `list: where.${field}: not every instance of ${key} has it, since a program without it has registered this version: ` +
+      `${call}: where.${field}: not every instance of ${key} has it, since a program without it has registered this version: ` +
         "raise the version and give `migrate`",
     );
   }

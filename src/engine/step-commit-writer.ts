@@ -40,6 +40,8 @@ export type HostStepAdditions<W> = Pick<CommitAdditions<W>, "starts" | "arms" | 
 
 /** `CommitAdditions` with fields for the engine's own use. */
 export type StepCommitAdditions<W> = CommitAdditions<W> & {
+  /** Tasks to be tried now. */
+  readonly retries?: Commit<W>["retries"];
   /** The result of the task that the commit ends, when the result deserves a row. */
   readonly ran?: RanTaskWrite;
   /** The workflow that the caller named: an instance of another workflow is refused. */
@@ -179,7 +181,7 @@ export class StepCommitWriter<W> {
       if (made !== null) recent.keep({ life, version: history.version, ...made });
     }
     const { parked = [], admits = false } = result;
-    if (admits) hands.dueAt(at);
+    if (admits || commit.retries !== undefined) hands.dueAt(at);
     const leased = taken.filter(({ id }) => !parked.includes(id));
     hands.fill(reserved, leased.map(asFirstClaim));
     for (const task of arms) {
@@ -205,7 +207,7 @@ function insertsOf<W>(writes: readonly Write<W>[] = []): readonly AnyInsert[] {
 function commitOf<W>(
   parts: readonly StepCommit[],
   follows: Omit<StepResult, "arms"> & Required<Pick<Commit<W>, "arms">>,
-  { behind = [], consumes, writes = [], ran, cause }: CommitCompanions<W>,
+  { behind = [], retries = [], consumes, writes = [], ran, cause }: CommitCompanions<W>,
 ): Commit<W> {
   const { arms, disarms, ends, watches, unwatches } = follows;
   const next = parts[0]?.step ?? null;
@@ -230,6 +232,7 @@ function commitOf<W>(
     ...(next === null ? {} : { step: next }),
     ...(consumes === undefined ? {} : { consumes }),
     ...(behind.length === 0 ? {} : { behind }),
+    ...(retries.length === 0 ? {} : { retries }),
   };
 }
 

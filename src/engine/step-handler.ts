@@ -13,7 +13,7 @@ import { BORN, type ChartSnapshot } from "./chart.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { FailedMigrationCache } from "./failed-migration-cache.ts";
 import { withLent } from "./lent-contexts.ts";
-import { messageFromText, messageKey, messageTask, type MessageTarget } from "./messages.ts";
+import { dependsOnState, isMeant, messageFromText, messageKey, messageTask } from "./messages.ts";
 import { MigrationFailed } from "./migrations.ts";
 import { MAX_MOVED, planMigration, renamedEffects } from "./plan-migration.ts";
 import { StepPlan, type StepCommit, type WaitingEvent } from "./plan-step.ts";
@@ -118,6 +118,11 @@ export class StepHandler<W> {
     return this.#commits.added(companions, this.#plan());
   }
 
+  /** A stamp unlike all others, by which something new is named. */
+  stamp(): string {
+    return newMoment(this.#around.clock, this.#around.random).stamp;
+  }
+
   /** An event on its way to an instance, which a host has sent. No step arms the task, so its id names none. */
   sent({ workflow, id: instance, event }: SentEvent): TaskRecord {
     const { clock, random, workflows } = this.#around;
@@ -214,7 +219,7 @@ export class StepHandler<W> {
     if (isTurnOver()) await nextTurn();
     const { storage, workflows } = this.#around;
     if (!this.charts.isDone) await this.charts.check();
-    const { workflow: sentTo, meant } = companions;
+    const { workflow: sentTo, meant = {} } = companions;
     if (sentTo !== undefined) workflows.of({ id, workflow: sentTo.key, hash: sentTo.hash });
     let isAlone = companions.isMessage !== true;
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
@@ -292,7 +297,11 @@ export class StepHandler<W> {
     const tasks = await this.#around.storage.tasks({ order: "parked", key: messageKey(id), limit: MAX_RUN });
     const waiting = tasks.map((task) => ({ ...messageFromText(task.payload), ...task }));
     const isInRun = ({ start, event, dueAt, ...meant }: (typeof waiting)[number]): boolean =>
-      start === undefined && event !== undefined && dueAt <= at && isMeant(meant, instance, snapshot);
+      start === undefined &&
+      event !== undefined &&
+      dueAt <= at &&
+      !dependsOnState(meant) &&
+      isMeant(meant, instance, snapshot);
     const end = waiting.findIndex((message) => !isInRun(message));
     return (end < 0 ? waiting : waiting.slice(0, end)).flatMap(({ event, ...task }) =>
       event === undefined ? [] : [{ event, task: task.id, cause: causeText(task, id) }],
@@ -307,17 +316,6 @@ export class StepHandler<W> {
       `the engine's own step of ${step[0]?.history.instance} was refused: ${JSON.stringify(result)}`,
     );
   }
-}
-
-/** Whether this instance is the one that an event targets, rather than one of another chart or life under the same id. */
-function isMeant(
-  { life, parentLife, machine }: MessageTarget = {},
-  instance: KnownInstance,
-  { parent }: ChartSnapshot,
-): boolean {
-  const isOfParent = parentLife === undefined || parent?.life === undefined || parent.life === parentLife;
-  const isOfChart = machine === undefined || machine === nameOf(instance.workflow);
-  return isOfChart && isOfParent && (life === undefined || life === instance.life);
 }
 
 export function mixedUp(

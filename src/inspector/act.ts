@@ -1,6 +1,7 @@
 /** Acts of viewers: a page announces the act, and a request carries the act out. */
 import { ActRefused, type ViewerActs, type GivenAct } from "../engine/inspected-engine.ts";
 import type { InspectedPaymentParts } from "../payments/inspected-payments.ts";
+import { eachNamed, listedIn } from "../engine/each/each-acts.ts";
 import { scheduleNamed } from "../engine/schedules/schedule-acts.ts";
 import { parseUrl } from "../parse-url.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
@@ -60,9 +61,11 @@ export class InspectorActs {
     }
   }
 
-  /** The page of the acted instance, webhook or schedule. */
+  /** The page of the acted instance, list, webhook or schedule. */
   async #pageOf(links: Links, id: string): Promise<string> {
     if (scheduleNamed(id) !== null) return links.file("schedules");
+    const listed = eachNamed(id);
+    if (listed !== null) return links.list({ workflow: listed.workflow, ...listedIn(listed) });
     const webhook = (await this.#payments?.reads.webhook(id)) ?? null;
     return webhook === null ? links.instance(id) : links.file("webhook", { id });
   }

@@ -1,10 +1,12 @@
 /** Routes paths to pages, and searches to instances: a page is a function from stored data to HTML. */
+import { eachName, listedBy } from "../engine/each/each-acts.ts";
 import { scheduleName } from "../engine/schedules/schedule-acts.ts";
 import type { Clock } from "../runtime.ts";
 import type { ChartRegistry } from "./chart-registry.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { troublesOf } from "./payments/find-troubles.ts";
 import { readLadders, readWebhooks } from "./payments/read-webhooks.ts";
+import { actsSection } from "./pages/act-pages.ts";
 import { searchPage, listPage } from "./pages/list-page.ts";
 import { schedulesPage } from "./pages/schedules-page.ts";
 import { timersPage } from "./pages/timers-page.ts";
@@ -116,9 +118,29 @@ export class PageHandler {
   }
 
   async #list(links: Links, params: URLSearchParams): Promise<PageParts> {
-    const query = listQuery(params);
-    const workflows = this.#charts.all().map(({ key }) => key);
-    return listPage(links, { list: await this.#reads.list(query), query, workflows, redact: this.#redact });
+    const asked = listQuery(params);
+    const { workflow = "", status, attention } = asked;
+    // Fields and states are those of one chart.
+    const known = this.#charts.get(workflow)?.workflow ?? null;
+    const fields = Object.keys(known?.search ?? {});
+    const { where, state } = listedBy(params);
+    const given = Object.fromEntries(Object.entries(where).filter(([field]) => fields.includes(field)));
+    const query = {
+      ...asked,
+      ...(Object.keys(given).length > 0 && { where: given }),
+      ...(known !== null && state !== null && { state }),
+    };
+    const isWhole = known === null || status === "done" || attention === true;
+    const name = eachName({ workflow, where: given, state });
+    const acts = isWhole ? [] : ((await this.#inspected.acting?.offers(name)) ?? []);
+    return listPage(links, {
+      list: await this.#reads.list(query),
+      query,
+      workflows: this.#charts.all().map(({ key }) => key),
+      fields,
+      acts: acts.length === 0 ? null : actsSection(links, name, acts),
+      redact: this.#redact,
+    });
   }
 }
 

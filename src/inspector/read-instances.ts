@@ -2,6 +2,8 @@
 import type { InspectedEngine, InspectedStorage } from "../engine/inspected-engine.ts";
 import { ranTasksOf, type RanTask } from "../engine/ran-tasks.ts";
 import type { HistoryRecord, InstanceRecord, PendingRecords, PendingTask } from "../../storage/storage.ts";
+import { stateMatches } from "../engine/reading/state-matches.ts";
+import { instancesWith, type SearchValues } from "../engine/search-fields.ts";
 import { deadLetters, failingTasks, type TroubledTask } from "../engine/troubled-tasks.ts";
 import type { ChartRegistry } from "./chart-registry.ts";
 import { isDamaged } from "./readable-storage.ts";
@@ -11,9 +13,13 @@ export interface ListQuery {
   /** `name@version`. */
   readonly workflow?: string;
   readonly status?: "active" | "done";
+  /** Values of search fields of the workflow. */
+  readonly where?: SearchValues;
+  /** The path of a state. */
+  readonly state?: string;
   /** True for instances that need a person only. */
   readonly attention?: true;
-  /** The last instance of the page before. */
+  /** The last instance of the page before. Those that search fields find come by id alone. */
   readonly before?: Pick<InstanceRecord, "createdAt" | "id">;
 }
 
@@ -35,6 +41,10 @@ export interface InstanceList {
   readonly instances: readonly ListedInstance[];
   /** The start of the next page; null on the last page. */
   readonly next: Pick<InstanceRecord, "createdAt" | "id"> | null;
+}
+
+interface FoundPage extends Pick<InstanceList, "next"> {
+  readonly instances: readonly InstanceRecord[];
 }
 
 /** The stored data of an instance. */
@@ -90,6 +100,15 @@ export class InstanceReader {
     if (query.attention === true) {
       return { troubled: await this.#troubled(troubles, query), instances: [], next: null };
     }
+    const { instances, next } = await (query.where === undefined ? this.#newest(query) : this.#found(query));
+    return {
+      troubled: query.before === undefined ? await this.#troubled(troubles, query) : [],
+      instances: instances.map((each) => this.#listed(each, troubles.get(each.id))),
+      next,
+    };
+  }
+
+  async #newest(query: ListQuery): Promise<FoundPage> {
     const instances: InstanceRecord[] = [];
     let before = query.before ?? null;
     let isEnd = false;
@@ -104,10 +123,20 @@ export class InstanceReader {
       }
       if (instances.length === PAGE_SIZE) isEnd = false;
     }
+    return { instances, next: isEnd ? null : before };
+  }
+
+  /** Instances by the index of the first search field. */
+  async #found(query: ListQuery): Promise<FoundPage> {
+    const { workflow = "", where = {}, before } = query;
+    const [field = "", value = ""] = Object.entries(where)[0] ?? [];
+    const asked = { after: before?.id ?? "", limit: PAGE_SIZE };
+    const ids = await instancesWith(this.#storage, { workflow, field, value }, asked);
+    const records = await Promise.all(ids.map((id) => this.#storage.load(id)));
+    const last = ids.length < PAGE_SIZE ? undefined : ids.at(-1);
     return {
-      troubled: query.before === undefined ? await this.#troubled(troubles, query) : [],
-      instances: instances.map((each) => this.#listed(each, troubles.get(each.id))),
-      next: isEnd ? null : before,
+      instances: records.filter((each) => each !== null).filter((each) => fits(each, query)),
+      next: last === undefined ? null : { createdAt: 0, id: last },
     };
   }
 
@@ -183,9 +212,14 @@ export function valueOf({ snapshot }: Pick<InstanceRecord, "snapshot">): unknown
   return (JSON.parse(snapshot) as { readonly value?: unknown }).value;
 }
 
-function fits({ workflow, status }: InstanceRecord, query: ListQuery): boolean {
-  return (
-    (query.workflow === undefined || query.workflow === workflow) &&
-    (query.status === undefined || query.status === status)
-  );
+function fits(instance: InstanceRecord, query: ListQuery): boolean {
+  const { workflow, status, snapshot } = instance;
+  const { state, where = {} } = query;
+  if (query.workflow !== undefined && query.workflow !== workflow) return false;
+  if (query.status !== undefined && query.status !== status) return false;
+  if (state !== undefined && !stateMatches(valueOf(instance), state)) return false;
+  const fields = Object.entries(where);
+  if (fields.length === 0) return true;
+  const { search = {} } = JSON.parse(snapshot) as { readonly search?: SearchValues };
+  return fields.every(([field, wanted]) => search[field] === wanted);
 }

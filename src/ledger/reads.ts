@@ -151,7 +151,7 @@ export const READS = {
   fundsOfOwner: {
     belief: "evidence",
     witnesses: "enough",
-    decides: "the comparison of an address with the database",
+    decides: "the comparison of an address with the database; which foreign tokens are told",
   },
   strayAccounts: { belief: "evidence", witnesses: "enough", decides: "the deposits that are collected" },
   haveTokenAccounts: {

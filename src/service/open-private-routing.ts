@@ -170,10 +170,11 @@ function watchingOf(
   const names = new DepositNameQueue(watching);
   const deposits = (kind: string, everyMs: number): DepositWatch =>
     new DepositWatch({ ...watching, budget, names }, { kind, intervalMs: everyMs });
+  const whole = (kind: string): StrayWatch => new StrayWatch(deposits(kind, intervalMs), watching);
   const watchers = {
     attempts: watchAttempts({ ...watching, intervalMs }),
-    deposits: new StrayWatch(deposits("deposits", intervalMs), watching),
-    recentDeposits: deposits("recentDeposits", intervalMs),
+    deposits: whole("deposits"),
+    recentDeposits: whole("recentDeposits"),
     lateDeposits: deposits("lateDeposits", LATE_INTERVAL_MS),
     slowDeposits: deposits("slowDeposits", SLOW_INTERVAL_MS),
   };

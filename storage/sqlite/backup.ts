@@ -166,7 +166,7 @@ async function mustBeOurs(database: SqliteDatabase): Promise<void> {
   // One of an older paystate as well: it is copied before the upgrade.
   if ((await schemaOf(database)) !== "none") return;
   throw new StorageUnusable(
-    "not_a_database",
+    "foreign_database",
     "the file holds no tables of paystate's: name the database of a service",
   );
 }

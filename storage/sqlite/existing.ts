@@ -25,7 +25,7 @@ const over = (database: SqliteDatabase): Kysely<unknown> =>
 
 /**
  * Whether the file has the tables of this code, or those of an older one, which a storage on it would migrate; `none` for
- * an empty file. @throws StorageUnusable where it has others.
+ * an empty file, and for one of a host's tables alone.
  */
 export const schemaOf = (database: SqliteDatabase): Promise<"present" | "older" | "none"> =>
   inTurn(async () => {
@@ -34,11 +34,15 @@ export const schemaOf = (database: SqliteDatabase): Promise<"present" | "older" 
     return (await isWritten(db, sqliteSchema)) ? "older" : "none";
   });
 
+/** The refusal of a file that is empty, or holds a host's tables alone. */
+export const nothingOfOurs = (): StorageUnusable =>
+  new StorageUnusable("foreign_database", "this database holds none of paystate's tables");
+
 /** @throws StorageUnusable unless the file has the tables of this code. */
 export async function assertOurs(database: SqliteDatabase): Promise<void> {
   const schema = await schemaOf(database);
   if (schema === "none") {
-    throw new StorageUnusable("foreign_database", "this database holds none of paystate's tables");
+    throw nothingOfOurs();
   }
   if (schema === "older") {
     throw new StorageUnusable(

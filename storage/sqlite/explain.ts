@@ -79,6 +79,23 @@ const explanations: readonly Explanation[] = [
   },
 ];
 
+/**
+ * The error itself, or a refusal where something of somebody else's has a name that paystate needs. The code says whether
+ * the names are the engine's or those of further tables.
+ */
+export function takenName(error: unknown, code: "foreign_database" | "other_table"): unknown {
+  const symptom = error instanceof Error ? error.message : "";
+  const [, by, named, under] =
+    /^(?:(\w+ .+) already exists|there is already an? (\w+) named (.+))$/.exec(symptom) ?? [];
+  if (by === undefined && named === undefined) return error;
+  const thing = by ?? `${named} ${under}`;
+  return new StorageUnusable(
+    code,
+    `this file has the ${thing}, which is not paystate's and has a name that paystate needs: rename it, or give paystate a file of its own`,
+    { cause: error },
+  );
+}
+
 /** The error itself, or the sentence for it with the error as its cause. */
 export function explained(error: unknown, path?: string): unknown {
   // Where the driver's binary is at fault there is only a message.

@@ -3,11 +3,12 @@ import { closeSync, openSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { Kysely, SqliteDialect } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
-import { isCurrent, migrate } from "../sql/migrations/index.ts";
+import { isCurrent, isWritten, migrate } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
 import { loadDriver, type SqliteDatabase } from "./driver.ts";
-import { codeOf, explained } from "./explain.ts";
+import { nothingOfOurs } from "./existing.ts";
+import { codeOf, explained, takenName } from "./explain.ts";
 import type { GuardedFile } from "./file-guard.ts";
 import { refuseMoved } from "./moved.ts";
 
@@ -51,30 +52,49 @@ function createPrivately(path: string): void {
 
 /**
  * Sets the connection up and applies missing migrations. Two processes may do so at once: one migrates, the second
- * waits for the lock and finds nothing to do.
- * @throws StorageUnusable `moved` when its data went to another database.
+ * waits for the lock and finds nothing to do. Tables of a host may stand beside.
+ * @throws StorageUnusable `moved` when its data went to another database, `foreign_database` when a name is taken by
+ * something of the host, or with `create` false when nothing of paystate's is there.
  */
-export async function prepareDatabase(database: SqliteDatabase): Promise<void> {
+export async function prepareDatabase(
+  database: SqliteDatabase,
+  { create }: { readonly create: boolean },
+): Promise<void> {
   await inTurn(() => {
     database.pragma("busy_timeout = 0");
     database.pragma("synchronous = FULL");
     database.pragma("foreign_keys = ON");
   });
   const schema = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
-  // Looked at before anything is changed: a database that is not ours, or has moved, keeps the mode of its journal. One of
+  // Looked at before anything is changed: a database that we cannot use, or has moved, keeps the mode of its journal. One of
   // an older schema may have moved as well: it must not be brought up and used.
   const isReady = await inTurn(() => isCurrent(schema, sqliteSchema));
   await inTurn(() => refuseMoved(database));
+  if (!isReady && !(await inTurn(() => isWritten(schema, sqliteSchema)))) {
+    if (!create) throw nothingOfOurs();
+    // Names that a host has taken show before its file is changed.
+    if (await inTurn(() => hasTables(database))) await bringUp(database, schema, "rollback");
+  }
   await inTurn(() => database.pragma("journal_mode = WAL"));
   // A move may have begun meanwhile. In this mode none can while the file is open.
   await inTurn(() => refuseMoved(database));
-  if (isReady) return;
+  if (!isReady) await bringUp(database, schema, "commit");
+}
+
+const hasTables = (database: SqliteDatabase): boolean =>
+  database.prepare("select 1 from sqlite_master limit 1").get() !== undefined;
+
+async function bringUp(
+  database: SqliteDatabase,
+  schema: Kysely<unknown>,
+  end: "commit" | "rollback",
+): Promise<void> {
   await inTurn(() => database.prepare("begin immediate").run());
   try {
     if (!(await isCurrent(schema, sqliteSchema))) await migrate(schema, sqliteSchema);
-    database.prepare("commit").run();
+    database.prepare(end).run();
   } catch (error) {
     if (database.inTransaction) database.prepare("rollback").run();
-    throw explained(error);
+    throw explained(takenName(error, "foreign_database"));
   }
 }

@@ -8,7 +8,7 @@ import type { StatementReader } from "../sql/statement.ts";
 import type { AnyInsert, AnyWrite } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
 import type { Connection } from "./connection.ts";
-import { isTaken } from "./explain.ts";
+import { isTaken, takenName } from "./explain.ts";
 
 export const databaseDialect = (connection: Connection, read: StatementReader): DatabaseDialect => ({
   read,
@@ -42,7 +42,11 @@ function bring(connection: Connection, table: AnyTable, there: Omit<TableStatus,
   const status = { ...there, stored, found: foundOf(table, there.found) };
   const plan = installing(table, status, sqliteSchema);
   if (plan === null) return;
-  for (const change of plan.changes) connection.change(change);
+  try {
+    for (const change of plan.changes) connection.change(change);
+  } catch (error) {
+    throw takenName(error, "other_table");
+  }
   connection.run(installedStatements.record, plan.record);
 }
 

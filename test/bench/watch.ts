@@ -73,6 +73,7 @@ async function fill(file: string, chain: ChainProcessReady, count: number): Prom
       waitEndedAt: null,
       heldReason: null,
       checkedTo: null,
+      otherMintsAt: null,
       accounts: depositAccounts(ledger, assets, address),
       referenceKey: null,
       version: 1,

@@ -3,7 +3,8 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, expect, test as vitestTest } from "vitest";
-import { createEngine } from "paystate/engine";
+import { assign, setup } from "xstate";
+import { createEngine, workflow } from "paystate/engine";
 import { silentLogger } from "../../src/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { job } from "../engine/job.ts";
@@ -321,6 +322,70 @@ test("an unknown id, a file that is not there, an empty one and a foreign one ar
     expect(stderr).toContain(problem);
   }
   expect((await readdir(folder)).filter((name) => !files.includes(name))).toEqual([]);
+});
+
+const orders = workflow(
+  setup({
+    types: {
+      context: {} as { customer: string; notes: readonly string[] },
+      input: {} as { customer: string },
+      events: {} as { type: "CANCEL" } | { type: "NOTE"; text: string },
+    },
+  }).createMachine({
+    id: "order",
+    context: ({ input }) => ({ ...input, notes: [] }),
+    initial: "open",
+    states: { open: { on: { CANCEL: "cancelled" } }, cancelled: {} },
+    on: {
+      NOTE: { actions: assign({ notes: ({ context, event }) => [...context.notes, event.text] }) },
+    },
+  }),
+)({ version: 1, search: { customer: ({ context }) => context.customer } });
+
+test("F8: send, stop and retry take all instances of a filter in place of an id", async ({
+  file,
+  paystate,
+  json,
+}) => {
+  const storage = await sqliteStorage(file);
+  const engine = createEngine({ storage, workflows: [orders], logger: silentLogger, pollMs: 10 });
+  const stateOf = async (id: string): Promise<unknown> => (await engine.read(orders, id))?.value;
+  try {
+    for (const [id, customer] of Object.entries({ a: "ada", b: "ada", c: "bob" })) {
+      await engine.start(orders, { id, input: { customer } });
+    }
+    const [wrong, none] = [
+      await paystate("send", "--where", "colour=red", "CANCEL"),
+      await paystate("send", "a"),
+    ];
+    expect([wrong.code, wrong.stderr]).toEqual([
+      1,
+      expect.stringContaining(
+        "--where colour=red: no workflow has these search fields: job@1 has none; order@1 has customer",
+      ),
+    ]);
+    expect(none.stderr).toContain("send expects ID EVENT, or --where FIELD=VALUE EVENT");
+    // Nobody runs the charts yet: the job is done all the same, by the command itself.
+    expect(await json("send", "--where", "customer=ada", "CANCEL")).toEqual([
+      { job: expect.stringMatching(/^each-/) as unknown, workflow: "order@1", touched: 2 },
+    ]);
+    expect(await json("send", "c", '{"type":"NOTE","text":"hello"}')).toEqual({ send: "asked" });
+    engine.run();
+    await engine.waitFor(orders, "b", { state: "cancelled" });
+    await engine.settled();
+    expect(await Promise.all(["a", "b", "c"].map(stateOf))).toEqual(["cancelled", "cancelled", "open"]);
+    expect((await engine.read(orders, "c"))?.context.notes).toEqual(["hello"]);
+    const { stdout } = await paystate("stop", "--workflow", "order", "--state", "cancelled");
+    expect(stdout).toMatch(/^each-\w+: a process that has order@1 ends 2 instances\.\n$/);
+    await engine.waitFor(orders, "a", "final");
+    expect((await engine.read(orders, "c"))?.status).toBe("active");
+    expect((await paystate("retry", "--where", "customer=ada")).stdout).toContain(
+      "retries what fails of 0 instances",
+    );
+  } finally {
+    await engine.stop();
+    await storage.close();
+  }
 });
 
 test("schedules lists what is started by time, pauses it, lets it go on, and starts a run", async ({

@@ -243,7 +243,9 @@ describe.each(drawn(adapters, "changed charts"))("a chart edited under its versi
       ]);
       expect(started).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
       const inserted = log.commits.filter(({ commit: { writes = [] } }) =>
-        writes.some((write: { readonly table: string }) => write.table === "paystateCharts"),
+        writes.some(
+          (write: object) => "insert" in write && Object.values(write.insert as object).includes(chart.key),
+        ),
       );
       expect(inserted).toHaveLength(1);
       for (const id of ["a", "b", "c"]) await one.stopInstance(id);

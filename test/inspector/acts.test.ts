@@ -1,7 +1,8 @@
 /** Acts: asked before, carried out once, recorded with who and why; refused from elsewhere, and where viewers only look. */
 import { expect, test } from "vitest";
 import { createInspector } from "../../src/index.ts";
-import { createEngine } from "../../src/engine/index.ts";
+import { setup } from "xstate";
+import { type AnyWorkflow, createEngine, workflow as durable } from "../../src/engine/index.ts";
 import type { Logger } from "../../src/runtime.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
@@ -11,7 +12,7 @@ import { taskIdAt } from "../kit/task-ids.ts";
 const AT = "http://127.0.0.1:3210/_inspector";
 const SAME = { origin: "http://127.0.0.1:3210", "content-type": "application/x-www-form-urlencoded" };
 
-const opened = (options: { readonly acts?: boolean } = { acts: true }) => {
+const opened = (options: { readonly acts?: boolean } = { acts: true }, other?: AnyWorkflow) => {
   const lines: unknown[] = [];
   const silent = (): void => {};
   const logger: Logger = {
@@ -20,9 +21,14 @@ const opened = (options: { readonly acts?: boolean } = { acts: true }) => {
     error: silent,
     info: (fields) => void lines.push(fields),
   };
-  const workflow = parcels({ label: async () => Promise.reject(new Error("out of paper")) });
+  const parcel = parcels({ label: async () => Promise.reject(new Error("out of paper")) });
   const clock = virtualClock();
-  const engine = createEngine({ storage: memoryStorage(), workflows: [workflow], clock, logger });
+  const engine = createEngine({
+    storage: memoryStorage(),
+    workflows: other === undefined ? [parcel] : [parcel, other],
+    clock,
+    logger,
+  });
   const { fetch } = createInspector({ engine, clock, ...options });
   const get = async (path: string): Promise<string> => (await fetch(new Request(AT + path))).text();
   const post = (fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = SAME) =>
@@ -33,7 +39,7 @@ const opened = (options: { readonly acts?: boolean } = { acts: true }) => {
         body: new URLSearchParams({ actor: "ada", reason: "a test", ...fields }).toString(),
       }),
     );
-  return { engine, workflow, lines, get, post };
+  return { engine, workflow: parcel, lines, get, post };
 };
 
 test("an event is sent after a page that says what will happen, and who did it stands in the log", async () => {
@@ -111,4 +117,53 @@ test("without acts: true viewers only look: no button, no page, no act", async (
   expect(await get("/act?id=p1&do=send")).toContain("This inspector only shows.");
   expect((await post({ id: "p1", do: "send", event: "PAUSE" })).status).toBe(403);
   expect((await engine.read("p1"))?.steps).toBe(1);
+});
+
+const customers = durable(
+  setup({
+    types: {
+      context: {} as { customer: string },
+      input: {} as { customer: string },
+      events: {} as { type: "CANCEL" },
+    },
+  }).createMachine({
+    id: "order",
+    context: ({ input }) => input,
+    initial: "open",
+    states: { open: { on: { CANCEL: "cancelled" } }, cancelled: {} },
+  }),
+)({ version: 1, search: { customer: ({ context }) => context.customer } });
+
+test("F8: what a list holds is sent an event or stopped at once, after a page that says what will happen", async () => {
+  const { engine, lines, get, post } = opened({ acts: true }, customers);
+  engine.run();
+  for (const [id, customer] of Object.entries({ a: "ada", b: "ada", c: "bob" })) {
+    await engine.start(customers, { id, input: { customer } });
+  }
+  expect(await get("")).not.toContain("all of this list");
+  const list = await get("?workflow=order%401&where.customer=ada&where.colour=red");
+  expect([list.includes("id=a"), list.includes("id=b"), list.includes("id=c")]).toEqual([true, true, false]);
+  const id = "each:order@1?where.customer=ada";
+  expect(list).toContain(
+    `act?${new URLSearchParams({ id, do: "send" }).toString()}`.replaceAll("&", "&amp;"),
+  );
+  expect(await get(`/act?${new URLSearchParams({ id, do: "send" }).toString()}`)).toContain("page by page");
+  expect((await post({ id, do: "send", event: "" })).status).toBe(409);
+  expect((await post({ id, do: "send", event: "CANCEL" }, {})).status).toBe(403);
+  const said = await (await post({ id, do: "send", event: "CANCEL" })).text();
+  const [job = ""] = /each-[0-9a-v]+/.exec(said) ?? [];
+  await engine.waitFor(customers, "b", { state: "cancelled" });
+  await engine.settled();
+  expect((await engine.read(job))?.context).toMatchObject({ touched: 2 });
+  expect((await engine.read(customers, "c"))?.value).toBe("open");
+  expect(lines).toContainEqual({ instance: id, act: "send", actor: "ada", reason: "a test" });
+  const lost = await post({ id: "each:order@1?state=lost", do: "stop" });
+  expect([lost.status, await lost.text()]).toEqual([409, expect.stringContaining("has no state")]);
+  expect((await post({ id: "each:other@1", do: "stop" })).status).toBe(409);
+  expect((await post({ id: "each:order@1?state=cancelled", do: "stop" })).status).toBe(200);
+  await engine.waitFor(customers, "a", "final");
+  await engine.settled();
+  expect((await engine.read("c"))?.status).toBe("active");
+  expect(await get("?workflow=order%401&state=open")).toContain("id=c");
+  await engine.stop();
 });

@@ -1,6 +1,7 @@
 /** Engines on one database and one virtual clock, judged by the invariants when the test is over. */
 import { expect } from "vitest";
 import { createEngine, type AnyWorkflow, type Engine, type EngineOptions } from "../../src/engine/index.ts";
+import { eachWorkflow } from "../../src/engine/each/each-workflow.ts";
 import { withChildren } from "../../src/engine/workflow.ts";
 import type { PaymentTables } from "../../src/payments/tables.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
@@ -52,6 +53,7 @@ export async function inWorld(
     return recordStorage(handle, log, () => elapsed(clock));
   };
   const storage = await open();
+  workflows.set("jobs of every engine", eachWorkflow(storage));
   const settled = async (): Promise<void> => {
     // What one engine does may be news to the one asked before it.
     for (let round = 0; round < 2; round++) for (const engine of engines) await engine.settled();

@@ -116,10 +116,10 @@ test("the nights of a change are reported once, however often the program is run
   expect(second.output()).toBe("");
 });
 
-test("the order that has moved is found where it is now", async () => {
+test("the order that has moved is found where it is now, and one job moves both", async () => {
   const program = run("search");
   expect(await program.ended, program.output()).toBe(0);
-  expect(program.output()).toBe("[ 'order-2' ] null\n");
+  expect(program.output()).toBe("[ 'order-2' ] null\n{ touched: 2, total: 2, done: true }\n");
 });
 
 test("a table of one's own keeps its row, also once it has another column", async () => {

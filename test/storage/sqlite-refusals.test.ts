@@ -55,13 +55,20 @@ test("a moved database of an older schema is refused, and not brought up to this
   expect([code, message]).toEqual(["moved", expect.stringContaining("postgres://db.internal/payments")]);
 });
 
-test("a database of somebody else is left alone, to the last byte", async () => {
+test.each([
+  ["create table Tasks (id text)", /has the table "?tasks"?, which/i],
+  ["create view history as select 1 as id", /has the view "?history"?, which/],
+  ["create table mine (id text); create index instances on mine (id)", /has the index instances, which/],
+])("a file with a name that paystate needs is left alone, to the last byte: %s", async (sql, sentence) => {
   const database = new Database(path);
-  database.exec("create table accounts (id text)");
-  const bytes = readFileSync(path);
-  expect((await refusal(sqliteStorage(path))).code).toBe("foreign_database");
+  database.exec(sql);
+  const [bytes, names] = [readFileSync(path), database.prepare("select name from sqlite_master")];
+  const before = names.pluck().all();
+  const { code, message } = await refusal(sqliteStorage(path));
+  expect([code, message]).toEqual(["foreign_database", expect.stringMatching(sentence)]);
+  expect(message).toContain("rename it, or give paystate a file of its own");
   expect(readFileSync(path).equals(bytes)).toBe(true);
-  expect(database.prepare("select name from sqlite_master").pluck().all()).toEqual(["accounts"]);
+  expect(names.pluck().all()).toEqual(before);
   database.close();
 });
 

@@ -31,9 +31,9 @@ export function checkSamples(handle: SqliteDatabase): Finding {
 
 /** Every page, but not whether indexes and rows agree, which takes much longer. */
 export function checkPages(handle: SqliteDatabase, onTable: (done: number, tables: number) => void): Finding {
-  const tables = handle.prepare("select name from sqlite_master where type = 'table'").all() as readonly {
-    readonly name: string;
-  }[];
+  const tables = handle
+    .prepare("select name from pragma_table_list where schema = 'main' and type in ('table', 'shadow')")
+    .all() as readonly { readonly name: string }[];
   return unlessDamaged(() => {
     for (const [done, { name }] of tables.entries()) {
       onTable(done, tables.length);

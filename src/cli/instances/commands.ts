@@ -1,4 +1,6 @@
 /** Commands on the instances of any database file: `ps`, `show`, `history`, and commands that repair an instance. */
+import type { EventObject } from "xstate";
+import { RETRY, STOP } from "../../engine/chart.ts";
 import { instanceReads, type InstanceReads } from "../../engine/reading/reads.ts";
 import type { InstanceQuery } from "../../engine/index.ts";
 import { ranTasks, ranTasksOf, type RanTask } from "../../engine/ran-tasks.ts";
@@ -17,6 +19,7 @@ import {
   stopInstance,
   type CommandResult,
 } from "./put-right.ts";
+import { type EachCall, eventOf, sendEvent, tellEach } from "./tell-each.ts";
 import { tellInstance } from "./tell-instance.ts";
 import { deadLetters, failingTasks } from "../../engine/troubled-tasks.ts";
 
@@ -24,6 +27,13 @@ const WHERE = {
   ...DATABASE_OPTIONS,
   json: { type: "boolean", default: false },
   debug: { type: "boolean", default: false },
+} as const;
+
+const EACH = {
+  ...WHERE,
+  where: { type: "string", multiple: true },
+  workflow: { type: "string" },
+  state: { type: "string" },
 } as const;
 
 const STATUSES = ["active", "done", "stopped", "error", "all"] as const;
@@ -114,29 +124,70 @@ const history: Command = async (args, print) => {
   });
 };
 
+type Act = (open: OpenDatabase, id: string) => Promise<CommandResult>;
+
 /** A command that puts one instance right. */
-function puttingRight(
-  name: string,
-  act: (open: OpenDatabase, id: string) => Promise<CommandResult>,
-): Command {
+function puttingRight(name: string, act: Act): Command {
   return async (args, print) => {
     const { values, positionals } = readArguments(args, WHERE);
     const id = onlyId(name, positionals);
-    await withDatabase(values, async (open) => {
-      const { done, said } = await act(open, id);
-      print(values.json ? plainJson(done) : said);
-    });
+    await withDatabase(values, async (open) => printResult(await act(open, id), values, print));
   };
 }
+
+/** A command on one instance, or with `--where`, `--workflow` or `--state` on all that fit. */
+function onOneOrEach(name: string, act: Act, event: EventObject): Command {
+  return async (args, print) => {
+    const { values, positionals } = readArguments(args, EACH);
+    if (!isForEach(values)) return puttingRight(name, act)(args, print);
+    noArgument(name, positionals);
+    await withDatabase(values, async (open) =>
+      printResult(await tellEach(open, callOf(values), event), values, print),
+    );
+  };
+}
+
+const send: Command = async (args, print) => {
+  const { values, positionals } = readArguments(args, EACH);
+  const isEach = isForEach(values);
+  const event = positionals.at(isEach ? 0 : 1);
+  if (event === undefined || positionals.length > (isEach ? 1 : 2)) {
+    throw new UsageError("send expects ID EVENT, or --where FIELD=VALUE EVENT");
+  }
+  const [id = ""] = positionals;
+  const told = eventOf(event);
+  await withDatabase(values, async (open) => {
+    const result = isEach ? tellEach(open, callOf(values), told) : sendEvent(open, id, told);
+    printResult(await result, values, print);
+  });
+};
+
+function printResult(
+  { done, said }: CommandResult,
+  { json }: { readonly json: boolean },
+  print: Print,
+): void {
+  print(json ? plainJson(done) : said);
+}
+
+interface EachValues extends Partial<Omit<EachCall, "where">> {
+  readonly where?: string[] | undefined;
+}
+
+const isForEach = ({ where, workflow, state }: EachValues): boolean =>
+  [where, workflow, state].some((each) => each !== undefined);
+
+const callOf = ({ where = [], workflow, state }: EachValues): EachCall => ({ where, workflow, state });
 
 /** The commands on instances, by name. */
 export const INSTANCE_COMMANDS = {
   ps,
   show,
   history,
-  retry: puttingRight("retry", retryTasks),
+  send,
+  retry: onOneOrEach("retry", retryTasks, RETRY),
   drop: puttingRight("drop", dropTasks),
-  stop: puttingRight("stop", stopInstance),
+  stop: onOneOrEach("stop", stopInstance, STOP),
   remove: puttingRight("remove", removeEnded),
 } satisfies Readonly<Record<string, Command>>;
 

@@ -42,7 +42,7 @@ export async function retryTasks(open: OpenDatabase, id: string): Promise<Comman
 
 /** Removes the dead letters of an instance: they are never done. */
 export async function dropTasks(open: OpenDatabase, id: string): Promise<CommandResult> {
-  await checkNotOfService(open, id, "paystate resolve dead_letter:TASK --action drop");
+  await checkInstanceNotOfService(open, id, "paystate resolve dead_letter:TASK --action drop");
   const dropped = await troubled(open, id, async (commands, { id: task, deadAt, kind }) =>
     deadAt === null && kind !== "message" ? false : commands.drop(task),
   );
@@ -57,7 +57,7 @@ export async function dropTasks(open: OpenDatabase, id: string): Promise<Command
 export async function stopInstance(open: OpenDatabase, id: string): Promise<CommandResult> {
   const record = await open.storage.load(id);
   if (record === null) throw noInstance(id, open);
-  await checkNotOfService(open, id, "paystate attention");
+  await checkInstanceNotOfService(open, id, "paystate attention");
   if (record.status === "done") return { done: { stop: "ended" }, said: `${id} has ended already.` };
   const { tasks } = await instanceReads(open.storage).pending(id);
   const isAsked = tasks.some(({ kind, name }) => kind === "message" && name === STOP.type);
@@ -78,7 +78,7 @@ export async function stopInstance(open: OpenDatabase, id: string): Promise<Comm
 
 /** Removes an instance that has ended, with its history. */
 export async function removeEnded(open: OpenDatabase, id: string): Promise<CommandResult> {
-  await checkNotOfService(open, id, "paystate attention");
+  await checkInstanceNotOfService(open, id, "paystate attention");
   const storage = withTables(open.storage, [ranTasks, searchRows]);
   const done = await removeInstance(storage, id);
   if (done === "absent") throw noInstance(id, open);
@@ -118,14 +118,21 @@ const OF_SERVICE: ReadonlySet<string> = new Set(
 );
 
 /** Behind a chart of the payment service there is money, which would stay where it is; its operator leaves a trace. */
-async function checkNotOfService({ storage }: OpenDatabase, id: string, instead: string): Promise<void> {
-  const record = await storage.load(id);
-  if (record === null || !OF_SERVICE.has(nameOf(record.workflow))) return;
+async function checkInstanceNotOfService(open: OpenDatabase, id: string, instead: string): Promise<void> {
+  const record = await open.storage.load(id);
+  if (record !== null) await checkNotOfService(open, record.workflow, { what: id, instead });
+}
+
+/** Says `instead` what to use for `what`, where the workflow is one of the service. */
+export async function checkNotOfService(
+  { storage }: OpenDatabase,
+  workflow: string,
+  { what, instead }: { readonly what: string; readonly instead: string },
+): Promise<void> {
+  const name = nameOf(workflow);
+  if (!OF_SERVICE.has(name)) return;
   // A host may have a chart called payment, and then no deposit addresses beside it.
-  const isPayment = nameOf(record.workflow) === payment.id;
-  const names = isPayment ? (await instanceWorkflows(storage)).map(nameOf) : [];
-  if (isPayment && !names.includes(depositAddress.id)) return;
-  throw new Error(
-    `${id} is a ${nameOf(record.workflow)} of the payment service, with money behind it: use \`${instead}\``,
-  );
+  const names = name === payment.id ? (await instanceWorkflows(storage)).map(nameOf) : [];
+  if (name === payment.id && !names.includes(depositAddress.id)) return;
+  throw new Error(`${what} is a ${name} of the payment service, with money behind it: use \`${instead}\``);
 }

@@ -5,7 +5,7 @@ import { mixedUp } from "../step-handler.ts";
 import { nameOf, versionOf } from "../workflow-key.ts";
 import { UnknownWorkflow } from "../workflow-registry.ts";
 import type { AnyWorkflow, Workflow } from "../workflow.ts";
-import type { SearchValues } from "../search-fields.ts";
+import type { GivenFilter, SearchValues } from "../search-fields.ts";
 import type { InstanceReads, StoredReads } from "./reads.ts";
 import { statesOf } from "./state-matches.ts";
 import type { InstanceList, InstanceQuery, InstanceView, SnapshotOf, WorkflowQuery } from "./views.ts";
@@ -74,7 +74,7 @@ export interface WorkflowReads extends InstanceReads {
 }
 
 /** Refuses a filter by search fields that would not find all it names. */
-type FilterCheck = (workflow: AnyWorkflow, where: SearchValues) => Promise<void>;
+export type FilterCheck = (filter: GivenFilter) => Promise<void>;
 
 export function workflowReads(
   { reads, checkFilter }: { readonly reads: StoredReads; readonly checkFilter: FilterCheck },
@@ -93,7 +93,7 @@ export function workflowReads(
     if (!isWorkflow(first)) return reads.list(first);
     checkState("list", first, query.state);
     const isSearch = Object.keys(where).length > 0;
-    if (isSearch) await checkFilter(first, where);
+    if (isSearch) await checkFilter({ call: "list", workflow: first, where });
     return reads.list({ ...query, workflow: first.key, ...(isSearch && { where }) });
   };
   const waitFor = async (

@@ -1,4 +1,5 @@
 /** Pages that list instances: instances that need a person, then the newest instances; and the results of a search. */
+import { listedIn } from "../../engine/each/each-acts.ts";
 import { Html, html } from "../html.ts";
 import type { InstanceList, ListedInstance, ListQuery } from "../read-instances.ts";
 import { moment, stateWords, type SecretFilter, rowKey } from "../show-values.ts";
@@ -12,23 +13,28 @@ interface ListPage {
   readonly query: ListQuery;
   /** The keys of the registered charts. */
   readonly workflows: readonly string[];
+  /** The search fields of the chosen chart. */
+  readonly fields: readonly string[];
+  /** Acts on all of the list; null where there are none. */
+  readonly acts: Html | null;
   readonly redact: SecretFilter;
 }
 
-export function listPage(links: Links, { list, query, workflows, redact }: ListPage): PageParts {
+export function listPage(links: Links, page: ListPage): PageParts {
+  const { list, query, acts, redact } = page;
   const { troubled, next } = list;
   return {
     title: "Instances",
     main: html`<h1>Instances</h1>
-      ${filters(links, query, workflows)}
+      ${filters(links, page)}${acts}
       ${
         troubled.length === 0
           ? null
           : html`<h2>Needs attention</h2>
               ${instanceTable("Needs attention", troubled, { links, redact })}`
       }
-      ${query.attention === true ? attentionOnly(troubled.length) : newest(links, { list, query, workflows, redact })}
-      ${next === null ? null : html`<p><a href="${links.list({ ...filtersOf(query), before: `${next.createdAt}:${next.id}` })}">Older ones</a></p>`}`,
+      ${query.attention === true ? attentionOnly(troubled.length) : newest(links, page)}
+      ${next === null ? null : html`<p><a href="${links.list({ ...filtersOf(query), before: `${next.createdAt}:${next.id}` })}">${query.where === undefined ? "Older ones" : "More"}</a></p>`}`,
   };
 }
 
@@ -38,15 +44,20 @@ function attentionOnly(count: number): Html | null {
 
 function newest(links: Links, { list, query, redact }: ListPage): Html {
   const isFiltered = query.workflow !== undefined || query.status !== undefined;
-  return html`<h2>${query.before === undefined ? "Newest" : "Older"}</h2>
+  const heading = query.where !== undefined ? "By id" : query.before === undefined ? "Newest" : "Older";
+  return html`<h2>${heading}</h2>
     ${list.instances.length === 0 ? empty(isFiltered) : instanceTable("Instances", list.instances, { links, redact })}`;
 }
 
-function filtersOf({ workflow, status }: ListQuery): Record<string, string> {
-  return { ...(workflow === undefined ? {} : { workflow }), ...(status === undefined ? {} : { status }) };
+function filtersOf({ workflow, status, where = {}, state }: ListQuery): Record<string, string> {
+  return {
+    ...(workflow === undefined ? {} : { workflow }),
+    ...(status === undefined ? {} : { status }),
+    ...listedIn({ where, state: state ?? null }),
+  };
 }
 
-function filters(links: Links, query: ListQuery, workflows: readonly string[]): Html {
+function filters(links: Links, { query, workflows, fields }: ListPage): Html {
   const option = (value: string, words: string, chosen: string | undefined): Html =>
     value === (chosen ?? "")
       ? html`<option value="${value}" selected>${words}</option>`
@@ -65,6 +76,15 @@ function filters(links: Links, query: ListQuery, workflows: readonly string[]): 
           ${option("", "all", query.status)}${option("active", "active", query.status)}${option("done", "ended", query.status)}
         </select></label
       >
+      ${fields.map(
+        (field) =>
+          html`<label>${field} <input name="where.${field}" value="${query.where?.[field] ?? ""}" /></label>`,
+      )}
+      ${
+        query.state === undefined
+          ? null
+          : html`<label>State <input name="state" value="${query.state}" /></label>`
+      }
       <label class="check"
         ><input
           type="checkbox"

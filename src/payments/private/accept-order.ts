@@ -211,6 +211,7 @@ export class OrderAcceptance {
         waitEndedAt: null,
         heldReason: null,
         checkedTo: null,
+        otherMintsAt: null,
         accounts: depositAccounts(ledger, assets, address),
         referenceKey: keys.referenceKey(key),
         version: 1,

@@ -44,13 +44,15 @@ export function depositAddressWorkflow({
   versionOf,
 }: AddressEffects): DepositAddressWorkflow {
   return workflow(depositAddress)<PaymentTables>({
-    version: 4,
+    version: 5,
     migrate: {
       1: fromFirstVersion,
       // The second version did not hear REDIRECT while it waited or spent; what it stored is the same.
       2: ({ context }: PreviousInstance<DepositAddressContext>) => ({ context }),
       // Nor did the third one hear PAID_ELSEWHERE while it looked for strays.
       3: ({ context }: PreviousInstance<DepositAddressContext>) => ({ context }),
+      // Nor did the fourth one hear OTHER_MINTS_READ.
+      4: ({ context }: PreviousInstance<DepositAddressContext>) => ({ context }),
     },
     effects: {
       planSettlement: (params, { instance }) => settlement.settle(instance, params),
@@ -88,6 +90,7 @@ export function depositAddressWorkflow({
       }
       return [
         ...writes,
+        ...otherMintsLine({ address: id, at }, { before: before.context, after: context }),
         ...ledgerLines({ address: id, at }, { before: before.context, after: context }, event),
       ];
     },
@@ -98,6 +101,20 @@ export function depositAddressWorkflow({
 interface ContextChange {
   readonly before: DepositAddressContext;
   readonly after: DepositAddressContext;
+}
+
+/** Tells the operator of tokens that are none of the assets when more of them come, and no more when all have left. */
+function otherMintsLine(
+  { address, at }: Pick<EntryRecord, "address" | "at">,
+  { before, after }: ContextChange,
+): readonly PaymentWrite[] {
+  const others = Object.keys(after.received).filter((mint) => after.smallest[mint] === undefined);
+  const haveCome = others.some((mint) => after.received[mint] !== before.received[mint]);
+  if (haveCome) return [{ table: "deposits", id: address, set: { otherMintsAt: at } }];
+  const areThere = ({ received, spent }: DepositAddressContext): boolean =>
+    others.some((mint) => BigInt(received[mint] ?? "0") > BigInt(spent[mint] ?? "0"));
+  const haveLeft = areThere(before) && !areThere(after);
+  return haveLeft ? [{ table: "deposits", id: address, set: { otherMintsAt: null } }] : [];
 }
 
 /** Entries that a step adds to the ledger of its address. */

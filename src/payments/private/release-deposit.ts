@@ -53,6 +53,9 @@ export class ReleaseRefused extends Error {
   override readonly name = "ReleaseRefused";
 }
 
+/** The address made a step while its money was read. */
+class StepMadeMeanwhile extends ReleaseRefused {}
+
 /** The release of an address, and further writes of its commit. */
 export interface ReleaseRequest {
   /**
@@ -79,9 +82,21 @@ interface ReleaseParts extends MoneyParts, Pick<ServiceContext, "clock"> {
  *
  * By a release the operator says that every transaction of the address was rightly signed, that the payers so far
  * may be served, and that the sponsor may spend as much again as it was allowed at first. Throws `ReleaseRefused` where that
- * word is not enough (see `refuseUnlessRecognised`), and when another decision about the address was committed first.
+ * word is not enough (see `refuseUnlessRecognised`), and when another decision about the address was committed first. Reads
+ * once more where the address has made a step meanwhile: one of an earlier version makes it when it is first spoken to.
  */
 export async function releaseDeposit(
+  ...asked: readonly [parts: ReleaseParts, transactionId: string, order: ReleaseRequest]
+): Promise<ReleasedDeposit> {
+  try {
+    return await releaseNow(...asked);
+  } catch (error) {
+    if (!(error instanceof StepMadeMeanwhile)) throw error;
+    return await releaseNow(...asked);
+  }
+}
+
+async function releaseNow(
   { clock, keys, engine, addresses, ...parts }: ReleaseParts,
   transactionId: string,
   order: ReleaseRequest,
@@ -160,7 +175,7 @@ async function giveWord(
   const { address, step: expectedVersion } = word;
   const sent = await engine.send(addresses, address, { type }, { writes, expectedVersion });
   if (sent.kind === "unchanged") throw new ReleaseRefused(atWork(address));
-  if (sent.kind === "refused") throw new ReleaseRefused(await sentenceOf(storage, sent, word));
+  if (sent.kind === "refused") throw await refusalOf(storage, sent, word);
   if (sent.kind !== "stepped") {
     throw new Error(`deposit address ${address} could not be released: ${sent.kind}`);
   }
@@ -170,14 +185,16 @@ async function giveWord(
  * The reason why the release was not committed: another decision came first, or the address made a step after its money
  * was read.
  */
-async function sentenceOf(
+async function refusalOf(
   storage: Pick<PaymentStorage, "vouchings">,
   { result }: Extract<SendResult, { kind: "refused" }>,
   { id, address }: VouchingRecord,
-): Promise<string> {
+): Promise<ReleaseRefused> {
   const isDecided =
     result.conflict !== "step" || (await storage.vouchings(address)).some((word) => word.id === id);
-  return isDecided ? `somebody else has just decided about deposit address ${address}` : atWork(address);
+  return isDecided
+    ? new ReleaseRefused(`somebody else has just decided about deposit address ${address}`)
+    : new StepMadeMeanwhile(atWork(address));
 }
 
 /** The part of this money that a release covers. */

@@ -136,7 +136,8 @@ export class SettlementEffects implements AddressSettlement {
     const step: SettlementStep = isTooEarly ? { do: "rest" } : planned;
     if (step.do === "wait" || step.do === "rest") {
       // What else was sent here is written down once nothing is left to be done.
-      const balances = { ...(await otherMints({ ledger, assets }, deposit.id)), ...ours };
+      const others = await otherMints({ ledger, assets }, deposit.id);
+      const balances = { ...(others.slot < settledSlot ? {} : others.balances), ...ours };
       if (step.do === "wait") return { event: { type: "MUST_WAIT", slot, balances } };
       const isBound = facts.markers.length > 0;
       const height = isBound ? (await configured.heights("finalized")).highest : 0;

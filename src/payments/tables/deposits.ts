@@ -30,6 +30,8 @@ export const deposits = defineTable("deposits", {
     accounts: column<Readonly<Record<string, Address>> | null>("json?"),
     /** The key that a Solana Pay request for the address names, by which its deposit gets a name. Null in a row from before. */
     referenceKey: column<Address | null>("text?"),
+    /** The time when tokens of a mint that is none of the assets last came; null once all have left, or an operator has seen to them. */
+    otherMintsAt: "integer?",
     /** Grows with each change of the row: a payment is signed only while the row is as it was when the payment was looked at. */
     version: "integer",
   },
@@ -39,11 +41,13 @@ export const deposits = defineTable("deposits", {
     { add: { version: 1 } },
     { add: { accounts: null } },
     { add: { referenceKey: null } },
+    { add: { otherMintsAt: null } },
   ],
   indexes: {
     waiting: ["accountId", "waitEndedAt"],
     // What needs a person is seldom, and looked for often.
     held: { on: ["createdAt", "id"], present: ["heldReason"] },
+    otherMints: { on: ["createdAt", "id"], present: ["otherMintsAt"] },
   },
   group: { by: ["accountId"], open: "waitEndedAt" },
 });
@@ -128,4 +132,6 @@ export const depositReads = (read: TableReader) => ({
     const after = last === undefined ? {} : { after: [last.createdAt, last.id] };
     return read.find({ table: deposits, index: "held", ...after, limit });
   },
+  /** Up to `limit` deposit addresses with tokens that are none of the assets, the oldest address first. */
+  depositsWithOtherMints: (limit: number) => read.find({ table: deposits, index: "otherMints", limit }),
 });

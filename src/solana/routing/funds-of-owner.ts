@@ -7,7 +7,8 @@ import { weigh } from "../agree.ts";
 import type { NodeContext, EndpointCall } from "../ask.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { agreedBalances } from "./agreed-funds.ts";
-import { lamportsIn, unitsIn } from "./held-in-account.ts";
+import { programOf, readTokenAccount } from "../token-accounts.ts";
+import { lamportsIn } from "./held-in-account.ts";
 
 /** The owner, mints and commitment of the question. */
 export interface OwnerFundsQuery {
@@ -54,6 +55,9 @@ async function sumOf(
 ): Promise<{ slot: number; units: bigint }> {
   // By mint and not by program: a stranger can give an address thousands of accounts of worthless mints.
   const { slot, accounts } = await rpc.getTokenAccountsByOwner(owner, { mint }, commitment);
-  const units = accounts.reduce((sum, { account }) => sum + unitsIn(account, owner, mint), 0n);
-  return { slot, units };
+  const ours = accounts
+    .filter(({ account }) => programOf(account.owner) !== null)
+    .map(({ account }) => readTokenAccount(account.data))
+    .filter((held) => held?.owner === owner && held.mint === mint);
+  return { slot, units: ours.reduce((sum, held) => sum + (held?.amount ?? 0n), 0n) };
 }

@@ -105,6 +105,9 @@ const sqliteTypes: SchemaDialect["types"] = {
   json: "text",
 };
 
+/** No virtual table of a host, whose module this process may not have. */
+const OF_SQLITE = sql`m.sql not like 'create virtual %'`;
+
 /** Strict, so that SQLite holds to the types; clustered by their key where it is not a single id. */
 export const sqliteSchema: SchemaDialect = {
   types: sqliteTypes,
@@ -124,11 +127,11 @@ export const sqliteSchema: SchemaDialect = {
   tableNames: () => sql`select name from sqlite_master
     where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'`,
   columns: () => sql`select m.name as "table", c.name as "column"
-    from sqlite_master m join pragma_table_info(m.name) c where m.type = 'table'`,
+    from sqlite_master m join pragma_table_info(m.name) c where m.type = 'table' and ${OF_SQLITE}`,
   uniques: () => sql`select m.name as "table",
       (select group_concat(c.name, ' ') from pragma_index_info(i.name) c) as "columns"
     from sqlite_master m join pragma_index_list(m.name) i
-    where m.type = 'table' and i."unique" = 1 and i.partial = 0`,
+    where m.type = 'table' and ${OF_SQLITE} and i."unique" = 1 and i.partial = 0`,
   indexes: statement(
     `select tbl_name as "table", name, 1 as valid, 0 as building from sqlite_master where type = 'index'`,
   ),

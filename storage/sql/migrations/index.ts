@@ -41,8 +41,8 @@ const MIGRATIONS_TABLE = "paystateMigrations";
  * Looks at what was applied before, in one schema where the database has several.
  * @returns whether the database has every migration; if not, `migrate` it under a lock.
  * @throws StorageUnusable `newer_schema` when a migration excludes this program, `old_schema` when the schema is older
- * than callers' tables, or differs from the result of its migrations, `foreign_database` when it has tables but none of
- * ours.
+ * than callers' tables, or differs from the result of its migrations, `foreign_database` when a schema has tables but
+ * none of ours. A file of SQLite may hold those of a host beside ours.
  */
 export async function isCurrent(
   db: Kysely<unknown>,
@@ -52,12 +52,10 @@ export async function isCurrent(
   const { rows: found } = await dialect.tableNames(schema).execute(db);
   const tables = found.map(({ name }) => name);
   if (!tables.includes(MIGRATIONS_TABLE)) {
-    if (tables.length === 0) return false;
+    if (tables.length === 0 || schema === undefined) return false;
     throw new StorageUnusable(
       "foreign_database",
-      schema === undefined
-        ? "this database holds tables that are not paystate's: give paystate a database of its own"
-        : `the schema ${schema} holds tables that are not paystate's: give paystate a schema of its own`,
+      `the schema ${schema} holds tables that are not paystate's: give paystate a schema of its own`,
     );
   }
   const applied = await appliedTo(db);

@@ -109,7 +109,7 @@ test("a file that is absent, foreign, no database or cut off is wrong with a sen
   await writeFile(cut, whole.subarray(0, whole.length / 2));
   for (const [path, todo] of [
     [join(folder, "none.db"), "there is no such file"],
-    [foreign, "holds tables that are not paystate's"],
+    [foreign, "holds none of paystate's tables"],
     [text, "this is no SQLite database"],
     [cut, "the file is cut off"],
   ] as const) {

@@ -120,6 +120,11 @@ export const routingReadCases: readonly LedgerContractCase[] = [
     assert(world.endpoints.includes(endpoint));
     assert.deepEqual(await holds(world, address), [PLENTY, 5n]);
   }),
+  promise("P11: fundsOfOwner: a mint of the other token program, too", async (world) => {
+    const { address } = await world.wallet({ others: 7n });
+    const { tokens } = await world.ledger.fundsOfOwner(address, [world.others.mint], "finalized");
+    assert.deepEqual(tokens, [7n]);
+  }),
   promise(
     "P13: strayAccounts: what holds something beside the associated account, the fullest first, the frozen left out",
     async (world) => {

@@ -270,6 +270,15 @@ const operating: readonly StorageContractCase[] = [
     await put(storage, { writes: [{ table: "deposits", id: "a", set: { heldReason: null } }] });
     assert.deepEqual(ids(await other.heldDeposits(9)), ["c", "b"]);
   }),
+  promise("deposit addresses that hold foreign tokens are listed, the oldest first", async (world) => {
+    const insert = (id: string, createdAt: number, otherMintsAt: number | null): PaymentWrite => ({
+      table: "deposits",
+      insert: { ...fullRows.deposits, id: asAddress(id), transactionId: id, createdAt, otherMintsAt },
+    });
+    await put(world.storage, { writes: [insert("b", 2, 5), insert("free", 0, null), insert("a", 1, 9)] });
+    assert.deepEqual(ids(await world.other.depositsWithOtherMints(9)), ["a", "b"]);
+    assert.deepEqual(ids(await world.other.depositsWithOtherMints(1)), ["a"]);
+  }),
   promise("abandoned deliveries are summed by webhook", async ({ storage, other }) => {
     const insert = (
       id: string,

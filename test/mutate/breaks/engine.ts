@@ -225,9 +225,9 @@ export const ENGINE_BREAKS: readonly Break[] = [
   },
   {
     property: "what is meant for an earlier life of an id does not reach the next one",
-    file: "src/engine/step-handler.ts",
-    text: "return isOfChart && isOfParent && (life === undefined || life === instance.life);",
-    replacement: "return isOfChart && isOfParent;",
+    file: "src/engine/messages.ts",
+    text: "isInState && (life === undefined || life === instance.life);",
+    replacement: "isInState;",
     tests: ["engine/stamps.test.ts"],
   },
   {
@@ -325,8 +325,29 @@ export const ENGINE_BREAKS: readonly Break[] = [
   {
     property: "the commit that makes room tells its process of what has it now",
     file: "src/engine/step-commit-writer.ts",
-    text: "if (admits) hands.dueAt(at);",
-    replacement: "",
+    text: "if (admits || commit.retries !== undefined) hands.dueAt(at);",
+    replacement: "if (commit.retries !== undefined) hands.dueAt(at);",
     tests: ["engine/workers.test.ts"],
+  },
+  {
+    property: "a job for many leaves out what has begun after it",
+    file: "src/engine/each/each-workflow.ts",
+    text: "each.damaged === undefined && isUpTo(newest, each)",
+    replacement: "each.damaged === undefined",
+    tests: ["engine/each.test.ts"],
+  },
+  {
+    property: "an instance that has left the filter of a job takes no message of it",
+    file: "src/engine/messages.ts",
+    text: "isOfChart && isOfParent && isFound && isInState",
+    replacement: "isOfChart && isOfParent",
+    tests: ["engine/each.test.ts"],
+  },
+  {
+    property: "whether a message behind others still fits is seen after these",
+    file: "src/engine/step-handler.ts",
+    text: "!dependsOnState(meant) &&",
+    replacement: "",
+    tests: ["engine/each.test.ts"],
   },
 ];

@@ -82,8 +82,9 @@ export const MARKER_BREAKS: readonly Break[] = [
   {
     property: "M23: what strangers wrap on markers is no deposit",
     file: "src/payments/outgoing/plans/other-mints.ts",
-    text: "mint === SOL_MINT ? wrapped : amount] as const)",
-    replacement: "mint === SOL_MINT && wrapped < 0n ? wrapped : amount] as const)",
+    text: 'await ledger.funds([address], [SOL_MINT], "finalized")',
+    replacement:
+      '(({ slot, tokens }) => ({ slot, funds: [{ tokens }] }))(await ledger.fundsOfOwner(address, [SOL_MINT], "finalized"))',
     tests: KEPT_TESTS,
   },
   {

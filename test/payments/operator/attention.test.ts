@@ -227,6 +227,7 @@ describe.each(drawn(adapters, "attention"))("on $name", (adapter) => {
         id: asAddress("held"),
         transactionId: "tx_held",
         heldReason: "screening",
+        otherMintsAt: null,
       },
     });
     const kinds = (await world.service.operator.attention()).map(({ kind }) => kind);
@@ -258,6 +259,7 @@ describe.each(drawn(adapters, "attention"))("on $name", (adapter) => {
         id: asAddress("held"),
         transactionId: "tx_held",
         heldReason: "screening",
+        otherMintsAt: null,
       },
     });
     const began = heard();

@@ -83,6 +83,7 @@ export async function watchedWorld(
     waitEndedAt: null,
     heldReason: null,
     checkedTo: null,
+    otherMintsAt: null,
     accounts: null,
     version: 1,
     createdAt: 0,

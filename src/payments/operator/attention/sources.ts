@@ -3,6 +3,7 @@ import type { PaymentStorage } from "../../payment-storage.ts";
 import type { EndpointDispute, RateLimitedEndpoint } from "../../../ledger/ledger.ts";
 import type { WatchStatus } from "../../../engine/index.ts";
 import type { Clock } from "../../../runtime.ts";
+import type { Assets } from "../../assets/assets.ts";
 import type { HostParts } from "../../host-parts.ts";
 import type { PurseWatch } from "../../purses/purses.ts";
 import { abandonedWebhooks, lowPurses, silentParts } from "./host-matters.ts";
@@ -15,6 +16,7 @@ import {
   unprovableTransactions,
 } from "./chain-matters.ts";
 import { heldAddresses } from "./held-addresses.ts";
+import { addressesWithOtherMints } from "./other-mints.ts";
 import type { AttentionSource } from "./matter.ts";
 import { orphans, deadLetters, failingTasks } from "./troubled-tasks.ts";
 import type { SightingList } from "./sighting-list.ts";
@@ -29,6 +31,7 @@ export interface AttentionSourceParts {
   readonly workflowKeys: readonly string[];
   /** Whether private mode is on. */
   readonly isRouting: boolean;
+  readonly assets: Pick<Assets, "ofMint">;
   readonly purses: Pick<PurseWatch, "low">;
   readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;
   /** Watches of this process on the chain. */
@@ -48,6 +51,7 @@ export function attentionSources({
   clock,
   workflowKeys,
   isRouting,
+  assets,
   purses,
   parts,
   disputed,
@@ -56,6 +60,7 @@ export function attentionSources({
 }: AttentionSourceParts): readonly AttentionSource[] {
   return [
     heldAddresses(storage, isRouting),
+    addressesWithOtherMints(storage, assets),
     deadLetters(storage),
     failingTasks(storage),
     orphans(storage, clock, workflowKeys),

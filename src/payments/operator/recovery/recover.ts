@@ -158,7 +158,7 @@ export class RecoveryService {
       const sum = beside.reduce((total, { amount }) => total + amount, amounts[index] ?? 0n);
       return sum === 0n ? [] : [{ asset: symbol, amount: formatAmount(sum, decimals) }];
     });
-    return [...own, ...Object.entries(others).map(([asset, amount]) => ({ asset, amount }))];
+    return [...own, ...Object.entries(others.balances).map(([asset, amount]) => ({ asset, amount }))];
   }
 
   /** Ends the order of a restored address, which is over. Repeated, it changes nothing. */

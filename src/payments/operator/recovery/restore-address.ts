@@ -154,6 +154,7 @@ function depositOf(
     waitEndedAt: now,
     heldReason,
     checkedTo: null,
+    otherMintsAt: null,
     accounts: depositAccounts(ledger, assets, address),
     // Nothing is asked for at it any more.
     referenceKey: null,

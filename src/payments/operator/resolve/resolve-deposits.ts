@@ -17,6 +17,7 @@ import { checkRecipientsOnChain } from "../../recipients/recipients.ts";
 import type { WriteAct } from "../act.ts";
 import { WRITTEN_OFF } from "../attention/held-addresses.ts";
 import { matterKey } from "../attention/matter.ts";
+import { TOKENS_AT } from "../attention/other-mints.ts";
 import { OperatorRefused, privateModeIsOff } from "../operator-refused.ts";
 import type { ResolveContext } from "./command.ts";
 import { decidedMeanwhile } from "./decisions.ts";
@@ -146,6 +147,20 @@ export class DepositResolveHandler {
     if (!result.ok) throw decidedMeanwhile(matter.id);
   }
 
+  /** Ends the matter of foreign tokens: they stay where they are, and the next to come are a matter again. */
+  async dropTokens(resolving: ResolveContext): Promise<void> {
+    const { storage, writeAct } = this.#parts;
+    const { matter, by, guard } = resolving;
+    const { id, transactionId, version: expectedVersion } = await this.#depositOf(resolving);
+    const what = { id: matter.id, transactionId };
+    const writes: readonly PaymentWrite[] = [
+      guard,
+      { table: "deposits", id, set: { otherMintsAt: null }, expectedVersion },
+      writeAct({ by, act: "drop", what }),
+    ];
+    if (!(await commitOne(storage, { writes })).ok) throw decidedMeanwhile(matter.id);
+  }
+
   #control(): DepositControl {
     const { control } = this.#parts;
     if (control === null) throw privateModeIsOff();
@@ -153,7 +168,8 @@ export class DepositResolveHandler {
   }
 
   async #depositOf({ matter }: ResolveContext): Promise<DepositRecord> {
-    const [deposit] = await this.#parts.storage.deposits([matterKey(matter)]);
+    const address = matterKey(matter).replace(TOKENS_AT, "");
+    const [deposit] = await this.#parts.storage.deposits([address]);
     if (deposit === undefined) throw new OperatorRefused(`${matter.id}: there is no such deposit address`);
     return deposit;
   }

@@ -175,6 +175,7 @@ export class MatterCommandHandler implements MatterCommands {
       case "retry":
         return tasks.retry(resolving);
       case "drop":
+        if (kind === "unexplained") return deposits.dropTokens(resolving);
         return kind === "dead_letter" ? tasks.dropTask(resolving) : tasks.dropDeliveries(resolving);
       case "release":
         return deposits.release(resolving);

@@ -3,7 +3,7 @@
  * order.
  */
 import { SOL_MINT, type Address } from "../../../address.ts";
-import { LedgerUnavailable, type Ledger } from "../../../ledger/ledger.ts";
+import { LedgerUnavailable, type Holding, type Ledger } from "../../../ledger/ledger.ts";
 import type { Assets } from "../../assets/assets.ts";
 
 /** Anybody can invent mints and send them here; more than a few are of no use. */
@@ -17,31 +17,69 @@ export function nameOfMint(mint: string): string {
   return mint === SOL_MINT ? `wrapped ${SOL_MINT}` : mint;
 }
 
+/** Foreign tokens, and the oldest block of their reading. */
+export interface OtherMints {
+  readonly slot: number;
+  /** Raw units by the name of the mint, as decimal strings. */
+  readonly balances: Readonly<Record<string, string>>;
+}
+
+interface OtherMintsLook {
+  readonly ledger: Ledger;
+  readonly assets: Assets;
+}
+
 /** Wrapped SOL counts in the associated account only: what strangers wrap on markers is the sponsor's. */
-async function wrappedSol(ledger: Ledger, address: Address): Promise<bigint> {
-  const { funds } = await ledger.funds([address], [SOL_MINT], "confirmed");
-  return funds[0]?.tokens[0] ?? 0n;
+async function wrappedSol(ledger: Ledger, address: Address): Promise<OtherMints> {
+  const { slot, funds } = await ledger.funds([address], [SOL_MINT], "finalized");
+  return withSome(slot, [[nameOfMint(SOL_MINT), funds[0]?.tokens[0] ?? 0n]]);
+}
+
+/** Tokens of these mints, over all token accounts. */
+async function tokensOf(ledger: Ledger, address: Address, mints: readonly Address[]): Promise<OtherMints> {
+  const { slot, tokens } = await ledger.fundsOfOwner(address, mints, "finalized");
+  return withSome(
+    slot,
+    mints.map((mint, index) => [mint, tokens[index] ?? 0n]),
+  );
+}
+
+function withSome(slot: number, amounts: readonly (readonly [mint: string, amount: bigint])[]): OtherMints {
+  const some = amounts.filter(([, amount]) => amount > 0n);
+  return { slot, balances: Object.fromEntries(some.map(([mint, amount]) => [mint, String(amount)])) };
 }
 
 /**
- * Raw units by mint, Token-2022 included, of what is none of the service's assets (recorded, and
- * released by the operator). Best effort: an address that was sent thousands of mints may not be readable at all, and its
- * refunds do not wait for that.
+ * Foreign tokens at finalized, as enough endpoints tell it, Token-2022 and frozen ones included. `holdings` is one node's
+ * word about where to look: what that node leaves out is not found.
  */
-export async function otherMints(
-  { ledger, assets }: { readonly ledger: Ledger; readonly assets: Assets },
+export async function agreedOtherMints(
+  { ledger, assets }: OtherMintsLook,
   address: Address,
-): Promise<Readonly<Record<string, string>>> {
+  holdings: readonly Pick<Holding, "mint">[],
+): Promise<OtherMints> {
+  const held = holdings.map(({ mint }) => mint);
+  const mints = held.filter((mint) => assets.ofMint(mint) === null).slice(0, MAX_MINTS);
+  const readings = await Promise.all([
+    ...(mints.length === 0 ? [] : [tokensOf(ledger, address, mints)]),
+    ...(held.includes(SOL_MINT) ? [wrappedSol(ledger, address)] : []),
+  ]);
+  return {
+    slot: Math.min(...readings.map(({ slot }) => slot)),
+    balances: Object.assign({}, ...readings.map(({ balances }) => balances)) as OtherMints["balances"],
+  };
+}
+
+/**
+ * Foreign tokens, as far as they can be read (recorded, and released by the operator). Best effort: an address that was
+ * sent thousands of mints may not be readable at all, and its refunds do not wait for that.
+ */
+export async function otherMints(look: OtherMintsLook, address: Address): Promise<OtherMints> {
   try {
-    const { holdings } = await ledger.balances(address);
-    const wrapped = holdings.some(({ mint }) => mint === SOL_MINT) ? await wrappedSol(ledger, address) : 0n;
-    const others = holdings
-      .map(({ mint, amount }) => [nameOfMint(mint), mint === SOL_MINT ? wrapped : amount] as const)
-      .filter(([mint, amount]) => amount > 0n && assets.ofMint(mint) === null)
-      .map(([mint, amount]) => [mint, String(amount)] as const);
-    return Object.fromEntries(others.slice(0, MAX_MINTS));
+    const { holdings } = await look.ledger.balances(address);
+    return await agreedOtherMints(look, address, holdings);
   } catch (error) {
     if (!(error instanceof LedgerUnavailable)) throw error;
-    return {};
+    return { slot: 0, balances: {} };
   }
 }

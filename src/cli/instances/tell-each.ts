@@ -1,0 +1,151 @@
+/** Sends events by command, to one instance or to many at once: for many it begins a durable job, and works on it until the last of them has its message. */
+import type { EventObject } from "xstate";
+import { commitOne } from "../../../storage/decided.ts";
+import { withTables } from "../../../storage/with-tables.ts";
+import type { EngineStorage } from "../../../storage/storage.ts";
+import { RETRY, STOP } from "../../engine/chart.ts";
+import { createEngine } from "../../engine/engine.ts";
+import { type EachProgress, progressOf } from "../../engine/each/each-commands.ts";
+import { eachInput, eachWorkflow } from "../../engine/each/each-workflow.ts";
+import type { EachOrder } from "../../engine/xstate/each-chart.ts";
+import { givenEvent } from "../../engine/engine-acts.ts";
+import { ActRefused } from "../../engine/inspected-engine.ts";
+import type { InstanceView } from "../../engine/index.ts";
+import { messageTask } from "../../engine/messages.ts";
+import { declaredFields, searchRows, type SearchValues } from "../../engine/search-fields.ts";
+import { newMoment } from "../../engine/stamps.ts";
+import { instanceWorkflows } from "../../engine/stored-names.ts";
+import { nameOf } from "../../engine/workflow-key.ts";
+import { silentLogger, systemClock, systemRandom } from "../../runtime.ts";
+import { UsageError } from "../command.ts";
+import type { OpenDatabase } from "../open-database.ts";
+import { ProgressBar } from "../progress-bar.ts";
+import { checkNotOfService, noInstance, type CommandResult } from "./put-right.ts";
+
+const INSTEAD = "paystate attention";
+
+/** The instances that a command is for, as it was called. */
+export interface EachCall {
+  /** `FIELD=VALUE`, each. */
+  readonly where: readonly string[];
+  /** The name of a workflow, for all of its versions, or `name@version`. */
+  readonly workflow: string | undefined;
+  readonly state: string | undefined;
+}
+
+/** Sends an event to an instance, by a message that a process with its chart takes. */
+export async function sendEvent(open: OpenDatabase, id: string, event: EventObject): Promise<CommandResult> {
+  const record = await open.storage.load(id);
+  if (record === null) throw noInstance(id, open);
+  const { workflow, life, status } = record;
+  await checkNotOfService(open, workflow, { what: id, instead: INSTEAD });
+  if (status === "done") return { done: { send: "ended" }, said: `${id} has ended already.` };
+  const { at: dueAt, stamp } = newMoment(systemClock, systemRandom);
+  const task = messageTask(
+    { id: `${id} ${stamp}`, dueAt },
+    { instance: id, workflow, life },
+    { known: true, event },
+  );
+  await commitOne(open.storage, { arms: [{ task }] });
+  return {
+    done: { send: "asked" },
+    said: `A process that has ${workflow} hands ${event.type} to ${id}.`,
+  };
+}
+
+/** An event as a person writes it: its type, or JSON. */
+export function eventOf(text: string): EventObject {
+  try {
+    return givenEvent(text);
+  } catch (error) {
+    throw error instanceof ActRefused ? new UsageError(error.message) : error;
+  }
+}
+
+/** Tells all that the call is for. Interrupted, it is gone on with by any process that runs on the database. */
+export async function tellEach(
+  open: OpenDatabase,
+  call: EachCall,
+  event: EventObject,
+): Promise<CommandResult> {
+  const storage = withTables(open.storage, [searchRows]);
+  const orders = await ordersOf(storage, call, event);
+  for (const { workflow } of orders) {
+    await checkNotOfService(open, workflow, { what: "each of them", instead: INSTEAD });
+  }
+  const jobs = eachWorkflow(storage);
+  const engine = createEngine({ storage: open.storage, workflows: [], logger: silentLogger });
+  const bar = new ProgressBar(process.stderr);
+  engine.run();
+  try {
+    const done: { readonly job: string; readonly workflow: string; readonly touched: number }[] = [];
+    for (const order of orders) {
+      const job = `each-${newMoment(systemClock, systemRandom).stamp}`;
+      await engine.start(jobs, { id: job, input: await eachInput(storage, order) });
+      const { touched } = await followed(() => engine.read(job), bar);
+      done.push({ job, workflow: order.workflow, touched });
+    }
+    bar.clear();
+    return { done, said: done.map((each) => saidOf(each, event)).join("\n") };
+  } finally {
+    bar.clear();
+    await engine.stop();
+  }
+}
+
+const LOOK_EVERY_MS = 50;
+
+async function followed(read: () => Promise<InstanceView | null>, bar: ProgressBar): Promise<EachProgress> {
+  for (;;) {
+    const job = await read();
+    if (job === null) throw new Error("the job was removed by somebody else");
+    const progress = progressOf(job);
+    if (progress.done) return progress;
+    const { touched, total } = progress;
+    bar.show(`${job.id}: ${touched} told`, total === null || total === 0 ? 0 : touched / total);
+    await systemClock.sleep(LOOK_EVERY_MS);
+  }
+}
+
+function saidOf(
+  { job, workflow, touched }: { readonly job: string; readonly workflow: string; readonly touched: number },
+  { type }: EventObject,
+): string {
+  const does =
+    type === STOP.type ? "ends" : type === RETRY.type ? "retries what fails of" : `hands ${type} to`;
+  return `${job}: a process that has ${workflow} ${does} ${touched} instances.`;
+}
+
+/** An order for each version that has the fields. */
+async function ordersOf(
+  storage: Pick<EngineStorage, "find" | "list">,
+  { where: given, workflow, state }: EachCall,
+  event: EventObject,
+): Promise<readonly EachOrder[]> {
+  const where: SearchValues = Object.fromEntries(given.map(pairOf));
+  const declared = await declaredFields(storage);
+  const fieldsOf = (key: string): string[] =>
+    declared.filter(({ field }) => field === key).map(({ value }) => value);
+  const keys = (await instanceWorkflows(storage)).filter(
+    (key) => workflow === undefined || key === workflow || nameOf(key) === workflow,
+  );
+  const fields = Object.keys(where);
+  const meant = keys.filter((key) => fields.every((field) => fieldsOf(key).includes(field)));
+  const names = [...new Set(meant.map(nameOf))];
+  if (names.length === 1) return meant.map((key) => ({ workflow: key, where, state: state ?? null, event }));
+  if (names.length > 1) {
+    throw new UsageError(`--workflow NAME: expected one of ${names.join(", ")}, which all have these fields`);
+  }
+  const there = keys.map((key) => `${key} has ${fieldsOf(key).join(", ") || "none"}`).join("; ");
+  throw new UsageError(
+    keys.length === 0
+      ? `there are no instances of ${workflow ?? "any workflow"}`
+      : `--where ${given.join(" --where ")}: no workflow has these search fields: ${there}`,
+  );
+}
+
+function pairOf(text: string): [field: string, value: string] {
+  const at = text.indexOf("=");
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  throw new UsageError(`--where ${text}: expected FIELD=VALUE, such as customer=ada`);
+}

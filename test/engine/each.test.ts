@@ -1,0 +1,295 @@
+/** Many instances at once: `each(filter)` as a durable job. */
+import { describe, expect, test } from "vitest";
+import { assign, setup } from "xstate";
+import { createEngine, workflow, type Engine } from "paystate/engine";
+import { silentLogger } from "../../src/runtime.ts";
+import { everyAdapter, type Adapter } from "../kit/adapters.ts";
+import { inWorld, type EngineWorld } from "../kit/engine-world.ts";
+import { mortalProcess } from "../kit/mortal.ts";
+import { byDepth, sampled } from "../kit/thorough.ts";
+
+interface Order {
+  readonly customer: string;
+  readonly marks: number;
+  readonly note: string;
+}
+
+const chart = setup({
+  types: {
+    context: {} as Order,
+    input: {} as Pick<Order, "customer"> & Partial<Pick<Order, "note">>,
+    events: {} as { type: "MARK" } | { type: "PAY" } | { type: "GIVE"; to: string } | { type: "CLOSE" },
+  },
+}).createMachine({
+  id: "order",
+  context: ({ input }) => ({ note: "", ...input, marks: 0 }),
+  initial: "open",
+  states: {
+    open: { on: { PAY: "paid", CLOSE: "closed" } },
+    paid: {},
+    closed: { type: "final" },
+  },
+  on: {
+    MARK: { actions: assign({ marks: ({ context }) => context.marks + 1 }) },
+    GIVE: { actions: assign({ customer: ({ event }) => event.to }) },
+  },
+});
+
+const orders = workflow(chart)({
+  version: 1,
+  search: { customer: ({ context }) => context.customer },
+});
+const ada = { where: { customer: "ada" } } as const;
+
+type AnyEngine = Pick<Engine<never>, "start" | "read" | "list">;
+
+/** Starts orders of the customer, a millisecond before whatever comes next. */
+async function startOrders(
+  { clock, awaitsOutside }: EngineWorld,
+  engine: AnyEngine,
+  { customer, ids }: { readonly customer: string; readonly ids: readonly string[] },
+): Promise<void> {
+  awaitsOutside(...ids);
+  await Promise.all(ids.map((id) => engine.start(orders, { id, input: { customer } })));
+  clock.set(clock.now() + 1);
+}
+
+const idsOf = (letter: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${letter}${String(index).padStart(4, "0")}`);
+
+async function marksOf(engine: AnyEngine, ids: readonly string[]): Promise<readonly number[]> {
+  const found = await Promise.all(ids.map((id) => engine.read(orders, id)));
+  return found.map((order) => order?.context.marks ?? -1);
+}
+
+/** The charts, the job, its pages, and the first messages of them. */
+const deaths = [1, 2, 3, 4, 5, 6].flatMap((nth) =>
+  (["before", "after"] as const).map((moment) => ({ nth, moment })),
+);
+
+describe.each(sampled(everyAdapter, "each"))("many at once on $name", (adapter) => {
+  test("F8: an event goes to each instance of a filter, once, and the job tells how far it is", () =>
+    inWorld(adapter, async (world) => {
+      const engine = await world.engine({ workflows: [orders] });
+      const count = byDepth({ quick: 257, ci: 1_000, long: 1_000 });
+      const [mine, others] = [idsOf("a", count), idsOf("b", 3)];
+      await startOrders(world, engine, { customer: "ada", ids: mine });
+      await startOrders(world, engine, { customer: "bob", ids: others });
+      const job = await engine.each(orders, ada).send({ type: "MARK" });
+      expect(await job.progress()).toEqual({ touched: 0, total: count, done: false });
+      engine.run();
+      expect(await job.done()).toEqual({ touched: count, total: count, done: true });
+      await world.settled();
+      expect(new Set(await marksOf(engine, mine))).toEqual(new Set([1]));
+      expect(await marksOf(engine, others)).toEqual([0, 0, 0]);
+      expect(await engine.read(job.id)).toMatchObject({ workflow: "paystate.each@1", status: "done" });
+    }));
+
+  test("F8: an instance that begins after the job is left out, wherever its id stands", () =>
+    inWorld(adapter, async (world) => {
+      const engine = await world.engine({ workflows: [orders] });
+      await startOrders(world, engine, { customer: "ada", ids: ["b", "d"] });
+      const job = await engine.each(orders, ada).send({ type: "MARK" });
+      await startOrders(world, engine, { customer: "ada", ids: ["a", "c", "e"] });
+      engine.run();
+      expect((await job.done()).touched).toBe(2);
+      await world.settled();
+      expect(await marksOf(engine, ["a", "b", "c", "d", "e"])).toEqual([0, 1, 0, 1, 0]);
+    }));
+
+  test("F8: one that has left the filter when its message comes takes nothing, nor does another under its id", () =>
+    inWorld(adapter, async (world) => {
+      const other = await world.engine({ workflows: [orders] });
+      await startOrders(world, other, { customer: "ada", ids: ["field", "gone", "state", "stays"] });
+      // It has no orders: the messages wait.
+      const engine = await world.engine({ workflows: [] });
+      engine.run();
+      const job = await other.each(orders, { ...ada, state: "open" }).send({ type: "MARK" });
+      await engine.settled();
+      expect((await job.progress()).touched).toBe(4);
+      await other.send(orders, "field", { type: "GIVE", to: "bob" });
+      await other.send(orders, "state", { type: "PAY" });
+      await other.send(orders, "gone", { type: "CLOSE" });
+      other.run();
+      await world.settled();
+      expect(await other.removeInstance("gone")).toBe("removed");
+      expect(await marksOf(other, ["field", "stays", "state"])).toEqual([0, 1, 0]);
+    }));
+
+  test("F8: messages of two jobs that wait together: the first takes an instance out of the filter of the second", () =>
+    inWorld(adapter, async (world) => {
+      const other = await world.engine({ workflows: [orders] });
+      world.awaitsOutside("long");
+      // So long that messages which wait for it share a commit.
+      await other.start(orders, { id: "long", input: { customer: "ada", note: "x".repeat(20_000) } });
+      const engine = await world.engine({ workflows: [] });
+      engine.run();
+      for (const type of ["MARK", "PAY", "MARK"] as const) {
+        await other.each(orders, { state: "open" }).send({ type });
+        await engine.settled();
+      }
+      other.run();
+      await world.settled();
+      expect(await other.read(orders, "long")).toMatchObject({ value: "paid", context: { marks: 1 } });
+    }));
+
+  test("F8: without a filter by fields all active ones of the version are meant; an ended one takes nothing", () =>
+    inWorld(adapter, async (world) => {
+      const engine = await world.engine({ workflows: [orders] });
+      await startOrders(world, engine, { customer: "ada", ids: ["a", "b", "c"] });
+      await engine.send(orders, "b", { type: "CLOSE" });
+      await engine.send(orders, "c", { type: "PAY" });
+      engine.run();
+      const all = await (await engine.each(orders).send({ type: "MARK" })).done();
+      const paid = await (await engine.each(orders, { state: "paid" }).send({ type: "MARK" })).done();
+      await world.settled();
+      expect([all, paid]).toEqual([
+        { touched: 2, total: null, done: true },
+        { touched: 1, total: null, done: true },
+      ]);
+      expect(await marksOf(engine, ["a", "b", "c"])).toEqual([1, 0, 2]);
+    }));
+
+  test("F8: two engines at once do one job once", () =>
+    inWorld(adapter, async (world) => {
+      const engines = [
+        await world.engine({ workflows: [orders] }),
+        await world.engine({ workflows: [orders] }),
+      ];
+      const [engine] = engines as [(typeof engines)[0]];
+      const mine = idsOf("a", 257);
+      await startOrders(world, engine, { customer: "ada", ids: mine });
+      for (const each of engines) each.run();
+      const [job, again] = await Promise.all(
+        engines.map((each) => each.each(orders, ada).send({ type: "MARK" }, { id: "mark all" })),
+      );
+      expect([job?.id, again?.id]).toEqual(["mark all", "mark all"]);
+      await job?.done();
+      await world.settled();
+      expect(new Set(await marksOf(engine, mine))).toEqual(new Set([1]));
+    }));
+
+  test("F8: stop ends each, and what the stopped job has not come to goes on", () =>
+    inWorld(adapter, async (world) => {
+      const engine = await world.engine({ workflows: [orders] });
+      await startOrders(world, engine, { customer: "ada", ids: ["a", "b"] });
+      await startOrders(world, engine, { customer: "bob", ids: ["c"] });
+      engine.run();
+      await (await engine.each(orders, ada).stop()).done();
+      await world.settled();
+      const statuses = await Promise.all(["a", "b", "c"].map((id) => engine.read(id)));
+      expect(statuses.map((each) => each?.status)).toEqual(["stopped", "stopped", "active"]);
+      await engine.stop();
+      const job = await engine.each(orders).stop();
+      expect(await engine.stopInstance(job.id)).toBe("stopped");
+      engine.run();
+      await world.settled();
+      expect(await job.progress()).toEqual({ touched: 0, total: null, done: true });
+      expect((await engine.read("c"))?.status).toBe("active");
+    }));
+
+  test("F8: retry makes what fails due now, in instances of the filter alone, ended ones among them", () =>
+    inWorld(adapter, async (world) => {
+      let isDown = true;
+      const done: string[] = [];
+      const shipped = workflow(
+        setup({
+          types: { context: {} as { customer: string }, input: {} as { customer: string } },
+          actions: { ship: (_, _params: { customer: string }) => {} },
+        }).createMachine({
+          id: "parcel",
+          context: ({ input }) => input,
+          initial: "sent",
+          states: {
+            sent: { type: "final", entry: { type: "ship", params: ({ context }) => context } },
+          },
+        }),
+      )({
+        version: 1,
+        search: { customer: ({ context }) => context.customer },
+        effects: {
+          ship: async (_, { instance }) => {
+            if (isDown) throw new Error("the carrier is away");
+            done.push(instance);
+            return undefined;
+          },
+        },
+      });
+      const engine = await world.engine({ workflows: [shipped] });
+      engine.run();
+      for (const [id, customer] of Object.entries({ a: "ada", b: "ada", c: "bob" })) {
+        await engine.start(shipped, { id, input: { customer } });
+      }
+      await world.settled();
+      await world.pass(3_100);
+      isDown = false;
+      const job = await engine.each(shipped, ada).retry();
+      expect((await job.done()).touched).toBe(2);
+      await world.settled();
+      expect(done.toSorted()).toEqual(["a", "b"]);
+      await world.pass(60_000);
+      expect(done.toSorted()).toEqual(["a", "b", "c"]);
+    }));
+
+  test.each(sampled(deaths, "deaths of a job"))(
+    "F8: killed $moment commit $nth, the job goes on and touches nobody twice",
+    ({ nth, moment }) =>
+      inWorld(adapter, async (world) => {
+        const first = await world.engine({ workflows: [orders] });
+        const mine = idsOf("a", 257);
+        await startOrders(world, first, { customer: "ada", ids: mine });
+        const process = mortalProcess({ method: "commit", nth, moment });
+        const dying = createEngine({
+          storage: process.within(await world.open()),
+          clock: process.timedBy(world.clock),
+          logger: silentLogger,
+          workflows: [orders],
+        });
+        dying.run();
+        const asked = dying.each(orders, ada).send({ type: "MARK" }, { id: "job" });
+        await Promise.race([asked.then((job) => job.done()), process.died]);
+        process.kill();
+        const heir = await world.engine({ workflows: [orders] });
+        heir.run();
+        // Whoever asked asks again: the job may not have begun.
+        const job = await heir.each(orders, ada).send({ type: "MARK" }, { id: "job" });
+        await world.pass(60_000);
+        expect(await job.progress()).toEqual({ touched: 257, total: 257, done: true });
+        expect(new Set(await marksOf(heir, mine))).toEqual(new Set([1]));
+      }),
+  );
+});
+
+const [anyAdapter] = sampled(everyAdapter, "each types") as readonly [Adapter];
+
+test("F8: a wrong event, state or field does not compile, and is refused with those there are", () =>
+  inWorld(anyAdapter, async ({ engine }) => {
+    const { each, list } = await engine({ workflows: [orders] });
+    // @ts-expect-error -- no such event
+    await each(orders).send({ type: "SWIM" }, { id: "wrong event" });
+    // @ts-expect-error -- no such field
+    await expect(each(orders, { where: { colour: "red" } }).send({ type: "PAY" })).rejects.toThrow(
+      "each: where.colour: order@1 has no such search field: expected one of customer",
+    );
+    // @ts-expect-error -- no text
+    await expect(each(orders, { where: { customer: 7 } }).stop()).rejects.toThrow(
+      "each: where.customer: expected text",
+    );
+    // @ts-expect-error -- no such state
+    await expect(each(orders, { state: "lost" }).retry()).rejects.toThrow(
+      'each: order@1 has no state "lost": expected one of open, paid, closed',
+    );
+    await expect(each(orders).send({ type: "xstate.stop" } as never)).rejects.toThrow("event.type");
+    await expect(list({ workflow: "paystate.each" })).resolves.toMatchObject({
+      instances: [{ id: "wrong event" }],
+    });
+  }));
+
+test("F8: the id of a job is of no other instance", () =>
+  inWorld(anyAdapter, async (world) => {
+    const engine = await world.engine({ workflows: [orders] });
+    await startOrders(world, engine, { customer: "ada", ids: ["a"] });
+    await expect(engine.each(orders).stop({ id: "a" })).rejects.toThrow(
+      "a is an instance of order@1, and no job",
+    );
+  }));

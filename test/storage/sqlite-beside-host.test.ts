@@ -1,0 +1,147 @@
+/** A file of SQLite that a host has had its tables in before. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { expect, test as vitestTest } from "vitest";
+import { setup } from "xstate";
+import { createEngine, defineTable, workflow } from "paystate/engine";
+import { backupSqlite, readOnlySqlite, sqliteStorage } from "../../storage/sqlite.ts";
+import { silentLogger } from "../../src/runtime.ts";
+import { refusal } from "./refusal.ts";
+
+const parcels = workflow(
+  setup({ types: { events: {} as { type: "SHIP" } } }).createMachine({
+    id: "parcel",
+    initial: "packed",
+    states: { packed: { on: { SHIP: "shipped" } }, shipped: { type: "final" } },
+  }),
+)({ version: 1 });
+
+const SHOP = `
+  pragma auto_vacuum = incremental; pragma application_id = 1234; pragma user_version = 7;
+  create table orders (id text primary key, total integer);
+  create index orders_total on orders (total);
+  create view dear as select * from orders where total > 100;
+  create table audit (id text);
+  create trigger orders_audit after insert on orders begin insert into audit values (new.id); end;
+  create virtual table texts using fts5 (body);
+  insert into orders values ('o-1', 120); insert into texts values ('tea from Ceylon');`;
+
+const test = vitestTest
+  .extend("folder", async ({}, { onCleanup }) => {
+    const folder = await mkdtemp(join(tmpdir(), "paystate-"));
+    onCleanup(() => rm(folder, { recursive: true }));
+    return folder;
+  })
+  .extend("path", ({ folder }) => join(folder, "shop.db"))
+  .extend("shop", ({ path }, { onCleanup }) => {
+    const shop = new Database(path);
+    onCleanup(() => void shop.close());
+    shop.exec(SHOP);
+    return shop;
+  });
+
+const orderIds = (shop: Database.Database): unknown[] =>
+  shop.prepare("select id from dear order by id").pluck().all();
+
+test("F1: an engine works in the file of a host, beside its tables, in its transactions, and changes nothing of them", async ({
+  path,
+  shop,
+}) => {
+  const storage = await sqliteStorage(path);
+  const engine = createEngine({ storage, workflows: [parcels], logger: silentLogger });
+  engine.run();
+  try {
+    await engine.commit({});
+    const order = (id: string, isKept: boolean): void => {
+      shop.prepare("insert into orders values (?, 150)").run(id);
+      engine.start(parcels, { id, input: undefined }, { within: shop });
+      if (!isKept) throw new Error("no money");
+    };
+    const ordered = shop.transaction(order);
+    ordered.immediate("o-2", true);
+    expect(() => ordered.immediate("o-3", false)).toThrow("no money");
+    await engine.send(parcels, "o-2", { type: "SHIP" });
+    expect((await engine.waitFor(parcels, "o-2", "final")).value).toBe("shipped");
+    expect(await engine.read("o-3")).toBeNull();
+    expect(orderIds(shop)).toEqual(["o-1", "o-2"]);
+    expect(shop.prepare("select id from audit order by id").pluck().all()).toEqual(["o-1", "o-2"]);
+    expect(shop.pragma("application_id", { simple: true })).toBe(1234);
+    expect(shop.pragma("user_version", { simple: true })).toBe(7);
+    expect(shop.pragma("auto_vacuum", { simple: true })).toBe(2);
+    // The one thing of the file that others notice.
+    expect(shop.pragma("journal_mode", { simple: true })).toBe("wal");
+  } finally {
+    await engine.stop();
+    await storage.close();
+  }
+});
+
+test("several that open the file of a host at once make the tables once", async ({ path, shop }) => {
+  const storages = await Promise.all(Array.from({ length: 4 }, () => sqliteStorage(path)));
+  const engines = storages.map((storage) =>
+    createEngine({ storage, workflows: [parcels], logger: silentLogger }),
+  );
+  const ids = engines.map((_, index) => `p-${index}`);
+  await Promise.all(
+    engines.map((engine, index) => engine.start(parcels, { id: ids[index] ?? "", input: undefined })),
+  );
+  expect((await engines[0]?.list(parcels))?.instances.map(({ id }) => id)).toEqual(ids);
+  for (const storage of storages) await storage.close();
+  expect(orderIds(shop)).toEqual(["o-1"]);
+});
+
+test("F2: a table of an engine under the name of a host's is refused, and the host's is left as it is", async ({
+  path,
+  shop,
+}) => {
+  const orders = defineTable("orders", { columns: { id: "text", total: "integer" } });
+  const storage = await sqliteStorage(path);
+  const { code, message } = await refusal(storage.install([orders]));
+  expect([code, message]).toEqual([
+    "other_table",
+    expect.stringMatching(/has the table "?orders"?, which is not/),
+  ]);
+  await storage.close();
+  expect(shop.prepare("select * from orders").all()).toEqual([{ id: "o-1", total: 120 }]);
+});
+
+test("a copy holds the tables of both, and the storage opens beside a module that it does not have", async ({
+  folder,
+  path,
+  shop,
+}) => {
+  const storage = await sqliteStorage(path);
+  const engine = createEngine({ storage, workflows: [parcels], logger: silentLogger });
+  await engine.start(parcels, { id: "p", input: undefined });
+  const copy = join(folder, "copy.db");
+  await backupSqlite(path, copy);
+  const copied = new Database(copy);
+  expect(orderIds(copied)).toEqual(["o-1"]);
+  copied.unsafeMode(true);
+  copied.exec(`pragma writable_schema = on;
+    insert into sqlite_master (type, name, tbl_name, rootpage, sql)
+      values ('table', 'vectors', 'vectors', 0, 'CREATE VIRTUAL TABLE vectors USING vec0(x)');`);
+  copied.close();
+  const read = await readOnlySqlite(copy);
+  expect((await createEngine({ storage: read, workflows: [parcels] }).read(parcels, "p"))?.value).toBe(
+    "packed",
+  );
+  await read.close();
+  await storage.close();
+  expect(orderIds(shop)).toEqual(["o-1"]);
+});
+
+test("what is not to be made is refused in the file of a host: a command that was given the wrong one", async ({
+  path,
+  shop,
+}) => {
+  const { code } = await refusal(sqliteStorage(path, { create: false }));
+  expect(code).toBe("foreign_database");
+  expect((await refusal(readOnlySqlite(path))).code).toBe("foreign_database");
+  expect(shop.pragma("journal_mode", { simple: true })).toBe("delete");
+  expect(shop.prepare("select count(*) from sqlite_master where name like 'paystate%'").pluck().get()).toBe(
+    0,
+  );
+});
