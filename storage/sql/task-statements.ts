@@ -108,8 +108,8 @@ export const taskStatements = {
     { count: number }
   >(
     `select count(*) as count from (
-      select * from (select 1 ${parkedBeside} and priority > {priority} limit {limit}) as above union all
-      select * from (select 1 ${parkedBeside} and priority = {priority} and seq < {seq} limit {limit}) as earlier) as all_before`,
+      select * from (select 1 ${parkedBeside} and priority > {priority} limit {limit}) as parts_above union all
+      select * from (select 1 ${parkedBeside} and priority = {priority} and seq < {seq} limit {limit}) as parts_earlier) as parts`,
   ),
   override: statement<{ key: string }, { atMost: number }>(
     `select "atMost" from "paystateLimits" where key = {key}`,
@@ -126,7 +126,7 @@ export const taskStatements = {
     `select * from tasks where "rateKey" is not null and "rateKey" = {key}`,
   ),
   firstKeysOf: statement<{ key: string }, { firstKey: string }>(
-    `select distinct "firstKey" from tasks where "deadAt" is null and "lastKey" <> "firstKey" and "lastKey" = {key}
+    `select "firstKey" from tasks where "deadAt" is null and "lastKey" <> "firstKey" and "lastKey" = {key}
       and admission = 'parked'`,
   ),
   anyUnder: statement<{ firstKey: string }, { id: string }>(`select id ${under(" limit 1")}`),
