@@ -117,12 +117,13 @@ function insertsFrom(writes: readonly AnyWrite[], at: number): readonly AnyInser
  * removed before new parts are added. Returns the tasks that were armed without their lease.
  */
 function follow(commit: AnyCommit, to: CommitTarget): string[] {
-  const { ends = [], disarms = [], adopts = [], amends = [], arms = [] } = commit;
+  const { ends = [], disarms = [], adopts = [], amends = [], limits = [], arms = [] } = commit;
   const { unwatches = [], watches = [], forgets = [], history = [] } = commit;
   for (const instance of ends) to.tasks.disarm(instance);
   for (const { instance, timer } of disarms) to.tasks.disarm(instance, timer);
   for (const { instance, workflow } of adopts) to.tasks.adopt(instance, workflow);
   for (const amendment of amends) to.tasks.amend(amendment);
+  for (const limit of limits) to.tasks.setLimit(limit);
   const parked: string[] = [];
   for (const { task, lease } of arms) {
     // A message belongs to the workflow of its target, where that is there.

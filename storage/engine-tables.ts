@@ -16,6 +16,10 @@ const taskColumns = {
   lastKey: "text?",
   lastRoom: "integer?",
   admission: "text?",
+  /** Among parked tasks of its keys a larger one is admitted sooner. */
+  priority: "integer",
+  /** The key whose rate it waits for, until it is due; null while it does not. */
+  rateKey: "text?",
   /** The time of the next claim: the due time, or the end of the lease while it is held. */
   visibleAt: "integer",
   /** How long after it was set that is; null for an absolute moment. */
@@ -53,6 +57,8 @@ export interface EngineTables {
   /** `ms`: for how long it was given. What seems to last longer was given before the clock was set back. */
   paystateLeases: Omit<Lease, "setBackMs"> & { readonly ms: number };
   history: HistoryRecord;
+  /** Overrides of limits: how many tasks of a key may have room, whatever their own limits say. */
+  paystateLimits: { readonly key: string; readonly atMost: number };
 }
 
 /**
@@ -125,6 +131,10 @@ export const engineTables: {
     },
     key: ["instance", "version"],
     lookups: ["instance"],
+  },
+  paystateLimits: {
+    columns: { key: "text", atMost: "integer" },
+    key: ["key"],
   },
 };
 

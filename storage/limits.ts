@@ -3,11 +3,14 @@
  * claim sees it; whatever takes a task out of a key lets the first that waits in. Pure; every adapter decides by it.
  */
 import type { StoredTask } from "./engine-tables.ts";
-import type { Limit, TaskRecord } from "./storage.ts";
+import type { Limit, LimitOverride, TaskRecord } from "./storage.ts";
 import type { TaskRow, TaskRows } from "./task-rows.ts";
 
 /** The columns that say where a task stands in its limits. */
-type LimitColumns = Pick<StoredTask, "firstKey" | "firstRoom" | "lastKey" | "lastRoom" | "admission">;
+type LimitColumns = Pick<
+  StoredTask,
+  "firstKey" | "firstRoom" | "lastKey" | "lastRoom" | "admission" | "priority"
+>;
 
 /**
  * The limits of a task in the columns of its row. A single limit is both first and last.
@@ -15,7 +18,7 @@ type LimitColumns = Pick<StoredTask, "firstKey" | "firstRoom" | "lastKey" | "las
  * @throws TypeError when a limit is wrong, or the task is a timer.
  */
 export function limitColumns(
-  { id, kind, limits }: Pick<TaskRecord, "id" | "kind" | "limits">,
+  { id, kind, limits, priority = 0 }: Pick<TaskRecord, "id" | "kind" | "limits" | "priority">,
   admission: "parked" | "admitted",
 ): LimitColumns {
   const [first, last = first] = limits;
@@ -30,12 +33,19 @@ export function limitColumns(
   if (limits.length > 1 && last?.key === first?.key) {
     throw new TypeError(`task ${id} has limit ${first?.key} twice`);
   }
+  if (!Number.isSafeInteger(priority)) {
+    throw new TypeError(`task ${id} has the priority ${priority}, which is no whole number`);
+  }
+  if (priority !== 0 && (kind === "message" || first === undefined)) {
+    throw new TypeError(`task ${id} has a priority, which is for effects and invocations with limits`);
+  }
   return {
     firstKey: first?.key ?? null,
     firstRoom: first?.atMost ?? null,
     lastKey: last?.key ?? null,
     lastRoom: last?.atMost ?? null,
     admission: first === undefined ? null : admission,
+    priority,
   };
 }
 
@@ -69,18 +79,49 @@ export function admitted<T extends StoredTask>(task: T): T {
  */
 export const MAX_HEADS = 64;
 
-/** Whether the keys of a task have room for it, or the task has its room already. */
-export function hasRoom(
-  { firstKey, firstRoom, lastKey, lastRoom, admission }: StoredTask,
-  tasks: Pick<TaskRows, "admitted">,
-): boolean {
-  if (firstKey === null || lastKey === null || admission === "admitted") return true;
-  if (tasks.admitted(firstKey) >= Number(firstRoom)) return false;
-  return lastKey === firstKey || tasks.admitted(firstKey, lastKey) < Number(lastRoom);
+/** @throws TypeError when the override of a limit is wrong. */
+export function checkOverride({ key, atMost }: LimitOverride): void {
+  if (key === "") throw new TypeError("an override of a limit has no key");
+  if (atMost !== null && (!Number.isSafeInteger(atMost) || atMost < 0)) {
+    throw new TypeError(`limit ${key} is at most ${atMost}, which is no whole number from 0, nor null`);
+  }
 }
 
+type Rooms = Pick<TaskRows, "admitted" | "override">;
+
+/** The most tasks of the first key of this task, and of the second one. An override comes before its own; a message has none. */
+function mostOf(
+  { kind, firstKey, firstRoom, lastKey, lastRoom }: StoredTask,
+  { override }: Pick<TaskRows, "override">,
+): readonly [first: number, last: number] {
+  const most = (key: string | null, own: number | null): number =>
+    (kind === "message" || key === null ? undefined : override(key)) ?? Number(own);
+  const first = most(firstKey, firstRoom);
+  return [first, lastKey === firstKey ? first : most(lastKey, lastRoom)];
+}
+
+/** Whether a key of the task takes none at all at present. */
+export const isShut = (task: StoredTask, tasks: Pick<TaskRows, "override">): boolean =>
+  task.firstKey !== null && mostOf(task, tasks).includes(0);
+
+/** The key that has no room for a task; null where each has, or the task has its room already. */
+export function fullKey(task: StoredTask, tasks: Rooms): string | null {
+  const { firstKey, lastKey, admission } = task;
+  if (firstKey === null || lastKey === null || admission === "admitted") return null;
+  const [first, last] = mostOf(task, tasks);
+  if (tasks.admitted(firstKey) >= first) return firstKey;
+  return lastKey === firstKey || tasks.admitted(firstKey, lastKey) < last ? null : lastKey;
+}
+
+/** Whether the keys of a task have room for it, or the task has its room already. */
+export const hasRoom = (task: StoredTask, tasks: Rooms): boolean => fullKey(task, tasks) === null;
+
+/** Orders parked tasks of one key: by priority, then as armed. */
+const soonestFirst = (a: TaskRow, b: TaskRow): number => b.priority - a.priority || a.seq - b.seq;
+
 /**
- * The parked task under a first key that is admitted next: among tasks whose keys have room, the task armed first.
+ * The parked task under a first key that is admitted next: among tasks whose keys have room, the one of the highest
+ * priority, and of those the one armed first.
  * Admit the task, and ask again until the answer is undefined. Only 64 last keys with room are examined, beginning
  * behind the last key that a task has left, so that every last key has its turn when an account has thousands.
  */
@@ -90,10 +131,10 @@ export function nextAdmitted(tasks: TaskRows, firstKey: string, after: string): 
   let looked = 0;
   for (const head of tasks.heads(firstKey, after)) {
     under ??= tasks.admitted(firstKey);
-    const isOut = under >= Number(head.firstRoom);
+    const isOut = under >= mostOf(head, tasks)[0];
     // No more last keys are full than tasks are admitted. They are passed over, or a key with room could lie behind them.
     if (!isOut && !hasRoom(head, tasks)) continue;
-    if (!isOut && (next === undefined || head.seq < next.seq)) next = head;
+    if (!isOut && (next === undefined || soonestFirst(head, next) < 0)) next = head;
     looked += 1;
     if (looked === MAX_HEADS) break;
   }

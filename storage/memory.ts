@@ -33,15 +33,21 @@ export function memoryStorage(): EngineStorage {
 
   /** Applies commits separately: a commit with a mistake fails alone. */
   const commit = (item: AnyCommit): CommitAnswer => {
-    const act = (): CommitAnswer => {
-      const result = applyCommit(item, target);
-      return tasks.settle() && result.ok ? { ...result, admits: true } : result;
-    };
     try {
-      return journal.atomically(act, ({ ok }) => ok);
+      return journal.atomically(
+        () => applyCommit(item, target),
+        ({ ok }) => ok,
+      );
     } catch (error) {
       return { ok: false, conflict: "failed", error };
     }
+  };
+
+  /** As in a database, what has room is admitted behind the last of the commits that come together. */
+  const commitAll = (items: readonly AnyCommit[]): CommitAnswer[] => {
+    const answers = items.map(commit);
+    const admits = journal.atomically(() => tasks.settle());
+    return admits ? answers.map((answer) => (answer.ok ? { ...answer, admits } : answer)) : answers;
   };
 
   return {
@@ -50,7 +56,7 @@ export function memoryStorage(): EngineStorage {
     find: async <R extends object>(query: RowQuery<R>) =>
       tables.of(query.table.name).find(query) as readonly R[],
     tally: async (query) => tables.of(query.table.name).tally(query),
-    commit: async (items) => items.map(commit),
+    commit: async (items) => commitAll(items),
     claim: async (request) => journal.atomically(() => tasks.claim(request)),
     heartbeat: async (request) => journal.atomically(() => tasks.heartbeat(request)),
     release: async (request) => journal.atomically(() => tasks.release(request)),

@@ -251,8 +251,8 @@ async function timeOf(database: Database, clock: DatabaseClock, now: number): Pr
 }
 
 /** Whether the commit gives work to other processes: a task armed under a lease has its process already. */
-const makesWorkDue = ({ arms = [], retries = [], watches = [] }: AnyCommit): boolean =>
-  retries.length > 0 || watches.length > 0 || arms.some(({ lease }) => lease === undefined);
+const makesWorkDue = ({ arms = [], retries = [], watches = [], limits = [] }: AnyCommit): boolean =>
+  retries.length + limits.length > 0 || watches.length > 0 || arms.some(({ lease }) => lease === undefined);
 
 function assertSchemaName(schema: string): void {
   if (/^(?!pg_)[a-z_][a-z0-9_]{0,47}$/.test(schema)) return;

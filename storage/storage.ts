@@ -85,14 +85,26 @@ export interface TaskRecord extends DueTime {
   /**
    * Limits of effects, invocations and messages: none, one, or two, of which the second is counted within the first,
    * like the webhooks of an account. While a key has no room the task is *parked*: no claim sees the task until a task
-   * of the key ends; parked tasks are admitted in the order of arming. A task that can be claimed or is held takes
-   * room; a task in its pause, in the line of suspects or set aside takes none.
+   * of the key ends; parked tasks are admitted by priority, those of one priority in the order of arming. A task that
+   * can be claimed or is held takes room; a task in its pause, in the line of suspects or set aside takes none.
    *
    * An admitted message keeps its room until it is consumed, dropped or set aside, so no later message of its key
    * overtakes it.
    */
   readonly limits: readonly Limit[];
+  /**
+   * A whole number, default 0: among parked tasks of its keys a larger one is admitted sooner. It counts nowhere else: a
+   * claim takes admitted tasks as they are due. Messages have none.
+   */
+  readonly priority?: number;
 }
+
+/** What a task with limits waits for. */
+export type LimitWait =
+  /** A place of this key, with so many of the same keys and kind of waiting before it; counted up to 1,000. */
+  | { readonly key: string; readonly before: number }
+  /** The rate of this key, until then. */
+  | { readonly key: string; readonly until: number };
 
 /** A task of an instance, with its state so far. */
 export interface PendingTask extends TaskRecord {
@@ -111,6 +123,8 @@ export interface PendingTask extends TaskRecord {
   readonly isHeld: boolean;
   /** True while a key of its limits has no room for it. */
   readonly isParked: boolean;
+  /** For an effect or an invocation that waits for its limits. Lists of `tasks` tell of rates alone, and count no places. */
+  readonly waitsFor?: LimitWait;
   /** When it was due as it first failed; null while it has not. */
   readonly failingSince: number | null;
   /** When it was set aside as a dead letter, else null. */
@@ -404,6 +418,13 @@ export interface AnyCommit extends CommitParts {
   readonly writes?: readonly AnyWrite[];
 }
 
+/** How many tasks of a key may have room from now on, whatever the limits of the tasks say; null: what they say. */
+export interface LimitOverride extends DueTime {
+  readonly key: string;
+  /** 0 admits none. */
+  readonly atMost: number | null;
+}
+
 /** The parts of a commit besides its writes. */
 export interface CommitParts {
   readonly step?: StepRecord;
@@ -435,6 +456,11 @@ export interface CommitParts {
    * another life, is active or has a child that is, or still has a watch or a task, a dead letter or a message too.
    */
   readonly removes?: readonly Pick<InstanceRecord, "id" | "life">[];
+  /**
+   * Overrides of limits. Messages keep their own limit. Admitted effects and invocations of the key that nobody has in hand
+   * ask for room anew, and those that wait for a rate of it are due at `dueAt`; what is in hand goes on.
+   */
+  readonly limits?: readonly LimitOverride[];
   /** Tasks to arm. A message takes over the workflow of its target, where that is there. */
   readonly arms?: readonly { readonly task: TaskRecord; readonly lease?: ArmLease }[];
   /** Instances whose tasks all belong to this workflow from now on. Leases, tokens and counts stay as they are. */
@@ -619,8 +645,9 @@ export interface EngineStorage {
   }): Promise<readonly string[]>;
   /**
    * Gives a task back undone, due again at `dueAt`. With `error` it has failed, and is no suspect any longer. With `keepsRoom`
-   * the task keeps its room while it waits, so that no other task of its keys passes; a suspect keeps none. False when the token is no
-   * longer the latest, or the task was set aside as a dead letter.
+   * the task keeps its room while it waits, so that no other task of its keys passes; a suspect keeps none. `rateKey` says
+   * for the rate of which key it waits, until then or until that key is overridden. False when the token is no longer the
+   * latest, or the task was set aside as a dead letter.
    */
   release(
     request: DueTime & {
@@ -628,6 +655,7 @@ export interface EngineStorage {
       readonly token: number;
       readonly error?: string;
       readonly keepsRoom?: true;
+      readonly rateKey?: string;
     },
   ): Promise<boolean>;
   /** The instance as of the last commit (G7), or null. */

@@ -4,6 +4,7 @@ import type {
   ClaimedTask,
   ClaimRequest,
   DueTime,
+  LimitWait,
   PendingTask,
   TaskMigration,
   TaskRecord,
@@ -31,6 +32,7 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
     ...limitColumns(task, lease === undefined ? "parked" : "admitted"),
     visibleAt: lease?.until ?? dueAt,
     delayMs: lease?.leaseMs ?? delayMs,
+    rateKey: null,
     holder: lease?.holder ?? null,
     token: lease === undefined ? 0 : 1,
     crashes: 0,
@@ -44,8 +46,9 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
 
 /** The task as the port shows it. */
 function taskRecord(task: StoredTask): TaskRecord {
-  const { id, instance, workflow, kind, name, payload, dueAt } = task;
-  return { id, instance, workflow, kind, name, payload, dueAt, limits: limitsOf(task) };
+  const { id, instance, workflow, kind, name, payload, dueAt, priority } = task;
+  const record = { id, instance, workflow, kind, name, payload, dueAt, limits: limitsOf(task) };
+  return priority === 0 ? record : { ...record, priority };
 }
 
 /** A claimed task, from its stored form. */
@@ -56,7 +59,8 @@ export function claimedTask(task: StoredTask): ClaimedTask {
 
 /** The task under its new name and payload, taken from its holder. */
 export function amended<T extends StoredTask>(task: T, { name, payload, ...due }: TaskMigration): T {
-  return paused({ ...task, name, payload, ...dueColumns(due), holder: null, token: task.token + 1 });
+  const freed = { holder: null, token: task.token + 1, rateKey: null };
+  return paused({ ...task, name, payload, ...dueColumns(due), ...freed });
 }
 
 const dueColumns = ({ dueAt, delayMs }: DueTime): Pick<StoredTask, "dueAt" | "visibleAt" | "delayMs"> => ({
@@ -65,8 +69,10 @@ const dueColumns = ({ dueAt, delayMs }: DueTime): Pick<StoredTask, "dueAt" | "vi
   delayMs: delayMs ?? null,
 });
 
-/** A task of an instance as the port shows it. */
-export function pendingTask(task: StoredTask): PendingTask {
+/** A task of an instance as the port shows it, with the place that it waits for, where that was asked. */
+export function pendingTask(task: StoredTask, place: LimitWait | null = null): PendingTask {
+  const { rateKey: key } = task;
+  const waitsFor = key === null ? place : { key, until: task.visibleAt };
   const { crashes, crashedAt, failures, lastError, visibleAt, holder, failingSince, deadAt } = task;
   return {
     ...taskRecord(task),
@@ -79,6 +85,7 @@ export function pendingTask(task: StoredTask): PendingTask {
     isSuspect: crashedAt !== null && deadAt === null,
     isHeld: holder !== null,
     isParked: task.admission === "parked",
+    ...(waitsFor !== null && { waitsFor }),
   };
 }
 
@@ -87,13 +94,15 @@ export function claimed<T extends StoredTask>(
   task: T,
   { holder, now, leaseMs }: Pick<ClaimRequest, "holder" | "now" | "leaseMs">,
 ): T {
-  return admitted({ ...task, holder, visibleAt: now + leaseMs, delayMs: leaseMs, token: task.token + 1 });
+  const lease = { holder, visibleAt: now + leaseMs, delayMs: leaseMs, rateKey: null };
+  return admitted({ ...task, ...lease, token: task.token + 1 });
 }
 
 /** How a task is given back: with the error of a failure, or with its room. */
 export interface ReleaseRequest extends DueTime {
   readonly error?: string | undefined;
   readonly keepsRoom?: true | undefined;
+  readonly rateKey?: string | undefined;
 }
 
 /**
@@ -102,10 +111,10 @@ export interface ReleaseRequest extends DueTime {
  */
 export function released<T extends StoredTask>(
   task: T,
-  { error, keepsRoom, ...due }: ReleaseRequest,
+  { error, keepsRoom, rateKey, ...due }: ReleaseRequest,
 ): T | null {
   if (task.deadAt !== null) return null;
-  const back = { ...task, ...dueColumns(due), holder: null };
+  const back = { ...task, ...dueColumns(due), holder: null, rateKey: rateKey ?? null };
   const given = keepsRoom === true && task.crashedAt === null ? back : paused(back);
   if (error === undefined) return given;
   const { failures, failingSince } = task;
@@ -126,8 +135,15 @@ export function retried<T extends StoredTask>(task: T, due: DueTime): T | null {
     const counts = { crashes: 0, crashedAt: null, failures: 0, failingSince: null };
     return revived({ ...task, ...dueColumns(due), ...counts, deadAt: null });
   }
-  return task.failures > 0 ? paused({ ...task, ...dueColumns(due) }) : null;
+  return task.failures > 0 ? paused({ ...task, ...dueColumns(due), rateKey: null }) : null;
 }
+
+/** A task that waits for a rate after that was overridden: due at another time. */
+export const rateOver = <T extends StoredTask>(task: T, due: DueTime): T => ({
+  ...task,
+  ...dueColumns(due),
+  rateKey: null,
+});
 
 /**
  * A task after the clock was set back, if its delay began at a time still to come: the delay begins again now, and a

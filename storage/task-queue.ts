@@ -4,13 +4,15 @@
  * file applies them to rows.
  */
 import { compareTexts } from "./compare-texts.ts";
-import { admitted, hasRoom, MAX_HEADS, nextAdmitted } from "./limits.ts";
+import { admitted, checkOverride, fullKey, hasRoom, isShut, MAX_HEADS, nextAdmitted } from "./limits.ts";
 import type {
   AnyCommit,
   ArmLease,
   ClaimedTask,
   ClaimRequest,
   EngineStorage,
+  LimitOverride,
+  LimitWait,
   PendingTask,
   QueueName,
   TaskMigration,
@@ -25,11 +27,13 @@ import {
   earliestFirst,
   moved,
   pendingTask,
+  rateOver,
   released,
   retried,
   storedTask,
 } from "./stored-task.ts";
 import { extended, nextSuspectAt, suspected, suspectsInTurn } from "./suspects.ts";
+import type { StoredTask } from "./engine-tables.ts";
 import { QUEUES, queueOfRow } from "./task-queues.ts";
 import type { GoneTask, ClaimQueueName, TaskRow, TaskRows } from "./task-rows.ts";
 import { MAX_UNSETTLED, UNCLAIMED_MS, unsettled } from "./unsettled.ts";
@@ -39,6 +43,9 @@ const EVER = Number.MAX_SAFE_INTEGER;
 
 /** The number of tasks examined in one transaction, when all tasks are examined. */
 export const PAGE = 500;
+
+/** The number of tasks before a parked one that are counted. */
+export const MAX_BEFORE = 1_000;
 
 /** The lines of a queue in which tasks wait for their time, and the one that a claim takes from. */
 const WAITING: { readonly [Q in QueueName]: readonly ClaimQueueName[] } = {
@@ -69,6 +76,8 @@ export class TaskQueue {
   readonly #rows: TaskRows;
   /** First keys in which something has changed since `settle`, each with the last key that a task has left. */
   readonly #changed = new Map<string, string>();
+  /** Tasks that found their key without any since `settle`, by the key: one of a higher priority comes before them still. */
+  readonly #opened = new Map<string, string>();
 
   /** The first key behind which tasks are looked for that were forgotten. */
   #lookedBehind = "";
@@ -124,15 +133,41 @@ export class TaskQueue {
     this.#change(this.#rows.get(amendment.task), (task) => amended(task, amendment));
   }
 
-  /** False where its lease is not given, since others of its first key are still to be done. */
+  /**
+   * Overrides a limit. What nobody has in hand asks for room anew, or more would begin than a lowered number says.
+   *
+   * @throws TypeError when the override is wrong.
+   */
+  setLimit({ key, atMost, ...due }: LimitOverride): void {
+    checkOverride({ key, atMost, ...due });
+    this.#rows.setOverride(key, atMost);
+    for (const task of this.#rows.rated(key)) this.#put(task, (waiting) => rateOver(waiting, due));
+    const unheld = this.#rows.unheld(key);
+    for (const task of unheld) this.#change(task, (free) => ({ ...free, admission: "parked" }));
+    for (const firstKey of [key, ...this.#rows.firstKeysOf(key)]) this.#changed.set(firstKey, "");
+  }
+
+  /** False where its lease is not given, since others of its first key are still to be done, or a key of it takes none. */
   arm(task: TaskRecord, lease: ArmLease | undefined): boolean {
     const firstKey = task.limits[0]?.key;
     // A key without tasks has room.
-    const isAlone = firstKey === undefined || !this.#rows.hasAny(firstKey);
+    const isAlone =
+      firstKey === undefined ||
+      (!this.#rows.hasAny(firstKey) && !isShut(storedTask(task, undefined), this.#rows));
     const row = storedTask(task, isAlone ? lease : undefined);
     this.#rows.insert(isAlone ? admitted(row) : row);
-    if (!isAlone) this.#touch(row);
+    if (!isAlone) this.#comesLater(row);
+    else if (firstKey !== undefined && lease === undefined) this.#opened.set(firstKey, row.id);
     return isAlone;
+  }
+
+  #comesLater(row: StoredTask): void {
+    this.#touch(row);
+    const opened = this.#rows.get(this.#opened.get(row.firstKey ?? "") ?? "");
+    if (opened === undefined || opened.priority >= row.priority) return;
+    if (opened.admission === "admitted" && opened.holder === null) {
+      this.#put(opened, (task) => ({ ...task, admission: "parked" }));
+    }
   }
 
   /** Admits what has room now, under each first key in which a task has come or gone. True where it has admitted a task. */
@@ -146,6 +181,7 @@ export class TaskQueue {
       }
     }
     this.#changed.clear();
+    this.#opened.clear();
     return admits;
   }
 
@@ -268,11 +304,20 @@ export class TaskQueue {
 
   /** The tasks of an instance by name, those of one name as they were armed. */
   of(instance: string, limit: number, except?: TaskKind): PendingTask[] {
-    return this.#rows.ofInstance(instance, limit, except).map(pendingTask);
+    return this.#rows
+      .ofInstance(instance, limit, except)
+      .map((task) => pendingTask(task, this.#placeFor(task)));
+  }
+
+  /** The place that a parked effect or invocation waits for. */
+  #placeFor(task: TaskRow): LimitWait | null {
+    const { kind, admission, lastKey, deadAt } = task;
+    if (deadAt !== null || kind === "message" || admission !== "parked" || lastKey === null) return null;
+    return { key: fullKey(task, this.#rows) ?? lastKey, before: this.#rows.before(task, MAX_BEFORE) };
   }
 
   list(listing: TaskListQuery): PendingTask[] {
-    return this.#listed(listing).map(pendingTask);
+    return this.#listed(listing).map((task) => pendingTask(task));
   }
 
   #listed(listing: TaskListQuery): readonly TaskRow[] {

@@ -59,12 +59,24 @@ export interface TaskRows {
   /** The first keys of tasks behind this one, in the order of `compareTexts`. */
   firstKeys(after: string): Iterable<string>;
   /**
-   * Under a first key, the first parked task of each last key, ordered by last key as `compareTexts` does: first keys
+   * Under a first key, the parked task of each last key that is admitted soonest, ordered by last key as `compareTexts` does: first keys
    * behind `after`, then the remaining keys. No task is admitted during the iteration.
    */
   heads(firstKey: string, after: string): Iterable<TaskRow>;
-  /** Parked tasks whose first and last key are both this key, as they were armed. */
+  /** Parked tasks whose first and last key are both this key, as they are admitted: by priority, the highest first, then as armed. */
   parked(key: string, limit: number): readonly TaskRow[];
+  /** How many parked tasks of the same keys are admitted before this one, counted up to a limit. */
+  before(task: TaskRow, limit: number): number;
+  /** How many tasks of a key may have room, where that is overridden. */
+  override(key: string): number | undefined;
+  /** Overrides that number; null: no more. */
+  setOverride(key: string, atMost: number | null): void;
+  /** Admitted effects and invocations whose first or last key is this one, and that nobody has in hand. */
+  unheld(key: string): readonly TaskRow[];
+  /** Tasks that wait for the rate of this key. */
+  rated(key: string): readonly TaskRow[];
+  /** First keys under which a parked task has this last key. */
+  firstKeysOf(lastKey: string): Iterable<string>;
   /** Dead letters, newest first; at the same time, the last armed first. */
   dead(limit: number): readonly TaskRow[];
   /** Tasks with at least this many failures: longest failing first, then as armed. */

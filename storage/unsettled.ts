@@ -27,7 +27,7 @@ export function unsettled<T extends StoredTask>(task: T, request: ClaimRequest):
   if (task.deadAt !== null || task.visibleAt > now || task.kind === "message") return null;
   if (task.admission === "paused") {
     const next = suspected(task, request) ?? task;
-    return next.visibleAt <= now ? { ...next, admission: "parked" } : next;
+    return next.visibleAt <= now ? { ...next, admission: "parked", rateKey: null } : next;
   }
   const isLeft = task.admission === "admitted" && !workflows.includes(task.workflow);
   if (!isLeft || task.visibleAt > now - UNCLAIMED_MS) return null;

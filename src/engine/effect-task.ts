@@ -26,7 +26,7 @@ export function effectTask(facts: StepContext, action: EffectAction, index: numb
     kind: "effect",
     name,
     payload: JSON.stringify(payload),
-    limits: limitsFor(typeof handler === "object" ? handler.limit : undefined, params),
+    ...limitsFor(typeof handler === "object" ? handler.limit : undefined, params),
     ...taskOfStep(facts, index),
   };
 }

@@ -16,6 +16,7 @@ import { InspectionFeed } from "./inspection-feed.ts";
 import { instanceCommands, type InstanceCommands } from "./instance-commands.ts";
 import { performTask } from "./perform-task.ts";
 import { WatchLoop } from "./poll-watches.ts";
+import { limitCommands, type LimitCommands } from "./limit-commands.ts";
 import { instanceReads } from "./reading/reads.ts";
 import { InstanceWaitList } from "./reading/waiting.ts";
 import { type FilterCheck, workflowReads, type WorkflowReads } from "./reading/workflow-reads.ts";
@@ -41,7 +42,14 @@ import type { AnyWorkflow } from "./workflow.ts";
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
 export interface Engine<W>
-  extends CommitCommands<W>, AskCommands<W>, WorkflowReads, TaskCommands, InstanceCommands, EachCommands {
+  extends
+    CommitCommands<W>,
+    AskCommands<W>,
+    WorkflowReads,
+    TaskCommands,
+    InstanceCommands,
+    LimitCommands,
+    EachCommands {
   /**
    * Starts a workflow by the rules of cron: each moment once, whatever number of processes say so, as an instance
    * `nightly@2026-03-29T01:00:00Z` whose input is the given one and `scheduledAt`, the moment in milliseconds since the
@@ -341,6 +349,7 @@ function callsOf<W>({
     ...askCommands<W>({ steps, waiting }),
     ...taskCommands(commanded, () => clock.now()),
     ...instanceCommands(commanded, send),
+    ...limitCommands(commanded, () => clock.now()),
   };
 }
 

@@ -29,7 +29,7 @@ export interface HeldTaskParts extends EngineContext {
 }
 
 /** As a storage takes it. */
-type ReleaseManner = Pick<Parameters<EngineStorage["release"]>[0], "error" | "keepsRoom">;
+type ReleaseManner = Pick<Parameters<EngineStorage["release"]>[0], "error" | "keepsRoom" | "rateKey">;
 
 interface InHand {
   readonly task: ClaimedTask;
@@ -149,7 +149,8 @@ export class HeldTaskList {
       }
       if (error instanceof RateFullError) {
         // With a room of the first of two keys it would keep out others of that key, which have a place.
-        await this.#release(task, error.waitMs, task.limits.length > 1 ? {} : { keepsRoom: true });
+        const room = task.limits.length > 1 ? {} : ({ keepsRoom: true } as const);
+        await this.#release(task, error.waitMs, { ...room, rateKey: error.key });
         return "given_back";
       }
       const { id, name, instance, failures } = task;

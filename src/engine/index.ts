@@ -120,7 +120,9 @@ export type {
   WorkflowActor,
   WorkflowOptions,
 } from "./workflow.ts";
+export type { LimitCommands, OverriddenLimit } from "./limit-commands.ts";
 export type { OwnLimit, Rate, RatedLimit } from "./own-limit.ts";
+export type { KeyLimit } from "./rate-limit.ts";
 export type {
   AnyTable,
   Column,
@@ -173,6 +175,8 @@ export type {
   Lease,
   LeaseRequest,
   Limit,
+  LimitOverride,
+  LimitWait,
   PendingRecords,
   PendingTask,
   QueueName,

@@ -30,7 +30,7 @@ export function invocationTask(
     kind: "invocation",
     name: invocationName(id),
     payload: JSON.stringify({ id, src, ...stored }),
-    limits: limitsFor(limit, input as never),
+    ...limitsFor(limit, input as never),
     ...taskOfStep(facts, index),
   };
 }

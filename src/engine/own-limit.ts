@@ -1,5 +1,5 @@
 /** Limits that a host sets on an effect or a promise: by one key, or by two keys, the second within the first. */
-import type { Limit } from "../../storage/storage.ts";
+import type { Limit, TaskRecord } from "../../storage/storage.ts";
 
 /** A rate: in no span of `perMs` milliseconds begin more than `count` (at most 1,000). */
 export interface Rate {
@@ -11,6 +11,11 @@ export interface Rate {
 export interface RatedLimit extends Limit {
   /** Each run counts as it begins, retries and runs of processes that ended included. */
   readonly rate?: Rate;
+  /**
+   * A whole number, default 0: of those that wait for a place a larger one goes first, and those of one number in the order
+   * of asking. A smaller one waits as long as larger ones come. Of two limits the first one says it.
+   */
+  readonly priority?: number;
 }
 
 /**
@@ -18,26 +23,40 @@ export interface RatedLimit extends Limit {
  * order of asking. A second limit lies within the first, as
  * `[{ key: account, atMost: 8 }, { key: webhook, atMost: 4 }]`. With `rate: { count: 10, perMs: 1_000 }` no more than
  * ten of a key begin within any second. A function is asked at each step and each run, and must be pure.
+ * `engine.setLimit` changes the numbers of a key at run time.
  */
 export type OwnLimit<Params> =
   RatedLimit | readonly RatedLimit[] | ((params: Params) => RatedLimit | readonly RatedLimit[]);
 
-/** The rate of a key. */
-export interface KeyRate extends Rate {
+/** The rate of a key; null where its tasks have none of their own. */
+export interface KeyRate {
   readonly key: string;
+  readonly rate: Rate | null;
 }
 
 /** What a start under a rate remembers, and so the most of them. */
 const MAX_COUNT = 1_000;
 
-/** @throws TypeError when a rate is wrong. */
-export function limitsFor<Params>(limit: OwnLimit<Params> | undefined, params: Params): readonly Limit[] {
+/** How a task is limited. @throws TypeError when a rate or a priority is wrong. */
+export function limitsFor<Params>(
+  limit: OwnLimit<Params> | undefined,
+  params: Params,
+): Pick<TaskRecord, "limits" | "priority"> {
   const given = givenLimits(limit, params);
   ratesOf(given);
-  return given.map(({ key, atMost }) => ({ key, atMost }));
+  const [first, second] = given;
+  if (second?.priority !== undefined) {
+    throw new TypeError(`limit ${second.key}: priority: the first limit says it, ${first?.key}`);
+  }
+  const { priority = 0 } = first ?? {};
+  if (!Number.isSafeInteger(priority)) {
+    throw new TypeError(`limit ${first?.key}: priority is ${priority}, which is no whole number`);
+  }
+  const limits = given.map(({ key, atMost }) => ({ key, atMost }));
+  return priority === 0 ? { limits } : { limits, priority };
 }
 
-/** The rates under which a run begins. @throws TypeError when one is wrong. */
+/** The keys under whose rates a run begins. @throws TypeError when one is wrong. */
 export function ratesFor<Params>(limit: OwnLimit<Params> | undefined, params: Params): readonly KeyRate[] {
   return ratesOf(givenLimits(limit, params));
 }
@@ -51,17 +70,20 @@ function ratesOf(limits: readonly RatedLimit[]): KeyRate[] {
   // A start commits one row for each key: of two it could never commit both.
   const twice = limits.find(({ key }, at) => limits.findIndex((each) => each.key === key) < at);
   if (twice !== undefined) throw new TypeError(`limit ${twice.key} is there twice`);
-  return limits.flatMap(({ key, rate }) => {
-    if (rate === undefined) return [];
-    const { count, perMs } = rate;
-    if (!Number.isSafeInteger(count) || count < 1 || count > MAX_COUNT) {
-      throw new TypeError(
-        `limit ${key}: rate.count is ${count}, which is no whole number from 1 to ${MAX_COUNT}`,
-      );
-    }
-    if (!Number.isSafeInteger(perMs) || perMs < 1) {
-      throw new TypeError(`limit ${key}: rate.perMs is ${perMs}, which is no whole number from 1`);
-    }
-    return [{ key, count, perMs }];
+  return limits.map(({ key, rate }) => {
+    if (rate !== undefined) checkRate(key, rate);
+    return { key, rate: rate ?? null };
   });
+}
+
+/** @throws TypeError when a rate is wrong. */
+export function checkRate(key: string, { count, perMs }: Rate): void {
+  if (!Number.isSafeInteger(count) || count < 1 || count > MAX_COUNT) {
+    throw new TypeError(
+      `limit ${key}: rate.count is ${count}, which is no whole number from 1 to ${MAX_COUNT}`,
+    );
+  }
+  if (!Number.isSafeInteger(perMs) || perMs < 1) {
+    throw new TypeError(`limit ${key}: rate.perMs is ${perMs}, which is no whole number from 1`);
+  }
 }

@@ -7,11 +7,19 @@ import type { AnyWrite, EngineStorage } from "../../storage/storage.ts";
 import { column, engineOwnTable, type Row } from "../../storage/table.ts";
 import { withTables } from "../../storage/with-tables.ts";
 import { elapsed, type Clock } from "../runtime.ts";
-import type { KeyRate } from "./own-limit.ts";
+import type { KeyRate, Rate } from "./own-limit.ts";
 
 const STARTS = "paystateStarts";
 
-/** A row for each key that has a rate. The table is made with the first start. */
+/** What `engine.setLimit` has said of a key. */
+export interface KeyLimit {
+  /** How many run at a time, over all processes; 0 pauses the key. Absent: what the limits of the tasks say. */
+  readonly atMost?: number;
+  /** Absent: what the limits of the tasks say. */
+  readonly rate?: Rate;
+}
+
+/** A row for each key that has a rate, or was overridden. The table is made with the first run that has a limit. */
 export const storedStarts = engineOwnTable(STARTS, {
   columns: {
     id: "text",
@@ -19,7 +27,10 @@ export const storedStarts = engineOwnTable(STARTS, {
     version: "integer",
     // When the last runs began at the latest, in order, in milliseconds since the Unix epoch.
     starts: column<readonly number[]>("json"),
+    override: column<KeyLimit | null>("json?"),
   },
+  indexes: { overridden: { on: ["id"], present: ["override"] } },
+  migrations: [{ add: { override: null }, beside: true }],
 });
 
 type StartsRow = Row<typeof storedStarts>;
@@ -27,10 +38,12 @@ type StartsRow = Row<typeof storedStarts>;
 /** The rate of a key is full: the task waits so long for the next place, and has not failed. */
 export class RateFullError extends Error {
   override readonly name = "RateFullError";
+  readonly key: string;
   readonly waitMs: number;
 
-  constructor(waitMs: number) {
-    super(`the rate is full for ${waitMs} ms`);
+  constructor({ key, waitMs }: Pick<RateFullError, "key" | "waitMs">) {
+    super(`the rate of ${key} is full for ${waitMs} ms`);
+    this.key = key;
     this.waitMs = waitMs;
   }
 }
@@ -68,7 +81,7 @@ export class RateLimit {
     this.#clock = clock;
   }
 
-  /** Resolves when the start of a run is durable, at once where there is no rate. Rejects with `RateFullError` where one is full. */
+  /** Resolves when the start of a run is durable, or no key has a rate. Rejects with `RateFullError` where one is full. */
   take(rates: readonly KeyRate[]): Promise<void> {
     if (rates.length === 0) return Promise.resolve();
     const name = JSON.stringify(rates);
@@ -98,22 +111,21 @@ export class RateLimit {
     for (;;) {
       const asked = elapsed(this.#clock);
       const now = await this.#now();
-      const ledgers = await Promise.all(rates.map((rate) => this.#ledger(rate, now, placed)));
+      const all = await Promise.all(rates.map((rate) => this.#ledger(rate, now, placed)));
+      const ledgers = all.filter((ledger) => ledger !== null);
       const count = Math.min(together.length, ...ledgers.map((ledger) => ledger.room));
       const next = { at: now + this.#aheadMs, count };
-      const isToStore = count > 0 || ledgers.some(({ wasSetBack }) => wasSetBack);
+      const isToStore = (count > 0 && ledgers.length > 0) || ledgers.some(({ wasSetBack }) => wasSetBack);
       if (isToStore && !(await this.#isStored(ledgers, next))) continue;
       const tookMs = elapsed(this.#clock) - asked;
-      const isLate = count > 0 && tookMs > this.#aheadMs;
+      const isLate = isToStore && count > 0 && tookMs > this.#aheadMs;
       this.#aheadMs = Math.min(MAX_AHEAD_MS, Math.ceil(Math.max(2 * tookMs, 0.9 * this.#aheadMs)));
       // It has begun later than its row says, and the row is put right first.
       placed = next;
       if (isLate && tookMs < MAX_AHEAD_MS) continue;
       for (const [index, { begin, fail }] of together.entries()) {
-        const waitMs = (): number =>
-          Math.max(...ledgers.map((ledger) => ledger.waitMs(count, index - count)));
         if (index < count) begin();
-        else fail(new RateFullError(waitMs()));
+        else fail(new RateFullError(longest(ledgers.map((ledger) => ledger.wait(count, index - count)))));
       }
       return;
     }
@@ -125,9 +137,11 @@ export class RateLimit {
     return (await this.#storage.time?.(now)) ?? now;
   }
 
-  async #ledger(rate: KeyRate, now: number, placed: Placed): Promise<StartLedger> {
-    const row = await this.#storage.get<StartsRow>(storedStarts, rate.key);
-    return new StartLedger({ rate, row, now, placed });
+  /** Null where the key has no rate at present. An override of it is read with the row that it changes: see `write`. */
+  async #ledger({ key, rate: own }: KeyRate, now: number, placed: Placed): Promise<StartLedger | null> {
+    const row = await this.#storage.get<StartsRow>(storedStarts, key);
+    const rate = row?.override?.rate ?? own;
+    return rate === null ? null : new StartLedger({ key, rate, row, now, placed });
   }
 
   async #isStored(ledgers: readonly StartLedger[], next: Placed): Promise<boolean> {
@@ -135,8 +149,14 @@ export class RateLimit {
   }
 }
 
+type RateWait = Pick<RateFullError, "key" | "waitMs">;
+
+const longest = (waits: readonly RateWait[]): RateWait =>
+  waits.reduce((most, wait) => (wait.waitMs > most.waitMs ? wait : most), { key: "", waitMs: 0 });
+
 interface LedgerParts {
-  readonly rate: KeyRate;
+  readonly key: string;
+  readonly rate: Rate;
   readonly row: StartsRow | null;
   readonly now: number;
   /** Own starts, which are placed anew. */
@@ -167,21 +187,21 @@ class StartLedger {
   }
 
   /** How long the run in this place waits, behind those that begin now. */
-  waitMs(begun: number, place: number): number {
-    const { rate, now } = this.#parts;
+  wait(begun: number, place: number): RateWait {
+    const { key, rate, now } = this.#parts;
     const all = [...this.#starts, ...Array<number>(begun).fill(now)];
     // Begins when this one is over.
     const before = all[Math.min(all.length - rate.count + place, all.length - 1)] ?? -Infinity;
-    return Math.max(1, before + rate.perMs - now);
+    return { key, waitMs: Math.max(1, before + rate.perMs - now) };
   }
 
   /** The row with these starts, and as many before them as any rate of the key has counted. */
   write({ at, count }: Placed): AnyWrite {
-    const { rate, row } = this.#parts;
+    const { key, rate, row } = this.#parts;
     const kept = Math.max(rate.count, row?.starts.length ?? 0);
     const starts = [...this.#starts, ...Array<number>(count).fill(at)].toSorted((a, b) => a - b).slice(-kept);
     return row === null
-      ? { table: STARTS, insert: { id: rate.key, version: 1, starts } }
-      : { table: STARTS, id: rate.key, set: { starts }, expectedVersion: row.version };
+      ? { table: STARTS, insert: { id: key, version: 1, starts, override: null } }
+      : { table: STARTS, id: key, set: { starts }, expectedVersion: row.version };
   }
 }

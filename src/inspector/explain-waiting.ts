@@ -2,7 +2,8 @@
  * Explains in a few sentences why an instance waits: the awaited instance or event, the time since when, and the next
  * event.
  */
-import type { PendingRecords, PendingTask, WatchRecord } from "../../storage/storage.ts";
+import type { LimitWait, PendingRecords, PendingTask, WatchRecord } from "../../storage/storage.ts";
+import { limitWords } from "../engine/limit-words.ts";
 import { eventWords, delayWords } from "./chart/words.ts";
 import { html, type Html } from "./html.ts";
 import { dueMoment, moment, type SecretFilter } from "./show-values.ts";
@@ -87,24 +88,32 @@ function setAside(task: PendingTask, redact: SecretFilter): Html {
 }
 
 function failing(task: PendingTask, redact: SecretFilter): Html {
-  const { failures, lastError, isHeld, dueAt } = task;
+  const { failures, lastError, isHeld, dueAt, waitsFor } = task;
   const error = lastError === null ? null : html`, last with “${redact(lastError)}”`;
-  const next = isHeld ? html`it is being tried now` : html`the next attempt is at ${dueMoment(dueAt)}`;
+  const due =
+    waitsFor === undefined
+      ? html`the next attempt is at ${dueMoment(dueAt)}`
+      : html`the next attempt ${limitWait(waitsFor)}`;
+  const next = isHeld ? html`it is being tried now` : due;
   return html`It waits for ${what(task)}, which has failed ${times(failures)}${error}; ${next}.`;
 }
 
 function underWay(task: PendingTask): Html {
-  const { isHeld, isSuspect, dueAt, visibleAt, crashes } = task;
+  const { isHeld, isSuspect, dueAt, visibleAt, crashes, waitsFor } = task;
   const died = crashes > 0 ? html` (its process has died ${times(crashes)})` : null;
   if (isSuspect && !isHeld) {
     return html`It waits for ${what(task)}, which is tried when no other task is in hand whose process has
     died${died}.`;
   }
+  if (waitsFor !== undefined) return html`It waits for ${what(task)}, which ${limitWait(waitsFor)}${died}.`;
   return isHeld
     ? html`It waits for ${what(task)}, which a process has in hand until ${dueMoment(visibleAt)} or
       longer${died}.`
     : html`It waits for ${what(task)}, which is due at ${dueMoment(dueAt)}${died}.`;
 }
+
+const limitWait = (wait: LimitWait): Html =>
+  "until" in wait ? html`${limitWords(wait)} ${dueMoment(wait.until)}` : html`${limitWords(wait)}`;
 
 const MAX_KEYS = 3;
 

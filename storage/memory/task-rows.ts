@@ -2,6 +2,7 @@
 import {
   compareTexts,
   engineTables,
+  type EngineTables,
   type StoredTask,
   type ClaimQueueName,
   type TaskRow,
@@ -12,6 +13,8 @@ import { type Journal, Rows } from "./rows.ts";
 
 type Order = (a: TaskRow, b: TaskRow) => number;
 const asArmed: Order = (a, b) => a.seq - b.seq;
+/** As parked tasks of one key are admitted. */
+const soonestFirst: Order = (a, b) => b.priority - a.priority || asArmed(a, b);
 const byName: Order = (a, b) => compareTexts(a.name, b.name) || asArmed(a, b);
 const byTime: Order = (a, b) => a.visibleAt - b.visibleAt || asArmed(a, b);
 const byFailing: Order = (a, b) => Number(a.failingSince) - Number(b.failingSince) || asArmed(a, b);
@@ -19,11 +22,13 @@ const byDeath: Order = (a, b) => Number(a.deadAt) - Number(b.deadAt) || asArmed(
 
 export class MemoryTaskRows implements TaskRows {
   readonly #tasks: Rows<TaskRow>;
+  readonly #overrides: Rows<EngineTables["paystateLimits"]>;
   #armed = 0;
 
   constructor(journal: Journal) {
     const { columns, lookups = [] } = engineTables.tasks;
     this.#tasks = new Rows({ columns: { ...columns, seq: "integer" }, lookups }, journal);
+    this.#overrides = new Rows(engineTables.paystateLimits, journal);
   }
 
   get(id: string): TaskRow | undefined {
@@ -130,11 +135,44 @@ export class MemoryTaskRows implements TaskRows {
       .slice(0, limit);
   }
 
-  /** Parked tasks, as they were armed. */
+  before(task: TaskRow, limit: number): number {
+    const isBefore = (other: TaskRow): boolean =>
+      other.lastKey === task.lastKey && soonestFirst(other, task) < 0;
+    return Math.min(limit, this.#parked(task.firstKey ?? "").filter(isBefore).length);
+  }
+
+  readonly override = (key: string): number | undefined => this.#overrides.get(key)?.atMost;
+
+  setOverride(key: string, atMost: number | null): void {
+    const before = this.#overrides.get(key);
+    if (atMost !== null) this.#overrides.put({ key, atMost });
+    else if (before !== undefined) this.#overrides.remove(before);
+  }
+
+  unheld(key: string): TaskRow[] {
+    return this.#tasks
+      .all()
+      .filter(({ kind, deadAt }) => kind !== "message" && deadAt === null)
+      .filter(({ holder, admission }) => holder === null && admission === "admitted")
+      .filter(({ firstKey, lastKey }) => firstKey === key || lastKey === key);
+  }
+
+  rated(key: string): TaskRow[] {
+    return this.#tasks.all().filter(({ rateKey }) => rateKey === key);
+  }
+
+  firstKeysOf(lastKey: string): Iterable<string> {
+    const parked = this.#tasks
+      .all()
+      .filter((task) => task.lastKey === lastKey && task.deadAt === null && task.admission === "parked");
+    return new Set(parked.map(({ firstKey }) => firstKey ?? ""));
+  }
+
+  /** Parked tasks, as they are admitted. */
   #parked(firstKey: string): TaskRow[] {
     return this.#under(firstKey)
       .filter(({ admission }) => admission === "parked")
-      .toSorted(asArmed);
+      .toSorted(soonestFirst);
   }
 
   dead(limit: number): TaskRow[] {

@@ -32,6 +32,7 @@ export const functionNames = {
   release: `paystate_release_${digest}`,
   move: `paystate_move_${digest}`,
   hasRoom: `paystate_has_room_${digest}`,
+  place: `paystate_place_${digest}`,
   server: `paystate_server_${digest}`,
   within: `paystate_within_${digest}`,
 };

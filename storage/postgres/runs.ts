@@ -5,6 +5,7 @@
  */
 import { compareTexts } from "../compare-texts.ts";
 import { engineTables, startedInstance } from "../engine-tables.ts";
+import { checkOverride } from "../limits.ts";
 import { encodeRow } from "../sql/codecs.ts";
 import type { AnyCommit } from "../storage.ts";
 import { storedTask } from "../stored-task.ts";
@@ -17,7 +18,7 @@ export type CommitRows = Readonly<Record<string, readonly unknown[]>>;
 /** @throws TypeError when the commit holds what no table can. */
 export function runOf(commit: AnyCommit, writes: GroupWrites, clock: DatabaseClock): CommitRows {
   const { consumes, behind = [], step, retries = [], drops = [], removes = [], starts = [] } = commit;
-  const { ends = [], disarms = [], adopts = [], amends = [], arms = [] } = commit;
+  const { ends = [], disarms = [], adopts = [], amends = [], limits = [], arms = [] } = commit;
   const { unwatches = [], watches = [], forgets = [], history = [] } = commit;
   return withoutEmpty({
     consumes: consumes === undefined ? [] : [consumes],
@@ -33,6 +34,10 @@ export function runOf(commit: AnyCommit, writes: GroupWrites, clock: DatabaseClo
     // An instance named twice is changed once, to the last value: a statement changes no row twice.
     adopts: lastOfEach(adopts, ({ instance }) => instance),
     amends: amends.map((each) => ({ ...each, visibleAt: clock.stored(each.dueAt, each.delayMs) })),
+    limits: limits.map((each) => {
+      checkOverride(each);
+      return { ...each, visibleAt: clock.stored(each.dueAt, each.delayMs) };
+    }),
     arms: arms.map(({ task, lease }) => {
       const stored = storedTask(task, lease);
       const visibleAt = clock.stored(stored.visibleAt, stored.delayMs);
@@ -75,8 +80,8 @@ export const areApart = (items: readonly AnyCommit[]): boolean =>
   items.length === 1 || !(items.some(isRare) || meet(items));
 
 /** Rare changes, which depend on the rows as earlier items have left them. */
-const isRare = ({ behind, retries, drops, removes, amends }: AnyCommit): boolean =>
-  [behind, retries, drops, removes, amends].some((part = []) => part.length > 0);
+const isRare = ({ behind, retries, drops, removes, amends, limits }: AnyCommit): boolean =>
+  [behind, retries, drops, removes, amends, limits].some((part = []) => part.length > 0);
 
 /** Whether two commits may touch the same rows. */
 function meet(items: readonly AnyCommit[]): boolean {

@@ -1,12 +1,13 @@
 /** Tasks in PostgreSQL: claimed, extended and given back in one round trip each. */
 import type { StoredTask } from "../engine-tables.ts";
 import { statement } from "../sql/statement.ts";
-import { IN_QUEUE, taskStatements } from "../sql/task-statements.ts";
+import { IN_QUEUE, SOONEST_FIRST, taskStatements } from "../sql/task-statements.ts";
 import { claimedTask, pendingTask } from "../stored-task.ts";
 import type {
   ClaimRequest,
   ClaimedTask,
   EngineStorage,
+  LimitWait,
   PendingTask,
   QueueName,
   TaskKind,
@@ -72,7 +73,9 @@ export class TaskQueue {
   /** The tasks of an instance by name, those of one name as they were armed. */
   async of(instance: string, limit: number, except?: TaskKind): Promise<PendingTask[]> {
     const asked = { instance, limit, except: except ?? "" };
-    return this.#shown(await this.#database.read(taskStatements.ofInstance, asked));
+    const found = await this.#database.read(OF_INSTANCE, asked);
+    const places = found.map(({ place }) => (place === null ? null : (JSON.parse(place) as LimitWait)));
+    return this.#shown(found, places);
   }
 
   async nextDue(workflows: readonly string[], queues: readonly QueueName[] = QUEUES): Promise<number | null> {
@@ -112,14 +115,25 @@ export class TaskQueue {
     return found;
   }
 
-  #shown(tasks: readonly StoredTask[]): PendingTask[] {
+  /** As the caller's clock has it. */
+  #shown(tasks: readonly StoredTask[], places: readonly (LimitWait | null)[] = []): PendingTask[] {
     const told = (at: number): number => this.#clock.told(at);
-    return tasks.map(pendingTask).map((task) => {
+    return tasks.map((task, index) => {
       const { visibleAt, deadAt } = task;
-      return { ...task, visibleAt: told(visibleAt), deadAt: deadAt === null ? null : told(deadAt) };
+      const times = { visibleAt: told(visibleAt), deadAt: deadAt === null ? null : told(deadAt) };
+      return pendingTask({ ...task, ...times }, places[index]);
     });
   }
 }
+
+/** The tasks of an instance, and as JSON the places that they wait for. */
+const OF_INSTANCE = statement<
+  { instance: string; except: string; limit: number },
+  StoredTask & { place: string | null }
+>(
+  `select t.*, ${functionNames.place}(t) as place from tasks t where t.id in (
+    select o.id from (${taskStatements.ofInstance.text}) as o) order by t.name, t.seq`,
+);
 
 /** The first task of each workflow in one queue: from workflow to workflow by one seek each, however many tasks lie between. */
 const firstOfEach = (queue: "steps" | "free"): string => `${queue} as (
@@ -155,7 +169,7 @@ const parkedIn = (
   more = "",
 ): string => `select p.id, p."lastKey", ${functionNames.hasRoom}(p) from tasks p
       where p."deadAt" is null and p."firstKey" is not null and p."firstKey" = ${key} and p.admission = 'parked'${more}
-      order by p."lastKey", p.seq limit 1`;
+      order by p."lastKey", ${SOONEST_FIRST} limit 1`;
 const keyAfter = (key: string): string => `select t."firstKey" from tasks t
       where t."deadAt" is null and t."firstKey" is not null and t."firstKey" > ${key} order by t."firstKey" limit 1`;
 

@@ -25,6 +25,16 @@ const SUSPECTS = `select * from tasks where "deadAt" is null and "crashedAt" is 
 const under = (admission: string): string =>
   `from tasks where "deadAt" is null and "firstKey" is not null and "firstKey" = {firstKey}${admission}`;
 
+/** The order in which parked tasks of one key are admitted. */
+export const SOONEST_FIRST = "priority desc, seq";
+
+/** Parked tasks of the same keys. */
+const parkedBeside = under(` and admission = 'parked' and "lastKey" = {lastKey}`);
+
+/** Admitted effects and invocations that nobody has in hand. */
+export const UNHELD = `"deadAt" is null and "firstKey" is not null and admission = 'admitted' and holder is null
+      and kind in ('effect', 'invocation')`;
+
 const GONE = `returning "firstKey", "lastKey", admission`;
 
 export const taskStatements = {
@@ -87,11 +97,37 @@ export const taskStatements = {
   ),
   /** Seeks from last key to last key, however many tasks lie between. */
   headAfter: statement<{ firstKey: string; after: string }, TaskRow>(
-    `select * ${under(` and admission = 'parked' and "lastKey" > {after} order by "lastKey", seq limit 1`)}`,
+    `select * ${under(` and admission = 'parked' and "lastKey" > {after} order by "lastKey", ${SOONEST_FIRST} limit 1`)}`,
   ),
   parked: statement<{ key: string; limit: number }, TaskRow>(
     `select * from tasks where "firstKey" = {key} and "deadAt" is null and admission = 'parked' and "lastKey" = {key}
-      order by seq limit {limit}`,
+      order by ${SOONEST_FIRST} limit {limit}`,
+  ),
+  before: statement<
+    Pick<TaskRow, "firstKey" | "lastKey" | "priority" | "seq"> & { limit: number },
+    { count: number }
+  >(
+    `select count(*) as count from (
+      select * from (select 1 ${parkedBeside} and priority > {priority} limit {limit}) as parts_above union all
+      select * from (select 1 ${parkedBeside} and priority = {priority} and seq < {seq} limit {limit}) as parts_earlier) as parts`,
+  ),
+  override: statement<{ key: string }, { atMost: number }>(
+    `select "atMost" from "paystateLimits" where key = {key}`,
+  ),
+  setOverride: statement<{ key: string; atMost: number }>(
+    `insert into "paystateLimits" (key, "atMost") values ({key}, {atMost}) on conflict (key) do update set "atMost" = {atMost}`,
+  ),
+  dropOverride: statement<{ key: string }>(`delete from "paystateLimits" where key = {key}`),
+  unheld: statement<{ key: string }, TaskRow>(
+    `select * from tasks where ${UNHELD} and "firstKey" = {key}
+      union all select * from tasks where ${UNHELD} and "lastKey" = {key} and "lastKey" <> "firstKey"`,
+  ),
+  rated: statement<{ key: string }, TaskRow>(
+    `select * from tasks where "rateKey" is not null and "rateKey" = {key}`,
+  ),
+  firstKeysOf: statement<{ key: string }, { firstKey: string }>(
+    `select "firstKey" from tasks where "deadAt" is null and "lastKey" <> "firstKey" and "lastKey" = {key}
+      and admission = 'parked'`,
   ),
   anyUnder: statement<{ firstKey: string }, { id: string }>(`select id ${under(" limit 1")}`),
 };

@@ -17,6 +17,7 @@ const LOOK_AHEAD = 128;
 /** Columns that may change after arming; other columns are not compared. */
 const CHANGING = [
   ...(["holder", "visibleAt", "delayMs", "token", "admission", "crashes", "crashedAt", "deadAt"] as const),
+  "rateKey" as const,
   ...(["dueAt", "failures", "lastError", "failingSince", "name", "payload"] as const),
 ];
 
@@ -79,6 +80,28 @@ export const sqliteTaskRows = (connection: Connection): TaskRows => ({
     );
     return [...connection.all(taskStatements.heldSuspects, {}), ...waiting];
   },
+  ...limitRows(connection),
+  dead: (limit) => connection.all(taskStatements.dead, { limit }),
+  failing: (least, limit) => connection.all(taskStatements.failing, { least, limit }),
+});
+
+/** What limits are judged by. */
+const limitRows = (
+  connection: Connection,
+): Pick<
+  TaskRows,
+  | "admitted"
+  | "hasAny"
+  | "firstKeys"
+  | "heads"
+  | "parked"
+  | "before"
+  | "override"
+  | "setOverride"
+  | "unheld"
+  | "rated"
+  | "firstKeysOf"
+> => ({
   admitted(firstKey, lastKey) {
     const found =
       lastKey === undefined
@@ -93,8 +116,19 @@ export const sqliteTaskRows = (connection: Connection): TaskRows => ({
   },
   heads: (firstKey, left) => heads(connection, firstKey, left),
   parked: (key, limit) => connection.all(taskStatements.parked, { key, limit }),
-  dead: (limit) => connection.all(taskStatements.dead, { limit }),
-  failing: (least, limit) => connection.all(taskStatements.failing, { least, limit }),
+  before: ({ firstKey, lastKey, priority, seq }, limit) =>
+    Math.min(
+      limit,
+      connection.get(taskStatements.before, { firstKey, lastKey, priority, seq, limit })?.count ?? 0,
+    ),
+  override: (key) => connection.get(taskStatements.override, { key })?.atMost,
+  setOverride(key, atMost) {
+    if (atMost === null) connection.run(taskStatements.dropOverride, { key });
+    else connection.run(taskStatements.setOverride, { key, atMost });
+  },
+  unheld: (key) => connection.all(taskStatements.unheld, { key }),
+  rated: (key) => connection.all(taskStatements.rated, { key }),
+  firstKeysOf: (key) => connection.all(taskStatements.firstKeysOf, { key }).map(({ firstKey }) => firstKey),
 });
 
 /** Heads behind the key that a task has left, then heads before that key. */

@@ -15,6 +15,7 @@ import { instanceListCases } from "./storage/instance-lists.ts";
 import { instanceCases } from "./storage/instances.ts";
 import { delayCases } from "./storage/delays.ts";
 import { leaseCases } from "./storage/leases.ts";
+import { changedLimitCases } from "./storage/changed-limits.ts";
 import { limitCases } from "./storage/limits.ts";
 import { listCases } from "./storage/lists.ts";
 import { queueCases } from "./storage/queue.ts";
@@ -56,6 +57,7 @@ export const storageContract: readonly StorageContractCase[] = [
   ...leaseCases,
   ...delayCases,
   ...limitCases,
+  ...changedLimitCases,
   ...watchCases,
   ...givenTableCases,
   ...tableCases,

@@ -62,6 +62,13 @@ const task: fc.Arbitrary<TaskRecord> = fc
     ),
   })
   .map((changes) => ({ ...changes, limits: limitsOf(changes) }))
+  .chain((changes) =>
+    one(0, 0, 1, -1, 7).map((priority) =>
+      priority === 0 || changes.kind === "message" || changes.limits.length === 0
+        ? changes
+        : { ...changes, priority },
+    ),
+  )
   .map((changes) => taskOf(changes.id, changes));
 
 const write: fc.Arbitrary<PaymentWrite> = fc.oneof(
@@ -178,6 +185,12 @@ const part: fc.Arbitrary<PaymentCommit> = fc.oneof(
     arbitrary: some(
       fc.record({ task: taskId, name: one("x", "y"), payload: fc.constant("{}"), dueAt: number(60) }),
     ).map((amends) => ({ amends })),
+  },
+  {
+    weight: 1,
+    arbitrary: some(
+      fc.record({ key: one("L", "M", "N", "O"), atMost: fc.option(number(4)), dueAt: number(60) }),
+    ).map((limits) => ({ limits })),
   },
   { weight: 5, arbitrary: some(write).map((writes) => ({ writes })) },
 );
@@ -311,8 +324,20 @@ const call: fc.Arbitrary<{ readonly shown: string; readonly make: Call }> = fc
     },
     {
       arbitrary: fc
-        .record({ id: taskId, token, dueAt: number(60), error: one(undefined, "no") })
-        .map(({ error, ...request }) => ({ ...request, ...(error === undefined ? {} : { error }) }))
+        .record({
+          id: taskId,
+          token,
+          dueAt: number(60),
+          error: one(undefined, "no"),
+          rateKey: one(undefined, undefined, "L", "M"),
+          keepsRoom: one(undefined, true as const),
+        })
+        .map(({ error, rateKey, keepsRoom, ...request }) => ({
+          ...request,
+          ...(error === undefined ? {} : { error }),
+          ...(rateKey === undefined ? {} : { rateKey }),
+          ...(keepsRoom === undefined ? {} : { keepsRoom }),
+        }))
         .map((request) => ["release", request] as const),
       weight: 2,
     },

@@ -105,6 +105,13 @@ const commitsOf = (from: string, claimed: readonly ClaimedTask[]): Readonly<Reco
     "consumption of a run": { consumes: { task, token }, behind: ["none"] },
     retry: { retries: [{ task, dueAt: 0 }] },
     drop: { drops: [task] },
+    override: { limits: [{ key: "all", atMost: 2, dueAt: 0 }] },
+    "end of the override": {
+      limits: [
+        { key: from, atMost: null, dueAt: 0 },
+        { key: "all", atMost: null, dueAt: 0 },
+      ],
+    },
     disarming: { disarms: [{ instance: `${from}-i`, timer: "work" }] },
     adoption: { adopts: [{ instance: `${from}-i`, workflow: "other@1" }] },
     amendment: { amends: [{ task, name: "other", payload: "{}", dueAt: 0 }] },
@@ -133,6 +140,7 @@ async function doAll(storage: EngineStorage, from: string, told: (act: string) =
     await storage.commit([item, { ...item, history: [] }]);
     told(`${act}, of two`);
   }
+  await storage.pending(`${from}-i`, 10);
   await storage.lease({ names: ["n"], holder: "h", now: 1, leaseMs: LEASE, highest: now });
   told("clock set back");
 }

@@ -143,7 +143,7 @@ describe("locks", () => {
       expect(await storage.load("i")).toBeNull();
       await storage.close();
     }
-    expect(other.prepare("select count(*) from paystateMigrations").pluck().get()).toBe(7);
+    expect(other.prepare("select count(*) from paystateMigrations").pluck().get()).toBe(8);
     other.close();
   });
 
@@ -366,7 +366,10 @@ describe("the database", () => {
     });
     // Pragmas that are asked like tables, for the size of the file, have one row each; a list of keys is read once, and so are
     // the parts of a sum, which were sought.
-    const slow = plans.filter(({ plan }) => /(^|; )SCAN (?!pragma_|json_each|parts)|TEMP B-TREE/.test(plan));
+    const slow = plans
+      // The tasks before a parked one are sought, and a thousand at most are counted.
+      .filter(({ sql }) => !sql.includes("parts_earlier"))
+      .filter(({ plan }) => /(^|; )SCAN (?!pragma_|json_each|parts)|TEMP B-TREE/.test(plan));
     expect(slow.map(({ sql }) => sql)).toEqual([
       // What waits for an operator is all that these indexes hold.
       expect.stringContaining(`from "deposits" where "heldReason" is not null`),

@@ -8,6 +8,7 @@ import type {
   TroubledTask,
 } from "../../engine/index.ts";
 import { isOwnRow } from "../../engine/chart.ts";
+import { limitWords } from "../../engine/limit-words.ts";
 import { causeSentence } from "../../inspector/cause-words.ts";
 import { isoDate } from "../../inspector/show-values.ts";
 import { table } from "../table.ts";
@@ -110,7 +111,7 @@ export function instancePage(instance: InstanceView, pending: PendingWork, told:
 function pendingPage({ timers, tasks, watches, children }: PendingWork): string {
   const rows = [
     ...[...tasks, ...timers].map((task) => [
-      ...[task.kind, task.name, standingOf(task), time(task.visibleAt)],
+      ...[task.kind, task.name, standingOf(task), waitsForPlace(task) ? "" : time(task.visibleAt)],
       ...[troubleOf(task, task.deadAt !== null), task.id],
     ]),
     ...watches.map(({ kind, key }) => ["watch", kind, "watched", "", "", key]),
@@ -126,10 +127,14 @@ function pendingPage({ timers, tasks, watches, children }: PendingWork): string 
   );
 }
 
-function standingOf({ deadAt, isHeld, isSuspect, failures }: PendingTask): string {
+/** Nobody knows until when. */
+const waitsForPlace = ({ waitsFor }: PendingTask): boolean => waitsFor !== undefined && "before" in waitsFor;
+
+function standingOf({ deadAt, isHeld, isSuspect, failures, waitsFor }: PendingTask): string {
   if (deadAt !== null) return "set aside";
   if (isHeld) return "running until";
   if (isSuspect) return "suspect until";
+  if (waitsFor !== undefined) return limitWords(waitsFor);
   return failures > 0 ? "tried again" : "due";
 }
 

@@ -145,7 +145,7 @@ export function checkTarget(read: string, workflow: AnyWorkflow, until: WaitTarg
   );
 }
 
-function checkState(read: string, { key, machine }: AnyWorkflow, state: string | undefined): void {
+export function checkState(read: string, { key, machine }: AnyWorkflow, state: string | undefined): void {
   if (state === undefined) return;
   const states = statesOf(machine.root);
   if (states.includes(state)) return;

@@ -136,6 +136,10 @@ const task = z.object({
   visibleAt: time,
   isHeld: z.boolean(),
   isParked: z.boolean(),
+  priority: z.exactOptional(z.int()),
+  waitsFor: z.exactOptional(
+    z.union([z.object({ key: text, before: count }), z.object({ key: text, until: time })]),
+  ),
   failingSince: time.nullable(),
   deadAt: time.nullable(),
 });

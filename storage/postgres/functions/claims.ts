@@ -37,7 +37,7 @@ begin
   if cardinality(given) = 0 then return '[]'; end if;
   with leased as (
     update tasks set holder = request->>'holder', "visibleAt" = at + (request->>'leaseMs')::bigint,
-        "delayMs" = (request->>'leaseMs')::bigint, token = token + 1, admission = case when "firstKey" is not null then 'admitted' end
+        "delayMs" = (request->>'leaseMs')::bigint, "rateKey" = null, token = token + 1, admission = case when "firstKey" is not null then 'admitted' end
       where id = any(given) returning *
   )
   select jsonb_agg(to_jsonb(l) order by array_position(given, l.id)) into answer from leased l;
@@ -109,11 +109,11 @@ begin
     continue when not ${tryLimit('found_key."firstKey"')};
     perform paystate_miss_@(found_key.ids, request, at);
     -- Until it was locked another claim may have settled the same.
-    update tasks set admission = 'paused', "visibleAt" = at + least(greatest(at - "dueAt", ${UNCLAIMED_MS}), ${SUSPECT_MS}),
+    update tasks set admission = 'paused', "rateKey" = null, "visibleAt" = at + least(greatest(at - "dueAt", ${UNCLAIMED_MS}), ${SUSPECT_MS}),
         "delayMs" = least(greatest(at - "dueAt", ${UNCLAIMED_MS}), ${SUSPECT_MS})
       where id = any(found_key.ids) and admission = 'admitted' and holder is null and "visibleAt" <= at - ${UNCLAIMED_MS}
         and kind <> 'message';
-    update tasks set admission = 'parked'
+    update tasks set admission = 'parked', "rateKey" = null
       where id = any(found_key.ids) and admission = 'paused' and "deadAt" is null and (kind = 'message' or "visibleAt" <= at);
     ${noted("found_key")}
   end loop;
@@ -249,7 +249,7 @@ begin
   if released."firstKey" is not null then
     perform paystate_lock_limits_@(array[released."firstKey"]);
   end if;
-  update tasks set ${dueOf("request")}, holder = null, failures = failures + (case when failed then 1 else 0 end),
+  update tasks set ${dueOf("request")}, holder = null, "rateKey" = request->>'rateKey', failures = failures + (case when failed then 1 else 0 end),
       "lastError" = coalesce(request->>'error', "lastError"), "crashedAt" = case when failed then null else "crashedAt" end,
       "failingSince" = coalesce("failingSince", case when failed then "dueAt" end),
       admission = case when "firstKey" is null or kind = 'message' or request ? 'keepsRoom' and "crashedAt" is null
@@ -261,18 +261,22 @@ begin
   return true;
 end $body$;`;
 
-/** Moves tasks of a page that wait longer than their delay, since the clock was set back; answers where the next page begins. */
+/**
+ * Moves tasks of a page that wait longer than their delay, since the clock was set back; answers where the next page begins.
+ * Neither a bitmap nor a sort is tried: it would be of all tasks behind the page.
+ */
 const moveDelayed = `
 create or replace function paystate_move_@(request jsonb) returns jsonb language plpgsql
-${KEPT_PLANS} as $body$
+${KEPT_PLANS} set enable_bitmapscan = off set enable_sort = off as $body$
 declare
   at bigint := coalesce((request->>'now')::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint);
   page text[] := array(select id from tasks where id > request->>'after' order by id limit ${PAGE});
 begin
-  perform 1 from tasks where id = any(page) and "visibleAt" - "delayMs" > at order by id for update;
+  perform 1 from unnest(page) one(id) cross join lateral
+    (select 1 from tasks where id = one.id and "visibleAt" - "delayMs" > at for update) t;
   update tasks set "visibleAt" = at + "delayMs",
       "crashedAt" = case when "crashedAt" > at then at else "crashedAt" end
-    where id = any(page) and "visibleAt" - "delayMs" > at;
+    from unnest(page) one(id) where ${sought("tasks.id", "one.id")} and "visibleAt" - "delayMs" > at;
   return to_jsonb(page[${PAGE}]);
 end $body$;`;
 

@@ -6,7 +6,7 @@ import { listed, quoted } from "../../sql/statement.ts";
 import { CLOCK } from "../database-clock.ts";
 import { dueOf } from "./due.ts";
 import { FENCED, KEPT_PLANS, sought } from "./kept-plans.ts";
-import { noted } from "./rooms.ts";
+import { LOCK_ALL_LIMITS, noted } from "./rooms.ts";
 import { GIVEN_UP, REFUSED } from "./states.ts";
 
 /** Applies a write to a table of the caller; false refuses the write. */
@@ -79,7 +79,8 @@ const arm = `with given as (
         jsonb_populate_record(null::tasks, e.task) r
     ), placed as (
       select g.*, g.holder is not null and g."firstKey" is not null and (g.turn > 1 or exists (
-        select 1 from tasks t where t."deadAt" is null and t."firstKey" = g."firstKey" ${FENCED})) as waits
+        select 1 from tasks t where t."deadAt" is null and t."firstKey" = g."firstKey" ${FENCED}) or g.kind <> 'message' and exists (
+        select 1 from "paystateLimits" o where o.key = any(array[g."firstKey", g."lastKey"]) and o."atMost" = 0 ${FENCED})) as waits
       from given g
     ), added as (
       insert into tasks (${listed(taskColumns)})
@@ -130,7 +131,7 @@ begin
     update tasks set ${dueOf("each")}, crashes = case when "deadAt" is null then crashes else 0 end,
         "crashedAt" = case when "deadAt" is null then "crashedAt" end,
         failures = case when "deadAt" is null then failures else 0 end,
-        "failingSince" = case when "deadAt" is null then "failingSince" end, "deadAt" = null,
+        "failingSince" = case when "deadAt" is null then "failingSince" end, "deadAt" = null, "rateKey" = null,
         admission = case when "firstKey" is null or kind = 'message' and "deadAt" is null then admission
           when kind = 'message' then 'parked' else 'paused' end
       where id = each->>'task' and holder is null and ("deadAt" is not null or failures > 0)
@@ -198,8 +199,11 @@ begin
   end if;
   for each in select * from jsonb_array_elements(parts->'amends') loop
     ${notedAll(`update tasks set name = each->>'name', payload = each->>'payload', holder = null,
-        token = token + 1, ${dueOf("each")}, admission = case when "firstKey" is null or kind = 'message' then admission else 'paused' end
+        "rateKey" = null, token = token + 1, ${dueOf("each")}, admission = case when "firstKey" is null or kind = 'message' then admission else 'paused' end
       where id = each->>'task'`)}
+  end loop;
+  for each in select * from jsonb_array_elements(parts->'limits') loop
+    changed := paystate_set_limit_@(each, changed);
   end loop;
   if parts ? 'arms' then
     ${arm}
@@ -248,6 +252,7 @@ declare
   changed jsonb := '{}';
   parked jsonb := '[]';
 begin
+  if jsonb_path_exists(runs, '$[*].limits') then ${LOCK_ALL_LIMITS} end if;
   perform paystate_lock_limits_@(array(
     select ${named("arms[*].firstKey ? (@ != null)")}
     union

@@ -1,5 +1,8 @@
 /** Database functions for limits: locks in one order, and the rooms of keys. */
 import { MAX_HEADS } from "../../limits.ts";
+import { SOONEST_FIRST, UNHELD } from "../../sql/task-statements.ts";
+import { MAX_BEFORE } from "../../task-queue.ts";
+import { dueOf } from "./due.ts";
 
 /** Runs in the transaction of its caller: locks taken here are held until that ends, in one order everywhere. */
 const lockAll = `
@@ -44,20 +47,80 @@ end $body$;`;
 export const tryLimit = (key: string): string =>
   `(pg_try_advisory_xact_lock_shared(${ALL_LIMITS}) and pg_try_advisory_xact_lock(${hashOf(`'/limit/' || ${key}`)}))`;
 
+/**
+ * Alone with the rooms of all keys: an override of a limit may let in tasks under any first key, and what is armed beside
+ * it would not know it.
+ */
+export const LOCK_ALL_LIMITS = `perform pg_advisory_xact_lock(${ALL_LIMITS});`;
+
+/** How many tasks of a key of this task may have room. An override comes before its own number; a message has none. */
+const mostOf = (key: string, own: string): string =>
+  `coalesce((select o."atMost" from "paystateLimits" o where o.key = ${key} and t.kind <> 'message'), ${own})`;
+
+const admittedUnder = `(select count(*) from tasks a
+      where a."deadAt" is null and a."firstKey" = t."firstKey" and a.admission = 'admitted')`;
+
+const FIRST_HAS_ROOM = `${admittedUnder} < ${mostOf(`t."firstKey"`, `t."firstRoom"`)}`;
+
 /** Whether the keys of a task have room for it. Its first key is locked, so nobody else takes the room. */
 const hasRoom = `
 create or replace function paystate_has_room_@(t tasks) returns boolean language sql as $body$
   select t."firstKey" is null or t.admission = 'admitted' or (
-    (select count(*) from tasks a
-      where a."deadAt" is null and a."firstKey" = t."firstKey" and a.admission = 'admitted') < t."firstRoom"
+    ${FIRST_HAS_ROOM}
     and (t."lastKey" = t."firstKey" or
       (select count(*) from tasks a where a."deadAt" is null and a."firstKey" = t."firstKey"
-        and a.admission = 'admitted' and a."lastKey" = t."lastKey") < t."lastRoom"))
+        and a.admission = 'admitted' and a."lastKey" = t."lastKey") < ${mostOf(`t."lastKey"`, `t."lastRoom"`)}))
 $body$;`;
+
+/** How many tasks of the first key of a task may have room. */
+const firstRoom = `
+create or replace function paystate_first_room_@(t tasks) returns bigint language sql as $body$
+  select ${mostOf(`t."firstKey"`, `t."firstRoom"`)}
+$body$;`;
+
+const parkedBeside = (
+  more: string,
+): string => `(select 1 from tasks p where p."deadAt" is null and p."firstKey" = t."firstKey"
+      and p.admission = 'parked' and p."lastKey" = t."lastKey" and ${more} limit ${MAX_BEFORE})`;
+
+/** The place that a parked effect or invocation waits for: `LimitWait` of the port. */
+const placeFor = `
+create or replace function paystate_place_@(t tasks) returns text language sql as $body$
+  select jsonb_build_object(
+    'key', case when ${FIRST_HAS_ROOM} then t."lastKey" else t."firstKey" end,
+    'before', least(${MAX_BEFORE}, (select count(*) from (
+      select * from ${parkedBeside("p.priority > t.priority")} higher union all
+      select * from ${parkedBeside("p.priority = t.priority and p.seq < t.seq")} earlier) all_before)))::text
+  where t."deadAt" is null and t.admission = 'parked' and t.kind <> 'message'
+$body$;`;
+
+/**
+ * Overrides a limit: `{ key, atMost }` with a due time. Notes the keys in which tasks may have room since. The caller holds
+ * the lock of all limits.
+ */
+const setLimit = `
+create or replace function paystate_set_limit_@(given jsonb, inout changed jsonb) language plpgsql as $body$
+#variable_conflict use_column
+declare
+  of_key text := given->>'key';
+begin
+  if given->>'atMost' is null then
+    delete from "paystateLimits" where key = of_key;
+  else
+    insert into "paystateLimits" (key, "atMost") values (of_key, (given->>'atMost')::bigint)
+      on conflict (key) do update set "atMost" = excluded."atMost";
+  end if;
+  update tasks set ${dueOf("given")}, "rateKey" = null where "rateKey" is not null and "rateKey" = of_key;
+  update tasks set admission = 'parked' where ${UNHELD} and "firstKey" = of_key;
+  update tasks set admission = 'parked' where ${UNHELD} and "lastKey" <> "firstKey" and "lastKey" = of_key;
+  changed := changed || jsonb_build_object(of_key, '') || (
+    select coalesce(jsonb_object_agg("firstKey", ''), '{}') from tasks
+      where "deadAt" is null and "lastKey" <> "firstKey" and "lastKey" = of_key and admission = 'parked');
+end $body$;`;
 
 const headAfter = (key: string): string => `(select p.* from tasks p
           where p."deadAt" is null and p."firstKey" = first_key and p.admission = 'parked' and p."lastKey" > ${key}
-          order by p."lastKey", p.seq limit 1)`;
+          order by p."lastKey", ${SOONEST_FIRST} limit 1)`;
 
 /**
  * Admits what is parked and has room, under the first keys of these tasks: `{ first key: the last key that one has left }`.
@@ -94,10 +157,10 @@ begin
           continue;
         end if;
         behind := head."lastKey";
-        is_out := under >= head."firstRoom";
+        is_out := under >= case when head.kind = 'message' then head."firstRoom" else paystate_first_room_@(head) end;
         -- No more last keys are full than tasks are admitted. They are passed over, or a key with room could lie behind them.
         continue when not is_out and not paystate_has_room_@(head);
-        if not is_out and (next.id is null or head.seq < next.seq) then next := head; end if;
+        if not is_out and (next.id is null or (-head.priority, head.seq) < (-next.priority, next.seq)) then next := head; end if;
         looked := looked + 1;
         exit when looked = ${MAX_HEADS};
       end loop;
@@ -115,4 +178,4 @@ export const noted = (task: string): string =>
       changed := changed || jsonb_build_object(${task}."firstKey", ${task}."lastKey");
     end if;`;
 
-export const roomFunctions = [lockAll, lockLimits, hasRoom, admitParked];
+export const roomFunctions = [lockAll, lockLimits, hasRoom, firstRoom, placeFor, setLimit, admitParked];

@@ -12,6 +12,7 @@ import { limits } from "./0004-limits.ts";
 import { delays } from "./0005-delays.ts";
 import { totals } from "./0006-totals.ts";
 import { fullPages } from "./0007-full-pages.ts";
+import { limitsAtRunTime } from "./0008-limits-at-run-time.ts";
 import type { SchemaDialect } from "./dialect.ts";
 import { assertNeeds } from "./needs.ts";
 
@@ -23,6 +24,7 @@ const migrations = {
   "0005-delays": delays,
   "0006-totals-beside-0005": totals,
   "0007-full-pages-beside-0005": fullPages,
+  "0008-limits-at-run-time-beside-0005": limitsAtRunTime,
 };
 
 /** The migration of databases with the tables of payments beside those of the engine, none of which was released. */

@@ -1,5 +1,6 @@
 /** The pending work of an instance: tasks with their troubles, timers counting down, watches. */
 import type { PendingRecords, PendingTask } from "../../../../storage/storage.ts";
+import { limitWords } from "../../../engine/limit-words.ts";
 import { html, type Html } from "../../html.ts";
 import { dueMoment, moment, type SecretFilter, rowKey } from "../../show-values.ts";
 import { table } from "../table.ts";
@@ -38,7 +39,12 @@ function taskRow(task: PendingTask, redact: SecretFilter): Html {
   </tr>`;
 }
 
-function when({ deadAt, isHeld, visibleAt, dueAt }: PendingTask): Html {
+function when({ deadAt, isHeld, visibleAt, dueAt, waitsFor }: PendingTask): Html {
   if (deadAt !== null) return html`set aside at ${moment(deadAt)}`;
+  if (waitsFor !== undefined) {
+    return "until" in waitsFor
+      ? html`${limitWords(waitsFor)} ${dueMoment(waitsFor.until)}`
+      : html`${limitWords(waitsFor)}`;
+  }
   return isHeld ? html`in hand until ${dueMoment(visibleAt)}` : dueMoment(dueAt);
 }
