@@ -159,8 +159,10 @@ async function lists({ world, accountId, key }: Surroundings): Promise<readonly 
   const to = world.wallet("listed", { usdc: 1n }).address;
   const caller = { accountId, tier: "enterprise", scopes: SCOPES } as const;
   const ids: string[] = [];
-  for (let n = 0; n < 20; n++)
-    ids.push((await world.send(caller, { from, to, amount: "0.01" })).transactionId);
+  for (let n = 0; n < 20; n++) {
+    const { transactionId } = await world.send(caller, { from, to, amount: "0.01" });
+    ids.push(transactionId);
+  }
   await world.finalize();
   const [id = ""] = ids;
   const { transactionId: foreign } = await world.send(await world.caller(), { from, to, amount: "0.01" });

@@ -136,9 +136,9 @@ function checkMeant(workflow: AnyWorkflow, instance: Pick<InstanceRecord, "id" |
 }
 
 /** @throws TypeError for what is neither the end nor a state of the chart. */
-export function checkTarget(read: string, workflow: AnyWorkflow, until: WaitTarget): void {
+export function checkTarget(read: string, workflow: AnyWorkflow, until: unknown): void {
   if (until === "final") return;
-  const { state } = (until as Partial<Exclude<WaitTarget, "final">> | null) ?? {};
+  const state = typeof until === "object" && until !== null && "state" in until ? until.state : null;
   if (typeof state === "string") return checkState(read, workflow, state);
   throw new TypeError(
     `${read}: until: expected "final", or a state such as { state: "${statesOf(workflow.machine.root)[0]}" }`,
