@@ -87,21 +87,22 @@ export function checkOverride({ key, atMost }: LimitOverride): void {
   }
 }
 
-type Rooms = Pick<TaskRows, "admitted" | "override">;
+type Rooms = Pick<TaskRows, "admitted" | "overrides">;
 
 /** The most tasks of the first key of this task, and of the second one. An override comes before its own; a message has none. */
 function mostOf(
   { kind, firstKey, firstRoom, lastKey, lastRoom }: StoredTask,
-  { override }: Pick<TaskRows, "override">,
+  tasks: Pick<TaskRows, "overrides">,
 ): readonly [first: number, last: number] {
+  const isOverridden = kind !== "message" && firstKey !== null && lastKey !== null;
+  const overrides = isOverridden ? tasks.overrides(firstKey, lastKey) : [];
   const most = (key: string | null, own: number | null): number =>
-    (kind === "message" || key === null ? undefined : override(key)) ?? Number(own);
-  const first = most(firstKey, firstRoom);
-  return [first, lastKey === firstKey ? first : most(lastKey, lastRoom)];
+    overrides.find((each) => each.key === key)?.atMost ?? Number(own);
+  return [most(firstKey, firstRoom), most(lastKey, lastRoom)];
 }
 
 /** Whether a key of the task takes none at all at present. */
-export const isShut = (task: StoredTask, tasks: Pick<TaskRows, "override">): boolean =>
+export const isShut = (task: StoredTask, tasks: Pick<TaskRows, "overrides">): boolean =>
   task.firstKey !== null && mostOf(task, tasks).includes(0);
 
 /** The key that has no room for a task; null where each has, or the task has its room already. */

@@ -1,5 +1,5 @@
 /** The tasks of a database, as far as an adapter keeps them. */
-import type { StoredTask } from "./engine-tables.ts";
+import type { EngineTables, StoredTask } from "./engine-tables.ts";
 import type { QueueName, TaskKind } from "./storage.ts";
 
 /** A task as it is kept, and its place in the order in which tasks were armed. */
@@ -67,8 +67,8 @@ export interface TaskRows {
   parked(key: string, limit: number): readonly TaskRow[];
   /** How many parked tasks of the same keys are admitted before this one, counted up to a limit. */
   before(task: TaskRow, limit: number): number;
-  /** How many tasks of a key may have room, where that is overridden. */
-  override(key: string): number | undefined;
+  /** The overrides of these two keys, which may be one. */
+  overrides(firstKey: string, lastKey: string): readonly EngineTables["paystateLimits"][];
   /** Overrides that number; null: no more. */
   setOverride(key: string, atMost: number | null): void;
   /** Admitted effects and invocations whose first or last key is this one, and that nobody has in hand. */

@@ -15,6 +15,8 @@ import { invocationFromText } from "./invocation-task.ts";
 // A task that throws comes back after 1 s, 2 s, 4 s … and never later than a minute: what it waits for may be back.
 const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 60_000;
+// What waits longer for its rate asks again: a new deployment may allow more.
+const MAX_RATE_PAUSE_MS = 60_000;
 
 /** A task in hand belongs to another version of its chart by now: it is given back as if it had never been taken. */
 export class TaskMovedError extends Error {
@@ -150,7 +152,7 @@ export class HeldTaskList {
       if (error instanceof RateFullError) {
         // With a room of the first of two keys it would keep out others of that key, which have a place.
         const room = task.limits.length > 1 ? {} : ({ keepsRoom: true } as const);
-        await this.#release(task, error.waitMs, { ...room, rateKey: error.key });
+        await this.#release(task, Math.min(error.waitMs, MAX_RATE_PAUSE_MS), { ...room, rateKey: error.key });
         return "given_back";
       }
       const { id, name, instance, failures } = task;

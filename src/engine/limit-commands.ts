@@ -16,8 +16,8 @@ export interface LimitCommands {
    * Changes the limits of a key over all processes, in one commit, until it is set to null: then what the limits of the
    * tasks say holds again. The numbers that are given come before those of all tasks of the key, also of later ones; those
    * that are left out are the tasks' own. A larger `atMost` lets in at once what waits. A smaller one stops nothing that
-   * runs: none begins until fewer run. With 0 the key is paused. A `rate` holds from the next run on, also for tasks that
-   * have none of their own, and those that wait for one ask anew. The order of messages is no limit that can be changed.
+   * runs: none begins until fewer run. With 0 the key is paused. A `rate` holds from the next run on, for tasks that
+   * have none of their own within a second, and those that wait for one ask anew. The order of messages is no limit that can be changed.
    *
    * @throws TypeError naming the field, and nothing has changed.
    *

@@ -59,6 +59,13 @@ interface Starting {
   readonly fail: (error: unknown) => void;
 }
 
+/** Keys that have a rate by an override, as they were read. */
+interface OverriddenKeys {
+  /** By the elapsed time of the clock, in milliseconds. */
+  readonly until: number;
+  readonly keys: Promise<ReadonlySet<string>>;
+}
+
 /** Starts that a commit holds. */
 interface Placed {
   readonly at: number;
@@ -66,7 +73,9 @@ interface Placed {
 }
 
 /** A run never begins so much later than it asked; what is later still was stored before the clock was set back. */
-const MAX_AHEAD_MS = 1_000;
+const MAX_AHEAD_MS = 5_000;
+/** After so long a key whose tasks have no rate is asked again whether `setLimit` has given it one. */
+const OVERRIDES_FOR_MS = 1_000;
 
 export class RateLimit {
   readonly #storage: EngineStorage;
@@ -75,6 +84,7 @@ export class RateLimit {
   readonly #asking = new Map<string, Starting[]>();
   /** How long after it asked a run begins at the latest, as commits take at present. */
   #aheadMs = 0;
+  #overridden: OverriddenKeys = { until: -Infinity, keys: Promise.resolve(new Set()) };
 
   constructor({ storage, clock }: StartRatesParts) {
     this.#storage = withTables(storage, [storedStarts]);
@@ -82,16 +92,40 @@ export class RateLimit {
   }
 
   /** Resolves when the start of a run is durable, or no key has a rate. Rejects with `RateFullError` where one is full. */
-  take(rates: readonly KeyRate[]): Promise<void> {
-    if (rates.length === 0) return Promise.resolve();
+  async take(limits: readonly KeyRate[]): Promise<void> {
+    const rates = await this.#rated(limits);
+    if (rates.length === 0) return;
     const name = JSON.stringify(rates);
-    return new Promise((begin, fail) => {
+    await new Promise<void>((begin, fail) => {
       const asking = this.#asking.get(name);
       if (asking !== undefined) return void asking.push({ begin, fail });
       const first = [{ begin, fail }];
       this.#asking.set(name, first);
       void this.#work(name, rates, first);
     });
+  }
+
+  /** Those with a rate of their own, which the row of the key may override, and those that have one by an override alone. */
+  async #rated(limits: readonly KeyRate[]): Promise<readonly KeyRate[]> {
+    if (limits.every(({ rate }) => rate !== null)) return limits;
+    const overridden = await this.#overriddenKeys();
+    return limits.filter(({ key, rate }) => rate !== null || overridden.has(key));
+  }
+
+  #overriddenKeys(): Promise<ReadonlySet<string>> {
+    const at = elapsed(this.#clock);
+    if (at >= this.#overridden.until) {
+      const keys = this.#storage
+        .find({ table: storedStarts, index: "overridden" })
+        .then(
+          (rows) => new Set(rows.flatMap(({ id, override }) => (override?.rate === undefined ? [] : [id]))),
+        );
+      this.#overridden = { until: at + OVERRIDES_FOR_MS, keys };
+      keys.catch(() => {
+        this.#overridden = { until: -Infinity, keys };
+      });
+    }
+    return this.#overridden.keys;
   }
 
   async #work(name: string, rates: readonly KeyRate[], asking: Starting[]): Promise<void> {
@@ -123,9 +157,11 @@ export class RateLimit {
       // It has begun later than its row says, and the row is put right first.
       placed = next;
       if (isLate && tookMs < MAX_AHEAD_MS) continue;
+      // Of a database that is slower still no row says when a run begins: none does.
+      const begun = isLate ? 0 : count;
       for (const [index, { begin, fail }] of together.entries()) {
-        if (index < count) begin();
-        else fail(new RateFullError(longest(ledgers.map((ledger) => ledger.wait(count, index - count)))));
+        if (index < begun) begin();
+        else fail(new RateFullError(longest(ledgers.map((ledger) => ledger.wait(count, index - begun)))));
       }
       return;
     }
@@ -190,9 +226,10 @@ class StartLedger {
   wait(begun: number, place: number): RateWait {
     const { key, rate, now } = this.#parts;
     const all = [...this.#starts, ...Array<number>(begun).fill(now)];
-    // Begins when this one is over.
-    const before = all[Math.min(all.length - rate.count + place, all.length - 1)] ?? -Infinity;
-    return { key, waitMs: Math.max(1, before + rate.perMs - now) };
+    // It begins when one of the last starts is over, or when one is that begins then: those behind it do not ask before.
+    const before = all[all.length - rate.count + (place % rate.count)] ?? now;
+    const spans = 1 + Math.floor(place / rate.count);
+    return { key, waitMs: Math.max(1, before + spans * rate.perMs - now) };
   }
 
   /** The row with these starts, and as many before them as any rate of the key has counted. */

@@ -19,7 +19,7 @@ import type {
   PromiseCreator,
 } from "./chart-interpreter.ts";
 import type { Chart, PlannedEffect, StateMeta } from "./chart.ts";
-import type { OwnLimit } from "./own-limit.ts";
+import { limitProblems, type OwnLimit } from "./own-limit.ts";
 import { migrationProblems, type AnyMigration, type Migrations } from "./migrations.ts";
 import { searchProblems, type SearchOptions } from "./search-options.ts";
 import { workflowKey } from "./workflow-key.ts";
@@ -492,6 +492,10 @@ function registrationProblems(
     problems.push(`history.keep: expected a whole number from 10 to ${MAX_KEPT}`);
   }
   problems.push(...searchProblems(search), ...migrationProblems(migrate, version));
+  for (const [name, effect] of Object.entries(effects ?? {})) {
+    const limit = typeof effect === "object" ? effect.limit : undefined;
+    problems.push(...limitProblems(limit).map((problem) => `effects.${name}.${problem}`));
+  }
   for (const [src, options] of Object.entries(actors)) {
     const found = actorProblems(shape.actors.get(src)?.kind, options, Object.keys(migrate));
     problems.push(...found.map((problem) => `actors.${src}${problem}`));
@@ -512,6 +516,7 @@ function actorProblems(
       .map((version) => `.migrate.${version}: the chart itself is not migrated from version ${version}`);
   }
   const problems = kind === "promise" ? [] : [": the chart has no such promise"];
+  problems.push(...limitProblems(limit).map((problem) => `.${problem}`));
   if (Object.keys(migrate).length > 0) problems.push(".migrate: only child machines are migrated");
   if (retries !== undefined && (!Number.isSafeInteger(retries) || retries < 0)) {
     problems.push(".retries: expected a whole number from 0");

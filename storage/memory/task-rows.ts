@@ -141,7 +141,9 @@ export class MemoryTaskRows implements TaskRows {
     return Math.min(limit, this.#parked(task.firstKey ?? "").filter(isBefore).length);
   }
 
-  readonly override = (key: string): number | undefined => this.#overrides.get(key)?.atMost;
+  overrides(firstKey: string, lastKey: string): EngineTables["paystateLimits"][] {
+    return [...new Set([firstKey, lastKey])].flatMap((key) => this.#overrides.get(key) ?? []);
+  }
 
   setOverride(key: string, atMost: number | null): void {
     const before = this.#overrides.get(key);

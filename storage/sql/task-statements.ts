@@ -1,6 +1,6 @@
 /** The statements on tasks and the rooms of their limits. */
 import { columnsOf } from "../row.ts";
-import { engineTables, type StoredTask } from "../engine-tables.ts";
+import { engineTables, type EngineTables, type StoredTask } from "../engine-tables.ts";
 import type { QueueName } from "../storage.ts";
 import type { GoneTask, TaskRow } from "../task-rows.ts";
 import { assigned, insertInto, type Statement, statement } from "./statement.ts";
@@ -111,8 +111,8 @@ export const taskStatements = {
       select * from (select 1 ${parkedBeside} and priority > {priority} limit {limit}) as parts_above union all
       select * from (select 1 ${parkedBeside} and priority = {priority} and seq < {seq} limit {limit}) as parts_earlier) as parts`,
   ),
-  override: statement<{ key: string }, { atMost: number }>(
-    `select "atMost" from "paystateLimits" where key = {key}`,
+  overrides: statement<{ firstKey: string; lastKey: string }, EngineTables["paystateLimits"]>(
+    `select key, "atMost" from "paystateLimits" where key in ({firstKey}, {lastKey})`,
   ),
   setOverride: statement<{ key: string; atMost: number }>(
     `insert into "paystateLimits" (key, "atMost") values ({key}, {atMost}) on conflict (key) do update set "atMost" = {atMost}`,

@@ -96,7 +96,7 @@ const limitRows = (
   | "heads"
   | "parked"
   | "before"
-  | "override"
+  | "overrides"
   | "setOverride"
   | "unheld"
   | "rated"
@@ -121,7 +121,7 @@ const limitRows = (
       limit,
       connection.get(taskStatements.before, { firstKey, lastKey, priority, seq, limit })?.count ?? 0,
     ),
-  override: (key) => connection.get(taskStatements.override, { key })?.atMost,
+  overrides: (firstKey, lastKey) => connection.all(taskStatements.overrides, { firstKey, lastKey }),
   setOverride(key, atMost) {
     if (atMost === null) connection.run(taskStatements.dropOverride, { key });
     else connection.run(taskStatements.setOverride, { key, atMost });

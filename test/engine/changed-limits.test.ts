@@ -200,14 +200,11 @@ test("a limit that cannot be set, and a priority that is none, are refused with 
   expect(await refusalOf("stripe", { rate: { count: 0, perMs: 1 } })).toContain("rate.count is 0");
   expect(await refusalOf("stripe", { priority: 3 })).toContain("priority cannot be set");
   expect(await engine.limits()).toEqual([]);
-  const startedWith = async (limit: OwnLimit<unknown>): Promise<unknown> => {
-    const limited = jobs(async () => undefined, limit);
-    const other = createEngine({ storage: memoryStorage(), workflows: [limited], logger: silentLogger });
-    return other.start(limited, { id: "1", input: { id: "1" } }).catch(String);
-  };
+  const limitedBy =
+    (limit: OwnLimit<unknown>): (() => unknown) =>
+    () =>
+      jobs(async () => undefined, limit);
   const first = { key: "a", atMost: 1 };
-  expect(await startedWith({ ...first, priority: 0.5 })).toContain("limit a: priority is 0.5");
-  expect(await startedWith([first, { key: "b", atMost: 1, priority: 1 }])).toContain(
-    "limit b: priority: the first",
-  );
+  expect(limitedBy({ ...first, priority: 0.5 })).toThrow("limit a: priority is 0.5");
+  expect(limitedBy([first, { key: "b", atMost: 1, priority: 1 }])).toThrow("limit b: priority: the first");
 });

@@ -30,7 +30,7 @@ test("a host commits its own row with a step and reads it back, and its file has
     .pluck();
   expect(tables.all()).toEqual([
     ...["history", "instances", "parcels"],
-    ...["paystateCharts", "paystateLeases", "paystateMigrationLock", "paystateMigrations"],
+    ...["paystateCharts", "paystateLeases", "paystateLimits", "paystateMigrationLock", "paystateMigrations"],
     ...["paystateRanTasks", "paystateSearch", "paystateTables", "paystateTotals", "tasks", "watches"],
   ]);
   database.close();

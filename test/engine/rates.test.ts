@@ -5,7 +5,7 @@ import { createEngine, workflow, type OwnLimit } from "paystate/engine";
 import { memoryStorage } from "paystate/storage/memory";
 import { storedStarts } from "../../src/engine/rate-limit.ts";
 import { silentLogger } from "../../src/runtime.ts";
-import { ratesFor } from "../../src/engine/own-limit.ts";
+import { limitsFor, ratesFor, type RatedLimit } from "../../src/engine/own-limit.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";
@@ -182,15 +182,38 @@ describe.each(drawn(adapters, "rates"))("rates on $name", (adapter) => {
     }));
 });
 
-test("a rate that is none is refused with its field", async () => {
-  const refusedFor = async (rate: { count: number; perMs: number }): Promise<unknown> => {
-    const jobs = rated(async () => undefined, { key: "stripe", atMost: 1, rate });
+test("a rate that is none is refused with its field, at registration or where a function returns it", async () => {
+  const wrong: readonly [rate: unknown, expected: string][] = [
+    [{ count: 0, perMs: 1 }, "rate.count is 0"],
+    [{ count: 1_001, perMs: 1 }, "from 1 to 1000"],
+    [{ count: 1, perMs: 0.5 }, "rate.perMs is 0.5"],
+    [{ count: 1, perMs: 86_400_001 }, "from 1 to 86400000"],
+    [null, "limit stripe: rate: expected { count, perMs }"],
+  ];
+  for (const [rate, expected] of wrong) {
+    const limit = { key: "stripe", atMost: 1, rate } as RatedLimit;
+    expect(() => rated(async () => undefined, limit)).toThrow(expected);
+    const jobs = rated(
+      async () => undefined,
+      () => limit,
+    );
     const engine = createEngine({ storage: memoryStorage(), workflows: [jobs], logger: silentLogger });
-    return engine.start(jobs, { id: "1", input: { id: "1" } }).catch(String);
-  };
-  expect(await refusedFor({ count: 0, perMs: 1 })).toContain("rate.count is 0");
-  expect(await refusedFor({ count: 1_001, perMs: 1 })).toContain("from 1 to 1000");
-  expect(await refusedFor({ count: 1, perMs: 0.5 })).toContain("rate.perMs is 0.5");
+    await expect(engine.start(jobs, { id: "1", input: { id: "1" } })).rejects.toThrow(expected);
+  }
+});
+
+test("a limit that would limit nothing is refused: without a key, with another field, or none at all", () => {
+  const expected = "limit: expected { key, atMost }, two of them in a list, or a function that returns this";
+  for (const none of [null, 5, Promise.resolve({ key: "k", atMost: 1 })]) {
+    const message = none instanceof Promise ? "limit: key: expected text" : expected;
+    expect(() => limitsFor(() => none as never, {})).toThrow(message);
+  }
+  for (const key of [undefined, null, "", 7, "half 👍".slice(0, 6)]) {
+    expect(() => limitsFor({ key, atMost: 1 } as never, {})).toThrow("limit: key: expected text that is not");
+  }
+  expect(() => limitsFor({ key: "k", atMost: 1, rates: [] } as never, {})).toThrow(
+    "limit k: rates is not known: expected only key, atMost, rate, priority",
+  );
 });
 
 test("a key that a program names twice at a run is refused, and the run does not wait for ever", () => {

@@ -126,6 +126,7 @@ test("a host commits a step with a row of its own, in a file without a payment t
     "parcels",
     "paystateCharts",
     "paystateLeases",
+    "paystateLimits",
     "paystateMigrationLock",
     "paystateMigrations",
     "paystateRanTasks",

@@ -58,7 +58,7 @@ const PRINTED: Partial<Record<keyof typeof PAGE_OF, RegExp>> = {
   guide: /^charging 4242\nthank you, receipt order-1:\S+\n/,
   keep: /^7776000000\n$/,
   queries: /^ada reserved\nbob refused\n$/,
-  search: /^\[ 'order-2' \] null\n$/,
+  search: /^\[ 'order-2' \] null\n\{ touched: 2, total: 2, done: true \}\n$/,
   schedule: /^(Mitte 2025-03-\S+Z\n){3}$/,
   signer: /^44\n$/,
   table: /^1 18446744073709551615n\n$/,

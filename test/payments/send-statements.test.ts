@@ -11,8 +11,8 @@ const IS_LOOK = /^select (?:tasks\.\*|\*|workflow) from (?:json_each|tasks|watch
 
 test.each([
   ["nothing", [], 0, 54, 5],
-  ["its end", ["transaction.completed"], 1, 70, 6],
-  ["all that happens", ALL_EVENTS, 3, 97, 8],
+  ["its end", ["transaction.completed"], 1, 69, 6],
+  ["all that happens", ALL_EVENTS, 3, 98, 8],
 ] as const)(
   "L10: a send with a webhook that hears of %s takes few statements and commits",
   async (_, events, deliveries, mostStatements, mostCommits) => {

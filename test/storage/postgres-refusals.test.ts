@@ -294,7 +294,7 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
       expect(await each.commit([{ starts: [startOf(`i${index}`)] }])).toEqual([ok]);
     }
     const { rows } = await admin.query(`select count(*)::int as count from ${schema}."paystateMigrations"`);
-    expect(rows).toEqual([{ count: 7 }]);
+    expect(rows).toEqual([{ count: 8 }]);
     for (const each of started) await each.close();
     await admin.query(`drop schema ${schema} cascade`);
   });

@@ -119,7 +119,13 @@ test("a file of an older program is told from a foreign one, and is copied befor
   await commitOne(writing, starting("a"));
   await writing.close();
   const older = new Database(path);
-  older.exec(`drop table "paystateTotals"; delete from "paystateMigrations" where name > '0006'`).close();
+  older.exec(`
+    drop table "paystateTotals"; drop table "paystateLimits";
+    drop index tasks_rooms; drop index tasks_second; drop index tasks_rated;
+    alter table tasks drop column priority; alter table tasks drop column "rateKey";
+    create index tasks_rooms on tasks ("firstKey");
+    delete from "paystateMigrations" where name > '0006'`);
+  older.close();
   expect(await refusal(readOnlySqlite(path))).toMatchObject({
     code: "old_schema",
     message: expect.stringMatching(/^this database was written by an older paystate/) as unknown,
