@@ -5,7 +5,13 @@ import type { Logger } from "../runtime.ts";
 import { actOnEach, EACH_OFFERS, eachNamed } from "./each/each-acts.ts";
 import type { GivenOrder } from "./each/each-commands.ts";
 import { reservedIn } from "./given-events.ts";
-import { ActRefused, type ViewerActs, type InspectedStorage, type OfferedAct } from "./inspected-engine.ts";
+import {
+  actKey,
+  ActRefused,
+  type ViewerActs,
+  type InspectedStorage,
+  type OfferedAct,
+} from "./inspected-engine.ts";
 import type { InstanceCommands, StopResult } from "./instance-commands.ts";
 import { actOnSchedule, scheduleNamed, scheduleOffers } from "./schedules/schedule-acts.ts";
 import type { ScheduleCommands } from "./schedules/schedule-commands.ts";
@@ -19,7 +25,8 @@ type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
     readonly storage: Pick<InspectedStorage, "load" | "pending"> & Pick<EngineStorage, "get">;
     readonly schedules: ScheduleCommands;
     readonly workflows: Pick<WorkflowRegistry, "get">;
-    readonly beginEach: (order: GivenOrder) => Promise<string>;
+    /** With what tells a form from all others, where there is one: the same form begins one job. */
+    readonly beginEach: (order: GivenOrder, once: string | undefined) => Promise<string>;
     readonly send: (id: string, event: EventObject) => Promise<SendResult>;
     /** The log: every act writes a line, with the acting person and the reason. */
     readonly log: Logger;
@@ -30,29 +37,29 @@ const MAX_TASKS = 100;
 export function engineActs(parts: ActsParts): ViewerActs {
   const { storage, schedules, log } = parts;
   const offers = async (instance: string): Promise<readonly OfferedAct[]> => {
+    const beside = await offersBeside(parts, instance);
     const record = await storage.load(instance);
-    if (record === null) return offersBeside(parts, instance);
+    if (record === null) return beside;
     const { tasks } = await storage.pending(instance, MAX_TASKS);
     const repairs = tasks.flatMap(repairsOf);
-    return record.status === "active" ? [...repairs, SEND, STOP_IT] : repairs;
+    return record.status === "active" ? [...repairs, SEND, STOP_IT, ...beside] : [...repairs, ...beside];
   };
   return {
     offers,
     async perform(instance, key, given) {
-      const offered = (await offers(instance)).find((each) => each.key === key);
+      const offered = (await offers(instance)).find((each) => actKey(each) === key);
       if (offered === undefined) {
         throw new ActRefused("This can no longer be done: the instance has moved on.");
       }
-      const isInstance = (await storage.load(instance)) !== null;
-      const schedule = isInstance ? null : scheduleNamed(instance);
-      const { actor, reason, event = "" } = given;
+      const schedule = offered.on === "schedule" ? scheduleNamed(instance) : null;
+      const { actor, reason, event = "", once } = given;
       log.info({ instance, act: key, actor, reason }, "a person acts through the inspector");
-      if (schedule !== null) return actOnSchedule(schedules, schedule, key);
-      const listed = isInstance ? null : eachNamed(instance);
+      if (schedule !== null) return actOnSchedule(schedules, schedule, offered.key);
+      const listed = offered.on === "list" ? eachNamed(instance) : null;
       const workflow = listed === null ? undefined : parts.workflows.get(listed.workflow);
       if (listed !== null && workflow !== undefined) {
-        const by = { begin: parts.beginEach, event: givenEvent };
-        return actOnEach(by, { ...listed, workflow }, { key, event });
+        const begin = (order: GivenOrder): Promise<string> => parts.beginEach(order, once);
+        return actOnEach({ begin, event: givenEvent }, { ...listed, workflow }, { key: offered.key, event });
       }
       if (key === SEND.key) return sendWords(await parts.send(instance, givenEvent(event)));
       if (key === STOP_IT.key) return stopWords(await parts.stopInstance(instance));

@@ -136,6 +136,9 @@ function checkWorkflows({ storage, workflows, watchers }: WatchedWorkflows, cont
     context.addIssue({ code: "custom", path, message });
   workflows.forEach(({ key, name, migrations, watches, effects }, index) => {
     if (keys.indexOf(key) < index) problem(["workflows", index], `${key} is registered twice`);
+    if (name.startsWith("paystate.")) {
+      problem(["workflows", index], `${key}: names that begin with paystate. are the engine's own`);
+    }
     for (const older of [...migrations.keys()].map((from) => workflowKey(name, from))) {
       if (!keys.includes(older)) continue;
       const both = `${key} migrates instances of ${older}, which is registered beside it: leave out one of the two`;

@@ -274,7 +274,7 @@ function inspectedOf<W>(parts: EngineParts<W>, calls: ReturnType<typeof callsOf<
       log,
       ...calls,
       workflows,
-      beginEach: (order) => jobs.beginEach(order, {}),
+      beginEach: (order, once) => jobs.beginEach(order, once === undefined ? {} : { id: `each-${once}` }),
       send: (id, event) => steps.send(id, event),
     }),
     schedules: commands,

@@ -25,15 +25,21 @@ export interface InspectedEngine {
 
 /** An act that a viewer may do on an instance now. */
 export interface OfferedAct {
-  /** Names it among the acts of its instance. */
+  /** Names it among the acts of its instance, its list or its schedule. */
   readonly key: string;
   /** The label of the button. */
   readonly label: string;
   /** The consequence of the act, as a sentence. */
   readonly consequence: string;
+  /** What the act is for, where that is no instance: a schedule and a list may be called as an instance is. */
+  readonly on?: "schedule" | "list";
   /** True where an event has to be given, or the types of those that may be. */
   readonly takesEvent?: true | readonly string[];
 }
+
+/** Names an act among those of all that has one name, such as an instance and a list. */
+export const actKey = ({ on, key }: Pick<OfferedAct, "on" | "key">): string =>
+  on === undefined ? key : `${on} ${key}`;
 
 /** The viewer's input for an act. */
 export interface GivenAct {
@@ -41,6 +47,8 @@ export interface GivenAct {
   readonly reason: string;
   /** JSON text of an event, or its type, where the act takes one. */
   readonly event?: string;
+  /** Tells a form from all others, so that one which is sent twice acts once where the act begins something. */
+  readonly once?: string;
 }
 
 /**

@@ -219,7 +219,8 @@ class StartLedger {
   /** How many may begin now. */
   get room(): number {
     const { rate, now } = this.#parts;
-    return rate.count - this.#starts.filter((at) => at > now - rate.perMs).length;
+    // A rate that was lowered may have begun more than it allows now.
+    return Math.max(0, rate.count - this.#starts.filter((at) => at > now - rate.perMs).length);
   }
 
   /** How long the run in this place waits, behind those that begin now. */

@@ -266,8 +266,8 @@ export class StepHandler<W> {
       companions.onTried?.((run.parts[0] as StepCommit).history, instance.life);
       const result = await this.#commits.commit(run.parts, { ...companions, behind }, plan);
       if (result.ok) return { kind: "stepped", snapshot: (run.parts[0] as StepCommit).after };
-      // One of those behind may be gone, by an operator's command.
-      isAlone = result.conflict === "token" && behind.length > 0;
+      // One of those behind may be gone, by an operator's command, or ask for what is refused: the first is tried alone.
+      isAlone = result.conflict !== "step" && behind.length > 0;
       if (result.conflict !== "step" && !isAlone) return { kind: "refused", result };
     }
     throw tooManyRaces(id);

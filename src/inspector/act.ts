@@ -1,9 +1,10 @@
 /** Acts of viewers: a page announces the act, and a request carries the act out. */
-import { ActRefused, type ViewerActs, type GivenAct } from "../engine/inspected-engine.ts";
+import { actKey, ActRefused, type ViewerActs, type GivenAct } from "../engine/inspected-engine.ts";
 import type { InspectedPaymentParts } from "../payments/inspected-payments.ts";
 import { eachNamed, listedIn } from "../engine/each/each-acts.ts";
 import { scheduleNamed } from "../engine/schedules/schedule-acts.ts";
 import { parseUrl } from "../parse-url.ts";
+import { systemRandom } from "../runtime.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { confirmPage, outcomePage } from "./pages/act-pages.ts";
 import type { Links } from "./pages/page.ts";
@@ -40,10 +41,11 @@ export class InspectorActs {
   async confirm(links: Links, query: URLSearchParams): Promise<FoundPage> {
     if (this.#acting === null) return { ...absent(links, READ_ONLY), status: 403 };
     const id = query.get("id") ?? "";
-    const offered = (await this.#acting.offers(id)).find(({ key }) => key === query.get("do"));
+    const offered = (await this.#acting.offers(id)).find((each) => actKey(each) === query.get("do"));
     if (offered === undefined) return absent(links, "This cannot be done now: the instance has moved on.");
     const page = await this.#pageOf(links, id);
-    return present(confirmPage(links, { id, page, offered, event: query.get("event") ?? "" }));
+    const once = Buffer.from(systemRandom.bytes(16)).toString("hex");
+    return present(confirmPage(links, { id, page, offered, once, event: query.get("event") ?? "" }));
   }
 
   /** Carries an act out and says what came of it. @throws FormRefused */
@@ -71,6 +73,9 @@ export class InspectorActs {
   }
 }
 
+/** As a form was given it. */
+const ONCE = /^[0-9a-f]{32}$/;
+
 function givenIn(form: URLSearchParams): GivenAct {
   const [actor, reason] = ["actor", "reason"].map((name) => form.get(name)?.trim() ?? "");
   if (actor === undefined || actor === "") {
@@ -79,6 +84,11 @@ function givenIn(form: URLSearchParams): GivenAct {
   if (reason === undefined || reason === "") {
     throw new ActRefused("Expected a reason: it stands in the record of the act.");
   }
-  const event = form.get("event");
-  return { actor, reason, ...(event === null ? {} : { event }) };
+  const [event, once] = [form.get("event"), form.get("once")];
+  return {
+    actor,
+    reason,
+    ...(event !== null && { event }),
+    ...(once !== null && ONCE.test(once) && { once }),
+  };
 }

@@ -156,7 +156,8 @@ export class InstancePageHandler {
       calls: calls?.of(instance.id) ?? [],
       callsSince: calls?.since ?? null,
       trouble: step === null ? await this.#troubleOf(instance.id) : null,
-      acts: step === null ? ((await acting?.offers(instance.id)) ?? []) : [],
+      acts:
+        step === null ? ((await acting?.offers(instance.id)) ?? []).filter(({ on }) => on === undefined) : [],
     };
   }
 

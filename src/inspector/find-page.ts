@@ -1,5 +1,6 @@
 /** Routes paths to pages, and searches to instances: a page is a function from stored data to HTML. */
 import { eachName, listedBy } from "../engine/each/each-acts.ts";
+import type { OfferedAct, ViewerActs } from "../engine/inspected-engine.ts";
 import { scheduleName } from "../engine/schedules/schedule-acts.ts";
 import type { Clock } from "../runtime.ts";
 import type { ChartRegistry } from "./chart-registry.ts";
@@ -98,7 +99,7 @@ export class PageHandler {
     const listed = await Promise.all(
       all.slice(0, MAX_SCHEDULES).map(async (schedule) => ({
         schedule,
-        acts: (await acting?.offers(scheduleName(schedule.id))) ?? [],
+        acts: await offersOn(acting, scheduleName(schedule.id), "schedule"),
       })),
     );
     return present(schedulesPage(links, listed, all.length === listed.length));
@@ -132,7 +133,7 @@ export class PageHandler {
     };
     const isWhole = known === null || status === "done" || attention === true;
     const name = eachName({ workflow, where: given, state });
-    const acts = isWhole ? [] : ((await this.#inspected.acting?.offers(name)) ?? []);
+    const acts = isWhole ? [] : await offersOn(this.#inspected.acting, name, "list");
     return listPage(links, {
       list: await this.#reads.list(query),
       query,
@@ -142,6 +143,15 @@ export class PageHandler {
       redact: this.#redact,
     });
   }
+}
+
+/** What is offered on a schedule or a list: an instance may be called as one is. */
+async function offersOn(
+  acting: ViewerActs | undefined,
+  name: string,
+  what: "schedule" | "list",
+): Promise<readonly OfferedAct[]> {
+  return ((await acting?.offers(name)) ?? []).filter(({ on }) => on === what);
 }
 
 /** The filters of a list as they stand in its address. What cannot be read narrows nothing. */

@@ -366,6 +366,8 @@ test("F8: send, stop and retry take all instances of a filter in place of an id"
     ]);
     expect(none.stderr).toContain("send expects ID EVENT, or --where FIELD=VALUE EVENT");
     // Nobody runs the charts yet: the job is done all the same, by the command itself.
+    const twice = await paystate("send", "--where", "customer=ada", "--where", "customer=bob", "CANCEL");
+    expect(twice.stderr).toContain("--where customer=…: the field is given twice");
     expect(await json("send", "--where", "customer=ada", "CANCEL")).toEqual([
       { job: expect.stringMatching(/^each-/) as unknown, workflow: "order@1", touched: 2 },
     ]);

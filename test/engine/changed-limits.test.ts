@@ -128,6 +128,12 @@ describe.each(sampled(adapters, "changed limits"))("limits on $name", (adapter) 
       expect(begun.slice(2), "brought forward").toEqual([11 * SECOND, 11 * SECOND]);
       await pass(600);
       expect(begun.slice(4)).toEqual([12 * SECOND, 12 * SECOND]);
+      // Lower than what has begun within the span: what waits goes on waiting, and has not failed.
+      await one.setLimit("stripe", { rate: { count: 1, perMs: 10 * SECOND } });
+      await pass(1_500);
+      expect(begun).toHaveLength(6);
+      const pending = await Promise.all(range(9).map((id) => one.pending(String(id))));
+      expect(pending.flatMap((each) => each.tasks).map(({ failures }) => failures)).toEqual([0, 0, 0]);
       await one.setLimit("stripe", null);
       await pass(100);
       expect(begun).toHaveLength(9);

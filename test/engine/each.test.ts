@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { assign, setup } from "xstate";
 import { createEngine, workflow, type Engine } from "paystate/engine";
+import { memoryStorage } from "paystate/storage/memory";
 import { silentLogger } from "../../src/runtime.ts";
 import { everyAdapter, type Adapter } from "../kit/adapters.ts";
 import { inWorld, type EngineWorld } from "../kit/engine-world.ts";
@@ -284,6 +285,37 @@ test("F8: a wrong event, state or field does not compile, and is refused with th
       instances: [{ id: "wrong event" }],
     });
   }));
+
+test("F8: what is no event begins no job: each instance would refuse it again and again", () =>
+  inWorld(anyAdapter, async (world) => {
+    const engine = await world.engine({ workflows: [orders] });
+    await startOrders(world, engine, { customer: "ada", ids: ["a"] });
+    for (const event of [undefined, null, "MARK", ["MARK"], { typ: "MARK" }, { type: "" }, { type: 5 }]) {
+      await expect(engine.each(orders).send(event as never)).rejects.toThrow(
+        "each: event.type: expected the name of an event",
+      );
+    }
+    expect((await engine.list({ workflow: "paystate.each" })).instances).toEqual([]);
+  }));
+
+test("F8: waiting for a job that somebody has removed ends", () =>
+  inWorld(anyAdapter, async (world) => {
+    const engine = await world.engine({ workflows: [orders] });
+    await startOrders(world, engine, { customer: "ada", ids: ["a"] });
+    engine.run();
+    const job = await engine.each(orders).send({ type: "MARK" });
+    await job.done();
+    await world.settled();
+    expect(await engine.removeInstance(job.id)).toBe("removed");
+    await expect(job.done()).rejects.toThrow(`there is no job ${job.id}`);
+  }));
+
+test("F8: a workflow of the host's own cannot be called as the engine's are", () => {
+  const own = workflow(setup({}).createMachine({ id: "paystate.each" }))({ version: 1 });
+  expect(() => createEngine({ storage: memoryStorage(), workflows: [own] })).toThrow(
+    "paystate.each@1: names that begin with paystate. are the engine's own",
+  );
+});
 
 test("F8: the id of a job is of no other instance", () =>
   inWorld(anyAdapter, async (world) => {

@@ -134,6 +134,35 @@ const customers = durable(
   }),
 )({ version: 1, search: { customer: ({ context }) => context.customer } });
 
+test("F8: an instance that is called as a list is one takes none of its acts, nor gives its own away", async () => {
+  const { engine, get, post } = opened({ acts: true }, customers);
+  const [id, called] = ["a", "each:order@1"];
+  for (const each of [id, called]) await engine.start(customers, { id: each, input: { customer: "ada" } });
+  const page = await get(`/instance?id=${encodeURIComponent(called)}`);
+  expect([page.includes("do=stop"), page.includes("do=list")]).toEqual([true, false]);
+  const list = await get("?workflow=order%401");
+  expect([list.includes("do=stop"), list.includes("do=list+stop")]).toEqual([false, true]);
+  expect((await post({ id: called, do: "stop" })).status).toBe(200);
+  await engine.removeInstance(called);
+  // Its form, sent once more: nobody has asked to stop the list.
+  expect((await post({ id: called, do: "stop" })).status).toBe(409);
+  expect(await engine.read(customers, id)).toMatchObject({ status: "active" });
+  await engine.stop();
+});
+
+test("F8: a form that is sent twice begins one job", async () => {
+  const { engine, get, post } = opened({ acts: true }, customers);
+  await engine.start(customers, { id: "a", input: { customer: "ada" } });
+  const id = "each:order@1";
+  const form = await get(`/act?${new URLSearchParams({ id, do: "list stop" }).toString()}`);
+  const [, once = ""] = /name="once" value="([^"]+)"/.exec(form) ?? [];
+  const sent = [await post({ id, do: "list stop", once }), await post({ id, do: "list stop", once })];
+  expect(sent.map(({ status }) => status)).toEqual([200, 200]);
+  const { instances } = await engine.list();
+  expect(instances.map((each) => each.id).toSorted()).toEqual(["a", `each-${once}`]);
+  await engine.stop();
+});
+
 test("F8: what a list holds is sent an event or stopped at once, after a page that says what will happen", async () => {
   const { engine, lines, get, post } = opened({ acts: true }, customers);
   engine.run();
@@ -145,22 +174,24 @@ test("F8: what a list holds is sent an event or stopped at once, after a page th
   expect([list.includes("id=a"), list.includes("id=b"), list.includes("id=c")]).toEqual([true, true, false]);
   const id = "each:order@1?where.customer=ada";
   expect(list).toContain(
-    `act?${new URLSearchParams({ id, do: "send" }).toString()}`.replaceAll("&", "&amp;"),
+    `act?${new URLSearchParams({ id, do: "list send" }).toString()}`.replaceAll("&", "&amp;"),
   );
-  expect(await get(`/act?${new URLSearchParams({ id, do: "send" }).toString()}`)).toContain("page by page");
-  expect((await post({ id, do: "send", event: "" })).status).toBe(409);
-  expect((await post({ id, do: "send", event: "CANCEL" }, {})).status).toBe(403);
-  const said = await (await post({ id, do: "send", event: "CANCEL" })).text();
+  expect(await get(`/act?${new URLSearchParams({ id, do: "list send" }).toString()}`)).toContain(
+    "page by page",
+  );
+  expect((await post({ id, do: "list send", event: "" })).status).toBe(409);
+  expect((await post({ id, do: "list send", event: "CANCEL" }, {})).status).toBe(403);
+  const said = await (await post({ id, do: "list send", event: "CANCEL" })).text();
   const [job = ""] = /each-[0-9a-v]+/.exec(said) ?? [];
   await engine.waitFor(customers, "b", { state: "cancelled" });
   await engine.settled();
   expect((await engine.read(job))?.context).toMatchObject({ touched: 2 });
   expect((await engine.read(customers, "c"))?.value).toBe("open");
-  expect(lines).toContainEqual({ instance: id, act: "send", actor: "ada", reason: "a test" });
-  const lost = await post({ id: "each:order@1?state=lost", do: "stop" });
+  expect(lines).toContainEqual({ instance: id, act: "list send", actor: "ada", reason: "a test" });
+  const lost = await post({ id: "each:order@1?state=lost", do: "list stop" });
   expect([lost.status, await lost.text()]).toEqual([409, expect.stringContaining("has no state")]);
-  expect((await post({ id: "each:other@1", do: "stop" })).status).toBe(409);
-  expect((await post({ id: "each:order@1?state=cancelled", do: "stop" })).status).toBe(200);
+  expect((await post({ id: "each:other@1", do: "list stop" })).status).toBe(409);
+  expect((await post({ id: "each:order@1?state=cancelled", do: "list stop" })).status).toBe(200);
   await engine.waitFor(customers, "a", "final");
   await engine.settled();
   expect((await engine.read("c"))?.status).toBe("active");

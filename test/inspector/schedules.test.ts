@@ -48,19 +48,22 @@ test("a schedule is paused, resumed and triggered by hand, each after a page tha
   engine.run();
   await engine.schedule("nightly", NIGHTLY);
   const name = "schedule:nightly";
-  expect(await read(`/act?id=${name}&do=pause`)).toContain(
+  expect(await read(`/act?id=${name}&do=schedule+pause`)).toContain(
     "starts nothing by time until somebody resumes it",
   );
-  expect(await act(name, "pause")).toEqual([200, expect.stringContaining("The schedule is paused.")]);
+  expect(await act(name, "schedule pause")).toEqual([
+    200,
+    expect.stringContaining("The schedule is paused."),
+  ]);
   expect(await read("/schedules")).toMatch(/paused since 2026-01-01 00:00:00 UTC .*Resume … Start a run …/);
   // Somebody else has done it.
-  expect((await act(name, "pause"))[0]).toBe(409);
-  const [, said] = await act(name, "trigger");
+  expect((await act(name, "schedule pause"))[0]).toBe(409);
+  const [, said] = await act(name, "schedule trigger");
   const [run = ""] = /nightly@\S+Z/.exec(said) ?? [];
   expect((await engine.waitFor(runs, run, "final")).status).toBe("done");
-  expect(await act(name, "resume")).toEqual([200, expect.stringContaining("The schedule goes on.")]);
+  expect(await act(name, "schedule resume")).toEqual([200, expect.stringContaining("The schedule goes on.")]);
   expect((await engine.schedules.list())[0]).toMatchObject({ pausedAt: null });
-  expect((await act("schedule:none", "pause"))[0]).toBe(409);
+  expect((await act("schedule:none", "schedule pause"))[0]).toBe(409);
   await engine.stop();
 });
 
@@ -69,6 +72,8 @@ test("an instance whose id is a schedule's name keeps its own acts", async () =>
   await engine.schedule("nightly", NIGHTLY);
   await engine.start(runs, { id: "schedule:nightly", input: { scheduledAt: 0 } });
   expect((await act("schedule:nightly", "pause"))[0]).toBe(409);
+  expect((await act("schedule:nightly", "schedule pause"))[0]).toBe(200);
+  expect(await engine.read("schedule:nightly")).toMatchObject({ value: "over" });
 });
 
 test("without the engine, beside its storage, the page says where schedules are shown", async () => {

@@ -7,7 +7,7 @@ import { RETRY, STOP } from "../../engine/chart.ts";
 import { createEngine } from "../../engine/engine.ts";
 import { type EachProgress, progressOf } from "../../engine/each/each-commands.ts";
 import { eachInput, eachWorkflow } from "../../engine/each/each-workflow.ts";
-import type { EachOrder } from "../../engine/xstate/each-chart.ts";
+import { eachChart, type EachOrder } from "../../engine/xstate/each-chart.ts";
 import { givenEvent } from "../../engine/engine-acts.ts";
 import { ActRefused } from "../../engine/inspected-engine.ts";
 import type { InstanceView } from "../../engine/index.ts";
@@ -122,13 +122,14 @@ async function ordersOf(
   { where: given, workflow, state }: EachCall,
   event: EventObject,
 ): Promise<readonly EachOrder[]> {
-  const where: SearchValues = Object.fromEntries(given.map(pairOf));
+  const where = whereOf(given);
   const declared = await declaredFields(storage);
   const fieldsOf = (key: string): string[] =>
     declared.filter(({ field }) => field === key).map(({ value }) => value);
-  const keys = (await instanceWorkflows(storage)).filter(
-    (key) => workflow === undefined || key === workflow || nameOf(key) === workflow,
-  );
+  // A job is for jobs only where it says so.
+  const isMeant = (key: string): boolean =>
+    workflow === undefined ? nameOf(key) !== eachChart.id : key === workflow || nameOf(key) === workflow;
+  const keys = (await instanceWorkflows(storage)).filter(isMeant);
   const fields = Object.keys(where);
   const meant = keys.filter((key) => fields.every((field) => fieldsOf(key).includes(field)));
   const names = [...new Set(meant.map(nameOf))];
@@ -142,6 +143,13 @@ async function ordersOf(
       ? `there are no instances of ${workflow ?? "any workflow"}`
       : `--where ${given.join(" --where ")}: no workflow has these search fields: ${there}`,
   );
+}
+
+function whereOf(given: readonly string[]): SearchValues {
+  const pairs = given.map(pairOf);
+  const twice = pairs.find(([field], at) => pairs.findIndex(([each]) => each === field) < at);
+  if (twice !== undefined) throw new UsageError(`--where ${twice[0]}=…: the field is given twice`);
+  return Object.fromEntries(pairs);
 }
 
 function pairOf(text: string): [field: string, value: string] {

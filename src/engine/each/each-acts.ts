@@ -48,6 +48,7 @@ export const listedIn = ({ where, state }: Omit<ListedInstances, "workflow">): R
 
 const SEND: OfferedAct = {
   key: "send",
+  on: "list",
   label: "Send an event to all of this list",
   consequence:
     "A job hands the event to each active instance of the list, page by page. One that has left the list when the event comes takes nothing.",
@@ -56,6 +57,7 @@ const SEND: OfferedAct = {
 
 const STOP_ALL: OfferedAct = {
   key: "stop",
+  on: "list",
   label: "Stop all of this list",
   consequence:
     "A job ends each active instance of the list as stopped, with its timers, invocations, watches and children. This cannot be undone.",
@@ -63,6 +65,7 @@ const STOP_ALL: OfferedAct = {
 
 const RETRY_ALL: OfferedAct = {
   key: "retry",
+  on: "list",
   label: "Retry what fails in this list",
   consequence: "A job makes the failing tasks and the dead letters of each instance of the list due now.",
 };

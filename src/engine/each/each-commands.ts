@@ -126,7 +126,10 @@ export function eachCalls<W>(parts: EachParts<W>): EachCalls {
     },
     eachProgress: (id) => jobIn(storage, id),
     async eachDone(id, signal) {
-      await waiting.waitFor({ id, until: "final", signal, isMeant: () => true });
+      const checkAbsent = (): void => {
+        throw new Error(`there is no job ${id}`);
+      };
+      await waiting.waitFor({ id, until: "final", signal, isMeant: () => true, checkAbsent });
       return jobIn(storage, id);
     },
   };
@@ -148,6 +151,13 @@ export function progressOf({ status, context }: Pick<InstanceView, "status" | "c
   return { touched, total, done: status !== "active" };
 }
 
+/** Each instance would refuse what is no event, again and again: here the job is not begun. */
+function checkedEvent(event: EventObject): EventObject {
+  const { type } = (givenEvent(event) as Partial<EventObject> | null | undefined) ?? {};
+  if (typeof type === "string" && type !== "") return event;
+  throw new TypeError("each: event.type: expected the name of an event");
+}
+
 export function eachCommands(calls: EachCalls): EachCommands {
   const jobOf = (id: string): EachJob => ({
     id,
@@ -159,7 +169,7 @@ export function eachCommands(calls: EachCalls): EachCommands {
       const begin = async (event: EventObject, options: EachOptions = {}): Promise<EachJob> =>
         jobOf(await calls.beginEach({ workflow, where: where as SearchValues, state, event }, options));
       return {
-        send: async (event, options) => begin(givenEvent(event), options),
+        send: async (event, options) => begin(checkedEvent(event), options),
         stop: (options) => begin(STOP, options),
         retry: (options) => begin(RETRY, options),
       };

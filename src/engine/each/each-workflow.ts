@@ -58,7 +58,9 @@ async function pageOf({ reads, storage }: PageParts, job: EachState): Promise<Pa
 }
 
 function isUpTo(newest: EachInput["newest"], { createdAt, id }: EachInput["newest"]): boolean {
-  return createdAt < newest.createdAt || (createdAt === newest.createdAt && id <= newest.id);
+  if (createdAt !== newest.createdAt) return createdAt < newest.createdAt;
+  // The order of databases: that of the bytes.
+  return Buffer.compare(Buffer.from(id), Buffer.from(newest.id)) <= 0;
 }
 
 async function troubledAmong(

@@ -16,12 +16,14 @@ export function scheduleNamed(name: string): string | null {
 
 const PAUSE: OfferedAct = {
   key: "pause",
+  on: "schedule",
   label: "Pause",
   consequence: "The schedule starts nothing by time until somebody resumes it.",
 };
 
 const RESUME: OfferedAct = {
   key: "resume",
+  on: "schedule",
   label: "Resume",
   consequence:
     "The schedule goes on with its first moment from now on. The moments of the pause are not made up for.",
@@ -29,6 +31,7 @@ const RESUME: OfferedAct = {
 
 const TRIGGER: OfferedAct = {
   key: "trigger",
+  on: "schedule",
   label: "Start a run",
   consequence:
     "A run is started now, beside those of the schedule's moments, by a process that has its chart.",

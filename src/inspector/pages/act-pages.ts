@@ -1,5 +1,5 @@
 /** The pages around an act: what will happen, asked before; and what came of it. */
-import type { OfferedAct } from "../../engine/inspected-engine.ts";
+import { actKey, type OfferedAct } from "../../engine/inspected-engine.ts";
 import { html, type Html } from "../html.ts";
 import type { Links, PageParts } from "./page.ts";
 
@@ -7,7 +7,8 @@ import type { Links, PageParts } from "./page.ts";
 export function actsSection(links: Links, id: string, acts: readonly OfferedAct[]): Html {
   return html`<p class="acts">
     ${acts.map(
-      ({ key, label }) => html`<a class="button" href="${links.file("act", { id, do: key })}">${label} …</a>`,
+      (each) =>
+        html`<a class="button" href="${links.file("act", { id, do: actKey(each) })}">${each.label} …</a>`,
     )}
   </p>`;
 }
@@ -20,10 +21,12 @@ interface Confirmation {
   readonly offered: OfferedAct;
   /** The initial text of the event field. */
   readonly event: string;
+  /** Tells the form from all others. */
+  readonly once: string;
 }
 
-export function confirmPage(links: Links, { id, page, offered, event }: Confirmation): PageParts {
-  const { key, label, consequence } = offered;
+export function confirmPage(links: Links, { id, page, offered, event, once }: Confirmation): PageParts {
+  const { label, consequence } = offered;
   const main = html`<h1>${label}?</h1>
     <p class="facts">
       <a href="${page}"><code>${id}</code></a>
@@ -33,7 +36,12 @@ export function confirmPage(links: Links, { id, page, offered, event }: Confirma
       <p>${consequence}</p>
     </section>
     <form class="confirm" method="post" action="${links.file("act")}">
-      <input type="hidden" name="id" value="${id}" /><input type="hidden" name="do" value="${key}" />
+      <input type="hidden" name="id" value="${id}" /><input
+        type="hidden"
+        name="do"
+        value="${actKey(offered)}"
+      />
+      <input type="hidden" name="once" value="${once}" />
       ${eventField(offered, event)}
       <label>Your name <input name="actor" required maxlength="200" autocomplete="name" /></label>
       <label>Why <input name="reason" required maxlength="200" size="50" /></label>
