@@ -63,7 +63,6 @@ export async function prepareDatabase(
   await inTurn(() => {
     database.pragma("busy_timeout = 0");
     database.pragma("synchronous = FULL");
-    database.pragma("foreign_keys = ON");
   });
   const schema = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
   // Looked at before anything is changed: a database that we cannot use, or has moved, keeps the mode of its journal. One of
