@@ -1,5 +1,5 @@
 /** Opens a database file, or takes an open one, and brings it up to the schema of this code. */
-import { closeSync, openSync, realpathSync } from "node:fs";
+import { closeSync, existsSync, openSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { Kysely, SqliteDialect } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
@@ -18,8 +18,8 @@ interface OpenedDatabase {
   readonly file: GuardedFile | null;
 }
 
-/** Opens a path, where `:memory:` is one too. */
-export async function openDatabase(path: string): Promise<OpenedDatabase> {
+/** Opens a path, where `:memory:` is one too. With `create` false no file is made. */
+export async function openDatabase(path: string, { create = true } = {}): Promise<OpenedDatabase> {
   if (/^[a-z]+:\/\//i.test(path)) {
     // Not shown: it may hold a password.
     throw new StorageUnusable(
@@ -30,9 +30,10 @@ export async function openDatabase(path: string): Promise<OpenedDatabase> {
   try {
     const Driver = await loadDriver();
     if (path === ":memory:") return { handle: new Driver(path, { timeout: 0 }), file: null };
-    createPrivately(path);
+    if (create) createPrivately(path);
+    else if (!existsSync(path)) throw new StorageUnusable("cannot_open", `there is no file ${path}`);
     const place = resolve(path);
-    const handle = new Driver(place, { timeout: 0 });
+    const handle = new Driver(place, { timeout: 0, fileMustExist: true });
     const reopen = (): SqliteDatabase =>
       new Driver(place, { timeout: 0, readonly: true, fileMustExist: true });
     return { handle, file: { path: place, log: `${realpathSync(place)}-wal`, handle, reopen } };

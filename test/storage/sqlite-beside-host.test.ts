@@ -1,5 +1,5 @@
 /** A file of SQLite that a host has had its tables in before. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
@@ -136,7 +136,13 @@ test("a copy holds the tables of both, and the storage opens beside a module tha
 test("what is not to be made is refused in the file of a host: a command that was given the wrong one", async ({
   path,
   shop,
+  folder,
 }) => {
+  expect(await refusal(sqliteStorage(`${path}x`, { create: false }))).toEqual({
+    code: "cannot_open",
+    message: `there is no file ${path}x`,
+  });
+  expect((await readdir(folder)).filter((file) => file !== "shop.db")).toEqual([]);
   const { code } = await refusal(sqliteStorage(path, { create: false }));
   expect(code).toBe("foreign_database");
   expect((await refusal(readOnlySqlite(path))).code).toBe("foreign_database");
