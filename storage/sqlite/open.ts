@@ -10,6 +10,7 @@ import { loadDriver, type SqliteDatabase } from "./driver.ts";
 import { nothingOfOurs } from "./existing.ts";
 import { codeOf, explained, takenName } from "./explain.ts";
 import type { GuardedFile } from "./file-guard.ts";
+import { refuseHiding } from "./hiding.ts";
 import { refuseMoved } from "./moved.ts";
 
 /** A database that was opened, and its file; null where it is in memory alone. */
@@ -55,7 +56,7 @@ function createPrivately(path: string): void {
  * Sets the connection up and applies missing migrations. Two processes may do so at once: one migrates, the second
  * waits for the lock and finds nothing to do. Tables of a host may stand beside.
  * @throws StorageUnusable `moved` when its data went to another database, `foreign_database` when a name is taken by
- * something of the host, or with `create` false when nothing of paystate's is there.
+ * something of the host, be it a temporary table of its connection, or with `create` false when nothing of paystate's is there.
  */
 export async function prepareDatabase(
   database: SqliteDatabase,
@@ -68,6 +69,7 @@ export async function prepareDatabase(
   const schema = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
   // Looked at before anything is changed: a database that we cannot use, or has moved, keeps the mode of its journal. One of
   // an older schema may have moved as well: it must not be brought up and used.
+  await inTurn(() => refuseHiding(database));
   const isReady = await inTurn(() => isCurrent(schema, sqliteSchema));
   await inTurn(() => refuseMoved(database));
   if (!isReady && !(await inTurn(() => isWritten(schema, sqliteSchema)))) {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test as vitestTest } from "vitest";
 import { setup } from "xstate";
-import { createEngine, defineTable, workflow } from "paystate/engine";
+import { createEngine, defineTable, type Table, workflow } from "paystate/engine";
 import { backupSqlite, readOnlySqlite, sqliteStorage } from "../../storage/sqlite.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { refusal } from "./refusal.ts";
@@ -106,6 +106,33 @@ test("F2: a table of an engine under the name of a host's is refused, and the ho
   await storage.close();
   expect(shop.prepare("select * from orders").all()).toEqual([{ id: "o-1", total: 120 }]);
 });
+
+test.for([
+  ["of the engine", "History", "foreign_database"],
+  ["of the migrations", "paystateMigrations", "foreign_database"],
+  ["that was installed", "notes", "foreign_database"],
+  ["to be installed", "plans", "other_table"],
+])(
+  "F2: a temporary table named as one %s is refused: its rows end with the connection",
+  async ([, name, code], { path, shop }) => {
+    const table = (called: string): Table<{ readonly id: string }> =>
+      defineTable(called, { columns: { id: "text" } });
+    const before = await sqliteStorage(path);
+    await before.install([table("notes")]);
+    await before.close();
+    shop.exec(`create temp table "${name}" (id text)`);
+    const opened = async (): Promise<void> => {
+      await (await sqliteStorage(shop)).install([table("notes"), table("plans")]);
+    };
+    expect(await refusal(opened())).toEqual({
+      code,
+      message: expect.stringContaining(`a temporary table "${name}", which hides`) as string,
+    });
+    expect(shop.prepare("select 1 from main.sqlite_master where name = 'plans'").get()).toBeUndefined();
+    shop.exec(`drop table temp."${name}"`);
+    await opened();
+  },
+);
 
 test("a copy holds the tables of both, and the storage opens beside a module that it does not have", async ({
   folder,
