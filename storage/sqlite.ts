@@ -27,7 +27,7 @@ export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts
 
 /** Options of a storage on SQLite. */
 export interface SqliteOptions {
-  /** `false` refuses a file that paystate has not written to yet. Default true. */
+  /** `false` refuses a file that paystate has not written to yet, and makes none. Default true. */
   readonly create?: boolean;
   /** For tests: a clock that only grows, in milliseconds; it decides when a long batch lets the event loop have a turn. */
   readonly elapsed?: () => number;
@@ -66,7 +66,9 @@ export async function sqliteStorage(
 ): Promise<EngineStorage> {
   assertInstalledLoadable();
   const { handle, file } =
-    typeof database === "string" ? await openDatabase(database) : { handle: database, file: null };
+    typeof database === "string"
+      ? await openDatabase(database, { create })
+      : { handle: database, file: null };
   const close = (): void => {
     if (typeof database === "string") handle.close();
   };

@@ -1,7 +1,7 @@
 /** Opens a database file, or takes an open one, and brings it up to the schema of this code. */
-import { closeSync, openSync, realpathSync } from "node:fs";
+import { closeSync, existsSync, openSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { Kysely, SqliteDialect } from "kysely";
+import type { Kysely } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent, isWritten, migrate } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
@@ -10,7 +10,9 @@ import { loadDriver, type SqliteDatabase } from "./driver.ts";
 import { nothingOfOurs } from "./existing.ts";
 import { codeOf, explained, takenName } from "./explain.ts";
 import type { GuardedFile } from "./file-guard.ts";
+import { refuseHiding } from "./hiding.ts";
 import { refuseMoved } from "./moved.ts";
+import { schemaIn } from "./schema.ts";
 
 /** A database that was opened, and its file; null where it is in memory alone. */
 interface OpenedDatabase {
@@ -18,8 +20,8 @@ interface OpenedDatabase {
   readonly file: GuardedFile | null;
 }
 
-/** Opens a path, where `:memory:` is one too. */
-export async function openDatabase(path: string): Promise<OpenedDatabase> {
+/** Opens a path, where `:memory:` is one too. With `create` false no file is made. */
+export async function openDatabase(path: string, { create = true } = {}): Promise<OpenedDatabase> {
   if (/^[a-z]+:\/\//i.test(path)) {
     // Not shown: it may hold a password.
     throw new StorageUnusable(
@@ -30,9 +32,10 @@ export async function openDatabase(path: string): Promise<OpenedDatabase> {
   try {
     const Driver = await loadDriver();
     if (path === ":memory:") return { handle: new Driver(path, { timeout: 0 }), file: null };
-    createPrivately(path);
+    if (create) createPrivately(path);
+    else if (!existsSync(path)) throw new StorageUnusable("cannot_open", `there is no file ${path}`);
     const place = resolve(path);
-    const handle = new Driver(place, { timeout: 0 });
+    const handle = new Driver(place, { timeout: 0, fileMustExist: true });
     const reopen = (): SqliteDatabase =>
       new Driver(place, { timeout: 0, readonly: true, fileMustExist: true });
     return { handle, file: { path: place, log: `${realpathSync(place)}-wal`, handle, reopen } };
@@ -54,7 +57,7 @@ function createPrivately(path: string): void {
  * Sets the connection up and applies missing migrations. Two processes may do so at once: one migrates, the second
  * waits for the lock and finds nothing to do. Tables of a host may stand beside.
  * @throws StorageUnusable `moved` when its data went to another database, `foreign_database` when a name is taken by
- * something of the host, or with `create` false when nothing of paystate's is there.
+ * something of the host, be it a temporary table of its connection, or with `create` false when nothing of paystate's is there.
  */
 export async function prepareDatabase(
   database: SqliteDatabase,
@@ -63,11 +66,11 @@ export async function prepareDatabase(
   await inTurn(() => {
     database.pragma("busy_timeout = 0");
     database.pragma("synchronous = FULL");
-    database.pragma("foreign_keys = ON");
   });
-  const schema = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
+  const schema = schemaIn(database);
   // Looked at before anything is changed: a database that we cannot use, or has moved, keeps the mode of its journal. One of
   // an older schema may have moved as well: it must not be brought up and used.
+  await inTurn(() => refuseHiding(database));
   const isReady = await inTurn(() => isCurrent(schema, sqliteSchema));
   await inTurn(() => refuseMoved(database));
   if (!isReady && !(await inTurn(() => isWritten(schema, sqliteSchema)))) {

@@ -9,6 +9,7 @@ import type { AnyInsert, AnyWrite } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
 import type { Connection } from "./connection.ts";
 import { isTaken, takenName } from "./explain.ts";
+import { hidden, hiding } from "./hiding.ts";
 
 export const databaseDialect = (connection: Connection, read: StatementReader): DatabaseDialect => ({
   read,
@@ -24,6 +25,8 @@ export const databaseDialect = (connection: Connection, read: StatementReader): 
       const found = connection.all(sqliteSchema.indexes, {});
       const triggers = connection.all(sqliteSchema.foundTriggers, {});
       for (const table of tables) bring(connection, table, { found, triggers });
+      const hides = connection.get(hiding, {});
+      if (hides !== undefined) throw hidden(hides.name, "other_table");
     }),
   async sum({ statement, values }) {
     const parts = await read(statement, values);

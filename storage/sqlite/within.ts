@@ -2,11 +2,10 @@
 import { realpathSync } from "node:fs";
 import { applyCommit, type CommitTarget } from "../apply-commit.ts";
 import { failed } from "../commit-answers.ts";
-import { engineTables } from "../engine-tables.ts";
-import { statement } from "../sql/statement.ts";
 import type { CommitAnswer, HostCommit, HostTransaction } from "../storage.ts";
 import { Connection } from "./connection.ts";
 import type { SqliteDatabase } from "./driver.ts";
+import { hiding } from "./hiding.ts";
 
 interface HostCommitWriterParts {
   /** The connection of the storage itself. */
@@ -20,15 +19,6 @@ interface HostConnection {
   readonly connection: Connection;
   readonly target: CommitTarget;
 }
-
-/** SQLite finds a temporary table before another of its name. */
-const hiding = statement<object, { name: string }>(
-  `select name from sqlite_temp_master where type in ('table', 'view') and lower(name) in (
-    select lower(name) from main."paystateTables"
-    union all values ${Object.keys(engineTables)
-      .map((name) => `(lower('${name}'))`)
-      .join(", ")}) limit 1`,
-);
 
 export class HostCommitWriter {
   readonly #parts: HostCommitWriterParts;

@@ -1,11 +1,11 @@
 /** A file of SQLite that a host has had its tables in before. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test as vitestTest } from "vitest";
 import { setup } from "xstate";
-import { createEngine, defineTable, workflow } from "paystate/engine";
+import { createEngine, defineTable, type Table, workflow } from "paystate/engine";
 import { backupSqlite, readOnlySqlite, sqliteStorage } from "../../storage/sqlite.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { refusal } from "./refusal.ts";
@@ -107,6 +107,80 @@ test("F2: a table of an engine under the name of a host's is refused, and the ho
   expect(shop.prepare("select * from orders").all()).toEqual([{ id: "o-1", total: 120 }]);
 });
 
+test.for([
+  ["of the engine", "History", "foreign_database"],
+  ["of the migrations", "paystateMigrations", "foreign_database"],
+  ["that was installed", "notes", "foreign_database"],
+  ["to be installed", "plans", "other_table"],
+])(
+  "F2: a temporary table named as one %s is refused: its rows end with the connection",
+  async ([, name, code], { path, shop }) => {
+    const table = (called: string): Table<{ readonly id: string }> =>
+      defineTable(called, { columns: { id: "text" } });
+    const before = await sqliteStorage(path);
+    await before.install([table("notes")]);
+    await before.close();
+    shop.exec(`create temp table "${name}" (id text)`);
+    const opened = async (): Promise<void> => {
+      await (await sqliteStorage(shop)).install([table("notes"), table("plans")]);
+    };
+    expect(await refusal(opened())).toEqual({
+      code,
+      message: expect.stringContaining(`a temporary table "${name}", which hides`) as string,
+    });
+    expect(shop.prepare("select 1 from main.sqlite_master where name = 'plans'").get()).toBeUndefined();
+    shop.exec(`drop table temp."${name}"`);
+    await opened();
+  },
+);
+
+/** As a process without an extension of the host sees the extension's module and collation. */
+const UNKNOWN = `create index by_name on orders (id collate nocase);
+  pragma writable_schema = on;
+  insert into sqlite_master (type, name, tbl_name, rootpage, sql) values
+    ('table', 'vectors', 'vectors', 0, 'CREATE VIRTUAL TABLE vectors USING vec0(x)'),
+    ('view', 'near', 'near', 0, 'CREATE VIEW near AS SELECT * FROM vectors');
+  update sqlite_master set sql = replace(sql, 'nocase', 'german') where name = 'by_name';
+  pragma writable_schema = reset`;
+
+test.for([
+  [
+    "a view and an index with its own function",
+    "create view loud as select shout(id) from orders; create index louder on orders (shout(id))",
+    null,
+  ],
+  ["a view over a table that is gone", "create view lost as select * from gone", "view lost"],
+  ["a module and a collation that this process has not", UNKNOWN, "index by_name"],
+] as const)(
+  "F2: a file in which the host has %s opens, and takes tables and their migrations",
+  async ([, sql, inTheWay], { path, shop }) => {
+    shop.function("shout", { deterministic: true }, (text) => `${String(text)}!`);
+    shop.unsafeMode(true);
+    shop.exec(sql);
+    shop.unsafeMode(false);
+    const columns = { id: "text", text: "text" } as const;
+    const add = { add: { text: "" } };
+    const first = defineTable("notes", { columns: { id: "text", old: "text" } });
+    const wider = defineTable("notes", { columns: { ...columns, old: "text" }, migrations: [add] });
+    const last = defineTable("notes", { columns, migrations: [add, { drop: ["old"] }] });
+    for (const table of [first, wider]) {
+      const storage = await sqliteStorage(path);
+      await storage.install([table]);
+      await storage.close();
+    }
+    const storage = await sqliteStorage(path);
+    // SQLite itself drops no column beside what it cannot resolve.
+    if (inTheWay === null) await storage.install([last]);
+    else {
+      expect(await refusal(storage.install([last]))).toEqual({
+        code: "other_table",
+        message: expect.stringContaining(`while this file has the ${inTheWay}, which is not`) as string,
+      });
+    }
+    await storage.close();
+  },
+);
+
 test("a copy holds the tables of both, and the storage opens beside a module that it does not have", async ({
   folder,
   path,
@@ -136,7 +210,13 @@ test("a copy holds the tables of both, and the storage opens beside a module tha
 test("what is not to be made is refused in the file of a host: a command that was given the wrong one", async ({
   path,
   shop,
+  folder,
 }) => {
+  expect(await refusal(sqliteStorage(`${path}x`, { create: false }))).toEqual({
+    code: "cannot_open",
+    message: `there is no file ${path}x`,
+  });
+  expect((await readdir(folder)).filter((file) => file !== "shop.db")).toEqual([]);
   const { code } = await refusal(sqliteStorage(path, { create: false }));
   expect(code).toBe("foreign_database");
   expect((await refusal(readOnlySqlite(path))).code).toBe("foreign_database");

@@ -288,12 +288,14 @@ describe("the database", () => {
 
   test("a handed database gets the settings that durability needs and stays open; an opened one is closed", async () => {
     const database = new Database(path);
+    // A host rebuilds tables with it off: the rows that refer to a dropped one would go with it.
+    database.pragma("foreign_keys = OFF");
     const handed = await sqliteStorage(database);
     const setting = (name: string): unknown => database.pragma(name, { simple: true });
     expect(["journal_mode", "synchronous", "foreign_keys", "busy_timeout"].map(setting)).toEqual([
       "wal",
       2,
-      1,
+      0,
       0,
     ]);
     await handed.close();

@@ -35,7 +35,10 @@ const NEWEST = Object.keys(migrations).length;
 
 const isBeside = (name: string): boolean => Number(/-beside-(\d{4})$/.exec(name)?.[1] ?? Infinity) <= NEWEST;
 
-const MIGRATIONS_TABLE = "paystateMigrations";
+/** The names of the applied migrations. */
+export const MIGRATIONS_TABLE = "paystateMigrations";
+/** Kysely's own lock among programs that migrate. */
+export const LOCK_TABLE = "paystateMigrationLock";
 
 /**
  * Looks at what was applied before, in one schema where the database has several.
@@ -112,7 +115,7 @@ export async function migrate(db: Kysely<unknown>, dialect: SchemaDialect, schem
     db,
     provider: { getMigrations: async (): Promise<Record<string, Migration>> => Object.fromEntries(named) },
     migrationTableName: MIGRATIONS_TABLE,
-    migrationLockTableName: "paystateMigrationLock",
+    migrationLockTableName: LOCK_TABLE,
     disableTransactions: true,
     // Otherwise tables of a different schema would be mistaken for tables of this schema.
     ...(schema === undefined ? {} : { migrationTableSchema: schema }),
