@@ -66,10 +66,11 @@ export interface AuditRecord extends Row<typeof audit> {}
 export const operatorReads = (read: TableReader) => ({
   /** Matters by their ids, in any order; absent ones are left out. */
   matters: (ids: readonly string[]) => rowsOf(read, matters, ids),
-  /** Up to `limit` matters that are not reported as over, the oldest first. */
-  async openMatters(limit: number): Promise<readonly MatterRecord[]> {
+  /** Matters that are not reported as over, the oldest first: up to `limit`, or all. */
+  async openMatters(limit?: number): Promise<readonly MatterRecord[]> {
+    const atMost = limit === undefined ? {} : { limit };
     const of = (state: "waiting" | "ending") =>
-      read.find({ table: matters, index: "ofState", equals: { state }, limit });
+      read.find({ table: matters, index: "ofState", equals: { state }, ...atMost });
     const open = await Promise.all([of("waiting"), of("ending")]);
     const oldestFirst = open.flat().toSorted((a, b) => a.since - b.since || (a.id < b.id ? -1 : 1));
     return oldestFirst.slice(0, limit);

@@ -329,6 +329,7 @@ const operating: readonly StorageContractCase[] = [
     });
     assert.deepEqual(ids(await other.openMatters(9)), ["c", "a", "b"]);
     assert.deepEqual(ids(await other.openMatters(2)), ["c", "a"]);
+    assert.deepEqual(ids(await other.openMatters()), ["c", "a", "b"]);
     await put(storage, { writes: [{ table: "matters", id: "c", set: { state: "over" } }] });
     assert.deepEqual(ids(await other.openMatters(9)), ["a", "b"]);
     assert.deepEqual(ids(await other.matters(["c", "none", "c"])), ["c"]);

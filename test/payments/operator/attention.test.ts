@@ -1,7 +1,9 @@
 /** What needs a person: found where it is stored, told once over all processes, and once when it is over. */
 import { describe, expect, test } from "vitest";
+import { heldAddresses } from "../../../src/payments/operator/attention/held-addresses.ts";
 import { createMatterLookup } from "../../../src/payments/operator/attention/list-matters.ts";
 import type { AttentionSource, FoundMatter } from "../../../src/payments/operator/attention/matter.ts";
+import { addressesWithOtherMints } from "../../../src/payments/operator/attention/other-mints.ts";
 import {
   sourcesOfThisProcess,
   type AttentionSourceParts,
@@ -12,6 +14,9 @@ import type {
   AttentionChange,
   AttentionListener,
 } from "../../../src/payments/operator/attention/matter-report-writer.ts";
+import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
+import { UNKNOWN_SPENDING } from "../../../src/payments/outgoing/unknown-spending.ts";
+import type { DepositRecord } from "../../../src/payments/tables/deposits.ts";
 import { silentLogger } from "../../../src/runtime.ts";
 import type { ClaimedTask } from "../../../storage/storage.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
@@ -29,6 +34,7 @@ import { BY } from "../../kit/by.ts";
 closeWorlds();
 
 const HALF_MINUTE = 30_000;
+const assets = assetsWith(MAINNET_STABLECOINS);
 
 async function put(storage: PaymentStorage, ...writes: readonly PaymentWrite[]): Promise<void> {
   const [result] = await storage.commit([{ writes }]);
@@ -358,7 +364,7 @@ interface Reporting {
   readonly host?: AttentionListener;
   readonly on?: PaymentStorage;
   readonly deadlineMs?: number;
-  readonly source?: AttentionSource;
+  readonly sources?: readonly AttentionSource[];
   readonly sightings?: SightingList;
 }
 
@@ -386,7 +392,7 @@ async function reports(adapter: (typeof adapters)[number]) {
       sightings: seen.sightings ?? new SightingList({ storage: on, clock }),
       onAttention: host,
       onAttentionDeadlineMs: deadlineMs,
-      lookForMatters: createMatterLookup({ sources: [seen.source ?? source], storage, clock }),
+      lookForMatters: createMatterLookup({ sources: seen.sources ?? [source], storage, clock }),
     });
   const close = async (): Promise<void> => {
     await storage.close();
@@ -408,7 +414,7 @@ async function watchers(adapter: (typeof adapters)[number]) {
       });
     const source = sightings.of("disputed", own);
     const listed = async () => (await source(9)).map(({ message }) => message);
-    return { seen, listed, report: report({ source, sightings }) };
+    return { seen, listed, report: report({ sources: [source], sightings }) };
   };
   return { clock, news, watcher, close };
 }
@@ -493,6 +499,64 @@ describe.each(drawn(adapters, "telling"))("telling on $name", (adapter) => {
     expect(news).toEqual(["waiting a"]);
     await flaky.look();
     expect(news).toEqual(["waiting a"]);
+    await close();
+  });
+
+  test("P11: 250 addresses that were sent foreign tokens are told once each, and hide neither another matter nor its end", async () => {
+    const { storage, clock, news, report, close } = await reports(adapter);
+    const deposit = (id: string, set: Partial<DepositRecord>): PaymentWrite => ({
+      table: "deposits",
+      insert: {
+        ...fullRows.deposits,
+        id: asAddress(id),
+        transactionId: id,
+        heldReason: null,
+        otherMintsAt: null,
+        ...set,
+      },
+    });
+    const spammed = Array.from({ length: 250 }, (_, index) => `spammed${String(index).padStart(3, "0")}`);
+    await put(
+      storage,
+      ...spammed.map((id, index) => deposit(id, { createdAt: index, otherMintsAt: 1_000 + index })),
+      deposit("spent", { createdAt: 900, heldReason: UNKNOWN_SPENDING }),
+    );
+    const sources = [heldAddresses(storage, true), addressesWithOtherMints(storage, assets)];
+    const loop = report({
+      sources,
+      host: ({ state, matter }) => void news.push(`${state} ${matter.transactionId}`),
+    });
+    const look = async (): Promise<readonly string[]> => {
+      const before = news.length;
+      clock.advance(HALF_MINUTE);
+      await loop.look();
+      return news.slice(before);
+    };
+    const free = { heldReason: null };
+    // Not all are told yet, and the end of another matter of their kind is.
+    expect(await look()).toEqual(expect.arrayContaining(["waiting spent"]));
+    expect(news).toHaveLength(201);
+    await put(storage, { table: "deposits", id: "spent", set: free });
+    expect(await look()).toEqual(expect.arrayContaining(["over spent", "waiting spammed249"]));
+    const told = ["waiting spent", "over spent", ...spammed.map((id) => `waiting ${id}`)];
+    expect(news.toSorted()).toEqual(told.toSorted());
+    await put(
+      storage,
+      deposit("newest", { createdAt: 1_000, otherMintsAt: 2_000 }),
+      deposit("held", { createdAt: 1_001, heldReason: UNKNOWN_SPENDING }),
+    );
+    expect((await look()).toSorted()).toEqual(["waiting held", "waiting newest"]);
+    await put(
+      storage,
+      { table: "deposits", id: "held", set: free },
+      ...["newest", "spammed000"].map((id): PaymentWrite => ({
+        table: "deposits",
+        id,
+        set: { otherMintsAt: null },
+      })),
+    );
+    expect((await look()).toSorted()).toEqual(["over held", "over newest", "over spammed000"]);
+    expect(await look()).toEqual([]);
     await close();
   });
 

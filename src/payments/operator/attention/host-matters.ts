@@ -5,8 +5,6 @@ import { matterId, matterKey, type AttentionSource, type FoundMatter } from "./m
 import type { PurseBody, PurseWatch } from "../../purses/purses.ts";
 
 const KIND = "silent_part";
-/** More than a service has parts, among other matters that are open. */
-const MOST_OPEN = 2_000;
 
 /**
  * Silent parts of the host: parts that do not answer this process, and parts reported by another process that have not
@@ -19,7 +17,7 @@ export function silentParts(
   return async (limit) => {
     const own = parts.silent().map(({ part, since }) => silentPart(part, since));
     const known = new Set(own.map(({ id }) => id));
-    const open = await storage.openMatters(MOST_OPEN);
+    const open = await storage.openMatters();
     const others = open
       .filter(({ kind, state, id }) => kind === KIND && state === "waiting" && !known.has(id))
       .filter(({ id, since }) => !parts.hasAnsweredSince(matterKey({ kind: KIND, id }), since))

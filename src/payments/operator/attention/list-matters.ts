@@ -2,7 +2,8 @@
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
 import { isoTime } from "../../iso-time.ts";
-import type { AttentionSource, FoundMatter, Matter, MatterKind } from "./matter.ts";
+import type { AttentionSource, FoundMatter, Matter } from "./matter.ts";
+import { sourceOfMatter } from "./other-mints.ts";
 
 /** A matter with the time since when it waits, in milliseconds since the Unix epoch. */
 export type DatedMatter = FoundMatter & { readonly since: number };
@@ -11,8 +12,8 @@ export type DatedMatter = FoundMatter & { readonly since: number };
 export interface MatterList {
   /** Oldest first. */
   readonly matters: readonly DatedMatter[];
-  /** Kinds of which there may be more than were looked for. */
-  readonly truncated: ReadonlySet<MatterKind>;
+  /** Sources that may have more than were looked for; see `sourceOfMatter`. */
+  readonly truncated: ReadonlySet<string>;
 }
 
 /** Looks for up to `limit` matters of each source. */
@@ -38,7 +39,7 @@ export function createMatterLookup({ sources, storage, clock }: MatterSources): 
     const full = found.filter(({ length }) => length >= limit).flat();
     return {
       matters: matters.toSorted((a, b) => a.since - b.since || (a.id < b.id ? -1 : 1)),
-      truncated: new Set(full.map(({ kind }) => kind)),
+      truncated: new Set(full.map(sourceOfMatter)),
     };
   };
 }

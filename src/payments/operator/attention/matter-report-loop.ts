@@ -4,8 +4,8 @@ import type { MatterLookup } from "./list-matters.ts";
 import { MatterReportWriter, type MatterReportWriterParts } from "./matter-report-writer.ts";
 
 const LOOK_MS = 30_000;
-/** The most matters told of each source; more follow as these are resolved. */
-const MAX_TOLD = 200;
+/** So many new matters of each source are told in a look, if there are more; the next look tells further ones. */
+const NEW_IN_A_LOOK = 200;
 
 /** Sources of matters, and dependencies of reporting them. */
 interface MatterReportLoopParts extends MatterReportWriterParts {
@@ -49,8 +49,9 @@ export class MatterReportLoop {
 
   /** A look reads the chain too, which may take long: `stop` waits only for what is told. */
   async #look(signal: AbortSignal): Promise<void> {
-    const open = await this.#parts.storage.openMatters(MAX_TOLD * 10);
-    const found = await this.#parts.lookForMatters(MAX_TOLD);
+    const open = await this.#parts.storage.openMatters();
+    // However many of one source are known already, they leave room for new ones.
+    const found = await this.#parts.lookForMatters(open.length + NEW_IN_A_LOOK);
     if (signal.aborted) return;
     this.#reporting = this.#telling.tellAll(open, found);
     await this.#reporting;

@@ -7,6 +7,7 @@ import { isoTime } from "../../iso-time.ts";
 import { callHost } from "../../call-host.ts";
 import { type DatedMatter, type MatterList, shownMatter } from "./list-matters.ts";
 import type { Matter, MatterKind } from "./matter.ts";
+import { sourceOfMatter } from "./other-mints.ts";
 import type { SightingList } from "./sighting-list.ts";
 
 /** The host's news about a matter. */
@@ -56,7 +57,7 @@ export class MatterReportWriter {
     const known = new Map(rows.map((row) => [row.id, row]));
     for (const found of matters) await this.#tellBeginning(found, known.get(found.id));
     const found = new Set(matters.map(({ id }) => id));
-    const gone = open.filter(({ id, kind }) => !found.has(id) && !truncated.has(kind as MatterKind));
+    const gone = open.filter((row) => !found.has(row.id) && !truncated.has(sourceOfMatter(row)));
     for (const row of gone) await this.#tellEnd(row);
   }
 

@@ -6,6 +6,7 @@ import { matterId, type AttentionSource, type FoundMatter } from "./matter.ts";
 
 /** What the id of such a matter has before the address: an address that is held, too, is a matter of its own. */
 export const TOKENS_AT = "tokens@";
+const TOKENS = matterId("unexplained", TOKENS_AT);
 /** Named in a matter's message; of the other mints there is a number. */
 const MAX_NAMED = 3;
 
@@ -38,6 +39,15 @@ export function addressesWithOtherMints(
       };
     });
   };
+}
+
+/**
+ * The source of a matter: its kind, but the sources of foreign tokens and of held addresses share a kind. Strangers can
+ * send tokens to any number of addresses; what is left out of those says nothing about held addresses.
+ */
+export function sourceOfMatter({ id, kind }: { readonly id: string; readonly kind: string }): string {
+  if (kind !== "unexplained") return kind;
+  return id.startsWith(TOKENS) ? TOKENS_AT : "held";
 }
 
 /** What has not left again, by mint, the first to come first. */

@@ -10,8 +10,6 @@ import type { AttentionSource, FoundMatter, MatterKind } from "./matter.ts";
 
 /** Longer than three looks: a process that has said nothing for that long has ended, or sees it no more. */
 const STANDS_MS = 100_000;
-/** More than the sightings at a time, among further open matters. */
-const MOST_OPEN = 2_000;
 
 /** Dependencies of sightings. */
 interface SightingParts {
@@ -44,7 +42,7 @@ export class SightingList {
     return async (limit) => {
       const seen = (await own(limit)).map((each): FoundMatter => ({ ...each, isSighting: true }));
       const known = new Set(seen.map(({ id }) => id));
-      const open = await this.#parts.storage.openMatters(MOST_OPEN);
+      const open = await this.#parts.storage.openMatters();
       const told = open.filter((row) => row.kind === kind && !known.has(row.id));
       if (told.length === 0) return seen;
       const now = await this.now();
