@@ -1,11 +1,11 @@
 /** Opens existing database files, and tells whether paystate made them. */
-import { Kysely, SqliteDialect } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { assertAllKnown, isCurrent, isWritten } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
 import { loadDriver, type OpenedDatabase, type SqliteDatabase } from "./driver.ts";
 import { explained } from "./explain.ts";
+import { schemaIn } from "./schema.ts";
 
 /** @throws StorageUnusable where the file cannot be opened. */
 export async function openExisting(
@@ -20,16 +20,13 @@ export async function openExisting(
   }
 }
 
-const over = (database: SqliteDatabase): Kysely<unknown> =>
-  new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
-
 /**
  * Whether the file has the tables of this code, or those of an older one, which a storage on it would migrate; `none` for
  * an empty file, and for one of a host's tables alone.
  */
 export const schemaOf = (database: SqliteDatabase): Promise<"present" | "older" | "none"> =>
   inTurn(async () => {
-    const db = over(database);
+    const db = schemaIn(database);
     if (await isCurrent(db, sqliteSchema)) return "present";
     return (await isWritten(db, sqliteSchema)) ? "older" : "none";
   });
@@ -54,4 +51,4 @@ export async function assertOurs(database: SqliteDatabase): Promise<void> {
 
 /** @throws StorageUnusable when a newer program has changed the file, since this program would copy only a part. */
 export const assertAllOurs = (database: SqliteDatabase): Promise<void> =>
-  inTurn(() => assertAllKnown(over(database)));
+  inTurn(() => assertAllKnown(schemaIn(database)));

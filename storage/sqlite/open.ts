@@ -1,7 +1,7 @@
 /** Opens a database file, or takes an open one, and brings it up to the schema of this code. */
 import { closeSync, existsSync, openSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { Kysely, SqliteDialect } from "kysely";
+import type { Kysely } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent, isWritten, migrate } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
@@ -12,6 +12,7 @@ import { codeOf, explained, takenName } from "./explain.ts";
 import type { GuardedFile } from "./file-guard.ts";
 import { refuseHiding } from "./hiding.ts";
 import { refuseMoved } from "./moved.ts";
+import { schemaIn } from "./schema.ts";
 
 /** A database that was opened, and its file; null where it is in memory alone. */
 interface OpenedDatabase {
@@ -66,7 +67,7 @@ export async function prepareDatabase(
     database.pragma("busy_timeout = 0");
     database.pragma("synchronous = FULL");
   });
-  const schema = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
+  const schema = schemaIn(database);
   // Looked at before anything is changed: a database that we cannot use, or has moved, keeps the mode of its journal. One of
   // an older schema may have moved as well: it must not be brought up and used.
   await inTurn(() => refuseHiding(database));

@@ -134,6 +134,32 @@ test.for([
   },
 );
 
+test.for([
+  [
+    "a view and an index with its own function",
+    "create view loud as select shout(id) from orders; create index louder on orders (shout(id))",
+  ],
+])(
+  "F2: a file in which the host has %s opens, and takes tables and their migrations",
+  async ([, sql], { path, shop }) => {
+    shop.function("shout", { deterministic: true }, (text) => `${String(text)}!`);
+    shop.unsafeMode(true);
+    shop.exec(sql);
+    shop.unsafeMode(false);
+    const before = defineTable("notes", { columns: { id: "text", old: "text" } });
+    const now = defineTable("notes", {
+      columns: { id: "text", text: "text" },
+      migrations: [{ add: { text: "" }, drop: ["old"] }],
+    });
+    for (const table of [before, now]) {
+      const storage = await sqliteStorage(path);
+      await storage.install([table]);
+      expect(await storage.commit([{ inserts: [] }])).toMatchObject([{ ok: true }]);
+      await storage.close();
+    }
+  },
+);
+
 test("a copy holds the tables of both, and the storage opens beside a module that it does not have", async ({
   folder,
   path,
