@@ -80,18 +80,32 @@ const explanations: readonly Explanation[] = [
 ];
 
 /**
- * The error itself, or a refusal where something of somebody else's has a name that paystate needs. The code says whether
- * the names are the engine's or those of further tables.
+ * The error itself, or a refusal where something of somebody else's has a name that paystate needs, or keeps SQLite from
+ * changing a table. The code says whether the tables are the engine's or further ones.
  */
 export function takenName(error: unknown, code: "foreign_database" | "other_table"): unknown {
   const symptom = error instanceof Error ? error.message : "";
   const [, by, named, under] =
     /^(?:(\w+ .+) already exists|there is already an? (\w+) named (.+))$/.exec(symptom) ?? [];
-  if (by === undefined && named === undefined) return error;
+  if (by === undefined && named === undefined) return unresolved(error, code);
   const thing = by ?? `${named} ${under}`;
   return new StorageUnusable(
     code,
     `this file has the ${thing}, which is not paystate's and has a name that paystate needs: rename it, or give paystate a file of its own`,
+    { cause: error },
+  );
+}
+
+/** SQLite drops a column only where it can resolve each view, trigger and index of the file. */
+function unresolved(error: unknown, code: "foreign_database" | "other_table"): unknown {
+  const symptom = error instanceof Error ? error.message : "";
+  const [, thing, why] =
+    /^error in ((?:view|trigger|index|table) .+?)(?: after [a-z ]+)?: (.+)$/.exec(symptom) ?? [];
+  if (thing === undefined) return error;
+  return new StorageUnusable(
+    code,
+    `SQLite changes no table while this file has the ${thing}, which is not paystate's and cannot be resolved (${why}): ` +
+      "mend it, or drop it and make it anew afterwards",
     { cause: error },
   );
 }

@@ -134,29 +134,50 @@ test.for([
   },
 );
 
+/** As a process without an extension of the host sees the extension's module and collation. */
+const UNKNOWN = `create index by_name on orders (id collate nocase);
+  pragma writable_schema = on;
+  insert into sqlite_master (type, name, tbl_name, rootpage, sql) values
+    ('table', 'vectors', 'vectors', 0, 'CREATE VIRTUAL TABLE vectors USING vec0(x)'),
+    ('view', 'near', 'near', 0, 'CREATE VIEW near AS SELECT * FROM vectors');
+  update sqlite_master set sql = replace(sql, 'nocase', 'german') where name = 'by_name';
+  pragma writable_schema = reset`;
+
 test.for([
   [
     "a view and an index with its own function",
     "create view loud as select shout(id) from orders; create index louder on orders (shout(id))",
+    null,
   ],
-])(
+  ["a view over a table that is gone", "create view lost as select * from gone", "view lost"],
+  ["a module and a collation that this process has not", UNKNOWN, "index by_name"],
+] as const)(
   "F2: a file in which the host has %s opens, and takes tables and their migrations",
-  async ([, sql], { path, shop }) => {
+  async ([, sql, inTheWay], { path, shop }) => {
     shop.function("shout", { deterministic: true }, (text) => `${String(text)}!`);
     shop.unsafeMode(true);
     shop.exec(sql);
     shop.unsafeMode(false);
-    const before = defineTable("notes", { columns: { id: "text", old: "text" } });
-    const now = defineTable("notes", {
-      columns: { id: "text", text: "text" },
-      migrations: [{ add: { text: "" }, drop: ["old"] }],
-    });
-    for (const table of [before, now]) {
+    const columns = { id: "text", text: "text" } as const;
+    const add = { add: { text: "" } };
+    const first = defineTable("notes", { columns: { id: "text", old: "text" } });
+    const wider = defineTable("notes", { columns: { ...columns, old: "text" }, migrations: [add] });
+    const last = defineTable("notes", { columns, migrations: [add, { drop: ["old"] }] });
+    for (const table of [first, wider]) {
       const storage = await sqliteStorage(path);
       await storage.install([table]);
-      expect(await storage.commit([{ inserts: [] }])).toMatchObject([{ ok: true }]);
       await storage.close();
     }
+    const storage = await sqliteStorage(path);
+    // SQLite itself drops no column beside what it cannot resolve.
+    if (inTheWay === null) await storage.install([last]);
+    else {
+      expect(await refusal(storage.install([last]))).toEqual({
+        code: "other_table",
+        message: expect.stringContaining(`while this file has the ${inTheWay}, which is not`) as string,
+      });
+    }
+    await storage.close();
   },
 );
 

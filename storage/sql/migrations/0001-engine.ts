@@ -64,7 +64,7 @@ const keys: Readonly<Record<string, readonly string[]>> = {
   paystateTables: ["name"],
 };
 
-const indexes: readonly string[] = [
+export const indexes: readonly string[] = [
   `"lanes_by_workflow_nextAt" on lanes (workflow, "nextAt")`,
   `"lanes_by_workflow_laneGroup_nextAt" on lanes (workflow, "laneGroup", "nextAt")`,
   `watches_by_kind_shard_key on watches (kind, shard, key)`,

@@ -2,7 +2,28 @@
  * Limits by key in place of lanes: a lane is the last key of a task, its group the first. Waiting tasks ask for room
  * once they are due.
  */
+import type { Column } from "../../table.ts";
+import { indexes as firstIndexes, tables } from "./0001-engine.ts";
 import type { SchemaDialect } from "./dialect.ts";
+
+const added: Readonly<Record<string, Column>> = {
+  firstKey: "text?",
+  firstRoom: "integer?",
+  lastKey: "text?",
+  lastRoom: "integer?",
+  admission: "text?",
+};
+const gone: readonly string[] = ["lane", "cap", "laneGroup"];
+const goneIndexes: readonly string[] = ["tasks_steps", "tasks_free", "tasks_laned", "tasks_held"];
+
+const columns: Readonly<Record<string, Column>> = Object.fromEntries(
+  Object.entries({ ...tables["tasks"], ...added }).filter(([name]) => !gone.includes(name)),
+);
+
+/** Those of before that a table keeps, or loses as it is made anew. */
+const kept = firstIndexes.filter(
+  (index) => index.includes(" on tasks ") && !goneIndexes.some((name) => index.startsWith(`${name} `)),
+);
 
 /** How many tasks of a group of lanes may have room from now on. */
 const ROOM_OF_GROUP = 8;
@@ -18,12 +39,11 @@ const indexes: readonly string[] = [
   `tasks_rooms on tasks ("firstKey", admission, "lastKey", seq) where "deadAt" is null and "firstKey" is not null`,
 ];
 
-export const limits = ({ types }: SchemaDialect): readonly string[] => [
-  `alter table tasks add column "firstKey" ${types.text}`,
-  `alter table tasks add column "firstRoom" ${types.integer}`,
-  `alter table tasks add column "lastKey" ${types.text}`,
-  `alter table tasks add column "lastRoom" ${types.integer}`,
-  `alter table tasks add column admission ${types.text}`,
+export const limits = ({ types, without }: SchemaDialect): readonly string[] => [
+  ...Object.entries(added).map(
+    ([name, kind]) =>
+      `alter table tasks add column "${name}" ${kind === "text?" ? types.text : types.integer}`,
+  ),
   `update tasks set "firstKey" = coalesce("laneGroup", lane),
       "firstRoom" = case when "laneGroup" is null then cap else ${ROOM_OF_GROUP} end,
       "lastKey" = lane, "lastRoom" = cap, admission = case when holder is null then 'paused' else 'admitted' end
@@ -32,8 +52,9 @@ export const limits = ({ types }: SchemaDialect): readonly string[] => [
   `update tasks set "firstKey" = 'message to ' || instance, "firstRoom" = 1, "lastKey" = 'message to ' || instance,
       "lastRoom" = 1, admission = 'admitted'
     where kind = 'message' and name not in ('$start', 'xstate.stop')`,
-  ...["tasks_steps", "tasks_free", "tasks_laned", "tasks_held"].map((index) => `drop index ${index}`),
-  ...["lane", "cap", "laneGroup"].map((column) => `alter table tasks drop column "${column}"`),
+  ...goneIndexes.map((index) => `drop index ${index}`),
+  ...without("tasks", gone, { columns, key: ["id"] }),
+  ...kept.map((index) => `create index if not exists ${index}`),
   ...["lanes", "narrowedLanes"].map((table) => `drop table "${table}"`),
   ...indexes.map((index) => `create index ${index}`),
 ];

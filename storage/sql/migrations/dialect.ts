@@ -52,6 +52,8 @@ export interface SchemaDialect extends TriggerDialect {
   readonly settled: (name: string) => readonly string[];
   /** Makes a table anew, out of its own rows or others; its indexes are gone. */
   readonly remade: (name: string, parts: RemadeTable) => readonly string[];
+  /** Drops columns of a sequenced table; the indexes may be gone afterwards. */
+  readonly without: (name: string, columns: readonly string[], left: TableParts) => readonly string[];
   /** Sixteen digits that nobody can guess. */
   readonly chance: string;
   /** The instance that a stored snapshot names as its parent; null for none. */
@@ -82,17 +84,18 @@ function columnsIn(columns: Columns, types: SchemaDialect["types"]): string {
 const constraint = (name: string, kind: "primary key" | "unique", columns: readonly string[]): string =>
   `constraint ${quoted(name)} ${kind} (${listed(columns)})`;
 
-const remade = (
-  { table }: Pick<SchemaDialect, "table">,
-  name: string,
-  { rows, ...parts }: RemadeTable,
-): readonly string[] => {
+/**
+ * Rows go out and in again. SQLite renames a table, or drops a column, only where it can make sense of the whole schema, with
+ * the views, triggers and collations of a host.
+ */
+const remadeInSqlite = (name: string, creation: string, rows: string): readonly string[] => {
   const next = quoted(`paystateNext_${name}`);
   return [
-    table(`paystateNext_${name}`, parts),
-    `insert into ${next} ${rows}`,
+    `create table ${next} as ${rows}`,
     `drop table ${quoted(name)}`,
-    `alter table ${next} rename to ${quoted(name)}`,
+    creation,
+    `insert into ${quoted(name)} select * from ${next}`,
+    `drop table ${next}`,
   ];
 };
 
@@ -120,7 +123,12 @@ export const sqliteSchema: SchemaDialect = {
     `create table ${quoted(name)} (${columnsIn(columns, sqliteTypes)}, seq integer primary key,
       ${constraint(`${name}_key`, "unique", key)}) strict`,
   settled: () => [],
-  remade: (name, parts) => remade(sqliteSchema, name, parts),
+  remade: (name, { rows, ...parts }) => remadeInSqlite(name, sqliteSchema.table(name, parts), rows),
+  without: (name, _, left) => {
+    const kept = listed([...Object.keys(left.columns), "seq"]);
+    const rows = `select ${kept} from ${quoted(name)}`;
+    return remadeInSqlite(name, sqliteSchema.sequencedTable(name, left), rows);
+  },
   chance: "lower(hex(randomblob(8)))",
   parentOf: (snapshot) =>
     `case when json_valid(${snapshot}) then json_extract(${snapshot}, '$.parent.instance') end`,
@@ -175,11 +183,16 @@ export const postgresSchema: SchemaDialect = {
     `create table ${quoted(name)} (${columnsIn(columns, postgresTypes)}, seq bigint generated always as identity,
       ${constraint(`_${name}_seq`, "primary key", ["seq"])}, ${constraint(`_${name}_key`, "unique", key)}) ${KEPT_SMALL}`,
   settled: (name) => [`alter table ${quoted(name)} set (fillfactor = 100)`],
-  remade: (name, parts) => [
-    ...remade(postgresSchema, name, parts),
+  remade: (name, { rows, ...parts }) => [
+    postgresSchema.table(`paystateNext_${name}`, parts),
+    `insert into "paystateNext_${name}" ${rows}`,
+    `drop table ${quoted(name)}`,
+    `alter table "paystateNext_${name}" rename to ${quoted(name)}`,
     // The names of indexes belong to the schema.
     `alter index "paystateNext_${name}_key" rename to "${name}_key"`,
   ],
+  without: (name, columns) =>
+    columns.map((column) => `alter table ${quoted(name)} drop column ${quoted(column)}`),
   chance: "left(replace(gen_random_uuid()::text, '-', ''), 16)",
   parentOf: (snapshot) => `${snapshot}::json #>> '{parent,instance}'`,
   // The catalogue also has tables of a schema that the role may not look into.
