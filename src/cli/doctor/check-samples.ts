@@ -1,4 +1,5 @@
 /** Looks at rows here and there in a database file: the time does not grow with the file. */
+import { engineTables } from "../../../storage/engine-tables.ts";
 import type { SqliteDatabase } from "../../../storage/sqlite/driver.ts";
 import { fine, wrong, type Finding } from "./finding.ts";
 
@@ -14,12 +15,18 @@ interface Table {
   readonly wr: number;
 }
 
-/** A damaged page is met here or not: `checkPages` meets each. */
+/**
+ * Looks at the tables of the engine and those that were installed: a host's own may need functions or collations of the host.
+ * A damaged page is met here or not: `checkPages` meets each.
+ */
 export function checkSamples(handle: SqliteDatabase): Finding {
   return unlessDamaged(() => {
     const tables = handle
-      .prepare("select name, wr from pragma_table_list where schema = 'main' and type = 'table'")
-      .all() as readonly Table[];
+      .prepare(
+        `select name, wr from pragma_table_list where schema = 'main' and type = 'table'
+          and (name in (select value from json_each(?)) or name in (select name from "paystateTables"))`,
+      )
+      .all(JSON.stringify(Object.keys(engineTables))) as readonly Table[];
     const looked = tables.map((table) => sample(handle, table));
     const rows = looked.reduce((sum, { length }) => sum + length, 0);
     return fine(
@@ -93,6 +100,7 @@ function spread(handle: SqliteDatabase, { name }: Table): readonly Row[] {
   const from = handle.prepare(
     `select * from ${quoted(name)} where rowid >= ? order by rowid limit ${ROWS} + 0`,
   );
+  from.safeIntegers(true);
   return Array.from({ length: PLACES }, (_, place) => Math.floor(((last ?? 0) * place) / PLACES)).flatMap(
     (rowid) => from.all(rowid) as readonly Row[],
   );
@@ -104,12 +112,11 @@ function ends(handle: SqliteDatabase, { name }: Table): readonly Row[] {
     .prepare("select name from pragma_table_info(?) where pk > 0 order by pk")
     .all(name) as readonly { readonly name: string }[];
   const order = (how: string): string => key.map((column) => `${quoted(column.name)} ${how}`).join(", ");
-  return ["asc", "desc"].flatMap(
-    (how) =>
-      handle
-        .prepare(`select * from ${quoted(name)} order by ${order(how)} limit ${PLACES}`)
-        .all() as readonly Row[],
-  );
+  return ["asc", "desc"].flatMap((how) => {
+    const rows = handle.prepare(`select * from ${quoted(name)} order by ${order(how)} limit ${PLACES}`);
+    rows.safeIntegers(true);
+    return rows.all() as readonly Row[];
+  });
 }
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -177,6 +177,19 @@ test("L8: a table whose rows its index does not hold is wrong", async () => {
   ]);
 });
 
+test("L8: a host's own tables are not looked at without --full: they may need its functions, and integers of 64 bits", async () => {
+  const { file } = await database();
+  const read = () => said(file, checkSamples);
+  const before = await read();
+  const host = new Database(file);
+  host.function("shout", { deterministic: true }, (text) => `${String(text)}!`);
+  host.exec(`create table users (id integer primary key, flake integer, loud as (shout(flake)));
+    create index users_flake on users (flake);
+    insert into users (flake) values (1234567890123456789)`);
+  host.close();
+  expect(await read()).toEqual(before);
+});
+
 test("a database without a write-ahead log is a warning", async () => {
   const { file } = await database();
   const handle = new Database(file);
