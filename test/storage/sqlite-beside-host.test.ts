@@ -152,7 +152,7 @@ test.for([
   ["a view over a table that is gone", "create view lost as select * from gone", "view lost"],
   ["a module and a collation that this process has not", UNKNOWN, "index by_name"],
 ] as const)(
-  "F2: a file in which the host has %s opens, and takes tables and their migrations",
+  "F13: a file in which the host has %s opens, and takes tables and their migrations",
   async ([, sql, inTheWay], { path, shop }) => {
     shop.function("shout", { deterministic: true }, (text) => `${String(text)}!`);
     shop.unsafeMode(true);
