@@ -300,6 +300,8 @@ export interface ReadLimit {
   readonly perSecond: number | null;
   /** Accounts in one read. */
   readonly accounts: number;
+  /** Endpoints that count as witnesses: what takes enough of them is asked of each. */
+  readonly witnesses: number;
 }
 
 /**

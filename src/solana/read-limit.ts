@@ -9,5 +9,9 @@ export function readLimitOf(endpoints: readonly CheckedEndpoint[]): ReadLimit {
     (sum, { requestsPerSecond: rate = null }) => (sum === null || rate === null ? null : sum + rate),
     0,
   );
-  return { perSecond, accounts: Math.min(...readers.map(({ accountsPerCall }) => accountsPerCall)) };
+  return {
+    perSecond,
+    accounts: Math.min(...readers.map(({ accountsPerCall }) => accountsPerCall)),
+    witnesses: endpoints.filter(({ roles }) => roles.includes("witness")).length,
+  };
 }

@@ -6,7 +6,7 @@ import { privateTest as test } from "../kit/private-test.ts";
 test("L5: health tells how many deposits the endpoints permit, attention before it is too many, and beyond it is degraded", async ({
   open,
 }) => {
-  const limit = { perSecond: 10, accounts: 100 };
+  const limit = { perSecond: 10, accounts: 100, witnesses: 1 };
   const world = await open({}, {}, ({ ledger }): Ledger => ({ ...ledger, readLimit: limit }));
   const { service } = world;
   const caller = await world.caller("pro");

@@ -64,7 +64,7 @@ test("L5: looks at single accounts go to the next endpoint where the limit of th
   clock.advance(1_000);
   await look();
   expect(looks).toEqual({ first: first + 1, second });
-  expect(ledger.readLimit).toEqual({ perSecond: 20, accounts: 100 });
+  expect(ledger.readLimit).toEqual({ perSecond: 20, accounts: 100, witnesses: 2 });
 });
 
 test("E7: a null in a later, smaller call proves nothing when an earlier call of the same look was answered too old", async () => {

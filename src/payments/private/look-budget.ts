@@ -2,7 +2,7 @@
  * Shares out the reads by which deposit addresses are looked at, among the kinds of watches of one process: what the
  * endpoints permit, and no more than it takes to look at every waiting address within five seconds.
  */
-import type { Ledger } from "../../ledger/ledger.ts";
+import type { ReadLimit } from "../../ledger/ledger.ts";
 
 /** Every address that waits for its deposit is looked at within so long where the endpoints permit it. */
 const LOOKED_AT_WITHIN_MS = 5_000;
@@ -14,6 +14,11 @@ const PERMITTED_SHARE = 0.9;
 const CALM_READS = 100;
 /** Looks at addresses that wait for no deposit any more get so much at most while others wait. */
 const SLOW_SHARE = 1 / 4;
+
+/** A ledger that may tell how much may be read. */
+interface LimitedLedger {
+  readonly readLimit?: Pick<ReadLimit, "perSecond" | "accounts">;
+}
 
 /** The looks of one kind. */
 interface Need {
@@ -31,10 +36,10 @@ interface NeedingKind {
 }
 
 export class LookBudget {
-  readonly #ledger: Pick<Ledger, "readLimit">;
+  readonly #ledger: LimitedLedger;
   readonly #needs = new Map<string, Need>();
 
-  constructor(ledger: Pick<Ledger, "readLimit">) {
+  constructor(ledger: LimitedLedger) {
     this.#ledger = ledger;
   }
 

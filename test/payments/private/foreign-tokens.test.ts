@@ -22,6 +22,8 @@ import { addressAt } from "./watched-addresses.ts";
 import { MINUTE, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
+/** The endpoints that are asked where enough must agree. */
+const WITNESSES = 2;
 /** Longer than the pause between two looks at an address. */
 const A_LOOK = 25_000;
 
@@ -225,22 +227,48 @@ const watchOf = (key: Address): WatchRecord => ({
   shard: 0,
 });
 
-/** The calls of the looks at so many addresses within a time, and the longest that an address waited for its look. */
+/** What an endpoint says that each address holds, and whether the other one shows it. */
+interface Claimed {
+  readonly mints: (look: number) => readonly Address[];
+  readonly isThere: boolean;
+}
+
+/** The calls of the looks at so many addresses within a time, and the longest that an address waited for its look, at all and in the second half. */
 async function looksAt(
   count: number,
   { seconds, perSecond }: { readonly seconds: number; readonly perSecond: number | null },
-): Promise<{ readonly calls: number; readonly longestMs: number }> {
+  { mints, isThere }: Claimed = { mints: () => [], isThere: false },
+): Promise<{ readonly calls: number; readonly longestMs: number; readonly laterMs: number }> {
   const clock = virtualClock();
   const lastAt = new Map<string, number>();
   let calls = 0;
+  let looks = 0;
+  const written = new Map<string, readonly Address[]>();
   let longestMs = 0;
-  const ledger: Pick<Ledger, "balances" | "readLimit"> = {
-    readLimit: { perSecond, accounts: 100 },
+  let laterMs = 0;
+  const ledger: Pick<Ledger, "balances" | "fundsOfOwner" | "readLimit"> = {
+    readLimit: { perSecond, accounts: 100, witnesses: WITNESSES },
     async balances(address) {
       calls += 3;
-      longestMs = Math.max(longestMs, clock.now() - (lastAt.get(address) ?? began));
+      const waitedMs = clock.now() - (lastAt.get(address) ?? began);
+      longestMs = Math.max(longestMs, waitedMs);
+      if (clock.now() - waitedMs - began > seconds * 500) laterMs = Math.max(laterMs, waitedMs);
       lastAt.set(address, clock.now());
-      return heard({ slot: 1, endpoint: "node", lamports: 0n, holdings: [] });
+      const holdings = mints(looks++).map((mint) => ({
+        mint,
+        amount: 1n,
+        program: "token" as const,
+        decimals: 0,
+        symbol: null,
+      }));
+      calls += Math.ceil(holdings.length / 100);
+      return heard({ slot: 1, endpoint: "node", lamports: 0n, holdings });
+    },
+    async fundsOfOwner(address, asked) {
+      calls += WITNESSES * (1 + asked.length);
+      if (isThere) written.set(address, asked);
+      const tokens = asked.map(() => (isThere ? 1n : 0n));
+      return agreed({ slot: 1, endpoint: "node", lamports: 0n, tokens });
     },
   };
   const rowOf = (id: Address) => ({
@@ -249,7 +277,11 @@ async function looksAt(
     heldReason: null,
     waitEndedAt: null,
   });
-  const storage = { deposits: async ([id = ""]) => [rowOf(id as Address)] } as unknown as PaymentStorage;
+  const storage = {
+    deposits: async ([id = ""]) => [rowOf(id as Address)],
+    entriesOf: async ([id = ""]) =>
+      (written.get(id) ?? []).map((mint) => ({ mint, kind: "deposit", amount: 1n })),
+  } as unknown as PaymentStorage;
   const deposits = { intervalMs: 1_000, poll: async () => [] };
   const watch = new StrayWatch(deposits, {
     storage,
@@ -263,7 +295,7 @@ async function looksAt(
     await watch.poll(watches, notedLook());
     clock.advance(1_000);
   }
-  return { calls, longestMs };
+  return { calls, longestMs, laterMs };
 }
 
 plain(
@@ -288,6 +320,34 @@ plain(
       "10: 30 s, 1.5 calls/s",
       "80: 115 s, 2.4 calls/s",
       "1000: 1265 s, 2.4 calls/s",
+    ]);
+  },
+);
+
+plain(
+  "P11: ten foreign mints at each of 80 addresses, or a node that invents them, take no more than the share of looks, and delay them for a while",
+  async () => {
+    const ten = (look = 0) => Array.from({ length: 10 }, (_, index) => addressAt(1_000 + look * 10 + index));
+    const seconds = 3_000;
+    const within = async (perSecond: number | null, claimed: Claimed): Promise<string> => {
+      const { calls, longestMs, laterMs } = await looksAt(80, { seconds, perSecond }, claimed);
+      return `${longestMs / 1_000} s, later ${laterMs / 1_000} s, ${(calls / seconds).toFixed(1)} calls/s`;
+    };
+    const there = { mints: () => ten(), isThere: true };
+    const invented = { mints: () => ten(), isThere: false };
+    const inventive = { mints: ten, isThere: false };
+    expect([
+      await within(50, there),
+      await within(50, invented),
+      await within(50, inventive),
+      await within(null, there),
+      await within(null, inventive),
+    ]).toEqual([
+      "840 s, later 140 s, 2.3 calls/s",
+      "840 s, later 320 s, 2.4 calls/s",
+      "840 s, later 320 s, 2.4 calls/s",
+      "39 s, later 20 s, 16.5 calls/s",
+      "39 s, later 20 s, 23.8 calls/s",
     ]);
   },
 );

@@ -1,5 +1,5 @@
 /** Finds deposit addresses that were sent tokens which are none of the service's assets. */
-import type { EntryRecord } from "../../tables/deposits.ts";
+import { unitsWritten } from "../../outgoing/plans/other-mints.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { Assets } from "../../assets/assets.ts";
 import { matterId, type AttentionSource, type FoundMatter } from "./matter.ts";
@@ -23,7 +23,7 @@ export function addressesWithOtherMints(
     const entries = found.length === 0 ? [] : await storage.entriesOf(found.map(({ id }) => id));
     return found.map(({ id, transactionId, accountId, otherMintsAt }): FoundMatter => {
       const own = entries.filter(({ address, mint }) => address === id && assets.ofMint(mint) === null);
-      const held = tokensIn(own);
+      const held = [...unitsWritten(own)].filter(([, units]) => units > 0n);
       const named = held.slice(0, MAX_NAMED).map(([mint, units]) => `${mint} (${units} raw units)`);
       const more = held.length > named.length ? [`${held.length - named.length} more`] : [];
       return {
@@ -48,13 +48,4 @@ export function addressesWithOtherMints(
 export function sourceOfMatter({ id, kind }: { readonly id: string; readonly kind: string }): string {
   if (kind !== "unexplained") return kind;
   return id.startsWith(TOKENS) ? TOKENS_AT : "held";
-}
-
-/** What has not left again, by mint, the first to come first. */
-function tokensIn(entries: readonly EntryRecord[]): readonly (readonly [mint: string, units: bigint])[] {
-  const sums = new Map<string, bigint>();
-  for (const { mint, kind, amount } of entries) {
-    sums.set(mint, (sums.get(mint) ?? 0n) + (kind === "deposit" ? amount : -amount));
-  }
-  return [...sums].filter(([, units]) => units > 0n);
 }

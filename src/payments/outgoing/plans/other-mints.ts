@@ -2,9 +2,10 @@
  * Foreign tokens at a deposit address: mints that the service does not use, recorded, and moved only by an operator's
  * order.
  */
-import { SOL_MINT, type Address } from "../../../address.ts";
+import { knownAddress, SOL_MINT, type Address } from "../../../address.ts";
 import { LedgerUnavailable, type Holding, type Ledger } from "../../../ledger/ledger.ts";
 import type { Assets } from "../../assets/assets.ts";
+import type { EntryRecord } from "../../tables/deposits.ts";
 
 /** Anybody can invent mints and send them here; more than a few are of no use. */
 const MAX_MINTS = 10;
@@ -17,11 +18,39 @@ export function nameOfMint(mint: string): string {
   return mint === SOL_MINT ? `wrapped ${SOL_MINT}` : mint;
 }
 
+/** What has come by the ledger of an address and not left again, by the name of the mint, the first to come first. */
+export function unitsWritten(
+  entries: readonly Pick<EntryRecord, "mint" | "kind" | "amount">[],
+): ReadonlyMap<string, bigint> {
+  const sums = new Map<string, bigint>();
+  for (const { mint, kind, amount } of entries) {
+    sums.set(mint, (sums.get(mint) ?? 0n) + (kind === "deposit" ? amount : -amount));
+  }
+  return sums;
+}
+
 /** Foreign tokens, and the oldest block of their reading. */
 export interface OtherMints {
   readonly slot: number;
   /** Raw units by the name of the mint, as decimal strings. */
   readonly balances: Readonly<Record<string, string>>;
+}
+
+/**
+ * The foreign tokens that one node names, as it tells them: where to look. Of many mints the same few each time, in
+ * whatever order they are listed.
+ */
+export function claimedOtherMints(
+  assets: Pick<Assets, "ofMint">,
+  holdings: readonly Pick<Holding, "mint" | "amount">[],
+): OtherMints["balances"] {
+  const foreign = holdings
+    .filter(({ mint }) => assets.ofMint(mint) === null)
+    .toSorted((one, other) => (one.mint < other.mint ? -1 : 1))
+    .slice(0, MAX_MINTS);
+  const wrapped = holdings.filter(({ mint }) => mint === SOL_MINT);
+  const amounts = [...foreign, ...wrapped].map(({ mint, amount }) => [nameOfMint(mint), amount] as const);
+  return withSome(0, amounts).balances;
 }
 
 interface OtherMintsLook {
@@ -50,19 +79,20 @@ function withSome(slot: number, amounts: readonly (readonly [mint: string, amoun
 }
 
 /**
- * Foreign tokens at finalized, as enough endpoints tell it, Token-2022 and frozen ones included. `holdings` is one node's
+ * Foreign tokens at finalized, as enough endpoints tell it, Token-2022 and frozen ones included. `claimed` is one node's
  * word about where to look: what that node leaves out is not found.
  */
 export async function agreedOtherMints(
-  { ledger, assets }: OtherMintsLook,
+  { ledger }: Pick<OtherMintsLook, "ledger">,
   address: Address,
-  holdings: readonly Pick<Holding, "mint">[],
+  claimed: OtherMints["balances"],
 ): Promise<OtherMints> {
-  const held = holdings.map(({ mint }) => mint);
-  const mints = held.filter((mint) => assets.ofMint(mint) === null).slice(0, MAX_MINTS);
+  const wrapped = nameOfMint(SOL_MINT);
+  const names = Object.keys(claimed);
+  const mints = names.filter((name) => name !== wrapped).map(knownAddress);
   const readings = await Promise.all([
     ...(mints.length === 0 ? [] : [tokensOf(ledger, address, mints)]),
-    ...(held.includes(SOL_MINT) ? [wrappedSol(ledger, address)] : []),
+    ...(names.includes(wrapped) ? [wrappedSol(ledger, address)] : []),
   ]);
   return {
     slot: Math.min(...readings.map(({ slot }) => slot)),
@@ -77,7 +107,7 @@ export async function agreedOtherMints(
 export async function otherMints(look: OtherMintsLook, address: Address): Promise<OtherMints> {
   try {
     const { holdings } = await look.ledger.balances(address);
-    return await agreedOtherMints(look, address, holdings);
+    return await agreedOtherMints(look, address, claimedOtherMints(look.assets, holdings));
   } catch (error) {
     if (!(error instanceof LedgerUnavailable)) throw error;
     return { slot: 0, balances: {} };
