@@ -8,6 +8,7 @@ import type { Statement } from "../sql/statement.ts";
 import type { PostgresClient, PostgresQuery } from "./driver.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import {
+  DroppedError,
   explained,
   isAway,
   isEnded,
@@ -185,11 +186,13 @@ export class Database {
 
   /**
    * Like `call`, with statements of the host behind it in the same transaction, which find tables as the session does.
-   * Rejects with `QueryFailed` where one of them cannot be carried out.
+   * Rejects with `QueryFailed` where one of them cannot be carried out, and with `DroppedError` where the connection went away
+   * before COMMIT.
    */
   callWith(name: string, request: object, queries: readonly CompiledQuery[]): Promise<unknown> {
     return this.#mended(async () => {
       const client = await this.#connect();
+      let isEnding = false;
       try {
         const called = [KEEP_PATH, this.#head, ...this.#called(name, request), OWN_PATH].join(";");
         const all = await this.#query(client, `begin;${WRITING}${GIVEN_UP_AFTER}${called}`);
@@ -197,13 +200,15 @@ export class Database {
         for (const [place, query] of queries.entries()) await this.#carryOut(client, query, place);
         // They would fail at COMMIT otherwise, of which nothing is left to be told.
         await this.#query(client, "set constraints all immediate").catch(ofQuery(null));
+        isEnding = true;
         await this.#query(client, "commit");
         client.release();
         return this.#told(here, told);
       } catch (thrown) {
         const error = this.#met(thrown);
-        await this.#end(client, error, "rollback");
-        throw error;
+        const isBroken = await this.#end(client, error, "rollback");
+        const isDropped = isBroken && !isEnding && (isLost(error) || error instanceof QueryFailed);
+        throw isDropped ? new DroppedError(error) : error;
       }
     });
   }
@@ -338,7 +343,7 @@ export class Database {
     try {
       return await act();
     } catch (error) {
-      if (!isGone(error) || error instanceof QueryFailed || this.#mend === null) throw error;
+      if (!isGone(error) || this.#mend === null) throw error;
       this.#mending ??= this.#mend().finally(() => (this.#mending = null));
       await this.#mending;
     }
@@ -372,8 +377,11 @@ export class Database {
     return client;
   }
 
-  /** A message of several statements that fails is taken back by the server itself. */
-  async #end(client: PostgresClient, error: unknown, rollback?: string): Promise<void> {
+  /**
+   * A message of several statements that fails is taken back by the server itself. Answers whether the connection is
+   * broken: a query of a host may fail in the driver alone, and as if the connection were lost.
+   */
+  async #end(client: PostgresClient, error: unknown, rollback?: string): Promise<boolean> {
     let isBroken = isLost(error);
     if (isAway(error)) this.#servers.leave?.(client);
     if (rollback !== undefined && !isBroken) {
@@ -383,6 +391,7 @@ export class Database {
       );
     }
     client.release(isBroken);
+    return isBroken;
   }
 
   async #query(
@@ -456,11 +465,11 @@ async function lent<A>(client: PostgresClient, act: (client: PostgresClient) => 
   }
 }
 
-/** Where the server has answered, rejects with what it says of the query at this place. */
+/** Rejects with what went wrong with the query at this place. */
 const ofQuery =
   (place: number | null) =>
   (error: unknown): never => {
-    throw isLost(error) || isAway(error) ? error : new QueryFailed(place, error);
+    throw new QueryFailed(place, error);
   };
 
 const asText = (text: string): string => text;
