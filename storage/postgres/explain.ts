@@ -184,8 +184,8 @@ function cureFor(error: Error): string {
 
 /** The error itself, or a clearer error with the original as its cause. */
 export function explained(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof StorageUnusable || error instanceof QueryFailed)
-    return error;
+  if (!(error instanceof Error) || error instanceof StorageUnusable) return error;
+  if (error instanceof QueryFailed) return error;
   if (error instanceof UnsentError || error instanceof DroppedError) return lost(error.cause);
   if (codeOf(error) === "42501") {
     return new StorageUnusable("no_rights", `the role lacks a right (${error.message}): ${cureFor(error)}`, {
