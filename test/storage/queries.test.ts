@@ -1,4 +1,5 @@
 /** Queries of a host in a commit: all or nothing with it, alone in their transaction, in the order of their items. */
+import pg from "pg";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { memoryStorage } from "paystate/storage/memory";
 import { postgresStorage } from "paystate/storage/postgres";
@@ -263,6 +264,33 @@ describe.each(hostDatabases)("queries in a commit on $name", ({ name, make }) =>
       await host.ask(`drop function public.${raising}() cascade`);
     },
   );
+
+  test.runIf(isServer)("F3: what a query sets for its session is there for no other commit", async () => {
+    const [url = "", schema = ""] = database.place;
+    const pool = new pg.Pool({ connectionString: url, max: 1 });
+    const through = await postgresStorage(pool, { schema });
+    onTestFinished(async () => {
+      await through.close();
+      await pool.end();
+    });
+    const insert = `insert into ${database.orders} (id)`;
+    const sets = {
+      sql: `${insert} select set_config('role', 'pg_monitor', false) || set_config('app.tenant', 'ada', false)`,
+      parameters: [],
+    };
+    const locks = { sql: `${insert} select 'l' || pg_advisory_lock(4712)::text`, parameters: [] };
+    const says = {
+      sql: `${insert} values (current_user || coalesce(current_setting('app.tenant', true), '-'))`,
+      parameters: [],
+    };
+    expect(await through.commit([{ queries: [sets] }, { queries: [locks] }])).toEqual([
+      { ok: true },
+      { ok: true },
+    ]);
+    expect(await through.commit([{ starts: [startOf("a")], queries: [says] }])).toEqual([{ ok: true }]);
+    expect(await orders()).toEqual(expect.arrayContaining([expect.stringMatching(/^paystate-?$/)]));
+    expect(await host.ask("select pg_try_advisory_lock(4712) as is_free")).toEqual([{ is_free: true }]);
+  });
 
   test.runIf(isServer)("F3: a connection that goes before each COMMIT is not tried for ever", async () => {
     const [url = "", schema = ""] = database.place;
