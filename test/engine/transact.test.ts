@@ -293,9 +293,8 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
               "coalesce(current_setting('app.tenant', true), '') as tenant, pg_backend_pid() as pid",
           );
           seen.push(rows[0]);
-          await client.query(
-            "set search_path to elsewhere; set lock_timeout to 1; set app.tenant to 'ada'; select pg_advisory_lock(4711)",
-          );
+          await client.query("set search_path to elsewhere; set lock_timeout to 1; set app.tenant to 'ada'");
+          if (instance === "a") await client.query("select pg_advisory_lock(4711)");
           await client.query("set role pg_monitor");
           if (instance === "b") throw new Error("b fails");
           return { event: { type: "MOVED", run: 1 } };
@@ -312,6 +311,33 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
     expect(seen).toHaveLength(3);
     expect(new Set(seen.map((each) => JSON.stringify(each)))).toHaveLength(1);
     expect(await table.ask("select pg_try_advisory_lock(4711) as is_free")).toEqual([{ is_free: true }]);
+  });
+
+  test("F4: each handler finds what the host's pool sets where it connects", async ({ made, database }) => {
+    const pool = new pg.Pool({
+      connectionString: database.url,
+      onConnect: async (client) => void (await client.query("set app.tenant to 'eve'")),
+    });
+    const storage = await postgresStorage(pool, {
+      schema: database.schema,
+      clock: "caller",
+      transactConnections: 1,
+    });
+    const seen: unknown[] = [];
+    const { engine, transfer } = await made(
+      {
+        async transact(_, client) {
+          seen.push(...(await client.query("select current_setting('app.tenant', true) as tenant")).rows);
+          return { event: { type: "MOVED", run: 1 } };
+        },
+      },
+      storage,
+    );
+    await transfer("a");
+    await transfer("b");
+    await engine.stop();
+    await pool.end();
+    expect(seen).toEqual([{ tenant: "eve" }, { tenant: "eve" }]);
   });
 
   test("F4: rows of a task that another holder has ended meanwhile are taken back", async ({
