@@ -316,7 +316,7 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
   test("F4: each handler finds what the host's pool sets where it connects", async ({ made, database }) => {
     const pool = new pg.Pool({
       connectionString: database.url,
-      onConnect: async (client) => void (await client.query("set app.tenant to 'eve'")),
+      onConnect: (client) => void client.query("set app.tenant to 'eve'"),
     });
     const storage = await postgresStorage(pool, {
       schema: database.schema,
