@@ -74,8 +74,17 @@ function partsOf(cause: unknown): Pick<QueryRefusal, "message" | "code" | "const
   };
 }
 
-/** Blanks and comments, then the word that says what a statement does. */
-const BEGINNING = /^(?:\s+|--[^\n]*|\/\*[^]*?\*\/)*([a-z]+)/i;
+/** One stretch of blanks or one comment: repeated in a loop, since a pattern that repeats it takes exponential time. */
+const BLANK = /\s+|--[^\n]*|\/\*[^]*?\*\//y;
+
+/** The text from the word on that says what a statement does. */
+export function bare(sql: string): string {
+  BLANK.lastIndex = 0;
+  let at = 0;
+  while (BLANK.test(sql)) at = BLANK.lastIndex;
+  return sql.slice(at);
+}
+
 const WRITING = /^(insert|update|delete|merge|replace|with)$/i;
 
 /** @throws TypeError for what is none that a commit may hold. */
@@ -86,7 +95,7 @@ export function assertQuery(query: CompiledQuery, place: number): void {
       `queries.${place}: expected { sql, parameters }, what compile() of Kysely or toSQL() of Drizzle gives`,
     );
   }
-  const [, word = ""] = BEGINNING.exec(sql) ?? [];
+  const [word = ""] = /^[a-z]+/i.exec(bare(sql)) ?? [];
   if (!WRITING.test(word)) throw notWriting(place, word === "" ? "nothing" : word.toUpperCase());
 }
 

@@ -534,7 +534,10 @@ export type HostClient =
   | { $queryRawUnsafe(text: string): Promise<unknown> }
   | { execute(text: string): Promise<unknown> };
 
-/** The connection of a transaction that the storage has opened: a `PoolClient` of pg, which needs no `release`. */
+/**
+ * The connection of a transaction that the storage has opened: a `PoolClient` of pg, which needs no `release`. It rejects what
+ * begins or ends a transaction, and each query that comes once the handler has settled. What it sets for its session ends with it.
+ */
 export interface TransactionClient {
   query(
     text: string,
@@ -618,8 +621,8 @@ export interface EngineStorage {
   /**
    * Opens a transaction, lets `act` work in it, and carries out the commit that `act` answers as its last statement: all of it
    * is durable, or nothing. Locks of the engine are taken by that statement alone. `act` runs again where the transaction met
-   * others (40001, 40P01), or its COMMIT was lost and has not happened. Absent where the database has no such transactions.
-   * Rejects as `act` does. @throws TypeError when `act` has ended the transaction, or has set another isolation than read committed.
+   * others (40001, 40P01), or, three times at most, its COMMIT was lost and has not happened. Absent where the database has no such transactions.
+   * Rejects as `act` does, and where the connection went away before COMMIT. @throws TypeError when `act` has ended the transaction, or has set another isolation than read committed.
    */
   transact?: (act: (client: TransactionClient) => Promise<AnyCommit>) => Promise<CommitAnswer>;
   /**

@@ -8,6 +8,7 @@ import { StorageUnusable } from "../storage-unusable.ts";
 import { type Database, SOON } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import {
+  DroppedError,
   explained,
   isAnswered,
   isAway,
@@ -39,6 +40,9 @@ const MAX_SEPARATE = 48;
 /** How long a group that nothing has happened of waits for the server; with the last try it is 15 s at most. */
 const WAITING_MS = 10_000;
 
+/** How often a commit with queries is sent again where its connection went away: a query itself may be the cause. */
+const MAX_RESENDS = 3;
+
 /** A group as it is sent, but for how its items are put together. */
 interface Group {
   readonly items: readonly AnyCommit[];
@@ -50,6 +54,12 @@ interface Group {
   readonly queries: readonly CompiledQuery[];
   /** The statements of its writes, and what is locked before the first item. */
   readonly needs: Pick<GroupWrites, "statements" | "names"> & { readonly rows: readonly object[] };
+}
+
+/** The writer of a group whose answer was lost, with what was said instead. */
+interface LostAnswer {
+  readonly lost: Writer;
+  readonly error: unknown;
 }
 
 export class PostgresCommitWriter {
@@ -156,7 +166,7 @@ export class PostgresCommitWriter {
    * happened then. Throws `AnswerLost` where what has happened cannot be found out.
    */
   async #carryOut({ items, needs, queries }: Group, runs: readonly CommitRows[]): Promise<CommitAnswer[]> {
-    for (;;) {
+    for (let resends = 0; ; resends += 1) {
       const sent = await this.#sent({ ...needs, runs }, queries);
       if (!("lost" in sent)) return answersFor(items, sent);
       try {
@@ -165,15 +175,17 @@ export class PostgresCommitWriter {
       } finally {
         this.#writers.giveBack(sent.lost);
       }
+      if (queries.length > 0 && resends === MAX_RESENDS) throw new QueryFailed(null, sent.error);
     }
   }
 
   /** The answer of the database, or the writer of the group whose answer was lost. */
-  async #sent(
-    request: object,
-    queries: readonly CompiledQuery[],
-  ): Promise<ToldGroup | { readonly lost: Writer }> {
-    const isAgain = (error: unknown): boolean => isAway(error) || isGivenUp(error);
+  async #sent(request: object, queries: readonly CompiledQuery[]): Promise<ToldGroup | LostAnswer> {
+    let drops = 0;
+    const isAgain = (error: unknown): boolean => {
+      if (error instanceof DroppedError) drops += 1;
+      return isAway(error) || isGivenUp(error) || (error instanceof DroppedError && drops <= MAX_RESENDS);
+    };
     try {
       return await this.#send(request, queries);
     } catch (error) {
@@ -188,10 +200,7 @@ export class PostgresCommitWriter {
     });
   }
 
-  async #send(
-    request: object,
-    queries: readonly CompiledQuery[],
-  ): Promise<ToldGroup | { readonly lost: Writer }> {
+  async #send(request: object, queries: readonly CompiledQuery[]): Promise<ToldGroup | LostAnswer> {
     const writer = await this.#writers.take();
     writer.number += 1;
     const { id, number } = writer;
@@ -206,7 +215,7 @@ export class PostgresCommitWriter {
       this.#writers.giveBack(writer);
       return told as ToldGroup;
     } catch (error) {
-      if (isLost(error) && !isAway(error)) return { lost: writer };
+      if (isLost(error) && !isAway(error)) return { lost: writer, error };
       if (isGivenUp(error)) this.#writers.leaveFree();
       else this.#writers.giveBack(writer);
       throw error;

@@ -8,6 +8,7 @@ import type { Statement } from "../sql/statement.ts";
 import type { PostgresClient, PostgresQuery } from "./driver.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import {
+  DroppedError,
   explained,
   isAway,
   isEnded,
@@ -22,6 +23,7 @@ import {
 } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { ENDED } from "./functions/states.ts";
+import { LentClient } from "./lent-client.ts";
 import { bound, jsonLiteral, literal } from "./text.ts";
 
 /** Limits on every transaction. */
@@ -83,6 +85,9 @@ interface Read {
 
 /** Connections of pools, whose errors have a listener: without one they would end the process. */
 const heard = new WeakSet<PostgresClient>();
+
+/** Connections that went away while nothing was asked of them. */
+const dead = new WeakSet<PostgresClient>();
 
 /** The most reads in one message. */
 const TOGETHER = 64;
@@ -185,11 +190,13 @@ export class Database {
 
   /**
    * Like `call`, with statements of the host behind it in the same transaction, which find tables as the session does.
-   * Rejects with `QueryFailed` where one of them cannot be carried out.
+   * Rejects with `QueryFailed` where one of them cannot be carried out, and with `DroppedError` where the connection went away
+   * before COMMIT.
    */
   callWith(name: string, request: object, queries: readonly CompiledQuery[]): Promise<unknown> {
     return this.#mended(async () => {
       const client = await this.#connect();
+      let isEnding = false;
       try {
         const called = [KEEP_PATH, this.#head, ...this.#called(name, request), OWN_PATH].join(";");
         const all = await this.#query(client, `begin;${WRITING}${GIVEN_UP_AFTER}${called}`);
@@ -197,20 +204,27 @@ export class Database {
         for (const [place, query] of queries.entries()) await this.#carryOut(client, query, place);
         // They would fail at COMMIT otherwise, of which nothing is left to be told.
         await this.#query(client, "set constraints all immediate").catch(ofQuery(null));
+        isEnding = true;
         await this.#query(client, "commit");
-        client.release();
+        client.release(isLasting(queries));
         return this.#told(here, told);
       } catch (thrown) {
         const error = this.#met(thrown);
-        await this.#end(client, error, "rollback");
-        throw error;
+        const isBroken = await this.#end(
+          client,
+          error,
+          isLasting(queries) ? `rollback;${UNLOCKED}` : "rollback",
+        );
+        const isDropped = isBroken && !isEnding && (isLost(error) || error instanceof QueryFailed);
+        throw isDropped ? new DroppedError(error) : error;
       }
     });
   }
 
   /**
    * Like `call`, as the last statement of a transaction in which `act` has worked on the connection, and made the request.
-   * @throws TypeError where `act` has ended the transaction, or its isolation is another.
+   * The next one finds the session as it was. Rejects as `act` does, and with `DroppedError` where the connection went away
+   * before the request was sent. @throws TypeError where `act` has ended the transaction, or its isolation is another.
    */
   async callBehind(
     servers: ConnectionSource,
@@ -218,20 +232,43 @@ export class Database {
     act: (client: PostgresClient) => Promise<object>,
   ): Promise<unknown> {
     const client = await this.#connect(servers);
+    const loan = new LentClient(client);
     try {
       await this.#query(client, `begin;${WRITING}set local ${MARK} to ${literal(mark)};${ABANDONED_AFTER}`);
-      const request = await lent(client, act);
-      const called = [standing(mark), `${this.#head}select 1`, ...this.#called(name, request), "commit"];
+      const request = await loan.to(act);
+      if (dead.has(client)) throw new DroppedError(null);
+      const called = [
+        standing(mark),
+        UNSET,
+        `${this.#head}select 1`,
+        ...this.#called(name, request),
+        "commit",
+      ];
       const all = await this.#query(client, called.join(";"));
       const [[here] = [], [told] = []] = all.slice(-3);
-      client.release();
+      // Behind the COMMIT, for which the locks may have been taken; nobody waits for this answer.
+      void this.#giveBack(client, loan, UNLOCKED);
       return this.#told(here, told);
     } catch (thrown) {
+      if (loan.hasFailed) {
+        await this.#giveBack(client, loan, `rollback;${UNSET};${UNLOCKED}`);
+        throw thrown;
+      }
       const error = this.#met(thrown);
       if (isAway(error)) servers.leave?.(client);
-      await this.#end(client, error, "rollback");
+      if (isLost(error)) client.release(true);
+      else await this.#giveBack(client, loan, `rollback;${UNSET};${UNLOCKED}`);
       throw isEnded(error) ? notStanding(error) : error;
     }
+  }
+
+  /** Gives back the connection of a handler behind this last message, which shows that the connection still works. */
+  async #giveBack(client: PostgresClient, loan: LentClient, last: string): Promise<void> {
+    const works = await this.#query(client, last).then(
+      () => true,
+      () => false,
+    );
+    client.release(!works || loan.isStray);
   }
 
   async #carryOut(client: PostgresClient, query: CompiledQuery, place: number): Promise<void> {
@@ -338,7 +375,7 @@ export class Database {
     try {
       return await act();
     } catch (error) {
-      if (!isGone(error) || error instanceof QueryFailed || this.#mend === null) throw error;
+      if (!isGone(error) || this.#mend === null) throw error;
       this.#mending ??= this.#mend().finally(() => (this.#mending = null));
       await this.#mending;
     }
@@ -367,13 +404,16 @@ export class Database {
     if (!heard.has(client)) {
       heard.add(client);
       // What it says while nothing is asked of it is found out at the next question.
-      client.on("error", () => {});
+      client.on("error", () => void dead.add(client));
     }
     return client;
   }
 
-  /** A message of several statements that fails is taken back by the server itself. */
-  async #end(client: PostgresClient, error: unknown, rollback?: string): Promise<void> {
+  /**
+   * A message of several statements that fails is taken back by the server itself. Answers whether the connection is
+   * broken: a query of a host may fail in the driver alone, and as if the connection were lost.
+   */
+  async #end(client: PostgresClient, error: unknown, rollback?: string): Promise<boolean> {
     let isBroken = isLost(error);
     if (isAway(error)) this.#servers.leave?.(client);
     if (rollback !== undefined && !isBroken) {
@@ -383,6 +423,7 @@ export class Database {
       );
     }
     client.release(isBroken);
+    return isBroken;
   }
 
   async #query(
@@ -429,6 +470,14 @@ const ABANDONED_AFTER = "set local idle_in_transaction_session_timeout to 60000;
 /** A setting of the transaction alone: it ends with it. */
 const MARK = "paystate.transact";
 
+/** Whether a query may change its session beyond the transaction: a pool of the host has settings of its own, so none are reset. */
+const isLasting = (queries: readonly CompiledQuery[]): boolean =>
+  queries.some(({ sql }) => /set_config|advisory_lock/i.test(sql));
+
+/** What a handler has set for its session is not there for the next one, nor for the engine's own statements. */
+const UNSET = "reset session authorization;reset role;reset all";
+const UNLOCKED = "select pg_advisory_unlock_all()";
+
 /** Counting, as for limits, needs to see what others have committed since the transaction began. */
 const standing = (mark: string): string =>
   `do $standing$ begin
@@ -445,22 +494,11 @@ const notStanding = (error: Error): TypeError =>
     { cause: error },
   );
 
-/** A library that thinks of a pool's connection gives it back after each query. */
-async function lent<A>(client: PostgresClient, act: (client: PostgresClient) => Promise<A>): Promise<A> {
-  const { release } = client;
-  client.release = () => {};
-  try {
-    return await act(client);
-  } finally {
-    client.release = release;
-  }
-}
-
-/** Where the server has answered, rejects with what it says of the query at this place. */
+/** Rejects with what went wrong with the query at this place. */
 const ofQuery =
   (place: number | null) =>
   (error: unknown): never => {
-    throw isLost(error) || isAway(error) ? error : new QueryFailed(place, error);
+    throw new QueryFailed(place, error);
   };
 
 const asText = (text: string): string => text;

@@ -3,8 +3,9 @@ import { QueryFailed } from "../compiled-queries.ts";
 import { ENDED, GIVEN_UP, OTHER_SERVER, REFUSED } from "./functions/states.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../storage-unusable.ts";
 
-/** The code of an error: PostgreSQL's SQLSTATE, or Node's. */
+/** The code of an error: PostgreSQL's SQLSTATE, or Node's. A host's query may raise any, which says nothing of the engine's. */
 function codeOf(error: unknown): string {
+  if (error instanceof QueryFailed) return "";
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
@@ -15,7 +16,8 @@ const isAnswer = (error: unknown): boolean => /^(?!E)[0-9A-Z]{5}$/.test(codeOf(e
 const READ_ONLY = "25006";
 
 /** Two transactions met, and this transaction was taken back: a retry is enough. */
-export const isRace = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error));
+export const isRace = (error: unknown): boolean =>
+  /^(40001|40P01)$/.test(error instanceof QueryFailed ? error.code : codeOf(error));
 
 /** A table or a schema is gone that was there a moment before. */
 export const isVanished = (error: unknown): boolean => /^(42P01|3F000)$/.test(codeOf(error));
@@ -58,6 +60,15 @@ export class UnsentError extends Error {
   }
 }
 
+/** A connection that went away before COMMIT was sent: nothing has happened. */
+export class DroppedError extends Error {
+  override readonly name = "DroppedError";
+
+  constructor(cause: unknown) {
+    super("the connection to PostgreSQL went away before COMMIT", { cause });
+  }
+}
+
 /** The error of a standby, for reads. */
 export const readOnly = (): Error =>
   Object.assign(new Error("this server follows another one"), { code: READ_ONLY });
@@ -83,6 +94,8 @@ export const isLost = (error: unknown): boolean =>
   error instanceof Error &&
   !(error instanceof StorageUnusable) &&
   !(error instanceof TypeError) &&
+  !(error instanceof QueryFailed) &&
+  !(error instanceof DroppedError) &&
   !NO_TURN.test(error.message) &&
   (!isAnswer(error) || /^(08...|57P0[1235])$/.test(codeOf(error)));
 
@@ -172,14 +185,14 @@ function cureFor(error: Error): string {
 /** The error itself, or a clearer error with the original as its cause. */
 export function explained(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StorageUnusable) return error;
-  if (error instanceof UnsentError) return lost(error.cause);
-  const isOfHost = error instanceof QueryFailed;
-  if (codeOf(error) === "42501" && !isOfHost) {
+  if (error instanceof QueryFailed) return error;
+  if (error instanceof UnsentError || error instanceof DroppedError) return lost(error.cause);
+  if (codeOf(error) === "42501") {
     return new StorageUnusable("no_rights", `the role lacks a right (${error.message}): ${cureFor(error)}`, {
       cause: error,
     });
   }
-  const symptoms = isOfHost ? [codeOf(error)] : [codeOf(error), error.message];
+  const symptoms = [codeOf(error), error.message];
   const found = explanations.find(({ of }) => symptoms.some((symptom) => of.test(symptom)));
   return found === undefined ? error : new StorageUnusable(found.code, found.sentence, { cause: error });
 }

@@ -70,8 +70,8 @@ export async function openConnections(
 ): Promise<Connections> {
   const { Pool, Client } = await loadDriver();
   const direct = typeof listen === "string" ? optionsFrom(listen) : null;
-  const pooled = (options: object, max: number): PostgresPool => {
-    const pool = new Pool(Object.assign(copyOf(options), { max, allowExitOnIdle: true }));
+  const pooled = (options: object, max: number, limits: object = {}): PostgresPool => {
+    const pool = new Pool(Object.assign(copyOf(options), { max, allowExitOnIdle: true, ...limits }));
     hear(pool);
     return pool;
   };
@@ -79,7 +79,9 @@ export async function openConnections(
     if (!heard.has(urlOrPool)) hear(urlOrPool);
     heard.add(urlOrPool);
     const options = direct ?? urlOrPool.options;
-    const apart = new LazyPool(() => [pooled(urlOrPool.options, transactConnections)]);
+    // What `onConnect` sets would be gone behind the first handler, whose own settings are reset.
+    const limits = "onConnect" in urlOrPool.options ? { maxUses: 1 } : {};
+    const apart = new LazyPool(() => [pooled(urlOrPool.options, transactConnections, limits)]);
     return {
       servers: urlOrPool,
       transactions: () => apart.servers(),

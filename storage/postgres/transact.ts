@@ -6,7 +6,7 @@ import { answersFor, refusal, type ToldGroup } from "./commits.ts";
 import type { ConnectionSource, Database } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import type { PostgresClient } from "./driver.ts";
-import { explained, isAway, isGivenUp, isLost, isRace } from "./explain.ts";
+import { DroppedError, explained, isAway, isGivenUp, isLost, isRace } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { GroupWrites } from "./prepare-writes.ts";
 import { runOf } from "./runs.ts";
@@ -21,6 +21,14 @@ interface TransactionWriterParts {
   readonly clock: DatabaseClock;
   /** Tells other processes of a durable commit. */
   readonly wakes: Pick<WakeFeed, "tell">;
+}
+
+/** How often a handler runs again at once for what is no fault of its own. */
+const MAX_AGAIN = 3;
+
+/** Nothing has happened, and nothing of it ever will. */
+interface Again {
+  readonly again: unknown;
 }
 
 type Act = (client: TransactionClient) => Promise<AnyCommit>;
@@ -41,12 +49,15 @@ export class TransactionWriter {
     this.#writers = new WriterPool(parts.database);
   }
 
-  /** Rejects as `act` does, and for a transaction that it has ended itself. */
+  /** Rejects as `act` does, for a transaction that it has ended itself, and where its connection went away before COMMIT. */
   async transact(act: Act): Promise<CommitAnswer> {
     const { database, wakes } = this.#parts;
-    for (;;) {
+    for (let times = 0; ; times += 1) {
       const answer = await database.raced(() => this.#once(act));
-      if (answer === "again") continue;
+      if ("again" in answer) {
+        if (times === MAX_AGAIN) throw new DroppedError(answer.again);
+        continue;
+      }
       if (answer.ok) wakes.tell();
       return answer;
     }
@@ -56,8 +67,7 @@ export class TransactionWriter {
     return this.#writers.forget();
   }
 
-  /** `again` where nothing has happened, and nothing of it ever will. */
-  async #once(act: Act): Promise<CommitAnswer | "again"> {
+  async #once(act: Act): Promise<CommitAnswer | Again> {
     const { database, servers } = this.#parts;
     const writer = await this.#writers.take().catch((error: unknown) => {
       throw explained(error);
@@ -89,23 +99,26 @@ export class TransactionWriter {
     return { runs, rows, statements, names, writer: id, number };
   }
 
-  async #after(error: unknown, writer: Writer, progress: Progress): Promise<CommitAnswer | "again"> {
-    const isEnding = !progress.isActing && progress.item !== null;
-    if (isEnding && isLost(error) && !isAway(error)) return this.#lookUp(writer, progress);
+  async #after(error: unknown, writer: Writer, progress: Progress): Promise<CommitAnswer | Again> {
+    if (progress.isActing) {
+      this.#writers.giveBack(writer);
+      throw raceIn(error) ?? error;
+    }
+    const isUnderWay = progress.item !== null && isLost(error) && !isAway(error);
+    if (isUnderWay) return this.#lookUp(error, writer, progress);
     if (isGivenUp(error)) {
       this.#writers.leaveFree();
-      return "again";
+      return { again: error };
     }
     this.#writers.giveBack(writer);
-    if (progress.isActing) throw raceIn(error) ?? error;
-    if (isRace(error) || error instanceof TypeError) throw error;
+    if (isRace(error) || error instanceof TypeError || error instanceof DroppedError) throw error;
     return refusal(error) ?? failed(explained(error));
   }
 
-  async #lookUp(writer: Writer, progress: Progress): Promise<CommitAnswer | "again"> {
+  async #lookUp(lost: unknown, writer: Writer, progress: Progress): Promise<CommitAnswer | Again> {
     try {
       const told = await this.#writers.outcome(writer);
-      return told === null ? "again" : answerIn(progress, JSON.parse(told) as ToldGroup);
+      return told === null ? { again: lost } : answerIn(progress, JSON.parse(told) as ToldGroup);
     } catch (error) {
       return unknown(error instanceof AnswerLost ? error.cause : error);
     } finally {

@@ -153,8 +153,10 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
     made,
   }) => {
     for (const [sql, says] of [
-      ["commit", /it has ended the transaction itself/],
-      ["rollback; begin", /it has ended the transaction itself/],
+      ["commit", /transact: COMMIT is the engine's/],
+      ["/* mine */ rollback; begin", /transact: ROLLBACK is the engine's/],
+      ["start transaction", /START TRANSACTION is the engine's/],
+      ["select 1; commit", /it has ended the transaction itself/],
       ["set transaction isolation level serializable", /another isolation than read committed/],
     ] as const) {
       const { transfer, taskOf, engine } = await made({
@@ -169,6 +171,173 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
       expect(await engine.read(id)).toMatchObject({ value: "moving" });
       await engine.stop();
     }
+  });
+
+  test("F4: a savepoint is the handler's own", async ({ made, table }) => {
+    const move = movesIn(table.name);
+    const { transfer } = await made({
+      async transact(...given) {
+        const [, client] = given;
+        await client.query("savepoint before");
+        await move(...given);
+        await client.query("rollback to savepoint before");
+        await client.query("rollback work to before");
+        return move(...given);
+      },
+    });
+    await transfer("a");
+    expect(await table.moves()).toEqual(["a"]);
+  });
+
+  test("F4: of branches of which one fails, what another sends later changes nothing", async ({
+    made,
+    table,
+    database,
+  }) => {
+    const storage = await postgresStorage(database.url, {
+      schema: database.schema,
+      clock: "caller",
+      transactConnections: 1,
+    });
+    let goOn = (): void => {};
+    const hasFailed = new Promise<void>((resolve) => (goOn = resolve));
+    const late: Promise<unknown>[] = [];
+    const { transfer, taskOf } = await made(
+      {
+        async transact(_, client, { failures }) {
+          const update = (): Promise<unknown> => client.query(`update ${table.name}_sum set number = 7`);
+          const lasting = client.query("select pg_sleep(0.02)").then(update);
+          const later = hasFailed.then(update);
+          late.push(later.catch((error: unknown) => error));
+          lasting.catch(() => {});
+          if (failures === 0) await Promise.all([Promise.reject(new Error("no")), lasting, later]);
+          return undefined;
+        },
+      },
+      storage,
+    );
+    await transfer("a");
+    goOn();
+    expect(String(await late[0])).toMatch(/^TypeError: transact: its handler has settled/);
+    expect(await taskOf("a")).toMatchObject({ failures: 1, lastError: "no" });
+    expect(await table.ask(`select number from ${table.name}_sum`)).toEqual([{ number: 0 }]);
+  });
+
+  test("F4: a connection that went away while its handler worked fails the task, which waits for its turn", async ({
+    made,
+    table,
+  }) => {
+    let runs = 0;
+    const { transfer, taskOf } = await made({
+      async transact(_, client: PoolClient) {
+        runs += 1;
+        const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+        const gone = new Promise<void>((resolve) => client.once("end", () => resolve()));
+        await table.ask(`select pg_terminate_backend(${rows[0]?.pid})`);
+        await gone;
+        return { event: { type: "MOVED", run: 1 } };
+      },
+    });
+    await transfer("a");
+    expect(runs).toBe(1);
+    expect(await taskOf("a")).toMatchObject({
+      failures: 1,
+      lastError: "the connection to PostgreSQL went away before COMMIT",
+    });
+  });
+
+  test("F4: a connection that goes before each COMMIT: the handler runs four times at once, and waits then", async ({
+    made,
+    table,
+    database,
+    proxy,
+  }) => {
+    const storage = await postgresStorage(proxy.url, { schema: database.schema, clock: "caller" });
+    let runs = 0;
+    const move = movesIn(table.name);
+    const { transfer, taskOf } = await made(
+      {
+        transact(...given) {
+          runs += 1;
+          return move(...given);
+        },
+      },
+      storage,
+    );
+    for (let times = 0; times < 5; times += 1) proxy.plan({ text: ";commit\u0000", moment: "before" });
+    await transfer("a");
+    expect(runs).toBe(4);
+    expect(await taskOf("a")).toMatchObject({
+      failures: 1,
+      lastError: "the connection to PostgreSQL went away before COMMIT",
+    });
+    expect(await table.moves()).toEqual([]);
+  });
+
+  test("F4: what a handler sets for its session is there for no other, and not for the engine", async ({
+    made,
+    table,
+    database,
+  }) => {
+    const storage = await postgresStorage(database.url, {
+      schema: database.schema,
+      clock: "caller",
+      transactConnections: 1,
+    });
+    const seen: unknown[] = [];
+    const { transfer, valueOf } = await made(
+      {
+        async transact(_, client, { instance }) {
+          const { rows } = await client.query(
+            "select current_user as role, current_setting('search_path') as path, current_setting('lock_timeout') as locks, " +
+              "coalesce(current_setting('app.tenant', true), '') as tenant, pg_backend_pid() as pid",
+          );
+          seen.push(rows[0]);
+          await client.query("set search_path to elsewhere; set lock_timeout to 1; set app.tenant to 'ada'");
+          if (instance === "a") await client.query("select pg_advisory_lock(4711)");
+          await client.query("set role pg_monitor");
+          if (instance === "b") throw new Error("b fails");
+          return { event: { type: "MOVED", run: 1 } };
+        },
+      },
+      storage,
+    );
+    for (const id of ["a", "b", "c"]) await transfer(id);
+    expect([await valueOf("a"), await valueOf("b"), await valueOf("c")]).toEqual([
+      "moved",
+      "moving",
+      "moved",
+    ]);
+    expect(seen).toHaveLength(3);
+    expect(new Set(seen.map((each) => JSON.stringify(each)))).toHaveLength(1);
+    expect(await table.ask("select pg_try_advisory_lock(4711) as is_free")).toEqual([{ is_free: true }]);
+  });
+
+  test("F4: each handler finds what the host's pool sets where it connects", async ({ made, database }) => {
+    const pool = new pg.Pool({
+      connectionString: database.url,
+      onConnect: (client) => void client.query("set app.tenant to 'eve'"),
+    });
+    const storage = await postgresStorage(pool, {
+      schema: database.schema,
+      clock: "caller",
+      transactConnections: 1,
+    });
+    const seen: unknown[] = [];
+    const { engine, transfer } = await made(
+      {
+        async transact(_, client) {
+          seen.push(...(await client.query("select current_setting('app.tenant', true) as tenant")).rows);
+          return { event: { type: "MOVED", run: 1 } };
+        },
+      },
+      storage,
+    );
+    await transfer("a");
+    await transfer("b");
+    await engine.stop();
+    await pool.end();
+    expect(seen).toEqual([{ tenant: "eve" }, { tenant: "eve" }]);
   });
 
   test("F4: rows of a task that another holder has ended meanwhile are taken back", async ({

@@ -1,4 +1,5 @@
 /** Queries of a host in a commit: all or nothing with it, alone in their transaction, in the order of their items. */
+import pg from "pg";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { memoryStorage } from "paystate/storage/memory";
 import { postgresStorage } from "paystate/storage/postgres";
@@ -154,6 +155,14 @@ describe.each(hostDatabases)("queries in a commit on $name", ({ name, make }) =>
         error: { message: /^queries\.0: expected one INSERT/ },
       });
     }
+    for (const piece of [" ", "-", "\n", "--\n", "/**/", "/*", "- "]) {
+      const begun = performance.now();
+      const sql = `${piece.repeat(10_000)}\n(select 1)`;
+      expect(await commit({ queries: [{ sql, parameters: [] }] })).toMatchObject([
+        { error: { message: /^queries\.0: expected one INSERT/ } },
+      ]);
+      expect(performance.now() - begun).toBeLessThan(1_000);
+    }
     const two = `insert into ${database.orders} (id) values ('a'); insert into ${database.orders} (id) values ('b')`;
     const typo = { sql: `insert into ${database.orders}_typo (id) values ('a')`, parameters: [] };
     for (const query of [{ sql: two, parameters: [] }, typo, { sql: "update" } as never]) {
@@ -200,6 +209,104 @@ describe.each(hostDatabases)("queries in a commit on $name", ({ name, make }) =>
       await host.ask(`drop sequence ${stock}_tries; drop function public.${busy}() cascade`);
     },
   );
+
+  test.runIf(isServer).for([
+    ["with a parameter too few", { sql: "$O (id) values ($1 || $2)", parameters: ["a"] }, /requires 2/],
+    ["with a bigint in a document", { sql: "$O (id) values ($1)", parameters: [{ cents: 10n }] }, /BigInt/],
+    ["with a NUL in its text", { sql: "$O (id) values ('a\0b')", parameters: [] }, /in message/],
+    [
+      "with 65,536 parameters",
+      {
+        sql: `$O (id) values ${Array.from({ length: 65_536 }, (_, at) => `($${at + 1})`).join(",")}`,
+        parameters: Array.from({ length: 65_536 }, String),
+      },
+      /bind message/,
+    ],
+    [
+      "that ends its own connection",
+      { sql: "$O (id) select pg_terminate_backend(pg_backend_pid())::text", parameters: [] },
+      /terminating connection/,
+    ],
+  ] as const)(
+    "F3, G8: a query %s fails alone and at once, and its neighbours are carried out",
+    async ([, { sql, parameters }, says]) => {
+      const query = { sql: sql.replace("$O", `insert into ${database.orders}`), parameters };
+      const answers = await commit(
+        { starts: [startOf("a")], queries: [order("o-1"), query] },
+        { starts: [startOf("b")] },
+        { starts: [startOf("c")], queries: [order("o-2")] },
+      );
+      expect(answers.map(wordOf)).toEqual(["failed", "ok", "ok"]);
+      expect(answers[0]).toHaveProperty("error.message", expect.stringMatching(/^queries\.1: /));
+      expect(answers[0]).toHaveProperty("error.message", expect.stringMatching(says));
+      expect(await orders()).toEqual(["o-2"]);
+      expect(await storage.load("a")).toBeNull();
+    },
+  );
+
+  test.runIf(isServer).for(["08006", "57P01", "57014", "55P03", "25006", "PS001", "PS002", "PS003", "PS004"])(
+    "F3, G8: a trigger that raises %s says nothing of the server: its commit fails alone",
+    async (code) => {
+      const raising = stock.replace("public.", "raising_");
+      await host.ask(
+        `create function public.${raising}() returns trigger language plpgsql as
+          $body$ begin raise exception using errcode = '${code}', message = 'raised'; end $body$;
+         create trigger raising before insert on ${stock} for each row execute function public.${raising}();`,
+      );
+      const answers = await commit(
+        { starts: [startOf("a")], queries: [take("s", 1)] },
+        { starts: [startOf("b")] },
+      );
+      expect(answers).toMatchObject([
+        { conflict: "failed", error: { name: "QueryFailed", message: "queries.0: raised" } },
+        { ok: true },
+      ]);
+      await host.ask(`drop function public.${raising}() cascade`);
+    },
+  );
+
+  test.runIf(isServer)("F3: what a query sets for its session is there for no other commit", async () => {
+    const [url = "", schema = ""] = database.place;
+    const pool = new pg.Pool({ connectionString: url, max: 1 });
+    const through = await postgresStorage(pool, { schema });
+    onTestFinished(async () => {
+      await through.close();
+      await pool.end();
+    });
+    const insert = `insert into ${database.orders} (id)`;
+    const sets = {
+      sql: `${insert} select set_config('role', 'pg_monitor', false) || set_config('app.tenant', 'ada', false)`,
+      parameters: [],
+    };
+    const locks = { sql: `${insert} select 'l' || pg_advisory_lock(4712)::text`, parameters: [] };
+    const says = {
+      sql: `${insert} values (current_user || coalesce(current_setting('app.tenant', true), '-'))`,
+      parameters: [],
+    };
+    expect(await through.commit([{ queries: [sets] }, { queries: [locks] }])).toEqual([
+      { ok: true },
+      { ok: true },
+    ]);
+    expect(await through.commit([{ starts: [startOf("a")], queries: [says] }])).toEqual([{ ok: true }]);
+    expect(await orders()).toEqual(expect.arrayContaining([expect.stringMatching(/^paystate-?$/)]));
+    expect(await host.ask("select pg_try_advisory_lock(4712) as is_free")).toEqual([{ is_free: true }]);
+  });
+
+  test.runIf(isServer)("F3: a connection that goes before each COMMIT is not tried for ever", async () => {
+    const [url = "", schema = ""] = database.place;
+    const proxy = await postgresProxy(url);
+    const through = await postgresStorage(proxy.url, { schema });
+    onTestFinished(async () => {
+      await through.close();
+      await proxy.stop();
+    });
+    for (let times = 0; times < 5; times += 1) proxy.plan({ text: "commit\u0000", moment: "before" });
+    const items = [{ starts: [startOf("a")], queries: [order("o-1")] }];
+    expect((await through.commit(items)).map(wordOf)).toEqual(["failed"]);
+    expect(proxy.happened()).toBe(4);
+    expect(await orders()).toEqual([]);
+    expect(await storage.load("a")).toBeNull();
+  });
 
   test.runIf(isServer).for(["before", "after"] as const)(
     "F3, D12: a connection that goes %s the COMMIT: the answer is true, and the query happens once",
