@@ -121,20 +121,32 @@ export const hasRoom = (task: StoredTask, tasks: Rooms): boolean => fullKey(task
 const soonestFirst = (a: TaskRow, b: TaskRow): number => b.priority - a.priority || a.seq - b.seq;
 
 /**
- * The parked task under a first key that is admitted next: among tasks whose keys have room, the one of the highest
- * priority, and of those the one armed first.
- * Admit the task, and ask again until the answer is undefined. Only 64 last keys with room are examined, beginning
- * behind the last key that a task has left, so that every last key has its turn when an account has thousands.
+ * The parked tasks under a first key that are admitted, one after the other: among tasks whose keys have room, the one of
+ * the highest priority, and of those the one armed first. Admit each before the next one is asked for. Only 64 last keys
+ * with room are examined for one, beginning behind the last key that a task has left, so that every last key has its turn
+ * when an account has thousands.
  */
-export function nextAdmitted(tasks: TaskRows, firstKey: string, after: string): TaskRow | undefined {
-  let under: number | undefined;
+export function* admissions(tasks: TaskRows, firstKey: string, after: string): Generator<TaskRow> {
+  let counted: number | undefined;
+  // Thousands may be admitted at once, and those under the key are counted for the first alone.
+  const under = (): number => (counted ??= tasks.admitted(firstKey));
+  for (;;) {
+    const next = nextAdmitted(tasks, tasks.heads(firstKey, after), under);
+    if (next === undefined) return;
+    yield next;
+    counted = under() + 1;
+  }
+}
+
+function nextAdmitted(tasks: TaskRows, heads: Iterable<TaskRow>, under: () => number): TaskRow | undefined {
   let next: TaskRow | undefined;
   let looked = 0;
-  for (const head of tasks.heads(firstKey, after)) {
-    under ??= tasks.admitted(firstKey);
-    const isOut = under >= mostOf(head, tasks)[0];
+  for (const head of heads) {
+    const { firstKey, lastKey } = head;
+    const [first, last] = mostOf(head, tasks);
+    const isOut = under() >= first;
     // No more last keys are full than tasks are admitted. They are passed over, or a key with room could lie behind them.
-    if (!isOut && !hasRoom(head, tasks)) continue;
+    if (!isOut && lastKey !== firstKey && tasks.admitted(firstKey ?? "", lastKey ?? "") >= last) continue;
     if (!isOut && (next === undefined || soonestFirst(head, next) < 0)) next = head;
     looked += 1;
     if (looked === MAX_HEADS) break;

@@ -4,7 +4,7 @@
  * file applies them to rows.
  */
 import { compareTexts } from "./compare-texts.ts";
-import { admitted, checkOverride, fullKey, hasRoom, isShut, MAX_HEADS, nextAdmitted } from "./limits.ts";
+import { admissions, admitted, checkOverride, fullKey, hasRoom, isShut, MAX_HEADS } from "./limits.ts";
 import type {
   AnyCommit,
   ArmLease,
@@ -174,8 +174,7 @@ export class TaskQueue {
   settle(): boolean {
     let admits = false;
     for (const [firstKey, after] of this.#changed) {
-      const next = (): TaskRow | undefined => nextAdmitted(this.#rows, firstKey, after);
-      for (let task = next(); task !== undefined; task = next()) {
+      for (const task of admissions(this.#rows, firstKey, after)) {
         this.#rows.put(admitted(task), task);
         admits = true;
       }

@@ -19,7 +19,7 @@ const MAX_PAUSE_MS = 3_600_000;
 /**
  * A task with limits before a claim; null when the task needs no change. A paused task that is due is parked, a suspect
  * goes to its line. An admitted task that nobody has claimed, since no process knows its workflow, is paused for longer
- * and longer. Then admit tasks with room: see `nextAdmitted`.
+ * and longer. Then admit tasks with room: see `admissions`.
  */
 export function unsettled<T extends StoredTask>(task: T, request: ClaimRequest): T | null {
   const { now, workflows } = request;

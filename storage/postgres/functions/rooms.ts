@@ -141,10 +141,10 @@ declare
   has_wrapped boolean;
 begin
   for first_key, left_key in select * from jsonb_each_text(changed) order by 1 loop
+    select count(*) into under from tasks a
+      where a."deadAt" is null and a."firstKey" = first_key and a.admission = 'admitted';
     loop
       next := null;
-      select count(*) into under from tasks a
-        where a."deadAt" is null and a."firstKey" = first_key and a.admission = 'admitted';
       behind := left_key;
       looked := 0;
       has_wrapped := left_key = '';
@@ -159,13 +159,14 @@ begin
         behind := head."lastKey";
         is_out := under >= case when head.kind = 'message' then head."firstRoom" else paystate_first_room_@(head) end;
         -- No more last keys are full than tasks are admitted. They are passed over, or a key with room could lie behind them.
-        continue when not is_out and not paystate_has_room_@(head);
+        continue when not is_out and head."lastKey" <> first_key and not paystate_has_room_@(head);
         if not is_out and (next.id is null or (-head.priority, head.seq) < (-next.priority, next.seq)) then next := head; end if;
         looked := looked + 1;
         exit when looked = ${MAX_HEADS};
       end loop;
       exit when next.id is null;
       update tasks set admission = 'admitted' where id = next.id;
+      under := under + 1;
       admits := true;
     end loop;
   end loop;
