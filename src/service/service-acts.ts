@@ -99,8 +99,9 @@ export class ServiceActs implements ViewerActs {
     const isOffered = (await this.offers(instance)).some((each) => each.key === key);
     if (!isOffered) throw new ActRefused("This can no longer be done: the instance has moved on.");
     try {
-      const { actor, reason, ...what } = given;
-      return await this.#perform(instance, key, { ...readActContext({ actor, reason }), ...what });
+      const { actor, reason, event } = given;
+      const by = { ...readActContext({ actor, reason }), ...(event !== undefined && { event }) };
+      return await this.#perform(instance, key, by);
     } catch (error) {
       if (error instanceof OperatorRefused || error instanceof PaymentError) {
         throw new ActRefused(error.message, { cause: error });

@@ -79,9 +79,11 @@ export async function openConnections(
     if (!heard.has(urlOrPool)) hear(urlOrPool);
     heard.add(urlOrPool);
     const options = direct ?? urlOrPool.options;
-    // What `onConnect` sets would be gone behind the first handler, whose own settings are reset.
-    const limits = "onConnect" in urlOrPool.options ? { maxUses: 1 } : {};
-    const apart = new LazyPool(() => [pooled(urlOrPool.options, transactConnections, limits)]);
+    const apart = new LazyPool(() => {
+      // What `onConnect` sets would be gone behind the first handler, whose own settings are reset.
+      const limits = "onConnect" in urlOrPool.options ? { maxUses: 1 } : {};
+      return [pooled(urlOrPool.options, transactConnections, limits)];
+    });
     return {
       servers: urlOrPool,
       transactions: () => apart.servers(),

@@ -107,7 +107,7 @@ async function resolveHeld(world: SwapFixture): Promise<void> {
 describe.each(versions)("version %s", (version) => {
   test.each(HAS_POSTGRES ? ["SQLite", "PostgreSQL"] : ["SQLite"])(
     "D39: its database in %s is opened, everything is where it was, and goes on to its end",
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async (name) => {
       const folder = await mkdtemp(join(tmpdir(), "paystate-"));
       const journal = join(folder, "chain");

@@ -41,7 +41,7 @@ export function confirmPage(links: Links, { id, page, offered, event, once }: Co
         name="do"
         value="${actKey(offered)}"
       />
-      <input type="hidden" name="once" value="${once}" />
+      ${offered.on === "list" ? html`<input type="hidden" name="once" value="${once}" />` : null}
       ${eventField(offered, event)}
       <label>Your name <input name="actor" required maxlength="200" autocomplete="name" /></label>
       <label>Why <input name="reason" required maxlength="200" size="50" /></label>
