@@ -1,10 +1,10 @@
-/** Reads what stands at an address, by its account's owner, length and type byte. */
+/** Reads what stands at an address, and the metadata of mints, by its account's owner, length and type byte. */
 import type { Account } from "./rpc/account.ts";
 import type { Address } from "../address.ts";
-import type { Evidence } from "../ledger/belief.ts";
-import type { AccountKind } from "../ledger/ledger.ts";
+import type { Evidence, Hint } from "../ledger/belief.ts";
+import type { AccountKind, MintMetadata } from "../ledger/ledger.ts";
 import { agree } from "./agree.ts";
-import type { NodeContext } from "./ask.ts";
+import { type NodeContext, ask } from "./ask.ts";
 import {
   ACCOUNT_HEAD,
   ACCOUNT_TYPE,
@@ -15,6 +15,7 @@ import {
 } from "./layouts.ts";
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
+import { programOf, readMintDecimals } from "./token-accounts.ts";
 
 /** The kinds in the order asked, at confirmed, as enough endpoints tell them. */
 export async function accountKinds(
@@ -31,7 +32,7 @@ export async function accountKinds(
 }
 
 /** The kind of an account of which `ACCOUNT_HEAD` were read. */
-export function kindOf({ executable, owner, data }: Account): AccountKind {
+function kindOf({ executable, owner, data }: Account): AccountKind {
   if (executable) return "program";
   switch (owner) {
     case SYSTEM_PROGRAM:
@@ -52,4 +53,20 @@ function tokenKindOf(data: Buffer): AccountKind {
   const type = data[ACCOUNT_TYPE_OFFSET];
   if (type === ACCOUNT_TYPE.mint) return "mint";
   return type === ACCOUNT_TYPE.tokenAccount ? "token_account" : "other";
+}
+
+/** See `Ledger.mints`. */
+export async function mints(
+  nodes: NodeContext,
+  addresses: readonly Address[],
+): Promise<Hint<readonly (MintMetadata | null)[]>> {
+  const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
+  return await ask(nodes, async (endpoint) => (await read(endpoint)).map(factsIn));
+}
+
+function factsIn(account: Account | null): MintMetadata | null {
+  if (account === null || kindOf(account) !== "mint") return null;
+  const program = programOf(account.owner);
+  const decimals = readMintDecimals(account.data);
+  return program === null || decimals === null ? null : { program, decimals };
 }

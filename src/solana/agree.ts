@@ -4,7 +4,7 @@ import type { Evidence, SomeEvidence } from "../ledger/belief.ts";
 import { EndpointsDifferError } from "../ledger/ledger.ts";
 import { byPreference, firstAnswer, type NodeContext, type EndpointCall } from "./ask.ts";
 import { withRole } from "./endpoint.ts";
-import { tooFewWitnesses } from "./unavailable.ts";
+import { tooFewWitnesses } from "./endpoint-failure.ts";
 
 /** A fact that several endpoints are asked for. */
 interface Matter<T> {

@@ -1,4 +1,5 @@
-/** Decides whether enough endpoints agree on a landing. */
+/** Decides whether enough endpoints agree on a landing, and leaves out those that follow the chain no more. */
+import type { NodeContext } from "./ask.ts";
 
 /** A finalized transaction, as one endpoint shows it. */
 export interface FoundLanding {
@@ -43,4 +44,19 @@ function landingOfArchives(words: readonly AttemptReport[]): FoundLanding | null
 export function isSameAs(one: FoundLanding): (other: FoundLanding) => boolean {
   return ({ signature, slot, error }) =>
     signature === one.signature && slot === one.slot && error === one.error;
+}
+
+/** The answer of an endpoint of this name. */
+interface Said {
+  readonly endpoint: string;
+}
+
+/**
+ * The words of endpoints whose slot has moved within ten minutes, where as many are left as must agree; else all words: too
+ * few are no evidence, and what stands still may be the chain.
+ */
+export function saidByMoving<T extends Said>(nodes: NodeContext, all: readonly T[]): readonly T[] {
+  const still = new Set(nodes.endpoints.filter(({ health }) => health.standsStill).map(({ name }) => name));
+  const moving = all.filter(({ endpoint }) => !still.has(endpoint));
+  return moving.length >= nodes.witnesses ? moving : all;
 }

@@ -1,16 +1,22 @@
 /** Asks nodes: a question is retried and moved to the next endpoint until one answers, or none is left. */
 import pRetry from "p-retry";
-import { asEndpointFailure, isOdd, MAX_TRIES, triesWith, type EndpointFailure } from "./endpoint-failure.ts";
+import {
+  asEndpointFailure,
+  isOdd,
+  MAX_TRIES,
+  triesWith,
+  type EndpointFailure,
+  troubleOf,
+  unavailable,
+} from "./endpoint-failure.ts";
 import { expectChain, withRole, type Endpoint } from "./endpoint.ts";
 import { isAvoided, noteAnswer, noteFailure, restOf, type CallKind, type HealthWatch } from "./health.ts";
 import type { Hint } from "../ledger/belief.ts";
 import type { DisputeList } from "../ledger/disputes.ts";
 import { heard } from "../ledger/heard.ts";
-import type { BlockWalkState, DeathProof } from "./death-proof.ts";
 import type { FeePolicy } from "./fee-policy.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { PayerReadingCache } from "./routing/payer-reading-cache.ts";
-import { troubleOf, unavailable } from "./unavailable.ts";
 
 /** Everything that asks nodes: endpoints, rules and memories. */
 export interface NodeContext extends HealthWatch {
@@ -152,4 +158,14 @@ async function pause(
   const ms = Math.max(restOf(endpoint, clock.now(), spent.of), backoff);
   spent.waitedMs += ms;
   if (ms > 0) await clock.sleep(ms, closed);
+}
+
+/** The kind of proof that a transaction never landed. */
+export type DeathProof = "statuses" | "blocks";
+
+/** The progress of a walk through the blocks of one endpoint: the last block that was read. */
+export interface BlockWalkState {
+  readonly slot: number;
+  readonly blockhash: string;
+  readonly height: number;
 }

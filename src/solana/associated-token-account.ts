@@ -1,10 +1,29 @@
-/** Computes the associated token account of an owner and a mint. Without web3.js: it must answer at once. */
+/** Derives addresses: token accounts and markers. Without web3.js, which is loaded only when a node is asked. */
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
 import { addressOf, type Address } from "../address.ts";
 import type { TokenProgram } from "../ledger/routing.ts";
-import { isPoint } from "./is-on-curve.ts";
-import { ASSOCIATED_TOKEN_PROGRAM, PROGRAM_ID } from "./programs.ts";
+import { ASSOCIATED_TOKEN_PROGRAM, PROGRAM_ID, TOKEN_PROGRAM } from "./programs.ts";
+import { ed25519 } from "@noble/curves/ed25519";
+
+/** True when the address is a point on the curve. Non-canonical encodings do not count: no key has them. */
+export function isOnCurve(address: Address): boolean {
+  try {
+    return isPoint(bs58.decode(address));
+  } catch {
+    return false;
+  }
+}
+
+/** Whether an address's bytes are a point on the curve. */
+function isPoint(bytes: Uint8Array): boolean {
+  try {
+    ed25519.Point.fromHex(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 // Deriving takes a third of a millisecond of hashing and curve arithmetic, and an order asks for the same few accounts
 // again and again. Callers that follow many addresses for long keep the answers themselves. So many take about 1 MB.
@@ -60,4 +79,20 @@ function derive(owner: string, mint: string, programId: string): Derived {
     if (!isPoint(hash)) return { address: addressOf(hash), bump };
   }
   throw new Error(`no token account can be derived for ${owner}`);
+}
+
+// The System program allows 32 bytes; printable ASCII spares everybody the question which encoding they are of.
+const SEED = /^[\x21-\x7e]{1,32}$/;
+
+/**
+ * The address that the System program derives: SHA-256 of base, seed and the
+ * program that owns markers, the Token program. Throws `RangeError` for a seed
+ * that is not 1–32 printable ASCII characters.
+ */
+export function markerAddress(base: Address, seed: string): Address {
+  if (!SEED.test(seed)) {
+    throw new RangeError("the seed of a marker must be 1 to 32 printable ASCII characters");
+  }
+  const hash = createHash("sha256").update(bs58.decode(base)).update(seed).update(bs58.decode(TOKEN_PROGRAM));
+  return addressOf(hash.digest());
 }

@@ -5,7 +5,7 @@
 import type { Attempt } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
 import { EndpointFailure, expectShape } from "./endpoint-failure.ts";
-import type { BlockWalkState } from "./death-proof.ts";
+import type { BlockWalkState } from "./ask.ts";
 import { messageHashOf, signatureOf, type Block as BlockTold } from "./rpc/landed-transaction.ts";
 import type { RpcNode } from "./rpc/rpc-node.ts";
 import { errorText } from "./statuses.ts";

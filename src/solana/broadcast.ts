@@ -1,8 +1,9 @@
-/** Sends signed bytes to every endpoint that takes broadcasts. */
+/** Sends signed bytes to every endpoint that takes broadcasts, and tells whether there is a place to send from. */
 import { firstAnswer, type NodeContext, type EndpointCall } from "./ask.ts";
-import { EndpointFailure } from "./endpoint-failure.ts";
+import { EndpointFailure, allUnavailable } from "./endpoint-failure.ts";
 import { sendersOf } from "./tips.ts";
-import { allUnavailable } from "./unavailable.ts";
+import { withRole } from "./endpoint.ts";
+import { restOf } from "./health.ts";
 
 /**
  * Sends the bytes to every endpoint that takes broadcasts at once, one that lags or fails included, and resolves with the first that took them;
@@ -36,4 +37,17 @@ function isAlreadyProcessed(error: unknown): boolean {
   const { data, words = "" } = error.facts;
   const named = typeof data === "object" && data !== null && "err" in data && data.err === "AlreadyProcessed";
   return named || words.includes("already been processed");
+}
+
+/** See `Ledger.takeSendPlace`: bytes live for a minute, and a queue is no place. Asks no node. */
+export function takeSendPlace(nodes: NodeContext, kind: "first" | "again"): boolean {
+  const now = nodes.clock.now();
+  return withRole(nodes.endpoints, "send").some((endpoint) => {
+    // Not every transaction has room for the tip that it wants.
+    if (endpoint.tip !== null) return false;
+    if (restOf(endpoint, now, "sends") > 0) return false;
+    const { sendPlaces } = endpoint;
+    // Half of the places are left to first sends.
+    return sendPlaces === null || sendPlaces.take(kind === "first" ? 0 : Math.floor(sendPlaces.burst / 2));
+  });
 }

@@ -16,13 +16,12 @@ import type { NodeContext } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
 import type { Tip } from "./endpoint.ts";
 import { keepsLimits, MAX_LOADED_BYTES, serializeMessage } from "./message-v1.ts";
-import { mostRecipients } from "./most-recipients.ts";
+import { mostRecipients } from "./compute-budget.ts";
 import { expectFewRecipients, rentForTokenAccounts, tooManyRecipients } from "./payment-cost.ts";
 import { feeOfPayment, paymentBid, type PaymentBid } from "./price-payment.ts";
 import { compileMessage } from "./routing/compile-message.ts";
 import { ANY_TERMS, BUDGET_INSTRUCTIONS } from "./routing/compile-plan.ts";
-import { planInstructions } from "./routing/plan-instructions.ts";
-import type { StepOfTransaction } from "./routing/planned-instruction.ts";
+import { planInstructions, type StepOfTransaction } from "./routing/plan-instructions.ts";
 import { fitsTrace, tipInstruction, tipOf, transferOf } from "./tips.ts";
 
 /**

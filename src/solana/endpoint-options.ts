@@ -3,9 +3,9 @@ import { z } from "zod";
 import { addressSchema } from "../address-schema.ts";
 import { functionOption, optionsWith } from "../options.ts";
 import { parseUrl } from "../parse-url.ts";
-import { ENDPOINT_ROLES } from "../ledger/ledger.ts";
+import { ENDPOINT_ROLES, type ReadLimit } from "../ledger/ledger.ts";
 import type { Fetch } from "./rpc/bounded-fetch.ts";
-import { MAX_ACCOUNTS_PER_CALL, MAX_CALLS_PER_BATCH, MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
+import { MAX_ACCOUNTS_PER_CALL, MAX_CALLS_PER_BATCH, MAX_SIGNATURES_PER_CALL } from "./rpc/rpc-call.ts";
 
 /** `fetch` refuses URLs with a user name, and would say so only when first asked. */
 function isEndpointUrl(text: string): boolean {
@@ -123,4 +123,18 @@ function tipFaults(endpoints: readonly CheckedEndpoint[]): readonly string[] {
       ? ["expected one with the role `send` that wants no tip: not every transaction has room for one"]
       : []),
   ];
+}
+
+/** All endpoints that answer reads together: a read goes to the first that has room for it. */
+export function readLimitOf(endpoints: readonly CheckedEndpoint[]): ReadLimit {
+  const readers = endpoints.filter(({ roles }) => roles.includes("read"));
+  const perSecond = readers.reduce<number | null>(
+    (sum, { requestsPerSecond: rate = null }) => (sum === null || rate === null ? null : sum + rate),
+    0,
+  );
+  return {
+    perSecond,
+    accounts: Math.min(...readers.map(({ accountsPerCall }) => accountsPerCall)),
+    witnesses: endpoints.filter(({ roles }) => roles.includes("witness")).length,
+  };
 }

@@ -1,15 +1,17 @@
-/** Status of each endpoint: chain, slot, block time, and trouble. */
-import type { Hint } from "../ledger/belief.ts";
+/** Status of each endpoint: chain, slot, block time, and trouble; and how many are there to agree. */
+import type { Hint, Evidence } from "../ledger/belief.ts";
 import { heard } from "../ledger/heard.ts";
 import {
   type EndpointStatus,
   type EndpointTrouble,
   LedgerUnavailable,
   type RateLimitedEndpoint,
+  type WitnessCount,
 } from "../ledger/ledger.ts";
 import { askOne, type NodeContext, type EndpointCall } from "./ask.ts";
-import { rateLimitedSince } from "./health.ts";
+import { rateLimitedSince, MAX_SLOTS_BEHIND } from "./health.ts";
 import { isAsked, type Endpoint } from "./endpoint.ts";
+import { gather } from "./agree.ts";
 
 const SECOND_MS = 1_000;
 
@@ -74,4 +76,17 @@ export async function rateLimited({ endpoints }: NodeContext): Promise<Hint<read
     const since = rateLimitedSince(endpoint);
     return since === null ? [] : [heard({ endpoint: endpoint.name, since })];
   });
+}
+
+/** See `Ledger.witnesses`. */
+export async function witnessCount(nodes: NodeContext): Promise<Evidence<WitnessCount>> {
+  return await gather(
+    nodes,
+    ({ rpc }) => rpc.getSlot("finalized"),
+    (slots) => {
+      const newest = Math.max(0, ...slots);
+      const answering = slots.filter((slot) => newest - slot <= MAX_SLOTS_BEHIND).length;
+      return { needed: nodes.witnesses, answering };
+    },
+  );
 }

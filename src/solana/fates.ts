@@ -4,10 +4,9 @@
 import type { Evidence } from "../ledger/belief.ts";
 import type { Attempt, AttemptFate } from "../ledger/ledger.ts";
 import { gather } from "./agree.ts";
-import { agreedLanding, type AttemptReport } from "./agreement.ts";
+import { agreedLanding, type AttemptReport, saidByMoving } from "./agreement.ts";
 import type { NodeContext } from "./ask.ts";
-import { saidByMoving } from "./moving-on.ts";
-import { MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
+import { MAX_SIGNATURES_PER_CALL } from "./rpc/rpc-call.ts";
 import { testifyTo, type Finding, type EndpointReport } from "./endpoint-report.ts";
 
 /** The finding of one endpoint, reduced to the needs of a verdict. */

@@ -4,14 +4,16 @@ import { z } from "zod";
 import { checkOptions, runtimeOptions } from "../options.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { associatedTokenAccount } from "./associated-token-account.ts";
-import { endpointsOption, type CheckedEndpoint, type EndpointOptions } from "./endpoint-options.ts";
+import { associatedTokenAccount, isOnCurve, markerAddress } from "./associated-token-account.ts";
+import {
+  endpointsOption,
+  type CheckedEndpoint,
+  type EndpointOptions,
+  readLimitOf,
+} from "./endpoint-options.ts";
 import { type FeeOptions, feeOptions, feePolicy } from "./fee-policy.ts";
-import { readLimitOf } from "./read-limit.ts";
-import { isOnCurve } from "./is-on-curve.ts";
-import { mostRecipients } from "./most-recipients.ts";
+import { mostRecipients } from "./compute-budget.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
-import { markerAddress } from "./routing/marker-address.ts";
 
 export type { EndpointOptions, EndpointSettings } from "./endpoint-options.ts";
 export type { FeeOptions } from "./fee-policy.ts";

@@ -6,13 +6,13 @@ import {
   type Reading,
   type WitnessRules,
 } from "../ledger/ledger.ts";
-import { accountKinds } from "./account-kinds.ts";
+import { accountKinds, mints } from "./account-kinds.ts";
 import { unasked } from "./agree.ts";
-import { ask, type NodeContext, type EndpointCall } from "./ask.ts";
+import { ask, type NodeContext, type EndpointCall, type DeathProof } from "./ask.ts";
 import { balances } from "./balances.ts";
 import { landingWindow } from "./blockhash-window.ts";
-import { broadcast } from "./broadcast.ts";
-import { chainTime } from "./chain-time.ts";
+import { broadcast, takeSendPlace } from "./broadcast.ts";
+import { chainTime, surveyOf } from "./survey.ts";
 import { buildPayment } from "./build-payment.ts";
 import { openEndpoints, withRole } from "./endpoint.ts";
 import type { CheckedEndpoint } from "./endpoint-options.ts";
@@ -21,39 +21,30 @@ import { checkForeignSwap } from "./foreign-swap/check-foreign-swap.ts";
 import { fates } from "./fates.ts";
 import type { FeePolicy } from "./fee-policy.ts";
 import { genesisHash } from "./genesis-hash.ts";
-import { endpointStatuses, rateLimited } from "./endpoint-statuses.ts";
+import { endpointStatuses, rateLimited, witnessCount } from "./endpoint-statuses.ts";
 import type { HealthWatch } from "./health.ts";
-import type { DeathProof } from "./death-proof.ts";
-import { landings } from "./landings.ts";
-import { namedLanding } from "./named-landing.ts";
-import { mints } from "./mints.ts";
+import { landings, namedLanding } from "./landings.ts";
 import { rentMinimum } from "./payment-cost.ts";
 import { paymentCost } from "./price-payment.ts";
-import { amountsIn } from "./routing/amounts-in.ts";
+import { amountsIn, haveTokenAccounts, tokenAccountStates } from "./token-account-states.ts";
 import { balanceChanges } from "./routing/balance-changes.ts";
 import { buildTransaction, feeOfPlan, sizeOf } from "./routing/build-transaction.ts";
 import { explainError } from "./routing/explain-error.ts";
 import { fundsOfOwner } from "./routing/funds-of-owner.ts";
 import { funds, seenFunds } from "./routing/funds.ts";
-import { haveTokenAccounts } from "./routing/have-token-accounts.ts";
 import { heights } from "./routing/heights.ts";
-import { listedUnder } from "./routing/listed-under.ts";
+import { listedUnder, markedBy, signedBy } from "./routing/signed-by.ts";
 import { markers } from "./routing/markers.ts";
 import { PayerReadingCache } from "./routing/payer-reading-cache.ts";
 import { payersOf } from "./routing/payers-of.ts";
-import { markedBy, signedBy } from "./routing/signed-by.ts";
 import { signedWithin } from "./routing/signed-within.ts";
 import { strayAccounts } from "./routing/stray-accounts.ts";
 import { tryTransaction } from "./routing/try-transaction.ts";
-import { takeSendPlace } from "./send-place.ts";
 import { simulatePayment } from "./simulate-payment.ts";
 import { rememberAnswers } from "./answer-cache.ts";
 import { confirmed, landedErrors, receipts, statuses } from "./statuses.ts";
-import { surveyOf } from "./survey.ts";
 import { takesVersion1 } from "./takes-version-1.ts";
-import { tokenAccountStates } from "./token-account-states.ts";
 import { verifyPayment } from "./verify-payment.ts";
-import { witnessCount } from "./witnesses.ts";
 
 const positionOf: EndpointCall<Reading> = async ({ rpc, name }) => ({
   slot: await rpc.getSlot("finalized"),

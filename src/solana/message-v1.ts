@@ -5,7 +5,7 @@
 import { MessageV1, type Message, type MessageV0 } from "@solana/web3.js";
 import bs58 from "bs58";
 import { mostBytes, VERSION_1 } from "../ledger/wire-format.ts";
-import { MAX_ADDRESSES, MAX_INSTRUCTIONS } from "./most-recipients.ts";
+import { MAX_ADDRESSES, MAX_INSTRUCTIONS } from "./compute-budget.ts";
 
 export { mostBytes, VERSION_1 };
 

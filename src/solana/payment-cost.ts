@@ -8,7 +8,7 @@ import type { NodeContext } from "./ask.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { ACCOUNT_HEAD } from "./layouts.ts";
 import { serializeMessage, type ReadableMessage } from "./message-v1.ts";
-import { MAX_ADDRESSES } from "./most-recipients.ts";
+import { MAX_ADDRESSES } from "./compute-budget.ts";
 import { COMPUTE_BUDGET_PROGRAM, isTokenProgram } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";

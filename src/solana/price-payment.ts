@@ -8,8 +8,7 @@ import { newestBlockhash } from "./blockhash-window.ts";
 import { MAX_COMPUTE_UNITS, priorityFeeOf } from "./compute-budget.ts";
 import { expectFewRecipients, feeWithBid, rentForTokenAccounts } from "./payment-cost.ts";
 import { computeLimit } from "./routing/compile-plan.ts";
-import { planInstructions } from "./routing/plan-instructions.ts";
-import type { StepOfTransaction } from "./routing/planned-instruction.ts";
+import { planInstructions, type StepOfTransaction } from "./routing/plan-instructions.ts";
 import { unitPrice } from "./routing/unit-price.ts";
 
 /** Wallets add assertions (Lighthouse) to what they are given, which compute within the limit that is set here. */

@@ -1,5 +1,10 @@
 /** The instruction allow-list: the meaning of an instruction that a wallet payment may contain. */
-import { SET_COMPUTE_UNIT_LIMIT, SET_COMPUTE_UNIT_PRICE } from "./compute-budget.ts";
+import {
+  SET_COMPUTE_UNIT_LIMIT,
+  SET_COMPUTE_UNIT_PRICE,
+  MAX_COMPUTE_UNITS,
+  priorityFeeOf,
+} from "./compute-budget.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -9,6 +14,8 @@ import {
   TOKEN_PROGRAM,
 } from "./programs.ts";
 import type { ResolvedInstruction } from "./resolve-instructions.ts";
+import { MessageV1 } from "@solana/web3.js";
+import type { ReadableMessage } from "./message-v1.ts";
 
 /** The meaning of an instruction. Addresses are base58, amounts base units. */
 export type DecodedInstruction =
@@ -128,4 +135,25 @@ function readLighthouse({ data }: ResolvedInstruction): DecodedInstruction {
 
 function viewOf(data: Uint8Array): DataView {
   return new DataView(data.buffer, data.byteOffset, data.byteLength);
+}
+
+/**
+ * 0.05 SOL, far above what wallets bid in a rush. It only stops a transaction whose declared payment is bait and whose
+ * priority fee empties the sender's wallet.
+ */
+export const MAX_PRIORITY_FEE = 50_000_000n;
+
+/**
+ * The priority fee in lamports at most: a transaction that sets no limit of its own may compute as much as any. A message
+ * of version 1 states the whole fee, and its instructions bid nothing.
+ */
+export function priorityFee(message: ReadableMessage, meanings: readonly DecodedInstruction[]): bigint {
+  if (message instanceof MessageV1) return BigInt(message.transactionConfig.priorityFee ?? 0);
+  let units = MAX_COMPUTE_UNITS;
+  let microLamports = 0n;
+  for (const meaning of meanings) {
+    if (meaning.does === "limit_compute" && meaning.units < units) units = meaning.units;
+    if (meaning.does === "price_compute") microLamports = meaning.microLamports;
+  }
+  return priorityFeeOf(units, microLamports);
 }

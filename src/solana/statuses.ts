@@ -4,7 +4,7 @@ import type { Receipt, SignatureStatus } from "../ledger/ledger.ts";
 import { weigh } from "./agree.ts";
 import { ask, type NodeContext, type EndpointCall } from "./ask.ts";
 import { expectShape } from "./endpoint-failure.ts";
-import { MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
+import { MAX_SIGNATURES_PER_CALL } from "./rpc/rpc-call.ts";
 import { signatureOf } from "./rpc/landed-transaction.ts";
 import type { NodeSignatureStatus } from "./rpc/rpc-node.ts";
 

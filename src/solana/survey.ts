@@ -1,11 +1,12 @@
 /** Regularly compares the slots of all endpoints, to notice lagging and recovered endpoints, and the chain's time. */
 import { elapsed } from "../runtime.ts";
 import type { NodeContext } from "./ask.ts";
-import { chainTime } from "./chain-time.ts";
 import { asEndpointFailure } from "./endpoint-failure.ts";
-import { expectChain, isAsked, type Endpoint } from "./endpoint.ts";
-import { noteFailure, noteLook, noteTime, restOf } from "./health.ts";
-import { readEnd, type BlockTime } from "./routing/clock-sysvar.ts";
+import { expectChain, isAsked, type Endpoint, withRole } from "./endpoint.ts";
+import { noteFailure, noteLook, noteTime, restOf, type EndpointTime } from "./health.ts";
+import { readEnd, type BlockTime } from "./routing/heights.ts";
+import type { Evidence } from "../ledger/belief.ts";
+import { unasked } from "./agree.ts";
 
 // How late lagging is noticed while anything is asked. It costs one cheap call per endpoint; an idle ledger makes none.
 const SURVEY_MS = 5_000;
@@ -51,4 +52,30 @@ async function survey(nodes: NodeContext): Promise<void> {
   }
   const time = chainTime(nodes);
   for (const endpoint of ends.keys()) noteTime(endpoint, time, nodes);
+}
+
+// By the time that has passed since, which clocks that nobody sets measure to seconds a day, and not while a machine sleeps.
+const KNOWN_FOR_MS = 3_600_000;
+// Blocks of endpoints that are asked at one moment may be some seconds apart.
+const APART_MS = 30_000;
+
+/**
+ * See `Ledger.time`. A time counts when most of all endpoints report it, and at least as many as must agree. Most of
+ * all, because a single endpoint whose slot runs far ahead makes the healthy endpoints look behind, and could then be
+ * the only voice left.
+ */
+export function chainTime({ endpoints, witnesses, clock }: NodeContext): Evidence<number> | null {
+  const now = elapsed(clock);
+  const isFresh = (told: EndpointTime | null): told is EndpointTime =>
+    told !== null && now - told.at <= KNOWN_FOR_MS;
+  const all = withRole(endpoints, "witness");
+  const told = all
+    .map(({ health }) => health.blockTime)
+    .filter(isFresh)
+    .map(({ time, at }) => time + now - at)
+    .toSorted((one, other) => one - other);
+  const middle = told[(told.length - 1) >> 1];
+  if (middle === undefined) return null;
+  const alike = told.filter((each) => Math.abs(each - middle) <= APART_MS).length;
+  return alike >= witnesses && 2 * alike > all.length ? unasked(middle) : null;
 }

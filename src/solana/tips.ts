@@ -10,7 +10,7 @@ import { splitTransaction } from "../ledger/wire-format.ts";
 import { withRole, type Endpoint, type Tip } from "./endpoint.ts";
 import { SYSTEM_PROGRAM } from "./programs.ts";
 import { readInstruction } from "./read-instruction.ts";
-import type { StepOfTransaction } from "./routing/planned-instruction.ts";
+import type { StepOfTransaction } from "./routing/plan-instructions.ts";
 
 /** The tip of the one relay that wants one; null where none of these does. */
 export function tipOf(endpoints: readonly Pick<Endpoint, "roles" | "tip">[]): Tip | null {

@@ -5,8 +5,7 @@
 import { elapsed } from "../runtime.ts";
 import type { NodeContext } from "./ask.ts";
 import { withRole } from "./endpoint.ts";
-import { EndpointFailure, isBehind } from "./endpoint-failure.ts";
-import { troubleOf, unavailable } from "./unavailable.ts";
+import { EndpointFailure, isBehind, troubleOf, unavailable } from "./endpoint-failure.ts";
 
 // Five slots are made meanwhile: a node of a pool that was so far behind has then heard what was true at the beginning.
 const CATCH_UP_MS = 2_000;

@@ -13,14 +13,18 @@ import { decodeTransaction, type DecodedTransaction } from "./decode-transaction
 import { ACCOUNT_HEAD } from "./layouts.ts";
 import { setsLimits } from "./message-v1.ts";
 import { matchContent, type UnprovenAccountSet } from "./match-content.ts";
-import { MAX_PRIORITY_FEE, priorityFee } from "./priority-fee.ts";
+import {
+  MAX_PRIORITY_FEE,
+  priorityFee,
+  readInstruction,
+  type DecodedInstruction,
+} from "./read-instruction.ts";
 import { TOKEN_PROGRAM } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
-import { readInstruction, type DecodedInstruction } from "./read-instruction.ts";
 import { resolveInstructions } from "./resolve-instructions.ts";
-import { signatureFault } from "./signatures.ts";
 import { takesVersion1 } from "./takes-version-1.ts";
 import { readTokenAccount } from "./token-accounts.ts";
+import { isSignedBy } from "../ed25519.ts";
 
 /** A payment, and the tip that its quote's own transaction holds besides. */
 interface QuotedPayment {
@@ -152,4 +156,16 @@ function ownerIn(account: Account | null, mint: Address | null): Address | "abse
   if (account === null) return "absent";
   const held = account.owner === TOKEN_PROGRAM ? readTokenAccount(account.data) : null;
   return held?.mint === mint ? held.owner : "other";
+}
+
+/** Judges all of a transaction's signatures, over the message bytes as they were received. Null: every one is good. */
+function signatureFault(transaction: DecodedTransaction): "missing_signature" | "bad_signature" | null {
+  const { signatures, message, messageBytes } = transaction;
+  // Wallets fill the place of a signature that is still to be made with zeros.
+  if (signatures.some((signature) => signature.every((byte) => byte === 0))) return "missing_signature";
+  const good = signatures.every((signature, index) => {
+    const signer = message.staticAccountKeys[index];
+    return signer !== undefined && isSignedBy(signer.toBytes(), messageBytes, signature);
+  });
+  return good ? null : "bad_signature";
 }

@@ -15,7 +15,7 @@ import { NONCE_ACCOUNT_LENGTH, PublicKey, SystemProgram, TransactionInstruction 
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { Address } from "../../src/address.ts";
-import { readTokenSymbol } from "../../src/solana/token-symbol.ts";
+import { readTokenSymbol } from "../../src/solana/balances.ts";
 import type { ChainFixture, Wallet } from "../kit/chain-fixture.ts";
 import { keyOf, land } from "./signed-transaction.ts";
 import { sharedChainTest } from "../kit/chain-test.ts";

@@ -7,7 +7,7 @@ import { readBalances } from "../../src/payments/assets/read-balances.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
-import { ACCOUNTS_PER_TURN } from "../../src/solana/rpc/owned-accounts.ts";
+import { ACCOUNTS_PER_TURN } from "../../src/solana/rpc/account.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { result, scriptedNode, type Call, type Reply, type ScriptedNode } from "./scripted-node.ts";
 

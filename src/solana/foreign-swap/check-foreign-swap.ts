@@ -21,8 +21,7 @@ import {
   TOKEN_PROGRAM,
 } from "../programs.ts";
 import { readAccounts } from "../read-accounts.ts";
-import { priorityFee } from "../priority-fee.ts";
-import { readInstruction } from "../read-instruction.ts";
+import { priorityFee, readInstruction } from "../read-instruction.ts";
 import { resolveInstructions, type ResolvedInstruction } from "../resolve-instructions.ts";
 import { type MadeAccount, readRoute, type Route } from "./read-route.ts";
 import { onceCaughtUp } from "../until-known.ts";

@@ -3,7 +3,7 @@ import { type Address, addressOf, SOL_MINT } from "../../address.ts";
 import type { ForeignSwap } from "../../ledger/foreign-swap.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { isTokenProgram, SYSTEM_PROGRAM } from "../programs.ts";
-import { MAX_PRIORITY_FEE as MAX_COST } from "../priority-fee.ts";
+import { MAX_PRIORITY_FEE as MAX_COST } from "../read-instruction.ts";
 import type { Account } from "../rpc/account.ts";
 import { programOf, readTokenAccount } from "../token-accounts.ts";
 

@@ -1,7 +1,7 @@
 /** Attributes a transaction's payments to an owner by the balances before and after it, never by its instructions. */
 import type { Address } from "../../address.ts";
 import type { Inflow, InflowShare } from "../../ledger/routing.ts";
-import { isOnCurve } from "../is-on-curve.ts";
+import { isOnCurve } from "../associated-token-account.ts";
 
 /** The change of an account's lamports. */
 interface LamportChange {

@@ -15,8 +15,7 @@ import { priorityFeeOf } from "../compute-budget.ts";
 import { feeWithBid, rentMinimum } from "../payment-cost.ts";
 import { fitsTrace, tipInstruction, tipOf, transferOf } from "../tips.ts";
 import { ANY_TERMS, BUDGET_INSTRUCTIONS, compilePlan, computeLimit, signedSize } from "./compile-plan.ts";
-import { planInstructions } from "./plan-instructions.ts";
-import type { StepOfTransaction } from "./planned-instruction.ts";
+import { planInstructions, type StepOfTransaction } from "./plan-instructions.ts";
 import { unitPrice } from "./unit-price.ts";
 
 /** The bytes of the plan with its signatures. Asks no node. */

@@ -2,7 +2,7 @@
 import { ComputeBudgetProgram, PublicKey, type MessageV0 } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import { compileMessage } from "./compile-message.ts";
-import type { StepOfTransaction, Step } from "./planned-instruction.ts";
+import type { StepOfTransaction, Step } from "./plan-instructions.ts";
 import { triesInVain } from "../associated-token-account.ts";
 import { MAX_COMPUTE_UNITS } from "../compute-budget.ts";
 

@@ -4,9 +4,8 @@
  */
 import type { TransactionFault, TransactionPlan, MoveOf } from "../../ledger/routing.ts";
 import { ANY_TERMS, BUDGET_INSTRUCTIONS, compilePlan } from "./compile-plan.ts";
-import { planInstructions } from "./plan-instructions.ts";
+import { planInstructions, type PlannedInstruction } from "./plan-instructions.ts";
 import type { Address } from "../../address.ts";
-import type { PlannedInstruction } from "./planned-instruction.ts";
 
 /** See `RoutingLedger.explainError`. Never throws, for no text. */
 export function explainError(plan: TransactionPlan, error: string): TransactionFault {

@@ -11,7 +11,7 @@ import { associatedTokenAccount } from "../associated-token-account.ts";
 import { agreedBalances } from "./agreed-funds.ts";
 import { CLOCK_SYSVAR } from "../programs.ts";
 import type { Account } from "../rpc/account.ts";
-import { readClock, type BlockTime } from "./clock-sysvar.ts";
+import { readClock, type BlockTime } from "./heights.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
 
 /** The addresses, mints and commitment of the question. */

@@ -1,10 +1,14 @@
-/** Reads the block height, as several endpoints tell it. */
+/** Reads the block height and the chain's clock, as several endpoints tell them. */
 import type { Evidence } from "../../ledger/belief.ts";
 import type { FirmCommitment } from "../../ledger/reading.ts";
 import type { BlockHeights } from "../../ledger/routing.ts";
 import { weigh } from "../agree.ts";
 import type { NodeContext } from "../ask.ts";
 import type { Endpoint } from "../endpoint.ts";
+import type { Account } from "../rpc/account.ts";
+import { expectShape } from "../endpoint-failure.ts";
+import { CLOCK_BYTES } from "../layouts.ts";
+import { CLOCK_SYSVAR, SYSVAR_OWNER } from "../programs.ts";
 
 /** The newest block of one endpoint. */
 export interface NewestBlock {
@@ -39,4 +43,29 @@ function endAt(commitment: FirmCommitment): (endpoint: Pick<Endpoint, "rpc">) =>
     const { absoluteSlot, blockHeight } = await rpc.getEpochInfo(commitment);
     return { slot: absoluteSlot, blockHeight };
   };
+}
+
+/** A block's slot, and its time in Unix seconds. */
+export interface BlockTime {
+  readonly slot: number;
+  readonly blockTime: number;
+}
+
+/** Reads the account's bytes; throws `EndpointFailure` when they are no clock. */
+export function readClock(account: Account | null | undefined): BlockTime {
+  const data = account?.owner === SYSVAR_OWNER ? account.data : undefined;
+  expectShape(data?.length === CLOCK_BYTES, "clock");
+  const slot = Number(data.readBigUInt64LE(0));
+  const blockTime = Number(data.readBigInt64LE(32));
+  expectShape(Number.isSafeInteger(slot) && Number.isSafeInteger(blockTime), "clock");
+  return { slot, blockTime };
+}
+
+/** The newest block of one endpoint. */
+export async function readEnd(
+  { rpc }: Pick<Endpoint, "rpc">,
+  commitment: FirmCommitment,
+): Promise<BlockTime> {
+  const { accounts } = await rpc.getMultipleAccounts([CLOCK_SYSVAR], { commitment });
+  return readClock(accounts[0]);
 }

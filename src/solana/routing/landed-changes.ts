@@ -4,10 +4,9 @@ import type { Evidence } from "../../ledger/belief.ts";
 import { differ, weigh } from "../agree.ts";
 import type { NodeContext, EndpointCall } from "../ask.ts";
 import { withRole } from "../endpoint.ts";
-import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
+import { EndpointFailure, expectShape, tooFewWitnesses } from "../endpoint-failure.ts";
 import { expectSigned, participantsOf, type TokenBalance } from "../rpc/landed-transaction.ts";
 import type { RpcNode } from "../rpc/rpc-node.ts";
-import { tooFewWitnesses } from "../unavailable.ts";
 import type { TransactionChange, TokenChange } from "./attribute-inflows.ts";
 
 /** A transaction that an endpoint lists. */

@@ -7,11 +7,10 @@ import { weigh, noteDifference } from "../agree.ts";
 import type { NodeContext, EndpointCall } from "../ask.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { saidByMoving } from "../moving-on.ts";
+import { saidByMoving } from "../agreement.ts";
 import { CLOCK_SYSVAR, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
-import { readClock, type BlockTime } from "./clock-sysvar.ts";
-import { agreedHeight, finalizedEnd } from "./heights.ts";
-import { markerAddress } from "./marker-address.ts";
+import { readClock, type BlockTime, agreedHeight, finalizedEnd } from "./heights.ts";
+import { markerAddress } from "../associated-token-account.ts";
 import type { Account } from "../rpc/account.ts";
 import { readTokenAccount } from "../token-accounts.ts";
 

@@ -9,8 +9,7 @@ import { associatedTokenAccount } from "../associated-token-account.ts";
 import type { TransactionListEntry } from "../rpc/rpc-node.ts";
 import { inflowsIn, type TransactionChange } from "./attribute-inflows.ts";
 import { landedChanges } from "./landed-changes.ts";
-import type { ListReading, ListWindow } from "./list-reading.ts";
-import type { PayerReading } from "./payer-reading-cache.ts";
+import type { ListReading, ListWindow, PayerReading } from "./payer-reading-cache.ts";
 import { inBatches } from "./signed-by.ts";
 
 // Lists and transactions, each of which every endpoint is asked for. A stranger who floods an address pays the chain for

@@ -10,11 +10,32 @@ import {
 import { PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
 import { MAX_AMOUNT } from "../../amount.ts";
 import { type Move, type MoveOf, type TokenProgram, TOKEN_ACCOUNT_BYTES } from "../../ledger/routing.ts";
-import { associatedTokenAccount } from "../associated-token-account.ts";
+import { associatedTokenAccount, markerAddress } from "../associated-token-account.ts";
 import { PROGRAM_ID, TOKEN_PROGRAM } from "../programs.ts";
-import type { PlannedInstruction, StepInstruction } from "./planned-instruction.ts";
 import { SOL_MINT, type Address } from "../../address.ts";
-import { markerAddress } from "./marker-address.ts";
+
+/**
+ * The part of an instruction in its move. A marker is made by `allocate`, `fund` and `open` in this order; `replace`
+ * does so twice, with `approve` between. A `transfer` of tokens is `create`, where it names a payer for the account,
+ * before `pay`.
+ */
+export type Step =
+  "allocate" | "fund" | "open" | "approve" | "revoke" | "unmark" | "create" | "pay" | "close";
+
+/** An instruction of a move. */
+type StepInstruction = readonly [Step, TransactionInstruction];
+
+/** An instruction of a transaction, a tip's included. */
+export interface StepOfTransaction {
+  readonly step: Step;
+  readonly instruction: TransactionInstruction;
+}
+
+/** An instruction, and where in the plan it comes from. */
+export interface PlannedInstruction extends StepOfTransaction {
+  /** Index into the plan's moves. */
+  readonly move: number;
+}
 
 // The shortest instruction takes 17 of the 1,232 bytes. Nothing is derived for more: the token accounts of hundreds of
 // recipients hold up everything else in this process for a tenth of a second.

@@ -1,11 +1,11 @@
-/** Lists the transactions that an address signed: this finds outgoing money that a database does not know of. */
+/** Lists the transactions that an address signed, or that name it: this finds money that a database does not know. */
 import type { Address } from "../../address.ts";
-import type { Evidence } from "../../ledger/belief.ts";
+import type { Evidence, Hint } from "../../ledger/belief.ts";
 import type { OutgoingTransaction, SignedHistory } from "../../ledger/routing.ts";
 import { follows, gatherAny } from "../agree.ts";
-import type { NodeContext, EndpointCall } from "../ask.ts";
+import { type NodeContext, type EndpointCall, ask } from "../ask.ts";
 import { EndpointFailure } from "../endpoint-failure.ts";
-import { markerAddress } from "./marker-address.ts";
+import { markerAddress } from "../associated-token-account.ts";
 import { expectSigned, participantsOf } from "../rpc/landed-transaction.ts";
 import { errorText } from "../statuses.ts";
 
@@ -121,4 +121,18 @@ function signersOf(signature: string): EndpointCall<readonly string[]> {
     expectSigned(landed.transaction, signature);
     return participantsOf(landed.transaction).signers;
   };
+}
+
+/** Anybody can name any key: more are a flood, in which nothing has to be found. */
+const MOST = 10;
+
+/** See `RoutingLedger.listedUnder`: as one endpoint tells it. */
+export async function listedUnder(nodes: NodeContext, key: Address): Promise<Hint<readonly string[]>> {
+  return await ask(nodes, async ({ rpc }) => {
+    const listed = await rpc.getSignaturesForAddress(key, { limit: MOST });
+    return listed
+      .filter(({ err }) => err === null)
+      .map(({ signature }) => signature)
+      .toReversed();
+  });
 }

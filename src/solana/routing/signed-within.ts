@@ -5,8 +5,8 @@ import type { OutgoingTransaction, TimeWindow, WitnessedHistory } from "../../le
 import { follows, weigh } from "../agree.ts";
 import type { NodeContext, EndpointCall } from "../ask.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { tooFewWitnesses } from "../unavailable.ts";
-import { readEnd } from "./clock-sysvar.ts";
+import { tooFewWitnesses } from "../endpoint-failure.ts";
+import { readEnd } from "./heights.ts";
 import { MAX_SIGNATURES, merged, namingOf, thoseSignedBy, type NamingHistory } from "./signed-by.ts";
 
 const SECOND = 1_000;

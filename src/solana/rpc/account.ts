@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { parseAddress, type Address } from "../../address.ts";
 import { SYSTEM_PROGRAM, SYSVAR_OWNER, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
+import { expectShape } from "../endpoint-failure.ts";
 
 /** An account at an address; a slice cuts its bytes. */
 export interface Account {
@@ -43,3 +44,23 @@ export const accountShape = z
     owner,
     data: Buffer.from(content, "base64"),
   }));
+
+const SHAPE = z.array(z.object({ pubkey: addressShape, account: accountShape }));
+
+/** An account and its address. */
+export type OwnedAccount = z.output<typeof SHAPE>[number];
+
+/** Some milliseconds of work. */
+export const ACCOUNTS_PER_TURN = 250;
+
+/** Reads accounts in their JSON form. Throws `EndpointFailure` for an account of a different shape. */
+export async function readOwnedAccounts(told: readonly unknown[]): Promise<readonly OwnedAccount[]> {
+  const read: OwnedAccount[] = [];
+  for (let start = 0; start < told.length; start += ACCOUNTS_PER_TURN) {
+    if (start > 0) await new Promise((resolve) => setImmediate(resolve));
+    const accounts = SHAPE.safeParse(told.slice(start, start + ACCOUNTS_PER_TURN));
+    expectShape(accounts.success, "getTokenAccountsByOwner");
+    read.push(...accounts.data);
+  }
+  return read;
+}

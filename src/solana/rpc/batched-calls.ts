@@ -1,10 +1,8 @@
 /** Lets different reads of one moment travel to a node in one HTTP request, as a batch of JSON-RPC 2.0. */
 import type { Clock } from "../../runtime.ts";
 import { EndpointFailure } from "../endpoint-failure.ts";
-import { MAX_BATCH_BYTES } from "./call-limits.ts";
-import { BatchQueue } from "./batch-queue.ts";
-import type { CallRateLimit } from "./call-rate-limit.ts";
 import {
+  MAX_BATCH_BYTES,
   CallWriter,
   singleCalls,
   type Outcome,
@@ -12,6 +10,8 @@ import {
   type RpcCall,
   type WrittenCall,
 } from "./rpc-call.ts";
+import { BatchQueue } from "./batch-queue.ts";
+import type { CallRateLimit } from "./call-rate-limit.ts";
 
 /** Options of batching. */
 interface BatchedCallParts {

@@ -9,6 +9,8 @@ import {
   type RpcBatchFetch,
   type WrittenCall,
 } from "./rpc-call.ts";
+import { nodeAsked } from "../../diagnostics.ts";
+import type { Clock } from "../../runtime.ts";
 
 /** Posts calls through `exchange`, which throws HTTP errors: a single call as an object, several as an array. */
 export function postedCalls(exchange: EndpointFetch): RpcBatchFetch {
@@ -91,4 +93,24 @@ function refuseError({ error }: Readonly<Record<string, unknown>>): void {
   const code = typeof error["code"] === "number" ? error["code"] : 0;
   const words = typeof error["message"] === "string" ? error["message"] : "";
   throw new EndpointFailure("rpc", `JSON-RPC error ${code}`, { code, data: error["data"], words });
+}
+
+/** Wraps `post`: each of its calls is published under the name of the endpoint. */
+export function publishedPost(post: RpcBatchFetch, endpoint: string, clock: Clock): RpcBatchFetch {
+  return async (calls) => {
+    const begunAt = clock.now();
+    const outcomes = await post(calls);
+    // A wall clock may be set back meanwhile.
+    const durationMs = Math.max(0, clock.now() - begunAt);
+    calls.forEach(({ method }, index) => {
+      nodeAsked.publish(() => ({ endpoint, method, outcome: wordOf(outcomes[index]), durationMs }));
+    });
+    return outcomes;
+  };
+}
+
+function wordOf(outcome: Outcome | undefined): string {
+  if (outcome?.status === "fulfilled") return "answered";
+  const reason: unknown = outcome?.reason;
+  return reason instanceof EndpointFailure ? reason.kind : "closed";
 }

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Commitment } from "../../ledger/ledger.ts";
 import { expectShape } from "../endpoint-failure.ts";
-import { accountShape, amountShape, type Account } from "./account.ts";
+import { accountShape, amountShape, type Account, readOwnedAccounts, type OwnedAccount } from "./account.ts";
 import {
   blockShape,
   chainErrorShape,
@@ -10,7 +10,6 @@ import {
   type Block,
   type LandedTransaction,
 } from "./landed-transaction.ts";
-import { readOwnedAccounts, type OwnedAccount } from "./owned-accounts.ts";
 import type { RpcCall } from "./rpc-call.ts";
 
 /** The newest version that is read here; a request that names no version gets legacy transactions only. */

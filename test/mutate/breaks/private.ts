@@ -863,7 +863,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "N2: half of the places to send are left to first sends",
-    file: "src/solana/send-place.ts",
+    file: "src/solana/broadcast.ts",
     text: 'kind === "first" ? 0 : Math.floor(sendPlaces.burst / 2)',
     replacement: "0",
     tests: ["solana/endpoint-roles.test.ts"],

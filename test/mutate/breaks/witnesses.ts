@@ -156,14 +156,14 @@ export const WITNESS_BREAKS: readonly Break[] = [
   },
   {
     property: "what endpoints say that stand still contradicts nobody",
-    file: "src/solana/moving-on.ts",
+    file: "src/solana/agreement.ts",
     text: "moving.length >= nodes.witnesses ? moving : all",
     replacement: "all",
     tests: ["solana/standing-still.test.ts"],
   },
   {
     property: "where too few endpoints move on none that stands still is left out",
-    file: "src/solana/moving-on.ts",
+    file: "src/solana/agreement.ts",
     text: "moving.length >= nodes.witnesses ? moving : all",
     replacement: "moving.length > 0 ? moving : all",
     tests: ["solana/standing-still.test.ts"],

@@ -109,7 +109,7 @@ export const WORD_BREAKS: readonly Break[] = [
   },
   {
     property: "a named landing has failed by the word of as many endpoints as must agree",
-    file: "src/solana/named-landing.ts",
+    file: "src/solana/landings.ts",
     text: "landed.length >= witnesses",
     replacement: "landed.length >= 1",
     tests: ["solana/evidence.test.ts"],

@@ -3,7 +3,7 @@ import { createTransferCheckedInstruction } from "@solana/spl-token";
 import { PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
 import { expect } from "vitest";
 import type { Address } from "../../../src/address.ts";
-import { isOnCurve } from "../../../src/solana/is-on-curve.ts";
+import { isOnCurve } from "../../../src/solana/associated-token-account.ts";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";

@@ -1,6 +1,6 @@
 /** How far a list was read: what the next look asks for. */
 import { expect, test } from "vitest";
-import { ListReading } from "../../../src/solana/routing/list-reading.ts";
+import { ListReading } from "../../../src/solana/routing/payer-reading-cache.ts";
 import type { TransactionListEntry } from "../../../src/solana/rpc/rpc-node.ts";
 
 const page = (...signatures: readonly string[]): readonly TransactionListEntry[] =>
