@@ -67,13 +67,13 @@ export type {
 export type { ReleasedDeposit } from "./payments/private/release-deposit.ts";
 export type { SettledPayment } from "./payments/private/settle-payment.ts";
 export type { NamedLanding, SettledTransaction } from "./payments/wallet/settle-transaction.ts";
-export { OperatorRefused } from "./payments/operator/operator-refused.ts";
+export { OperatorRefused } from "./payments/operator/act.ts";
 export type { OperatorInstanceReads, Operator } from "./payments/operator/operator.ts";
-export type { ActContext } from "./payments/act-context.ts";
+export type { ActContext } from "./payments/intake/rules.ts";
 export type { ActName } from "./payments/operator/act.ts";
 
 export { readRecoveryFile, recoveryFile } from "./payments/operator/recovery/journal-file.ts";
-export type { RecoveryEntry, RecoveryJournal } from "./payments/operator/recovery/entry.ts";
+export type { RecoveryEntry, RecoveryJournal } from "./payments/operator/recovery/journal.ts";
 export type {
   RecoverCommand,
   RecoveredAddress,
@@ -84,13 +84,10 @@ export type { ArchivedRow } from "./payments/retention/archived-rows.ts";
 export type { Archive, Duration, RemovalStatus, SweepProgress } from "./engine/index.ts";
 export type { KeepOptions, CheckedKeepOptions } from "./payments/retention/keep.ts";
 export type { PaymentRetentionStatus } from "./payments/retention/payment-retention.ts";
-export type {
-  AttentionChange,
-  AttentionListener,
-} from "./payments/operator/attention/matter-report-writer.ts";
+export type { AttentionChange, AttentionListener } from "./payments/operator/attention/matter-report-loop.ts";
 export type { Approval, ResolveResult, ResolveCommand } from "./payments/operator/resolve/command.ts";
 
-export type { AuditEntry, AuditPage } from "./payments/operator/audit-log.ts";
+export type { AuditEntry, AuditPage } from "./payments/operator/act.ts";
 export type { LimitEntry, SetLimitsRequest } from "./payments/operator/gates/limiting.ts";
 export type { Direction } from "./payments/intake/rules.ts";
 export type { LoweredEntry, LowerWitnessesRequest } from "./payments/operator/gates/lowering.ts";
@@ -99,12 +96,12 @@ export type {
   SuspendEndpointRequest,
 } from "./payments/operator/gates/suspending-endpoints.ts";
 export type { PausedEntry, PausedScope } from "./payments/operator/gates/pausing.ts";
-export type { SuspendedAccount } from "./payments/operator/gates/suspending.ts";
+export type { SuspendedAccount } from "./payments/operator/gates/pausing.ts";
 export type { AddressTally } from "./payments/reconcile/tally.ts";
 export type { AssetTally, AddressReconciliation } from "./payments/reconcile/addresses.ts";
 export type { PurseReconciliation } from "./payments/reconcile/purses.ts";
 export type { Reconciliation } from "./payments/reconcile/reconcile.ts";
-export type { MendedTotal } from "./payments/reconcile/totals.ts";
+export type { MendedTotal } from "./payments/reconcile/purses.ts";
 export type { WalletReconciliation, WalletFinding } from "./payments/reconcile/wallet.ts";
 export type { AddressReport, Finding } from "./payments/reconcile/findings.ts";
 export type {
@@ -132,7 +129,7 @@ export type { Attention } from "./payments/attention.ts";
 export type { ReceivedBody } from "./payments/transactions/received-money.ts";
 export type { RecipientStatus } from "./payments/transactions/recipient-outcome.ts";
 export type { RecipientBody, RefundBody, TransactionBody } from "./payments/transactions/read-transaction.ts";
-export type { WebhookBody, WholeWebhookBody } from "./payments/webhooks/webhook-body.ts";
+export type { WebhookBody, WholeWebhookBody } from "./payments/webhooks/webhook-fields.ts";
 export type {
   NodeCalledEvent,
   RequestAnsweredEvent,

@@ -5,7 +5,7 @@ import { fixedPrices } from "../payments/prices/prices.ts";
 import { SOL_MINT } from "../address.ts";
 import { silentLogger, systemRandom } from "../runtime.ts";
 import { createPaymentService } from "../service/create-payment-service.ts";
-import type { InspectedService } from "../service/inspected-service.ts";
+import type { InspectedService } from "../service/payment-service.ts";
 import { solanaLedger } from "../solana/index.ts";
 
 const KEY_BYTES = 32;

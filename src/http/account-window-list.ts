@@ -3,8 +3,7 @@ import type { Caller } from "../payments/accounts/caller.ts";
 import type { LimitStatus } from "../payments/accounts/count-hit.ts";
 import type { Clock } from "../runtime.ts";
 import { WINDOWS, type TierLimits, type WindowName } from "./contract/limits.ts";
-import { limitExceeded } from "./rate-limit.ts";
-import { RateWindow, type Hit } from "./rate-window.ts";
+import { limitExceeded, RateWindow, type Hit } from "./rate-window.ts";
 
 /** Every in-memory limit. */
 type AccountLimits = Readonly<Record<WindowName, TierLimits>>;

@@ -3,8 +3,8 @@ import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { ClientLimit } from "./client-limit.ts";
 import { isUntold } from "../payments/accounts/api-keys.ts";
-import type { CredentialCache } from "./credential-cache.ts";
 import { isCheckedKey } from "../payments/accounts/key-text.ts";
+import { sha256Hex } from "../payments/ids.ts";
 
 /** Finds the caller of a request that comes from this address (null: unknown); null when there is none. */
 export type CallerLookup = (request: Request, address: string | null) => Promise<Caller | null>;
@@ -58,4 +58,32 @@ export class Authentication {
       return null;
     }
   }
+}
+
+/**
+ * Beyond this number the longest unused header is forgotten; it is then looked up like any unknown header, unless its
+ * client has failed too often.
+ */
+const MAX_KEYS = 10_000;
+
+/** Hashes of `Authorization` headers. Being known opens nothing: each request is still looked up. */
+export class CredentialCache {
+  // A Set keeps the order of insertion, and every use inserts again: the first one is the longest unused.
+  readonly #hashes = new Set<string>();
+
+  has(request: Request): boolean {
+    return this.#hashes.has(hashOf(request));
+  }
+
+  remember(request: Request): void {
+    const hash = hashOf(request);
+    this.#hashes.delete(hash);
+    this.#hashes.add(hash);
+    const [longestUnused] = this.#hashes;
+    if (longestUnused !== undefined && this.#hashes.size > MAX_KEYS) this.#hashes.delete(longestUnused);
+  }
+}
+
+function hashOf({ headers }: Request): string {
+  return sha256Hex(headers.get("authorization") ?? "");
 }

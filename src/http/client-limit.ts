@@ -1,7 +1,6 @@
-/** A limit per client address, for requests that no account can be asked about. */
+/** The client's address as the host's own function tells it, and the limit per address where no account can be asked about. */
 import ipaddr from "ipaddr.js";
-import { limitExceeded, writeRateLimit } from "./rate-limit.ts";
-import type { RateWindow } from "./rate-window.ts";
+import { limitExceeded, writeRateLimit, type RateWindow } from "./rate-window.ts";
 
 /** Requests per window and client. An unknown address (null) is not limited. */
 export class ClientLimit {
@@ -34,4 +33,30 @@ function network(address: string): string {
   if (!ipaddr.isValid(address)) return address.slice(0, 64);
   const ip = ipaddr.process(address);
   return ip.kind() === "ipv4" ? ip.toString() : ip.toByteArray().slice(0, 8).join(".");
+}
+
+/** The host's function did not tell an address; the message names the option and what it has to return. */
+class NoClientAddress extends Error {
+  override readonly name = "NoClientAddress";
+}
+
+/** The address, null when it is unknown. Throws `NoClientAddress` for what is neither, and for what the function throws. */
+export function clientAddressBy(tell: (request: Request) => unknown, request: Request): string | null {
+  const address = toldBy(tell, request);
+  if (address === null || typeof address === "string") return address;
+  const told = address === undefined ? "undefined" : `a value of type ${typeof address}`;
+  throw new NoClientAddress(
+    `createHttpHandler: the option clientAddress returned ${told}: return the client's IP address as a string, or null when it is unknown`,
+  );
+}
+
+function toldBy(tell: (request: Request) => unknown, request: Request): unknown {
+  try {
+    return tell(request);
+  } catch (cause) {
+    throw new NoClientAddress(
+      "createHttpHandler: the option clientAddress threw: return null when the client's IP address is unknown",
+      { cause },
+    );
+  }
 }

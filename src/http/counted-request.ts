@@ -6,8 +6,7 @@ import type { DurableScope, LimitStatus } from "../payments/accounts/count-hit.t
 import type { AccountWindowList } from "./account-window-list.ts";
 import type { KeyedEndpoint } from "./contract/endpoint.ts";
 import { isDurable, type WindowName } from "./contract/limits.ts";
-import { limitExceeded, writeRateLimit } from "./rate-limit.ts";
-import type { Hit } from "./rate-window.ts";
+import { limitExceeded, writeRateLimit, type Hit } from "./rate-window.ts";
 
 /** The facts of a request that limits depend on. */
 interface LimitedRequest {

@@ -10,14 +10,13 @@ import { checkOptions, functionOption, objectWith, optionsWith, runtimeOptions }
 import type { Caller } from "../payments/accounts/caller.ts";
 import { systemClock } from "../runtime.ts";
 import { AccountWindowList } from "./account-window-list.ts";
-import { Authentication, type CallerLookup } from "./authentication.ts";
+import { Authentication, type CallerLookup, CredentialCache } from "./authentication.ts";
 import { ClientLimit } from "./client-limit.ts";
 import { PER_CLIENT, WINDOWS } from "./contract/limits.ts";
 import { ENDPOINTS } from "./endpoints/every-endpoint.ts";
 import { getDocsScript } from "./endpoints/reference.ts";
 import { LIVE_PATH, liveAnswer, READY_PATH, readyAnswer } from "./health-probes.ts";
 import { inspectorAnswer } from "./inspector-answer.ts";
-import { CredentialCache } from "./credential-cache.ts";
 import { NO_CONNECTION, nodeListener, type Connection } from "./node-listener.ts";
 import { ApiReference } from "./api-reference.ts";
 import { RateWindow } from "./rate-window.ts";

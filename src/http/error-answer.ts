@@ -5,8 +5,7 @@ import { LedgerUnavailable } from "../ledger/ledger.ts";
 import { CommitUnknown } from "../../storage/decided.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import type { Logger } from "../runtime.ts";
-import { writeRateLimit } from "./rate-limit.ts";
-import type { WholeAnswer } from "./whole-answer.ts";
+import { writeRateLimit } from "./rate-window.ts";
 
 /** Labels of a request in the log, for failures on our side. */
 interface RequestLabel {
@@ -60,4 +59,16 @@ function known(thrown: unknown, label: RequestLabel, log: Logger): PaymentError 
   }
   log.error({ ...label, err: thrown }, "a request failed");
   return new PaymentError("INTERNAL_ERROR", {});
+}
+
+/** Status, headers and text of an answer; a null text is an answer without a body. */
+export interface WholeAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string | null;
+}
+
+/** The answer to a request that came by `fetch`. */
+export function responseOf({ status, headers, text }: WholeAnswer): Response {
+  return new Response(text, { status, headers });
 }

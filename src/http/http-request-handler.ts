@@ -6,15 +6,13 @@ import type { Answer } from "../payments/accounts/answer-once.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import type { AccountWindowList } from "./account-window-list.ts";
 import type { Authentication } from "./authentication.ts";
-import { clientAddressBy } from "./client-address.ts";
-import type { ClientLimit } from "./client-limit.ts";
+import { clientAddressBy, type ClientLimit } from "./client-limit.ts";
 import { CountedRequest } from "./counted-request.ts";
 import type { Call, KeyedEndpoint, Reference } from "./contract/endpoint.ts";
-import { errorAnswer, type BegunAnswer } from "./error-answer.ts";
+import { errorAnswer, type BegunAnswer, responseOf, type WholeAnswer } from "./error-answer.ts";
 import type { Connection } from "./node-listener.ts";
 import { NOTHING_READ, readContents, type RequestContent } from "./read-contents.ts";
 import { allowedMethods, endpointFor, type OpenRoute, type Route } from "./routes.ts";
-import { responseOf, type WholeAnswer } from "./whole-answer.ts";
 
 /** A request and where it leads. */
 interface Arrival {

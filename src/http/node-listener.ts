@@ -4,7 +4,7 @@ import { getRequestListener, RequestError, type HttpBindings } from "@hono/node-
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type PaymentError, fieldError } from "../errors.ts";
 import { bodyTakenFromNode } from "./body-taken.ts";
-import { responseOf, type WholeAnswer } from "./whole-answer.ts";
+import { responseOf, type WholeAnswer } from "./error-answer.ts";
 
 /** Facts about a request besides the request itself. */
 export interface Connection {

@@ -1,6 +1,8 @@
 /** Sliding windows in this process's memory, exact for its own requests. */
 import type { LimitStatus } from "../payments/accounts/count-hit.ts";
 import type { Clock } from "../runtime.ts";
+import { PaymentError } from "../errors.ts";
+import type { Tier } from "../payments/tables/identity.ts";
 
 /** A counted request. */
 export interface Hit {
@@ -99,4 +101,21 @@ export class RateWindow {
     const since = this.#clock.now() - this.#windowSeconds * 1_000;
     while (times[0] !== undefined && times[0] <= since) times.shift();
   }
+}
+
+/** Writes `RateLimit-Policy: "reads";q=120;w=60` and `RateLimit: "reads";r=119;t=60`, over existing values. */
+export function writeRateLimit(
+  headers: Headers,
+  { scope, limit, windowSeconds, remaining, resetSeconds }: LimitStatus,
+): void {
+  headers.set("ratelimit-policy", `"${scope}";q=${limit};w=${windowSeconds}`);
+  headers.set("ratelimit", `"${scope}";r=${remaining};t=${resetSeconds}`);
+}
+
+/** `tier` is "none" for a client without an account. */
+export function limitExceeded(
+  { scope, limit, windowSeconds, resetSeconds: retryAfter }: LimitStatus,
+  tier: Tier | "none",
+): PaymentError<"RATE_LIMIT_EXCEEDED"> {
+  return new PaymentError("RATE_LIMIT_EXCEEDED", { scope, limit, windowSeconds, retryAfter, tier });
 }

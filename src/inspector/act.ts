@@ -1,6 +1,6 @@
 /** Acts of viewers: a page announces the act, and a request carries the act out. */
 import { actKey, ActRefused, type ViewerActs, type GivenAct } from "../engine/inspected-engine.ts";
-import type { InspectedPaymentParts } from "../payments/inspected-payments.ts";
+import type { InspectedPaymentParts } from "../payments/service-context.ts";
 import { eachNamed, listedIn } from "../engine/each/each-acts.ts";
 import { scheduleNamed } from "../engine/schedules/schedule-acts.ts";
 import { parseUrl } from "../parse-url.ts";

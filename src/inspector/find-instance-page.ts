@@ -3,7 +3,7 @@ import type { EventObject } from "xstate";
 import type { InspectedEngine } from "../engine/inspected-engine.ts";
 import { snapshotFromText } from "../engine/snapshot-text.ts";
 import { eventFromText } from "../engine/values.ts";
-import type { InspectedPaymentParts } from "../payments/inspected-payments.ts";
+import type { InspectedPaymentParts } from "../payments/service-context.ts";
 import type { Clock } from "../runtime.ts";
 import type { LedgerCallReads } from "../service/ledger-call-history.ts";
 import type { Health } from "../service/read-health.ts";

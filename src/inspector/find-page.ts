@@ -18,7 +18,7 @@ import { healthPage } from "./pages/health-page.ts";
 import type { Links, PageParts } from "./pages/page.ts";
 import { InstanceReader, type ListQuery } from "./read-instances.ts";
 import type { SecretFilter } from "./show-values.ts";
-import type { InspectedPaymentParts } from "../payments/inspected-payments.ts";
+import type { InspectedPaymentParts } from "../payments/service-context.ts";
 import { knownAddress, parseAddress, type Address } from "../address.ts";
 import type { RelatedId } from "./find-related.ts";
 

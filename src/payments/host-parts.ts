@@ -1,6 +1,5 @@
 /** Asks the host's parts that money waits for (signers, prices, screening), and knows which of them do not answer. */
 import { elapsed, type Clock } from "../runtime.ts";
-import { callHost, HostSilentError } from "./call-host.ts";
 
 /** A call of one part. Its signal is aborted when the answer is not waited for any more. */
 export type PartCall<T> = (signal: AbortSignal) => Promise<T>;
@@ -124,5 +123,37 @@ export class HostParts {
     const made: HostPartStatus = { open: 0, silentSince: null, metAt: 0, answeredAt: null, turns: new Set() };
     this.#parts.set(part, made);
     return made;
+  }
+}
+
+/** A call of a host's function. */
+interface HostCall<T> {
+  /** The option that the function was given as; named by the error. */
+  readonly name: string;
+  readonly deadlineMs: number;
+  /** The call; its signal aborts at the deadline. */
+  readonly call: (signal: AbortSignal) => Promise<T>;
+}
+
+/** A function of the host has not answered by its deadline. A late answer is ignored. */
+class HostSilentError extends Error {
+  override readonly name = "HostSilentError";
+}
+
+/** Rejects as the function does, and with `HostSilentError` when it has not ended after `deadlineMs`. No timer is left behind. */
+export async function callHost<T>(clock: Clock, { name, deadlineMs, call }: HostCall<T>): Promise<T> {
+  const ended = new AbortController();
+  const late = new AbortController();
+  const deadline = new Promise<never>((_, reject) => {
+    void clock.sleep(deadlineMs, ended.signal).then(() => {
+      if (ended.signal.aborted) return;
+      late.abort();
+      reject(new HostSilentError(`${name} did not end within ${deadlineMs} ms`));
+    });
+  });
+  try {
+    return await Promise.race([call(late.signal), deadline]);
+  } finally {
+    ended.abort();
   }
 }

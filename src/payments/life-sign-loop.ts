@@ -5,7 +5,7 @@ import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { CLOCKS_MS, GAP_MS } from "./gaps.ts";
-import { storageTime } from "./storage-time.ts";
+import { storageTime } from "./service-context.ts";
 
 /** Dependencies of signs of life. */
 interface SignParts {

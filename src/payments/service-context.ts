@@ -3,7 +3,7 @@ import type { DisputeList } from "../ledger/disputes.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import type { Assets } from "./assets/assets.ts";
-import type { PaymentStorage } from "./payment-storage.ts";
+import type { PaymentStorage, PaymentReads } from "./payment-storage.ts";
 
 /** Made once for each service and given to every use case, which names the parts that it needs. */
 export interface ServiceContext {
@@ -16,4 +16,21 @@ export interface ServiceContext {
   readonly disputes: DisputeList;
   /** Shows no secret; see `redactingLogger`. */
   readonly log: Logger;
+}
+
+/** The time for quotes, on which processes whose clocks differ agree: the database's where it has one, else this process's. */
+export async function storageTime({
+  storage,
+  clock,
+}: Pick<ServiceContext, "clock"> & {
+  readonly storage: Pick<ServiceContext["storage"], "time">;
+}): Promise<number> {
+  const now = clock.now();
+  return (await storage.time?.(now)) ?? now;
+}
+
+/** What the inspector reads: the service's tables, and what its amounts are of. */
+export interface InspectedPaymentParts {
+  readonly reads: PaymentReads;
+  readonly assets: Pick<Assets, "ofMint">;
 }

@@ -14,16 +14,20 @@ import { listTransactions } from "../payments/transactions/list-transactions.ts"
 import { showTransaction } from "../payments/transactions/show-transaction.ts";
 import { listDeliveries, redeliver } from "../payments/webhooks/deliveries.ts";
 import { listEvents, listTransactionEvents } from "../payments/webhooks/list-events.ts";
-import { recallingStorage } from "../payments/webhooks/recalling-storage.ts";
+import { recallingStorage } from "../payments/webhooks/recalled-run.ts";
 import { recoverDeliveries } from "../payments/webhooks/recover-deliveries.ts";
 import { testWebhook } from "../payments/webhooks/test-webhook.ts";
-import { updateWebhook } from "../payments/webhooks/update-webhook.ts";
-import { deleteWebhook, listWebhooks, readWebhook, registerWebhook } from "../payments/webhooks/webhooks.ts";
+import {
+  updateWebhook,
+  deleteWebhook,
+  listWebhooks,
+  readWebhook,
+  registerWebhook,
+} from "../payments/webhooks/webhooks.ts";
 import type { MintOptions } from "./compare-chain.ts";
 import { diagnose } from "./diagnosis.ts";
 import { paymentServiceOptions, type PaymentServiceOptions } from "./payment-service-options.ts";
-import type { PaymentService } from "./payment-service.ts";
-import type { InspectedService } from "./inspected-service.ts";
+import type { PaymentService, InspectedService } from "./payment-service.ts";
 import { HealthReader } from "./read-health.ts";
 import { HealthCache, type HealthSource } from "./health-cache.ts";
 import { ServiceActs, type ServiceActsParts } from "./service-acts.ts";

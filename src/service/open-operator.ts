@@ -17,15 +17,14 @@ import {
   writeOffTransaction,
 } from "../payments/wallet/settle-transaction.ts";
 import type { WalletTransferWorkflow } from "../payments/wallet/wallet-transfer-workflow.ts";
-import type { WriteAct } from "../payments/operator/act.ts";
-import type { AttentionListener } from "../payments/operator/attention/matter-report-writer.ts";
-import { OperatorRefused } from "../payments/operator/operator-refused.ts";
+import { type WriteAct, OperatorRefused } from "../payments/operator/act.ts";
+import type { AttentionListener } from "../payments/operator/attention/matter-report-loop.ts";
 import {
   createOperator,
   type OperatorInstanceReads,
   type OperatorParts,
 } from "../payments/operator/operator.ts";
-import { ownAddresses } from "./own-addresses.ts";
+import { ownAddresses } from "./open-purses.ts";
 import type { PurseWatch } from "../payments/purses/purses.ts";
 import { RecoveryService, type RecoverCommand } from "../payments/operator/recovery/recover.ts";
 import type { EvidenceControl } from "../payments/operator/resolve/command.ts";

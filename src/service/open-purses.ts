@@ -1,9 +1,10 @@
-/** The watch over the service's own wallets, as the options have them. */
+/** The watch over the service's own wallets, and their addresses, as the options have them. */
 import { InvalidOptions } from "../options.ts";
-import { amountsByMint } from "../payments/assets/amounts-by-mint.ts";
+import { amountsByMint } from "../payments/assets/assets.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
 import { PurseWatch, type PurseParts } from "../payments/purses/purses.ts";
+import type { Address } from "../address.ts";
 
 /** Holders of the service's own money. */
 interface PurseHolders {
@@ -32,4 +33,17 @@ export function openPurses(
       deskLowBelow: thresholds.amounts,
     },
   });
+}
+
+/** The parts of a service that name its purses. */
+interface PurseOwners {
+  /** Null while private mode is off. */
+  readonly routing: Pick<PrivateRouting, "terms"> | null;
+  readonly swapper: Pick<Swapper, "direct"> | null;
+}
+
+/** The service's own addresses; empty without purses. */
+export function ownAddresses({ routing, swapper }: PurseOwners): readonly Address[] {
+  const own = [routing?.terms.sponsor.address, routing?.terms.treasury, swapper?.direct?.signer.address];
+  return own.filter((address) => address !== undefined);
 }

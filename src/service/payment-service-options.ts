@@ -10,8 +10,8 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { functionOption, objectWith, optionsWith, runtimeOptions } from "../options.ts";
 import { MAINNET_STABLECOINS } from "../payments/assets/assets.ts";
 import { priceBoundsOption } from "../payments/prices/guarded-prices.ts";
-import type { AttentionListener } from "../payments/operator/attention/matter-report-writer.ts";
-import type { RecoveryJournal } from "../payments/operator/recovery/entry.ts";
+import type { AttentionListener } from "../payments/operator/attention/matter-report-loop.ts";
+import type { RecoveryJournal } from "../payments/operator/recovery/journal.ts";
 import { signerOption } from "../payments/asked-signer.ts";
 import { PART_DEADLINE_MS } from "../payments/host-parts.ts";
 import type { PriceSource } from "../payments/prices/prices.ts";
@@ -21,7 +21,7 @@ import { keepOption, type CheckedKeepOptions, type KeepOptions } from "../paymen
 import type { MasterSecret } from "../payments/secrets/secret-box.ts";
 import type { SwapProvider } from "../payments/swap-provider/swap-provider.ts";
 import { readNetwork } from "../networks.ts";
-import { denyList, readHostName } from "../payments/webhooks/sending/deny-list.ts";
+import { denyList, readHostName } from "../payments/webhooks/sending/address-guard.ts";
 import { readProxyUrl } from "../payments/webhooks/sending/proxy-tunnel.ts";
 
 const stablecoin = addressSchema("expected a mint address").refine((mint) => mint !== SOL_MINT, {

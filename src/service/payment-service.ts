@@ -12,7 +12,6 @@ import type { Diagnosis, DiagnosisQuery } from "./diagnosis.ts";
 import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "../payments/quotes/quote-body.ts";
 import type { AccountBody } from "../payments/accounts/read-account.ts";
 import type { BalancesBody } from "../payments/assets/read-balances.ts";
-import type { InspectedService } from "./inspected-service.ts";
 import type { Health } from "./read-health.ts";
 import type { Reconciliation } from "../payments/reconcile/reconcile.ts";
 import type { RecoveryBody } from "../payments/webhooks/recover-deliveries.ts";
@@ -34,7 +33,10 @@ import type {
 } from "../payments/requests.ts";
 import type { Operator } from "../payments/operator/operator.ts";
 import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
-import type { WebhookBody, WholeWebhookBody } from "../payments/webhooks/webhook-body.ts";
+import type { WebhookBody, WholeWebhookBody } from "../payments/webhooks/webhook-fields.ts";
+import type { InspectedEngine } from "../engine/inspected-engine.ts";
+import type { InspectedPaymentParts } from "../payments/service-context.ts";
+import type { LedgerCallReads } from "./ledger-call-history.ts";
 
 /**
  * The payment service: it offers everything that the HTTP handler offers, without HTTP. Bodies are as in the contract,
@@ -213,4 +215,13 @@ export interface PaymentService extends ApiKeys {
    * this process is down, need a webhook. Returns the function that stops.
    */
   subscribe(filter: NoticeFilter, listener: NoticeListener): () => void;
+}
+
+/** The engine with its charts, and the payments. */
+export interface InspectedService extends InspectedEngine {
+  readonly payments: InspectedPaymentParts;
+  /** Health, at most a second old. Never rejects. */
+  readonly health: () => Promise<Health>;
+  /** Ledger calls of this process's tasks. */
+  readonly calls: LedgerCallReads;
 }

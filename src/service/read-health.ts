@@ -13,7 +13,7 @@ import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
 import { offBy } from "../clock-trust.ts";
 import type { Clock } from "../runtime.ts";
 import type { ChainStatus } from "./chain-check.ts";
-import { DEPOSIT_KIND } from "../payments/operator/attention/crowded-watch.ts";
+import { DEPOSIT_KIND } from "../payments/operator/attention/chain-matters.ts";
 import type { StorageUnusableCode } from "../../storage/storage-unusable.ts";
 import type { CommitHealth } from "./commit-health.ts";
 import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "./delivery-backlog.ts";

@@ -7,8 +7,13 @@ import { partsOf, repairsOf } from "../engine/engine-acts.ts";
 import { DamagedSnapshot, snapshotFromText } from "../engine/snapshot-text.ts";
 import type { AnyWorkflow } from "../engine/workflow.ts";
 import type { Commit } from "../../storage/storage.ts";
-import { createWriteAct, readActContext, type ActName, type WriteAct } from "../payments/operator/act.ts";
-import { OperatorRefused } from "../payments/operator/operator-refused.ts";
+import {
+  createWriteAct,
+  readActContext,
+  type ActName,
+  type WriteAct,
+  OperatorRefused,
+} from "../payments/operator/act.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { PaymentTables } from "../payments/tables.ts";
 import type { WebhookRecord } from "../payments/tables/webhooks.ts";

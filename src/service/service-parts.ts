@@ -18,7 +18,7 @@ import { HostParts } from "../payments/host-parts.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
 import { completeSwap } from "../payments/swap/complete-swap.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
-import { StatusWaitList } from "../payments/transactions/await-status.ts";
+import { StatusWaitList } from "../payments/transactions/show-transaction.ts";
 import { watchLanding, watchStrayLanding } from "../payments/wallet/watch-signatures.ts";
 import { watchExpired, watchUnprovable } from "../payments/wallet/watch-unsettled.ts";
 import {
@@ -35,14 +35,13 @@ import type { ReceiverRules } from "../payments/webhooks/webhook-fields.ts";
 import { DisputeList } from "../ledger/disputes.ts";
 import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import { ChainBinding } from "./chain-binding.ts";
-import { ChainGate } from "./chain-gate.ts";
+import { ChainGate } from "./chain-check.ts";
 import { CommitHealth } from "./commit-health.ts";
 import { LedgerCallHistory } from "./ledger-call-history.ts";
 import { ledgerInForce } from "./ledger-in-force.ts";
 import { openOperator } from "./open-operator.ts";
 import { openPrivateRouting } from "./open-private-routing.ts";
-import { openPurses } from "./open-purses.ts";
-import { ownAddresses } from "./own-addresses.ts";
+import { openPurses, ownAddresses } from "./open-purses.ts";
 import type { paymentServiceOptions } from "./payment-service-options.ts";
 
 /** The options of a service with their defaults. */

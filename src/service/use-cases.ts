@@ -11,10 +11,10 @@ import type { AcceptHandler } from "../payments/quotes/checked-request.ts";
 import { QuoteService } from "../payments/quotes/quotes.ts";
 import { acceptSwap } from "../payments/swap/accept-swap.ts";
 import { TransactionAcceptance } from "../payments/transactions/create-transaction.ts";
-import { acceptTransfer } from "../payments/wallet/accept-transfer.ts";
+import { acceptTransfer } from "../payments/wallet/accept-signed.ts";
 import { startTransfer } from "../payments/wallet/wallet-transfer-workflow.ts";
 import type { DeliveryParts } from "../payments/webhooks/deliveries.ts";
-import type { WebhookContext } from "../payments/webhooks/webhook-context.ts";
+import type { WebhookContext } from "../payments/webhooks/webhook-fields.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
 /** Use cases for callers, and dependencies of the functions about webhooks. */

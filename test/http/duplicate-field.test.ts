@@ -1,7 +1,7 @@
 /** Finding a field that is there twice, in any JSON. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { duplicateField } from "../../src/http/duplicate-field.ts";
+import { duplicateField } from "../../src/http/read-contents.ts";
 
 test("JSON that a serialiser has written has no field twice", () => {
   fc.assert(fc.property(fc.json({ maxDepth: 6 }), (json) => duplicateField(json) === null));

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { ERRORS } from "../../src/error-table.ts";
 import type { ErrorCode } from "../../src/errors.ts";
-import { errorsOf } from "../../src/http/contract/endpoint-errors.ts";
+import { errorsOf } from "../../src/http/contract/endpoint.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { AnswerJudge, codeOf } from "./answer-judge.ts";
 import type { ErrorCase } from "./asking.ts";

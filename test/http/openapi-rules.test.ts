@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ERRORS, type ErrorKind } from "../../src/error-table.ts";
 import type { ErrorCode } from "../../src/errors.ts";
-import { errorsOf } from "../../src/http/contract/endpoint-errors.ts";
+import { errorsOf } from "../../src/http/contract/endpoint.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { openApiDocument } from "../../src/index.ts";
 

@@ -26,14 +26,14 @@ import type {
   WitnessedHistory,
 } from "../../src/ledger/routing.ts";
 import type { Assets } from "../../src/payments/assets/assets.ts";
-import { ConfirmedSignatureCache } from "../../src/payments/outgoing/confirmed-signature-cache.ts";
+import { ConfirmedSignatureCache } from "../../src/payments/outgoing/resend-queue.ts";
 import { spendingElsewhere } from "../../src/payments/outgoing/unknown-spending.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import { creditedAmounts } from "../../src/payments/private/credited-amounts.ts";
+import { creditedAmounts } from "../../src/payments/private/received-funds.ts";
 import { payersIn } from "../../src/payments/private/screen-payers.ts";
 import { costOfLanding } from "../../src/payments/purses/sponsor-allowance.ts";
 import { standingOf } from "../../src/payments/wallet/signature-news.ts";
-import { simulationError } from "../../src/payments/wallet/accept-transfer.ts";
+import { simulationError } from "../../src/payments/wallet/accept-signed.ts";
 import { landingEvent } from "../../src/payments/wallet/stored-attempt.ts";
 
 /** What a planted mistake gets hold of. */

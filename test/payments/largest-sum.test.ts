@@ -11,7 +11,7 @@ import { expect } from "vitest";
 import { formatAmount, MAX_AMOUNT } from "../../src/amount.ts";
 import { isPaymentError } from "../../src/errors.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
-import { refuseTooLarge, totalOf } from "../../src/payments/assets/largest-sum.ts";
+import { refuseTooLarge, totalOf } from "../../src/payments/assets/amount-errors.ts";
 import type { QuoteRequest } from "../../src/payments/requests.ts";
 import { deskProvider } from "../../src/payments/swap-provider/desk-provider.ts";
 import type { SwapProvider } from "../../src/payments/swap-provider/swap-provider.ts";

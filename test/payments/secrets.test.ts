@@ -7,8 +7,7 @@ import { commitOne } from "../../storage/decided.ts";
 import { StoredApiKeys } from "../../src/payments/accounts/api-keys.ts";
 import { bindDatabase } from "../../src/payments/secrets/bind-database.ts";
 import { KeyChecksums } from "../../src/payments/secrets/key-checksums.ts";
-import { keepingOpened } from "../../src/payments/secrets/opened-secrets.ts";
-import { createSecretBox } from "../../src/payments/secrets/secret-box.ts";
+import { keepingOpened, createSecretBox } from "../../src/payments/secrets/secret-box.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 
 const secretOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);

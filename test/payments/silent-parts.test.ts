@@ -10,7 +10,7 @@ import {
   SigningFailed,
   type Signer,
 } from "../../src/ledger/sign-transaction.ts";
-import type { AttentionChange } from "../../src/payments/operator/attention/matter-report-writer.ts";
+import type { AttentionChange } from "../../src/payments/operator/attention/matter-report-loop.ts";
 import { fixedPrices, type PriceSource } from "../../src/payments/prices/prices.ts";
 import type { ScreenAddress } from "../../src/payments/recipients/screening.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";

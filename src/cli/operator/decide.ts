@@ -12,7 +12,7 @@ import {
   recoveryPage,
 } from "./pages.ts";
 import { ACTING_OPTIONS, actedBy, SERVICE_OPTIONS, shown, withOperator } from "./with-operator.ts";
-import type { ActContext } from "../../payments/act-context.ts";
+import type { ActContext } from "../../payments/intake/rules.ts";
 import type { Operator } from "../../payments/operator/operator.ts";
 import { readRecoveryFile } from "../../payments/operator/recovery/journal-file.ts";
 

@@ -1,9 +1,8 @@
 /** Pages of the operator's commands, for people. */
 import type { Matter } from "../../payments/operator/attention/matter.ts";
-import type { AuditEntry } from "../../payments/operator/audit-log.ts";
+import type { AuditEntry } from "../../payments/operator/act.ts";
 import type { LimitEntry } from "../../payments/operator/gates/limiting.ts";
-import type { PausedEntry, PausedScope } from "../../payments/operator/gates/pausing.ts";
-import type { SuspendedAccount } from "../../payments/operator/gates/suspending.ts";
+import type { PausedEntry, PausedScope, SuspendedAccount } from "../../payments/operator/gates/pausing.ts";
 import type { RecoveredAddress } from "../../payments/operator/recovery/recover.ts";
 import type { ResolveResult } from "../../payments/operator/resolve/command.ts";
 import type { GivenReturn } from "../../payments/operator/transaction-acts.ts";

@@ -2,7 +2,7 @@
  * Shared parts of the operator's commands: options of the service and of the acting person, and the printing of
  * answers.
  */
-import type { ActContext } from "../../payments/act-context.ts";
+import type { ActContext } from "../../payments/intake/rules.ts";
 import type { Operator } from "../../payments/operator/operator.ts";
 import { openService, type ServiceOptions } from "../open-service.ts";
 import { UsageError } from "../command.ts";

@@ -7,6 +7,7 @@ import type { Answer, RequestOptions } from "../../payments/accounts/answer-once
 import type { Caller, Scope } from "../../payments/accounts/caller.ts";
 import type { DurableScope, LimitStatus } from "../../payments/accounts/count-hit.ts";
 import type { WindowName } from "./limits.ts";
+import { ERRORS } from "../../error-table.ts";
 
 /** Tags by name, in the order of the document. */
 export const TAGS = {
@@ -82,7 +83,7 @@ export interface KeyedEndpoint<
   readonly body?: DescribedBody<Body>;
   readonly query?: Query;
   readonly answer: DescribedBody<Said> & { readonly status: 200 | 201 };
-  /** Errors of this endpoint alone; `endpoint-errors.ts` derives the errors of its method, scope and limit. */
+  /** Errors of this endpoint alone; `errorsOf` adds the errors of its method, scope and limit. */
   readonly errors: readonly ErrorCode[];
   /** The path of the created resource, below the base path. */
   location?(created: Immutable<z.output<Said>>): string;
@@ -173,4 +174,25 @@ export function fresh<Body extends object>(body: Body): Answer<Body> {
 export function bodyUse({ method, body }: KeyedEndpoint): "json" | "ignored" | "unread" {
   if (body !== undefined) return "json";
   return method === "POST" ? "ignored" : "unread";
+}
+
+/** The errors of an endpoint without duplicates, in the order of the table. */
+export function errorsOf(declared: Endpoint): readonly ErrorCode[] {
+  const codes = new Set<ErrorCode>(["RATE_LIMIT_EXCEEDED", "INTERNAL_ERROR"]);
+  if (declared.scope !== "none") for (const code of keyedErrors(declared)) codes.add(code);
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
+}
+
+function keyedErrors(declared: KeyedEndpoint): readonly ErrorCode[] {
+  const codes: ErrorCode[] = ["INVALID_API_KEY", "STORAGE_UNAVAILABLE", ...declared.errors];
+  if (declared.scope !== "any") codes.push("INSUFFICIENT_SCOPE");
+  if (declared.query !== undefined) codes.push("VALIDATION_ERROR");
+  if (declared.method !== "GET") codes.push("OUTCOME_UNKNOWN");
+  if (declared.method === "POST") codes.push("IDEMPOTENCY_KEY_REUSED");
+  if (bodyUse(declared) !== "unread") {
+    codes.push("VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE");
+  }
+  // An id with a slash is another path.
+  if (declared.path.includes("{")) codes.push("NOT_FOUND");
+  return codes;
 }

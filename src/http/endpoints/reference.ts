@@ -1,8 +1,7 @@
 /** Endpoints of the API's own description. */
 import { z } from "zod";
 import { openEndpoint } from "../contract/endpoint.ts";
-import { DOCS_PAGE } from "../docs/docs-page.ts";
-import { docsScript } from "../docs/docs-script.ts";
+import { DOCS_PAGE, docsScript } from "../docs/docs-page.ts";
 
 /** GET /v1/openapi.json. */
 export const getOpenApi = openEndpoint({

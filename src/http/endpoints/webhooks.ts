@@ -1,6 +1,6 @@
 /** Endpoints of webhooks: register, read, change, delete, and try out. */
 import { z } from "zod";
-import type { WebhookBody, WholeWebhookBody } from "../../payments/webhooks/webhook-body.ts";
+import type { WebhookBody, WholeWebhookBody } from "../../payments/webhooks/webhook-fields.ts";
 import { CREATED_AT, WEBHOOK_ID, DELIVERY_ID } from "../contract/examples.ts";
 import { named, text, time } from "../contract/schemas.ts";
 import { webhookRequest, webhookUpdate, webhookTest } from "../../payments/requests.ts";

@@ -3,11 +3,16 @@ import type { z } from "zod";
 import { ENDPOINTS } from "../endpoints/every-endpoint.ts";
 import { ERRORS } from "../../error-table.ts";
 import type { ErrorCode } from "../../errors.ts";
-import { errorsOf } from "../contract/endpoint-errors.ts";
-import { type Endpoint, type KeyedEndpoint, TAGS } from "../contract/endpoint.ts";
+import { errorsOf, type Endpoint, type KeyedEndpoint, TAGS } from "../contract/endpoint.ts";
 import { exampleComponents } from "./error-examples.ts";
-import { HEADERS, IDEMPOTENCY_KEY } from "./headers.ts";
-import { loneErrors, responseComponents, jsonContent, responsesOf } from "./responses.ts";
+import {
+  HEADERS,
+  IDEMPOTENCY_KEY,
+  loneErrors,
+  responseComponents,
+  jsonContent,
+  responsesOf,
+} from "./responses.ts";
 import { schemaComponents, type Json, reference, schemaOf } from "./schemas.ts";
 import { webhookOperations } from "./webhooks.ts";
 import { scopeOf } from "../contract/limits.ts";

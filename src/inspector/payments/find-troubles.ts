@@ -2,7 +2,7 @@
  * Finds troubles of a payment service: held addresses that are not written off, failing webhooks, and matters reported
  * to the operator.
  */
-import type { InspectedPaymentParts } from "../../payments/inspected-payments.ts";
+import type { InspectedPaymentParts } from "../../payments/service-context.ts";
 import { openHolds } from "../../payments/operator/attention/held-addresses.ts";
 
 const MAX_FOUND = 50;

@@ -1,7 +1,7 @@
 /** The transaction that an instance belongs to: itself, its deposit address, a payment of it, or a delivery. */
 import type { PaymentReads } from "../../payments/payment-storage.ts";
 import type { TransactionView } from "../../payments/tables/orders.ts";
-import type { InspectedPaymentParts } from "../../payments/inspected-payments.ts";
+import type { InspectedPaymentParts } from "../../payments/service-context.ts";
 import type { RelatedId } from "../find-related.ts";
 
 /** Null where the instance is none of the payment service's. */

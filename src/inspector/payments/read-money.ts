@@ -1,7 +1,7 @@
 /** The money of an order as it came in, went out and is still held, asset by asset, so that it sums to zero. */
 import { formatAmount } from "../../amount.ts";
 import type { TransactionView } from "../../payments/tables/orders.ts";
-import type { InspectedPaymentParts } from "../../payments/inspected-payments.ts";
+import type { InspectedPaymentParts } from "../../payments/service-context.ts";
 import type { EntryRecord } from "../../payments/tables/deposits.ts";
 
 /** A side of a flow: an amount of an asset, and its source or receiver. */

@@ -1,6 +1,6 @@
 /** An order as a tree: its deposit address with the payments out of it, and its notices with their deliveries. */
 import type { InspectedStorage } from "../../engine/inspected-engine.ts";
-import type { InspectedPaymentParts } from "../../payments/inspected-payments.ts";
+import type { InspectedPaymentParts } from "../../payments/service-context.ts";
 import type { NoticeRecord } from "../../payments/tables/notices.ts";
 import type { TransactionView } from "../../payments/tables/orders.ts";
 import type { PaymentRecord } from "../../payments/tables/payments.ts";

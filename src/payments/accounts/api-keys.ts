@@ -14,8 +14,7 @@ import { newId, sha256Hex } from "../ids.ts";
 import { shownWords } from "../shown-words.ts";
 import { MAINNET_GENESIS } from "../assets/assets.ts";
 import { isCheckedKey, readKey, standingOf, writeKey, type KeyParts } from "./key-text.ts";
-import { LastUseWriter } from "./last-use.ts";
-import { RefusedKeyCache } from "./refused-key-cache.ts";
+import { LastUseWriter, RefusedKeyCache } from "./key-use.ts";
 
 /** `live` keys move real money and are refused off mainnet; `test` keys are refused on it. */
 export type KeyEnvironment = "live" | "test";

@@ -1,8 +1,9 @@
-/** Compares the configured stablecoins with the chain at start: a wrong mint would be found only after a deposit. */
+/** Compares stablecoins and the accounts of purses with the chain at start: else a wrong one is found after a deposit. */
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../runtime.ts";
 import { ledgerMint, type Assets, type Token } from "./assets.ts";
 import { StartRefused } from "../secrets/bind-database.ts";
+import type { Address } from "../../address.ts";
 
 /**
  * Throws `StartRefused` with a sentence for every stablecoin that is not a mint of the Token program with the decimals
@@ -59,5 +60,30 @@ async function problemsOf(ledger: Ledger, stablecoins: readonly Token[]): Promis
     return found.decimals === decimals
       ? []
       : wrong(`the mint has ${found.decimals} decimals on this chain, the service takes ${decimals}`);
+  });
+}
+
+/** Warns of each token account of an owner in which nothing can be received or paid from. */
+export async function warnOfUnusableAccounts(
+  {
+    ledger,
+    assets,
+    log,
+  }: { readonly ledger: Ledger; readonly assets: readonly Token[]; readonly log: Logger },
+  owner: Address,
+  purse: string,
+): Promise<void> {
+  const owned = assets.flatMap((asset) => {
+    const mint = ledgerMint(asset);
+    return mint === null ? [] : [{ owner, mint, asset: asset.symbol }];
+  });
+  const states = await ledger.tokenAccountStates(owned);
+  owned.forEach(({ asset }, index) => {
+    const state = states[index];
+    if (state !== "frozen" && state !== "handed_over") return;
+    log.warn(
+      { purse, owner, asset, found: state },
+      "a token account of the service is frozen or belongs to another owner: nothing of this asset moves in or out of it",
+    );
   });
 }

@@ -4,8 +4,7 @@
  */
 import { contradict } from "../../clock-trust.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { ServiceContext } from "../service-context.ts";
-import { storageTime } from "../storage-time.ts";
+import { type ServiceContext, storageTime } from "../service-context.ts";
 
 const SECOND_MS = 1_000;
 const MOST_APART_MS = 60_000;

@@ -1,6 +1,6 @@
 /** Reads whom operators let the ledger believe for a time: fewer witnesses, and which endpoints are out of service. */
 import type { PaymentStorage } from "../payment-storage.ts";
-import { storageTime } from "../storage-time.ts";
+import { storageTime } from "../service-context.ts";
 import type { Clock } from "../../runtime.ts";
 import { rulesOf, SERVICE_GATE, type LoweredWitnessRule, type SuspendedEndpoint } from "./rules.ts";
 

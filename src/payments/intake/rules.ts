@@ -1,6 +1,5 @@
 /** The rules that operators have set, as stored: pauses, a suspension, limits, and fewer witnesses for a time. */
 import type { GateRecord } from "../tables/limits.ts";
-import type { ActContext } from "../act-context.ts";
 
 /** The new transactions and quotes that a pause refuses: all given fields must match. */
 export interface PauseScope {
@@ -81,4 +80,13 @@ export function accountOfGate(id: string): string | null {
 export function rulesOf(gate: GateRecord | undefined): IntakeRules {
   // A row of an earlier version has no suspended endpoints.
   return gate === undefined ? NO_RULES : { ...NO_RULES, ...(JSON.parse(gate.rules) as IntakeRules) };
+}
+
+/**
+ * A person and a reason, 1 to 200 characters each, without invisible or control characters. Both go to the audit log:
+ * put no secret into them.
+ */
+export interface ActContext {
+  readonly actor: string;
+  readonly reason: string;
 }

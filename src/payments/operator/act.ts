@@ -1,11 +1,21 @@
-/** Checks an operator's command, and makes the row of the audit log that is committed with its effect. */
+/** An act of an operator: who acts and why, its refusal, and the audit log in the order of the commits. */
 import { z } from "zod";
-import type { ActContext } from "../act-context.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
+import type { ActContext } from "../intake/rules.ts";
+import type { PaymentWrite, PaymentStorage } from "../payment-storage.ts";
 import type { Clock, Random } from "../../runtime.ts";
 import { newId } from "../ids.ts";
-import { OperatorRefused } from "./operator-refused.ts";
 import { shownName, shownWords } from "../shown-words.ts";
+import { isoTime } from "../iso-time.ts";
+
+/** The command was refused and nothing was changed. The message names what is wrong and what would be right. */
+export class OperatorRefused extends Error {
+  override readonly name = "OperatorRefused";
+}
+
+/** The refusal of what needs private mode while it is off. */
+export function privateModeIsOff(): OperatorRefused {
+  return new OperatorRefused("private mode is off: start a service with privateRouting");
+}
 
 /** Every act that the audit log knows. */
 export type ActName =
@@ -71,4 +81,48 @@ export function createWriteAct({ clock, random }: AuditRuntime): WriteAct {
     const id = newId("audit", at, random);
     return { table: "audit", insert: { id, at, actor, reason, act, what: JSON.stringify(what) } };
   };
+}
+
+/** An act, as the log shows it. */
+export interface AuditEntry {
+  readonly id: string;
+  /** ISO 8601 in UTC. */
+  readonly at: string;
+  readonly actor: string;
+  readonly reason: string;
+  /** The kind of act, such as `pause`. */
+  readonly act: string;
+  /** The details of the act. Amounts are decimal strings in whole units. */
+  readonly what: Readonly<Record<string, unknown>>;
+}
+
+/** The requested part of the log. */
+export interface AuditPage {
+  /** The id of the last entry that is known; the first entry comes first when it is left out. */
+  readonly after?: string | undefined;
+  /** 1 to 1,000, default 100. */
+  readonly limit?: number | undefined;
+}
+
+const auditPage = z.strictObject({
+  after: z.string().optional(),
+  limit: z.number().int().min(1).max(1_000).default(100),
+});
+
+/** A page of the log, oldest first. Throws `OperatorRefused` when no entry has the id `after`. */
+export async function readAuditLog(
+  storage: Pick<PaymentStorage, "audit">,
+  page: AuditPage = {},
+): Promise<readonly AuditEntry[]> {
+  const { after = null, limit } = readCommand(auditPage, page);
+  const rows = await storage.audit(after, limit);
+  if (rows === null) throw new OperatorRefused(`after: the audit log has no entry ${after}`);
+  return rows.map(({ id, at, actor, reason, act, what }) => ({
+    id,
+    at: isoTime(at),
+    actor,
+    reason,
+    act,
+    what: JSON.parse(what) as AuditEntry["what"],
+  }));
 }

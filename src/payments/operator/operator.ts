@@ -3,32 +3,39 @@ import type { HostParts } from "../host-parts.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { InstanceReads, WatchStatus, TaskCommands } from "../../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../../ledger/ledger.ts";
-import { createWriteAct, type WriteAct } from "./act.ts";
+import {
+  createWriteAct,
+  type WriteAct,
+  readAuditLog,
+  type AuditEntry,
+  type AuditPage,
+  privateModeIsOff,
+} from "./act.ts";
 import { createMatterLookup, shownMatter } from "./attention/list-matters.ts";
 import { SightingList } from "./attention/sighting-list.ts";
 import type { Matter } from "./attention/matter.ts";
 import { attentionSources, type AttentionSourceParts, sourcesOfThisProcess } from "./attention/sources.ts";
-import { MatterReportLoop } from "./attention/matter-report-loop.ts";
-import type { AttentionListener } from "./attention/matter-report-writer.ts";
-import { readAuditLog, type AuditEntry, type AuditPage } from "./audit-log.ts";
-import { privateModeIsOff } from "./operator-refused.ts";
+import { MatterReportLoop, type AttentionListener } from "./attention/matter-report-loop.ts";
 import { GateRuleStorage } from "./gates/gate-rule-storage.ts";
 import { listLimits, setLimits, type LimitCommands } from "./gates/limiting.ts";
 import { lowerWitnesses, restoreWitnesses, type WitnessCommands } from "./gates/lowering.ts";
-import { listPauses, pause, resume, type PauseCommands } from "./gates/pausing.ts";
-import { restoreEndpoint, suspendEndpoint, type EndpointCommands } from "./gates/suspending-endpoints.ts";
 import {
+  listPauses,
+  pause,
+  resume,
+  type PauseCommands,
   listSuspensions,
   restoreAccount,
   suspendAccount,
   type SuspensionCommands,
-} from "./gates/suspending.ts";
+} from "./gates/pausing.ts";
+import { restoreEndpoint, suspendEndpoint, type EndpointCommands } from "./gates/suspending-endpoints.ts";
 import type { RecoverCommand } from "./recovery/recover.ts";
 import type { EvidenceControl } from "./resolve/command.ts";
 import { DepositResolveHandler, type DepositControl } from "./resolve/resolve-deposits.ts";
 import { TaskResolveHandler } from "./resolve/resolve-tasks.ts";
 import type { PurseCommands, PurseWatch } from "../purses/purses.ts";
-import { isReturnId } from "./resolve/proposed-return.ts";
+import { isReturnId } from "./resolve/decisions.ts";
 import { MatterCommandHandler, type MatterCommands } from "./resolve/resolve.ts";
 import { TransactionCommandHandler, type TransactionCommands } from "./transaction-acts.ts";
 

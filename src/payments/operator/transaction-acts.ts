@@ -5,19 +5,23 @@ import { z } from "zod";
 import { commitOne } from "../../../storage/decided.ts";
 import { isPaymentError } from "../../errors.ts";
 import type { Clock } from "../../runtime.ts";
-import type { ActContext } from "../act-context.ts";
+import type { ActContext } from "../intake/rules.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { OrderedReturn, ProposedReturn, ReturnRequest } from "../private/order-return.ts";
 import { ReleaseRefused, type ReleasedDeposit } from "../private/release-deposit.ts";
 import { SettlePaymentRefused, type SettledPayment } from "../private/settle-payment.ts";
 import type { NamedLanding, SettledTransaction } from "../wallet/settle-transaction.ts";
-import { readActContext, readCommand, type WriteAct } from "./act.ts";
+import { readActContext, readCommand, type WriteAct, OperatorRefused, privateModeIsOff } from "./act.ts";
 import { decisionOfAddress } from "./attention/held-addresses.ts";
 import { matterId } from "./attention/matter.ts";
-import { OperatorRefused, privateModeIsOff } from "./operator-refused.ts";
 import type { Approval, EvidenceControl, ResolveResult } from "./resolve/command.ts";
-import { decidedMeanwhile, decisionWrite } from "./resolve/decisions.ts";
-import { proposedReturn, returnId, waitingReturn } from "./resolve/proposed-return.ts";
+import {
+  decidedMeanwhile,
+  decisionWrite,
+  proposedReturn,
+  returnId,
+  waitingReturn,
+} from "./resolve/decisions.ts";
 import type { DepositControl } from "./resolve/resolve-deposits.ts";
 
 /** Acts on any transaction. Matters that wait for a person are decided by `resolve`. */

@@ -3,7 +3,7 @@ import type { PaymentStorage } from "../payment-storage.ts";
 import type { TransactionView } from "../tables/orders.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
-import type { OrderRouting, RoutingOutcome } from "./order-routing.ts";
+import type { OrderRouting, RoutingOutcome } from "./planned-payment.ts";
 import { isRecovery } from "./plans/plan-settlement.ts";
 import { depositAddressOf } from "./plans/routing-terms.ts";
 import { readPlan } from "./plans/stored-plan.ts";

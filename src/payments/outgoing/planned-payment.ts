@@ -1,9 +1,9 @@
 /** Starts payments from plans: the row and the start of the machine, for the deciding commit. */
-import type { payment, PaymentRole } from "../../../machines/index.ts";
+import type { payment, PaymentRole, PaymentFault, PrivateTransferEvent } from "../../../machines/index.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { startOf, type StartRequest, type Workflow } from "../../engine/index.ts";
+import { startOf, type StartRequest, type Workflow, type EffectOutcome } from "../../engine/index.ts";
 import type { Address } from "../../address.ts";
 import type { Clock } from "../../runtime.ts";
 import { derivedId } from "../ids.ts";
@@ -76,4 +76,17 @@ export function paymentStarter(workflow: () => PaymentWorkflow, clock: Clock): S
     };
     return { start, write: { table: "payments", insert: row }, reserved: reserved.writes };
   };
+}
+
+/** The result of planning payouts: their starts, their rows and the count for the order, in one commit. */
+export type RoutingOutcome = EffectOutcome<
+  Extract<PrivateTransferEvent, { readonly type: "ROUTED" | "NOT_NOW" }>,
+  PaymentTables
+>;
+
+export interface OrderRouting {
+  /** Plans the payouts of all recipients of an order. */
+  route(transactionId: string): Promise<RoutingOutcome>;
+  /** Plans what comes in the place of a failed payout. */
+  reroute(transactionId: string, payment: string, fault: PaymentFault | null): Promise<RoutingOutcome>;
 }

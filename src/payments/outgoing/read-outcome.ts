@@ -16,7 +16,7 @@ import { OtherCopyReader, type OtherCopyPayment } from "./other-copy-payment.ts"
 import { isRecovery } from "./plans/plan-settlement.ts";
 import { proofOf, readPlan, type Proof, type StoredPlan } from "./plans/stored-plan.ts";
 import { deathOf, type DeathEvidence } from "./signing-anew.ts";
-import { undisputed } from "./plans/undisputed.ts";
+import { undisputed } from "./plans/order-markers.ts";
 
 /** A payment, the order it belongs to, and the address it is paid from. */
 export interface OrderPayment {

@@ -1,9 +1,10 @@
-/** Sends bytes again that the chain has not seen: the same bytes, as often as they are looked at. */
+/** What watchers of signatures share: bytes that the chain has not seen are sent again, confirmations are asked for once. */
 import type { AttemptRecord } from "../tables/payments.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
+import { type Ledger, LedgerUnavailable } from "../../ledger/ledger.ts";
 import { isWhole } from "../../ledger/wire-format.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import { inLanes, Semaphore } from "../semaphore.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 
 /**
  * The most sends at once, of all looks together: thousands of unseen bytes must not keep the node from answering them.
@@ -92,4 +93,33 @@ export class ResendQueue {
     );
     return taken;
   }
+}
+
+/** A signature is watched for minutes; a forgotten signature is asked for again. */
+const MAX_REMEMBERED = 10_000;
+
+/** Whether enough endpoints show signatures in a confirmed block, asked once for each signature of one watcher. */
+export class ConfirmedSignatureCache {
+  readonly #ledger: Pick<Ledger, "confirmed">;
+  #known = new Set<string>();
+
+  constructor(ledger: Pick<Ledger, "confirmed">) {
+    this.#ledger = ledger;
+  }
+
+  /**
+   * The signatures that enough endpoints show in a block; without those that too few endpoints could be asked about.
+   */
+  async among(signatures: readonly string[]): Promise<ReadonlySet<string>> {
+    const unknown = signatures.filter((signature) => !this.#known.has(signature));
+    const shown = unknown.length === 0 ? [] : await this.#ledger.confirmed(unknown).catch(unlessSilent);
+    if (this.#known.size > MAX_REMEMBERED) this.#known = new Set();
+    for (const [index, signature] of unknown.entries()) if (shown[index] === true) this.#known.add(signature);
+    return new Set(signatures.filter((signature) => this.#known.has(signature)));
+  }
+}
+
+function unlessSilent(error: unknown): Evidence<readonly boolean[]> {
+  if (error instanceof LedgerUnavailable) return [];
+  throw error;
 }

@@ -5,9 +5,8 @@ import type { PaymentStorage } from "../payment-storage.ts";
 import type { Watcher } from "../../engine/index.ts";
 import type { Ledger, SignatureStatus } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../runtime.ts";
-import { ConfirmedSignatureCache } from "./confirmed-signature-cache.ts";
+import { ConfirmedSignatureCache, ResendQueue } from "./resend-queue.ts";
 import { deathOf } from "./signing-anew.ts";
-import { ResendQueue } from "./resend-queue.ts";
 
 interface AttemptWatchParts {
   readonly storage: PaymentStorage;

@@ -25,13 +25,11 @@ import { shareOfDay, type SponsorLimitWrites } from "../purses/sponsor-limit.ts"
 import { boundBy, releaseUncounted, reserveShares } from "../purses/sponsor-share.ts";
 import { begunTransaction, usedQuote, type CheckedRequest } from "../quotes/checked-request.ts";
 import { paidBid, rateOfSol } from "../quotes/private-pricing.ts";
-import type { ServiceContext } from "../service-context.ts";
+import { type ServiceContext, storageTime } from "../service-context.ts";
 import { sponsorPurse } from "../spending.ts";
-import { storageTime } from "../storage-time.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
 import { depositAccounts } from "./look-at-account.ts";
-import { depositBody, type DepositBody } from "./deposit-body.ts";
-import { paymentUri } from "./payment-uri.ts";
+import { depositBody, type DepositBody, paymentUri } from "./deposit-body.ts";
 import { AGING_MS } from "../outgoing/closing.ts";
 import { checkOrderParties } from "./order-parties.ts";
 import type { PrivateRouting } from "./private-routing.ts";

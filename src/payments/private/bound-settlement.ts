@@ -13,7 +13,7 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
 import { standingCost } from "../outgoing/plans/routing-cost.ts";
-import { standingMarkers } from "../outgoing/plans/standing-markers.ts";
+import { standingMarkers } from "../outgoing/plans/order-markers.ts";
 import {
   boundBy,
   boundShareId,

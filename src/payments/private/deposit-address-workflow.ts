@@ -8,14 +8,14 @@ import {
 import type { PaymentTables } from "../tables.ts";
 import type { EntryRecord } from "../tables/deposits.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { workflow, type PreviousInstance, type Workflow } from "../../engine/index.ts";
-import { fromFirstVersion } from "./deposit-address-migrations.ts";
+import { workflow, type PreviousInstance, type Workflow, type MigratedInstance } from "../../engine/index.ts";
 import type { ReturnHandler } from "./return-tokens.ts";
 import type { PayerCheck } from "./screen-payers.ts";
 import { SCREENING } from "../recipients/screening.ts";
 import { releaseShareOfDay } from "../purses/sponsor-limit.ts";
 import type { AddressSettlement } from "./settle-address.ts";
 import { releaseShare } from "../purses/sponsor-share.ts";
+import type { Address } from "../../address.ts";
 
 /** The registered chart of deposit addresses. */
 export type DepositAddressWorkflow = Workflow<typeof depositAddress, PaymentTables>;
@@ -150,4 +150,36 @@ function ledgerLines(
 /** The outermost state. */
 function stateOf(value: unknown): unknown {
   return typeof value === "string" ? value : Object.keys(value as object)[0];
+}
+
+/** The context of the first version, in which an operator's word stayed for good, and served later payers too. */
+interface FirstContext extends DepositAddressContext {
+  readonly isReleased: boolean;
+  readonly refundTo: Address | null;
+}
+
+/** An operator's word that the first version kept covers what that version had counted, and no more. */
+export function fromFirstVersion({
+  id,
+  context: { isReleased, refundTo, ...context },
+  now,
+}: PreviousInstance<FirstContext>): MigratedInstance<never, DepositAddressContext, PaymentTables> {
+  if (!isReleased) return { context };
+  const { received, spent } = context;
+  const left = Object.entries(received).map(([mint, all]): [string, string] => [
+    mint,
+    String(BigInt(all) - BigInt(spent[mint] ?? "0")),
+  ]);
+  const word = {
+    id: `${id}:1`,
+    address: id,
+    step: 1,
+    at: now,
+    slot: null,
+    signatures: [],
+    came: received,
+    refundTo,
+    allowed: refundTo === null ? null : Object.fromEntries(left),
+  };
+  return { context, writes: [{ table: "vouchings", insert: word }] };
 }

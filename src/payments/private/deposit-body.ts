@@ -1,4 +1,4 @@
-/** The deposit that a private order asks its caller for. */
+/** The deposit that a private order asks its caller for, and the request for it that wallets open. */
 import { formatAmount } from "../../amount.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
 import { isoTime } from "../iso-time.ts";
@@ -24,4 +24,24 @@ export function depositBody(deposit: DepositRecord, assets: Assets): DepositBody
     depositMint: ledgerMint(asset),
     depositExpiresAt: isoTime(deposit.expiresAt),
   };
+}
+
+/** The asked deposit. */
+interface AskedDeposit {
+  readonly recipient: string;
+  /** Decimal string in whole units. */
+  readonly amount: string;
+  /** Null for SOL. */
+  readonly mint: string | null;
+  /** Wallets name it in the transaction, which can be found by it; null in requests of earlier versions. */
+  readonly referenceKey: string | null;
+  /** What a wallet shows beside the amount. */
+  readonly label: string;
+}
+
+/** A Solana Pay transfer request, for a link or a QR code: see https://docs.solanapay.com/spec. */
+export function paymentUri({ recipient, amount, mint, referenceKey, label }: AskedDeposit): string {
+  const token = mint === null ? "" : `&spl-token=${mint}`;
+  const reference = referenceKey === null ? "" : `&reference=${referenceKey}`;
+  return `solana:${recipient}?amount=${amount}${token}${reference}&label=${encodeURIComponent(label)}`;
 }

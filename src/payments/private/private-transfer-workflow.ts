@@ -3,7 +3,7 @@ import { privateTransfer, type PrivateTransferContext, type TransferMeta } from 
 import type { PaymentTables } from "../tables.ts";
 import { workflow, type PreviousInstance, type Workflow } from "../../engine/index.ts";
 import { noticeWrites, type AnnounceEffect } from "../notice-writes.ts";
-import type { OrderRouting } from "../outgoing/order-routing.ts";
+import type { OrderRouting } from "../outgoing/planned-payment.ts";
 
 /** The registered chart of private mode. */
 export type PrivateTransferWorkflow = Workflow<typeof privateTransfer, PaymentTables>;

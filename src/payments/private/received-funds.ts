@@ -6,8 +6,9 @@ import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
-import { creditedAmounts } from "./credited-amounts.ts";
 import { allStrayDeposits } from "./collect-strays.ts";
+import type { Evidence } from "../../ledger/belief.ts";
+import type { Funds } from "../../ledger/routing.ts";
 
 /** Money received, in base units, in the order of the assets. */
 export interface ReceivedFunds {
@@ -86,4 +87,9 @@ export function cameOf(entries: readonly EntryRecord[], mint: string, there: big
 
 function sumOf(lines: readonly Pick<EntryRecord, "amount">[]): bigint {
   return lines.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+/** Base units of SOL and then of each mint asked for. Empty where the reading does not have the address. */
+export function creditedAmounts(funds: Evidence<Funds> | undefined): readonly bigint[] {
+  return funds === undefined ? [] : [funds.lamports, ...funds.tokens];
 }

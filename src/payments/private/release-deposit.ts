@@ -17,7 +17,7 @@ import { isoTime } from "../iso-time.ts";
 import { hasOpenForRecipients } from "../outgoing/declined.ts";
 import { OtherCopyReader } from "../outgoing/other-copy-payment.ts";
 import { checked, explanationOf, unknownSpending } from "../outgoing/unknown-spending.ts";
-import { boundAgain } from "../purses/bound-again.ts";
+import { boundAgain } from "../purses/sponsor-limit.ts";
 import { repeatableSpending } from "./repeatable-spending.ts";
 import { moneyThere, type MoneyParts, type VouchingEvidence } from "./vouched-funds.ts";
 

@@ -2,7 +2,7 @@
 import type { TransactionView } from "../tables/orders.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { plannedElsewhere, type PlanNameParts } from "../outgoing/planned-elsewhere.ts";
+import { plannedElsewhere, type PlanNameParts } from "../outgoing/plans/possible-plans.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { excessWords, ORDER_WORDS } from "../outgoing/plans/words.ts";
 

@@ -15,8 +15,12 @@ import {
   type PaidRecipient,
   type PayoutMarker,
 } from "../outgoing/plans/plan-payouts.ts";
-import type { OrderRouting, RoutingOutcome } from "../outgoing/order-routing.ts";
-import type { PlannedPayment, StartPayment } from "../outgoing/planned-payment.ts";
+import type {
+  OrderRouting,
+  RoutingOutcome,
+  PlannedPayment,
+  StartPayment,
+} from "../outgoing/planned-payment.ts";
 import {
   depositAddressOf,
   termsOf,
@@ -31,8 +35,8 @@ import {
   type LeafPayment,
   type StoredPlan,
 } from "../outgoing/plans/stored-plan.ts";
-import { plannedElsewhere } from "../outgoing/planned-elsewhere.ts";
-import { undisputed } from "../outgoing/plans/undisputed.ts";
+import { plannedElsewhere } from "../outgoing/plans/possible-plans.ts";
+import { undisputed } from "../outgoing/plans/order-markers.ts";
 import { refuseUnknownSpending } from "../outgoing/unknown-spending.ts";
 import { ORDER_WORDS, planWords } from "../outgoing/plans/words.ts";
 

@@ -1,7 +1,7 @@
 /** Screens the recipients of an order once more when they are to be paid: days may lie between the order and its deposit. */
 import { commitOne } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { OrderRouting } from "../outgoing/order-routing.ts";
+import type { OrderRouting } from "../outgoing/planned-payment.ts";
 import { refusedAmong, SCREENING, type ScreenAddress } from "../recipients/screening.ts";
 
 /**

@@ -20,8 +20,7 @@ import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { otherMints } from "../outgoing/plans/other-mints.ts";
 import { hasOpenForRecipients } from "../outgoing/declined.ts";
 import { OtherCopyReader } from "../outgoing/other-copy-payment.ts";
-import { openMarkers } from "../outgoing/plans/open-markers.ts";
-import { undisputed } from "../outgoing/plans/undisputed.ts";
+import { openMarkers, undisputed } from "../outgoing/plans/order-markers.ts";
 import {
   nextSettlementStep,
   type Holding,
@@ -32,13 +31,12 @@ import {
 import type { PlannedPayment, StartPayment } from "../outgoing/planned-payment.ts";
 import type { RefundFees, RefundCost } from "../outgoing/plans/refund-cost.ts";
 import type { PayerCheck } from "./screen-payers.ts";
-import { cameOf } from "./received-funds.ts";
+import { cameOf, creditedAmounts } from "./received-funds.ts";
 import { leftOf, SENT_ELSEWHERE, vouchedFunds } from "./vouched-funds.ts";
 import { SCREENING } from "../recipients/screening.ts";
 import { termsOf, type SponsorParts } from "../outgoing/plans/routing-terms.ts";
 import { proofOf, readPlan, type StoredPlan } from "../outgoing/plans/stored-plan.ts";
 import { listedDoubt, spendingReason, type SpendingReason } from "../outgoing/unknown-spending.ts";
-import { creditedAmounts } from "./credited-amounts.ts";
 import { mayClose, type ClosingRules } from "../outgoing/closing.ts";
 import { wordsIn } from "../outgoing/plans/kept-accounts.ts";
 import { isExcess, isPlan, ORDER_WORDS } from "../outgoing/plans/words.ts";

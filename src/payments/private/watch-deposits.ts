@@ -11,7 +11,7 @@ import { inLanes } from "../semaphore.ts";
 import type { DepositNameQueue } from "./deposit-names.ts";
 import type { LookBudget } from "./look-budget.ts";
 import { lookAtOneAccount, watchedAddress, type WatchedAddress } from "./look-at-account.ts";
-import { creditedAmounts } from "./credited-amounts.ts";
+import { creditedAmounts } from "./received-funds.ts";
 import { holdAddress, type SpendingCheck } from "../outgoing/unknown-spending.ts";
 
 /**

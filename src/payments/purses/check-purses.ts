@@ -1,14 +1,15 @@
-/** Warns at the start of what the purses of private mode lack. No error: they can be topped up at any time. */
+/** Refuses one wallet for two purses, and warns at the start of what purses lack: they can be topped up at any time. */
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { RoutingLedger } from "../../ledger/routing.ts";
 import type { Logger } from "../../runtime.ts";
 import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
-import { warnOfUnusableAccounts } from "../assets/warn-of-unusable-accounts.ts";
+import { warnOfUnusableAccounts } from "../assets/check-mints.ts";
 import { type RoutingCost, routingCost } from "../outgoing/plans/routing-cost.ts";
 import { lastingCost, sponsorCap } from "./sponsor-allowance.ts";
 import { SPONSOR_ORDERS } from "./sponsor-share.ts";
+import { InvalidOptions } from "../../options.ts";
 
 /** A sponsor that holds less than so many sends may take has no room for one send of a `free` account. */
 export const SENDS = SPONSOR_ORDERS;
@@ -95,4 +96,32 @@ function sendCosts(
 
 function largest(amounts: readonly bigint[]): bigint {
   return amounts.reduce((most, each) => (each > most ? each : most), 0n);
+}
+
+/** The wallets of private mode. */
+interface Purses {
+  readonly sponsor: Address;
+  readonly treasury: Address;
+  /** Null while no provider swaps within transactions of ours. */
+  readonly desk: Address | null;
+}
+
+/** Throws `InvalidOptions` with a sentence for every two purses in one wallet: nobody could tell whose money is missing. */
+export function refuseSharedPurses({ sponsor, treasury, desk }: Purses): void {
+  const problems = [
+    ...(sponsor === treasury
+      ? [
+          "privateRouting.treasury: it is the sponsor; fees would be spent as they come in; give it its own wallet",
+        ]
+      : []),
+    ...(desk === sponsor
+      ? [
+          "swap.provider: its signer is the sponsor; network fees would come out of the inventory; give it its own wallet",
+        ]
+      : []),
+    ...(desk === treasury
+      ? ["swap.provider: its signer is the treasury; fees would be sold as inventory; give it its own wallet"]
+      : []),
+  ];
+  if (problems.length > 0) throw new InvalidOptions("createPaymentService", problems);
 }

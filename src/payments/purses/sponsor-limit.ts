@@ -6,6 +6,8 @@ import { DAY_MS, deskPurse, inADay, spend, spentInADay, sponsorPurse } from "../
 import { type PromiseReads, promisesAt } from "../swap-provider/reserve.ts";
 import { lastingCost } from "./sponsor-allowance.ts";
 import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";
+import type { DepositRecord } from "../tables/deposits.ts";
+import { boundShareId, waitingShareId } from "./sponsor-share.ts";
 
 /** An order that is to be taken. */
 interface OrderCost {
@@ -67,7 +69,7 @@ export function releaseShareOfDay(transactionId: string, at: number): PaymentWri
 }
 
 /** The id of what an order counts of the day. */
-export function dayShareId(transactionId: string): string {
+function dayShareId(transactionId: string): string {
   return `${transactionId}:day`;
 }
 
@@ -90,4 +92,27 @@ export function spendingsOf(
       ? []
       : spend({ signature, purse: deskPurse(desk, row.mint), amount: leg.amount }, now);
   return [...spend({ signature, purse: sponsorPurse(sponsor), amount: cost }, now), ...given];
+}
+
+/**
+ * Takes again what a write-off has freed, for an order that an operator releases before it is over: the sponsor's
+ * reservation, what counts of the day, and the shares of the order's account, as far as they were released.
+ * None is refused for want of room: it is an operator's word, and no new order.
+ */
+export async function boundAgain(
+  storage: Pick<PaymentStorage, "reservation">,
+  { transactionId, waitEndedAt }: Pick<DepositRecord, "transactionId" | "waitEndedAt">,
+): Promise<readonly PaymentWrite[]> {
+  const ids = [transactionId, dayShareId(transactionId), boundShareId(transactionId)];
+  // The share of waiting orders ended when it stopped waiting.
+  if (waitEndedAt === null) ids.push(waitingShareId(transactionId));
+  const rows = await Promise.all(ids.map((id) => storage.reservation(id)));
+  return rows.flatMap((row): readonly PaymentWrite[] => {
+    if (row === null || row.releasedAt === null) return [];
+    const { id, version: expectedVersion, lapsesAt, releasedAt } = row;
+    // A share that lapses by itself keeps its time; a share that ended with the write-off counts until its order is
+    // over.
+    const set = { releasedAt: null, lapsesAt: lapsesAt === releasedAt ? null : lapsesAt };
+    return [{ table: "reservations", id, set, expectedVersion }];
+  });
 }

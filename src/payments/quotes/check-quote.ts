@@ -5,7 +5,7 @@ import type { Transfer } from "../../ledger/ledger.ts";
 import type { Token } from "../assets/assets.ts";
 import { isoTime } from "../iso-time.ts";
 import type { DeclaredTransaction } from "./checked-request.ts";
-import { refuseTooLarge, totalOf } from "../assets/largest-sum.ts";
+import { refuseTooLarge, totalOf } from "../assets/amount-errors.ts";
 
 /**
  * Returns the quote, or throws `INVALID_QUOTE` with the first reason why it cannot stand behind this transaction. Who is

@@ -9,10 +9,10 @@ import { joinTransaction } from "../../ledger/wire-format.ts";
 import { ledgerMint, smallestAmount, type Token } from "../assets/assets.ts";
 import { swapCost } from "../outgoing/plans/swap-cost.ts";
 import type { ServiceContext } from "../service-context.ts";
-import { offerOf } from "../swap-provider/offer-of.ts";
+import { offerOf } from "../swap-provider/price-check.ts";
 import { promisesAt, releaseReserved, reserve, type ReservationResult } from "../swap-provider/reserve.ts";
 import type { Swapper, WantedReservation } from "../swap-provider/swap-provider.ts";
-import type { PricedQuote, QuoteInput } from "./priced-quote.ts";
+import { type PricedQuote, type QuoteInput, readSwap, writeSwap } from "./priced-quote.ts";
 import {
   BPS,
   dearestRateOfSol,
@@ -21,7 +21,6 @@ import {
   type OrderFees,
   type PrivatePricing,
 } from "./private-pricing.ts";
-import { readSwap, writeSwap } from "./stored-swap.ts";
 
 /** However often a quote is refreshed, inventory is set aside for it this long at most. */
 const MAX_HOLD_MS = 2 * 60_000;

@@ -4,7 +4,7 @@ import type { Address } from "../../address.ts";
 import { type PaymentError, routingOff, fieldError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMint, type Token } from "../assets/assets.ts";
-import { refuseTooLarge } from "../assets/largest-sum.ts";
+import { refuseTooLarge } from "../assets/amount-errors.ts";
 import type { PricedQuote, QuoteInput } from "./priced-quote.ts";
 import type { PrivateFees, PrivatePricing } from "./private-pricing.ts";
 

@@ -2,17 +2,16 @@
 import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { KeyedQueue } from "../../engine/keyed-queue.ts";
-import { PaymentError } from "../../errors.ts";
+import { PaymentError, fieldError } from "../../errors.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
-import type { Token } from "../assets/assets.ts";
+import { type Token, smallestAmount, type Assets } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { newId } from "../ids.ts";
 import { isoTime } from "../iso-time.ts";
 import type { AmountLimitCheck } from "../intake/amounts.ts";
-import type { IntakeCheck } from "../intake/intake-check.ts";
+import type { IntakeCheck, IntakeRequest } from "../intake/intake-check.ts";
 import { parseRequest, quoteRequest, type QuoteRequest } from "../requests.ts";
-import type { ServiceContext } from "../service-context.ts";
-import { storageTime } from "../storage-time.ts";
+import { type ServiceContext, storageTime } from "../service-context.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
 import { SwapPricing } from "./price-swap.ts";
 import { TransferPricing } from "./price-transfer.ts";
@@ -26,7 +25,10 @@ import {
   type RefreshedQuoteBody,
   type ShownQuoteBody,
 } from "./quote-body.ts";
-import { askedBy, readQuoteInputs } from "./quote-inputs.ts";
+import type { z } from "zod";
+import { formatAmount } from "../../amount.ts";
+import { refuseTooLarge, totalOf } from "../assets/amount-errors.ts";
+import { readAmount, readTransfers } from "../recipients/recipients.ts";
 
 /** The life of a quote. */
 const LIFE_MS = { wallet: 30_000, private: 60_000 } as const;
@@ -169,4 +171,70 @@ function refuseUsedUp({ id: quoteId, usedBy, expiresAt }: QuoteRecord, now: numb
     const expiredAt = isoTime(expiresAt);
     throw new PaymentError("INVALID_QUOTE", { quoteId, reason: "expired", expiresAt: expiredAt });
   }
+}
+
+type ParsedQuoteRequest = z.output<typeof quoteRequest>;
+
+/** The inputs of a quote that the caller decides. */
+type QuoteRequestInput = Pick<
+  QuoteInput,
+  | "mode"
+  | "inputMint"
+  | "outputMint"
+  | "amount"
+  | "sender"
+  | "recipients"
+  | "slippageBps"
+  | "transactionVersion"
+>;
+
+/** Throws the refusal that belongs to the field. */
+function readQuoteInputs(assets: Assets, request: ParsedQuoteRequest): QuoteRequestInput {
+  const give = assets.named(request.inputAsset);
+  const get = assets.named(request.outputAsset);
+  const amount = readAmount(request.amount, give.decimals, "amount");
+  if (give.mint !== get.mint && request.recipients !== undefined) {
+    throw badRecipients("a swap pays its sender, and how much is what the quote will tell");
+  }
+  const { mode, slippageBps, transactionVersion = null } = request;
+  if (transactionVersion !== null && (mode === "private" || give.mint !== get.mint)) {
+    throw fieldError("transactionVersion", "only of a send or a payroll in wallet mode");
+  }
+  const recipients = readRecipients(give, amount, request);
+  if (amount < smallestAmount(give)) {
+    const minimum = formatAmount(smallestAmount(give), give.decimals);
+    throw new PaymentError("AMOUNT_TOO_SMALL", { minimum });
+  }
+  const sender = request.sender ?? null;
+  const mints = { inputMint: give.mint, outputMint: get.mint };
+  return { mode, ...mints, amount, sender, recipients, slippageBps, transactionVersion };
+}
+
+function readRecipients(
+  asset: Token,
+  amount: bigint,
+  { recipients }: ParsedQuoteRequest,
+): QuoteInput["recipients"] {
+  if (recipients === undefined) return null;
+  const transfers = readTransfers(recipients, asset.decimals);
+  const sum = totalOf(transfers);
+  refuseTooLarge(sum, asset);
+  if (sum !== amount) throw badRecipients("the recipients' amounts do not add up to the amount");
+  return transfers.map((leg) => ({ address: leg.recipient, amount: leg.amount }));
+}
+
+/** The facts of a quote for the operator's rules. Without recipients the quote may become a send or a payroll. */
+function askedBy({
+  mode,
+  inputMint,
+  outputMint,
+  recipients,
+}: Pick<QuoteRecord, "mode" | "inputMint" | "outputMint" | "recipients">): IntakeRequest {
+  const transfer = recipients === null ? undefined : recipients.length === 1 ? "send" : "payroll";
+  const type = inputMint === outputMint ? transfer : "swap";
+  return { mode, type, mints: [inputMint, outputMint] };
+}
+
+function badRecipients(message: string): PaymentError {
+  return fieldError("recipients", message);
 }

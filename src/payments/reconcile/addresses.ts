@@ -4,7 +4,7 @@ import type { Logger } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
 import { holdAddress, keepUnknown, UNKNOWN_SPENDING } from "../outgoing/unknown-spending.ts";
 import { livesUntil } from "../gaps.ts";
-import { storageTime } from "../storage-time.ts";
+import { storageTime } from "../service-context.ts";
 import {
   examineAddress,
   examineClosed,
@@ -12,8 +12,14 @@ import {
   type ExaminedAddress,
   type RunningExaminationParts,
 } from "./examine-address.ts";
-import { areExplained, findingsOf, isSpentElsewhere, type AddressReport, type Finding } from "./findings.ts";
-import type { TellProgress } from "./told-progress.ts";
+import {
+  areExplained,
+  findingsOf,
+  isSpentElsewhere,
+  type AddressReport,
+  type Finding,
+  type TellProgress,
+} from "./findings.ts";
 import { addTallies, EMPTY_TALLY, type AddressTally } from "./tally.ts";
 
 /**

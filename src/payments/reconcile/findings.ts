@@ -1,6 +1,7 @@
-/** Findings of a reconciliation about an address, and which findings are unexplained. */
+/** Findings of a reconciliation about an address, which of them are unexplained, and how far it is. */
 import { formatAmount } from "../../amount.ts";
 import type { ExaminedAddress } from "./examine-address.ts";
+import { type Clock, elapsed, type Logger } from "../../runtime.ts";
 
 /** A finding about an address. */
 export type Finding =
@@ -86,4 +87,30 @@ export function findingsOf(examined: ExaminedAddress, reserved: bigint | null): 
   }
   if (deposit.heldReason !== null) findings.push({ finding: "held", reason: deposit.heldReason });
   return findings;
+}
+
+const TELL_EVERY_MS = 60_000;
+
+/** What has been looked at so far. */
+interface ReconciliationProgress {
+  readonly addresses?: number;
+  readonly transactions?: number;
+}
+
+/** Called with each page. */
+export type TellProgress = (progress: ReconciliationProgress) => void;
+
+export function toldEachMinute({
+  clock,
+  log,
+}: {
+  readonly clock: Clock;
+  readonly log: Logger;
+}): TellProgress {
+  let toldAt = elapsed(clock);
+  return (progress) => {
+    if (elapsed(clock) - toldAt < TELL_EVERY_MS) return;
+    toldAt = elapsed(clock);
+    log.info({ ...progress }, "the database is being reconciled with the chain");
+  };
 }

@@ -10,10 +10,14 @@ import {
   type AddressReconciliation,
 } from "./addresses.ts";
 import { deskPurse, sponsorPurse } from "../spending.ts";
-import { areExplained } from "./findings.ts";
-import { reconcilePurses, type PurseReconciliation, type SigningPurse } from "./purses.ts";
-import { toldEachMinute } from "./told-progress.ts";
-import { type MendedTotal, reconcileTotals } from "./totals.ts";
+import { areExplained, toldEachMinute } from "./findings.ts";
+import {
+  reconcilePurses,
+  type PurseReconciliation,
+  type SigningPurse,
+  type MendedTotal,
+  reconcileTotals,
+} from "./purses.ts";
 import { reconcileWallet, type WalletReconciliation } from "./wallet.ts";
 
 /** The chain's answer about everything that this database has recorded. */

@@ -3,7 +3,7 @@ import type { Attempt, Ledger } from "../../ledger/ledger.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { TransactionRecord } from "../tables/orders.ts";
 import { attemptOf } from "../wallet/stored-attempt.ts";
-import type { TellProgress } from "./told-progress.ts";
+import type { TellProgress } from "./findings.ts";
 
 /** A transaction whose row says something else than the chain. */
 export interface WalletFinding {

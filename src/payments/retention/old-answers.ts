@@ -1,10 +1,11 @@
-/** Stored answers to requests with an Idempotency-Key that are old, and whose transaction is over. */
+/** Old answers to requests with an Idempotency-Key whose transaction is over, and old quotes. */
 import type { IdempotencyRecord } from "../tables/identity.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { paymentTables } from "../tables.ts";
 import { archivedRows } from "./archived-rows.ts";
-import { isOver } from "./over.ts";
-import { carryOut, type RemovingParts } from "./removal.ts";
+import { isOver, carryOut, type RemovingParts, type Removal } from "./removal.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
+import type { RetentionState, Rows } from "./oldest-first.ts";
 
 const PAGE = 32;
 
@@ -46,4 +47,31 @@ async function isOfNoOpenTransaction(
 ): Promise<boolean> {
   const { transactionId } = JSON.parse(answer) as { readonly transactionId?: unknown };
   return typeof transactionId !== "string" || isOver(storage, transactionId);
+}
+
+/** Quotes that nobody used and that expired long ago. A used quote stays as long as its transaction. */
+export function oldQuotes(parts: RemovingParts): Rows<QuoteRecord> {
+  return {
+    page: (after, limit) =>
+      parts.storage.find({ table: paymentTables.quotes, index: "key", after: [after], limit }),
+    async judge(quotes, until) {
+      const old = quotes.filter(({ usedBy, expiresAt }) => usedBy === null && expiresAt <= until);
+      const gone = await carryOut(parts, old.map(removalOf));
+      const removed = new Set(old.filter((_, index) => gone[index] === true).map(({ id }) => id));
+      return quotes.map(({ id, usedBy }): RetentionState => {
+        if (removed.has(id)) return "gone";
+        return usedBy === null ? "later" : "stays";
+      });
+    },
+  };
+}
+
+/** Refused where it was used or refreshed meanwhile. */
+function removalOf(quote: QuoteRecord): Removal {
+  const { id, version } = quote;
+  return {
+    removes: [],
+    writes: [{ table: "quotes", remove: id, expected: { version, usedBy: null } }],
+    rows: archivedRows("quotes", [quote]),
+  };
 }

@@ -5,8 +5,7 @@ import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { runIdOf } from "../webhooks/delivery-runs.ts";
 import { archivedRows, type ArchivedRow } from "./archived-rows.ts";
 import type { Rows } from "./oldest-first.ts";
-import { carryOut, endedRuns, type Removal, type RemovingParts } from "./removal.ts";
-import { isOver } from "./over.ts";
+import { carryOut, endedRuns, type Removal, type RemovingParts, isOver } from "./removal.ts";
 
 export function oldNotices(parts: RemovingParts): Rows<NoticeRecord> {
   const { storage } = parts;

@@ -8,6 +8,7 @@ import { archived } from "../../engine/retention/archiving.ts";
 import type { Clock } from "../../runtime.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { archivedRun, type ArchivedRow } from "./archived-rows.ts";
+import type { TransactionStatus } from "../tables/orders.ts";
 
 /** Rows and instances that are removed in one commit. */
 export interface Removal {
@@ -91,4 +92,12 @@ export async function historyOf(
     history.push(...page);
     if (page.length < HISTORY_PAGE) return history;
   }
+}
+
+const OVER: ReadonlySet<TransactionStatus> = new Set(["completed", "failed", "cancelled"]);
+
+/** Whether the transaction is over and never changes again; true for one that is gone, too. */
+export async function isOver(storage: Pick<PaymentStorage, "transaction">, id: string): Promise<boolean> {
+  const view = await storage.transaction(id);
+  return view === null || OVER.has(view.transaction.status);
 }

@@ -5,7 +5,7 @@ import { GuardedPriceSource, priceBoundsOption } from "../prices/guarded-prices.
 import { askedPrices, type PriceSource } from "../prices/prices.ts";
 import { askedSigner, signerOption } from "../asked-signer.ts";
 import { HostParts, PART_DEADLINE_MS } from "../host-parts.ts";
-import { amountsByMint } from "../assets/amounts-by-mint.ts";
+import { amountsByMint } from "../assets/assets.ts";
 import { DeskSwapper } from "./desk-swapper.ts";
 import type { Swapper, SwapProvider } from "./swap-provider.ts";
 

@@ -6,11 +6,10 @@ import { signTransaction, type Signer } from "../../ledger/sign-transaction.ts";
 import { ledgerMint, MAINNET_GENESIS, type Token } from "../assets/assets.ts";
 import { DAY_MS, deskPurse, inADay } from "../spending.ts";
 import { StartRefused } from "../secrets/bind-database.ts";
-import { warnOfUnusableAccounts } from "../assets/warn-of-unusable-accounts.ts";
+import { warnOfUnusableAccounts } from "../assets/check-mints.ts";
 import { type PriceSource, refuseFixedPrices } from "../prices/prices.ts";
-import { constantProduct, lessSpread, priceImpact } from "./constant-product.ts";
+import { constantProduct, lessSpread, priceImpact, directMoves, walletMoves } from "./desk-terms.ts";
 import { deskInventory, warnOfShortage } from "./desk-inventory.ts";
-import { directMoves, walletMoves } from "./desk-moves.ts";
 import type {
   BuiltSwap,
   SwapOffer,

@@ -6,7 +6,7 @@ import { PaymentError, upstreamError } from "../../errors.ts";
 import { checkOptions, functionOption, optionsWith } from "../../options.ts";
 import { parseUrl } from "../../parse-url.ts";
 import { ledgerMint, MAINNET_GENESIS } from "../assets/assets.ts";
-import { tooLittle } from "../assets/too-little.ts";
+import { tooLittle } from "../assets/amount-errors.ts";
 import { HostParts, PART_DEADLINE_MS } from "../host-parts.ts";
 import { JupiterApi } from "./jupiter-api.ts";
 import type {

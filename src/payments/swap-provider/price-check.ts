@@ -1,8 +1,11 @@
-/** Checks that a swap may still be signed: no signature when the price has moved against the provider. */
+/** Asks a swap provider for an offer, and whether its price still is good enough to sign. */
 import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Assets } from "../assets/assets.ts";
-import type { Swapper, OfferedSwap } from "./swap-provider.ts";
+import type { Swapper, OfferedSwap, SwapOffer, ReservedAmountLookup, WantedSwap } from "./swap-provider.ts";
+import { PaymentError, upstreamError } from "../../errors.ts";
+import { LedgerUnavailable } from "../../ledger/ledger.ts";
+import { refuseTooLarge } from "../assets/amount-errors.ts";
 
 /** Asked right before a payment of the service's own is signed. True for everything that is no swap. */
 export type PriceCheck = (
@@ -42,4 +45,30 @@ export function priceCheck({
       outputAmount: leg.amount,
     });
   };
+}
+
+/**
+ * The offer; a provider that cannot be asked changes nothing, like a chain that cannot. Throws `AMOUNT_TOO_LARGE` for an
+ * offer of more than the ledger can hold.
+ */
+export async function offerOf(
+  swapper: Swapper,
+  wanted: WantedSwap,
+  promised: ReservedAmountLookup,
+): Promise<SwapOffer> {
+  try {
+    const offer = await swapper.offer(wanted, promised);
+    refuseTooLarge(offer.outputAmount, wanted.get);
+    return offer;
+  } catch (cause) {
+    return unasked(cause);
+  }
+}
+
+/**
+ * The error for a provider that could not be asked: refusals of the provider, and silence of the chain, pass unchanged.
+ */
+export function unasked(cause: unknown): never {
+  if (cause instanceof PaymentError || cause instanceof LedgerUnavailable) throw cause;
+  throw upstreamError({ cause });
 }

@@ -5,15 +5,13 @@ import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { agingTime } from "../../clock-trust.ts";
 import { PaymentError } from "../../errors.ts";
-import type { VerifiedPayment, SignatureFault } from "../../ledger/ledger.ts";
+import type { VerifiedPayment, SignatureFault, Ledger } from "../../ledger/ledger.ts";
 import type { Decision } from "../accounts/answer-once.ts";
 import type { CheckedRequest } from "../quotes/checked-request.ts";
-import { readSwap, type QuotedSwap } from "../quotes/stored-swap.ts";
+import { readSwap, type QuotedSwap } from "../quotes/priced-quote.ts";
 import { checkRecipientsOnChain } from "../recipients/recipients.ts";
-import type { ServiceContext } from "../service-context.ts";
-import { storageTime } from "../storage-time.ts";
-import { offerOf, unasked } from "../swap-provider/offer-of.ts";
-import { isStillGood } from "../swap-provider/price-check.ts";
+import { type ServiceContext, storageTime } from "../service-context.ts";
+import { offerOf, unasked, isStillGood } from "../swap-provider/price-check.ts";
 import { keepReserved, promisesAt, releaseReserved, reserve } from "../swap-provider/reserve.ts";
 import type { Swapper, OfferedSwap, SenderSignedSwap, BuiltSwap } from "../swap-provider/swap-provider.ts";
 import {
@@ -23,10 +21,12 @@ import {
   type SignedTransactionParts,
   plannedReference,
 } from "../wallet/accept-signed.ts";
-import { swapRefusal } from "./swap-refusal.ts";
 import type { Address } from "../../address.ts";
 import { isSignedBy } from "../../ed25519.ts";
 import { isBlank, joinTransaction, readTransactionText, splitTransaction } from "../../ledger/wire-format.ts";
+import type { TransactionFault } from "../../ledger/routing.ts";
+import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
+import { tooLittle } from "../assets/amount-errors.ts";
 
 /** Dependencies of taking swaps, besides the context. */
 interface SwapAcceptanceParts extends SignedTransactionParts, Pick<ServiceContext, "ledger" | "assets"> {
@@ -167,4 +167,65 @@ function readSignedSwap(
   return {
     signed: { ...built, sender, signature, bytes: joinTransaction(message, [signature, ...missing]) },
   };
+}
+
+/** The amounts that the sender needs for a swap. */
+interface SwapCosts extends BuiltSwap {
+  readonly sender: Address;
+  readonly give: Token;
+  readonly inputAmount: bigint;
+}
+
+/**
+ * Looks at what the sender has, then runs the message without signatures. Null when the chain would take it. Both at
+ * confirmed.
+ */
+async function swapRefusal(ledger: Ledger, assets: Assets, swap: SwapCosts): Promise<PaymentError | null> {
+  const { plan, unsigned, sender, give, inputAmount, rent } = swap;
+  const sol = assets.named("SOL");
+  const mint = ledgerMint(give);
+  const { funds } = await ledger.funds([sender], mint === null ? [] : [mint], "confirmed");
+  const lamports = funds[0]?.lamports ?? 0n;
+  const held = mint === null ? lamports : (funds[0]?.tokens[0] ?? 0n);
+  if (held < inputAmount) return tooLittle(give, "amount", { required: inputAmount, available: held });
+  const withFee = (mint === null ? inputAmount : 0n) + unsigned.networkFee;
+  if (lamports < withFee) return tooLittle(sol, "fee", { required: withFee, available: lamports });
+  const withRent = withFee + rent;
+  if (lamports < withRent) return tooLittle(sol, "rent", { required: withRent, available: lamports });
+
+  const fault = await ledger.tryTransaction(plan ?? { feePayer: sender, moves: [] }, unsigned);
+  if (fault === null) return null;
+  // It could pay, and would be left with less than an account must hold.
+  const isLeftWithTooLittle = fault.kind === "fee_payer";
+  if (!isLeftWithTooLittle) return refusalOf(fault, swap);
+  const required = withRent + (await ledger.rentMinimum(0));
+  return tooLittle(sol, "rent", { required, available: lamports });
+}
+
+/** The sender has enough, so a failure has another reason, and may be the provider's. */
+function refusalOf(
+  { kind, move, error }: TransactionFault,
+  { plan, sender }: BuiltSwap & { sender: Address },
+) {
+  switch (kind) {
+    case "blockhash":
+      return new PaymentError("INVALID_SIGNATURE", { reason: "blockhash_expired" });
+    case "already_processed":
+      return new PaymentError("DUPLICATE_TRANSACTION", {});
+    case "source":
+    case "payee": {
+      const leg = plan?.moves[move ?? -1];
+      const atFault = leg?.does !== "transfer" ? null : kind === "source" ? leg.from : leg.to;
+      // The desk has been emptied, or its account frozen, by another party than this service.
+      if (atFault !== null && atFault !== sender) {
+        return new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
+      }
+      return new PaymentError("TRANSACTION_WOULD_FAIL", { reason: "frozen", logs: [error] });
+    }
+    case "fee_payer":
+    case "marked":
+    case "unplanned":
+    case "other":
+      return new PaymentError("TRANSACTION_WOULD_FAIL", { reason: "program_error", logs: [error] });
+  }
 }

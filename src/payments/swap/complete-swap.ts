@@ -7,7 +7,7 @@ import type { Assets } from "../assets/assets.ts";
 import { contradictionOf, type ClockParts } from "../intake/chain-clock.ts";
 import { deskPurse, spend } from "../spending.ts";
 import { isStillGood } from "../swap-provider/price-check.ts";
-import { readSwap } from "../quotes/stored-swap.ts";
+import { readSwap } from "../quotes/priced-quote.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
 
 /** Dependencies of completing a swap. */

@@ -7,14 +7,17 @@ import { agingTime } from "../../clock-trust.ts";
 import { PaymentError } from "../../errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Token } from "../assets/assets.ts";
-import { refuseTooLarge } from "../assets/largest-sum.ts";
-import type { OrderRouting, RoutingOutcome } from "../outgoing/order-routing.ts";
-import type { PlannedPayment, StartPayment } from "../outgoing/planned-payment.ts";
+import { refuseTooLarge } from "../assets/amount-errors.ts";
+import type {
+  OrderRouting,
+  RoutingOutcome,
+  PlannedPayment,
+  StartPayment,
+} from "../outgoing/planned-payment.ts";
 import { swapPlan, freshSwapMark } from "../outgoing/plans/plan-swap.ts";
 import { payeesOf } from "../outgoing/plans/plan-payouts.ts";
 import { refuseUnknownSpending } from "../outgoing/unknown-spending.ts";
-import type { ServiceContext } from "../service-context.ts";
-import { storageTime } from "../storage-time.ts";
+import { type ServiceContext, storageTime } from "../service-context.ts";
 import { promisesAt, reserve, type ReservationState } from "../swap-provider/reserve.ts";
 import type { SwapOffer, Swapper } from "../swap-provider/swap-provider.ts";
 

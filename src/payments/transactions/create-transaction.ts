@@ -2,13 +2,13 @@
 import { commitOne } from "../../../storage/decided.ts";
 import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { isPaymentError, routingOff } from "../../errors.ts";
+import { isPaymentError, routingOff, PaymentError } from "../../errors.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { sha256Hex } from "../ids.ts";
 import type { AmountLimitCheck } from "../intake/amounts.ts";
 import type { IntakeResult, IntakeCheck } from "../intake/intake-check.ts";
-import type { CreatedOrderBody } from "../private/accept-order.ts";
+import { type CreatedOrderBody, createdOrderBody } from "../private/accept-order.ts";
 import { checkQuote, checkShares } from "../quotes/check-quote.ts";
 import {
   closedQuote,
@@ -18,10 +18,9 @@ import {
 } from "../quotes/checked-request.ts";
 import { invalidRecipient, readTransfers } from "../recipients/recipients.ts";
 import { parseRequest, transactionRequest, type TransactionRequest } from "../requests.ts";
-import type { ServiceContext } from "../service-context.ts";
-import { storageTime } from "../storage-time.ts";
-import type { CreatedTransferBody } from "../wallet/accept-signed.ts";
-import { answeredBefore } from "./answered-before.ts";
+import { type ServiceContext, storageTime } from "../service-context.ts";
+import { type CreatedTransferBody, createdTransferBody } from "../wallet/accept-signed.ts";
+import { isSameTransaction } from "../../ledger/wire-format.ts";
 
 /** The answer to POST /v1/transactions. */
 export type CreatedTransactionBody = CreatedTransferBody | CreatedOrderBody;
@@ -146,4 +145,39 @@ function refuseOtherReceiver({ type, sender, transfers }: DeclaredTransaction): 
   if (type === "swap" && receiver !== undefined && receiver.recipient !== sender) {
     throw invalidRecipient(0, receiver.recipient, "not_sender");
   }
+}
+
+/** The fields that identify a request under a quote. */
+interface RepeatedRequest extends Pick<CheckedRequest, "requestHash" | "signedTransaction"> {
+  readonly accountId: string;
+}
+
+/**
+ * The answer that this request already got, in case the client has lost the answer; null for a new request. Throws
+ * `DUPLICATE_TRANSACTION` for the same signed bytes in a different request.
+ */
+async function answeredBefore(
+  { storage, assets }: Pick<ServiceContext, "storage" | "assets">,
+  quote: QuoteRecord | null,
+  { accountId, requestHash, signedTransaction }: RepeatedRequest,
+): Promise<Answer<CreatedTransferBody | CreatedOrderBody> | null> {
+  if (quote === null || quote.usedBy === null || quote.accountId !== accountId) return null;
+  const view = await storage.transaction(quote.usedBy);
+  if (view === null) return null;
+  const { transaction } = view;
+  if (transaction.requestHash === requestHash) {
+    // The original answer, not the present state of the transaction: the same request gets the same answer.
+    const [deposit] = await storage.deposits([transaction.depositAddress ?? ""]);
+    const body =
+      deposit === undefined
+        ? createdTransferBody(transaction)
+        : createdOrderBody(transaction, deposit, assets);
+    return { body, text: JSON.stringify(body), replayed: true };
+  }
+  const [attempt] = await storage.attempts([transaction.signature ?? ""]);
+  const given = Buffer.from(signedTransaction, "base64");
+  if (attempt !== undefined && isSameTransaction(attempt.bytes, given)) {
+    throw new PaymentError("DUPLICATE_TRANSACTION", { transactionId: transaction.id });
+  }
+  return null;
 }

@@ -3,7 +3,7 @@ import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
 import type { TransactionRecord } from "../tables/orders.ts";
 import { formatAmount } from "../../amount.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
-import { paymentUri } from "../private/payment-uri.ts";
+import { paymentUri } from "../private/deposit-body.ts";
 
 /** Money that came in, as the address's ledger has it. */
 export interface ReceivedBody {

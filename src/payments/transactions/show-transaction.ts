@@ -1,5 +1,4 @@
-/** Shows a transaction, at once or as soon as its status changes. */
-import { isFinalStatus, type StatusWaitList } from "./await-status.ts";
+/** Shows a transaction, at once or as soon as its status changes, for callers who would otherwise ask again and again. */
 import type { Caller } from "../accounts/caller.ts";
 import {
   ownTransaction,
@@ -8,6 +7,11 @@ import {
   type TransactionParts,
 } from "./read-transaction.ts";
 import { parseRequest, transactionQuery, type TransactionQuery } from "../requests.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { TransactionStatus } from "../tables/orders.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { Engine } from "../../engine/index.ts";
+import type { Clock } from "../../runtime.ts";
 
 /** See `PaymentService.transaction`. */
 type ShowTransaction = (
@@ -29,4 +33,91 @@ export function showTransaction(
     await waiters.changed(signal === undefined ? awaited : { ...awaited, signal });
     return transactionBody(deps, await ownTransaction(storage, caller, transactionId));
   };
+}
+
+/** Changes by other processes on the same database are seen after this time at the latest. */
+const LOOK_AGAIN_MS = 1_000;
+
+/** The awaited status, and the longest wait. */
+interface AwaitedStatus {
+  readonly transactionId: string;
+  /** The status that it has now. */
+  readonly status: TransactionStatus;
+  readonly forMs: number;
+  /** Ends the waiting, for instance when the caller has gone. */
+  readonly signal?: AbortSignal;
+}
+
+/** Somebody who waits. */
+interface Waiter {
+  readonly wake: () => void;
+}
+
+/** The callers in this process who wait for a status. */
+export class StatusWaitList {
+  readonly #storage: PaymentStorage;
+  readonly #clock: Clock;
+  readonly #waiters = new Map<string, Set<Waiter>>();
+  #isStopped = false;
+
+  constructor(storage: PaymentStorage, clock: Clock, engine: Pick<Engine<PaymentTables>, "subscribe">) {
+    this.#storage = storage;
+    this.#clock = clock;
+    engine.subscribe(({ commit }) => {
+      for (const write of commit.writes ?? []) {
+        if (write.table === "transactions" && "set" in write) this.#wake(write.id);
+      }
+    });
+  }
+
+  /** Resolves when the status is another one, when the time is up, or when the service stops. Rejects with storage. */
+  async changed({ transactionId, status, forMs, signal }: AwaitedStatus): Promise<void> {
+    const until = this.#clock.now() + forMs;
+    let isAwake = false;
+    let sleep = new AbortController();
+    const waiter: Waiter = {
+      wake: () => {
+        isAwake = true;
+        sleep.abort();
+      },
+    };
+    const others = this.#waiters.get(transactionId) ?? new Set();
+    this.#waiters.set(transactionId, others.add(waiter));
+    signal?.addEventListener("abort", waiter.wake, { once: true });
+    try {
+      for (;;) {
+        // A change that comes while the row is being read wakes the next sleep before it begins.
+        isAwake = false;
+        sleep = new AbortController();
+        const now = (await this.#storage.transaction(transactionId))?.transaction.status;
+        const left = until - this.#clock.now();
+        if (now !== status || left <= 0 || this.#isStopped || signal?.aborted === true) return;
+        if (!isAwake) await this.#clock.sleep(Math.min(left, LOOK_AGAIN_MS), sleep.signal);
+      }
+    } finally {
+      signal?.removeEventListener("abort", waiter.wake);
+      others.delete(waiter);
+      if (others.size === 0) this.#waiters.delete(transactionId);
+    }
+  }
+
+  /** Lets everybody go, so that their answers are given before the process ends. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const id of [...this.#waiters.keys()]) this.#wake(id);
+  }
+
+  /** The service runs again. */
+  start(): void {
+    this.#isStopped = false;
+  }
+
+  #wake(transactionId: string): void {
+    for (const waiter of this.#waiters.get(transactionId) ?? []) waiter.wake();
+  }
+}
+
+/** Statuses that never change. */
+function isFinalStatus(status: string): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled";
 }

@@ -1,5 +1,5 @@
-/** Taking a transaction that its sender has signed: the bytes are kept before the first of them leaves. */
-import { type Address, addressOf } from "../../address.ts";
+/** Taking a send, a payroll or a swap that its sender has signed: the bytes are kept before the first of them leaves. */
+import { type Address, addressOf, SOL_MINT } from "../../address.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { TransactionRecord } from "../tables/orders.ts";
 import type { AttemptRecord } from "../tables/payments.ts";
@@ -7,7 +7,7 @@ import type { CommitResult } from "../../../storage/storage.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { CommitAdditions, StartRequest } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
-import type { VerifiedPayment } from "../../ledger/ledger.ts";
+import type { VerifiedPayment, DeclaredPayment, SimulationFault } from "../../ledger/ledger.ts";
 import type { Decision } from "../accounts/answer-once.ts";
 import { newId } from "../ids.ts";
 import { isoTime } from "../iso-time.ts";
@@ -15,6 +15,11 @@ import { begunTransaction, usedQuote, type CheckedRequest } from "../quotes/chec
 import type { ServiceContext } from "../service-context.ts";
 import type { TransactionPlan } from "../../ledger/routing.ts";
 import { splitTransaction } from "../../ledger/wire-format.ts";
+import { ledgerMint, type Assets } from "../assets/assets.ts";
+import { referenceOf } from "../quotes/price-transfer.ts";
+import { checkRecipientsOnChain } from "../recipients/recipients.ts";
+import { formatAmount } from "../../amount.ts";
+import type { Evidence } from "../../ledger/belief.ts";
 
 /** The answer to POST /v1/transactions in wallet mode. */
 export interface CreatedTransferBody {
@@ -26,7 +31,7 @@ export interface CreatedTransferBody {
 }
 
 /** Signed bytes that the chain would carry out, and further parts of the commit that takes them. */
-export interface ExaminedTransaction {
+interface ExaminedTransaction {
   readonly verified: VerifiedPayment;
   /** The reference key of the transaction; null for a transaction that a swap provider built. */
   readonly reference: Address | null;
@@ -106,7 +111,7 @@ function attemptOf(
 }
 
 /** The key in base58 when these signed bytes carry it; null when the caller built a transaction without it. */
-export function carriedReference(bytes: Uint8Array, reference: Uint8Array): Address | null {
+function carriedReference(bytes: Uint8Array, reference: Uint8Array): Address | null {
   const message = splitTransaction(bytes)?.message ?? new Uint8Array();
   return Buffer.from(message).includes(Buffer.from(reference)) ? addressOf(reference) : null;
 }
@@ -115,4 +120,76 @@ export function carriedReference(bytes: Uint8Array, reference: Uint8Array): Addr
 export function plannedReference(plan: TransactionPlan | null): Address | null {
   const references = plan?.moves.map((move) => (move.does === "transfer" ? move.reference : undefined)) ?? [];
   return references.find((reference) => reference !== undefined) ?? null;
+}
+
+/** Dependencies of taking sends and payrolls. */
+interface TransferAcceptanceParts extends SignedTransactionParts, Pick<ServiceContext, "ledger" | "assets"> {}
+
+/** Takes sends and payrolls of wallet mode. */
+export async function acceptTransfer(
+  parts: TransferAcceptanceParts,
+  request: CheckedRequest,
+): Promise<Decision<CreatedTransferBody>> {
+  return acceptSigned(parts, request, await examine(parts, request));
+}
+
+async function examine(
+  { storage, ledger, assets }: TransferAcceptanceParts,
+  { signedTransaction, quote, declared, checkAmounts }: CheckedRequest,
+): Promise<ExaminedTransaction> {
+  const payment = paymentOf(assets, quote.outputMint, declared);
+  const examined = await ledger.verifyPayment(signedTransaction, payment, quote.tip);
+  if ("refused" in examined) throw new PaymentError("INVALID_SIGNATURE", { reason: examined.refused });
+  const { verified } = examined;
+  await refuseKnown(storage, verified, declared.accountId);
+  await checkRecipientsOnChain(
+    ledger,
+    declared.transfers.map(({ recipient }) => recipient),
+  );
+  await checkAmounts();
+  // Also finds bytes that have landed already: while their blockhash lives, every node still remembers them.
+  const fault = await ledger.simulatePayment(verified, payment);
+  if (fault !== null) throw simulationError(fault, assets);
+  const reference = carriedReference(verified.bytes, referenceOf(quote.id));
+  return { verified, reference, reservations: [], writes: [] };
+}
+
+function paymentOf(
+  assets: Assets,
+  quotedMint: string,
+  { sender, transfers }: CheckedRequest["declared"],
+): DeclaredPayment {
+  const asset = assets.named(quotedMint);
+  return { sender, mint: ledgerMint(asset), decimals: asset.decimals, transfers };
+}
+
+/** The error that a simulation's finding becomes. */
+export function simulationError(fault: Evidence<SimulationFault>, assets: Assets): PaymentError {
+  switch (fault.kind) {
+    case "insufficient_balance": {
+      const mint = fault.mint ?? SOL_MINT;
+      const { symbol, decimals } = assets.named(mint);
+      const { required, available, component } = fault;
+      const missing = required > available ? required - available : 0n;
+      return new PaymentError("INSUFFICIENT_BALANCE", {
+        asset: symbol,
+        mint,
+        required: formatAmount(required, decimals),
+        available: formatAmount(available, decimals),
+        shortfall: formatAmount(missing, decimals),
+        component,
+      });
+    }
+    case "recipient_below_rent":
+      return new PaymentError("AMOUNT_TOO_SMALL", {
+        minimum: formatAmount(fault.minimum, assets.named(SOL_MINT).decimals),
+        ...(fault.transfer === null ? {} : { index: fault.transfer }),
+      });
+    case "would_fail":
+      return new PaymentError("TRANSACTION_WOULD_FAIL", { reason: fault.reason, logs: fault.logs });
+    case "already_processed":
+      return new PaymentError("DUPLICATE_TRANSACTION", {});
+    case "blockhash_expired":
+      return new PaymentError("INVALID_SIGNATURE", { reason: "blockhash_expired" });
+  }
 }

@@ -1,6 +1,8 @@
-/** Interprets the chain's answers about a signature for the waiting instance. */
+/** What a look at signatures finds: the news for the waiting instance, what is remembered of it, and its batches. */
 import type { Evidence, Hint } from "../../ledger/belief.ts";
 import type { AttemptFate, SignatureStatus } from "../../ledger/ledger.ts";
+import type { SignatureEvent } from "../../../machines/wallet-transfer.ts";
+import type { Clock } from "../../runtime.ts";
 
 /**
  * The status of a signature. `landed`: final; the receipt tells the result. `confirmed`: without an error, but may
@@ -24,4 +26,111 @@ export function standingOf(
   if (status.commitment === "finalized") return "landed";
   // An error below finalized may still vanish on a fork; it counts when it is final.
   return status.commitment === "confirmed" && status.error === null ? "confirmed" : "pending";
+}
+
+/** The known state of a signature. */
+type Known =
+  /** Landed; the receipt was not asked for yet. */
+  | { readonly is: "landed" }
+  /** The receipt was missing, this many times in a row; not asked for again before `askAt`. */
+  | { readonly is: "without receipt"; readonly askAt: number; readonly times: number }
+  /** The event for its instance. */
+  | { readonly is: "read"; readonly event: SignatureEvent };
+
+/** More signatures than are ever under way at once; a dropped signature is only asked for again. */
+const MAX_REMEMBERED = 20_000;
+const FIRST_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 8_000;
+
+/** The memory of one watcher: gone with its process, and limited. */
+export class LandedSignatureCache {
+  readonly #known = new Map<string, Known>();
+
+  /** The event of a signature whose receipt was read, and whose instance has not taken the event yet. */
+  eventOf(signature: string): SignatureEvent | null {
+    const known = this.#known.get(signature);
+    return known?.is === "read" ? known.event : null;
+  }
+
+  /** Whether the signature is known to have landed, so that its status need not be asked for. */
+  hasLanded(signature: string): boolean {
+    return this.#known.get(signature)?.is === "landed";
+  }
+
+  /** Whether the receipt of one that has landed may be asked for now. */
+  mayAsk(signature: string, now: number): boolean {
+    const known = this.#known.get(signature);
+    return known?.is !== "without receipt" || known.askAt <= now;
+  }
+
+  /** Notes a landing; its receipt will be asked for. */
+  landed(signature: string): void {
+    if (this.#known.get(signature)?.is !== "without receipt") this.#remember(signature, { is: "landed" });
+  }
+
+  /**
+   * Notes a missing receipt, which is asked for again after a pause that doubles from 2 to 8 s. Meanwhile the status is
+   * asked for: a signature that has not landed after all must not be waited for.
+   */
+  withoutReceipt(signature: string, now: number): void {
+    const known = this.#known.get(signature);
+    const times = known?.is === "without receipt" ? known.times + 1 : 1;
+    const pause = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (times - 1));
+    this.#remember(signature, { is: "without receipt", askAt: now + pause, times });
+  }
+
+  /** Notes a receipt that was read. */
+  read(signature: string, event: SignatureEvent): void {
+    this.#remember(signature, { is: "read", event });
+  }
+
+  /** Forgets a signature, about which nothing more is asked. */
+  forget(signature: string): void {
+    this.#known.delete(signature);
+  }
+
+  #remember(signature: string, known: Known): void {
+    this.#known.delete(signature);
+    this.#known.set(signature, known);
+    if (this.#known.size <= MAX_REMEMBERED) return;
+    const [oldest] = this.#known.keys();
+    if (oldest !== undefined) this.#known.delete(oldest);
+  }
+}
+
+/** The longest time that an item waits for further items. */
+const GATHER_MS = 50;
+
+/** A batch of one look, so that not every item costs a commit of its own. */
+export class LookBatch<T> {
+  readonly #clock: Clock;
+  readonly #handOn: (batch: readonly T[]) => Promise<void>;
+  readonly #ending = new AbortController();
+  readonly #handed: Promise<void>[] = [];
+  #gathered: T[] = [];
+
+  constructor(clock: Clock, handOn: (batch: readonly T[]) => Promise<void>) {
+    this.#clock = clock;
+    this.#handOn = handOn;
+  }
+
+  /** Adds an item to the batch, which is handed on within 50 ms. */
+  add(item: T): void {
+    this.#gathered.push(item);
+    if (this.#gathered.length > 1) return;
+    const gathered = this.#clock.sleep(GATHER_MS, this.#ending.signal);
+    this.#handed.push(
+      gathered.then(async () => {
+        const batch = this.#gathered;
+        this.#gathered = [];
+        await this.#handOn(batch);
+      }),
+    );
+  }
+
+  /** Hands on the remaining items at once; resolves when all items are handed on. */
+  async end(): Promise<void> {
+    this.#ending.abort();
+    await Promise.all(this.#handed);
+  }
 }

@@ -7,11 +7,8 @@ import type { PollContext, Watcher } from "../../engine/index.ts";
 import type { Hint } from "../../ledger/belief.ts";
 import { LedgerUnavailable, type Attempt, type Ledger, type SignatureStatus } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../runtime.ts";
-import { LookBatch } from "./look-batch.ts";
-import { LandedSignatureCache } from "./landed-signature-cache.ts";
-import { ConfirmedSignatureCache } from "../outgoing/confirmed-signature-cache.ts";
-import { ResendQueue } from "../outgoing/resend-queue.ts";
-import { standingOf, type SignatureState } from "./signature-news.ts";
+import { LookBatch, LandedSignatureCache, standingOf, type SignatureState } from "./signature-news.ts";
+import { ConfirmedSignatureCache, ResendQueue } from "../outgoing/resend-queue.ts";
 import { inLanes, Semaphore } from "../semaphore.ts";
 import { attemptOf, landingEvent, lostAttempt } from "./stored-attempt.ts";
 

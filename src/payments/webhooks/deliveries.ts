@@ -11,7 +11,7 @@ import { deliveryBody, type DeliveryBody } from "./delivery-body.ts";
 import { nextRun, runIdOf, type BegunRun } from "./delivery-runs.ts";
 import { notInList, pageOf, type Page } from "../page.ts";
 import { pageQuery, parseRequest, type PageQuery } from "../requests.ts";
-import { ownWebhook } from "./webhook-body.ts";
+import { ownWebhook } from "./webhook-fields.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 
 /** Dependencies of resending. */

@@ -2,7 +2,7 @@
 import type { DeliveryAttemptRecord, DeliveryRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { isoTime } from "../iso-time.ts";
-import { shownError } from "./shown-error.ts";
+import type { AttemptError } from "./sending/attempt.ts";
 
 /** Phases of an attempt, in milliseconds. */
 export interface AttemptPhasesBody {
@@ -64,4 +64,12 @@ function attemptBody(attempt: DeliveryAttemptRecord): DeliveryAttemptBody {
   const phases = { dnsMs, connectMs, tlsMs, firstByteMs };
   const told = { durationMs, phases, httpStatus, error: shownError(error), excerpt };
   return { number, startedAt: isoTime(startedAt), ...told };
+}
+
+const BLOCKED: AttemptError = "blocked_address";
+const UNRESOLVED: AttemptError = "dns";
+
+/** A refused address is shown as an unresolved name: otherwise a tenant could map this server's own network. */
+export function shownError(error: string | null): string | null {
+  return error === BLOCKED ? UNRESOLVED : error;
 }

@@ -10,6 +10,8 @@ import type { DeliveryAttemptRecord, DeliveryRecord } from "../tables/webhooks.t
 import { inOrder } from "./announce.ts";
 import { deliveryIdOf, firstInput } from "./delivery-runs.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
+import type { InspectedStorage } from "../../engine/inspected-engine.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 
 /** Rows that tell a run. */
 export interface RunRows {
@@ -24,7 +26,7 @@ export interface RunRows {
 }
 
 /** An ended instance and its steps. Stamps are not told: a step is named by its number. */
-export interface RecalledRun {
+interface RecalledRun {
   readonly instance: InstanceRecord;
   readonly history: readonly HistoryRecord[];
 }
@@ -112,4 +114,34 @@ function causeOfBeginning({ delivery, notices, steps }: RunRows): string | null 
   const cause = telling[told.findIndex(({ id }) => id === noticeId)]?.cause ?? null;
   const [, kind, place] = OF_OWN_TASK.exec(cause ?? "") ?? [];
   return kind === undefined ? cause : `${kind} ${transactionId}:${place}`;
+}
+
+const DELIVERY_ID = /^dlv_[0-9a-f]+$/;
+const STEPS = 200;
+
+/** Reads the same storage, recalled runs included. A list holds stored instances only. */
+export function recallingStorage(storage: PaymentStorage, workflow: DeliveryChart): InspectedStorage {
+  const recalled = async (id: string): Promise<RecalledRun | null> => {
+    if (!DELIVERY_ID.test(id)) return null;
+    const delivery = await storage.delivery(id);
+    if (delivery === null) return null;
+    const { transactionId } = delivery;
+    const [deliveries, notices, steps] = await Promise.all([
+      storage.deliveries(transactionId),
+      storage.notices(transactionId),
+      storage.history(transactionId, { after: 0, limit: STEPS }),
+    ]);
+    const attempts = (await Promise.all(deliveries.map((each) => storage.deliveryAttempts(each.id)))).flat();
+    return recalledRun(workflow, { delivery, attempts, deliveries, notices, steps });
+  };
+  return {
+    ...storage,
+    load: async (id) => (await storage.load(id)) ?? (await recalled(id))?.instance ?? null,
+    async history(id, page) {
+      const stored = await storage.history(id, page);
+      if (stored.length > 0 || !DELIVERY_ID.test(id) || (await storage.load(id)) !== null) return stored;
+      const { history = [] } = (await recalled(id)) ?? {};
+      return history.filter(({ version }) => version > page.after).slice(0, page.limit);
+    },
+  };
 }

@@ -7,7 +7,7 @@ import { beginRuns, refuseDisabled, type DeliveryParts } from "./deliveries.ts";
 import { deliveryIdOf, firstRun, nextRun, type BegunRun, type DueNotice } from "./delivery-runs.ts";
 import { pageOf } from "../page.ts";
 import { parseRequest, recovery, type RecoveryRequest } from "../requests.ts";
-import { ownWebhook } from "./webhook-body.ts";
+import { ownWebhook } from "./webhook-fields.ts";
 
 /** The number of deliveries that were begun again. */
 export interface RecoveryBody {

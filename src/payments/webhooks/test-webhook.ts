@@ -7,10 +7,8 @@ import type { Caller } from "../accounts/caller.ts";
 import { newId } from "../ids.ts";
 import { parseRequest, webhookTest, type WebhookTestRequest } from "../requests.ts";
 import { sampleNotice } from "./sample-notice.ts";
-import { shownError } from "./shown-error.ts";
-import { ownWebhook } from "./webhook-body.ts";
-import { readEvent } from "./webhook-fields.ts";
-import type { WebhookContext } from "./webhook-context.ts";
+import { shownError } from "./delivery-body.ts";
+import { ownWebhook, readEvent, type WebhookContext } from "./webhook-fields.ts";
 import { secretsOf } from "./webhook-secret.ts";
 
 /** The result of a test attempt, for the webhook's owner. */

@@ -1,9 +1,15 @@
-/** Checks the URL and the events that a caller gives for a webhook. */
+/** The fields of a webhook: checked as a caller gives them, shown as its owner sees them, without the secret. */
 import { PaymentError } from "../../errors.ts";
-import type { AllowAddress } from "./sending/address-guard.ts";
-import type { DenyList } from "./sending/deny-list.ts";
+import type { AllowAddress, DenyList } from "./sending/address-guard.ts";
 import { NOTICE_EVENTS, type NoticeEvent } from "./sending/notice-body.ts";
 import { parseReceiverUrl } from "./sending/receiver-url.ts";
+import type { WebhookRecord } from "../tables/webhooks.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { Caller } from "../accounts/caller.ts";
+import { isoTime } from "../iso-time.ts";
+import type { ServiceContext } from "../service-context.ts";
+import type { SecretBox } from "../secrets/secret-box.ts";
+import type { DeliveryClient } from "./sending/attempt.ts";
 
 /** The host's own rules for where webhooks may be. */
 export interface ReceiverRules {
@@ -35,4 +41,53 @@ export function readEvent(putativeEvent: string): NoticeEvent {
   const [event] = readEvents([putativeEvent]);
   if (event === undefined) throw new Error("one event was read as none");
   return event;
+}
+
+/** The answer to a registration. */
+export interface WebhookBody {
+  readonly webhookId: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly createdAt: string;
+}
+
+/** The webhook in the answers of all endpoints except registration. */
+export interface WholeWebhookBody extends WebhookBody {
+  /** Whether the webhook is enabled; a disabled webhook gets no deliveries. */
+  readonly enabled: boolean;
+  /** `disabled_by_owner` or `disabled_after_failures`; null for an enabled webhook. */
+  readonly disabledReason: string | null;
+}
+
+export function webhookBody({ id, url, events, createdAt }: WebhookRecord): WebhookBody {
+  return { webhookId: id, url, events, createdAt: isoTime(createdAt) };
+}
+
+export function wholeWebhookBody(webhook: WebhookRecord): WholeWebhookBody {
+  const { disabledAt, disabledReason } = webhook;
+  return { ...webhookBody(webhook), enabled: disabledAt === null, disabledReason };
+}
+
+/** The caller's webhook. Throws `WEBHOOK_NOT_FOUND`, the same for an unknown, a deleted and another account's one. */
+export async function ownWebhook(
+  storage: PaymentStorage,
+  { accountId }: Caller,
+  webhookId: string,
+): Promise<WebhookRecord> {
+  const webhook = await storage.webhook(webhookId);
+  if (webhook === null || webhook.accountId !== accountId || webhook.deletedAt !== null) {
+    throw new PaymentError("WEBHOOK_NOT_FOUND", { webhookId });
+  }
+  return webhook;
+}
+
+/** What all use cases about webhooks share; made once for each service. */
+export interface WebhookContext extends Pick<ServiceContext, "storage" | "clock" | "random"> {
+  readonly sealing: SecretBox;
+  readonly delivery: DeliveryClient;
+  readonly rules: ReceiverRules;
+  /** For how long deliveries are signed with the replaced secret, too, in milliseconds. */
+  readonly secretOverlapMs: number;
+  /** Commits these writes together; false when one of them was refused. */
+  readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
 }

@@ -1,7 +1,7 @@
 /** The webhooks of an account as one thing that has a version: who reads them can have a commit refused where they have changed. */
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { WebhookRecord } from "../tables/webhooks.ts";
-import type { WebhookContext } from "./webhook-context.ts";
+import type { WebhookContext } from "./webhook-fields.ts";
 
 /** An account's webhooks as they were read. */
 interface ReadWebhooks {

@@ -41,7 +41,7 @@ export const CONTRACT_BREAKS: readonly Break[] = [
   },
   {
     property: "a webhook belongs to its own account only",
-    file: "src/payments/webhooks/webhook-body.ts",
+    file: "src/payments/webhooks/webhook-fields.ts",
     text: "webhook === null || webhook.accountId !== accountId || webhook.deletedAt !== null",
     replacement: "webhook === null || webhook.deletedAt !== null",
     tests: ["http/strangers.test.ts"],

@@ -32,7 +32,7 @@ export const OPERATOR_BREAKS: readonly Break[] = [
   },
   {
     property: "M20: what a process sees it says again",
-    file: "src/payments/operator/attention/matter-report-writer.ts",
+    file: "src/payments/operator/attention/matter-report-loop.ts",
     text: "    const isSaid = await this.#commit(",
     replacement: '    const isSaid = id === "" && await this.#commit(',
     tests: TOLD,
@@ -95,7 +95,7 @@ export const OPERATOR_BREAKS: readonly Break[] = [
   },
   {
     property: "a host's function that does not answer is given up",
-    file: "src/payments/call-host.ts",
+    file: "src/payments/host-parts.ts",
     text: "Promise.race([call(late.signal), deadline])",
     replacement: "Promise.race([call(late.signal)])",
     tests: SILENT,
@@ -173,14 +173,14 @@ export const OPERATOR_BREAKS: readonly Break[] = [
   },
   {
     property: "the host may take as long to hear of a matter as its deadline says",
-    file: "src/payments/operator/attention/matter-report-writer.ts",
+    file: "src/payments/operator/attention/matter-report-loop.ts",
     text: 'name: "onAttention", deadlineMs, call',
     replacement: 'name: "onAttention", deadlineMs: Math.min(deadlineMs, 10_000), call',
     tests: ["payments/operator/attention.test.ts"],
   },
   {
     property: "nobody else tells a matter while the host may still answer",
-    file: "src/payments/operator/attention/matter-report-writer.ts",
+    file: "src/payments/operator/attention/matter-report-loop.ts",
     text: "now + this.#parts.onAttentionDeadlineMs + TELLING_MS",
     replacement: "now + TELLING_MS",
     tests: ["payments/operator/attention.test.ts"],

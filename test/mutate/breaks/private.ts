@@ -9,7 +9,7 @@ const EFFECTS = "src/payments/outgoing/payment-effects.ts";
 export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "a label adds nothing to a payment request",
-    file: "src/payments/private/payment-uri.ts",
+    file: "src/payments/private/deposit-body.ts",
     text: "encodeURIComponent(label)",
     replacement: "label",
     tests: ["foreign/payments/payment-uri.test.ts"],
@@ -65,7 +65,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "deposits are crowded before there are more than the endpoints permit",
-    file: "src/payments/operator/attention/crowded-watch.ts",
+    file: "src/payments/operator/attention/chain-matters.ts",
     text: "watched <= most * CROWDED_SHARE",
     replacement: "watched <= most / CROWDED_SHARE",
     tests: ["payments/operator/attention.test.ts", "service/watched-deposits.test.ts"],
@@ -394,7 +394,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "a marker that the witnesses disagree about settles nothing",
-    file: "src/payments/outgoing/plans/undisputed.ts",
+    file: "src/payments/outgoing/plans/order-markers.ts",
     text: 'reading.markers.filter((marker) => marker !== "disputed")',
     replacement: 'reading.markers.map((marker) => (marker === "disputed" ? "unmade" : marker))',
     tests: ["payments/private/closing.test.ts"],
@@ -534,21 +534,21 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "a release of the chart's first version covers what had come, and no later payer",
-    file: "src/payments/private/deposit-address-migrations.ts",
+    file: "src/payments/private/deposit-address-workflow.ts",
     text: "if (!isReleased) return",
     replacement: "if (isReleased) return",
     tests: ["payments/operator/vouching.test.ts"],
   },
   {
     property: "a refund elsewhere that the first version kept takes what had been counted and not spent",
-    file: "src/payments/private/deposit-address-migrations.ts",
+    file: "src/payments/private/deposit-address-workflow.ts",
     text: "allowed: refundTo === null ? null : Object.fromEntries(left),",
     replacement: "allowed: null,",
     tests: ["payments/operator/vouching.test.ts"],
   },
   {
     property: "a refund elsewhere that the first version kept goes there",
-    file: "src/payments/private/deposit-address-migrations.ts",
+    file: "src/payments/private/deposit-address-workflow.ts",
     text: "    refundTo,\n    allowed",
     replacement: "    refundTo: null,\n    allowed",
     tests: ["payments/operator/vouching.test.ts"],

@@ -60,7 +60,7 @@ export const QUOTE_BREAKS: readonly Break[] = [
   },
   {
     property: "quotes go by the clock of the database",
-    file: "src/payments/storage-time.ts",
+    file: "src/payments/service-context.ts",
     text: "return (await storage.time?.(now)) ?? now;",
     replacement: "return now;",
     tests: ["payments/expiring-quotes.test.ts"],
@@ -81,7 +81,7 @@ export const QUOTE_BREAKS: readonly Break[] = [
   },
   {
     property: "of the same bytes one wallet transaction is made",
-    file: "src/payments/wallet/accept-transfer.ts",
+    file: "src/payments/wallet/accept-signed.ts",
     text: "await refuseKnown(storage, verified, declared.accountId);",
     replacement: "",
     tests: ["payments/wallet/answered-once.test.ts"],

@@ -108,7 +108,7 @@ export const RESTORED_BREAKS: readonly Break[] = [
   },
   {
     property: "M32: a plan of another copy that leaves out payees is known by its marker",
-    file: "src/payments/outgoing/planned-elsewhere.ts",
+    file: "src/payments/outgoing/plans/possible-plans.ts",
     text: "=== delegate) return plan;",
     replacement: "!== delegate) return plan;",
     tests: PLANS,

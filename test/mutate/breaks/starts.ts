@@ -13,7 +13,7 @@ export const START_BREAKS: readonly Break[] = [
   },
   {
     property: "the chain cannot be asked before it was compared",
-    file: "src/service/chain-gate.ts",
+    file: "src/service/chain-check.ts",
     text: "if (this.#reason !== null) throw",
     replacement: 'if (this.#reason === "") throw',
     tests: TESTS,

@@ -344,7 +344,7 @@ export const STORAGE_BREAKS: readonly Break[] = [
   },
   {
     property: "an answer that was lost: a quote that this very request has used is its order",
-    file: "src/payments/transactions/answered-before.ts",
+    file: "src/payments/transactions/create-transaction.ts",
     text: "if (transaction.requestHash === requestHash) {",
     replacement: "if (transaction.requestHash === requestHash && signedTransaction === undefined) {",
     tests: IN_HTTP,
@@ -484,7 +484,7 @@ export const STORAGE_BREAKS: readonly Break[] = [
   },
   {
     property: "L4: reconcile counts a total anew that differs from its rows",
-    file: "src/payments/reconcile/totals.ts",
+    file: "src/payments/reconcile/purses.ts",
     text: "const counted = await storage.recounted(resource);",
     replacement: "const counted = before;",
     tests: ["payments/private/reconcile.test.ts"],

@@ -214,7 +214,7 @@ export const SWAP_BREAKS: readonly Break[] = [
   },
   {
     property: "the desk's spread is rounded up",
-    file: "src/payments/swap-provider/constant-product.ts",
+    file: "src/payments/swap-provider/desk-terms.ts",
     text: "(amount * BigInt(spreadBps) + BPS - 1n) / BPS",
     replacement: "(amount * BigInt(spreadBps)) / BPS",
     tests: ["payments/swap/desk-prices.test.ts"],

@@ -193,7 +193,7 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
   },
   {
     property: "of an answer without end the beginning is read",
-    file: "src/payments/webhooks/sending/excerpt-reader.ts",
+    file: "src/payments/webhooks/sending/answer-reader.ts",
     text: "return this.#read < MAX_RESPONSE_BYTES;",
     replacement: "return this.#read >= 0;",
     tests: ["payments/webhooks/hostile-receiver.test.ts"],

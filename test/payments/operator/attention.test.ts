@@ -1,19 +1,21 @@
 /** What needs a person: found where it is stored, told once over all processes, and once when it is over. */
 import { describe, expect, test } from "vitest";
-import { heldAddresses } from "../../../src/payments/operator/attention/held-addresses.ts";
+import {
+  heldAddresses,
+  addressesWithOtherMints,
+} from "../../../src/payments/operator/attention/held-addresses.ts";
 import { createMatterLookup } from "../../../src/payments/operator/attention/list-matters.ts";
 import type { AttentionSource, FoundMatter } from "../../../src/payments/operator/attention/matter.ts";
-import { addressesWithOtherMints } from "../../../src/payments/operator/attention/other-mints.ts";
 import {
   sourcesOfThisProcess,
   type AttentionSourceParts,
 } from "../../../src/payments/operator/attention/sources.ts";
 import { SightingList } from "../../../src/payments/operator/attention/sighting-list.ts";
-import { MatterReportLoop } from "../../../src/payments/operator/attention/matter-report-loop.ts";
-import type {
-  AttentionChange,
-  AttentionListener,
-} from "../../../src/payments/operator/attention/matter-report-writer.ts";
+import {
+  MatterReportLoop,
+  type AttentionChange,
+  type AttentionListener,
+} from "../../../src/payments/operator/attention/matter-report-loop.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
 import { UNKNOWN_SPENDING } from "../../../src/payments/outgoing/unknown-spending.ts";
 import type { DepositRecord } from "../../../src/payments/tables/deposits.ts";

@@ -1,6 +1,6 @@
 /** M15: a recovered address that has paid gets money again, while the marker of what it has paid still stands or is swept. */
 import { expect, onTestFinished, test } from "vitest";
-import type { RecoveryEntry } from "../../../src/payments/operator/recovery/entry.ts";
+import type { RecoveryEntry } from "../../../src/payments/operator/recovery/journal.ts";
 import { BY } from "../../kit/by.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import { MINUTE, scene, SOL } from "../private/scene.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { readRecoveryFile, recoveryFile } from "../../../src/payments/operator/recovery/journal-file.ts";
-import type { RecoveryEntry } from "../../../src/payments/operator/recovery/entry.ts";
+import type { RecoveryEntry } from "../../../src/payments/operator/recovery/journal.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";

@@ -1,9 +1,9 @@
 /** What an operator does to a transaction by its id: in one commit with its row of the audit log, or not at all. */
 import { describe, expect, test as base } from "vitest";
-import type { ActContext } from "../../../src/payments/act-context.ts";
+import type { ActContext } from "../../../src/payments/intake/rules.ts";
 import { depositContext } from "../../../src/payments/deposit-context.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
-import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
+import { OperatorRefused } from "../../../src/payments/operator/act.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";

@@ -1,6 +1,6 @@
 /** The end of a random life: everything is let come to rest, and an operator with time looks at what waits. */
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
-import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
+import { OperatorRefused } from "../../../src/payments/operator/act.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { readPlan, type StoredPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";

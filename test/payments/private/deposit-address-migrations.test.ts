@@ -1,7 +1,7 @@
 /** M35: what an operator has said of a deposit address under the first version of its chart, and what the present one makes of it. */
 import { expect, test } from "vitest";
 import { addressOf } from "../../../src/address.ts";
-import { fromFirstVersion } from "../../../src/payments/private/deposit-address-migrations.ts";
+import { fromFirstVersion } from "../../../src/payments/private/deposit-address-workflow.ts";
 
 const SAFE = addressOf(new Uint8Array(32).fill(7));
 

@@ -9,7 +9,7 @@ import { EndpointsDifferError } from "../../../src/ledger/ledger.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
-import type { AttentionChange } from "../../../src/payments/operator/attention/matter-report-writer.ts";
+import type { AttentionChange } from "../../../src/payments/operator/attention/matter-report-loop.ts";
 import type {
   PaymentServiceOptions,
   PrivateRoutingOptions,

@@ -7,7 +7,7 @@ import { agreed } from "../../../src/ledger/agreed.ts";
 import { heard } from "../../../src/ledger/heard.ts";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
-import type { AttentionChange } from "../../../src/payments/operator/attention/matter-report-writer.ts";
+import type { AttentionChange } from "../../../src/payments/operator/attention/matter-report-loop.ts";
 import type { Matter } from "../../../src/payments/operator/attention/matter.ts";
 import { StrayWatch } from "../../../src/payments/private/watch-strays.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";

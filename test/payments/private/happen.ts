@@ -1,7 +1,7 @@
 /** What happens in a random life is made to happen. */
 import type { Address } from "../../../src/address.ts";
 import { PaymentError } from "../../../src/errors.ts";
-import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
+import { OperatorRefused } from "../../../src/payments/operator/act.ts";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";

@@ -1,7 +1,7 @@
 /** E17: a database restored from an old copy, whatever it has forgotten, pays nobody a second time and tells no lies. */
 import { afterEach, describe, expect, test } from "vitest";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
-import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
+import { OperatorRefused } from "../../../src/payments/operator/act.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

@@ -6,11 +6,7 @@ import { isPaymentError } from "../../../src/errors.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import { assetsWith, MAINNET_GENESIS, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
-import {
-  constantProduct,
-  lessSpread,
-  priceImpact,
-} from "../../../src/payments/swap-provider/constant-product.ts";
+import { constantProduct, lessSpread, priceImpact } from "../../../src/payments/swap-provider/desk-terms.ts";
 import { fixedPrices } from "../../../src/payments/prices/prices.ts";
 import { deskProvider, type DeskOptions } from "../../../src/payments/swap-provider/desk-provider.ts";
 import type { Swapper, WantedReservation } from "../../../src/payments/swap-provider/swap-provider.ts";

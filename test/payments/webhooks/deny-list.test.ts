@@ -1,8 +1,13 @@
 /** H10: what the host denies is never connected to, however it is named, and whatever else is opened. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDeliveryClient } from "../../../src/payments/webhooks/sending/attempt.ts";
-import { type AllowAddress, refusedAddress } from "../../../src/payments/webhooks/sending/address-guard.ts";
-import { denyList, readHostName, type DenyList } from "../../../src/payments/webhooks/sending/deny-list.ts";
+import {
+  type AllowAddress,
+  refusedAddress,
+  denyList,
+  readHostName,
+  type DenyList,
+} from "../../../src/payments/webhooks/sending/address-guard.ts";
 import { readNetwork } from "../../../src/networks.ts";
 import { parseReceiverUrl } from "../../../src/payments/webhooks/sending/receiver-url.ts";
 import { type HttpsReceiver, startHttpsReceiver } from "../../kit/https-receiver.ts";

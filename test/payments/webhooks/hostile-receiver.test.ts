@@ -1,7 +1,7 @@
 /** H22: receivers that mean harm. Time is bounded by the deadline, memory by what is read. */
 import { gzipSync } from "node:zlib";
 import { expect } from "vitest";
-import { MAX_RESPONSE_BYTES, ExcerptReader } from "../../../src/payments/webhooks/sending/excerpt-reader.ts";
+import { MAX_RESPONSE_BYTES, ExcerptReader } from "../../../src/payments/webhooks/sending/answer-reader.ts";
 import { answerWith, type HttpsReceiver } from "../../kit/https-receiver.ts";
 import { attemptTest as test } from "./attempt-test.ts";
 

@@ -3,7 +3,7 @@ import type { PaymentStorage } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
 import { isoTime } from "../../iso-time.ts";
 import type { AttentionSource, FoundMatter, Matter } from "./matter.ts";
-import { sourceOfMatter } from "./other-mints.ts";
+import { sourceOfMatter } from "./held-addresses.ts";
 
 /** A matter with the time since when it waits, in milliseconds since the Unix epoch. */
 export type DatedMatter = FoundMatter & { readonly since: number };

@@ -5,7 +5,7 @@
 import type { MatterRecord } from "../../tables/operator.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
-import { storageTime } from "../../storage-time.ts";
+import { storageTime } from "../../service-context.ts";
 import type { AttentionSource, FoundMatter, MatterKind } from "./matter.ts";
 
 /** Longer than three looks: a process that has said nothing for that long has ended, or sees it no more. */

@@ -14,14 +14,13 @@ import {
   loweredNumber,
   suspendedEndpoints,
   unprovableTransactions,
+  crowdedWatch,
+  stuckPayments,
 } from "./chain-matters.ts";
-import { heldAddresses } from "./held-addresses.ts";
-import { addressesWithOtherMints } from "./other-mints.ts";
+import { heldAddresses, addressesWithOtherMints } from "./held-addresses.ts";
 import type { AttentionSource } from "./matter.ts";
 import { orphans, deadLetters, failingTasks } from "./troubled-tasks.ts";
 import type { SightingList } from "./sighting-list.ts";
-import { stuckPayments } from "./stuck-payments.ts";
-import { crowdedWatch } from "./crowded-watch.ts";
 
 /** Dependencies of the sources. */
 export interface AttentionSourceParts {

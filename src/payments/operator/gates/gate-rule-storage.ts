@@ -2,11 +2,10 @@
 import { z } from "zod";
 import { commitOne } from "../../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
-import type { Act, WriteAct } from "../act.ts";
+import { type Act, type WriteAct, OperatorRefused } from "../act.ts";
 import { accountGate, rulesOf, SERVICE_GATE, type IntakeRules } from "../../intake/rules.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { Assets } from "../../assets/assets.ts";
-import { OperatorRefused } from "../operator-refused.ts";
 
 /** The most rounds of a change: of two operators who change one gate at once, one has to try again. */
 const MAX_ROUNDS = 20;

@@ -3,11 +3,15 @@ import { z } from "zod";
 import { formatAmount, parseAmount } from "../../../amount.ts";
 import type { Assets, Token } from "../../assets/assets.ts";
 import { isoTime } from "../../iso-time.ts";
-import { readActContext, readCommand } from "../act.ts";
-import type { ActContext } from "../../act-context.ts";
-import { OperatorRefused } from "../operator-refused.ts";
+import { readActContext, readCommand, OperatorRefused } from "../act.ts";
+import {
+  type ActContext,
+  accountOfGate,
+  type Direction,
+  type IntakeRules,
+  type Limit,
+} from "../../intake/rules.ts";
 import { accountIdField, mintOf, type GateParts } from "./gate-rule-storage.ts";
-import { accountOfGate, type Direction, type IntakeRules, type Limit } from "../../intake/rules.ts";
 
 /** The wanted limits. Amounts are decimal strings in whole units of the asset. */
 export interface SetLimitsRequest {

@@ -2,13 +2,11 @@
 import { z } from "zod";
 import type { Ledger, WitnessCount } from "../../../ledger/ledger.ts";
 import { isoTime } from "../../iso-time.ts";
-import type { ActContext } from "../../act-context.ts";
+import type { ActContext, LoweredWitnessRule } from "../../intake/rules.ts";
 import { beliefRules, isInForce } from "../../intake/lowered-witnesses.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
-import type { LoweredWitnessRule } from "../../intake/rules.ts";
-import { storageTime } from "../../storage-time.ts";
-import { readActContext, readCommand } from "../act.ts";
-import { OperatorRefused } from "../operator-refused.ts";
+import { storageTime } from "../../service-context.ts";
+import { readActContext, readCommand, OperatorRefused } from "../act.ts";
 import type { GateParts } from "./gate-rule-storage.ts";
 
 /** The lowered number of witnesses, and its duration. */

@@ -2,12 +2,10 @@
 import { z } from "zod";
 import { ENDPOINT_ROLES, type EndpointRole, type Ledger } from "../../../ledger/ledger.ts";
 import { isoTime } from "../../iso-time.ts";
-import type { ActContext } from "../../act-context.ts";
-import type { IntakeRules, SuspendedEndpoint } from "../../intake/rules.ts";
+import type { ActContext, IntakeRules, SuspendedEndpoint } from "../../intake/rules.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
-import { storageTime } from "../../storage-time.ts";
-import { readActContext, readCommand } from "../act.ts";
-import { OperatorRefused } from "../operator-refused.ts";
+import { storageTime } from "../../service-context.ts";
+import { readActContext, readCommand, OperatorRefused } from "../act.ts";
 import type { GateParts } from "./gate-rule-storage.ts";
 
 /** The endpoint to suspend, and the duration. */

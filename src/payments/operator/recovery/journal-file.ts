@@ -1,8 +1,8 @@
 /** A recovery journal in a file: one line of JSON for each order, appended and synced. */
 import { open, readFile } from "node:fs/promises";
 import { z } from "zod";
-import { OperatorRefused } from "../operator-refused.ts";
-import type { RecoveryEntry, RecoveryJournal } from "./entry.ts";
+import { OperatorRefused } from "../act.ts";
+import type { RecoveryEntry, RecoveryJournal } from "./journal.ts";
 
 /**
  * A journal for one machine: `recovery: recoveryFile("/backup/orders.jsonl")`. Put the file on a different disk than

@@ -1,10 +1,26 @@
-/** Has the host record each private order outside of the database, before its deposit address is handed out. */
+/** The journal of private orders outside of the database: each is recorded before its deposit address is handed out. */
 import { PaymentError } from "../../../errors.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { CreatedOrderBody } from "../../private/accept-order.ts";
 import type { AcceptHandler } from "../../quotes/checked-request.ts";
-import { callHost } from "../../call-host.ts";
-import type { RecoveryEntry, RecoveryJournal } from "./entry.ts";
+import { callHost } from "../../host-parts.ts";
+
+/** An entry that restores a deposit address, together with the master secret. The entry itself is no secret. */
+export interface RecoveryEntry {
+  /** The transaction's id. */
+  readonly id: string;
+  /** The version of the master secret that the address is derived from. */
+  readonly masterVersion: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly createdAt: number;
+}
+
+/**
+ * Keeps an entry where the database's loss does not reach it, and resolves once it is durable. It is awaited before a
+ * deposit address is handed out; where it rejects, or takes longer than ten seconds, the order is refused with
+ * `ROUTING_UNAVAILABLE` upstream and nothing of it is kept. An entry may be of an order that was not taken after all.
+ */
+export type RecoveryJournal = (entry: RecoveryEntry) => Promise<void>;
 
 const CALLBACK_MS = 10_000;
 /** Seconds after which ROUTING_UNAVAILABLE advises a retry. */

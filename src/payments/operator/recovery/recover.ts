@@ -4,11 +4,10 @@ import { formatAmount } from "../../../amount.ts";
 import { ledgerMint } from "../../assets/assets.ts";
 import { strayDeposits } from "../../private/collect-strays.ts";
 import { otherMints } from "../../outgoing/plans/other-mints.ts";
-import { readActContext } from "../act.ts";
-import type { ActContext } from "../../act-context.ts";
+import { readActContext, OperatorRefused } from "../act.ts";
+import type { ActContext } from "../../intake/rules.ts";
 import { RECOVERED } from "../attention/held-addresses.ts";
-import { OperatorRefused } from "../operator-refused.ts";
-import type { RecoveryEntry } from "./entry.ts";
+import type { RecoveryEntry } from "./journal.ts";
 import {
   RECOVERED_ACCOUNT,
   restoreAddress,

@@ -12,7 +12,7 @@ import { MAX_AMOUNT } from "../../../amount.ts";
 import { startOf, type Engine, type StartRequest } from "../../../engine/index.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Clock } from "../../../runtime.ts";
-import type { ActContext } from "../../act-context.ts";
+import type { ActContext } from "../../intake/rules.ts";
 import { smallestAmount, type Assets } from "../../assets/assets.ts";
 import { routingCost } from "../../outgoing/plans/routing-cost.ts";
 import { UNKNOWN_SPENDING, unknownSpending } from "../../outgoing/unknown-spending.ts";

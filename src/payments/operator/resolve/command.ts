@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Address } from "../../../address.ts";
 import type { PaymentWrite } from "../../payment-storage.ts";
 import type { FoundMatter, MatterAction } from "../attention/matter.ts";
-import type { ActContext } from "../../act-context.ts";
+import type { ActContext } from "../../intake/rules.ts";
 import type { SettledTransaction } from "../../wallet/settle-transaction.ts";
 
 /** A command about a matter. */

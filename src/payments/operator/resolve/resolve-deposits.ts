@@ -14,11 +14,9 @@ import type { ScreenAddress } from "../../recipients/screening.ts";
 import { releaseShareOfDay } from "../../purses/sponsor-limit.ts";
 import { releaseBound, releaseShare } from "../../purses/sponsor-share.ts";
 import { checkRecipientsOnChain } from "../../recipients/recipients.ts";
-import type { WriteAct } from "../act.ts";
-import { WRITTEN_OFF } from "../attention/held-addresses.ts";
+import { type WriteAct, OperatorRefused, privateModeIsOff } from "../act.ts";
+import { WRITTEN_OFF, TOKENS_AT } from "../attention/held-addresses.ts";
 import { matterKey } from "../attention/matter.ts";
-import { TOKENS_AT } from "../attention/other-mints.ts";
-import { OperatorRefused, privateModeIsOff } from "../operator-refused.ts";
 import type { ResolveContext } from "./command.ts";
 import { decidedMeanwhile } from "./decisions.ts";
 

@@ -4,10 +4,9 @@ import type { Commit } from "../../../../storage/storage.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { PaymentTables } from "../../tables.ts";
 import type { Clock } from "../../../runtime.ts";
-import type { Act, WriteAct } from "../act.ts";
+import { type Act, type WriteAct, OperatorRefused } from "../act.ts";
 import { droppedUpToFact } from "../attention/host-matters.ts";
 import { matterKey } from "../attention/matter.ts";
-import { OperatorRefused } from "../operator-refused.ts";
 import type { ResolveContext } from "./command.ts";
 import { decidedMeanwhile } from "./decisions.ts";
 

@@ -4,13 +4,12 @@ import { z } from "zod";
 import type { DecisionRecord } from "../../tables/operator.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
-import { readActContext, readCommand, type WriteAct } from "../act.ts";
-import type { ActContext } from "../../act-context.ts";
+import { readActContext, readCommand, type WriteAct, OperatorRefused } from "../act.ts";
+import type { ActContext } from "../../intake/rules.ts";
 import type { DatedMatter, MatterLookup } from "../attention/list-matters.ts";
 import type { FoundMatter, MatterAction } from "../attention/matter.ts";
 import type { VouchingEvidence } from "../../private/vouched-funds.ts";
 import { decisionOf } from "../attention/held-addresses.ts";
-import { OperatorRefused } from "../operator-refused.ts";
 import { isSamePerson } from "../../shown-words.ts";
 import {
   resolveCommand,

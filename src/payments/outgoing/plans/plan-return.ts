@@ -6,7 +6,7 @@ import type { Holding, Ledger } from "../../../ledger/ledger.ts";
 import type { TransactionFault } from "../../../ledger/routing.ts";
 import type { DepositKeys } from "../../secrets/deposit-keys.ts";
 import { KeptAccountList } from "./kept-accounts.ts";
-import { undisputed } from "./undisputed.ts";
+import { undisputed } from "./order-markers.ts";
 import { nameOfMint } from "./other-mints.ts";
 import { markOf } from "./routing-terms.ts";
 import { withSeeds, type StoredMove, type StoredPlan } from "./stored-plan.ts";

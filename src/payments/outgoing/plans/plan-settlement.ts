@@ -3,7 +3,7 @@ import type { Movement } from "../../../../machines/index.ts";
 import type { PaymentRecord } from "../../tables/payments.ts";
 import type { Address } from "../../../address.ts";
 import { ledgerMint, smallestAmount, type Token } from "../../assets/assets.ts";
-import type { OpenMarker } from "./open-markers.ts";
+import type { OpenMarker } from "./order-markers.ts";
 import { replacementPlan } from "./plan-payouts.ts";
 import { followOf, loanOf, markOf, replaceOf, transfer, type RoutingContext } from "./routing-terms.ts";
 import type { StoredMove, StoredPlan } from "./stored-plan.ts";

@@ -1,8 +1,13 @@
 /** The plans that any copy of a database can have made of an order: they follow from the stored order alone. */
-import type { RecipientRecord } from "../../tables/orders.ts";
-import type { Token } from "../../assets/assets.ts";
+import type { RecipientRecord, TransactionView } from "../../tables/orders.ts";
+import type { Token, Assets } from "../../assets/assets.ts";
 import { chunked, payoutsFor } from "./plan-payouts.ts";
 import { indexesIn, leafWords, ORDER_WORDS, planWords } from "./words.ts";
+import type { DepositRecord } from "../../tables/deposits.ts";
+import type { Address } from "../../../address.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
+import { isTurnOver, nextTurn } from "../../../runtime.ts";
+import type { DepositKeys } from "../../secrets/deposit-keys.ts";
 
 /** Payments that replace the payment of one marker. */
 export interface PossiblePlan {
@@ -22,7 +27,7 @@ interface PlannedOrder {
  * planned anew without recipients who cannot be paid: with at most twelve recipients there are at most 4,094 such
  * plans. Plans that leave out few recipients come first.
  */
-export function* possiblePlans(
+function* possiblePlans(
   words: string,
   { recipients, asset }: PlannedOrder,
 ): Generator<PossiblePlan, void, undefined> {
@@ -62,4 +67,32 @@ function* choices(shares: Shares, count: number): Generator<Shares, void, undefi
   for (const [position, share] of shares.entries()) {
     for (const others of choices(shares.slice(position + 1), count - 1)) yield [share, ...others];
   }
+}
+
+/** A marker that names the marker of a plan. */
+interface ReplacedMarker {
+  readonly deposit: DepositRecord;
+  readonly view: Pick<TransactionView, "transaction" | "recipients">;
+  readonly words: string;
+  readonly delegate: Address;
+}
+
+/** Dependencies of naming a plan. */
+export interface PlanNameParts {
+  readonly ledger: Pick<Ledger, "markerAddress">;
+  readonly keys: DepositKeys;
+  readonly assets: Assets;
+}
+
+/** What another copy has planned in the place of what the marker stands for; null where the marker names no plan of payouts: a refund, or something else. */
+export async function plannedElsewhere(
+  { ledger, keys, assets }: PlanNameParts,
+  { deposit, view, words, delegate }: ReplacedMarker,
+): Promise<PossiblePlan | null> {
+  const order = { recipients: view.recipients, asset: assets.named(view.transaction.mint) };
+  for (const plan of possiblePlans(words, order)) {
+    if (isTurnOver()) await nextTurn();
+    if (ledger.markerAddress(deposit.id, keys.seed(deposit, plan.planWords)) === delegate) return plan;
+  }
+  return null;
 }

@@ -1,7 +1,8 @@
-/** Judges IP addresses: a tenant's webhook must never make this server talk to its own network. */
+/** Judges names and IP addresses: a tenant's webhook must never make this server talk to its own network. */
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
-import type { DenyList } from "./deny-list.ts";
+import { domainToASCII } from "node:url";
+import { holderOf, type NetworkAddress } from "../../../networks.ts";
 
 /** The host's own exception to the guard, for development: true opens an address that would be refused. */
 export type AllowAddress = (ip: string) => boolean;
@@ -51,4 +52,28 @@ function isPublic(ip: string): boolean {
 
 function isPublicIPv6(address: ipaddr.IPv6): boolean {
   return address.match(GLOBAL_UNICAST) && address.range() === "unicast" && address.parts[5] !== ISATAP_MARK;
+}
+
+/** Answers for one host's list. */
+export interface DenyList {
+  /** Takes a textual IPv4 or IPv6 address; an IPv4 address that is mapped into IPv6 counts as itself. */
+  deniesAddress(ip: string): boolean;
+  /** Takes the `hostname` of a parsed `URL`. */
+  deniesHost(hostname: string): boolean;
+}
+
+/** A host's name as URLs have it, in lower case and ASCII; null for what is no name. */
+export function readHostName(text: string): string | null {
+  // What stands around a name in a URL would be dropped, and the rest taken for what was meant.
+  const name = /[\s/?#@:\\]/.test(text) ? "" : domainToASCII(text);
+  const isName = isIP(name) === 0 && /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/.test(name);
+  return isName ? name : null;
+}
+
+/** Makes the list of what was read by `readNetwork` and `readHostName`. */
+export function denyList(networks: readonly NetworkAddress[], hosts: readonly string[]): DenyList {
+  return {
+    deniesAddress: holderOf(networks),
+    deniesHost: (hostname) => hosts.some((host) => hostname === host || hostname.endsWith(`.${host}`)),
+  };
 }

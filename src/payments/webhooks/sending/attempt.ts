@@ -2,9 +2,8 @@
 import { createSecureContext } from "node:tls";
 import { webhookCalled } from "../../../diagnostics.ts";
 import type { Clock } from "../../../runtime.ts";
-import type { AllowAddress } from "./address-guard.ts";
+import type { AllowAddress, DenyList } from "./address-guard.ts";
 import { DeadlineError, withDeadline } from "./deadline.ts";
-import type { DenyList } from "./deny-list.ts";
 import { InterimAnswersError } from "./answer-reader.ts";
 import type { ConnectionTime, ReceiverRequest } from "./receiver-connection.ts";
 import { ReceiverConnectionPool } from "./receiver-connection-pool.ts";

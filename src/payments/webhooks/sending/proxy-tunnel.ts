@@ -1,9 +1,10 @@
 /** A connection to a receiver through the host's egress proxy: HTTP CONNECT, then the bytes go through as they are. */
 import { type ClientRequest, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import type { Socket } from "node:net";
+import { type Socket, connect } from "node:net";
 import { parseUrl } from "../../../parse-url.ts";
 import { type DeadlineOptions, withDeadline } from "./deadline.ts";
+import type { Clock } from "../../../runtime.ts";
 
 /**
  * How long the proxy may take to connect, in milliseconds. Shorter than an attempt, so that a proxy that hangs is seen as
@@ -94,5 +95,36 @@ function answered(asked: ClientRequest): Promise<Socket> {
     });
     asked.once("close", () => reject(new Error("the proxy ended the connection")));
     asked.end();
+  });
+}
+
+/** The time that an attempt waits for the proxy. */
+const MAX_CONNECT_MS = 5_000;
+
+/** Null when it takes connections, else why not, in a few words and without the proxy's credentials. */
+export async function proxyTrouble(proxy: URL, clock: Clock): Promise<string | null> {
+  try {
+    await withDeadline({ ms: MAX_CONNECT_MS, clock }, (signal) => connected(proxy, signal));
+    return null;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code ?? message;
+  }
+}
+
+function connected({ protocol, hostname, port }: URL, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const usual = protocol === "https:" ? 443 : 80;
+    const socket = connect({
+      host: hostname.replaceAll(/[[\]]/g, ""),
+      port: port === "" ? usual : Number(port),
+      signal,
+    });
+    // Aborted, it tells of an abort; the reason of it says what happened.
+    socket.on("error", (error) => reject(signal.aborted ? (signal.reason as Error) : error));
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve();
+    });
   });
 }

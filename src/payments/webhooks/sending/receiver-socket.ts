@@ -2,9 +2,8 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
 import type { Clock } from "../../../runtime.ts";
-import { type AllowAddress, literalAddress, refusedAddress } from "./address-guard.ts";
+import { type AllowAddress, literalAddress, refusedAddress, type DenyList } from "./address-guard.ts";
 import type { DeadlineOptions } from "./deadline.ts";
-import type { DenyList } from "./deny-list.ts";
 import { openTunnel } from "./proxy-tunnel.ts";
 import type { Lookup } from "./resolve-host.ts";
 

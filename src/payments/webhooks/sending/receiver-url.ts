@@ -1,7 +1,6 @@
 /** Reads the URL of a webhook, or names what is wrong with it, before any name is looked up. */
 import { parseUrl } from "../../../parse-url.ts";
-import { type AllowAddress, literalAddress, refusedAddress } from "./address-guard.ts";
-import type { DenyList } from "./deny-list.ts";
+import { type AllowAddress, literalAddress, refusedAddress, type DenyList } from "./address-guard.ts";
 
 /** The reasons of INVALID_URL. */
 type ReceiverUrlFault =

@@ -1,6 +1,6 @@
-/** Notes when a key was last used, coarsely and beside the request. */
+/** What one process remembers of the use of keys: when each was last used, and which were refused. */
 import { commitOne } from "../../../storage/decided.ts";
-import type { Clock, Logger } from "../../runtime.ts";
+import { type Clock, type Logger, elapsed } from "../../runtime.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { ApiKeyRecord } from "../tables/identity.ts";
 
@@ -14,7 +14,7 @@ interface LastUseWriterParts {
   readonly log: Logger;
 }
 
-/** The last uses of keys, as one process sees them. */
+/** Notes when keys were last used, coarsely and beside the request. */
 export class LastUseWriter {
   readonly #parts: LastUseWriterParts;
   /** Keys whose use is being written. */
@@ -42,5 +42,38 @@ export class LastUseWriter {
     } finally {
       this.#writing.delete(id);
     }
+  }
+}
+
+const REMEMBERED_MS = 60_000;
+/** Beyond this number the key that was looked up first is forgotten. */
+const MAX_KEYS = 10_000;
+
+interface RefusedKey {
+  readonly until: number;
+  /** Null where no such key is stored. */
+  readonly key: ApiKeyRecord | null;
+}
+
+/** Refused keys by the hash of their secret, so that a program that goes on using one costs no look-ups. What refuses a key stays: its end, its environment, its addresses. */
+export class RefusedKeyCache {
+  readonly #clock: Clock;
+  readonly #keys = new Map<string, RefusedKey>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Undefined for a key that has to be looked up. */
+  get(secretHash: string): ApiKeyRecord | null | undefined {
+    const refused = this.#keys.get(secretHash);
+    return refused !== undefined && refused.until > elapsed(this.#clock) ? refused.key : undefined;
+  }
+
+  add(secretHash: string, key: ApiKeyRecord | null): void {
+    this.#keys.delete(secretHash);
+    this.#keys.set(secretHash, { until: elapsed(this.#clock) + REMEMBERED_MS, key });
+    const [first] = this.#keys.keys();
+    if (this.#keys.size > MAX_KEYS && first !== undefined) this.#keys.delete(first);
   }
 }
