@@ -132,7 +132,7 @@ export default {
       "It speaks JSON-RPC and knows no ledger; ids of programs, lengths of accounts, the price of computing and the bytes of version 1 are the same for both.",
       "^src/local/",
       "^src/ledger/",
-      "^src/solana/(?!(programs|layouts|compute-budget|message-v1)\\.ts$)",
+      "^src/solana/(?!(programs|compute-budget|message-v1)\\.ts$)",
     ),
     only(
       "receivers-need-nothing",

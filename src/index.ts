@@ -39,7 +39,7 @@ export type { MasterSecret } from "./payments/secrets/secret-box.ts";
 export type { Token } from "./payments/assets/assets.ts";
 export type { BalancesBody, TokenBalanceBody } from "./payments/assets/read-balances.ts";
 export type { Diagnosis, DiagnosisQuery, EgressStatus } from "./service/diagnosis.ts";
-export type { ServiceSettings } from "./service/service-settings.ts";
+export type { ServiceSettings } from "./service/diagnosis.ts";
 export type { MasterSecretStatus } from "./payments/secrets/bind-database.ts";
 export type { ChainStatus } from "./service/chain-check.ts";
 export type { ClockStatus, Health, WitnessStatus } from "./service/read-health.ts";
@@ -51,7 +51,7 @@ export type { CreatedTransferBody } from "./payments/wallet/accept-signed.ts";
 export type { CreatedOrderBody } from "./payments/private/accept-order.ts";
 export type { ReturnRequest } from "./payments/private/order-return.ts";
 export type { GivenReturn } from "./payments/operator/transaction-acts.ts";
-export type { ScreenAddress, ScreeningRole } from "./payments/recipients/screening.ts";
+export type { ScreenAddress, ScreeningRole } from "./payments/recipients/recipients.ts";
 export type { Tier } from "./payments/tables/identity.ts";
 export type { TransactionAttention, TransactionStatus } from "./payments/tables/orders.ts";
 export type { NoticeFilter, NoticeListener } from "./payments/webhooks/notice-feed.ts";
@@ -72,7 +72,7 @@ export type { OperatorInstanceReads, Operator } from "./payments/operator/operat
 export type { ActContext } from "./payments/intake/rules.ts";
 export type { ActName } from "./payments/operator/act.ts";
 
-export { readRecoveryFile, recoveryFile } from "./payments/operator/recovery/journal-file.ts";
+export { readRecoveryFile, recoveryFile } from "./payments/operator/recovery/journal.ts";
 export type { RecoveryEntry, RecoveryJournal } from "./payments/operator/recovery/journal.ts";
 export type {
   RecoverCommand,
@@ -80,7 +80,7 @@ export type {
   RecoveredHolding,
 } from "./payments/operator/recovery/recover.ts";
 export type { Matter, MatterAction, MatterKind } from "./payments/operator/attention/matter.ts";
-export type { ArchivedRow } from "./payments/retention/archived-rows.ts";
+export type { ArchivedRow } from "./payments/retention/removal.ts";
 export type { Archive, Duration, RemovalStatus, SweepProgress } from "./engine/index.ts";
 export type { KeepOptions, CheckedKeepOptions } from "./payments/retention/keep.ts";
 export type { PaymentRetentionStatus } from "./payments/retention/payment-retention.ts";
@@ -118,16 +118,12 @@ export type {
 } from "./payments/requests.ts";
 export type { TestedWebhookBody } from "./payments/webhooks/test-webhook.ts";
 export type { RecoveryBody } from "./payments/webhooks/recover-deliveries.ts";
-export type {
-  AttemptPhasesBody,
-  DeliveryAttemptBody,
-  DeliveryBody,
-} from "./payments/webhooks/delivery-body.ts";
+export type { AttemptPhasesBody, DeliveryAttemptBody, DeliveryBody } from "./payments/webhooks/deliveries.ts";
 export type { EventBody } from "./payments/webhooks/list-events.ts";
 export type { Page } from "./payments/page.ts";
 export type { Attention } from "./payments/attention.ts";
 export type { ReceivedBody } from "./payments/transactions/received-money.ts";
-export type { RecipientStatus } from "./payments/transactions/recipient-outcome.ts";
+export type { RecipientStatus } from "./payments/transactions/received-money.ts";
 export type { RecipientBody, RefundBody, TransactionBody } from "./payments/transactions/read-transaction.ts";
 export type { WebhookBody, WholeWebhookBody } from "./payments/webhooks/webhook-fields.ts";
 export type {

@@ -3,7 +3,7 @@ import { parseUrl } from "../parse-url.ts";
 import { SCOPES } from "../payments/accounts/caller.ts";
 import { isPaymentError } from "../errors.ts";
 import { newId } from "../payments/ids.ts";
-import { sampleNotice } from "../payments/webhooks/sample-notice.ts";
+import { sampleNotice } from "../payments/webhooks/test-webhook.ts";
 import { systemClock, systemRandom } from "../runtime.ts";
 import { DELIVERY_DEADLINE_MS } from "../payments/webhooks/sending/attempt.ts";
 import { NOTICE_EVENTS, noticeBody, type NoticeEvent } from "../payments/webhooks/sending/notice-body.ts";

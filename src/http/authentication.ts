@@ -9,7 +9,6 @@ import { sha256Hex } from "../payments/ids.ts";
 /** Finds the caller of a request that comes from this address (null: unknown); null when there is none. */
 export type CallerLookup = (request: Request, address: string | null) => Promise<Caller | null>;
 
-/** Dependencies of authentication. */
 interface AuthenticationParts {
   readonly authenticate: CallerLookup;
   readonly failures: ClientLimit;
@@ -17,7 +16,6 @@ interface AuthenticationParts {
   readonly known: CredentialCache | null;
 }
 
-/** Finds out who asks. */
 export class Authentication {
   readonly #parts: AuthenticationParts;
   /** False once the database's secret did not open, so that a look-up alone tells a made-up key. */

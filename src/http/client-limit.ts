@@ -12,7 +12,6 @@ export class ClientLimit {
     this.#limit = limit;
   }
 
-  /** Whether the next request of this client is refused. */
   isFull(address: string | null): boolean {
     // Reading the address costs more than all else here, and mostly no client has failed.
     if (address === null || this.#window.isEmpty) return false;

@@ -3,12 +3,10 @@ import type { PaymentService } from "../service/payment-service.ts";
 import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { DurableScope, LimitStatus } from "../payments/accounts/count-hit.ts";
-import type { AccountWindowList } from "./account-window-list.ts";
+import { type AccountWindowList, limitExceeded, writeRateLimit, type Hit } from "./rate-window.ts";
 import type { KeyedEndpoint } from "./contract/endpoint.ts";
 import { isDurable, type WindowName } from "./contract/limits.ts";
-import { limitExceeded, writeRateLimit, type Hit } from "./rate-window.ts";
 
-/** The facts of a request that limits depend on. */
 interface LimitedRequest {
   readonly service: PaymentService;
   readonly windows: AccountWindowList;

@@ -9,7 +9,7 @@ import { Inspector, INSPECTOR_PATH } from "../inspector/inspector.ts";
 import { checkOptions, functionOption, objectWith, optionsWith, runtimeOptions } from "../options.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import { systemClock } from "../runtime.ts";
-import { AccountWindowList } from "./account-window-list.ts";
+import { AccountWindowList, RateWindow } from "./rate-window.ts";
 import { Authentication, type CallerLookup, CredentialCache } from "./authentication.ts";
 import { ClientLimit } from "./client-limit.ts";
 import { PER_CLIENT, WINDOWS } from "./contract/limits.ts";
@@ -19,7 +19,6 @@ import { LIVE_PATH, liveAnswer, READY_PATH, readyAnswer } from "./health-probes.
 import { inspectorAnswer } from "./inspector-answer.ts";
 import { NO_CONNECTION, nodeListener, type Connection } from "./node-listener.ts";
 import { ApiReference } from "./api-reference.ts";
-import { RateWindow } from "./rate-window.ts";
 import { HttpRequestHandler } from "./http-request-handler.ts";
 import { sitesOf, type Route } from "./routes.ts";
 

@@ -4,7 +4,7 @@ import { requestAnswered } from "../diagnostics.ts";
 import { PaymentError } from "../errors.ts";
 import type { Answer } from "../payments/accounts/answer-once.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
-import type { AccountWindowList } from "./account-window-list.ts";
+import type { AccountWindowList } from "./rate-window.ts";
 import type { Authentication } from "./authentication.ts";
 import { clientAddressBy, type ClientLimit } from "./client-limit.ts";
 import { CountedRequest } from "./counted-request.ts";
@@ -25,7 +25,6 @@ interface Arrival {
   readonly connection: Connection;
 }
 
-/** Dependencies of the responder. */
 interface HttpRequestHandlerParts {
   readonly service: PaymentService;
   readonly authentication: Authentication;
@@ -91,7 +90,6 @@ export class HttpRequestHandler {
     return { label: { requestId, method, path: path.slice(0, MAX_PATH_LENGTH) }, headers };
   }
 
-  /** Answers a request that needs no key. */
   #answerAnyone(arrival: Arrival, site: OpenRoute, headers: Headers): WholeAnswer {
     const { documents, reference } = this.#parts;
     documents.count(this.#clientOf(arrival), headers);
@@ -175,7 +173,6 @@ function refuseMethod({ request: { method } }: Arrival, site: Route | null, head
   return { status: 204, headers, text: null };
 }
 
-/** The receiver of an answer. */
 interface Destination {
   readonly headers: Headers;
   readonly base: string;

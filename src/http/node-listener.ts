@@ -6,7 +6,6 @@ import { type PaymentError, fieldError } from "../errors.ts";
 import { bodyTakenFromNode } from "./body-taken.ts";
 import { responseOf, type WholeAnswer } from "./error-answer.ts";
 
-/** Facts about a request besides the request itself. */
 export interface Connection {
   /** The address of the other end of the socket, null when there is no socket. */
   readonly peer: string | null;

@@ -7,7 +7,6 @@ import type { Connection } from "./node-listener.ts";
 import { PaymentError, fieldError } from "../errors.ts";
 import { bodyTakenFromFetch } from "./body-taken.ts";
 
-/** The contents of a request. */
 export interface RequestContent {
   /** Undefined where no body is parsed. */
   readonly body: unknown;

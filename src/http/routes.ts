@@ -11,7 +11,6 @@ interface KeyedRoute {
   readonly methods: ReadonlyMap<string, KeyedEndpoint>;
 }
 
-/** A path that needs no key. */
 export interface OpenRoute {
   readonly kind: "open";
   readonly path: string;
@@ -19,7 +18,6 @@ export interface OpenRoute {
   readonly methods: ReadonlyMap<string, OpenEndpoint>;
 }
 
-/** The endpoints at one path. */
 export type Route = KeyedRoute | OpenRoute;
 
 /** Every path once. A path needs a key for all its methods, or for no method. */

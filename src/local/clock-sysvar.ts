@@ -1,6 +1,5 @@
 /** The local clock: the length of an epoch, and the account that tells the time in the block of an answer. */
-import { CLOCK_BYTES } from "../solana/layouts.ts";
-import { SYSVAR_OWNER } from "../solana/programs.ts";
+import { CLOCK_BYTES, SYSVAR_OWNER } from "../solana/programs.ts";
 import type { AccountState } from "./account-state.ts";
 
 /** Mainnet's length of an epoch. The schedule has no warm-up, so that epoch n begins at slot n × this. */

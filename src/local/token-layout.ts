@@ -6,8 +6,9 @@ import {
   MINT_BYTES,
   MULTISIG_BYTES,
   TOKEN_ACCOUNT_BYTES,
-} from "../solana/layouts.ts";
-import { isTokenProgram, TOKEN_2022_PROGRAM } from "../solana/programs.ts";
+  isTokenProgram,
+  TOKEN_2022_PROGRAM,
+} from "../solana/programs.ts";
 import type { AccountState } from "./account-state.ts";
 
 const ACCOUNT_STATES = ["uninitialized", "initialized", "frozen"] as const;

@@ -11,7 +11,6 @@ export interface AttentionBody {
   readonly attentionMessage: string | null;
 }
 
-/** The facts about a shown transaction. */
 interface AttentionFacts {
   readonly transaction: Pick<TransactionRecord, "attention">;
   /** The deposit address; undefined in wallet mode. */
@@ -26,7 +25,6 @@ const MESSAGES: Readonly<Record<TransactionAttention, string>> = {
     "the history of that time or contradict each other. It stays open until a node that has it is asked, or an operator settles it.",
 };
 
-/** The sentence for a word that is stored. */
 export function messageOf(attention: TransactionAttention): string {
   return MESSAGES[attention];
 }

@@ -2,7 +2,6 @@
 import type { DepositAddressContext } from "../../machines/index.ts";
 import type { PaymentStorage } from "./payment-storage.ts";
 
-/** A deposit address as of its last commit. */
 interface CountedDeposit {
   readonly context: DepositAddressContext;
   /** The number of steps of the address so far. Conclusions from this state are committed only at this version. */

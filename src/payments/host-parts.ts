@@ -17,7 +17,6 @@ export interface SilentPart {
   readonly since: number;
 }
 
-/** The default time that a part may take for an answer. */
 export const PART_DEADLINE_MS = 10_000;
 /** Open calls of one part at once: fewer than the slots of a worker, since other orders need slots too. */
 const MOST_OPEN = 16;
@@ -26,7 +25,6 @@ const TURN_MS = 2_000;
 /** A part that does not answer is asked again after this pause, by one call. */
 const PAUSE_MS = 5_000;
 
-/** The status of one part. */
 interface HostPartStatus {
   open: number;
   silentSince: number | null;
@@ -126,7 +124,6 @@ export class HostParts {
   }
 }
 
-/** A call of a host's function. */
 interface HostCall<T> {
   /** The option that the function was given as; named by the error. */
   readonly name: string;

@@ -36,7 +36,6 @@ export function timeOfId(id: string): number {
   return parseInt(digits.slice(0, TIME_DIGITS), 16);
 }
 
-/** SHA-256 as lowercase hexadecimal. */
 export function sha256Hex(text: string | Uint8Array): string {
   return createHash("sha256").update(text).digest("hex");
 }

@@ -5,7 +5,6 @@ export function writeJson(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? `${each}n` : each));
 }
 
-/** The value that was written. */
 export function readJson(text: string): unknown {
   return JSON.parse(text, (_, each: unknown) =>
     typeof each === "string" && /^\d+n$/.test(each) ? BigInt(each.slice(0, -1)) : each,

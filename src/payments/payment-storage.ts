@@ -13,7 +13,6 @@ import { signedReads } from "./tables/payments.ts";
 import type { TableReader } from "./tables/read.ts";
 import { webhookReads } from "./tables/webhooks.ts";
 
-/** A write to one of the payment tables. */
 export type PaymentWrite = Write<PaymentTables>;
 
 const paymentReads = (read: TableReader) => ({

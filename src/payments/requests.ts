@@ -27,7 +27,6 @@ const amount = z
 const wallet = addressSchema("expected a base58 address of 32 bytes");
 const sender = wallet.describe("The sender's wallet, base58. In private mode every refund goes to it.");
 
-/** A recipient of a request. */
 export const recipientRequest = z.strictObject({
   address: z.string().max(MAX_NAME).describe("The recipient's wallet, base58."),
   amount: amount.describe("Its share, in whole units of the output asset."),

@@ -41,7 +41,6 @@ export const paymentTables = {
   audit,
 };
 
-/** The name of a payment table. */
 export type TableName = keyof typeof paymentTables;
 
 /** The rows of each, by the table's name: times in milliseconds since the Unix epoch, amounts in base units. */

@@ -56,7 +56,6 @@ export class ChainBinding {
     await this.bindTo(await this.#with.ledger.genesisHash());
   }
 
-  /** Binds to a chain whose genesis hash is already known. */
   async bindTo(genesisHash: string): Promise<void> {
     const { storage, masterSecrets } = this.#with;
     await bindDatabase(storage, genesisHash, masterSecrets);

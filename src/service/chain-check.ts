@@ -14,7 +14,6 @@ export interface ChainStatus {
   readonly message: string | null;
 }
 
-/** Dependencies of the comparison. */
 interface ChainCheckParts {
   /** Compares, and answers the genesis hash. Changes nothing. */
   readonly compare: () => Promise<string>;
@@ -143,7 +142,6 @@ function refusalOf({ message }: Error): string {
   return `nothing is signed or sent, and no payment is taken: ${message}`;
 }
 
-/** Resolves with false once the signal is aborted. */
 function aborted(signal: AbortSignal): Promise<false> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(false);

@@ -35,7 +35,6 @@ export class CommitHealth {
     return this.#standing === "replica" && isNew ? "unavailable" : this.#standing;
   }
 
-  /** A storage whose commits are observed. */
   hearing(storage: PaymentStorage): PaymentStorage {
     return {
       ...storage,

@@ -5,7 +5,7 @@ import { StoredApiKeys, type ApiKeys } from "../payments/accounts/api-keys.ts";
 import { countHit, limitStatus } from "../payments/accounts/count-hit.ts";
 import { readAccount } from "../payments/accounts/read-account.ts";
 import { readBalances } from "../payments/assets/read-balances.ts";
-import { hasDeposit } from "../payments/private/has-deposit.ts";
+import { hasDeposit } from "../payments/private/collect-strays.ts";
 import { KeyChecksums } from "../payments/secrets/key-checksums.ts";
 import { reconcile, type Reconciliation } from "../payments/reconcile/reconcile.ts";
 import type { TransactionRecord } from "../payments/tables/orders.ts";
@@ -87,7 +87,6 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   };
 }
 
-/** The methods of one part of a service. */
 type Methods<Name extends keyof PaymentService> = Pick<PaymentService, Name>;
 
 function lifeOf(
@@ -133,7 +132,6 @@ function lifeOf(
   return { methods, reader };
 }
 
-/** The view and acts of an inspector. */
 function inspectedOf(
   { context, engine, workflows, webhooks, chain, calls }: ServiceParts,
   service: ServiceActsParts["service"] & HealthSource,

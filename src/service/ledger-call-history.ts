@@ -17,7 +17,6 @@ export interface LedgerCall {
   readonly outcome: string | null;
 }
 
-/** The calls as a viewer gets them. */
 export interface LedgerCallReads {
   /** Begins to keep them; later calls change nothing. */
   begin(): void;
@@ -55,7 +54,6 @@ export class LedgerCallHistory implements LedgerCallReads {
     return [...this.#calls.values()].filter(({ task }) => task.instance === instance);
   }
 
-  /** A ledger that records the calls of tasks. */
   recorded(ledger: Ledger): Ledger {
     // In front of an object without fields: a proxy of a frozen ledger may not answer anything but its own methods.
     return new Proxy(Object.create(ledger) as Ledger, {

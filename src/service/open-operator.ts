@@ -30,7 +30,6 @@ import { RecoveryService, type RecoverCommand } from "../payments/operator/recov
 import type { EvidenceControl } from "../payments/operator/resolve/command.ts";
 import type { DepositControl } from "../payments/operator/resolve/resolve-deposits.ts";
 
-/** The parts of a service that its operator acts on. */
 interface OperatedService extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
   readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "rateLimited" | "restricted">;

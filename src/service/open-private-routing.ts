@@ -18,7 +18,7 @@ import { askedPrices, refuseFixedPrices } from "../payments/prices/prices.ts";
 import { GuardedPriceSource } from "../payments/prices/guarded-prices.ts";
 import { PaymentEffects } from "../payments/outgoing/payment-effects.ts";
 import { paymentWorkflow } from "../payments/outgoing/payment-workflow.ts";
-import { paymentStarter, type PaymentWorkflow } from "../payments/outgoing/planned-payment.ts";
+import { paymentStarter, type PaymentWorkflow, leafStarter } from "../payments/outgoing/planned-payment.ts";
 import { privateTransferWorkflow } from "../payments/private/private-transfer-workflow.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { PrivatePricing, type PrivateRoutingRules } from "../payments/quotes/private-pricing.ts";
@@ -29,18 +29,16 @@ import { spendingCheck, type SpendingCheck } from "../payments/outgoing/unknown-
 import { refundCosts } from "../payments/outgoing/plans/refund-cost.ts";
 import { returnTokens } from "../payments/private/return-tokens.ts";
 import { payersScreening } from "../payments/private/screen-payers.ts";
-import { recipientsScreening, screenedRouting } from "../payments/private/screen-recipients.ts";
-import type { ScreenAddress } from "../payments/recipients/screening.ts";
+import { recipientsScreening, screenedRouting } from "../payments/private/order-parties.ts";
+import type { ScreenAddress } from "../payments/recipients/recipients.ts";
 import { boundSettlement } from "../payments/private/bound-settlement.ts";
 import { SettlementEffects } from "../payments/private/settle-address.ts";
-import { leafStarter } from "../payments/outgoing/start-leaves.ts";
 import { watchAttempts } from "../payments/outgoing/watch-attempts.ts";
 import { RecentLandings } from "../payments/outgoing/recent-landings.ts";
 import { LookBudget } from "../payments/private/look-budget.ts";
 import { DepositWatch } from "../payments/private/watch-deposits.ts";
 import { StrayWatch } from "../payments/private/watch-strays.ts";
 
-/** The options with their defaults. */
 type CheckedOptions = NonNullable<z.output<typeof paymentServiceOptions>["privateRouting"]>;
 
 /** Private mode as the options have it, or null when it is off. */
@@ -81,7 +79,6 @@ const LATE_INTERVAL_MS = 5 * 60_000;
 /** And in the slow lane this often. */
 const SLOW_INTERVAL_MS = 60 * 60_000;
 
-/** Parts of private mode. */
 interface PrivateRoutingParts extends Omit<ServiceContext, "random"> {
   readonly ask: AskPart;
   readonly terms: PrivateRoutingRules;
@@ -155,7 +152,6 @@ function createPrivateRouting({
   };
 }
 
-/** Dependencies of watching deposits and attempts. */
 interface WatchingParts extends Omit<ServiceContext, "random"> {
   readonly spendingCheck: SpendingCheck;
 }

@@ -6,7 +6,6 @@ import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
 import { PurseWatch, type PurseParts } from "../payments/purses/purses.ts";
 import type { Address } from "../address.ts";
 
-/** Holders of the service's own money. */
 interface PurseHolders {
   /** Null while private mode is off. */
   readonly routing: Pick<PrivateRouting, "terms"> | null;
@@ -35,7 +34,6 @@ export function openPurses(
   });
 }
 
-/** The parts of a service that name its purses. */
 interface PurseOwners {
   /** Null while private mode is off. */
   readonly routing: Pick<PrivateRouting, "terms"> | null;

@@ -15,13 +15,13 @@ import type { RecoveryJournal } from "../payments/operator/recovery/journal.ts";
 import { signerOption } from "../payments/asked-signer.ts";
 import { PART_DEADLINE_MS } from "../payments/host-parts.ts";
 import type { PriceSource } from "../payments/prices/prices.ts";
-import type { ScreenAddress } from "../payments/recipients/screening.ts";
-import type { ArchivedRow } from "../payments/retention/archived-rows.ts";
+import type { ScreenAddress } from "../payments/recipients/recipients.ts";
+import type { ArchivedRow } from "../payments/retention/removal.ts";
 import { keepOption, type CheckedKeepOptions, type KeepOptions } from "../payments/retention/keep.ts";
 import type { MasterSecret } from "../payments/secrets/secret-box.ts";
 import type { SwapProvider } from "../payments/swap-provider/swap-provider.ts";
 import { readNetwork } from "../networks.ts";
-import { denyList, readHostName } from "../payments/webhooks/sending/address-guard.ts";
+import { denyList, readHostName } from "../payments/webhooks/sending/receiver-url.ts";
 import { readProxyUrl } from "../payments/webhooks/sending/proxy-tunnel.ts";
 
 const stablecoin = addressSchema("expected a mint address").refine((mint) => mint !== SOL_MINT, {

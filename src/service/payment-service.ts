@@ -15,7 +15,7 @@ import type { BalancesBody } from "../payments/assets/read-balances.ts";
 import type { Health } from "./read-health.ts";
 import type { Reconciliation } from "../payments/reconcile/reconcile.ts";
 import type { RecoveryBody } from "../payments/webhooks/recover-deliveries.ts";
-import type { DeliveryBody } from "../payments/webhooks/delivery-body.ts";
+import type { DeliveryBody } from "../payments/webhooks/deliveries.ts";
 import type { EventBody } from "../payments/webhooks/list-events.ts";
 import type { Page } from "../payments/page.ts";
 import type { TransactionBody } from "../payments/transactions/read-transaction.ts";

@@ -2,8 +2,7 @@
 import type { PaymentStorage } from "../payments/payment-storage.ts";
 import type { PaymentRetentionStatus } from "../payments/retention/payment-retention.ts";
 import { contradictionOf } from "../payments/intake/chain-clock.ts";
-import { loweredWitnesses } from "../payments/intake/lowered-witnesses.ts";
-import type { LoweredWitnessRule } from "../payments/intake/rules.ts";
+import { loweredWitnesses, type LoweredWitnessRule } from "../payments/intake/rules.ts";
 import { isoTime } from "../payments/iso-time.ts";
 import type { WatchStatus, TroubleCount } from "../engine/index.ts";
 import { ALL_SHARDS } from "../engine/shards.ts";
@@ -118,7 +117,6 @@ const MAX_LEDGER_WAIT_MS = 2_000;
 
 const NO_TROUBLES: TroubleCount = { deadLetters: 0, failingTasks: 0, unknownInstances: 0 };
 
-/** Dependencies of health. */
 interface HealthParts {
   readonly storage: PaymentStorage;
   readonly commits: CommitHealth;
@@ -225,7 +223,6 @@ export class HealthReader {
   }
 }
 
-/** Health as the database tells it. */
 interface StoredHealth {
   readonly due: number | null;
   readonly troubles: TroubleCount;

@@ -22,14 +22,12 @@ import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
 import { parseUrl } from "../parse-url.ts";
 import type { PaymentService } from "./payment-service.ts";
 
-/** Dependencies of the acts. */
 export interface ServiceActsParts extends ServiceContext {
   readonly engine: Pick<Engine<PaymentTables>, "commit">;
   readonly service: Pick<PaymentService, "cancelTransaction" | "redeliver" | "testWebhook" | "operator">;
   readonly workflows: readonly AnyWorkflow[];
 }
 
-/** A task of an instance is put right. */
 interface Repair {
   readonly instance: string;
   readonly act: ActName;
@@ -148,7 +146,6 @@ export class ServiceActs implements ViewerActs {
     await operator.resolve(held.id, { action: "release" }, by);
   }
 
-  /** Commits a repair with its row of the audit log. */
   async #repair(
     { instance, act, by }: Repair,
     parts: Pick<Commit<PaymentTables>, "retries" | "drops">,
@@ -204,7 +201,6 @@ export class ServiceActs implements ViewerActs {
     return { accountId, tier: account.tier, scopes: [] };
   }
 
-  /** Whether the chart of the order hears CANCEL where it stands. */
   async #isCancellable(instance: string): Promise<boolean> {
     const { storage, workflows } = this.#parts;
     const record = await storage.load(instance);

@@ -7,7 +7,6 @@ import type { ServiceParts } from "./service-parts.ts";
 /** A storage that does not answer for so long holds up no stop. */
 const MAX_ANSWER_MS = 10_000;
 
-/** Runs the loops of a service. */
 export class ServiceLoop {
   readonly #parts: ServiceParts;
   readonly #comparison: ChainCheck;

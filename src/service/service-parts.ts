@@ -44,7 +44,6 @@ import { openPrivateRouting } from "./open-private-routing.ts";
 import { openPurses, ownAddresses } from "./open-purses.ts";
 import type { paymentServiceOptions } from "./payment-service-options.ts";
 
-/** The options of a service with their defaults. */
 type CheckedServiceOptions = z.output<typeof paymentServiceOptions>;
 
 /** The sending part of webhooks, and their receivers' rules. */
@@ -55,7 +54,6 @@ interface WebhookParts {
   readonly rules: ReceiverRules;
 }
 
-/** The parts of a service. */
 export interface ServiceParts extends OperatorParts {
   readonly options: CheckedServiceOptions;
   readonly context: ServiceContext;
@@ -88,7 +86,6 @@ export interface ServiceParts extends OperatorParts {
   readonly parts: HostParts;
 }
 
-/** The parts that run the charts of a service. */
 type Charts = Pick<ServiceParts, "webhooks" | "transfers" | "swapper" | "routing" | "workflows">;
 
 /**

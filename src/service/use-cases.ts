@@ -25,7 +25,6 @@ export interface UseCaseParts {
   readonly deliveries: DeliveryParts;
 }
 
-/** The parts that apply the operator's rules. */
 interface Gates {
   readonly intake: IntakeCheck;
   readonly amounts: AmountLimitCheck;

@@ -12,8 +12,10 @@ import {
   MINT_BYTES,
   MULTISIG_BYTES,
   TOKEN_ACCOUNT_BYTES,
-} from "./layouts.ts";
-import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
+  SYSTEM_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+} from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { programOf, readMintDecimals } from "./token-accounts.ts";
 

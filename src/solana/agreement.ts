@@ -9,7 +9,6 @@ export interface FoundLanding {
   readonly error: string | null;
 }
 
-/** The answer of one endpoint about one attempt. */
 export interface AttemptReport {
   /** Null where it does not know it as finalized. */
   readonly landing: FoundLanding | null;

@@ -7,10 +7,9 @@ import type { TokenProgram } from "../ledger/routing.ts";
 import { ask, type NodeContext } from "./ask.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { expectShape } from "./endpoint-failure.ts";
-import { PROGRAM_ID } from "./programs.ts";
+import { PROGRAM_ID, ACCOUNT_TYPE, ACCOUNT_TYPE_OFFSET, MINT_BYTES } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { readMintDecimals, readRawTokenAccount } from "./token-accounts.ts";
-import { ACCOUNT_TYPE, ACCOUNT_TYPE_OFFSET, MINT_BYTES } from "./layouts.ts";
 
 // Strangers make mints, and send of them: one can be megabytes. A symbol that stands further back is not shown.
 const MINT_WITH_SYMBOL = { offset: 0, length: 16_384 };
@@ -48,7 +47,6 @@ export async function balances(
   });
 }
 
-/** Token accounts that are asked for in one call. */
 interface ListedAccounts {
   readonly program: TokenProgram;
   readonly filter: { readonly mint: Address } | { readonly programId: string };

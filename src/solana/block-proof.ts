@@ -22,7 +22,6 @@ export interface WalkCache {
   set(walk: BlockWalkState): void;
 }
 
-/** The node whose blocks are walked. */
 interface WalkedNode {
   readonly rpc: RpcNode;
   readonly finalizedSlot: number;

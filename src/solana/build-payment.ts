@@ -20,7 +20,7 @@ import { mostRecipients } from "./compute-budget.ts";
 import { expectFewRecipients, rentForTokenAccounts, tooManyRecipients } from "./payment-cost.ts";
 import { feeOfPayment, paymentBid, type PaymentBid } from "./price-payment.ts";
 import { compileMessage } from "./routing/compile-message.ts";
-import { ANY_TERMS, BUDGET_INSTRUCTIONS } from "./routing/compile-plan.ts";
+import { ANY_TERMS, BUDGET_INSTRUCTIONS } from "./routing/build-transaction.ts";
 import { planInstructions, type StepOfTransaction } from "./routing/plan-instructions.ts";
 import { fitsTrace, tipInstruction, tipOf, transferOf } from "./tips.ts";
 
@@ -109,7 +109,6 @@ export function paymentMoves(payment: DeclaredPayment, reference: Uint8Array): M
   }));
 }
 
-/** The parts of a message besides its bid. */
 interface MessageParts {
   readonly feePayer: PublicKey;
   readonly blockhash: string;

@@ -128,7 +128,6 @@ export function asEndpointFailure(error: unknown): EndpointFailure {
   return new EndpointFailure("garbled", `an answer of the wrong shape (${reader})`);
 }
 
-/** An answer that is read no further. */
 export function answerTooLarge(): EndpointFailure {
   return new EndpointFailure("garbled", "an answer that is too large", { isTooLarge: true });
 }
@@ -173,7 +172,6 @@ export function tooFewWitnesses(
   );
 }
 
-/** Combines the errors of endpoints that were asked separately. */
 export function allUnavailable(closed: AbortSignal, errors: readonly unknown[]): LedgerUnavailable {
   const troubles = errors.flatMap((error) => (error instanceof LedgerUnavailable ? error.troubles : []));
   return unavailable(closed, troubles);

@@ -42,7 +42,6 @@ export interface Endpoint {
   genesisHash: string | null;
 }
 
-/** Dependencies of endpoints. */
 interface EndpointParts {
   readonly clock: Clock;
   readonly closed: AbortSignal;
@@ -85,7 +84,6 @@ function openEndpoint(option: CheckedEndpoint, name: string, { clock, closed }: 
   };
 }
 
-/** The endpoints that have a role. */
 export function withRole(endpoints: readonly Endpoint[], role: EndpointRole): readonly Endpoint[] {
   return endpoints.filter(({ roles }) => roles.includes(role));
 }

@@ -1,9 +1,11 @@
-/** Reads which chain the endpoints serve. */
+/** Reads which chain the endpoints serve, and whether it takes transactions of version 1. */
 import type { Evidence } from "../ledger/belief.ts";
 import { LedgerUnavailable } from "../ledger/ledger.ts";
-import { gatherAny } from "./agree.ts";
+import { gatherAny, agree } from "./agree.ts";
 import type { NodeContext, EndpointCall } from "./ask.ts";
 import { chainOf } from "./endpoint.ts";
+import { FEATURE_OWNER, TRANSACTIONS_V1_FEATURE } from "./programs.ts";
+import { readAccounts } from "./read-accounts.ts";
 
 const chainQuestion: EndpointCall<string> = (endpoint) => chainOf(endpoint);
 
@@ -41,4 +43,25 @@ export async function genesisHash(nodes: NodeContext): Promise<Evidence<string>>
   if (chain === undefined) throw new TypeError("an endpoint that answered told no chain");
   nodes.chain.genesisHash = chain;
   return chain;
+}
+
+// A feature is switched on at the end of an epoch, which lasts two days, and never off.
+const KNOWN_FOR_MS = 60_000;
+
+// An optional slot: none while validators only could switch it on.
+const IS_ACTIVE = { offset: 0, length: 1 };
+
+/** See `Ledger.takesVersion1`. */
+export async function takesVersion1(nodes: NodeContext): Promise<Evidence<boolean>> {
+  const read = readAccounts([TRANSACTIONS_V1_FEATURE], "finalized", IS_ACTIVE);
+  return await nodes.remembered("version 1", KNOWN_FOR_MS, () =>
+    agree(nodes, {
+      subject: "whether the chain takes transactions of version 1",
+      question: async (endpoint) => {
+        const [account] = await read(endpoint);
+        return account?.owner === FEATURE_OWNER && account.data[0] === 1;
+      },
+      textOf: String,
+    }),
+  );
 }

@@ -2,7 +2,6 @@
 import { elapsed, type Clock, type Logger } from "../runtime.ts";
 import { isIllness, isRateLimit, type EndpointFailure } from "./endpoint-failure.ts";
 
-/** The health of an endpoint. */
 export interface EndpointHealth {
   /** Unix milliseconds before which the endpoint must not be asked at all (Retry-After, 429), by the kind of call. */
   readonly restsUntil: Record<CallKind, number>;
@@ -36,7 +35,6 @@ export interface EndpointHealth {
 /** Kinds of calls that providers limit apart from each other. */
 export type CallKind = "reads" | "sends";
 
-/** Reads that were all refused as too many. */
 interface LimitedReads {
   /** Unix milliseconds of the first refusal. */
   readonly since: number;
@@ -141,7 +139,6 @@ export function noteAnswer({ name, health }: Patient, kind: CallKind, { log }: H
   health.avoidedUntil = null;
 }
 
-/** A call that failed. */
 interface FailedCall {
   readonly failure: EndpointFailure;
   readonly of: CallKind;

@@ -65,7 +65,6 @@ function wordsOn(attempts: readonly Attempt[]): EndpointCall<readonly AttemptRep
   };
 }
 
-/** The receipt as one endpoint tells it. */
 interface ToldReceipt {
   readonly receipt: Receipt | null;
   readonly isArchive: boolean;
@@ -105,7 +104,6 @@ function receivedLanding(
   return receipt === null ? null : { ...receipt, signature };
 }
 
-/** A landing as one endpoint shows it. */
 interface ShownLanding {
   readonly landing: Landing;
   readonly isArchive: boolean;

@@ -20,7 +20,7 @@ import { DisputeList } from "../ledger/disputes.ts";
 import { checkForeignSwap } from "./foreign-swap/check-foreign-swap.ts";
 import { fates } from "./fates.ts";
 import type { FeePolicy } from "./fee-policy.ts";
-import { genesisHash } from "./genesis-hash.ts";
+import { genesisHash, takesVersion1 } from "./genesis-hash.ts";
 import { endpointStatuses, rateLimited, witnessCount } from "./endpoint-statuses.ts";
 import type { HealthWatch } from "./health.ts";
 import { landings, namedLanding } from "./landings.ts";
@@ -43,7 +43,6 @@ import { tryTransaction } from "./routing/try-transaction.ts";
 import { simulatePayment } from "./simulate-payment.ts";
 import { rememberAnswers } from "./answer-cache.ts";
 import { confirmed, landedErrors, receipts, statuses } from "./statuses.ts";
-import { takesVersion1 } from "./takes-version-1.ts";
 import { verifyPayment } from "./verify-payment.ts";
 
 const positionOf: EndpointCall<Reading> = async ({ rpc, name }) => ({

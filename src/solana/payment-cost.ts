@@ -6,10 +6,9 @@ import { TOKEN_ACCOUNT_BYTES } from "../ledger/routing.ts";
 import { agree, follows, unasked } from "./agree.ts";
 import type { NodeContext } from "./ask.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
-import { ACCOUNT_HEAD } from "./layouts.ts";
 import { serializeMessage, type ReadableMessage } from "./message-v1.ts";
 import { MAX_ADDRESSES } from "./compute-budget.ts";
-import { COMPUTE_BUDGET_PROGRAM, isTokenProgram } from "./programs.ts";
+import { ACCOUNT_HEAD, COMPUTE_BUDGET_PROGRAM, isTokenProgram } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
 
@@ -61,7 +60,6 @@ export async function feeWithBid(
   return follows([ofSignatures], ([lamports]) => lamports + bidAndTip);
 }
 
-/** The bytes of the message over another blockhash. */
 function over(message: ReadableMessage, blockhash: string): Uint8Array {
   const copy = VersionedMessage.deserialize(serializeMessage(message));
   copy.recentBlockhash = blockhash;

@@ -7,7 +7,7 @@ import type { NodeContext } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
 import { MAX_COMPUTE_UNITS, priorityFeeOf } from "./compute-budget.ts";
 import { expectFewRecipients, feeWithBid, rentForTokenAccounts } from "./payment-cost.ts";
-import { computeLimit } from "./routing/compile-plan.ts";
+import { computeLimit } from "./routing/build-transaction.ts";
 import { planInstructions, type StepOfTransaction } from "./routing/plan-instructions.ts";
 import { unitPrice } from "./routing/unit-price.ts";
 

@@ -13,7 +13,6 @@ import { readTokenAccount } from "./token-accounts.ts";
 
 type Shortage = Extract<SimulationFault, { kind: "insufficient_balance" }>;
 
-/** A payment whose instructions have been read. */
 export interface ReadPayment {
   readonly payment: DeclaredPayment;
   readonly message: ReadableMessage;

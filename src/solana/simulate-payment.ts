@@ -45,7 +45,6 @@ const FEE_PAYER_INDEX = 0;
 // The end of the log names the failure; the rest is noise of successful instructions.
 const LOG_LINES = 20;
 
-/** Explains the chain's error. */
 async function explainFailure(
   nodes: NodeContext,
   failure: Evidence<Simulation>,

@@ -30,7 +30,6 @@ export function transferOf({ accounts, lamports }: Tip, seed: Uint8Array): Trans
   return { recipient, amount: lamports };
 }
 
-/** The instruction of a tip. */
 export function tipInstruction(payer: Address, { recipient, amount }: Transfer): StepOfTransaction {
   const instruction = SystemProgram.transfer({
     fromPubkey: new PublicKey(payer),

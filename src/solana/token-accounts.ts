@@ -1,10 +1,8 @@
 /** Decodes token accounts and mints, and names their token programs. */
 import { addressOf, type Address } from "../address.ts";
 import { TOKEN_ACCOUNT_BYTES, type TokenProgram } from "../ledger/routing.ts";
-import { MINT_BYTES } from "./layouts.ts";
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
+import { MINT_BYTES, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
 
-/** The content of a token account. */
 export interface TokenAccount {
   readonly mint: Address;
   readonly owner: Address;

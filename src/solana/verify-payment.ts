@@ -10,7 +10,7 @@ import { agree, follows, unasked } from "./agree.ts";
 import type { NodeContext } from "./ask.ts";
 import { landingWindow } from "./blockhash-window.ts";
 import { decodeTransaction, type DecodedTransaction } from "./decode-transaction.ts";
-import { ACCOUNT_HEAD } from "./layouts.ts";
+import { ACCOUNT_HEAD, TOKEN_PROGRAM } from "./programs.ts";
 import { setsLimits } from "./message-v1.ts";
 import { matchContent, type UnprovenAccountSet } from "./match-content.ts";
 import {
@@ -19,10 +19,9 @@ import {
   readInstruction,
   type DecodedInstruction,
 } from "./read-instruction.ts";
-import { TOKEN_PROGRAM } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { resolveInstructions } from "./resolve-instructions.ts";
-import { takesVersion1 } from "./takes-version-1.ts";
+import { takesVersion1 } from "./genesis-hash.ts";
 import { readTokenAccount } from "./token-accounts.ts";
 import { isSignedBy } from "../ed25519.ts";
 

@@ -1,8 +1,7 @@
 /** M32: the signs of life by which a database knows when no process was at work on it. */
 import { describe, expect, onTestFinished, test } from "vitest";
-import { uncheckedTime } from "../../src/payments/gaps.ts";
+import { uncheckedTime, LifeSignLoop } from "../../src/payments/life-sign-loop.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import { LifeSignLoop } from "../../src/payments/life-sign-loop.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { unasked } from "../../src/solana/agree.ts";
 import { adapters } from "../kit/adapters.ts";

@@ -12,7 +12,7 @@ import {
 } from "../../src/ledger/sign-transaction.ts";
 import type { AttentionChange } from "../../src/payments/operator/attention/matter-report-loop.ts";
 import { fixedPrices, type PriceSource } from "../../src/payments/prices/prices.ts";
-import type { ScreenAddress } from "../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../src/payments/recipients/recipients.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import { turns } from "../kit/engine-world.ts";
 import { solAt150, units, type PrivateFixture } from "../kit/private-fixture.ts";

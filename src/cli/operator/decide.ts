@@ -14,7 +14,7 @@ import {
 import { ACTING_OPTIONS, actedBy, SERVICE_OPTIONS, shown, withOperator } from "./with-operator.ts";
 import type { ActContext } from "../../payments/intake/rules.ts";
 import type { Operator } from "../../payments/operator/operator.ts";
-import { readRecoveryFile } from "../../payments/operator/recovery/journal-file.ts";
+import { readRecoveryFile } from "../../payments/operator/recovery/journal.ts";
 
 const ACTIONS = ["retry", "drop", "release", "refundTo", "writeOff", "settle"] as const;
 

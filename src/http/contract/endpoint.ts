@@ -20,7 +20,6 @@ export const TAGS = {
   Reference: "This description. It needs no key.",
 } as const;
 
-/** The name of a tag. */
 type TagName = keyof typeof TAGS;
 
 /** The description of a JSON body: schema, and named examples. */
@@ -40,7 +39,6 @@ interface Described {
   readonly description?: string;
 }
 
-/** The names of the variable parts of a path. */
 type PathNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathNames<Rest>
   : never;
@@ -116,10 +114,8 @@ export interface OpenEndpoint<
   serve(reference: Reference, base: string): Page;
 }
 
-/** An endpoint. */
 export type Endpoint = KeyedEndpoint | OpenEndpoint;
 
-/** The body of an endpoint without one. */
 type NoBody = z.ZodUndefined;
 
 /** A declared endpoint with its exact types, from which the types of the client follow. */
@@ -135,7 +131,6 @@ export interface DeclaredEndpoint<
   readonly method: Method;
 }
 
-/** An endpoint without a key as it was declared. */
 export interface DeclaredOpenEndpoint<
   Name extends string,
   Path extends string,

@@ -16,7 +16,6 @@ interface Window {
   readonly perMinute: TierLimits;
 }
 
-/** Every limit per account that is counted in this process. */
 export const WINDOWS = {
   reads: { scope: "reads", perMinute: { free: 120, pro: 600, enterprise: 3_000 } },
   quotes: { scope: "quotes", perMinute: { free: 60, pro: 300, enterprise: 1_200 } },
@@ -24,7 +23,6 @@ export const WINDOWS = {
   webhookTests: { scope: "webhook_test", perMinute: { free: 10, pro: 50, enterprise: 200 } },
 } as const satisfies Readonly<Record<string, Window>>;
 
-/** The name of a window. */
 export type WindowName = keyof typeof WINDOWS;
 
 /** Per minute and client address: failed authentications, and reads of what needs no key. */

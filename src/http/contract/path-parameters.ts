@@ -1,12 +1,10 @@
 /** The variable parts of paths, by the names that the paths give them. */
 
-/** A variable part of a path. */
 interface PathParameter {
   readonly description: string;
   readonly example: string;
 }
 
-/** Every variable part there is. */
 const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   address: {
     description: "A wallet's address: base58 of 32 bytes.",

@@ -14,7 +14,6 @@ export function nameOf(schema: z.ZodType): string | undefined {
   return NAMES.get(schema);
 }
 
-/** Every schema that has a name. */
 export function namedSchemas(): ReadonlyMap<z.ZodType, string> {
   return NAMES;
 }
@@ -37,13 +36,11 @@ export function time(description: string): z.ZodISODateTime {
   return z.iso.datetime().describe(description);
 }
 
-/** A page of a list. */
 type PageSchema<Element extends z.ZodType> = z.ZodObject<{
   data: z.ZodArray<Element>;
   hasMore: z.ZodBoolean;
 }>;
 
-/** A page of such elements. */
 export function pageOf<Element extends z.ZodType>(element: Element): PageSchema<Element> {
   return z.object({
     data: z.array(element),

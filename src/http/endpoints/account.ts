@@ -26,7 +26,6 @@ const account = named(
   }),
 ) satisfies z.ZodType<AccountBody>;
 
-/** GET /v1/account. */
 export const getAccount = endpoint({
   method: "GET",
   path: "/v1/account",

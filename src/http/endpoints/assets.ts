@@ -17,7 +17,6 @@ const token = named(
   }),
 ) satisfies z.ZodType<Omit<Token, "mint"> & { mint: string }>;
 
-/** GET /v1/tokens. */
 export const listTokens = endpoint({
   method: "GET",
   path: "/v1/tokens",
@@ -67,7 +66,6 @@ const balances = named(
   }),
 ) satisfies z.ZodType<BalancesBody>;
 
-/** GET /v1/balances/{address}. */
 export const getBalances = endpoint({
   method: "GET",
   path: "/v1/balances/{address}",

@@ -1,6 +1,6 @@
 /** Endpoints of deliveries: a webhook's list of them, and sending once more. */
 import { z } from "zod";
-import type { DeliveryBody } from "../../payments/webhooks/delivery-body.ts";
+import type { DeliveryBody } from "../../payments/webhooks/deliveries.ts";
 import {
   CREATED_AT,
   DELIVERY_ID,
@@ -15,7 +15,6 @@ import { pageQuery, recovery } from "../../payments/requests.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
 import type { RecoveryBody } from "../../payments/webhooks/recover-deliveries.ts";
 
-/** The error of a delivery attempt. */
 export const deliveryError = z
   .string()
   .nullable()
@@ -46,7 +45,6 @@ const attempt = named(
   }),
 );
 
-/** A delivery. */
 const delivery = named(
   "Delivery",
   z.object({
@@ -63,7 +61,6 @@ const delivery = named(
   }),
 ) satisfies z.ZodType<DeliveryBody>;
 
-/** A delivery that succeeded at once. */
 const EXAMPLE_DELIVERY = {
   deliveryId: DELIVERY_ID,
   webhookId: WEBHOOK_ID,
@@ -87,7 +84,6 @@ const EXAMPLE_DELIVERY = {
 
 const deliveries = named("DeliveryPage", pageOf(delivery)) satisfies z.ZodType<Page<DeliveryBody>>;
 
-/** GET /v1/webhooks/{webhookId}/deliveries. */
 export const listDeliveries = endpoint({
   method: "GET",
   path: "/v1/webhooks/{webhookId}/deliveries",
@@ -107,7 +103,6 @@ export const listDeliveries = endpoint({
     fresh(await service.deliveries(caller, webhookId, query)),
 });
 
-/** POST /v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver. */
 export const redeliver = endpoint({
   method: "POST",
   path: "/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver",
@@ -138,7 +133,6 @@ const recovered = named(
   }),
 ) satisfies z.ZodType<RecoveryBody>;
 
-/** POST /v1/webhooks/{webhookId}/recover. */
 export const recoverWebhook = endpoint({
   method: "POST",
   path: "/v1/webhooks/{webhookId}/recover",

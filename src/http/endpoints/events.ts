@@ -2,13 +2,12 @@
 import { z } from "zod";
 import type { EventBody } from "../../payments/webhooks/list-events.ts";
 import type { Page } from "../../payments/page.ts";
-import { sampleNotice } from "../../payments/webhooks/sample-notice.ts";
+import { sampleNotice } from "../../payments/webhooks/test-webhook.ts";
 import { EVENT_ID, SETTLED_AT, SETTLED_SECONDS, TRANSACTION_ID } from "../contract/examples.ts";
 import { named, amount, pageOf, text, time } from "../contract/schemas.ts";
 import { eventsQuery, noticeEvent } from "../../payments/requests.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
 
-/** The name of an event. */
 export const eventName = named("EventName", noticeEvent) satisfies z.ZodType<EventBody["event"]>;
 
 const recipient = named(
@@ -51,13 +50,11 @@ const event = named(
   }),
 ) satisfies z.ZodType<EventBody>;
 
-/** A page of events. */
 const events = named("EventPage", pageOf(event)) satisfies z.ZodType<Page<EventBody>>;
 
 /** An example of `transaction.completed`. */
 const EXAMPLE_NOTICE = sampleNotice("transaction.completed", TRANSACTION_ID, SETTLED_SECONDS * 1_000);
 
-/** A page with one event. */
 const EXAMPLE_EVENTS = {
   data: [
     {
@@ -71,7 +68,6 @@ const EXAMPLE_EVENTS = {
   hasMore: false,
 };
 
-/** GET /v1/events. */
 export const listEvents = endpoint({
   method: "GET",
   path: "/v1/events",
@@ -88,7 +84,6 @@ export const listEvents = endpoint({
   serve: async ({ service, caller, query }) => fresh(await service.events(caller, query)),
 });
 
-/** GET /v1/transactions/{transactionId}/events. */
 export const listTransactionEvents = endpoint({
   method: "GET",
   path: "/v1/transactions/{transactionId}/events",

@@ -39,7 +39,6 @@ const price = {
   ).exactOptional(),
 };
 
-/** A new quote. */
 const quote = named(
   "Quote",
   z.object({
@@ -62,7 +61,6 @@ const quote = named(
   }),
 ) satisfies z.ZodType<QuoteBody>;
 
-/** A quote that is looked at. */
 const shownQuote = named(
   "ShownQuote",
   quote.omit({ transaction: true }).extend({
@@ -73,13 +71,11 @@ const shownQuote = named(
   }),
 ) satisfies z.ZodType<ShownQuoteBody>;
 
-/** A refreshed quote. */
 const refreshedQuote = named(
   "RefreshedQuote",
   z.object({ ...price, minOutputAmount: amount("Of swaps only.").exactOptional() }),
 ) satisfies z.ZodType<RefreshedQuoteBody>;
 
-/** The example of a refreshed quote. */
 const EXAMPLE_PRICE = {
   quoteId: QUOTE_ID,
   outputAmount: "25",
@@ -102,10 +98,8 @@ const EXAMPLE_QUOTE = {
   createdAt: CREATED_AT,
 } as const;
 
-/** The transaction to sign. */
 const EXAMPLE_UNSIGNED = { transaction: TRANSACTION_BASE64 };
 
-/** POST /v1/quotes. */
 export const createQuote = endpoint({
   method: "POST",
   path: "/v1/quotes",
@@ -158,7 +152,6 @@ export const createQuote = endpoint({
   serve: ({ service, caller, body, options }) => service.createQuote(caller, body, options),
 });
 
-/** GET /v1/quotes/{quoteId}. */
 export const getQuote = endpoint({
   method: "GET",
   path: "/v1/quotes/{quoteId}",
@@ -177,7 +170,6 @@ export const getQuote = endpoint({
   serve: async ({ service, caller, path: { quoteId } }) => fresh(await service.quote(caller, quoteId)),
 });
 
-/** POST /v1/quotes/{quoteId}/refresh. */
 export const refreshQuote = endpoint({
   method: "POST",
   path: "/v1/quotes/{quoteId}/refresh",

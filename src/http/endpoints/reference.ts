@@ -3,7 +3,6 @@ import { z } from "zod";
 import { openEndpoint } from "../contract/endpoint.ts";
 import { DOCS_PAGE, docsScript } from "../docs/docs-page.ts";
 
-/** GET /v1/openapi.json. */
 export const getOpenApi = openEndpoint({
   method: "GET",
   path: "/v1/openapi.json",
@@ -21,7 +20,6 @@ export const getOpenApi = openEndpoint({
   serve: (reference, base) => reference.document(base),
 });
 
-/** GET /v1/docs. */
 export const getDocs = openEndpoint({
   method: "GET",
   path: "/v1/docs",

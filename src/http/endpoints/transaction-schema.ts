@@ -27,7 +27,6 @@ export const deposit = {
   depositExpiresAt: time("The end of the deposit window by the chain's clock. What comes later is refunded."),
 };
 
-/** A deposit of 25.1 USDC. */
 export const EXAMPLE_DEPOSIT = {
   ephemeralAddress: DEPOSIT_ADDRESS,
   depositAmount: "25.1",
@@ -138,7 +137,6 @@ export const transaction = named(
   }),
 ) satisfies z.ZodType<TransactionBody>;
 
-/** A send in wallet mode that is final. */
 export const EXAMPLE_TRANSACTION = {
   transactionId: TRANSACTION_ID,
   status: "completed",

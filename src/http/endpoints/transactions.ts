@@ -64,7 +64,6 @@ const EXAMPLE_CREATED = {
   createdAt: example.CREATED_AT,
 };
 
-/** POST /v1/transactions. */
 export const createTransaction = endpoint({
   method: "POST",
   path: "/v1/transactions",
@@ -127,7 +126,6 @@ const transactions = named(
   }),
 ) satisfies z.ZodType<Page<TransactionBody>>;
 
-/** GET /v1/transactions. */
 export const listTransactions = endpoint({
   method: "GET",
   path: "/v1/transactions",
@@ -148,7 +146,6 @@ export const listTransactions = endpoint({
     fresh(await service.listTransactions(caller, { ...query, signal })),
 });
 
-/** GET /v1/transactions/{transactionId}. */
 export const getTransaction = endpoint({
   method: "GET",
   path: "/v1/transactions/{transactionId}",
@@ -179,7 +176,6 @@ const cancelled = named(
   }),
 ) satisfies z.ZodType<CancelledTransactionBody>;
 
-/** DELETE /v1/transactions/{transactionId}. */
 export const cancelTransaction = endpoint({
   method: "DELETE",
   path: "/v1/transactions/{transactionId}",

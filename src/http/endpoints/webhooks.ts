@@ -8,7 +8,6 @@ import { endpoint, fresh } from "../contract/endpoint.ts";
 import type { TestedWebhookBody } from "../../payments/webhooks/test-webhook.ts";
 import { deliveryError } from "./deliveries.ts";
 
-/** The answer to a registration. */
 const registeredWebhook = named(
   "RegisteredWebhook",
   z.object({
@@ -31,7 +30,6 @@ const webhook = named(
   }),
 ) satisfies z.ZodType<WholeWebhookBody>;
 
-/** A new webhook. */
 const EXAMPLE_REGISTERED = {
   webhookId: WEBHOOK_ID,
   url: "https://shop.example/webhooks/payments",
@@ -39,10 +37,8 @@ const EXAMPLE_REGISTERED = {
   createdAt: CREATED_AT,
 };
 
-/** A webhook that is at work. */
 const EXAMPLE_WEBHOOK = { ...EXAMPLE_REGISTERED, enabled: true, disabledReason: null };
 
-/** POST /v1/webhooks. */
 export const registerWebhook = endpoint({
   method: "POST",
   path: "/v1/webhooks",
@@ -68,7 +64,6 @@ export const registerWebhook = endpoint({
   serve: ({ service, caller, body, options }) => service.registerWebhook(caller, body, options),
 });
 
-/** GET /v1/webhooks. */
 export const listWebhooks = endpoint({
   method: "GET",
   path: "/v1/webhooks",
@@ -87,7 +82,6 @@ export const listWebhooks = endpoint({
   serve: async ({ service, caller }) => fresh(await service.webhooks(caller)),
 });
 
-/** GET /v1/webhooks/{webhookId}. */
 export const getWebhook = endpoint({
   method: "GET",
   path: "/v1/webhooks/{webhookId}",
@@ -101,7 +95,6 @@ export const getWebhook = endpoint({
   serve: async ({ service, caller, path: { webhookId } }) => fresh(await service.webhook(caller, webhookId)),
 });
 
-/** PUT /v1/webhooks/{webhookId}. */
 export const updateWebhook = endpoint({
   method: "PUT",
   path: "/v1/webhooks/{webhookId}",
@@ -125,7 +118,6 @@ export const updateWebhook = endpoint({
     fresh(await service.updateWebhook(caller, webhookId, body, options)),
 });
 
-/** DELETE /v1/webhooks/{webhookId}. */
 export const deleteWebhook = endpoint({
   method: "DELETE",
   path: "/v1/webhooks/{webhookId}",
@@ -161,7 +153,6 @@ const testedWebhook = named(
   }),
 ) satisfies z.ZodType<TestedWebhookBody>;
 
-/** POST /v1/webhooks/{webhookId}/test. */
 export const testWebhook = endpoint({
   method: "POST",
   path: "/v1/webhooks/{webhookId}/test",

@@ -44,7 +44,6 @@ export function openApiDocument({ server = "/" }: OpenApiOptions = {}): OpenApiD
   return withServer(describeEndpoints(ENDPOINTS), server);
 }
 
-/** The document of an API that stands there. */
 export function withServer(described: OpenApiDocument, url: string): OpenApiDocument {
   const { openapi, info, ...more } = described;
   return { openapi, info, servers: [{ url }], ...more };

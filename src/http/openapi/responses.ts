@@ -6,13 +6,11 @@ import { examplesOf } from "./error-examples.ts";
 import { errorName, reference, schemaOf, type Json } from "./schemas.ts";
 import { REQUEST_ID } from "../contract/examples.ts";
 
-/** Every answer by its status. */
 export function responsesOf(endpoint: Endpoint): Json {
   const { status } = endpoint.answer;
   return { [status]: success(endpoint), ...errorResponses(errorsOf(endpoint)) };
 }
 
-/** A JSON body with its examples. */
 export function jsonContent({ schema, examples }: DescribedBody): Json {
   const shown = Object.entries(examples).map(([name, value]) => [name, { value }] as const);
   return { "application/json": { schema: schemaOf(schema), examples: Object.fromEntries(shown) } };
@@ -116,7 +114,6 @@ export const HEADERS = {
   },
 } as const;
 
-/** A header that answers may have. */
 type HeaderName = keyof typeof HEADERS;
 
 /** The headers of an answer: the given headers, and the headers of every counted answer. */

@@ -1,6 +1,6 @@
 /** Describes webhooks in the OpenAPI document. */
 import { z } from "zod";
-import { sampleNotice } from "../../payments/webhooks/sample-notice.ts";
+import { sampleNotice } from "../../payments/webhooks/test-webhook.ts";
 import { eventName, noticeData } from "../endpoints/events.ts";
 import type { DescribedBody } from "../contract/endpoint.ts";
 import { EVENT_ID, SETTLED_SECONDS, TRANSACTION_ID } from "../contract/examples.ts";
@@ -10,7 +10,6 @@ import type { Json } from "./schemas.ts";
 
 type EventName = z.output<typeof eventName>;
 
-/** What each event tells. */
 export const MEANINGS: Readonly<Record<EventName, string>> = {
   "transaction.pending":
     "The transaction was submitted to the network (wallet mode) or accepted (private mode).",

@@ -33,13 +33,11 @@ export interface Decision<Body> {
   readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
 }
 
-/** Takes back what was counted for a request. */
 type TakeBack = () => Promise<void>;
 
 /** After a lost race the use case decides again and finds out why; more rounds than this are a fault. */
 const MAX_ROUNDS = 20;
 
-/** A request in the terms of its use case. */
 interface CallerRequest {
   readonly caller: Caller;
   readonly path: string;

@@ -129,7 +129,6 @@ const DAY_MS = 86_400_000;
 const OVERLAP_MS = DAY_MS;
 const MAX_OVERLAP_MS = 90 * DAY_MS;
 
-/** Dependencies of API keys. */
 interface ApiKeyParts {
   readonly storage: Pick<PaymentStorage, "apiKey" | "apiKeysOf" | "commit">;
   readonly clock: Clock;
@@ -144,13 +143,11 @@ interface ApiKeyParts {
   readonly checksums: KeyChecksums | null;
 }
 
-/** A key before it is stored. */
 type NewKey = Pick<
   ApiKeyRecord,
   "accountId" | "environment" | "scopes" | "allowedAddresses" | "expiresAt" | "replaces"
 >;
 
-/** The accounts and keys of one database. */
 export class StoredApiKeys implements ApiKeys {
   readonly #parts: ApiKeyParts;
   readonly #lastUse: LastUseWriter;

@@ -17,13 +17,11 @@ interface DurableLimit {
   readonly perTier: Readonly<Record<Tier, number>>;
 }
 
-/** Every limit that all processes count together. */
 export const DURABLE_LIMITS: Readonly<Record<DurableScope, DurableLimit>> = {
   cancel: { windowSeconds: 60, perTier: { free: 10, pro: 50, enterprise: 200 } },
   webhook_registration: { windowSeconds: 3_600, perTier: { free: 10, pro: 50, enterprise: 200 } },
 };
 
-/** Everything that is counted across processes. */
 export const DURABLE_SCOPES: readonly DurableScope[] = ["cancel", "webhook_registration"];
 
 /** The state of a window after counting a request: what the RateLimit headers say. */
@@ -36,14 +34,12 @@ export interface LimitStatus {
   readonly resetSeconds: number;
 }
 
-/** Dependencies of counting. */
 interface HitParts {
   readonly storage: Pick<PaymentStorage, "commit" | "limitWindow">;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** A counted request. */
 interface DurableHit {
   readonly standing: LimitStatus;
   /** Takes it out of the window again and answers the standing without it: a replayed answer costs nothing. */

@@ -4,14 +4,12 @@ import { sha256Hex } from "../ids.ts";
 import type { KeyChecksums } from "../secrets/key-checksums.ts";
 import type { ApiKeyRecord } from "../tables/identity.ts";
 
-/** Parts of a key that is given or issued. */
 export interface KeyParts {
   readonly environment: ApiKeyRecord["environment"];
   readonly id: string;
   readonly secret: string;
 }
 
-/** A key of the right shape. */
 interface GivenKey extends KeyParts {
   /** All before the checksum. */
   readonly body: string;

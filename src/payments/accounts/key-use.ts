@@ -7,7 +7,6 @@ import type { ApiKeyRecord } from "../tables/identity.ts";
 /** The precision of the noted time: a key in constant use costs one write in this time, for all processes together. */
 const COARSENESS_MS = 60_000;
 
-/** Dependencies of noting the last use. */
 interface LastUseWriterParts {
   readonly storage: Pick<PaymentStorage, "commit">;
   readonly clock: Clock;

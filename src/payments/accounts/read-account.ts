@@ -16,7 +16,6 @@ export interface AccountBody {
   readonly webhooks: { readonly limit: number; readonly current: number };
 }
 
-/** Dependencies of reading an account. */
 interface AccountParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;

@@ -43,7 +43,6 @@ function logoOf(mint: Address): string {
   return `${LOGOS}/${mint}/logo.png`;
 }
 
-/** The token list of a chain with these stablecoins. */
 export function assetsWith({ USDC, USDT }: Stablecoins): Assets {
   const stable = { decimals: 6 };
   const tokens: readonly Token[] = [

@@ -9,10 +9,8 @@ import type { Assets } from "../assets/assets.ts";
 import type { IntakeResult } from "./intake-check.ts";
 import type { Direction } from "./rules.ts";
 
-/** The window of a limit per day. */
 const DAY_SECONDS = 86_400;
 
-/** The counted fields of a quote. */
 type Amounts = Pick<QuoteRecord, "accountId" | "inputMint" | "outputMint" | "inputAmount" | "outputAmount">;
 
 interface Counted {
@@ -21,7 +19,6 @@ interface Counted {
   readonly amount: bigint;
 }
 
-/** Dependencies of amount checks. */
 interface AmountLimitCheckParts {
   readonly storage: Pick<PaymentStorage, "volume">;
   readonly clock: Clock;

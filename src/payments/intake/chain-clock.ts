@@ -9,7 +9,6 @@ import { type ServiceContext, storageTime } from "../service-context.ts";
 const SECOND_MS = 1_000;
 const MOST_APART_MS = 60_000;
 
-/** Both clocks. */
 export interface ClockParts extends Pick<ServiceContext, "clock"> {
   readonly storage: Pick<ServiceContext["storage"], "time">;
   readonly ledger: Pick<Ledger, "time">;

@@ -9,7 +9,6 @@ import type { Caller } from "../accounts/caller.ts";
 import { contradictionOf, type ClockParts } from "./chain-clock.ts";
 import { accountGate, rulesOf, SERVICE_GATE, type IntakeRules, type Pause } from "./rules.ts";
 
-/** A caller's request before its checks. */
 export interface IntakeRequest {
   readonly mode: unknown;
   /** Undefined where a quote leaves open what it is for. */
@@ -18,7 +17,6 @@ export interface IntakeRequest {
   readonly mints: readonly string[];
 }
 
-/** The rules that something new was let in by. */
 export interface IntakeResult {
   /**
    * Belong into the commit that takes it: they refuse the commit when an operator has changed the rules since they were
@@ -38,7 +36,6 @@ interface IntakeCheckParts extends ClockParts {
 /** The advised time of a retry: nobody knows how long a pause lasts, or when somebody sets the clock right. */
 const RETRY_SECONDS = 60;
 
-/** The entrance of new quotes and transactions. */
 export class IntakeCheck {
   readonly #with: IntakeCheckParts;
 

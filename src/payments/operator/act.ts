@@ -12,7 +12,6 @@ export class OperatorRefused extends Error {
   override readonly name = "OperatorRefused";
 }
 
-/** The refusal of what needs private mode while it is off. */
 export function privateModeIsOff(): OperatorRefused {
   return new OperatorRefused("private mode is off: start a service with privateRouting");
 }
@@ -69,7 +68,6 @@ export function readCommand<Schema extends z.ZodType>(schema: Schema, given: unk
 /** Makes the row of the audit log for one act; it belongs into the commit that carries the act out. */
 export type WriteAct = (act: Act) => PaymentWrite;
 
-/** Sources of the time and the id of an audit row. */
 interface AuditRuntime {
   readonly clock: Clock;
   readonly random: Random;

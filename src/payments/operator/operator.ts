@@ -11,10 +11,15 @@ import {
   type AuditPage,
   privateModeIsOff,
 } from "./act.ts";
-import { createMatterLookup, shownMatter } from "./attention/list-matters.ts";
+import {
+  createMatterLookup,
+  shownMatter,
+  attentionSources,
+  type AttentionSourceParts,
+  sourcesOfThisProcess,
+} from "./attention/list-matters.ts";
 import { SightingList } from "./attention/sighting-list.ts";
 import type { Matter } from "./attention/matter.ts";
-import { attentionSources, type AttentionSourceParts, sourcesOfThisProcess } from "./attention/sources.ts";
 import { MatterReportLoop, type AttentionListener } from "./attention/matter-report-loop.ts";
 import { GateRuleStorage } from "./gates/gate-rule-storage.ts";
 import { listLimits, setLimits, type LimitCommands } from "./gates/limiting.ts";
@@ -88,7 +93,6 @@ export interface OperatorParts {
   readonly countMatters: () => Promise<number>;
 }
 
-/** Dependencies of the operator's commands. */
 interface OperatorCommandParts extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
   readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "rateLimited" | "restricted">;

@@ -73,7 +73,6 @@ const released = z.strictObject({ transactionId: named });
 const landed = z.strictObject({ transactionId: named, signature: z.string().min(1).max(MAX_SIGNATURE) });
 const returned = z.strictObject({ transactionId: named, mint: named, to: named.optional() });
 
-/** Dependencies of these acts. */
 interface TransactionCommandParts {
   readonly storage: Pick<PaymentStorage, "decision" | "commit">;
   readonly clock: Clock;
@@ -220,7 +219,6 @@ function noPrivateTransaction(transactionId: string, options?: ErrorOptions): Op
   return new OperatorRefused(`there is no private transaction ${transactionId}`, options);
 }
 
-/** The operator's sentence of what private mode refuses. */
 function asRefusal(error: unknown): never {
   const options = { cause: error };
   if (error instanceof ReleaseRefused) throw new OperatorRefused(error.message, options);

@@ -20,7 +20,6 @@ import type { BidHistory, StoredPlan } from "./plans/stored-plan.ts";
 const RAISE = 4n;
 const NO_BIDS: BidHistory = { first: "0", passed: 0, last: null };
 
-/** The history with one more attempt. */
 export function withBid({ bids = NO_BIDS }: StoredPlan, { priorityFee }: UnsignedTransaction): BidHistory {
   return bids.passed === 0 ? { ...bids, first: String(priorityFee) } : bids;
 }
@@ -34,7 +33,6 @@ export function passedBid(
   return takenAt === null || bids.last === id ? bids : { ...bids, passed: bids.passed + 1, last: id };
 }
 
-/** Dependencies of bids. */
 interface BiddingRules {
   readonly storage: Pick<PaymentStorage, "spent" | "load">;
   readonly ledger: Pick<RoutingLedger, "bidCeiling" | "rentMinimum">;
@@ -45,7 +43,6 @@ interface BiddingRules {
   readonly mostRaisedPerDay: bigint;
 }
 
-/** The payment that bids. */
 interface BiddingPayment {
   readonly row: Pick<PaymentRecord, "kind" | "address">;
   readonly stored: StoredPlan;

@@ -13,7 +13,6 @@ import { proofOf, readPlan, type StoredPlan } from "./plans/stored-plan.ts";
 /** The least time that the markers of an address stay after the last signing. */
 export const AGING_MS = 3_600_000;
 
-/** The facts behind the rules of closing. */
 export interface ClosingRules {
   readonly storage: Pick<PaymentStorage, "attempts">;
   /** The ledger with its own number of witnesses: fewer are never enough to close a marker. */
@@ -21,7 +20,6 @@ export interface ClosingRules {
   readonly clock: Clock;
 }
 
-/** The markers of one address. */
 interface StandingMarkers {
   readonly address: string;
   readonly payments: readonly Pick<PaymentRecord, "plan" | "signature">[];
@@ -58,7 +56,6 @@ function versionsOf({ plan, signature }: StandingMarkers["payments"][number]): r
   return signaturesIn(stored, signature);
 }
 
-/** Every signature under which a payment was signed. */
 export function signaturesIn(
   { signatures }: Pick<StoredPlan, "signatures">,
   newest: string | null,

@@ -30,17 +30,15 @@ import {
   withoutDead,
 } from "../purses/sponsor-allowance.ts";
 import { nextBid, passedBid, returnedBids, withBid, type NextBid } from "./bids.ts";
-import { lastHeightOf } from "./signing-anew.ts";
-import type { LeafPaymentHandler } from "./start-leaves.ts";
+import { lastHeightOf, isOvertaken } from "./signing-anew.ts";
+import type { LeafPaymentHandler } from "./planned-payment.ts";
 import { depositContext } from "../deposit-context.ts";
 import { mayClose, type ClosingRules } from "./closing.ts";
 import { isDeclinedPayment, isToRecipients } from "./declined.ts";
 import { KeptAccountList } from "./plans/kept-accounts.ts";
 import { followedBy, proofOf, readPlan, withSeeds, writePlan, type StoredPlan } from "./plans/stored-plan.ts";
-import { isOvertaken } from "./overtaken-word.ts";
 import { holdAddress, listedDoubt, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
 
-/** Dependencies of signing payments. */
 interface PaymentEffectParts extends ClosingRules {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
@@ -64,7 +62,6 @@ interface PaymentEffectParts extends ClosingRules {
 
 type Outcome = Promise<EffectOutcome<PaymentEvent, PaymentTables>>;
 
-/** A payment with everything that its next attempt is made of. */
 interface PaymentInHand {
   readonly row: PaymentRecord;
   readonly deposit: DepositRecord;
@@ -79,7 +76,6 @@ const CANNOT_BE_MADE = "payment_cannot_be_made";
 const PAYMENT_FAILS = "payment_fails";
 /** An operator is told of a payment when so many of its attempts were taken by endpoints and did not land. */
 const STUCK_AFTER = 3;
-/** The number of tries within a quarter of an hour. */
 const MAX_TRIES = 20;
 
 /** Effects of the chart `payment`. Each loads the payment by its id; a rejection means: try again later. */

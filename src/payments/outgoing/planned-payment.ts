@@ -1,5 +1,11 @@
-/** Starts payments from plans: the row and the start of the machine, for the deciding commit. */
-import type { payment, PaymentRole, PaymentFault, PrivateTransferEvent } from "../../../machines/index.ts";
+/** Starts payments from plans, and those that a plan names once it is on the chain: the row and the start of the machine. */
+import type {
+  payment,
+  PaymentRole,
+  PaymentFault,
+  PrivateTransferEvent,
+  PaymentEvent,
+} from "../../../machines/index.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
@@ -8,12 +14,15 @@ import type { Address } from "../../address.ts";
 import type { Clock } from "../../runtime.ts";
 import { derivedId } from "../ids.ts";
 import type { ReservationResult } from "../swap-provider/reserve.ts";
-import { writePlan, type StoredPlan } from "./plans/stored-plan.ts";
+import { writePlan, type StoredPlan, proofOf, type LeafPayment } from "./plans/stored-plan.ts";
+import type { TransactionView } from "../tables/orders.ts";
+import type { Assets } from "../assets/assets.ts";
+import { payoutPlan, type PaidRecipient } from "./plans/plan-payouts.ts";
+import { depositAddressOf, termsOf, type RoutingContext, type SponsorParts } from "./plans/routing-terms.ts";
 
 /** Pause before what may pass by itself (an empty sponsor, a node's mood) is tried again. */
 const RETRY_PAUSE_MS = 30_000;
 
-/** The registered chart of payments that the service signs. */
 export type PaymentWorkflow = Workflow<typeof payment, PaymentTables>;
 
 /** A planned payment: payer, recipients and amounts. */
@@ -89,4 +98,63 @@ export interface OrderRouting {
   route(transactionId: string): Promise<RoutingOutcome>;
   /** Plans what comes in the place of a failed payout. */
   reroute(transactionId: string, payment: string, fault: PaymentFault | null): Promise<RoutingOutcome>;
+}
+
+/** Starts all payments of a plan in one commit, with the count for the order; a second time they are there already. */
+export type LeafPaymentHandler = (
+  view: TransactionView,
+  plan: StoredPlan,
+) => Promise<EffectOutcome<PaymentEvent, PaymentTables>>;
+
+interface LeafPaymentParts extends SponsorParts {
+  readonly assets: Assets;
+  readonly startPayment: StartPayment;
+}
+
+export function leafStarter(surroundings: LeafPaymentParts): LeafPaymentHandler {
+  const { assets, startPayment } = surroundings;
+  return async (view, plan) => {
+    const { id: transactionId, mint } = view.transaction;
+    const { leaves = [], leftOut = [] } = plan;
+    const follows = proofOf(plan)?.planWords ?? null;
+    const asset = assets.named(mint);
+    const terms = await termsOf(surroundings, depositAddressOf(view.transaction));
+    const present = new Set(view.payments.map(({ mark }) => mark));
+    const started = leaves
+      .filter(({ words }) => !present.has(words))
+      .map((leaf) => {
+        const { words } = leaf;
+        const payees = payeesOfLeaf(view, leaf, terms);
+        return startPayment({
+          transactionId,
+          address: terms.address,
+          kind: "payout",
+          mark: words,
+          mint,
+          role: "payout",
+          legs: payees.map(({ address, amount }) => ({ address, amount })),
+          plan: payoutPlan(terms, { asset, payees }, { words, follows }),
+        });
+      });
+    return {
+      event: { type: "LEAVES_STARTED", payouts: leaves.length, unpaid: leftOut.length },
+      starts: started.map(({ start }) => start),
+      writes: started.map(({ write }) => write),
+    };
+  };
+}
+
+function payeesOfLeaf(
+  { recipients }: TransactionView,
+  { indexes, sponsored }: LeafPayment,
+  { address: own, sponsor }: RoutingContext,
+): readonly PaidRecipient[] {
+  return recipients
+    .filter(({ index }) => indexes.includes(index))
+    .map(({ index, address, amount }) => ({
+      index,
+      address,
+      amount,
+      accountPayer: sponsored.includes(index) ? sponsor : own,
+    }));
 }

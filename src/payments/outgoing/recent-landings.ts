@@ -15,7 +15,6 @@ export interface LandingFigures extends Landing {
 
 const REMEMBERED = 100;
 
-/** The newest landings of payments that the service signed. */
 export class RecentLandings {
   readonly #newest: Landing[] = [];
 

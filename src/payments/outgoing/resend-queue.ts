@@ -20,14 +20,12 @@ interface Sent {
   send: number;
 }
 
-/** Dependencies of a resend. */
 interface ResendParts {
   readonly ledger: Pick<Ledger, "broadcast" | "takeSendPlace">;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Resends the bytes of one watcher. */
 export class ResendQueue {
   readonly #around: ResendParts;
   readonly #slots = new Semaphore(SENDS_AT_ONCE);

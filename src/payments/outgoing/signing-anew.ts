@@ -5,6 +5,8 @@
  */
 import { BLOCKS_OF_SIGNED_BYTES } from "../../../machines/index.ts";
 import type { AttemptRecord } from "../tables/payments.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { StoredPlan } from "./plans/stored-plan.ts";
 
 /** Milliseconds from the signing on; afterwards one endpoint past the last height suffices. */
 const PATIENCE_MS = 5 * 60_000;
@@ -57,4 +59,13 @@ export function lastHeightOf(
   // The block after the last one takes the bytes, too.
   const told = Math.max(lastValidBlockHeight + 1, highest + BLOCKS_OF_SIGNED_BYTES);
   return Math.min(told, agreed + MAX_BLOCKS_AHEAD + BLOCKS_OF_SIGNED_BYTES);
+}
+
+/** Whether the refund was planned by an operator's word that is no longer the newest. */
+export async function isOvertaken(
+  storage: Pick<PaymentStorage, "vouchings">,
+  { word }: Pick<StoredPlan, "word">,
+  address: string,
+): Promise<boolean> {
+  return word !== undefined && (await storage.vouchings(address)).at(-1)?.id !== word;
 }

@@ -9,7 +9,7 @@ import type { DepositRecord } from "../tables/deposits.ts";
 import type { Address } from "../../address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { uncheckedTime } from "../gaps.ts";
+import { uncheckedTime } from "../life-sign-loop.ts";
 import type { OutgoingTransaction } from "../../ledger/routing.ts";
 
 /** The reason of a hold when the address has signed a transaction that is in no row. */

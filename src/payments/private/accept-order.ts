@@ -21,8 +21,13 @@ import { worthAtMost } from "../prices/prices.ts";
 import { swapCost } from "../outgoing/plans/swap-cost.ts";
 import { routingCost, type RoutingCost } from "../outgoing/plans/routing-cost.ts";
 import { mostNetworkFees, sponsorCap } from "../purses/sponsor-allowance.ts";
-import { shareOfDay, type SponsorLimitWrites } from "../purses/sponsor-limit.ts";
-import { boundBy, releaseUncounted, reserveShares } from "../purses/sponsor-share.ts";
+import {
+  shareOfDay,
+  type SponsorLimitWrites,
+  boundBy,
+  releaseUncounted,
+  reserveShares,
+} from "../purses/sponsor-limit.ts";
 import { begunTransaction, usedQuote, type CheckedRequest } from "../quotes/checked-request.ts";
 import { paidBid, rateOfSol } from "../quotes/private-pricing.ts";
 import { type ServiceContext, storageTime } from "../service-context.ts";
@@ -58,7 +63,6 @@ export const REFUND_PAUSE_MS = 10 * 60_000;
 /** Seconds after which ROUTING_UNAVAILABLE advises a retry. */
 const RETRY_SECONDS = 30;
 
-/** Dependencies of taking orders, besides the context. */
 interface OrderAcceptanceParts extends ServiceContext {
   readonly routing: PrivateRouting;
   /** Null while no swap provider is configured. */
@@ -87,7 +91,6 @@ interface OrderWrites {
   readonly after: readonly PaymentWrite[];
 }
 
-/** Takes orders of private mode. */
 export class OrderAcceptance {
   readonly #with: OrderAcceptanceParts;
 

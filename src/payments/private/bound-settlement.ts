@@ -21,11 +21,10 @@ import {
   lateShareId,
   mostBound,
   releaseUncounted,
-} from "../purses/sponsor-share.ts";
+} from "../purses/sponsor-limit.ts";
 import { promisesAt } from "../swap-provider/reserve.ts";
 import type { AddressSettlement, SettlementOutcome } from "./settle-address.ts";
 
-/** Dependencies of these adjustments. */
 interface BindingParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;

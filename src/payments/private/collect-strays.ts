@@ -1,15 +1,17 @@
-/** Money at token accounts beside the associated one: brought to where everything else is counted and paid from. */
+/** Money at token accounts beside the associated one, and whether any money for an order is on its way. */
 import type { Address } from "../../address.ts";
-import { EndpointsDifferError, type FirmCommitment } from "../../ledger/ledger.ts";
+import { EndpointsDifferError, type FirmCommitment, type Ledger } from "../../ledger/ledger.ts";
 import type { RoutingLedger, StrayAccount } from "../../ledger/routing.ts";
 import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/assets.ts";
 import { transfer, type RoutingContext } from "../outgoing/plans/routing-terms.ts";
 import type { StoredPlan } from "../outgoing/plans/stored-plan.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import { holdAddress, spendingReason } from "../outgoing/unknown-spending.ts";
 
 /** Accounts emptied in one transaction: as many transfers as any payout has at most. The others wait for the next. */
 const MAX_ACCOUNTS = 4;
 
-/** A deposit outside the associated accounts. */
 interface StrayDeposit extends StrayAccount {
   readonly asset: Token;
 }
@@ -83,4 +85,36 @@ export function collectionPlan(terms: RoutingContext, deposits: readonly StrayDe
     indexes: [],
     withheld: "0",
   };
+}
+
+/**
+ * A fresh look at the newest block there is, however shallow: whether any endpoint shows a deposit of the expected asset of
+ * at least 0.001 there, or in a confirmed block in another token account of the address. Throws `LedgerUnavailable` when the chain cannot be read.
+ */
+export async function hasDeposit(
+  {
+    storage,
+    ledger,
+    assets,
+  }: { readonly storage: PaymentStorage; readonly ledger: Ledger; readonly assets: Assets },
+  { depositAddress }: TransactionRecord,
+): Promise<boolean> {
+  const [deposit] = await storage.deposits([depositAddress ?? ""]);
+  if (deposit === undefined) return false;
+  // What has paid was paid, though a copy of an older database may be the one that is asked.
+  if (deposit.heldReason !== null) return true;
+  if ((await ledger.signedBy(deposit.id)).transactions.length > 0) return true;
+  const doubt = await spendingReason({ storage, ledger }, deposit);
+  if (doubt !== null) {
+    await holdAddress(storage, deposit.id, doubt);
+    return true;
+  }
+  const asset = assets.named(deposit.mint);
+  const mint = ledgerMint(asset);
+  const [{ funds }, strays] = await Promise.all([
+    ledger.seenFunds([deposit.id], mint === null ? [] : [mint]),
+    strayDeposits({ ledger, assets }, deposit.id, { among: [asset], commitment: "confirmed" }),
+  ]);
+  const there = mint === null ? funds[0]?.lamports : funds[0]?.tokens[0];
+  return (there ?? 0n) >= smallestAmount(asset) || strays.deposits.length > 0;
 }

@@ -11,13 +11,11 @@ import type { PaymentWrite } from "../payment-storage.ts";
 import { workflow, type PreviousInstance, type Workflow, type MigratedInstance } from "../../engine/index.ts";
 import type { ReturnHandler } from "./return-tokens.ts";
 import type { PayerCheck } from "./screen-payers.ts";
-import { SCREENING } from "../recipients/screening.ts";
-import { releaseShareOfDay } from "../purses/sponsor-limit.ts";
+import { SCREENING } from "../recipients/recipients.ts";
+import { releaseShareOfDay, releaseShare } from "../purses/sponsor-limit.ts";
 import type { AddressSettlement } from "./settle-address.ts";
-import { releaseShare } from "../purses/sponsor-share.ts";
 import type { Address } from "../../address.ts";
 
-/** The registered chart of deposit addresses. */
 export type DepositAddressWorkflow = Workflow<typeof depositAddress, PaymentTables>;
 
 /** States of an address that still waits for its deposit. */
@@ -25,7 +23,6 @@ const WAITING: ReadonlySet<unknown> = new Set(["waiting", "collecting"]);
 /** States of an address that an operator has to look at. */
 const HELD: ReadonlySet<unknown> = new Set(["held", "heldBack"]);
 
-/** Effects of a deposit address. */
 interface AddressEffects {
   readonly settlement: AddressSettlement;
   readonly sendBack: ReturnHandler;
@@ -97,7 +94,6 @@ export function depositAddressWorkflow({
   });
 }
 
-/** The context of an address before a step and after it. */
 interface ContextChange {
   readonly before: DepositAddressContext;
   readonly after: DepositAddressContext;

@@ -26,7 +26,6 @@ export function depositBody(deposit: DepositRecord, assets: Assets): DepositBody
   };
 }
 
-/** The asked deposit. */
 interface AskedDeposit {
   readonly recipient: string;
   /** Decimal string in whole units. */

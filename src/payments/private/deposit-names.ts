@@ -20,7 +20,6 @@ const MAX_READ = 20;
 /** More money than that comes in at once without names. */
 const MAX_REMEMBERED = 10_000;
 
-/** Dependencies of naming deposits. */
 interface DepositNameParts {
   readonly storage: Pick<PaymentStorage, "entries" | "commit">;
   readonly ledger: Pick<Ledger, "listedUnder" | "changesOf">;
@@ -34,7 +33,6 @@ interface Unnamed {
   readonly tries: number;
 }
 
-/** How far the names of an address were looked for. */
 interface LookedFor {
   /** The newest entry for which no name was found. */
   readonly last: string | null;

@@ -6,7 +6,6 @@ import type { AssetAccount } from "../../ledger/routing.ts";
 import { isTurnOver, nextTurn } from "../../runtime.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
 
-/** The memory of a watched address. */
 export interface WatchedAddress {
   readonly address: Address;
   /** The deposit window's end, in milliseconds of the chain's clock; never, when it waits for no deposit any more. */
@@ -43,7 +42,6 @@ export function depositAccounts(
   return Object.fromEntries(mints.map((mint) => [mint, ledger.tokenAccountOf(address, mint)]));
 }
 
-/** A watched address before its first look. */
 export function watchedAddress(deposit: DepositRecord, { tokens }: Assets): WatchedAddress {
   return {
     address: deposit.id,

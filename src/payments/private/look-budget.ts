@@ -26,7 +26,6 @@ interface Need {
   readonly intervalMs: number;
 }
 
-/** The kind of watches that needs reads. */
 interface NeedingKind {
   readonly kind: string;
   readonly watched: number;

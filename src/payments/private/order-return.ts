@@ -9,8 +9,12 @@ import { PaymentError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault } from "../../ledger/routing.ts";
 import type { Assets } from "../assets/assets.ts";
-import { checkRecipientsOnChain, invalidRecipient } from "../recipients/recipients.ts";
-import { refusedAmong, type ScreenAddress } from "../recipients/screening.ts";
+import {
+  checkRecipientsOnChain,
+  invalidRecipient,
+  refusedAmong,
+  type ScreenAddress,
+} from "../recipients/recipients.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { nameOfMint } from "../outgoing/plans/other-mints.ts";

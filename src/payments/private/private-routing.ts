@@ -6,10 +6,8 @@ import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { PrivateTransferWorkflow } from "./private-transfer-workflow.ts";
 
-/** Kinds of watches of private mode. */
 type WatchKind = "attempts" | "deposits" | "recentDeposits" | "lateDeposits" | "slowDeposits";
 
-/** The private-mode part of a service. */
 export interface PrivateRouting {
   readonly terms: PrivateRoutingRules;
   readonly keys: DepositKeys;

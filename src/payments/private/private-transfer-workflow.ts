@@ -5,7 +5,6 @@ import { workflow, type PreviousInstance, type Workflow } from "../../engine/ind
 import { noticeWrites, type AnnounceEffect } from "../notice-writes.ts";
 import type { OrderRouting } from "../outgoing/planned-payment.ts";
 
-/** The registered chart of private mode. */
 export type PrivateTransferWorkflow = Workflow<typeof privateTransfer, PaymentTables>;
 
 export function privateTransferWorkflow(

@@ -12,7 +12,7 @@ import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { depositContext } from "../deposit-context.ts";
-import { uncheckedTime } from "../gaps.ts";
+import { uncheckedTime } from "../life-sign-loop.ts";
 import { isoTime } from "../iso-time.ts";
 import { hasOpenForRecipients } from "../outgoing/declined.ts";
 import { OtherCopyReader } from "../outgoing/other-copy-payment.ts";
@@ -69,7 +69,6 @@ export interface ReleaseRequest {
   readonly writesFor: (released: ReleasedDeposit) => readonly PaymentWrite[];
 }
 
-/** Dependencies of a release. */
 interface ReleaseParts extends MoneyParts, Pick<ServiceContext, "clock"> {
   readonly keys: DepositKeys;
   readonly engine: Engine<PaymentTables>;

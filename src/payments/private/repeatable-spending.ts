@@ -6,7 +6,6 @@ import { plannedElsewhere, type PlanNameParts } from "../outgoing/plans/possible
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { excessWords, ORDER_WORDS } from "../outgoing/plans/words.ts";
 
-/** Reads which payments the chain would refuse. */
 interface MarkerReading extends PlanNameParts {
   readonly ledger: Pick<Ledger, "markers" | "markedBy" | "markerAddress">;
 }

@@ -40,7 +40,6 @@ import { undisputed } from "../outgoing/plans/order-markers.ts";
 import { refuseUnknownSpending } from "../outgoing/unknown-spending.ts";
 import { ORDER_WORDS, planWords } from "../outgoing/plans/words.ts";
 
-/** Dependencies of routing. */
 interface PayoutRoutingParts extends SponsorParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;

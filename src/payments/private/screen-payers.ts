@@ -7,7 +7,7 @@ import type { Inflow } from "../../ledger/routing.ts";
 import type { Clock } from "../../runtime.ts";
 import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/assets.ts";
 import { receivedFunds, type ReceivedFunds } from "./received-funds.ts";
-import { refusedAmong, type ScreenAddress, type ScreenedAddress } from "../recipients/screening.ts";
+import { refusedAmong, type ScreenAddress, type ScreenedAddress } from "../recipients/recipients.ts";
 import { vouchedFunds, type VouchedFunds } from "./vouched-funds.ts";
 
 /**
@@ -18,7 +18,6 @@ import { vouchedFunds, type VouchedFunds } from "./vouched-funds.ts";
  */
 export type PayerCheck = (address: string, transactionId: string) => Promise<boolean>;
 
-/** Dependencies of screening payers. */
 interface PayerCheckParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;

@@ -33,7 +33,7 @@ import type { RefundFees, RefundCost } from "../outgoing/plans/refund-cost.ts";
 import type { PayerCheck } from "./screen-payers.ts";
 import { cameOf, creditedAmounts } from "./received-funds.ts";
 import { leftOf, SENT_ELSEWHERE, vouchedFunds } from "./vouched-funds.ts";
-import { SCREENING } from "../recipients/screening.ts";
+import { SCREENING } from "../recipients/recipients.ts";
 import { termsOf, type SponsorParts } from "../outgoing/plans/routing-terms.ts";
 import { proofOf, readPlan, type StoredPlan } from "../outgoing/plans/stored-plan.ts";
 import { listedDoubt, spendingReason, type SpendingReason } from "../outgoing/unknown-spending.ts";
@@ -52,7 +52,6 @@ export interface AddressSettlement {
   readonly collect: (address: string, params: { readonly fromSlot: number }) => Promise<SettlementOutcome>;
 }
 
-/** A step that makes a payment. */
 type PlannedStep = Exclude<SettlementStep, { readonly do: "wait" | "rest" }>;
 
 interface AddressInHand {
@@ -60,7 +59,6 @@ interface AddressInHand {
   readonly view: TransactionView;
 }
 
-/** Dependencies of settling addresses. */
 interface SettlementEffectParts extends SponsorParts, ClosingRules {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;

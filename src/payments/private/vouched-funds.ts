@@ -91,7 +91,6 @@ export interface VouchingEvidence extends Pick<VouchingRecord, "step" | "slot" |
   readonly there: Readonly<Record<string, string>>;
 }
 
-/** Dependencies of reading the money at an address. */
 export interface MoneyParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;

@@ -28,7 +28,6 @@ const FORGET_AFTER_MS = 10 * 60_000;
 /** A window that ends so soon is about to end: its address comes before its turn. */
 const ENDING_MS = 30_000;
 
-/** Dependencies of the deposit watch. */
 interface DepositWatchParts extends Pick<
   ServiceContext,
   "storage" | "ledger" | "assets" | "clock" | "disputes"

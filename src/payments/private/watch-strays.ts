@@ -30,7 +30,6 @@ const MOST_SKIPS = 15;
 /** An address that the watch of deposits was not given for so long is watched no more. */
 const FORGET_AFTER_MS = 60_000;
 
-/** Dependencies of looking at all token accounts. */
 type StrayWatchParts = Pick<ServiceContext, "storage" | "ledger" | "clock" | "assets">;
 
 /** A watched address, in the memory of this watch. */

@@ -8,7 +8,7 @@ import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import { warnOfUnusableAccounts } from "../assets/check-mints.ts";
 import { type RoutingCost, routingCost } from "../outgoing/plans/routing-cost.ts";
 import { lastingCost, sponsorCap } from "./sponsor-allowance.ts";
-import { SPONSOR_ORDERS } from "./sponsor-share.ts";
+import { SPONSOR_ORDERS } from "./sponsor-limit.ts";
 import { InvalidOptions } from "../../options.ts";
 
 /** A sponsor that holds less than so many sends may take has no room for one send of a `free` account. */
@@ -98,7 +98,6 @@ function largest(amounts: readonly bigint[]): bigint {
   return amounts.reduce((most, each) => (each > most ? each : most), 0n);
 }
 
-/** The wallets of private mode. */
 interface Purses {
   readonly sponsor: Address;
   readonly treasury: Address;

@@ -8,7 +8,7 @@ import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/a
 import { isoTime } from "../iso-time.ts";
 import { dearestSend, SENDS } from "./check-purses.ts";
 import { DAY_MS, deskPurse, spentInADay, sponsorPurse } from "../spending.ts";
-import { deskInventory, SMALLEST_SWAPS } from "../swap-provider/desk-inventory.ts";
+import { deskInventory, SMALLEST_SWAPS } from "../swap-provider/desk-terms.ts";
 import { type PromiseReads, promisesAt } from "../swap-provider/reserve.ts";
 
 /** The kind of a wallet. */
@@ -55,7 +55,6 @@ export interface PurseOptions {
   readonly deskLowBelow: ReadonlyMap<string, bigint>;
 }
 
-/** Dependencies of reading purses. */
 export interface PurseParts {
   readonly storage: PromiseReads & Pick<PaymentStorage, "spent">;
   readonly ledger: Ledger;
@@ -164,7 +163,6 @@ interface LowPurse {
   readonly since: number;
 }
 
-/** Remembers which purses are low. */
 export class PurseWatch {
   readonly #deps: PurseParts;
   readonly #low = new Map<string, LowPurse>();

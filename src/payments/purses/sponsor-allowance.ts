@@ -135,10 +135,8 @@ export function spentBy({ costs = [], rent = "0" }: Pick<StoredPlan, "costs" | "
   return costs.reduce((sum, cost) => sum + BigInt(cost), BigInt(rent));
 }
 
-/** The costs of a payment's attempts. */
 type AttemptCosts = Required<Pick<StoredPlan, "costs" | "rent" | "presumed">>;
 
-/** The costs of a payment with one more attempt. */
 export function withCost(
   { costs = [], rent = "0", presumed = [] }: StoredPlan,
   cost: LandingCost,

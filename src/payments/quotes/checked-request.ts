@@ -6,7 +6,6 @@ import type { Address } from "../../address.ts";
 import type { Transfer } from "../../ledger/ledger.ts";
 import type { QuoteRecord, RecipientRecord, TransactionRecord } from "../tables/orders.ts";
 
-/** The payment that the caller declares. */
 export interface DeclaredTransaction {
   readonly accountId: string;
   readonly quoteId: string;
@@ -33,7 +32,6 @@ export interface CheckedRequest {
 /** Checks everything that is left to check, and decides what to commit. Throws a `PaymentError`; then nothing is kept. */
 export type AcceptHandler<Body> = (request: CheckedRequest) => Promise<Decision<Body>>;
 
-/** The rows that every transaction begins with. */
 interface BegunTransaction {
   readonly transaction: TransactionRecord;
   readonly recipients: readonly RecipientRecord[];

@@ -25,7 +25,6 @@ import {
 /** However often a quote is refreshed, inventory is set aside for it this long at most. */
 const MAX_HOLD_MS = 2 * 60_000;
 
-/** Dependencies of pricing swaps. */
 interface SwapPricingParts extends Pick<ServiceContext, "storage" | "ledger" | "clock"> {
   /** Null while no provider is configured. */
   readonly swapper: Swapper | null;
@@ -33,7 +32,6 @@ interface SwapPricingParts extends Pick<ServiceContext, "storage" | "ledger" | "
   readonly pricing: PrivatePricing | null;
 }
 
-/** The assets of a swap. */
 interface SwapPair {
   readonly give: Token;
   readonly get: Token;
@@ -49,7 +47,6 @@ interface SwapPriceRequest extends SwapPair {
 /** The fees of a private swap, in base units of the given asset. */
 type PrivateSwapFees = OrderFees & Pick<QuoteRecord, "pricedAccounts">;
 
-/** Prices quotes of two different assets. */
 export class SwapPricing {
   readonly #with: SwapPricingParts;
 

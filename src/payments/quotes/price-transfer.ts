@@ -8,7 +8,6 @@ import { refuseTooLarge } from "../assets/amount-errors.ts";
 import type { PricedQuote, QuoteInput } from "./priced-quote.ts";
 import type { PrivateFees, PrivatePricing } from "./private-pricing.ts";
 
-/** Dependencies of pricing transfers. */
 interface TransferPricingParts {
   readonly ledger: Ledger;
   /** Null while private mode is off. */

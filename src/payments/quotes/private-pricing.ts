@@ -9,7 +9,7 @@ import { routingCost, type RoutingCost } from "../outgoing/plans/routing-cost.ts
 import { dearestWithin, worthAtMost, type PriceSource, type Rate } from "../prices/prices.ts";
 import { mostNetworkFees } from "../purses/sponsor-allowance.ts";
 import type { QuoteRecord } from "../tables/orders.ts";
-import type { ScreenAddress } from "../recipients/screening.ts";
+import type { ScreenAddress } from "../recipients/recipients.ts";
 
 /** Terms of private mode. */
 export interface PrivateRoutingRules {
@@ -42,7 +42,6 @@ export const BPS = 10_000n;
 /** The fee of a same-asset quote, in base units of the asset itself. */
 export type PrivateFees = Pick<QuoteRecord, "networkFee" | "routingFee" | "rent" | "pricedAccounts">;
 
-/** Prices sends and payrolls of private mode. */
 export class PrivatePricing {
   readonly terms: PrivateRoutingRules;
   readonly #ledger: RoutingLedger;

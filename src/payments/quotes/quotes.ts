@@ -30,12 +30,10 @@ import { formatAmount } from "../../amount.ts";
 import { refuseTooLarge, totalOf } from "../assets/amount-errors.ts";
 import { readAmount, readTransfers } from "../recipients/recipients.ts";
 
-/** The life of a quote. */
 const LIFE_MS = { wallet: 30_000, private: 60_000 } as const;
 /** The time after its expiry in which a quote can still be refreshed. */
 const REFRESH_GRACE_MS = 10 * 60_000;
 
-/** Dependencies of quotes, besides the context. */
 interface QuoteParts extends ServiceContext {
   readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
   /** Null while private mode is off. */
@@ -175,7 +173,6 @@ function refuseUsedUp({ id: quoteId, usedBy, expiresAt }: QuoteRecord, now: numb
 
 type ParsedQuoteRequest = z.output<typeof quoteRequest>;
 
-/** The inputs of a quote that the caller decides. */
 type QuoteRequestInput = Pick<
   QuoteInput,
   | "mode"

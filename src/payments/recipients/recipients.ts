@@ -1,11 +1,10 @@
-/** Checks that recipients can be paid: the chain itself takes money for addresses that no key can spend from. */
+/** Whether recipients can be paid, as the chain tells, and whether parties are served, as the host's own check does. */
 import { parseAddress, type Address } from "../../address.ts";
 import { parseAmount, type AmountFault } from "../../amount.ts";
 import { PaymentError, type ErrorDetails, fieldError } from "../../errors.ts";
 import { isTurnOver, nextTurn } from "../../runtime.ts";
 import type { AccountKind, Ledger, Transfer } from "../../ledger/ledger.ts";
 
-/** A recipient as the request has it. */
 interface PutativeRecipient {
   readonly address: string;
   readonly amount: string;
@@ -69,11 +68,86 @@ export async function checkRecipientsOnChain(ledger: Ledger, recipients: readonl
   }
 }
 
-/** The refusal of one recipient. */
 export function invalidRecipient(
   index: number,
   address: string,
   reason: ErrorDetails["INVALID_RECIPIENT"]["reason"],
 ): PaymentError<"INVALID_RECIPIENT"> {
   return new PaymentError("INVALID_RECIPIENT", { index, address, reason });
+}
+
+/** The role in which an address is screened. */
+export interface ScreeningRole {
+  readonly role: "sender" | "recipient" | "depositor";
+  /** Null before there is one: while an order is being taken. */
+  readonly transactionId: string | null;
+}
+
+/**
+ * Whether an address may be served, such as a sanctions list's answer. Throw when the answer is not known now: no order
+ * is taken then, and a deposit waits. `signal` is aborted when the answer is no longer awaited.
+ */
+export type ScreenAddress = (
+  address: string,
+  as: ScreeningRole,
+  signal?: AbortSignal,
+) => Promise<"ok" | "refused">;
+
+/** The reason why an address is held when a party is refused, or when not all payers are known. */
+export const SCREENING = "screening";
+
+/** Seconds after which ROUTING_UNAVAILABLE advises a retry. */
+const RETRY_SECONDS = 30;
+/** A payroll has hundreds of recipients, and each answer may take a call to another service. */
+const ASKED_AT_ONCE = 8;
+
+export interface ScreenedAddress {
+  readonly address: string;
+  readonly role: ScreeningRole["role"];
+}
+
+/** Filters the refused parties, in the order given. Rejects when the host cannot tell about a party. */
+export async function refusedAmong<Party extends ScreenedAddress>(
+  screen: ScreenAddress,
+  parties: readonly Party[],
+  transactionId: string | null,
+): Promise<readonly Party[]> {
+  const refused: Party[] = [];
+  for (let start = 0; start < parties.length; start += ASKED_AT_ONCE) {
+    const batch = parties.slice(start, start + ASKED_AT_ONCE);
+    const verdicts = await Promise.all(
+      batch.map(({ address, role }) => screen(address, { role, transactionId })),
+    );
+    refused.push(...batch.filter((_, index) => verdicts[index] !== "ok"));
+  }
+  return refused;
+}
+
+/**
+ * Throws `VALIDATION_ERROR` for the first of sender and recipients that is refused: it names the field, and no reason.
+ * `ROUTING_UNAVAILABLE` when the host cannot tell now.
+ */
+export async function screenParties(
+  screen: ScreenAddress | null,
+  sender: string,
+  recipients: readonly string[],
+): Promise<void> {
+  if (screen === null) return;
+  const parties = [
+    { path: "sender", address: sender, role: "sender" as const },
+    ...recipients.map((address, index) => ({
+      path: `recipients.${index}.address`,
+      address,
+      role: "recipient" as const,
+    })),
+  ];
+  const [first] = await refusedAmong(screen, parties, null).catch((cause: unknown) => {
+    throw new PaymentError(
+      "ROUTING_UNAVAILABLE",
+      { reason: "upstream", retryAfter: RETRY_SECONDS },
+      { cause },
+    );
+  });
+  if (first === undefined) return;
+  throw fieldError(first.path, "this address is not served");
 }

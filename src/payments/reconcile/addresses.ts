@@ -3,7 +3,7 @@ import { formatAmount } from "../../amount.ts";
 import type { Logger } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
 import { holdAddress, keepUnknown, UNKNOWN_SPENDING } from "../outgoing/unknown-spending.ts";
-import { livesUntil } from "../gaps.ts";
+import { livesUntil } from "../life-sign-loop.ts";
 import { storageTime } from "../service-context.ts";
 import {
   examineAddress,
@@ -45,7 +45,6 @@ export type AddressReconciliationParts = ExaminationParts & {
 
 type Reconciling = AddressReconciliationParts & RunningExaminationParts;
 
-/** The result where no deposit was ever taken. */
 export function noAddresses(assets: Assets): AddressReconciliation {
   return bodyOf(assets, {
     addresses: 0,

@@ -14,7 +14,6 @@ import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { spendingOf } from "../outgoing/unknown-spending.ts";
 import { recordedIn, tallyOf, type AddressTally } from "./tally.ts";
 
-/** Dependencies of an examination. */
 export interface ExaminationParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
@@ -26,7 +25,6 @@ export interface ExaminationParts {
 /** An examination under way, with the lives of the database up to its beginning. */
 export type RunningExaminationParts = ExaminationParts & { readonly lives: readonly LifeRecord[] };
 
-/** The database's facts about an address. */
 interface AddressFacts {
   readonly deposit: DepositRecord;
   readonly orderStatus: string;
@@ -45,7 +43,6 @@ interface Contradiction {
   readonly onChain: "landed" | "landed_with_error";
 }
 
-/** The result of an examination. */
 export interface ExaminedAddress {
   readonly facts: AddressFacts;
   readonly tallies: readonly { readonly asset: Token; readonly tally: AddressTally }[];
@@ -162,7 +159,6 @@ function isClosedAndEmpty(assets: Assets, { state, deposit, payments, entries }:
   );
 }
 
-/** The chain's view of an address. */
 interface AddressOnChain {
   readonly held: Funds;
   /** The address's own transactions that `held` includes. */

@@ -43,7 +43,6 @@ export interface AddressReport {
 
 const EXPLAINED: ReadonlySet<Finding["finding"]> = new Set(["held", "unclaimed", "other_mint"]);
 
-/** Whether every finding is explained. */
 export function areExplained(findings: readonly Finding[]): boolean {
   return findings.every(({ finding }) => EXPLAINED.has(finding));
 }
@@ -97,7 +96,6 @@ interface ReconciliationProgress {
   readonly transactions?: number;
 }
 
-/** Called with each page. */
 export type TellProgress = (progress: ReconciliationProgress) => void;
 
 export function toldEachMinute({

@@ -3,7 +3,7 @@ import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { spendingElsewhere } from "../outgoing/unknown-spending.ts";
-import { boundBy, waitingOf } from "../purses/sponsor-share.ts";
+import { boundBy, waitingOf } from "../purses/sponsor-limit.ts";
 import { inADay } from "../spending.ts";
 
 /** The reconciliation of one wallet. */
@@ -24,7 +24,6 @@ export interface PurseReconciliation {
 /** A wallet of the service's own that signs. */
 export type SigningPurse = Pick<PurseReconciliation, "purse" | "address">;
 
-/** Dependencies of comparing purses. */
 interface PurseReconciliationParts {
   readonly storage: PaymentStorage;
   readonly ledger: Pick<Ledger, "signedBy">;

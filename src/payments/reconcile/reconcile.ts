@@ -22,7 +22,6 @@ import { reconcileWallet, type WalletReconciliation } from "./wallet.ts";
 
 /** The chain's answer about everything that this database has recorded. */
 export interface Reconciliation extends AddressReconciliation {
-  /** Whether every finding is explained. */
   readonly isExplained: boolean;
   readonly wallet: WalletReconciliation;
   /** Purses of enabled modes only. */
@@ -31,7 +30,6 @@ export interface Reconciliation extends AddressReconciliation {
   readonly mendedTotals: readonly MendedTotal[];
 }
 
-/** Dependencies of a reconciliation. */
 interface ReconciliationParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;

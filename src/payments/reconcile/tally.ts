@@ -41,7 +41,6 @@ const SUM_OF: Readonly<Record<EntryRecord["kind"], Recorded>> = {
   repayment: "repayments",
 };
 
-/** A tally of zeros. */
 export const EMPTY_TALLY: AddressTally = {
   deposits: 0n,
   loans: 0n,
@@ -58,7 +57,6 @@ export const EMPTY_TALLY: AddressTally = {
   held: 0n,
 };
 
-/** The chain's balance of one address and asset. */
 interface Shown {
   /** The movements of payments that have landed and that have no line yet. */
   readonly unrecorded: readonly Pick<Movement, "kind" | "amount">[];
@@ -99,7 +97,6 @@ function recorded(tally: Pick<AddressTally, Recorded>): bigint {
   return deposits + loans - payouts - refunds - fees - dust - repayments;
 }
 
-/** Both together. */
 export function addTallies(one: AddressTally, other: AddressTally): AddressTally {
   const sums = { ...one };
   for (const key of Object.keys(one) as (keyof AddressTally)[]) sums[key] += other[key];

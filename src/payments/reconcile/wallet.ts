@@ -30,7 +30,6 @@ export interface WalletReconciliation {
   readonly findings: readonly WalletFinding[];
 }
 
-/** Dependencies of comparing wallet transactions. */
 interface WalletReconciliationParts {
   readonly storage: Pick<PaymentStorage, "transactionsAfter" | "attempts">;
   readonly ledger: Pick<Ledger, "landings" | "fates">;

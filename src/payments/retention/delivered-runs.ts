@@ -7,11 +7,16 @@ import { ranTaskRemovals } from "../../engine/ran-tasks.ts";
 import { paymentTables } from "../tables.ts";
 import { groupedBy, rowsOf } from "../tables/read.ts";
 import { type DeliveryChart, recalledRun, tells } from "../webhooks/recalled-run.ts";
-import { archivedRun, type ArchivedRow } from "./archived-rows.ts";
-import type { RetentionState, Rows } from "./oldest-first.ts";
-import { carryOut, historyOf, type RemovingParts } from "./removal.ts";
+import {
+  archivedRun,
+  type ArchivedRow,
+  type RetentionState,
+  type Rows,
+  carryOut,
+  historyOf,
+  type RemovingParts,
+} from "./removal.ts";
 
-/** Dependencies of removing runs. */
 interface RunRemovalParts extends RemovingParts {
   readonly workflow: DeliveryChart;
 }

@@ -2,10 +2,16 @@
 import type { IdempotencyRecord } from "../tables/identity.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { paymentTables } from "../tables.ts";
-import { archivedRows } from "./archived-rows.ts";
-import { isOver, carryOut, type RemovingParts, type Removal } from "./removal.ts";
+import {
+  archivedRows,
+  isOver,
+  carryOut,
+  type RemovingParts,
+  type Removal,
+  type RetentionState,
+  type Rows,
+} from "./removal.ts";
 import type { QuoteRecord } from "../tables/orders.ts";
-import type { RetentionState, Rows } from "./oldest-first.ts";
 
 const PAGE = 32;
 

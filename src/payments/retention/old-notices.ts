@@ -3,9 +3,16 @@ import type { NoticeRecord } from "../tables/notices.ts";
 import type { DeliveryRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { runIdOf } from "../webhooks/delivery-runs.ts";
-import { archivedRows, type ArchivedRow } from "./archived-rows.ts";
-import type { Rows } from "./oldest-first.ts";
-import { carryOut, endedRuns, type Removal, type RemovingParts, isOver } from "./removal.ts";
+import {
+  archivedRows,
+  type ArchivedRow,
+  type Rows,
+  carryOut,
+  endedRuns,
+  type Removal,
+  type RemovingParts,
+  isOver,
+} from "./removal.ts";
 
 export function oldNotices(parts: RemovingParts): Rows<NoticeRecord> {
   const { storage } = parts;
@@ -52,7 +59,6 @@ export async function noticeRemoval(
   };
 }
 
-/** The removal of a delivery with its attempts and runs. */
 async function deliveryRemoval(
   storage: PaymentStorage,
   delivery: DeliveryRecord,

@@ -2,12 +2,18 @@
 import type { Address } from "../../address.ts";
 import type { TransactionRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { archivedRows } from "./archived-rows.ts";
+import {
+  archivedRows,
+  type RetentionState,
+  type Rows,
+  carryOut,
+  type EndedRun,
+  endedRuns,
+  type Removal,
+  type RemovingParts,
+} from "./removal.ts";
 import { noticeRemoval } from "./old-notices.ts";
-import type { RetentionState, Rows } from "./oldest-first.ts";
-import { carryOut, type EndedRun, endedRuns, type Removal, type RemovingParts } from "./removal.ts";
 
-/** Dependencies of removing transactions. */
 interface TransactionRemovalParts extends RemovingParts {
   /** Wallets of the service: the chain is asked what they have signed, and each signature has to be known here. */
   readonly ownAddresses: readonly Address[];

@@ -10,17 +10,14 @@ import {
 } from "../../engine/retention/retention-loop.ts";
 import { contradictionOf } from "../intake/chain-clock.ts";
 import type { ServiceContext } from "../service-context.ts";
-import type { ArchivedRow } from "./archived-rows.ts";
+import { type ArchivedRow, OldestRowReader, type Rows, type RemovingParts } from "./removal.ts";
 import type { CheckedKeepOptions } from "./keep.ts";
 import { deliveredRuns } from "./delivered-runs.ts";
 import { oldAnswers, oldQuotes } from "./old-answers.ts";
 import { oldNotices } from "./old-notices.ts";
 import { oldTransactions } from "./old-transactions.ts";
-import { OldestRowReader, type Rows } from "./oldest-first.ts";
-import type { RemovingParts } from "./removal.ts";
 import type { DeliveryChart } from "../webhooks/recalled-run.ts";
 
-/** Options of retention. */
 interface RetentionOptions {
   readonly keep: CheckedKeepOptions;
   readonly archive: Archive<ArchivedRow> | null;

@@ -1,14 +1,13 @@
-/**
- * A removal: rows and instances that are removed in one commit, which is refused when a row or an instance has changed.
- */
+/** Removals: the oldest rows first, each in one commit that is refused when a row or an instance has changed. */
 import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import type { Archive } from "../../engine/index.ts";
 import { ranTaskRemovals } from "../../engine/ran-tasks.ts";
 import { archived } from "../../engine/retention/archiving.ts";
 import type { Clock } from "../../runtime.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import { archivedRun, type ArchivedRow } from "./archived-rows.ts";
 import type { TransactionStatus } from "../tables/orders.ts";
+import { timeOfId } from "../ids.ts";
+import type { PaymentTables, TableName } from "../tables.ts";
 
 /** Rows and instances that are removed in one commit. */
 export interface Removal {
@@ -17,7 +16,6 @@ export interface Removal {
   readonly rows: readonly ArchivedRow[];
 }
 
-/** Dependencies of a removal. */
 export interface RemovingParts {
   readonly storage: PaymentStorage;
   /** The storage with the table of task results: results are removed with their instance. */
@@ -52,7 +50,6 @@ export async function carryOut(
 
 const HISTORY_PAGE = 1_000;
 
-/** An ended instance in its archived form. */
 export interface EndedRun {
   readonly instance: Pick<InstanceRecord, "id" | "life">;
   readonly rows: readonly ArchivedRow[];
@@ -100,4 +97,82 @@ const OVER: ReadonlySet<TransactionStatus> = new Set(["completed", "failed", "ca
 export async function isOver(storage: Pick<PaymentStorage, "transaction">, id: string): Promise<boolean> {
   const view = await storage.transaction(id);
   return view === null || OVER.has(view.transaction.status);
+}
+
+/** The judgement of a row: `gone`, always `stays`, or may be old enough `later`. */
+export type RetentionState = "gone" | "stays" | "later";
+
+/** The search and judgement of old rows of a table. */
+export interface Rows<R> {
+  /** Up to `limit` rows by ascending id, the first one above `after`. */
+  page(after: string, limit: number): Promise<readonly R[]>;
+  /** Removes what can be removed of these; answers for each what became of it. */
+  judge(rows: readonly R[], until: number): Promise<readonly RetentionState[]>;
+}
+
+/** So few that what others ask meanwhile waits for a few reads. With 32 a batch kept sends waiting for a second. */
+const PAGE = 8;
+
+/**
+ * No index of their own is needed for it: ids are in the order of time. A row that always stays is looked at once in the
+ * life of a process, so what is kept for good costs later passes nothing.
+ */
+export class OldestRowReader<R extends { readonly id: string }> {
+  readonly #rows: Rows<R>;
+  /** Up to here every row is gone or stays. */
+  #decided = "";
+
+  constructor(rows: Rows<R>) {
+    this.#rows = rows;
+  }
+
+  /** Looks at all that was made before `until`; tells after each page how many rows of it are gone. */
+  async *batches(until: number): AsyncGenerator<number> {
+    let after = this.#decided;
+    let isWhole = true;
+    for (;;) {
+      const page = await this.#rows.page(after, PAGE);
+      const old = page.filter(({ id }) => timeOfId(id) <= until);
+      const judged = await this.#rows.judge(old, until);
+      for (const [index, { id }] of old.entries()) {
+        isWhole &&= judged[index] !== "later";
+        if (isWhole) this.#decided = id;
+        after = id;
+      }
+      if (old.length > 0) yield judged.filter((each) => each === "gone").length;
+      if (old.length < PAGE) return;
+    }
+  }
+}
+
+/** A row that is about to be removed. Amounts are decimal digits in base units, bytes are base64. */
+export interface ArchivedRow {
+  /** A table of the service, or one of the engine's two. */
+  readonly table: TableName | "instances" | "history";
+  readonly row: Readonly<Record<string, unknown>>;
+}
+
+export function archivedRows<T extends TableName>(
+  table: T,
+  rows: readonly PaymentTables[T][],
+): readonly ArchivedRow[] {
+  return rows.map((row) => ({ table, row: plain(row) as ArchivedRow["row"] }));
+}
+
+export function archivedRun(
+  instance: InstanceRecord,
+  history: readonly HistoryRecord[],
+): readonly ArchivedRow[] {
+  return [
+    { table: "instances", row: { ...instance } },
+    ...history.map((row) => ({ table: "history" as const, row: { ...row } })),
+  ];
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(each)]));
 }

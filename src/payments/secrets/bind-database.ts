@@ -88,7 +88,6 @@ function factOf(version: number): string {
   return `masterSecret:${version}`;
 }
 
-/** Fingerprint of a secret. */
 function checkValue({ version, secret }: MasterSecret): string {
   return createHmac("sha256", secret).update(`paystate master secret ${version}`).digest("hex");
 }

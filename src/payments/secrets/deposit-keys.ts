@@ -4,7 +4,6 @@ import { addressOf, type Address } from "../../address.ts";
 import { keypairSigner, type Signer } from "../../ledger/sign-transaction.ts";
 import type { MasterSecret } from "./secret-box.ts";
 
-/** The stored identity of a deposit key. */
 interface DepositKey {
   readonly masterVersion: number;
   readonly transactionId: string;
@@ -16,7 +15,6 @@ export interface DepositKeys {
   readonly newestVersion: number;
   /** Signs as the address. Throws when the master secret of this version is not given. */
   signer(key: DepositKey): Signer;
-  /** The address itself. */
   address(key: DepositKey): Address;
   /** The key that a Solana Pay request for the address names: nobody has its secret half, and nobody guesses it before it is shown. */
   referenceKey(key: DepositKey): Address;

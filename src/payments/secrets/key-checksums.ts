@@ -12,7 +12,6 @@ const CHECKSUM_LENGTH = 16;
 /** Made-up keys have the secret read again, and no oftener than this. */
 const KEPT_MS = 60_000;
 
-/** Dependencies of checksums. */
 interface KeyChecksumsParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;

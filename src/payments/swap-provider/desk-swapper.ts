@@ -8,8 +8,15 @@ import { DAY_MS, deskPurse, inADay } from "../spending.ts";
 import { StartRefused } from "../secrets/bind-database.ts";
 import { warnOfUnusableAccounts } from "../assets/check-mints.ts";
 import { type PriceSource, refuseFixedPrices } from "../prices/prices.ts";
-import { constantProduct, lessSpread, priceImpact, directMoves, walletMoves } from "./desk-terms.ts";
-import { deskInventory, warnOfShortage } from "./desk-inventory.ts";
+import {
+  constantProduct,
+  lessSpread,
+  priceImpact,
+  directMoves,
+  walletMoves,
+  deskInventory,
+  warnOfShortage,
+} from "./desk-terms.ts";
 import type {
   BuiltSwap,
   SwapOffer,
@@ -23,7 +30,6 @@ import type {
   WantedReservation,
 } from "./swap-provider.ts";
 
-/** Checked terms of a desk. */
 interface DeskTerms {
   readonly desk: Signer;
   /** Null where the inventory makes the price. */

@@ -13,7 +13,6 @@ export interface ReservationState {
   readonly releaseLapsed: () => readonly PaymentWrite[];
 }
 
-/** The number of lapsed reservations that are read at once. */
 const PAGE = 500;
 
 /** What promises are read from. */

@@ -28,13 +28,11 @@ import type { TransactionFault } from "../../ledger/routing.ts";
 import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import { tooLittle } from "../assets/amount-errors.ts";
 
-/** Dependencies of taking swaps, besides the context. */
 interface SwapAcceptanceParts extends SignedTransactionParts, Pick<ServiceContext, "ledger" | "assets"> {
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
 }
 
-/** A swap that its sender has signed. */
 interface SignedSwap extends SenderSignedSwap {
   readonly verified: VerifiedPayment;
 }
@@ -169,7 +167,6 @@ function readSignedSwap(
   };
 }
 
-/** The amounts that the sender needs for a swap. */
 interface SwapCosts extends BuiltSwap {
   readonly sender: Address;
   readonly give: Token;

@@ -10,7 +10,6 @@ import { isStillGood } from "../swap-provider/price-check.ts";
 import { readSwap } from "../quotes/priced-quote.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
 
-/** Dependencies of completing a swap. */
 interface SwapCompletion extends ClockParts {
   readonly storage: PaymentStorage;
   readonly assets: Assets;

@@ -30,7 +30,6 @@ const PATIENCE_MS = 5 * 60_000;
 /** The reason why a swap was refunded without a fault of its payee. */
 type Obstacle = "SLIPPAGE_EXCEEDED" | "LIQUIDITY_UNAVAILABLE";
 
-/** Dependencies of routing swaps, besides the context. */
 interface SwapRoutingParts extends Omit<ServiceContext, "random"> {
   readonly sponsor: Address;
   readonly startPayment: StartPayment;

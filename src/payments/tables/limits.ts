@@ -97,7 +97,6 @@ export const limitReads = (read: TableReader) => ({
     const ofScope = { table: volumes, index: "ofScope", equals: { scope }, after: [since] } as const;
     return (await read.tally({ ...ofScope, sum: "amount" })).total;
   },
-  /** The sum of a resource's unreleased reservations. */
   async reserved(resource: string): Promise<bigint> {
     return (await read.tally(openOf(resource))).total;
   },

@@ -149,7 +149,6 @@ export type TransactionLookup =
   | { readonly type: TransactionRecord["type"] }
   | { readonly mode: TransactionRecord["mode"] }
   | { readonly reference: string }
-  /** The address of a recipient. */
   | { readonly recipient: Address };
 
 export const orderReads = (read: TableReader) => ({

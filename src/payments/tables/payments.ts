@@ -27,7 +27,6 @@ export const payments = defineTable("payments", {
      * The moves of the transaction, as JSON text: rebuilt over a new blockhash for each attempt, otherwise unchanged.
      */
     plan: "text",
-    /** The signature of the newest attempt. */
     signature: "text?",
     reason: "text?",
     createdAt: "integer",
@@ -79,7 +78,6 @@ export const signedReads = (read: TableReader) => ({
   stuckPayments: (limit: number) => read.find({ table: payments, index: "stuck", limit }),
   /** Attempts by their signatures, in any order; unknown ones are left out. */
   attempts: (signatures: readonly string[]) => rowsOf(read, attempts, signatures),
-  /** The attempt with this signature or this message hash. */
   async attemptLike(signature: string, messageHash: string) {
     const [bySignature, [byHash]] = await Promise.all([
       read.get(attempts, signature),

@@ -4,7 +4,6 @@
  */
 import { isoTime } from "../iso-time.ts";
 
-/** The fields of a notice that its body repeats. */
 interface NoticeFacts {
   readonly transactionId: string;
   readonly signature: string | null;

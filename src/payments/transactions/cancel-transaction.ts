@@ -16,7 +16,6 @@ export interface CancelledTransactionBody {
   readonly cancelledAt: string;
 }
 
-/** Dependencies of cancelling. */
 interface CancelParts extends Pick<ServiceContext, "storage"> {
   readonly engine: Engine<PaymentTables>;
   readonly transfers: WalletTransferWorkflow;

@@ -9,7 +9,7 @@ import { sha256Hex } from "../ids.ts";
 import type { AmountLimitCheck } from "../intake/amounts.ts";
 import type { IntakeResult, IntakeCheck } from "../intake/intake-check.ts";
 import { type CreatedOrderBody, createdOrderBody } from "../private/accept-order.ts";
-import { checkQuote, checkShares } from "../quotes/check-quote.ts";
+import { checkQuote, checkShares } from "../quotes/quote-body.ts";
 import {
   closedQuote,
   type AcceptHandler,
@@ -147,7 +147,6 @@ function refuseOtherReceiver({ type, sender, transfers }: DeclaredTransaction): 
   }
 }
 
-/** The fields that identify a request under a quote. */
 interface RepeatedRequest extends Pick<CheckedRequest, "requestHash" | "signedTransaction"> {
   readonly accountId: string;
 }

@@ -11,8 +11,12 @@ import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
 import { depositBody, type DepositBody } from "../private/deposit-body.ts";
-import { receivedMoney, type ReceivedMoneyBody } from "./received-money.ts";
-import { recipientOutcome, type RecipientOutcome } from "./recipient-outcome.ts";
+import {
+  receivedMoney,
+  type ReceivedMoneyBody,
+  recipientOutcome,
+  type RecipientOutcome,
+} from "./received-money.ts";
 
 /** A recipient, and the outcome of its share. */
 export interface RecipientBody extends RecipientOutcome {
@@ -55,7 +59,6 @@ export interface TransactionBody extends Partial<DepositBody & ReceivedMoneyBody
   readonly landedAfterCancel?: true;
 }
 
-/** Dependencies of showing transactions. */
 export interface TransactionParts {
   readonly storage: PaymentStorage;
   readonly assets: Assets;

@@ -1,9 +1,10 @@
-/** The money received at a deposit address, and the missing rest. */
+/** The money received at a deposit address, the missing rest, and what became of each recipient. */
 import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
-import type { TransactionRecord } from "../tables/orders.ts";
+import type { TransactionRecord, RecipientRecord } from "../tables/orders.ts";
 import { formatAmount } from "../../amount.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
 import { paymentUri } from "../private/deposit-body.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
 
 /** Money that came in, as the address's ledger has it. */
 export interface ReceivedBody {
@@ -19,7 +20,6 @@ export interface ReceivedBody {
   readonly counted: boolean;
 }
 
-/** The shown money received. */
 export interface ReceivedMoneyBody {
   readonly received: readonly ReceivedBody[];
   /** The missing rest, in whole units of the expected asset; "0" when nothing is missing. */
@@ -28,7 +28,6 @@ export interface ReceivedMoneyBody {
   readonly paymentUri: string | null;
 }
 
-/** An order and its deposit address. */
 interface AwaitedDeposit {
   readonly transaction: TransactionRecord;
   readonly deposit: DepositRecord;
@@ -89,4 +88,62 @@ function shownAmount(
   const asset = assets.ofMint(mint);
   if (asset !== null) return { asset: asset.symbol, mint, amount: formatAmount(amount, asset.decimals) };
   return { asset: mint, mint: mint.replace(WRAPPED, ""), amount: formatAmount(amount, 0) };
+}
+
+/** `pending` and `confirmed` may change; `paid` and `unpaid` are final. */
+export type RecipientStatus = "pending" | "confirmed" | "paid" | "unpaid";
+
+/** With the signature of the transaction that pays the recipient, null while there is none. */
+export interface RecipientOutcome {
+  readonly status: RecipientStatus;
+  readonly signature: string | null;
+}
+
+export function recipientOutcome(
+  share: RecipientRecord,
+  transaction: TransactionRecord,
+  payments: readonly PaymentRecord[],
+): RecipientOutcome {
+  return transaction.mode === "wallet" ? ofBytes(transaction) : ofPayments(share, transaction, payments);
+}
+
+const OF_BYTES: Readonly<Partial<Record<TransactionRecord["status"], RecipientStatus>>> = {
+  confirmed: "confirmed",
+  completed: "paid",
+  failed: "unpaid",
+  cancelled: "unpaid",
+};
+
+/** In wallet mode one transaction pays all recipients or none, so every recipient has the transaction's outcome. */
+function ofBytes(transaction: TransactionRecord): RecipientOutcome {
+  const { status: shown, signature, landedSignature, landedAfterCancel } = transaction;
+  // A cancelled transaction whose caller broadcast the bytes anyway.
+  const status = landedAfterCancel ? "paid" : (OF_BYTES[shown] ?? "pending");
+  const hasLanded = status === "confirmed" || status === "paid";
+  return { status, signature: hasLanded ? (landedSignature ?? signature) : null };
+}
+
+/** In private mode each share is paid by one of several transactions. */
+function ofPayments(
+  share: RecipientRecord,
+  { status }: TransactionRecord,
+  payments: readonly PaymentRecord[],
+): RecipientOutcome {
+  if (share.status === "paid") return { status: "paid", signature: share.signature };
+  const isOver = status === "completed" || status === "failed" || status === "cancelled";
+  if (isOver) return { status: "unpaid", signature: share.signature };
+  const landed = payments.find((payment) => isSeen(payment) && pays(payment, share));
+  return landed === undefined
+    ? { status: "pending", signature: share.signature }
+    : { status: "confirmed", signature: landed.signature };
+}
+
+/** A payment that is final is still to be reported to its order: until then its shares are confirmed. */
+function isSeen({ status }: PaymentRecord): boolean {
+  return status === "confirmed" || status === "finalized";
+}
+
+/** The recipients of a transaction differ, so that the address is enough. */
+function pays({ kind, legs }: PaymentRecord, { address }: RecipientRecord): boolean {
+  return (kind === "payout" || kind === "swap") && legs.some((leg) => leg.address === address);
 }

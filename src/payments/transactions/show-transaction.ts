@@ -48,12 +48,10 @@ interface AwaitedStatus {
   readonly signal?: AbortSignal;
 }
 
-/** Somebody who waits. */
 interface Waiter {
   readonly wake: () => void;
 }
 
-/** The callers in this process who wait for a status. */
 export class StatusWaitList {
   readonly #storage: PaymentStorage;
   readonly #clock: Clock;

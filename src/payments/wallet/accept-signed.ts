@@ -63,7 +63,6 @@ export async function refuseKnown(
   throw new PaymentError("DUPLICATE_TRANSACTION", owner === accountId ? { transactionId } : {});
 }
 
-/** Takes an examined transaction under a fresh id. */
 export function acceptSigned(
   parts: SignedTransactionParts,
   request: CheckedRequest,
@@ -122,10 +121,8 @@ export function plannedReference(plan: TransactionPlan | null): Address | null {
   return references.find((reference) => reference !== undefined) ?? null;
 }
 
-/** Dependencies of taking sends and payrolls. */
 interface TransferAcceptanceParts extends SignedTransactionParts, Pick<ServiceContext, "ledger" | "assets"> {}
 
-/** Takes sends and payrolls of wallet mode. */
 export async function acceptTransfer(
   parts: TransferAcceptanceParts,
   request: CheckedRequest,
@@ -163,7 +160,6 @@ function paymentOf(
   return { sender, mint: ledgerMint(asset), decimals: asset.decimals, transfers };
 }
 
-/** The error that a simulation's finding becomes. */
 export function simulationError(fault: Evidence<SimulationFault>, assets: Assets): PaymentError {
   switch (fault.kind) {
     case "insufficient_balance": {

@@ -134,7 +134,6 @@ async function findAttempt({ storage }: Settlement, transactionId: string): Prom
   return { transaction: view.transaction, attempt: attemptOf(stored) };
 }
 
-/** A landing that is shown beside a status which stays. */
 interface LandingToShow {
   readonly transactionId: string;
   readonly attempt: Attempt;

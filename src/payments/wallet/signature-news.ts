@@ -57,7 +57,6 @@ export class LandedSignatureCache {
     return this.#known.get(signature)?.is === "landed";
   }
 
-  /** Whether the receipt of one that has landed may be asked for now. */
   mayAsk(signature: string, now: number): boolean {
     const known = this.#known.get(signature);
     return known?.is !== "without receipt" || known.askAt <= now;
@@ -79,7 +78,6 @@ export class LandedSignatureCache {
     this.#remember(signature, { is: "without receipt", askAt: now + pause, times });
   }
 
-  /** Notes a receipt that was read. */
   read(signature: string, event: SignatureEvent): void {
     this.#remember(signature, { is: "read", event });
   }

@@ -4,7 +4,6 @@ import type { AttemptRecord } from "../tables/payments.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { Attempt, Landing } from "../../ledger/ledger.ts";
 
-/** The ledger's view of a stored attempt. */
 export function attemptOf({
   id,
   bytes,

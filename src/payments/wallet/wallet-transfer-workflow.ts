@@ -11,10 +11,8 @@ import { messageOf } from "../attention.ts";
 import { noticeWrites, type AnnounceEffect } from "../notice-writes.ts";
 import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";
 
-/** The registered chart of wallet mode. */
 export type WalletTransferWorkflow = Workflow<typeof walletTransfer, PaymentTables>;
 
-/** Dependencies of sending caller-signed transactions. */
 interface TransferParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
@@ -90,7 +88,6 @@ function isOver(status: TransferMeta["status"]): boolean {
   return ["completed", "failed", "cancelled"].includes(status);
 }
 
-/** The start of a transfer. */
 interface TransferStart {
   /** The time in which the transaction can still be cancelled before its bytes are sent. */
   readonly broadcastDelayMs: number;

@@ -12,7 +12,6 @@ import { ConfirmedSignatureCache, ResendQueue } from "../outgoing/resend-queue.t
 import { inLanes, Semaphore } from "../semaphore.ts";
 import { attemptOf, landingEvent, lostAttempt } from "./stored-attempt.ts";
 
-/** Dependencies of following signatures. */
 interface SignatureWatchParts {
   readonly storage: Pick<PaymentStorage, "attempts">;
   readonly ledger: Ledger;

@@ -6,7 +6,6 @@ import type { WatchEvent, Watcher } from "../../engine/index.ts";
 import type { Attempt, Ledger } from "../../ledger/ledger.ts";
 import { attemptOf, landingEvent } from "./stored-attempt.ts";
 
-/** Dependencies of both watches. */
 interface UnsettledWatchParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;

@@ -18,12 +18,10 @@ import {
 } from "./sending/notice-body.ts";
 import type { Assets } from "../assets/assets.ts";
 import { deliveryIdOf, firstRun, runIdOf, type BegunRun } from "./delivery-runs.ts";
-import { NoticedTransactionCache, type NoticedTransaction } from "./noticed-transaction-cache.ts";
+import { NoticedTransactionCache, type NoticedTransaction, readWebhookList } from "./webhook-list.ts";
 import { recipientShare, transactionFee } from "../transactions/read-transaction.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
-import { readWebhookList } from "./webhook-list.ts";
 
-/** Dependencies of announcing. */
 interface AnnounceParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;

@@ -16,17 +16,14 @@ export interface BegunRun {
   readonly write: PaymentWrite;
 }
 
-/** The id of the delivery of this notice to this webhook. */
 export function deliveryIdOf(notice: Pick<NoticeRecord, "id">, webhook: Pick<WebhookRecord, "id">): string {
   return derivedId("dlv", notice.id, webhook.id);
 }
 
-/** The instance of the newest run. */
 export function runIdOf({ id, runs }: Pick<DeliveryRecord, "id" | "runs">): string {
   return runs === 1 ? id : `${id}:${runs}`;
 }
 
-/** A notice for a webhook. */
 export interface DueNotice {
   readonly notice: NoticeRecord;
   readonly webhook: Pick<WebhookRecord, "id" | "accountId">;
@@ -34,7 +31,6 @@ export interface DueNotice {
   readonly follows: string | null;
 }
 
-/** The input of the first run of a delivery. */
 export function firstInput(
   { id, webhookId, noticeId, accountId }: Pick<DeliveryRecord, "id" | "webhookId" | "noticeId" | "accountId">,
   follows: string | null,

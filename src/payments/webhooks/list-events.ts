@@ -43,7 +43,6 @@ export async function listEvents(
   return { data, hasMore };
 }
 
-/** The owner and transaction of a timeline. */
 interface TimelineCall {
   readonly transactionId: string;
   readonly query?: EventsQuery | undefined;

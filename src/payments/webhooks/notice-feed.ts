@@ -4,7 +4,7 @@
  */
 import { noticeOf } from "./announce.ts";
 import type { Notice, NoticeEvent } from "./sending/notice-body.ts";
-import { NoticedTransactionCache } from "./noticed-transaction-cache.ts";
+import { NoticedTransactionCache } from "./webhook-list.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { PaymentTables } from "../tables.ts";
@@ -22,7 +22,6 @@ export interface NoticeFilter {
 /** Told of one notice. An error of the listener is logged; other listeners are still told. */
 export type NoticeListener = (notice: Notice) => void;
 
-/** Dependencies of the feed. */
 interface NoticeFeedParts {
   readonly engine: Pick<Engine<PaymentTables>, "subscribe">;
   readonly storage: Pick<PaymentStorage, "noticed" | "noticesInSequence" | "notices" | "notice">;

@@ -13,7 +13,6 @@ import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 import type { InspectedStorage } from "../../engine/inspected-engine.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 
-/** Rows that tell a run. */
 export interface RunRows {
   readonly delivery: DeliveryRecord;
   /** Ended attempts of all deliveries of the transaction, at least the first attempt of each delivery. */

@@ -23,7 +23,6 @@ const MAX_RECOVERED = 250;
 /** Events examined at a time; other work has its turn in between. */
 const EVENTS_PAGE = 200;
 
-/** A request to resend missed events. */
 interface RecoveryCall {
   readonly webhookId: string;
   readonly request: RecoveryRequest;

@@ -1,13 +1,12 @@
 /** Tries a webhook: one attempt with a sample notice, made and signed like a real one, and never repeated. */
 import type { WebhookRecord } from "../tables/webhooks.ts";
-import { noticeBody, type NoticeEvent } from "./sending/notice-body.ts";
+import { noticeBody, type NoticeEvent, type Notice } from "./sending/notice-body.ts";
 import { signatureHeaders } from "./sending/signature.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { newId } from "../ids.ts";
 import { parseRequest, webhookTest, type WebhookTestRequest } from "../requests.ts";
-import { sampleNotice } from "./sample-notice.ts";
-import { shownError } from "./delivery-body.ts";
+import { shownError } from "./deliveries.ts";
 import { ownWebhook, readEvent, type WebhookContext } from "./webhook-fields.ts";
 import { secretsOf } from "./webhook-secret.ts";
 
@@ -24,7 +23,6 @@ export interface TestedWebhookBody {
   readonly error: string | null;
 }
 
-/** A request to try a webhook. */
 interface WebhookTestCall {
   readonly webhookId: string;
   readonly request: WebhookTestRequest;
@@ -70,5 +68,39 @@ async function sendSample(
       error: shownError(error),
     },
     commit: async (writes) => writes.length === 0 || commit(writes),
+  };
+}
+
+/** The system program, which no wallet signs for: a sample that is mistaken for a real notice names no person. */
+const NO_WALLET = "11111111111111111111111111111111";
+/** 64 bytes of 0 in base58. */
+const NO_SIGNATURE = "1".repeat(64);
+
+const STATUS_OF = {
+  "transaction.pending": "pending",
+  "transaction.confirmed": "confirmed",
+  "transaction.completed": "completed",
+  "transaction.failed": "failed",
+} as const satisfies Record<NoticeEvent, Notice["data"]["status"]>;
+
+/** A sample notice of each event, as in a wallet's own send of 1 SOL. */
+export function sampleNotice(event: NoticeEvent, transactionId: string, now: number): Notice {
+  const isFinal = event === "transaction.completed" || event === "transaction.failed";
+  return {
+    event,
+    transactionId,
+    timestamp: now,
+    data: {
+      transactionId,
+      status: STATUS_OF[event],
+      mode: "wallet",
+      type: "send",
+      signature: NO_SIGNATURE,
+      blockTime: isFinal ? Math.floor(now / 1_000) : null,
+      fee: isFinal ? "0.000005" : null,
+      recipients: [{ address: NO_WALLET, amount: "1" }],
+      reason: event === "transaction.failed" ? "transaction_error" : null,
+      reference: null,
+    },
   };
 }

@@ -15,7 +15,6 @@ import { keepingOpened, type SecretBox } from "../secrets/secret-box.ts";
 import { secretsOf } from "./webhook-secret.ts";
 import { webhookListChange } from "./webhook-list.ts";
 
-/** The registered chart of deliveries. */
 export type WebhookDeliveryWorkflow = Workflow<typeof webhookDelivery, PaymentTables>;
 
 /** Limits, so that a slow receiver, or an account with many webhooks, delays nobody else. */
@@ -29,7 +28,6 @@ const ENDS: Readonly<Partial<Record<string, (at: number) => Partial<DeliveryReco
   dropped: () => ({ status: "dropped" }),
 };
 
-/** Dependencies of deliveries. */
 interface DeliveringParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
@@ -141,7 +139,6 @@ interface Disabling {
   readonly disableAfter: DisableRule | "never";
 }
 
-/** The reason that such a webhook shows. */
 const DISABLED_AFTER_FAILURES = "disabled_after_failures";
 
 /**

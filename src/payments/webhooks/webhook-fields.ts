@@ -1,8 +1,7 @@
 /** The fields of a webhook: checked as a caller gives them, shown as its owner sees them, without the secret. */
 import { PaymentError } from "../../errors.ts";
-import type { AllowAddress, DenyList } from "./sending/address-guard.ts";
+import { type AllowAddress, type DenyList, parseReceiverUrl } from "./sending/receiver-url.ts";
 import { NOTICE_EVENTS, type NoticeEvent } from "./sending/notice-body.ts";
-import { parseReceiverUrl } from "./sending/receiver-url.ts";
 import type { WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Caller } from "../accounts/caller.ts";

@@ -1,9 +1,9 @@
-/** The webhooks of an account as one thing that has a version: who reads them can have a commit refused where they have changed. */
+/** What an announcement reads again and again: the webhooks of an account, by version, and what never changes of its transaction. */
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { WebhookRecord } from "../tables/webhooks.ts";
 import type { WebhookContext } from "./webhook-fields.ts";
+import type { TransactionView } from "../tables/orders.ts";
 
-/** An account's webhooks as they were read. */
 interface ReadWebhooks {
   /** Webhooks that are not deleted, oldest first. */
   readonly webhooks: readonly WebhookRecord[];
@@ -45,5 +45,45 @@ export async function commitWebhookChange(
     if (await commit([...writes, change])) return true;
     const before = "expectedVersion" in change ? change.expectedVersion : 0;
     if ((await storage.webhookChanges(accountId)) === before) return false;
+  }
+}
+
+/** The part of a transaction that a notice needs. */
+export type NoticedTransaction = Pick<TransactionView, "transaction" | "recipients">;
+
+/** The most recipients of all remembered transactions together. */
+const MAX_RECIPIENTS = 4_096;
+
+/**
+ * In wallet mode a notice shows of its transaction only what was stored with it for good; what becomes of it is in the row
+ * of the notice. In private mode payees change, so those transactions are read each time.
+ */
+export class NoticedTransactionCache {
+  readonly #storage: Pick<PaymentStorage, "noticed">;
+  readonly #known = new Map<string, NoticedTransaction>();
+  #recipients = 0;
+
+  constructor(storage: Pick<PaymentStorage, "noticed">) {
+    this.#storage = storage;
+  }
+
+  async read(id: string): Promise<NoticedTransaction | null> {
+    const known = this.#known.get(id);
+    if (known !== undefined) return known;
+    const found = await this.#storage.noticed(id);
+    if (found !== null) this.keep(found);
+    return found;
+  }
+
+  keep(noticed: NoticedTransaction): void {
+    const { id, mode } = noticed.transaction;
+    if (mode !== "wallet" || this.#known.has(id)) return;
+    this.#known.set(id, noticed);
+    this.#recipients += noticed.recipients.length;
+    for (const [oldest, { recipients }] of this.#known) {
+      if (this.#recipients <= MAX_RECIPIENTS) return;
+      this.#known.delete(oldest);
+      this.#recipients -= recipients.length;
+    }
   }
 }

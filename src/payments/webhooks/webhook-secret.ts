@@ -3,7 +3,6 @@ import type { WebhookRecord } from "../tables/webhooks.ts";
 import type { SealScope, SecretBox } from "../secrets/secret-box.ts";
 import type { SignatureInput } from "./sending/signature.ts";
 
-/** The fields of a webhook that its deliveries are signed by. */
 type SecretFields = Pick<WebhookRecord, "sealedSecret" | "previousSealedSecret" | "previousUntil">;
 
 /** A webhook whose deliveries are not signed. */
@@ -13,7 +12,6 @@ export const NO_SECRET: SecretFields = {
   previousUntil: null,
 };
 
-/** The owner of a secret. */
 type Owned = Pick<WebhookRecord, "id" | "accountId">;
 
 function placeOf({ id, accountId }: Owned): SealScope {
@@ -24,7 +22,6 @@ export function sealedSecret(sealing: SecretBox, webhook: Owned, secret: string)
   return sealing.seal(secret, placeOf(webhook));
 }
 
-/** The secrets that a delivery at this time is signed with. */
 export function secretsOf(
   sealing: SecretBox,
   webhook: Owned & SecretFields,

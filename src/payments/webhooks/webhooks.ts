@@ -27,7 +27,6 @@ import {
 import { commitWebhookChange } from "./webhook-list.ts";
 import { NO_SECRET, sealedSecret, replacedSecret } from "./webhook-secret.ts";
 
-/** A request to register a webhook. */
 interface RegistrationCall {
   readonly request: WebhookRequest;
   readonly options?: RequestOptions | undefined;
@@ -126,10 +125,8 @@ export async function deleteWebhook(
   }
 }
 
-/** The reason that a webhook shows after its owner has disabled it. */
 const DISABLED_BY_OWNER = "disabled_by_owner";
 
-/** A request to change a webhook. */
 interface WebhookUpdateCall extends Pick<RequestOptions, "onLimit"> {
   readonly webhookId: string;
   readonly request: WebhookUpdateRequest;

@@ -9,9 +9,8 @@ import { associatedTokenAccount } from "../associated-token-account.ts";
 import { landingWindow } from "../blockhash-window.ts";
 import { decodeTransaction, type DecodedTransaction } from "../decode-transaction.ts";
 import { EndpointFailure } from "../endpoint-failure.ts";
-import { ACCOUNT_HEAD } from "../layouts.ts";
-import { feeOf } from "../payment-cost.ts";
 import {
+  ACCOUNT_HEAD,
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
   JUPITER_PROGRAM,
@@ -20,6 +19,7 @@ import {
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
 } from "../programs.ts";
+import { feeOf } from "../payment-cost.ts";
 import { readAccounts } from "../read-accounts.ts";
 import { priorityFee, readInstruction } from "../read-instruction.ts";
 import { resolveInstructions, type ResolvedInstruction } from "../resolve-instructions.ts";

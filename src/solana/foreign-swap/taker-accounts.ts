@@ -27,7 +27,6 @@ export interface SwapCost {
   readonly rent: bigint;
 }
 
-/** A token account of the taker. */
 interface Holding {
   readonly mint: string;
   readonly amount: bigint;

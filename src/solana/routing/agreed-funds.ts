@@ -9,7 +9,6 @@ export interface ToldBalances {
   readonly amounts: readonly bigint[];
 }
 
-/** Balances that enough endpoints agree on. */
 interface AgreedBalances<T> {
   /** The answers that count, newest first. */
   readonly counted: readonly T[];

@@ -9,7 +9,6 @@ interface LamportChange {
   readonly change: bigint;
 }
 
-/** The change of a token account's balance. */
 export interface TokenChange {
   readonly account: Address;
   /** Null where the node does not say whose account it is. */

@@ -6,7 +6,6 @@ import type { EndpointCall, NodeContext } from "../ask.ts";
 import type { TransactionChange } from "./attribute-inflows.ts";
 import { changesAsTold } from "./landed-changes.ts";
 
-/** The changes as one endpoint tells them. */
 interface ToldChanges {
   readonly endpoint: string;
   readonly changes: readonly bigint[];

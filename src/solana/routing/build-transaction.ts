@@ -1,6 +1,6 @@
-/** Builds the transaction of a plan, and tells its size and fee beforehand. */
-import { PACKET_DATA_SIZE, type MessageV0 } from "@solana/web3.js";
-import { addressOf } from "../../address.ts";
+/** Compiles a plan to the message that its signers sign, builds its transaction, and tells its size and fee beforehand. */
+import { PACKET_DATA_SIZE, type MessageV0, ComputeBudgetProgram, PublicKey } from "@solana/web3.js";
+import { addressOf, type Address } from "../../address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import {
   type Bid,
@@ -11,12 +11,13 @@ import {
 import { unasked } from "../agree.ts";
 import type { NodeContext } from "../ask.ts";
 import { newestBlockhash } from "../blockhash-window.ts";
-import { priorityFeeOf } from "../compute-budget.ts";
+import { priorityFeeOf, MAX_COMPUTE_UNITS } from "../compute-budget.ts";
 import { feeWithBid, rentMinimum } from "../payment-cost.ts";
 import { fitsTrace, tipInstruction, tipOf, transferOf } from "../tips.ts";
-import { ANY_TERMS, BUDGET_INSTRUCTIONS, compilePlan, computeLimit, signedSize } from "./compile-plan.ts";
-import { planInstructions, type StepOfTransaction } from "./plan-instructions.ts";
-import { unitPrice } from "./unit-price.ts";
+import { planInstructions, type StepOfTransaction, type Step } from "./plan-instructions.ts";
+import { unitPrice as unitPriceOf } from "./unit-price.ts";
+import { compileMessage } from "./compile-message.ts";
+import { triesInVain } from "../associated-token-account.ts";
 
 /** The bytes of the plan with its signatures. Asks no node. */
 export function sizeOf(plan: TransactionPlan): number {
@@ -47,7 +48,7 @@ export async function buildTransaction(
   const markerRent = await rentOfMarkers(nodes, plan);
   const { planned, tip } = tipped(nodes, plan, { draft, markerRent, most: bid.tip ?? 0n });
   const units = computeLimit(planned);
-  const price = await unitPrice(nodes, units, bid);
+  const price = await unitPriceOf(nodes, units, bid);
   const priorityFee = priorityFeeOf(units, price);
   // The blockhash last: its 150 blocks are running.
   const { blockhash, lastValidBlockHeight, firstSlot } = await newestBlockhash(nodes);
@@ -95,4 +96,92 @@ function draftOf({ feePayer, moves }: TransactionPlan): MessageV0 {
 async function rentOfMarkers(nodes: NodeContext, { moves }: TransactionPlan): Promise<Evidence<bigint>> {
   const isMarking = moves.some(({ does }) => does === "mark" || does === "replace");
   return isMarking ? await rentMinimum(nodes, TOKEN_ACCOUNT_BYTES) : unasked(0n);
+}
+
+/** Every message begins with the compute limit and the priority fee. */
+export const BUDGET_INSTRUCTIONS = 2;
+
+/** Terms of a message, besides its moves. */
+interface MessageTerms {
+  /** The priority fee in millionths of a lamport per compute unit. */
+  readonly unitPrice: bigint;
+  readonly blockhash: string;
+}
+
+/** Terms for a message of which the length, the accounts or the fee of the signatures is asked: none depends on them. */
+export const ANY_TERMS: MessageTerms = { unitPrice: 0n, blockhash: PublicKey.default.toBase58() };
+
+/** A v0 message without lookup tables. Throws `RangeError` for more accounts than a message can name. */
+export function compilePlan(
+  feePayer: Address,
+  planned: readonly StepOfTransaction[],
+  { unitPrice, blockhash }: MessageTerms,
+): MessageV0 {
+  return compileMessage({
+    feePayer: new PublicKey(feePayer),
+    blockhash,
+    instructions: [
+      ComputeBudgetProgram.setComputeUnitLimit({ units: computeLimit(planned) }),
+      ComputeBudgetProgram.setComputeUnitPrice({ microLamports: unitPrice }),
+      ...planned.map(({ instruction }) => instruction),
+    ],
+  });
+}
+
+/** Bytes of the message with its signatures. Counted, since web3.js writes nothing that is longer than 1,232 bytes. */
+function signedSize({ header, staticAccountKeys, compiledInstructions }: MessageV0): number {
+  const instructions = compiledInstructions.map(
+    ({ accountKeyIndexes, data }) => 1 + listSize(accountKeyIndexes.length, 1) + listSize(data.length, 1),
+  );
+  return (
+    listSize(header.numRequiredSignatures, SIGNATURE_BYTES) +
+    VERSION_AND_HEADER_BYTES +
+    listSize(staticAccountKeys.length, KEY_BYTES) +
+    KEY_BYTES +
+    listSize(instructions.length, 0) +
+    instructions.reduce((sum, size) => sum + size, 0) +
+    listSize(0, 0)
+  );
+}
+
+const SIGNATURE_BYTES = 64;
+const KEY_BYTES = 32;
+const VERSION_AND_HEADER_BYTES = 4;
+
+/** A list begins with its length, which takes one byte up to 127, and two bytes for all lengths that occur here. */
+function listSize(length: number, itemBytes: number): number {
+  return (length < 0x80 ? 1 : 2) + length * itemBytes;
+}
+
+// Compute units per instruction, generously: the runtime's own programs take 150. Of the token programs the dearer
+// version counts, the first one (transfer 6,200, close 3,000, open 4,300, approve 2,900, revoke 2,700, create 21,000 with
+// all that it calls); since p-token they take 105, 118, 200, 130, 100 and 13,500.
+const UNITS: Readonly<Record<Step, number>> = {
+  allocate: 500,
+  fund: 500,
+  open: 7_000,
+  approve: 5_000,
+  revoke: 5_000,
+  unmark: 5_000,
+  create: 30_000,
+  pay: 10_000,
+  close: 5_000,
+};
+const BUDGET_UNITS = 500;
+
+// Where an associated account lies is found by trying bump seeds from 255 down, in the program as here; each further try
+// costs it 1,500 units (measured). A recipient who ground an address with a low bump would otherwise fail everybody's
+// transaction.
+const UNITS_PER_BUMP = 1_500;
+
+export function computeLimit(planned: readonly StepOfTransaction[]): number {
+  const units = planned.reduce((sum, each) => sum + UNITS[each.step] + searchUnits(each), BUDGET_UNITS);
+  return Math.min(units, MAX_COMPUTE_UNITS);
+}
+
+function searchUnits({ step, instruction }: StepOfTransaction): number {
+  if (step !== "create") return 0;
+  const [, , owner, mint, , tokenProgram] = instruction.keys.map(({ pubkey }) => pubkey);
+  if (owner === undefined || mint === undefined || tokenProgram === undefined) return 0;
+  return UNITS_PER_BUMP * triesInVain(owner.toBase58(), mint.toBase58(), tokenProgram.toBase58());
 }

@@ -1,7 +1,6 @@
 /** From instructions to a v0 message without lookup tables, its accounts in the order in which web3.js would put them. */
 import { MessageV0, type PublicKey, type TransactionInstruction } from "@solana/web3.js";
 
-/** The parts of a compiled message. */
 interface MessageParts {
   readonly feePayer: PublicKey;
   readonly blockhash: string;
@@ -11,7 +10,6 @@ interface MessageParts {
 // Instructions name accounts by one byte. No transaction holds nearly so many, but a message can be compiled of them.
 const MAX_ACCOUNTS = 256;
 
-/** An account of a message. */
 interface Mentioned {
   readonly key: PublicKey;
   isSigner: boolean;

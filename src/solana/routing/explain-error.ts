@@ -3,7 +3,7 @@
  * node.
  */
 import type { TransactionFault, TransactionPlan, MoveOf } from "../../ledger/routing.ts";
-import { ANY_TERMS, BUDGET_INSTRUCTIONS, compilePlan } from "./compile-plan.ts";
+import { ANY_TERMS, BUDGET_INSTRUCTIONS, compilePlan } from "./build-transaction.ts";
 import { planInstructions, type PlannedInstruction } from "./plan-instructions.ts";
 import type { Address } from "../../address.ts";
 

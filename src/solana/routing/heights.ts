@@ -7,10 +7,8 @@ import type { NodeContext } from "../ask.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { Account } from "../rpc/account.ts";
 import { expectShape } from "../endpoint-failure.ts";
-import { CLOCK_BYTES } from "../layouts.ts";
-import { CLOCK_SYSVAR, SYSVAR_OWNER } from "../programs.ts";
+import { CLOCK_BYTES, CLOCK_SYSVAR, SYSVAR_OWNER } from "../programs.ts";
 
-/** The newest block of one endpoint. */
 export interface NewestBlock {
   readonly slot: number;
   readonly blockHeight: number;
@@ -32,9 +30,7 @@ export function agreedHeight({ witnesses }: Pick<NodeContext, "witnesses">, told
   return told.toSorted((one, other) => other - one)[witnesses - 1] ?? Math.min(...told);
 }
 
-/** The newest finalized block of one endpoint. */
 export const finalizedEnd = endAt("finalized");
-/** The newest confirmed block of one endpoint. */
 export const confirmedEnd = endAt("confirmed");
 
 /** Reads slot and height in one answer: two answers could come from two nodes behind one name. */
@@ -61,7 +57,6 @@ export function readClock(account: Account | null | undefined): BlockTime {
   return { slot, blockTime };
 }
 
-/** The newest block of one endpoint. */
 export async function readEnd(
   { rpc }: Pick<Endpoint, "rpc">,
   commitment: FirmCommitment,

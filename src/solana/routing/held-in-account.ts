@@ -38,7 +38,6 @@ function holdingIn(account: Account, mint: Address): TokenAccount | null {
 const STATE_AT = 108;
 const FROZEN = 2;
 
-/** Whether the issuer has frozen this token account. */
 export function isFrozen({ data }: { readonly data: Buffer }): boolean {
   return data[STATE_AT] === FROZEN;
 }

@@ -9,13 +9,11 @@ import { expectSigned, participantsOf, type TokenBalance } from "../rpc/landed-t
 import type { RpcNode } from "../rpc/rpc-node.ts";
 import type { TransactionChange, TokenChange } from "./attribute-inflows.ts";
 
-/** A transaction that an endpoint lists. */
 interface ListedTransaction {
   readonly signature: string;
   readonly slot: number;
 }
 
-/** The content of a transaction as one endpoint tells it. */
 interface ToldChanges {
   readonly endpoint: string;
   /** `absent`: it has the history of that time without the transaction. `no_history`: its ledger begins later. */

@@ -109,7 +109,6 @@ function common(one: Marker, other: Marker): Marker {
   return one.lamports < other.lamports ? one : other;
 }
 
-/** Markers as one endpoint reports them. */
 type EndpointMarkersReading = Omit<MarkersReading, "unmadeAt">;
 
 /** Notes a dispute where they do, until they tell the markers of this subject alike. */

@@ -25,7 +25,6 @@ export class PayerReading {
     return [...this.#inflows.values()].flat();
   }
 
-  /** The number of transactions that brought money. */
   get size(): number {
     return this.#inflows.size;
   }
@@ -40,7 +39,6 @@ export class PayerReading {
     for (const account of accounts) if (!this.#lists.has(account)) this.#lists.set(account, new Map());
   }
 
-  /** An endpoint's list of an account. */
   listOf(account: Address, endpoint: string): ListReading {
     const lists = this.#lists.get(account) ?? new Map<string, ListReading>();
     const list = lists.get(endpoint) ?? new ListReading();
@@ -49,7 +47,6 @@ export class PayerReading {
     return list;
   }
 
-  /** Puts an account behind all others. */
   postpone(account: Address): void {
     const lists = this.#lists.get(account);
     if (lists === undefined) return;
@@ -66,7 +63,6 @@ export class PayerReading {
   }
 }
 
-/** The readings of a ledger. */
 export class PayerReadingCache {
   /** Readings by owner and mints, the longest unused first. */
   readonly #byKey = new Map<string, PayerReading>();
@@ -110,12 +106,10 @@ export class ListReading {
   #newest: Pick<ListWindow, "until"> = {};
   #isOldestNext = false;
 
-  /** Whether a stretch is left to read. */
   get hasMore(): boolean {
     return this.#left.length > 0;
   }
 
-  /** Whether a transaction of a later slot may be left to read. */
   hasMoreAfter(slot: number): boolean {
     return this.#left.some(({ latest = Infinity }) => latest > slot);
   }

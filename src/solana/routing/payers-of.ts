@@ -51,7 +51,6 @@ function payersIn({ inflows }: PayerReading, isWhole: boolean): Evidence<InflowH
   return follows(inflows, () => ({ inflows, isWhole }));
 }
 
-/** A page of one endpoint's list. */
 interface Page {
   readonly list: ListReading;
   readonly stretch: ListWindow;

@@ -22,7 +22,6 @@ import { SOL_MINT, type Address } from "../../address.ts";
 export type Step =
   "allocate" | "fund" | "open" | "approve" | "revoke" | "unmark" | "create" | "pay" | "close";
 
-/** An instruction of a move. */
 type StepInstruction = readonly [Step, TransactionInstruction];
 
 /** An instruction of a transaction, a tip's included. */

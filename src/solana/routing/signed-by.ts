@@ -18,7 +18,6 @@ const TRANSACTIONS_AT_ONCE = 8;
 // entry that a node omits today may be listed tomorrow.
 const MAX_REMEMBERED = 10_000;
 
-/** Transactions that name an address in any role. */
 export interface NamingHistory {
   readonly named: readonly OutgoingTransaction[];
   /** False when more transactions name the address than were examined. */
@@ -35,7 +34,6 @@ export async function signedBy(nodes: NodeContext, address: Address): Promise<Ev
   return follows(listed, () => ({ transactions, isWhole: listed.isWhole }));
 }
 
-/** Filters the transactions that the address signed. */
 export async function thoseSignedBy(
   nodes: NodeContext,
   address: Address,

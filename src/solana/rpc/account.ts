@@ -25,7 +25,6 @@ const FREQUENT_OWNERS: ReadonlySet<string> = new Set([
 /** An amount in an answer: any u64, also above 2^53, where the last digit may be off. */
 export const amountShape = z.number().nonnegative().refine(Number.isInteger);
 
-/** An address in an answer. */
 export const addressShape = z.custom<Address>(
   (told) => typeof told === "string" && (FREQUENT_OWNERS.has(told) || "address" in parseAddress(told)),
 );
@@ -47,7 +46,6 @@ export const accountShape = z
 
 const SHAPE = z.array(z.object({ pubkey: addressShape, account: accountShape }));
 
-/** An account and its address. */
 export type OwnedAccount = z.output<typeof SHAPE>[number];
 
 /** Some milliseconds of work. */

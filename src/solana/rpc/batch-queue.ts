@@ -4,7 +4,6 @@ import type { Clock } from "../../runtime.ts";
 // While a call is under way the next one fills up, for this long at most: a call that hangs must not hold up others.
 const MAX_WAIT_MS = 10;
 
-/** The sending function and capacity of a carrier. */
 export interface BatchQueueParts<Question, Answer> {
   readonly clock: Clock;
   /** The room of one request; a larger question travels alone. */

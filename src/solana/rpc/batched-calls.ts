@@ -13,7 +13,6 @@ import {
 import { BatchQueue } from "./batch-queue.ts";
 import type { CallRateLimit } from "./call-rate-limit.ts";
 
-/** Options of batching. */
 interface BatchedCallParts {
   readonly clock: Clock;
   /** Calls in one request at most. */

@@ -13,7 +13,6 @@ export type Fetch = typeof globalThis.fetch;
 // An endless body must not fill the memory before the deadline ends it.
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
-/** The way to one endpoint. */
 interface Way {
   readonly url: string;
   readonly fetch: Fetch;
@@ -22,7 +21,6 @@ interface Way {
   readonly timeoutMs: number;
 }
 
-/** Limits on calls to one endpoint. */
 interface Bounds {
   /** Holds calls back before their deadline runs; null where the provider sets no limit. */
   readonly pace: CallRateLimit | null;

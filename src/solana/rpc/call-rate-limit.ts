@@ -23,7 +23,6 @@ export class CallRateLimit {
     this.#closed = closed;
   }
 
-  /** The most calls at the same moment. */
   get burst(): number {
     return Math.max(1, Math.floor((this.#rate * BURST_MS) / 1_000));
   }

@@ -4,7 +4,6 @@ import { asEndpointFailure, expectShape, isAboutQuestion } from "../endpoint-fai
 import { BatchQueue, type BatchQueueParts } from "./batch-queue.ts";
 import { fulfilled, isObject, type Outcome, type RpcCall } from "./rpc-call.ts";
 
-/** Options of joining. */
 interface JoinedCallParts {
   readonly clock: Clock;
   /** Accounts in one getMultipleAccounts call at most. */

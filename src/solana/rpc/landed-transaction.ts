@@ -79,7 +79,6 @@ export function messageHashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(taken(bytes).message).digest("hex");
 }
 
-/** The participants of a transaction. */
 interface Participants {
   /** The fee payer first. */
   readonly signers: readonly Address[];
@@ -97,7 +96,6 @@ export function writtenAccounts(bytes: Uint8Array): readonly Address[] {
     .map((key) => addressOf(key.toBytes()));
 }
 
-/** Reads the message's own keys. */
 export function participantsOf(bytes: Uint8Array): Participants {
   const { signers, keys } = keysOf(taken(bytes).message);
   const accounts = keys.map(addressOf);

@@ -6,7 +6,6 @@
  */
 export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
-/** A call as a node gets it. */
 export interface WrittenCall {
   readonly method: string;
   /** The id that marks the answer. */
@@ -46,12 +45,10 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A call that was answered. */
 export function fulfilled(value: unknown): Outcome {
   return { status: "fulfilled", value };
 }
 
-/** A call without a usable answer. */
 export function rejected(reason: unknown): Outcome {
   return { status: "rejected", reason };
 }

@@ -76,7 +76,6 @@ interface Query {
   readonly minContextSlot?: number;
 }
 
-/** Options of reading accounts. */
 export interface AccountQuery extends Query {
   /** Cuts what comes back of each account. */
   readonly dataSlice?: { readonly offset: number; readonly length: number };
@@ -93,9 +92,7 @@ interface ListQuery {
   readonly minContextSlot?: number;
 }
 
-/** A node's status of a signature. */
 export type NodeSignatureStatus = z.output<typeof SHAPES.statuses>["value"][number];
-/** A transaction that names an address. */
 export type TransactionListEntry = z.output<typeof SHAPES.listed>[number];
 
 /**
@@ -208,7 +205,6 @@ export class RpcNode {
     return await this.#ask(SHAPES.slots, "getBlocks", [first, last, { commitment: "finalized" }]);
   }
 
-  /** A finalized block with all of its transactions. */
   async getBlock(slot: number): Promise<Block | null> {
     const query = {
       commitment: "finalized",

@@ -172,14 +172,14 @@ export const LEDGER_BREAKS: readonly Break[] = [
   },
   {
     property: "the block after the last valid height still takes a transaction",
-    file: "src/solana/endpoint-report.ts",
+    file: "src/solana/fates.ts",
     text: "this.#finalized.blockHeight > lastValidBlockHeight",
     replacement: "this.#finalized.blockHeight >= lastValidBlockHeight",
     tests: ["solana/evidence.test.ts", "solana/settlement.test.ts"],
   },
   {
     property: "what a node has no history of is not dead",
-    file: "src/solana/endpoint-report.ts",
+    file: "src/solana/fates.ts",
     text: "if (attempt.firstSlot < firstSlot) findings.set",
     replacement: "if (attempt.firstSlot < 0) findings.set",
     tests: ["solana/evidence.test.ts"],
@@ -299,7 +299,7 @@ export const LEDGER_BREAKS: readonly Break[] = [
   },
   {
     property: "a feature that validators have not switched on yet is not there",
-    file: "src/solana/takes-version-1.ts",
+    file: "src/solana/genesis-hash.ts",
     text: "account?.owner === FEATURE_OWNER && account.data[0] === 1",
     replacement: "account?.owner === FEATURE_OWNER",
     tests: ["solana/takes-version-1.test.ts"],
@@ -383,7 +383,7 @@ export const LEDGER_BREAKS: readonly Break[] = [
   },
   {
     property: "N14: prices that mainnet refuses are told before the first start there",
-    file: "src/service/service-settings.ts",
+    file: "src/service/diagnosis.ts",
     text: "await swapper?.check(MAINNET_GENESIS);",
     replacement: "",
     tests: ["cli/doctor/live.test.ts"],

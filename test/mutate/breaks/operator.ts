@@ -194,7 +194,7 @@ export const OPERATOR_BREAKS: readonly Break[] = [
   },
   {
     property: "M37: a lowered number holds by the clock of the storage",
-    file: "src/payments/intake/lowered-witnesses.ts",
+    file: "src/payments/intake/rules.ts",
     text: "const now = await storageTime(parts);",
     replacement: "const now = parts.clock.now();",
     tests: ["payments/operator/suspending-endpoints.test.ts"],

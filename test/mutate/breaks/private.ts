@@ -205,7 +205,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "no order of a restored copy is cancelled where nothing shows that it was not paid",
-    file: "src/payments/private/has-deposit.ts",
+    file: "src/payments/private/collect-strays.ts",
     text: "if (doubt !== null) {",
     replacement: "if (doubt !== null && deposit.amount < 0n) {",
     tests: ["payments/private/restored-without-history.test.ts"],
@@ -240,14 +240,14 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "of several gaps the oldest unchecked one counts",
-    file: "src/payments/gaps.ts",
+    file: "src/payments/life-sign-loop.ts",
     text: "Math.min(...unchecked.map(({ from }) => from))",
     replacement: "Math.max(...unchecked.map(({ from }) => from))",
     tests: ["payments/signs-of-life.test.ts"],
   },
   {
     property: "a gap that an address was checked for counts no more",
-    file: "src/payments/gaps.ts",
+    file: "src/payments/life-sign-loop.ts",
     text: "checkedTo ?? createdAt",
     replacement: "createdAt",
     tests: ["payments/signs-of-life.test.ts"],
@@ -660,14 +660,14 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "waiting and funded orders of one account bind only their share of the sponsor",
-    file: "src/payments/purses/sponsor-share.ts",
+    file: "src/payments/purses/sponsor-limit.ts",
     text: "atMost: { total: mostBound(tier, held) },",
     replacement: "atMost: { total: held },",
     tests: ["payments/private/bound-shares.test.ts"],
   },
   {
     property: "an order makes room of all that counts no longer",
-    file: "src/payments/purses/sponsor-share.ts",
+    file: "src/payments/purses/sponsor-limit.ts",
     text: "released(await lapsedOf(storage, resource, now), now)",
     replacement: "released((await lapsedOf(storage, resource, now)).slice(0, 100), now)",
     tests: ["payments/private/bound-shares.test.ts"],
@@ -870,7 +870,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "N15: the compute limit has room for an account that a payee has closed since the simulation",
-    file: "src/solana/routing/compile-plan.ts",
+    file: "src/solana/routing/build-transaction.ts",
     text: "return Math.min(units, MAX_COMPUTE_UNITS);",
     replacement: "return Math.min(units, 40_000);",
     tests: ["payments/private/payroll.test.ts"],

@@ -46,7 +46,7 @@ export const QUOTE_BREAKS: readonly Break[] = [
   },
   {
     property: "an expired quote is refused",
-    file: "src/payments/quotes/check-quote.ts",
+    file: "src/payments/quotes/quote-body.ts",
     text: "return expiresAt <= now",
     replacement: "return expiresAt < now",
     tests: ["payments/wallet/wallet-mode.test.ts", "payments/refusals.test.ts"],
@@ -74,7 +74,7 @@ export const QUOTE_BREAKS: readonly Break[] = [
   },
   {
     property: "a quote that was made for a sender is bound to it",
-    file: "src/payments/quotes/check-quote.ts",
+    file: "src/payments/quotes/quote-body.ts",
     text: "isBound && quote.sender !== declared.sender",
     replacement: "mustName && quote.sender !== declared.sender",
     tests: ["payments/wallet/wallet-mode.test.ts", "payments/refusals.test.ts"],

@@ -3,7 +3,7 @@ import type { Break } from "../break.ts";
 
 const RESERVE = "src/payments/swap-provider/reserve.ts";
 const CANCEL = "src/payments/transactions/cancel-transaction.ts";
-const HAS_DEPOSIT = "src/payments/private/has-deposit.ts";
+const HAS_DEPOSIT = "src/payments/private/collect-strays.ts";
 const ATTEMPTS = "src/payments/outgoing/watch-attempts.ts";
 const RESENDING = "src/payments/outgoing/resend-queue.ts";
 const TRANSACTION_ACTS = "src/payments/operator/transaction-acts.ts";

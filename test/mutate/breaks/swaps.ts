@@ -186,7 +186,7 @@ export const SWAP_BREAKS: readonly Break[] = [
   },
   {
     property: "only final inventory is sold",
-    file: "src/payments/swap-provider/desk-inventory.ts",
+    file: "src/payments/swap-provider/desk-terms.ts",
     text: 'ledger.funds([desk], mints, "finalized")',
     replacement: 'ledger.funds([desk], mints, "confirmed")',
     tests: ["payments/swap/swap-promises.test.ts"],

@@ -11,7 +11,7 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
   },
   {
     property: "L8: what is removed together is so little that sends beside it keep half of their rate",
-    file: "src/payments/retention/oldest-first.ts",
+    file: "src/payments/retention/removal.ts",
     text: "const PAGE = 8;",
     replacement: "const PAGE = 32;",
     tests: ["payments/retention/small-batches.test.ts"],
@@ -173,8 +173,8 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
   {
     property: "a disabled webhook gets nothing more",
     file: "src/payments/webhooks/webhook-delivery-workflow.ts",
-    text: "webhook.deletedAt !== null || webhook.disabledAt !== null",
-    replacement: "webhook.deletedAt !== null",
+    text: "const isGone = webhook === null || webhook.deletedAt !== null || webhook.disabledAt !== null",
+    replacement: "const isGone = webhook === null || webhook.deletedAt !== null",
     tests: ["payments/webhooks/webhook-updates.test.ts"],
   },
   {

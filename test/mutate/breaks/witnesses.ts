@@ -8,7 +8,7 @@ const PAYERS = ["solana/routing/payers-agreement.test.ts", "payments/private/dif
 export const WITNESS_BREAKS: readonly Break[] = [
   {
     property: "a lowered number of witnesses ends by itself",
-    file: "src/payments/intake/lowered-witnesses.ts",
+    file: "src/payments/intake/rules.ts",
     text: "return since <= now && now < until;",
     replacement: "return since <= now;",
     tests: TESTS,

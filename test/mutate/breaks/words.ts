@@ -53,7 +53,7 @@ export const WORD_BREAKS: readonly Break[] = [
   },
   {
     property: "a refund elsewhere whose word was taken back is not signed",
-    file: "src/payments/outgoing/overtaken-word.ts",
+    file: "src/payments/outgoing/signing-anew.ts",
     text: "?.id !== word",
     replacement: "?.id === word",
     tests: TAKEN_BACK,

@@ -4,12 +4,12 @@ import {
   heldAddresses,
   addressesWithOtherMints,
 } from "../../../src/payments/operator/attention/held-addresses.ts";
-import { createMatterLookup } from "../../../src/payments/operator/attention/list-matters.ts";
-import type { AttentionSource, FoundMatter } from "../../../src/payments/operator/attention/matter.ts";
 import {
+  createMatterLookup,
   sourcesOfThisProcess,
   type AttentionSourceParts,
-} from "../../../src/payments/operator/attention/sources.ts";
+} from "../../../src/payments/operator/attention/list-matters.ts";
+import type { AttentionSource, FoundMatter } from "../../../src/payments/operator/attention/matter.ts";
 import { SightingList } from "../../../src/payments/operator/attention/sighting-list.ts";
 import {
   MatterReportLoop,

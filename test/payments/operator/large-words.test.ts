@@ -1,7 +1,7 @@
 /** Words of operators that cover more than came, or could have: no later money of a refused payer hides in them. */
 import { expect } from "vitest";
 import type { Address } from "../../../src/address.ts";
-import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/recipients.ts";
 import { BY } from "../../kit/by.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { lyingNode, type LyingNode } from "../private/lying-nodes.ts";

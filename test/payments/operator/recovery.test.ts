@@ -3,8 +3,11 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { readRecoveryFile, recoveryFile } from "../../../src/payments/operator/recovery/journal-file.ts";
-import type { RecoveryEntry } from "../../../src/payments/operator/recovery/journal.ts";
+import {
+  readRecoveryFile,
+  recoveryFile,
+  type RecoveryEntry,
+} from "../../../src/payments/operator/recovery/journal.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";

@@ -1,7 +1,7 @@
 /** E5, M10, M35: the process in which operators send held money elsewhere is killed around each of its calls; it goes there once. */
 import { describe, test } from "vitest";
 import type { Operator } from "../../../src/payments/operator/operator.ts";
-import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/recipients.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

@@ -1,6 +1,6 @@
 /** What an operator decides about money that is held: released, sent elsewhere, written off; by one person or by two. */
 import { afterEach, describe, expect, test } from "vitest";
-import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/recipients.ts";
 import { decisionWrite } from "../../../src/payments/operator/resolve/decisions.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";

@@ -7,7 +7,7 @@ import type { Address } from "../../../src/address.ts";
 import { writePlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import { leftOf } from "../../../src/payments/private/vouched-funds.ts";
 import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
-import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/recipients.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import { BY } from "../../kit/by.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { TOKEN_ACCOUNT_BYTES } from "../../../src/ledger/routing.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/recipients.ts";
 import type { ReservationRecord } from "../../../src/payments/tables/limits.ts";
 import type { PrivateRoutingOptions } from "../../../src/service/payment-service-options.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";

@@ -1,7 +1,7 @@
 /** What waits costs the next order nothing. */
 import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import { boundBy, waitingOf } from "../../../src/payments/purses/sponsor-share.ts";
+import { boundBy, waitingOf } from "../../../src/payments/purses/sponsor-limit.ts";
 import { inADay, sponsorPurse } from "../../../src/payments/spending.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { commitOne } from "../../../storage/decided.ts";

@@ -1,7 +1,7 @@
 /** What an operator sees and decides: money that is held, the cap on the sponsor, screening, and purses that run dry. */
 import { expect } from "vitest";
 import { OperatorRefused } from "../../../src/payments/operator/act.ts";
-import type { ScreenAddress } from "../../../src/payments/recipients/screening.ts";
+import type { ScreenAddress } from "../../../src/payments/recipients/recipients.ts";
 import { readPlan, writePlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import { recorder } from "../../core/recorder.ts";
 import { BY } from "../../kit/by.ts";

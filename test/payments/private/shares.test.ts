@@ -1,7 +1,7 @@
 /** What one account can take up of private mode with orders that nobody has paid for. */
 import { expect } from "vitest";
 import { TOKEN_ACCOUNT_BYTES } from "../../../src/ledger/routing.ts";
-import { SPONSOR_SHARE_PERCENT } from "../../../src/payments/purses/sponsor-share.ts";
+import { SPONSOR_SHARE_PERCENT } from "../../../src/payments/purses/sponsor-limit.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";

@@ -9,7 +9,7 @@ import { knownAddress } from "../../../src/address.ts";
 import type { NoticeRecord } from "../../../src/payments/tables/notices.ts";
 import type { TransactionRecord } from "../../../src/payments/tables/orders.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
-import type { ArchivedRow } from "../../../src/payments/retention/archived-rows.ts";
+import type { ArchivedRow } from "../../../src/payments/retention/removal.ts";
 import { PaymentRetentionLoop } from "../../../src/payments/retention/payment-retention.ts";
 import type { ServiceContext } from "../../../src/payments/service-context.ts";
 import { paymentTables, type PaymentTables } from "../../../src/payments/tables.ts";

@@ -1,7 +1,7 @@
 /** Batches of what is removed are small, so that others wait for a few reads. */
 import { expect, test } from "vitest";
 import { newId } from "../../../src/payments/ids.ts";
-import { OldestRowReader } from "../../../src/payments/retention/oldest-first.ts";
+import { OldestRowReader } from "../../../src/payments/retention/removal.ts";
 import { systemRandom } from "../../../src/runtime.ts";
 
 const ROWS = 100;

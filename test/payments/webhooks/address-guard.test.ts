@@ -2,7 +2,7 @@
 import { isIPv4 } from "node:net";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { literalAddress, refusedAddress } from "../../../src/payments/webhooks/sending/address-guard.ts";
+import { literalAddress, refusedAddress } from "../../../src/payments/webhooks/sending/receiver-url.ts";
 import { runsOf } from "../../kit/thorough.ts";
 
 // IANA IPv4 Special-Purpose Address Registry, multicast, and Azure's platform address.

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { expect } from "vitest";
-import type { AllowAddress } from "../../../src/payments/webhooks/sending/address-guard.ts";
+import type { AllowAddress } from "../../../src/payments/webhooks/sending/receiver-url.ts";
 import { createDeliveryClient } from "../../../src/payments/webhooks/sending/attempt.ts";
 import type { Lookup } from "../../../src/payments/webhooks/sending/resolve-host.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";

@@ -7,9 +7,9 @@ import {
   denyList,
   readHostName,
   type DenyList,
-} from "../../../src/payments/webhooks/sending/address-guard.ts";
+  parseReceiverUrl,
+} from "../../../src/payments/webhooks/sending/receiver-url.ts";
 import { readNetwork } from "../../../src/networks.ts";
-import { parseReceiverUrl } from "../../../src/payments/webhooks/sending/receiver-url.ts";
 import { type HttpsReceiver, startHttpsReceiver } from "../../kit/https-receiver.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 

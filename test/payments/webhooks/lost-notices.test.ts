@@ -1,6 +1,6 @@
 /** What was told can be read again, and what did not arrive is sent again: events, deliveries, redelivery, recovery. */
 import { describe, expect } from "vitest";
-import type { DeliveryBody } from "../../../src/payments/webhooks/delivery-body.ts";
+import type { DeliveryBody } from "../../../src/payments/webhooks/deliveries.ts";
 import { answerWith } from "../../kit/https-receiver.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { webhookTest } from "./webhook-test.ts";

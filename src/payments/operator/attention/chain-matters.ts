@@ -2,7 +2,7 @@
 import type { EndpointDispute, RateLimitedEndpoint } from "../../../ledger/ledger.ts";
 import { matterId, type AttentionSource, type FoundMatter } from "./matter.ts";
 import { isoTime } from "../../iso-time.ts";
-import { beliefRules, loweredWitnesses, type LoweringParts } from "../../intake/lowered-witnesses.ts";
+import { beliefRules, loweredWitnesses, type LoweringParts } from "../../intake/rules.ts";
 import type { WatchStatus } from "../../../engine/index.ts";
 import type { Clock } from "../../../runtime.ts";
 import { ALL_SHARDS } from "../../../engine/shards.ts";

@@ -43,7 +43,6 @@ export function decisionOfAddress(address: string): string {
   return matterId("held", address);
 }
 
-/** The id of decisions about a matter. */
 export function decisionOf(matter: string): string {
   const unexplained = matterId("unexplained", "");
   return matter.startsWith(unexplained) ? decisionOfAddress(matter.slice(unexplained.length)) : matter;

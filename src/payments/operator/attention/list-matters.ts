@@ -1,14 +1,37 @@
-/** Lists all that needs a person, from every source, oldest first. */
+/** Lists all that needs a person, oldest first, from every source: a new source is a function beside, and one line here. */
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
 import { isoTime } from "../../iso-time.ts";
 import type { AttentionSource, FoundMatter, Matter } from "./matter.ts";
-import { sourceOfMatter } from "./held-addresses.ts";
+import { sourceOfMatter, heldAddresses, addressesWithOtherMints } from "./held-addresses.ts";
+import type { EndpointDispute, RateLimitedEndpoint } from "../../../ledger/ledger.ts";
+import type { WatchStatus } from "../../../engine/index.ts";
+import type { Assets } from "../../assets/assets.ts";
+import type { HostParts } from "../../host-parts.ts";
+import type { PurseWatch } from "../../purses/purses.ts";
+import {
+  abandonedWebhooks,
+  lowPurses,
+  silentParts,
+  orphans,
+  deadLetters,
+  failingTasks,
+} from "./host-matters.ts";
+import {
+  disputedFacts,
+  rateLimitedEndpoints,
+  stuckWatches,
+  loweredNumber,
+  suspendedEndpoints,
+  unprovableTransactions,
+  crowdedWatch,
+  stuckPayments,
+} from "./chain-matters.ts";
+import type { SightingList } from "./sighting-list.ts";
 
 /** A matter with the time since when it waits, in milliseconds since the Unix epoch. */
 export type DatedMatter = FoundMatter & { readonly since: number };
 
-/** The result of a look. */
 export interface MatterList {
   /** Oldest first. */
   readonly matters: readonly DatedMatter[];
@@ -47,4 +70,65 @@ export function createMatterLookup({ sources, storage, clock }: MatterSources): 
 /** A matter as it is shown. */
 export function shownMatter({ since, isSighting: _, ...matter }: DatedMatter): Matter {
   return { ...matter, since: isoTime(since) };
+}
+
+export interface AttentionSourceParts {
+  readonly storage: PaymentStorage;
+  readonly clock: Clock;
+  /** The workflows of this process, as `name@version`. */
+  readonly workflowKeys: readonly string[];
+  /** Whether private mode is on. */
+  readonly isRouting: boolean;
+  readonly assets: Pick<Assets, "ofMint">;
+  readonly purses: Pick<PurseWatch, "low">;
+  readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;
+  /** Watches of this process on the chain. */
+  readonly watching: () => Readonly<Record<string, WatchStatus>>;
+  /** Deposit addresses that the endpoints permit to be looked at in time; null without a limit. */
+  readonly permittedDeposits: () => number | null;
+  /** Disagreements between endpoints that this process sees. */
+  readonly disputed: () => Promise<readonly EndpointDispute[]>;
+  /** Endpoints that refuse every read of this process as one too many. */
+  readonly rateLimited: () => Promise<readonly RateLimitedEndpoint[]>;
+  readonly sightings: SightingList;
+}
+
+/** Sources of matters that every process on a database lists alike. */
+export function attentionSources({
+  storage,
+  clock,
+  workflowKeys,
+  isRouting,
+  assets,
+  purses,
+  parts,
+  disputed,
+  rateLimited,
+  sightings,
+}: AttentionSourceParts): readonly AttentionSource[] {
+  return [
+    heldAddresses(storage, isRouting),
+    addressesWithOtherMints(storage, assets),
+    deadLetters(storage),
+    failingTasks(storage),
+    orphans(storage, clock, workflowKeys),
+    abandonedWebhooks(storage),
+    unprovableTransactions(storage),
+    stuckPayments(storage),
+    lowPurses(purses),
+    silentParts(storage, parts),
+    loweredNumber({ storage, clock }),
+    suspendedEndpoints({ storage, clock }),
+    sightings.of("disputed", disputedFacts(disputed)),
+    sightings.of("rate_limited", rateLimitedEndpoints(rateLimited)),
+  ];
+}
+
+/** Sources of facts that only this process can know: listed, but not reported to the host. */
+export function sourcesOfThisProcess({
+  watching,
+  clock,
+  permittedDeposits,
+}: AttentionSourceParts): readonly AttentionSource[] {
+  return [stuckWatches(watching, clock), crowdedWatch(watching, permittedDeposits)];
 }

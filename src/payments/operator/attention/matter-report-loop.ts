@@ -25,7 +25,6 @@ export interface AttentionChange {
  */
 export type AttentionListener = (news: AttentionChange) => void | Promise<void>;
 
-/** Dependencies of reports to the host. */
 interface MatterReportWriterParts {
   readonly storage: Pick<PaymentStorage, "matters" | "commit">;
   readonly clock: Clock;

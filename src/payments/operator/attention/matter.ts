@@ -71,7 +71,6 @@ export interface Matter extends Omit<FoundMatter, "since" | "isSighting"> {
  */
 export type AttentionSource = (limit: number) => Promise<readonly FoundMatter[]>;
 
-/** The id of a matter. */
 export function matterId(kind: MatterKind, key: string): string {
   return `${kind}:${key}`;
 }

@@ -11,7 +11,6 @@ import type { AttentionSource, FoundMatter, MatterKind } from "./matter.ts";
 /** Longer than three looks: a process that has said nothing for that long has ended, or sees it no more. */
 const STANDS_MS = 100_000;
 
-/** Dependencies of sightings. */
 interface SightingParts {
   readonly storage: Pick<PaymentStorage, "openMatters" | "time">;
   readonly clock: Clock;

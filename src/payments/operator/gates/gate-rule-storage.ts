@@ -14,13 +14,11 @@ const PAGE = 500;
 /** The rules of every gate, by the gate's id. */
 type AllRules = ReadonlyMap<string, IntakeRules>;
 
-/** The storage of the rules and of the audit log. */
 interface GateRuleStorageParts {
   readonly storage: Pick<PaymentStorage, "gates" | "gatesAfter" | "commit">;
   readonly writeAct: WriteAct;
 }
 
-/** The stored rules of all accounts together and of each account. */
 export class GateRuleStorage {
   readonly #storage: GateRuleStorageParts["storage"];
   readonly #writeAct: WriteAct;
@@ -53,7 +51,6 @@ export class GateRuleStorage {
     throw new Error(`the gate "${id}" was changed by others in every round`);
   }
 
-  /** All rules that are set. */
   async all(): Promise<AllRules> {
     const found = new Map<string, IntakeRules>();
     for (let after = ""; ;) {

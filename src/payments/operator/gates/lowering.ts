@@ -2,8 +2,7 @@
 import { z } from "zod";
 import type { Ledger, WitnessCount } from "../../../ledger/ledger.ts";
 import { isoTime } from "../../iso-time.ts";
-import type { ActContext, LoweredWitnessRule } from "../../intake/rules.ts";
-import { beliefRules, isInForce } from "../../intake/lowered-witnesses.ts";
+import { beliefRules, isInForce, type ActContext, type LoweredWitnessRule } from "../../intake/rules.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { storageTime } from "../../service-context.ts";
 import { readActContext, readCommand, OperatorRefused } from "../act.ts";
@@ -48,7 +47,6 @@ const wantedWitnesses = z.strictObject({
   minutes: z.int().min(1).max(MAX_MINUTES),
 });
 
-/** Dependencies of lowering. */
 interface LoweringSetting extends Pick<GateParts, "gates" | "clock"> {
   /** Read for the storage's clock, as for suspended endpoints. */
   readonly storage: Pick<PaymentStorage, "gates" | "time">;

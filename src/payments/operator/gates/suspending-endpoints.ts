@@ -48,7 +48,6 @@ const wantedSuspension = z.strictObject({
   minutes: z.int().min(1).max(MAX_MINUTES),
 });
 
-/** Dependencies of suspending endpoints. */
 interface EndpointSetting extends Pick<GateParts, "gates" | "clock"> {
   /**
    * Read for the storage's clock: clocks of processes differ, and a process with a fast clock must not end the

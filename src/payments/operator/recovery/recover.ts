@@ -49,7 +49,6 @@ export type RecoverCommand = (
 
 const ID_SHAPE = /^tx_[0-9a-f]{32}$/;
 
-/** Dependencies of a recovery. */
 interface RecoveryServiceParts extends RestoringParts {
   /** The versions of the master secret that are given, the newest first. */
   readonly masterVersions: readonly number[];

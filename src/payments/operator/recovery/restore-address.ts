@@ -40,7 +40,6 @@ export interface DerivedAddress {
   readonly createdAt: number;
 }
 
-/** Dependencies of restoring. */
 export interface RestoringParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;

@@ -49,7 +49,6 @@ export interface ResolveResult {
   readonly transactionId?: string;
 }
 
-/** A command that is being carried out. */
 export interface ResolveContext {
   readonly matter: FoundMatter;
   readonly by: ActContext;
@@ -85,7 +84,6 @@ type SettleWithEvidence = (
 /** Fails a transaction on the operator's word that it never landed. Throws `OperatorRefused` where a node knows better. */
 type WriteOffUnprovable = (settling: Settling) => Promise<void>;
 
-/** Decisions about unprovable transactions. */
 export interface EvidenceControl {
   readonly settle: SettleWithEvidence;
   readonly writeOff: WriteOffUnprovable;

@@ -50,7 +50,6 @@ export function isReturnId(id: unknown): boolean {
   return typeof id === "string" && id.startsWith(RETURN);
 }
 
-/** The text that keeps it. */
 export function proposedReturn(
   { transactionId, mint, to, units }: ProposedReturn,
   { actor }: ActContext,

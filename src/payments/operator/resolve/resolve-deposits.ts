@@ -10,10 +10,8 @@ import type { OrderedReturn, ReturnCommand } from "../../private/order-return.ts
 import type { SettlePaymentRequest, SettledPayment } from "../../private/settle-payment.ts";
 import type { VouchingEvidence } from "../../private/vouched-funds.ts";
 import { ReleaseRefused, type ReleasedDeposit, type ReleaseRequest } from "../../private/release-deposit.ts";
-import type { ScreenAddress } from "../../recipients/screening.ts";
-import { releaseShareOfDay } from "../../purses/sponsor-limit.ts";
-import { releaseBound, releaseShare } from "../../purses/sponsor-share.ts";
-import { checkRecipientsOnChain } from "../../recipients/recipients.ts";
+import { type ScreenAddress, checkRecipientsOnChain } from "../../recipients/recipients.ts";
+import { releaseShareOfDay, releaseBound, releaseShare } from "../../purses/sponsor-limit.ts";
 import { type WriteAct, OperatorRefused, privateModeIsOff } from "../act.ts";
 import { WRITTEN_OFF, TOKENS_AT } from "../attention/held-addresses.ts";
 import { matterKey } from "../attention/matter.ts";
@@ -36,7 +34,6 @@ export interface DepositControl {
   readonly settle: (settling: SettlePaymentRequest) => Promise<SettledPayment>;
 }
 
-/** Dependencies of decisions about deposit addresses. */
 interface DepositResolveParts {
   readonly storage: Pick<PaymentStorage, "deposits" | "reservation" | "commit">;
   readonly ledger: Ledger;
@@ -46,7 +43,6 @@ interface DepositResolveParts {
   readonly control: DepositControl | null;
 }
 
-/** A refund to another address than the sender's. */
 interface RedirectedRefund {
   readonly to: Address;
   /** The operator who requested the refund, when another operator confirms; null when one operator decides alone. */
@@ -172,7 +168,6 @@ export class DepositResolveHandler {
     return deposit;
   }
 
-  /** Releases in one commit with the guard and the audit row. */
   async #releaseBy(
     { matter, guard }: ResolveContext,
     order: Pick<ReleaseRequest, "refundTo" | "writesFor">,

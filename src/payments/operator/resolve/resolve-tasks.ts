@@ -28,13 +28,11 @@ export class TaskResolveHandler {
     this.#parts = parts;
   }
 
-  /** Makes a dead letter or a failing task due at once. */
   async retry(resolving: ResolveContext): Promise<void> {
     const retry = { task: matterKey(resolving.matter), dueAt: this.#parts.clock.now(), delayMs: 0 };
     await this.#commit(resolving, { act: "retry", what: {} }, { retries: [retry] });
   }
 
-  /** Removes a dead letter. */
   async dropTask(resolving: ResolveContext): Promise<void> {
     await this.#commit(resolving, { act: "drop", what: {} }, { drops: [matterKey(resolving.matter)] });
   }

@@ -62,7 +62,6 @@ const proposal = z.object({
     .optional(),
 });
 
-/** A refund that a second actor is asked to confirm. */
 interface Proposed {
   readonly address: string;
   readonly money: VouchingEvidence;
@@ -72,7 +71,6 @@ interface Proposed {
   readonly before: DecisionRecord | null;
 }
 
-/** Dependencies of resolving matters. */
 interface MatterCommandParts {
   readonly storage: Pick<PaymentStorage, "decision" | "commit">;
   readonly clock: Clock;
@@ -85,7 +83,6 @@ interface MatterCommandParts {
   readonly approvals: 1 | 2;
 }
 
-/** Decides about the matters of one database. */
 export class MatterCommandHandler implements MatterCommands {
   readonly #parts: MatterCommandParts;
 

@@ -11,7 +11,6 @@ import type { DepositKeys } from "../../secrets/deposit-keys.ts";
 import { readPlan, type StoredPlan } from "./stored-plan.ts";
 import { ORDER_WORDS } from "./words.ts";
 
-/** Computes the addresses of markers. */
 interface MarkerAddresses {
   readonly ledger: Pick<RoutingLedger, "markerAddress" | "tokenAccountOf">;
   readonly keys: Pick<DepositKeys, "seed">;
@@ -29,7 +28,6 @@ interface AccountBeside {
   readonly mint: Address;
 }
 
-/** The list of one address. */
 export class KeptAccountList {
   readonly #markers: ReadonlySet<Address>;
   readonly #associated: Address;
@@ -68,7 +66,6 @@ export class KeptAccountList {
   }
 }
 
-/** The words of every marker that a plan makes. */
 export function wordsIn({ moves }: Pick<StoredPlan, "moves">): readonly string[] {
   return moves.flatMap((move) => {
     if (move.does === "mark") return [move.words];

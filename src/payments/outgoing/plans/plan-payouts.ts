@@ -74,7 +74,6 @@ export function chunksOf(
   return chunked(asset, payees).map((chunk) => leafOf(sponsor, ORDER_WORDS, chunk));
 }
 
-/** Groups the recipients of an order by transaction. */
 export function chunked<Share>(asset: Token, shares: readonly Share[]): readonly (readonly Share[])[] {
   const most = legsOf(asset, MAX_CHUNK_LEGS);
   const starts = Array.from({ length: Math.ceil(shares.length / most) }, (_, index) => index * most);

@@ -110,7 +110,6 @@ export async function findReturn(
   return fault ?? "nothing";
 }
 
-/** The number of markers examined in one call. */
 const MARKS_AT_ONCE = 8;
 
 /**

@@ -58,7 +58,6 @@ export interface Settlement {
   readonly mayClose: boolean;
 }
 
-/** The next step. */
 export type SettlementStep =
   | {
       readonly do: "recover" | "refund" | "sweep";
@@ -85,7 +84,6 @@ interface RefundTerms {
 const MARKERS_PER_SWEEP = 23;
 const MARKERS_OF_LAST_SWEEP = 8;
 
-/** The number of sweeps for this many markers. */
 export function sweepsFor(markers: number): number {
   return 1 + Math.ceil(Math.max(0, markers - MARKERS_OF_LAST_SWEEP) / MARKERS_PER_SWEEP);
 }
@@ -102,12 +100,10 @@ export function nextSettlementStep(facts: Settlement): SettlementStep {
   return facts.markers.length === 0 || !facts.mayClose ? { do: "rest" } : sweep(facts);
 }
 
-/** The balance without fee and loan. */
 function restOf({ balance, kept, lent }: Holding): bigint {
   return balance - kept - lent;
 }
 
-/** The amount that may go back without another decision. */
 function payable(holding: Holding): bigint {
   return holding.elsewhere ?? restOf(holding);
 }

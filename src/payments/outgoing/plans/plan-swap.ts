@@ -33,7 +33,6 @@ export function swapPlan(
   };
 }
 
-/** Names the next swap of an order. */
 export function freshSwapMark(planned: readonly Pick<PaymentRecord, "kind">[]): string {
   const before = planned.filter(({ kind }) => kind === "swap").length;
   return `swap ${before + 1}`;

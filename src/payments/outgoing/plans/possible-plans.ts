@@ -16,7 +16,6 @@ export interface PossiblePlan {
   readonly leftOut: readonly number[];
 }
 
-/** The part of an order that its plans depend on. */
 interface PlannedOrder {
   readonly recipients: readonly RecipientRecord[];
   readonly asset: Token;
@@ -69,7 +68,6 @@ function* choices(shares: Shares, count: number): Generator<Shares, void, undefi
   }
 }
 
-/** A marker that names the marker of a plan. */
 interface ReplacedMarker {
   readonly deposit: DepositRecord;
   readonly view: Pick<TransactionView, "transaction" | "recipients">;
@@ -77,7 +75,6 @@ interface ReplacedMarker {
   readonly delegate: Address;
 }
 
-/** Dependencies of naming a plan. */
 export interface PlanNameParts {
   readonly ledger: Pick<Ledger, "markerAddress">;
   readonly keys: DepositKeys;

@@ -13,13 +13,11 @@ export interface RoutingContext {
   readonly rentMinimum: bigint;
 }
 
-/** The source of the terms. */
 export interface SponsorParts {
   readonly ledger: RoutingLedger;
   readonly sponsor: Address;
 }
 
-/** The terms of this moment for a deposit address. */
 export async function termsOf({ ledger, sponsor }: SponsorParts, address: Address): Promise<RoutingContext> {
   return { address, sponsor, rentMinimum: await ledger.rentMinimum(0) };
 }
@@ -61,7 +59,6 @@ export function loanOf({ address, sponsor, rentMinimum }: RoutingContext, asset:
 
 type Transfer = Extract<Move, { does: "transfer" }>;
 
-/** A transfer of an asset. */
 export function transfer(
   asset: Token,
   leg: { from: Address; to: Address; amount: bigint; accountPayer: Address | null },

@@ -82,12 +82,10 @@ export function followedBy({ moves }: Pick<StoredPlan, "moves">): string | null 
   return moves.find((move) => move.does === "follow")?.planWords ?? null;
 }
 
-/** The plan as JSON text. */
 export function writePlan(plan: StoredPlan): string {
   return writeJson(plan);
 }
 
-/** The plan that was written. */
 export function readPlan(text: string): StoredPlan {
   return readJson(text) as StoredPlan;
 }

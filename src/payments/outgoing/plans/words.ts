@@ -32,7 +32,6 @@ export function planWords(replaced: string, leaves: readonly Pick<LeafPayment, "
 
 const PLAN = "plan of ";
 
-/** Whether the words belong to a plan of several payments. */
 export function isPlan(words: string): boolean {
   return words.startsWith(PLAN);
 }

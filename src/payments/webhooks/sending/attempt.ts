@@ -2,7 +2,7 @@
 import { createSecureContext } from "node:tls";
 import { webhookCalled } from "../../../diagnostics.ts";
 import type { Clock } from "../../../runtime.ts";
-import type { AllowAddress, DenyList } from "./address-guard.ts";
+import type { AllowAddress, DenyList } from "./receiver-url.ts";
 import { DeadlineError, withDeadline } from "./deadline.ts";
 import { InterimAnswersError } from "./answer-reader.ts";
 import type { ConnectionTime, ReceiverRequest } from "./receiver-connection.ts";

@@ -12,7 +12,6 @@ export class DeadlineError extends Error {
 /** Ends the timer of finished work. Given, because the platform would make an error with a stack each time. */
 const FINISHED = "the work has finished";
 
-/** The time limit of some work. */
 export interface DeadlineOptions {
   readonly ms: number;
   readonly clock: Clock;

@@ -98,7 +98,6 @@ function answered(asked: ClientRequest): Promise<Socket> {
   });
 }
 
-/** The time that an attempt waits for the proxy. */
 const MAX_CONNECT_MS = 5_000;
 
 /** Null when it takes connections, else why not, in a few words and without the proxy's credentials. */

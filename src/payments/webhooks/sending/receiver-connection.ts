@@ -29,7 +29,6 @@ class AnswerTooLong extends Error {
   override readonly name = "AnswerTooLong";
 }
 
-/** A request to a receiver. */
 export type ReceiverRequest = Pick<Dispatcher.RequestOptions, "method" | "headers" | "body">;
 
 /** Milliseconds that each stage of opening a connection took. */
@@ -79,7 +78,6 @@ export class ReceiverConnection {
     return new ReceiverConnection(client, opened, options.clock.now());
   }
 
-  /** Whether the connection may take another request. */
   isUsable(now: number): boolean {
     const age = now - this.madeAt;
     // A wall clock may be set back meanwhile.

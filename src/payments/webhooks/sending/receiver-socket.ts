@@ -2,7 +2,7 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
 import type { Clock } from "../../../runtime.ts";
-import { type AllowAddress, literalAddress, refusedAddress, type DenyList } from "./address-guard.ts";
+import { type AllowAddress, literalAddress, refusedAddress, type DenyList } from "./receiver-url.ts";
 import type { DeadlineOptions } from "./deadline.ts";
 import { openTunnel } from "./proxy-tunnel.ts";
 import type { Lookup } from "./resolve-host.ts";
@@ -21,7 +21,6 @@ export class ReceiverConnectError extends Error {
   }
 }
 
-/** Options of a connection. */
 export interface SocketOptions {
   readonly lookup: Lookup;
   readonly allowAddress: AllowAddress | undefined;

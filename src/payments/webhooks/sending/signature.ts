@@ -1,7 +1,6 @@
 /** Signs a delivery: `X-Service-Signature` and the three headers of Standard Webhooks. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** The signed parts of a delivery. */
 export interface SignatureInput {
   /** The exact body that is sent; signed as its UTF-8 bytes. */
   readonly body: string;
