@@ -137,6 +137,9 @@ export async function loweredWitnesses(parts: LoweringParts): Promise<LoweredWit
 }
 
 /** A clock that was set back to before it began does not prolong it. */
-export function isInForce({ since, until }: Pick<LoweredWitnessRule, "since" | "until">, now: number): boolean {
+export function isInForce(
+  { since, until }: Pick<LoweredWitnessRule, "since" | "until">,
+  now: number,
+): boolean {
   return since <= now && now < until;
 }
