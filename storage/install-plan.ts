@@ -1,6 +1,4 @@
-/**
- * Plans the installation of a table: nothing, a creation, a migration, or a refusal. Pure; every adapter uses the plan.
- */
+/** Plans the installation of a table: nothing, a creation, a migration, or a refusal. Pure; every adapter uses the plan. */
 import { StorageUnusable } from "./storage-unusable.ts";
 import type { AnyTable, Index, Migration } from "./table.ts";
 

@@ -47,7 +47,6 @@ export function selectionOf(
   readonly equals: readonly (readonly [field: Field, value: unknown])[];
   /** A field with the list of its permitted values. */
   readonly anyOf: { readonly field: string; readonly values: readonly string[] } | null;
-  /** The fields that order the rows. */
   readonly order: readonly Field[];
   /** Values of the first order fields. */
   readonly after: readonly (readonly [field: Field, value: unknown])[];

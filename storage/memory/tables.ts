@@ -27,7 +27,6 @@ export class Tables {
     this.#journal = journal;
   }
 
-  /** Installs all tables, or no table when one is refused. */
   install(tables: readonly AnyTable[]): void {
     const plans = tables.map((table) => planInstall(table, this.#installed.get(table.name) ?? null));
     tables.forEach((table, index) => {

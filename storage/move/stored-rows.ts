@@ -44,6 +44,5 @@ function isSame(a: SqlValue, b: SqlValue): boolean {
   return a === b;
 }
 
-/** The row's place in the order, for sentences. */
 export const placeOf = ({ order }: CopiedTable, row: StoredRow): string =>
   order.map((column) => String(row[column])).join(" ");

@@ -1,7 +1,4 @@
-/**
- * Transactions on PostgreSQL: a transaction is one message and one round trip, with its own limits and no state left in
- * the session.
- */
+/** Each transaction is one message and one round trip, with its own limits, and leaves no state in the session. */
 import pRetry from "p-retry";
 import { type CompiledQuery, notWriting, parametersOf, QueryFailed } from "../compiled-queries.ts";
 import type { Statement } from "../sql/statement.ts";
@@ -54,7 +51,6 @@ const overdue = (statementTimeoutMs: number): number => Math.round(statementTime
 /** The time limit of schema changes, in milliseconds: as long as many rows take. */
 const SCHEMA_TIMEOUT_MS = 3_600_000;
 
-/** The source of connections. */
 export interface ConnectionSource {
   connect(): Promise<PostgresClient>;
   /** Whether a second server may take writes when the present server does not. */
@@ -112,10 +108,7 @@ export class Database {
       `set local lock_timeout to ${limits.lockTimeoutMs};`;
   }
 
-  /**
-   * Reads. Those asked for in one turn of the event loop are one message, and see one state of the database. Asked again
-   * where the connection is lost.
-   */
+  /** Those of one turn of the event loop are one message, and see one state. Asked again where the connection is lost. */
   read<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> {
     return new Promise<Rows>((resolve, reject) => {
       const text = bound(statement, values);
@@ -142,10 +135,7 @@ export class Database {
     }
   }
 
-  /**
-   * Reads rows. One of several servers that takes no writes may not know acknowledged commits, and is refused; a single
-   * server is read in any case.
-   */
+  /** Of several servers one that takes no writes may lack acknowledged commits, and is refused. */
   async #read(texts: readonly string[]): Promise<readonly Rows[]> {
     const follows = this.#servers.areSeveral === true ? "pg_is_in_recovery()" : "false";
     const which = `select ${functionNames.server}(null) as server, ${follows} as follows`;
@@ -153,10 +143,7 @@ export class Database {
     return rows;
   }
 
-  /**
-   * Sets the repair of lost tables and functions, for example after the promotion of a server without them. The repair
-   * runs over a second `Database`.
-   */
+  /** How lost tables and functions are made again, as after the promotion of a server without them: over a second `Database`. */
   mendBy(mend: () => Promise<void>): void {
     this.#mend = mend;
   }
@@ -166,10 +153,7 @@ export class Database {
     return this.#server;
   }
 
-  /**
-   * Calls a function with a JSON value, in a transaction of its own, on the server of the call before. Rejects as the
-   * driver does; when a different server answers, nothing has happened.
-   */
+  /** Calls a function with JSON in a transaction of its own. Where another server answers than before, nothing has happened. */
   async call(name: string, request: object): Promise<unknown> {
     const [[here] = [], [told] = []] = await this.#send(WRITING, this.#called(name, request));
     return this.#told(here, told);
@@ -305,9 +289,7 @@ export class Database {
     return this.#send(WRITING, statements);
   }
 
-  /**
-   * Like `write`, for statements whose answer counts: a server that was left behind knows nothing of later commits.
-   */
+  /** Like `write`, for statements whose answer counts: a server that was left behind knows nothing of later commits. */
   async decide(...statements: readonly string[]): Promise<readonly Rows[]> {
     const which = `select ${functionNames.server}(null) as server`;
     const asked = [which, ...statements];
@@ -409,10 +391,7 @@ export class Database {
     return client;
   }
 
-  /**
-   * A message of several statements that fails is taken back by the server itself. Answers whether the connection is
-   * broken: a query of a host may fail in the driver alone, and as if the connection were lost.
-   */
+  /** Answers whether the connection is broken: a query of a host may fail in the driver alone, and as if it were lost. */
   async #end(client: PostgresClient, error: unknown, rollback?: string): Promise<boolean> {
     let isBroken = isLost(error);
     if (isAway(error)) this.#servers.leave?.(client);
@@ -451,10 +430,7 @@ const leftBehind = (): UnsentError =>
 /** One state of the database, and bytes in hex: a role or a database may be set to another default. */
 const READ_ONLY = "set transaction isolation level repeatable read, read only;set local bytea_output to hex;";
 
-/**
- * Statements see commits that they waited for: at any higher isolation level, a read behind a lock would show the state
- * before the wait.
- */
+/** A statement sees what it waited for: at a higher isolation, a read behind a lock would show the state before. */
 const WRITING = "set transaction isolation level read committed;";
 
 /** The path of the session, by which the host names its tables: it is set aside, and comes back behind the engine's own rows. */

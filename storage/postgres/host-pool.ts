@@ -37,10 +37,7 @@ export class HostPool<Pool extends Connecting> {
     }
   }
 
-  /**
-   * Leaves the server of this connection, which takes no writes or was left behind: from now on the next server is
-   * asked, unless that was done already.
-   */
+  /** The server of this connection takes no writes, or was left behind: the next one is asked, unless it is already. */
   leave(client: PostgresClient): void {
     this.#leave(this.#poolOf.get(client));
   }

@@ -1,7 +1,4 @@
-/**
- * Hints from process to process that a task became due, by LISTEN and NOTIFY. Delivery is not guaranteed: a lost hint,
- * or a pooler that swallows all hints, only delays work until the next poll.
- */
+/** Hints that a task became due, by LISTEN and NOTIFY. A lost one only delays work until the next poll. */
 import pRetry from "p-retry";
 import type { Database } from "./database.ts";
 import type { ListeningClient } from "./driver.ts";
