@@ -115,7 +115,6 @@ export function repairsOf({ id, kind, name, failures, deadAt, isHeld }: PendingT
   return [retry, drop];
 }
 
-/** The verb of a key, and what it is done to. */
 export function partsOf(key: string): [verb: string, of: string] {
   const space = key.indexOf(" ");
   return space < 0 ? [key, ""] : [key.slice(0, space), key.slice(space + 1)];

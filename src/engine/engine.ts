@@ -37,7 +37,7 @@ import { CommitListenerList } from "./commit-listener-list.ts";
 import { taskCommands, type TaskCommands } from "./troubled-tasks.ts";
 import { Worker } from "./worker.ts";
 import type { WatchStatus } from "./watcher.ts";
-import { HostCommands } from "./within-host.ts";
+import { hostCommands } from "./within-host.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
@@ -102,10 +102,7 @@ export interface Engine<W>
   subscribe(listener: (committed: CommittedStep<W>) => void): () => void;
   /** The watches in this process by kind: their number, and the longest wait. Empty while the engine does not run. */
   watching(): Readonly<Record<string, WatchStatus>>;
-  /**
-   * The retention of ended instances, the size of the storage, and the removals of this process. Rejects when the
-   * storage does.
-   */
+  /** The retention of ended instances, with the size of the storage. Rejects when the storage does. */
   retention(): Promise<RetentionStatus>;
   /** The reads and acts of an inspector: see `createInspector`. Its acts are lines of the engine's log. */
   readonly inspected: InspectedEngine;
@@ -238,7 +235,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   return {
     ...hosted,
     ...eachCommands(gate.forHost(jobCallsOf(parts))),
-    ...orWithin(hosted, new HostCommands({ ...parts, later })),
+    ...orWithin(hosted, hostCommands({ ...parts, later })),
     schedules: gate.forHost(schedules.commands),
     inspected: inspectedOf(parts, calls),
     subscribe: (listener) => subscribers.add(listener),

@@ -9,7 +9,6 @@ import { eventFromText } from "./values.ts";
 /** The type of XState's `createActor` option `inspect`. */
 export type InspectListener = Observer<InspectionEvent> | ((event: InspectionEvent) => void);
 
-/** The part of a running actor that inspectors read. */
 interface InspectedActor {
   readonly id: string;
   readonly sessionId: string;

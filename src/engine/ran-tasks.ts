@@ -1,7 +1,4 @@
-/**
- * Records task results that are not a plain success: one row for each task that failed before, crashed or took long,
- * written when the task ends.
- */
+/** A row for each task that failed before, crashed or took long, written when the task ends. */
 import type { ClaimedTask, EngineStorage, Insert } from "../../storage/storage.ts";
 import { STEP_PATTERN } from "./stamps.ts";
 import { engineOwnTable } from "../../storage/table.ts";
@@ -24,7 +21,6 @@ export const ranTasks = engineOwnTable(TABLE, {
 
 type RanTaskRow = NonNullable<(typeof ranTasks)["row"]>;
 
-/** The write of a task result. */
 export type RanTaskWrite = Insert<{ paystateRanTasks: RanTaskRow }>;
 
 /** The result of an ended task. */

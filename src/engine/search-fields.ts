@@ -56,7 +56,6 @@ function readField(field: string, read: AnyWorkflow["search"][string], { context
   }
 }
 
-/** The writes by which the rows of an instance follow a step. */
 export function searchWrites(facts: StepContext): readonly Write<never>[] {
   const { id: instance, before, step, event } = facts;
   const workflow = facts.workflow.key;

@@ -1,6 +1,4 @@
-/**
- * Commits planned steps with all their consequences in one commit, and tells the rest of this process about the commit.
- */
+/** Commits planned steps with all their consequences in one commit, and tells the rest of this process about the commit. */
 import type {
   AnyInsert,
   AnyWrite,

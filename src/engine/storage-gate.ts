@@ -17,10 +17,7 @@ interface UnderWay {
   readonly waiting: (() => void)[];
 }
 
-/**
- * What a storage answers at once, without asking its database, and what is done on a connection of the host, or of a handler:
- * its end is behind its signal.
- */
+/** Answered without asking the database, or done on a connection of a host or handler, which ends by its signal. */
 const AT_ONCE: ReadonlySet<string> = new Set(["onWake", "building", "within", "transact"]);
 
 export class StorageGate {

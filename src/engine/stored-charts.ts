@@ -1,7 +1,4 @@
-/**
- * Compares charts with the versions stored by earlier runs: a chart edited under an unchanged version is refused, with
- * an explanation.
- */
+/** Refuses a chart that was edited under an unchanged version, with an explanation. */
 import { commitEach } from "../../storage/decided.ts";
 import { engineOwnTable } from "../../storage/table.ts";
 import type { AnyWrite, InstanceRecord } from "../../storage/storage.ts";

@@ -38,10 +38,7 @@ export interface PollResult {
   readonly isCutOff: boolean;
 }
 
-/**
- * A watch comes before its turn when so much of a round has passed since its last look. With half of the looks for such
- * watches, the others wait for 4/3 of a round at most, however many are urgent.
- */
+/** So much of a round passes between two early looks. Half of all looks are for others, which wait 4/3 of a round at most. */
 const EARLY_SHARE = 2 / 3;
 
 /** The queue of one kind: new watches first, then the watches that were looked at longest ago. */

@@ -6,7 +6,6 @@ import type { SearchValues } from "../search-fields.ts";
 import type { AnyWorkflow } from "../workflow.ts";
 import type { GivenOrder } from "./each-commands.ts";
 
-/** The instances of a list. */
 export interface ListedInstances {
   /** `name@version`. */
   readonly workflow: string;

@@ -1,7 +1,4 @@
-/**
- * The built-in workflow of jobs: a job is an instance that tells the instances of a filter page by page, each page and the
- * cursor behind it in one commit.
- */
+/** A job is an instance that tells those of a filter page by page, each page and the cursor behind it in one commit. */
 import type { EngineStorage, PendingTask } from "../../../storage/storage.ts";
 import { RETRY } from "../chart.ts";
 import { instanceReads, type StoredReads } from "../reading/reads.ts";

@@ -1,7 +1,4 @@
-/**
- * Continues an instance in a new version of its chart: starts the work of its present states, and stops the work of its
- * former states.
- */
+/** Takes an instance into a new version of its chart: begins the work of its states, and ends what they do not ask for. */
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
 import { ArrivalError, MIGRATED, type Arrival, type ChartAction, type ChildLink } from "../chart.ts";
 import type { StepChartParts } from "./chart-shape.ts";
