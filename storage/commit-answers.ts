@@ -3,7 +3,6 @@ import { QueryFailed } from "./compiled-queries.ts";
 import type { CommitAnswer, CommitFailure } from "./storage.ts";
 import { StorageUnusable } from "./storage-unusable.ts";
 
-/** The answer for a commit of which nothing has happened. */
 export function failed(error: unknown): CommitFailure {
   return { ok: false, conflict: "failed", error };
 }

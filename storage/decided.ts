@@ -29,7 +29,6 @@ export class CommitUnknown extends Error {
   }
 }
 
-/** A storage, as far as commits go. */
 interface Committing<Item> {
   commit(items: readonly Item[]): Promise<readonly CommitAnswer[]>;
 }

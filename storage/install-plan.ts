@@ -64,9 +64,7 @@ export function planInstall(
   | "create"
   | "keep"
   | {
-      /** The migrations, merged. */
       readonly steps: readonly Migration[];
-      /** The table before the migrations. */
       readonly before: Pick<AnyTable, "columns" | "key" | "unique" | "indexes">;
     } {
   if (stored === null) return "create";

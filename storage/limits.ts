@@ -44,7 +44,6 @@ export function limitColumns(
   };
 }
 
-/** The limits as they were armed. */
 export function limitsOf({ firstKey, firstRoom, lastKey, lastRoom }: StoredTask): readonly Limit[] {
   if (firstKey === null || firstRoom === null || lastKey === null || lastRoom === null) return [];
   const first = { key: firstKey, atMost: firstRoom };
@@ -91,7 +90,6 @@ function mostOf(
   return [most(firstKey, firstRoom), most(lastKey, lastRoom)];
 }
 
-/** Whether a key of the task takes none at all at present. */
 export const isShut = (task: StoredTask, tasks: Pick<TaskRows, "overrides">): boolean =>
   task.firstKey !== null && mostOf(task, tasks).includes(0);
 
@@ -106,7 +104,6 @@ export function fullKey(task: StoredTask, tasks: Rooms): string | null {
 
 export const hasRoom = (task: StoredTask, tasks: Rooms): boolean => fullKey(task, tasks) === null;
 
-/** Orders parked tasks of one key: by priority, then as armed. */
 const soonestFirst = (a: TaskRow, b: TaskRow): number => b.priority - a.priority || a.seq - b.seq;
 
 /**

@@ -40,7 +40,6 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
   };
 }
 
-/** The task as the port shows it. */
 function taskRecord(task: StoredTask): TaskRecord {
   const { id, instance, workflow, kind, name, payload, dueAt, priority } = task;
   const record = { id, instance, workflow, kind, name, payload, dueAt, limits: limitsOf(task) };
@@ -142,5 +141,4 @@ export function moved<T extends StoredTask>(task: T, now: number): T | null {
   };
 }
 
-/** Orders tasks by claimable time, then by arming. */
 export const earliestFirst = (a: TaskRow, b: TaskRow): number => a.visibleAt - b.visibleAt || a.seq - b.seq;

@@ -123,7 +123,6 @@ export class TaskQueue {
     for (const gone of this.#rows.disarm(instance, name)) this.#left(gone);
   }
 
-  /** The tasks of an instance belong to this workflow from now on. */
   adopt(instance: string, workflow: string): void {
     this.#rows.adopt(instance, workflow);
   }
@@ -288,14 +287,12 @@ export class TaskQueue {
     return nextSuspectAt(asked, suspects) ?? undefined;
   }
 
-  /** The tasks of an instance by name, those of one name as they were armed. */
   of(instance: string, limit: number, except?: TaskKind): PendingTask[] {
     return this.#rows
       .ofInstance(instance, limit, except)
       .map((task) => pendingTask(task, this.#placeFor(task)));
   }
 
-  /** The place that a parked effect or invocation waits for. */
   #placeFor(task: TaskRow): LimitWait | null {
     const { kind, admission, lastKey, deadAt } = task;
     if (deadAt !== null || kind === "message" || admission !== "parked" || lastKey === null) return null;

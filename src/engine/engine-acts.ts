@@ -99,7 +99,6 @@ const STOP_IT: OfferedAct = {
     "The instance ends as stopped: its timers, invocations, watches and children end, and it takes no event any more. This cannot be undone.",
 };
 
-/** Acts on a task that fails or was set aside. */
 export function repairsOf({ id, kind, name, failures, deadAt, isHeld }: PendingTask): OfferedAct[] {
   const retry: OfferedAct = {
     key: `retry ${id}`,

@@ -54,7 +54,6 @@ export class LookPacer {
     return false;
   }
 
-  /** A look has begun. */
   begun(): void {
     this.#nextAt = Math.max(this.#nextAt, elapsed(this.#clock) - MAX_BEHIND_MS) + this.#gapMs;
   }

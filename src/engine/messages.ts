@@ -17,11 +17,9 @@ export interface Recipient {
   /** The name of the chart that the target must be an instance of. Absent where any will do. */
   readonly machine?: string;
   readonly where?: SearchValues;
-  /** The path of a state that the target must be in when the message comes. */
   readonly state?: string;
 }
 
-/** The fields that identify the target instance, besides its id. */
 export type MessageTarget = Pick<Recipient, "life" | "parentLife" | "machine" | "where" | "state">;
 
 /** Starts its target when absent, or delivers an event. Where the target has ended, `otherwise` goes back to the sender. */

@@ -24,7 +24,6 @@ export class OutageGuard {
     this.#missedAt = null;
   }
 
-  /** The time that claims still have to wait. */
   restMs(now: number): number {
     if (this.#overAt === null) return 0;
     const passed = now - this.#overAt;

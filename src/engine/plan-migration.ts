@@ -60,7 +60,6 @@ function planned<A>(
   }
 }
 
-/** The result of all migrations so far. */
 type Result = Required<Omit<MigratedInstance, "writes">> & {
   readonly writes: readonly Write<never>[];
   /** The timers that the last of the functions has named. */
@@ -104,7 +103,6 @@ class Moving {
     return this.#amendedEffects(this.#result().effects);
   }
 
-  /** Hands the instance from version to version. */
   #result(): Result {
     const { instance, workflow } = this.#moving;
     const { value, context } = this.#before;
@@ -274,7 +272,6 @@ class Moving {
   }
 }
 
-/** What a migration may return. */
 const MIGRATED_FIELDS: ReadonlySet<string> = new Set<keyof MigratedInstance>([
   "value",
   "context",

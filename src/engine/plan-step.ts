@@ -101,12 +101,10 @@ const NONE: readonly never[] = [];
 /** A child costs some tens of microseconds until it is stored: so many may begin in one commit, or timers would wait. */
 const MAX_BORN = 256;
 
-/** Plans all steps of one commit. */
 export class StepPlan {
   readonly #newMoment: () => StepTime;
   #moment: StepTime;
   readonly #workflows: WorkflowRegistry;
-  /** The ids of children that others have. */
   readonly #taken: Pick<TakenIdCache, "of"> | null;
   /** The number of children that may still begin in this commit. */
   #room = MAX_BORN;
@@ -285,7 +283,6 @@ export class StepPlan {
     }
   }
 
-  /** The step behind this version of an instance. */
   #following(
     { id, version, life }: StandingInstance,
     made: Pick<StepContext, "workflow" | "before" | "step" | "event">,
@@ -391,7 +388,6 @@ function folded(made: Made): Made {
   };
 }
 
-/** Two steps of one instance, as one. */
 function behindOther(first: Made, second: Made, cause: string): Made {
   return {
     ...second,

@@ -26,7 +26,6 @@ export class QueueSemaphore {
     this.#inHand = inHand;
   }
 
-  /** The free places for tasks of each queue. */
   get free(): Readonly<Record<QueueName, number>> {
     return { steps: this.#free("steps"), free: this.#free("free"), limited: this.#free("limited") };
   }

@@ -5,7 +5,6 @@ import { engineOwnTable } from "../../storage/table.ts";
 
 const TABLE = "paystateRanTasks";
 
-/** The table of task results that deserve a row. */
 export const ranTasks = engineOwnTable(TABLE, {
   // `id` is that of the task, `@`, and `beganAt`: an id that is free again and was taken again cannot be in the way.
   columns: {
@@ -23,7 +22,6 @@ type RanTaskRow = NonNullable<(typeof ranTasks)["row"]>;
 
 export type RanTaskWrite = Insert<{ paystateRanTasks: RanTaskRow }>;
 
-/** The result of an ended task. */
 export interface RanTask extends Omit<RanTaskRow, "id"> {
   /** `instance:stamp:index` of the arming step, with a suffix when a task armed this task. */
   readonly task: string;
@@ -79,7 +77,6 @@ export async function ranTasksOf(storage: Pick<EngineStorage, "find">, instance:
   }));
 }
 
-/** Writes that remove the task results of a removed instance. */
 export async function ranTaskRemovals(
   storage: Pick<EngineStorage, "find">,
   instance: string,

@@ -212,7 +212,6 @@ class StartLedger {
     this.#starts = own < 0 ? known : known.toSpliced(own, placed.count);
   }
 
-  /** How many may begin now. */
   get room(): number {
     const { rate, now } = this.#parts;
     // A rate that was lowered may have begun more than it allows now.

@@ -106,7 +106,6 @@ export function narrowingWrites(
     .map(({ id }) => ({ table: TABLE, remove: id }));
 }
 
-/** Rows of declared fields: of this workflow, or of all. */
 export function declaredFields(
   storage: Pick<EngineStorage, "find">,
   key?: string,
@@ -125,7 +124,6 @@ export async function instancesWith(
   return (await storage.find<SearchRow>(query)).map(({ instance }) => instance);
 }
 
-/** A filter of instances, and the call that it was given to. */
 export interface GivenFilter {
   readonly call: "list" | "each";
   readonly workflow: Pick<AnyWorkflow, "key" | "search">;

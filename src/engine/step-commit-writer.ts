@@ -33,7 +33,6 @@ export type CommitAdditions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
   readonly expectedVersion?: number;
 };
 
-/** What a commit within a transaction of the host is made of. */
 export type HostStepAdditions<W> = Pick<CommitAdditions<W>, "starts" | "arms" | "writes">;
 
 /** `CommitAdditions` with fields for the engine's own use. */

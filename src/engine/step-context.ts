@@ -8,7 +8,6 @@ import type { AnyWorkflow } from "./workflow.ts";
 export interface StepContext {
   readonly workflow: AnyWorkflow;
   readonly id: string;
-  /** The version of the instance after the step. */
   readonly version: number;
   readonly life: string;
   readonly stamp: string;

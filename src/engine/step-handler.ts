@@ -36,10 +36,8 @@ import { KeyedQueue } from "./keyed-queue.ts";
 import { nameOf } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
-/** A message that waits behind another one. */
 type WaitingMessage = WaitingEvent & { readonly task: string };
 
-/** An event for an instance of this workflow. */
 export interface SentEvent {
   readonly workflow: AnyWorkflow;
   readonly id: string;
@@ -78,7 +76,6 @@ interface StepHandlerParts<W> extends Pick<
 }
 
 export class StepHandler<W> {
-  /** Compared before the first commit. */
   readonly charts: StepHandlerParts<W>["charts"];
   readonly #around: StepHandlerParts<W>;
   readonly #queue: CommitQueue<W>;

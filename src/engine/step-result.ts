@@ -219,7 +219,6 @@ class Collector {
     if (to !== null) this.#tell(to, { event: STOP }, index);
   }
 
-  /** Null for a promise, which takes no events. */
   #recipient(to: EventAddress): Recipient | null {
     const { id, workflow, life, step } = this.#facts;
     if (to === "self") return { instance: id, workflow: workflow.key, life };
@@ -247,7 +246,6 @@ function watchesOf(
   });
 }
 
-/** The wanted watches without the present ones. */
 export function missingFrom(
   present: readonly Pick<WatchRecord, "kind" | "key">[],
   wanted: readonly WatchRecord[],

@@ -4,14 +4,12 @@
  */
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 
-/** A method that asks something. */
 type Asking = (...given: never[]) => Promise<unknown>;
 
 /** What is under way since the gate was last shut. */
 interface UnderWay {
   /** Calls of the host: as long as one lasts, the storage is there by the host's own word. */
   host: number;
-  /** Calls of the storage. */
   asked: number;
   /** Calls back when nothing is under way any more. */
   readonly waiting: (() => void)[];
@@ -48,7 +46,6 @@ export class StorageGate {
     this.#isShut = false;
   }
 
-  /** Resolves when the calls of the host that are under way have ended. */
   async hostRests(): Promise<void> {
     await Promise.allSettled(this.#ofHost);
   }

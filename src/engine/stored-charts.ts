@@ -22,7 +22,6 @@ type StoredChart = NonNullable<(typeof storedCharts)["row"]>;
 const MAX_LOOKS = 100;
 const PAGE = 200;
 
-/** Compares the charts of one process with the stored ones, once. */
 export class ChartCheck {
   /** Whether it has been done: from then on nothing has to be waited for. */
   isDone = false;

@@ -39,7 +39,6 @@ export function heldFor(
   return { now, held };
 }
 
-/** Begins the children that one commit has no room for. */
 export function birthTask(facts: StepContext): TaskRecord {
   return {
     kind: "timer",

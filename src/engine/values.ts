@@ -135,7 +135,6 @@ export function eventFromJson(json: unknown): EventObject {
 // Deeper values, circular ones among them, are left to devalue, which knows circles.
 const MAX_PLAIN_DEPTH = 100;
 
-/** Whether JSON text gives back exactly this value. */
 function isPlain(value: unknown, depth: number): boolean {
   switch (typeof value) {
     case "string":

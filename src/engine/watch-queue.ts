@@ -28,7 +28,6 @@ interface ListedBy {
   readonly isUrgent?: ((watch: WatchRecord) => boolean) | undefined;
 }
 
-/** The end of a look, for its watches. */
 export interface PollResult {
   readonly batch: readonly WatchRecord[];
   /** Instances that took an event. */
@@ -51,7 +50,6 @@ export class WatchQueue {
   #urgent: Turn[] = [];
   #listedUrgent: Turn[] = [];
   #listing = 0;
-  /** Watches of the present listing. */
   #listed = 0;
   #lastTurn = 0;
   #isUrgentNext = false;
@@ -60,7 +58,6 @@ export class WatchQueue {
     this.#intervalMs = intervalMs;
   }
 
-  /** The number of watches. */
   get size(): number {
     return this.#turns.size;
   }

@@ -116,7 +116,6 @@ export function hostCommands<W>({ storage, steps, later }: HostCallParts<W>): Ho
   };
 }
 
-/** @throws CommitRefused, or why nothing was added. */
 function checkAdded(answer: CommitAnswer | Promise<CommitAnswer>): void {
   if (answer instanceof Promise) {
     // It rejects with the same.

@@ -83,7 +83,6 @@ export class Worker {
     return this.#stopped;
   }
 
-  /** Resolves when nothing is due and nothing is in hand. */
   quiet(): Promise<void> {
     if (this.#stopping === null) return Promise.resolve();
     return new Promise((resolve) => {
@@ -98,12 +97,10 @@ export class Worker {
     this.#pause.end();
   }
 
-  /** Aborts what a durable commit has disarmed of the invocations in hand. */
   disarm(commit: Pick<Commit<unknown>, "disarms" | "ends" | "arms">): void {
     this.#inHand.disarm(commit);
   }
 
-  /** Whether this process now takes tasks of this workflow. */
   takes(workflow: string): boolean {
     return this.#stopping !== null && this.#around.workflows.taken.includes(workflow);
   }
@@ -125,7 +122,6 @@ export class Worker {
     }
   }
 
-  /** The commit was refused, or failed. */
   giveUp(reserved: Reservation): void {
     this.#places.release(reserved);
     if (!this.#isFull || reserved.free.length === 0) return;
@@ -208,7 +204,6 @@ export class Worker {
     return tasks.length;
   }
 
-  /** The time until the next task is due, as far as this process knows. */
   async #restMs(): Promise<number> {
     const { storage, clock, workflows, limits } = this.#around;
     const { free } = this.#places;

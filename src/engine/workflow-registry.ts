@@ -77,13 +77,11 @@ export class WorkflowRegistry {
     this.#only = only === null ? null : new Set(claimsOf(only));
   }
 
-  /** Workflow keys of the tasks that this process may take now. */
   get taken(): readonly string[] {
     const only = this.#only;
     return only === null ? this.claims : this.claims.filter((key) => only.has(key));
   }
 
-  /** Filters the tasks that this process may take now. */
   takenAmong(tasks: readonly TaskRecord[]): readonly TaskRecord[] {
     const only = this.#only;
     return only === null ? tasks : tasks.filter(({ workflow }) => only.has(workflow));

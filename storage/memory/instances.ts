@@ -20,7 +20,6 @@ type Reads = Pick<EngineStorage, "load" | "history" | "list" | "watches" | "leas
 
 type StoredLease = EngineTables["paystateLeases"];
 
-/** The records of the engine but its tasks. */
 export class Records {
   readonly #instances: Rows<InstanceRecord>;
   readonly #history: Rows<HistoryRecord>;

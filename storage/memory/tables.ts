@@ -18,7 +18,6 @@ type AnyRow = Readonly<Record<string, unknown>>;
 type Selection = ReturnType<typeof selectionOf>;
 const SEQ = "seq";
 
-/** The tables that are installed. */
 export class Tables {
   readonly #journal: Journal;
   readonly #installed = new Map<string, GivenTable>();
@@ -96,7 +95,6 @@ class GivenTable {
     return { count: found.length, total: query.sum === undefined ? 0n : totalOf(found, query.sum) };
   }
 
-  /** The rows that a read asks for, in their order. */
   #selected(query: AnyQuery): readonly AnyRow[] {
     const selection = selectionOf(this.#table, query);
     const { index, equals, anyOf, order, after } = selection;
@@ -134,7 +132,6 @@ class GivenTable {
     return looked === undefined ? this.#rows.all() : this.#rows.under(looked[0].name, looked[1]);
   }
 
-  /** Carries out one write; false when it is refused. */
   write(change: AnyWrite): boolean {
     if ("insert" in change) return this.#insert(change);
     if ("remove" in change) return this.#remove(change);

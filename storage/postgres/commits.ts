@@ -37,7 +37,6 @@ const WAITING_MS = 10_000;
 /** How often a commit with queries is sent again where its connection went away: a query itself may be the cause. */
 const MAX_RESENDS = 3;
 
-/** A group as it is sent, but for how its items are put together. */
 interface Group {
   readonly items: readonly AnyCommit[];
   readonly runs: readonly CommitRows[];

@@ -23,11 +23,8 @@ import { ENDED } from "./functions/states.ts";
 import { LentClient } from "./lent-client.ts";
 import { bound, jsonLiteral, literal } from "./text.ts";
 
-/** Limits on every transaction. */
 interface Limits {
-  /** How long one statement may take, in milliseconds. */
   readonly statementTimeoutMs: number;
-  /** The longest wait for a lock held by another session, in milliseconds. */
   readonly lockTimeoutMs: number;
 }
 
@@ -59,7 +56,6 @@ export interface ConnectionSource {
   leave?(client: PostgresClient): void;
 }
 
-/** The server that answers, and whether the server follows a primary. */
 interface ServerRow {
   readonly server: string | null;
   readonly follows?: boolean;
@@ -85,7 +81,6 @@ const heard = new WeakSet<PostgresClient>();
 /** Connections that went away while nothing was asked of them. */
 const dead = new WeakSet<PostgresClient>();
 
-/** The most reads in one message. */
 const TOGETHER = 64;
 
 export class Database {
@@ -470,7 +465,6 @@ const notStanding = (error: Error): TypeError =>
     { cause: error },
   );
 
-/** Rejects with what went wrong with the query at this place. */
 const ofQuery =
   (place: number | null) =>
   (error: unknown): never => {

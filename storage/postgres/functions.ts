@@ -31,15 +31,12 @@ const source = [...roomFunctions, ...commitFunctions, ...claimFunctions, server,
 
 const digest = createHash("sha256").update(source).digest("hex").slice(0, 10);
 
-/** Creates the functions, unless they exist. */
 export const FUNCTIONS = source.replaceAll("_@", `_${digest}`);
 
-/** The names of all of them. */
 export const allFunctions: readonly string[] = [
   ...FUNCTIONS.matchAll(/create or replace function (\w+)/g),
 ].map(([, name = ""]) => name);
 
-/** The names of those that are called. */
 export const functionNames = {
   commit: `paystate_commit_${digest}`,
   claim: `paystate_claim_${digest}`,

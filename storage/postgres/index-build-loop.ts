@@ -74,7 +74,6 @@ export class IndexBuildLoop {
     if (this.#holder !== "") await this.#lease(0).catch(() => {});
   }
 
-  /** Does what can be done now. */
   async #isDone(): Promise<boolean> {
     this.#left = await this.#look();
     while (this.#left.length > 0 && (await this.#lease(LEASE_MS))) {

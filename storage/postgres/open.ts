@@ -4,14 +4,12 @@ import type { ConnectionSource } from "./database.ts";
 import { type ListeningClient, loadDriver, type PostgresPool } from "./driver.ts";
 import { HostPool } from "./host-pool.ts";
 
-/** The target of connections, and their number. */
 interface Opening {
   readonly connections?: number;
   readonly transactConnections?: number;
   readonly listen?: string | false;
 }
 
-/** The connections of a storage. */
 export interface Connections {
   readonly servers: ConnectionSource;
   /** Connections for handlers' transactions, in a pool of its own that the first call makes. */

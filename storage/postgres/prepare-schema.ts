@@ -108,7 +108,6 @@ export async function assertServer(ask: SqlCall): Promise<void> {
   );
 }
 
-/** Whether all parts outside of migrations exist. */
 async function hasAllBeside(ask: SqlCall): Promise<boolean> {
   const [rows = []] = await ask(
     `select proname from pg_proc where pronamespace = current_schema()::regnamespace

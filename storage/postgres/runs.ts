@@ -61,7 +61,6 @@ const withoutEmpty = (run: CommitRows): CommitRows =>
 /** Rows that concurrent groups may change are sorted by these fields, so that two groups do not deadlock. */
 const ORDERED_BY: Readonly<Record<string, string>> = { consumes: "task", steps: "id" };
 
-/** Several runs as one. */
 export function joined(runs: readonly CommitRows[]): CommitRows {
   const kinds = new Set(runs.flatMap((run) => Object.keys(run)));
   const all = [...kinds].map((kind) => {
@@ -82,7 +81,6 @@ export const areApart = (items: readonly AnyCommit[]): boolean =>
 const isRare = ({ behind, retries, drops, removes, amends, limits }: AnyCommit): boolean =>
   [behind, retries, drops, removes, amends, limits].some((part = []) => part.length > 0);
 
-/** Whether two commits may touch the same rows. */
 function meet(items: readonly AnyCommit[]): boolean {
   const touched = items.flatMap(ownOf);
   const own = new Set(touched);
@@ -101,7 +99,6 @@ function maySetAside(items: readonly AnyCommit[]): boolean {
   return setsAside && items.some(({ consumes, step }) => consumes !== undefined && step === undefined);
 }
 
-/** The instances that a commit starts or steps. */
 const ownOf = ({ step, starts = [] }: AnyCommit): string[] => [
   ...(step === undefined ? [] : [step.id]),
   ...starts.map(({ id }) => id),

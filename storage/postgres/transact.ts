@@ -33,10 +33,8 @@ interface Again {
 
 type Act = (client: TransactionClient) => Promise<AnyCommit>;
 
-/** How far a transaction has come. */
 interface Progress {
   isActing: boolean;
-  /** What ends it. */
   item: AnyCommit | null;
 }
 

@@ -4,7 +4,6 @@ import type { Database } from "./database.ts";
 import type { ListeningClient } from "./driver.ts";
 import { literal } from "./text.ts";
 
-/** Connections and channel of the hints. */
 interface WakeFeedParts {
   readonly database: Database;
   /** Makes a separate connection, which has not connected yet. */
@@ -78,7 +77,6 @@ export class WakeFeed {
     return (this.#self ??= (rows[0] as { readonly name: string }).name);
   }
 
-  /** Whether hints arrive: sends a hint to itself and waits for it. */
   async arrives(): Promise<boolean> {
     const patience = this.#parts.pause(PATIENCE_MS).then(() => false);
     const isListening = this.#connect().then(() => true);

@@ -13,7 +13,6 @@ import { jsonLiteral, literal } from "./text.ts";
 
 interface HostCommitParts {
   readonly schema: string;
-  /** Where the storage is. */
   readonly place: Place;
   readonly tables: GivenTables;
   readonly clock: DatabaseClock;
@@ -21,7 +20,6 @@ interface HostCommitParts {
   readonly wakes: string | null;
 }
 
-/** A database of a server. */
 export interface Place {
   readonly database: string;
   /** Null where the server hides it. */

@@ -19,7 +19,6 @@ const MAX_TASKS = 1_000;
 
 export type EachWorkflow = Workflow<typeof eachChart, unknown>;
 
-/** The reads that a job needs. */
 type EachStorage = Pick<EngineStorage, "load" | "history" | "list" | "pending" | "tasks" | "find">;
 
 /** The workflow over a storage. No chart of the instances is needed: those who have it take the messages. */
@@ -73,7 +72,6 @@ export function isTroubled({ deadAt, failures, isHeld }: PendingTask): boolean {
   return !isHeld && (deadAt !== null || failures > 0);
 }
 
-/** The input of a job that begins now. */
 export async function eachInput(
   storage: Pick<EngineStorage, "list" | "tally">,
   order: EachOrder,

@@ -5,7 +5,6 @@ import type { EngineStorage, Lease } from "../../../storage/storage.ts";
 import { thrownText } from "../../thrown.ts";
 import type { EngineContext } from "../engine-context.ts";
 
-/** Removes what one rule finds old enough. */
 export interface RetentionRule {
   /** The name of the sweep, such as `finished`: for the log. */
   readonly name: string;

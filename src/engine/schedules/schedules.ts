@@ -25,7 +25,6 @@ const ASK_TIME_EVERY_MS = 60_000;
 const LATE_MS = 60_000;
 const KEPT: Readonly<Record<MissedMoments, number>> = { none: 0, last: 1, all: 1_000 };
 const PAGE = 100;
-/** So many instances are started by one commit. */
 const STARTS_AT_ONCE = 100;
 
 interface SchedulesParts extends DefineParts {
@@ -84,7 +83,6 @@ export class Schedules {
     await this.#working;
   }
 
-  /** Starts what is due now; false where nothing was. */
   async startDue(): Promise<boolean> {
     if (this.#stopping === null || !this.#hasSchedules) return false;
     const isStarted = (await this.#looking) ?? false;

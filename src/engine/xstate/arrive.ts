@@ -57,7 +57,6 @@ function stateOf(node: Node, key: string, path: string): Node {
   );
 }
 
-/** The actions of an arrival, with kept and new children. */
 export class ArrivalActionList {
   readonly actions: ChartAction[] = [];
   readonly kept: Record<string, ChildLink> = {};
@@ -85,7 +84,6 @@ export class ArrivalActionList {
     for (const node of nodes) this.#begin(node, timers);
   }
 
-  /** Ends timers and children that no state asks for any more. */
   #end(nodes: readonly Node[], timers: readonly string[]): void {
     const wanted = new Set(nodes.flatMap(({ after }) => after.map(({ eventType }) => eventType)));
     for (const timer of timers) {

@@ -30,12 +30,10 @@ export function handsOverSelf(text: string): boolean {
   return /(?::\s*|[{,]\s*)self\s*[,}]/.test(body);
 }
 
-/** The names that are asked of the system of actors. */
 export function askedOfSystem(text: string): readonly string[] {
   return found(text, /\bsystem\s*\.\s*get\(\s*["'`]([^"'`]+)["'`]/g);
 }
 
-/** The names that actors are given in the system. */
 export function namedInSystem(text: string): readonly string[] {
   return found(text, /\bsystemId\s*:\s*["'`]([^"'`]+)["'`]/g);
 }

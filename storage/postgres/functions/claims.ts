@@ -27,7 +27,6 @@ export const limitedWorkflows = `limited (workflow) as (
           order by t.workflow limit 1) n
     )`;
 
-/** Leases tasks to a holder; returns them in the given order. */
 const leaseTasks = `
 create or replace function paystate_lease_@(request jsonb, at bigint, given text[]) returns jsonb language plpgsql as $body$
 #variable_conflict use_column
@@ -44,7 +43,6 @@ begin
   return coalesce(answer, '[]');
 end $body$;`;
 
-/** Suspects that wait for their turn. */
 export const IN_LINE = `"crashedAt" is not null and "deadAt" is null and holder is null
       and "visibleAt" = "crashedAt" + ${SUSPECT_MS}`;
 
@@ -140,7 +138,6 @@ begin
   return chosen;
 end $body$;`;
 
-/** Due tasks, leased to one holder. */
 const claimTasks = `
 create or replace function paystate_claim_@(request jsonb) returns jsonb language plpgsql
 ${KEPT_PLANS} as $body$
@@ -225,7 +222,6 @@ begin
     where not (b->>'id' = any(held)));
 end $body$;`;
 
-/** Gives one task back. */
 const releaseTask = `
 create or replace function paystate_release_@(request jsonb) returns boolean language plpgsql
 ${KEPT_PLANS} as $body$

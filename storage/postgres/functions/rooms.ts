@@ -68,7 +68,6 @@ create or replace function paystate_has_room_@(t tasks) returns boolean language
         and a.admission = 'admitted' and a."lastKey" = t."lastKey") < ${mostOf(`t."lastKey"`, `t."lastRoom"`)}))
 $body$;`;
 
-/** How many tasks of the first key of a task may have room. */
 const firstRoom = `
 create or replace function paystate_first_room_@(t tasks) returns bigint language sql as $body$
   select ${mostOf(`t."firstKey"`, `t."firstRoom"`)}
