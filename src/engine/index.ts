@@ -17,7 +17,7 @@ export type {
   PreviousVersion,
 } from "./migrations.ts";
 export { systemClock } from "../runtime.ts";
-export type { CommitCommands, OwnCommitCommands } from "./commit-commands.ts";
+export type { CommitCommands } from "./commit-commands.ts";
 export type {
   EachActs,
   EachCommands,
