@@ -12,7 +12,7 @@ import { eachWorkflow } from "./each/each-workflow.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { givenEvent } from "./given-events.ts";
 import type { InspectedEngine } from "./inspected-engine.ts";
-import { InspectionFeed } from "./inspection-feed.ts";
+import { inspectionFeed } from "./inspection-feed.ts";
 import { instanceCommands, type InstanceCommands } from "./instance-commands.ts";
 import { performTask } from "./perform-task.ts";
 import { WatchLoop } from "./poll-watches.ts";
@@ -180,8 +180,8 @@ function partsOf<W>(options: EngineOptions<W>) {
   const charts = new ChartCheck(own, workflows);
   const subscribers = new CommitListenerList<W>(log);
   if (inspect !== undefined) {
-    const inspection = new InspectionFeed(inspect, workflows);
-    subscribers.add(({ commit }) => inspection.committed(commit));
+    const committed = inspectionFeed(inspect, workflows);
+    subscribers.add(({ commit }) => committed(commit));
   }
   const waiting = new InstanceWaitList(storage, clock, limits.pollMs);
   const rates = new RateLimit(own);
