@@ -2,10 +2,7 @@
 import type { EngineStorage } from "./storage.ts";
 import type { AnyTable } from "./table.ts";
 
-/**
- * A storage that installs the tables once, before the first call that needs them. When the installation fails, the call
- * rejects with the reason, and the next call tries again.
- */
+/** Installs the tables once, before the first call that needs them. Where that fails the next call tries again. */
 export function withTables(storage: EngineStorage, tables: readonly AnyTable[]): EngineStorage {
   const ready = installedFirst(storage, tables);
   return {
