@@ -6,6 +6,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { engineTables } from "../../storage/engine-tables.ts";
 import { fieldsOf, type Field } from "../../storage/row.ts";
+import { prefixedName } from "../../storage/sql/statement.ts";
 import type { AnyTable } from "../../storage/table.ts";
 import { paymentTables } from "../../src/payments/tables.ts";
 import { passed } from "../payments/retention/passing.ts";
@@ -91,7 +92,7 @@ async function send({ fixture, caller }: WebhookWorld, index: number): Promise<s
 
 function declaredTables(): readonly FoundTable[] {
   const engine = Object.entries(engineTables).map(([name, { columns, key = ["id"] }]) => ({
-    name,
+    name: prefixedName(name),
     fields: fieldsOf({ columns }),
     identifying: key.length === 1 ? key : [],
     isWindow: false,

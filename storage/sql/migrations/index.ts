@@ -13,6 +13,7 @@ import { delays } from "./0005-delays.ts";
 import { totals } from "./0006-totals.ts";
 import { fullPages } from "./0007-full-pages.ts";
 import { limitsAtRunTime } from "./0008-limits-at-run-time.ts";
+import { type NameOf, plainName, prefixedName, withNames } from "../statement.ts";
 import type { SchemaDialect } from "./dialect.ts";
 import { assertNeeds } from "./needs.ts";
 
@@ -29,6 +30,12 @@ const migrations = {
 
 /** The migration of databases with the tables of payments beside those of the engine, none of which was released. */
 const BEFORE_TABLES = "0001-initial";
+
+/**
+ * Noted as the first migration where names have a prefix, as in every new file of SQLite. A program from before, which looks for
+ * other names, takes the file for one of a newer program, and leaves it alone.
+ */
+export const PREFIXED = "0000-prefixed";
 
 /** The last that this program knows. */
 const NEWEST = Object.keys(migrations).length;
@@ -69,12 +76,12 @@ export async function isCurrent(
         "let that version finish its work, then give this one a new file",
     );
   }
-  const unknown = applied.filter((name) => !(name in migrations));
-  const isBehind = applied.length - unknown.length < NEWEST;
+  const unknown = unknownOf(applied);
+  const isBehind = Object.keys(migrations).some((name) => !applied.includes(name));
   const refused = unknown.filter((name) => isBehind || !isBeside(name));
   if (refused.length > 0) throw newerSchema(refused);
   if (isBehind) return false;
-  await assertNeeds(db, dialect, schema);
+  await assertNeeds(db, dialect, { schema, nameOf: nameOfNoted(applied) });
   return true;
 }
 
@@ -89,9 +96,15 @@ async function appliedTo(db: Kysely<unknown>): Promise<readonly string[]> {
   return rows.map(({ name }) => name);
 }
 
+const nameOfNoted = (applied: readonly string[]): NameOf =>
+  applied.includes(PREFIXED) ? prefixedName : plainName;
+
+const unknownOf = (applied: readonly string[]): readonly string[] =>
+  applied.filter((name) => name !== PREFIXED && !(name in migrations));
+
 /** @throws StorageUnusable `newer_schema` when there is a migration which this program does not know, also beside which it can work. */
 export async function assertAllKnown(db: Kysely<unknown>): Promise<void> {
-  const unknown = (await appliedTo(db)).filter((name) => !(name in migrations));
+  const unknown = unknownOf(await appliedTo(db));
   if (unknown.length > 0) throw newerSchema(unknown);
 }
 
@@ -101,13 +114,21 @@ const newerSchema = (unknown: readonly string[]): StorageUnusable =>
     `this database was written by a newer paystate (${unknown.join(", ")}): upgrade paystate, or restore a backup from before`,
   );
 
+/** A file keeps its names for ever: older programs may work beside this one. */
+const nameOfFile = async (db: Kysely<unknown>, dialect: SchemaDialect): Promise<NameOf> =>
+  (await isWritten(db, dialect)) ? nameOfNoted(await appliedTo(db)) : prefixedName;
+
 /** Applies the missing migrations. The caller holds the lock or transaction that keeps other processes out. */
 export async function migrate(db: Kysely<unknown>, dialect: SchemaDialect, schema?: string): Promise<void> {
-  const named = Object.entries(migrations).map(([name, statementsFor]): [string, Migration] => [
+  const nameOf = schema === undefined ? await nameOfFile(db, dialect) : plainName;
+  const all = nameOf === prefixedName ? { [PREFIXED]: () => [], ...migrations } : migrations;
+  const named = Object.entries(all).map(([name, statementsFor]): [string, Migration] => [
     name,
     {
       async up(connection) {
-        for (const text of statementsFor(dialect)) await sql.raw(text).execute(connection);
+        for (const text of statementsFor(dialect)) {
+          await sql.raw(withNames(text, nameOf)).execute(connection);
+        }
       },
     },
   ]);
