@@ -73,7 +73,7 @@ export class HeldFile {
     const left = new Set(this.#connection.all(allTables, {}).map(({ name }) => name));
     for (const name of OWN) left.delete(name);
     const copied = [...wanted].toSorted().flatMap((name) => {
-      const source = name in engineTables ? nameOf(name) : name;
+      const source = Object.hasOwn(engineTables, name) ? nameOf(name) : name;
       return left.delete(source) ? [this.#described(name, source, installed.get(name))] : [];
     });
     return { copied, left: [...left] };

@@ -1,7 +1,8 @@
 /**
  * All migrations in order, and the upgrade of a database to the last. Released migrations stay; add new ones below. The
  * name of a migration says the oldest program that can work on beside it: `0007-what-beside-0004` allows programs that
- * know all migrations up to 0004. A name without `beside` allows only programs that know the migration itself.
+ * know all migrations up to 0004. A name without `beside` allows only programs that know the migration itself. Tables and
+ * indexes of the engine's are marked, as `{@tasks}`: not every database calls them so.
  */
 import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import { StorageUnusable } from "../../storage-unusable.ts";
