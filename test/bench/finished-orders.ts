@@ -34,7 +34,7 @@ export interface FinishedOrders {
   readonly account: RowGroup;
 }
 
-/** A table, as the database has it. */
+/** A table, under the name that a schema of PostgreSQL has it by. */
 interface FoundTable {
   readonly name: string;
   readonly fields: readonly Field[];
@@ -90,9 +90,13 @@ async function send({ fixture, caller }: WebhookWorld, index: number): Promise<s
   return transactionId;
 }
 
+/** What a file of SQLite calls a table. */
+export const nameInFile = (table: string): string =>
+  Object.hasOwn(engineTables, table) ? prefixedName(table) : table;
+
 function declaredTables(): readonly FoundTable[] {
   const engine = Object.entries(engineTables).map(([name, { columns, key = ["id"] }]) => ({
-    name: prefixedName(name),
+    name,
     fields: fieldsOf({ columns }),
     identifying: key.length === 1 ? key : [],
     isWindow: false,
@@ -117,10 +121,10 @@ function rowsIn(path: string): readonly FoundRow[] {
   try {
     const names = database.prepare("select name from sqlite_master where type = 'table'").pluck().all();
     return declaredTables()
-      .filter(({ name }) => names.includes(name))
+      .filter(({ name }) => names.includes(nameInFile(name)))
       .flatMap(({ name: table, fields, identifying, isWindow }) =>
         database
-          .prepare<[], Readonly<Record<string, Cell>>>(`select * from "${table}"`)
+          .prepare<[], Readonly<Record<string, Cell>>>(`select * from "${nameInFile(table)}"`)
           .all()
           .map((cells) => ({ table, fields, cells, isWindow, identifying })),
       );
