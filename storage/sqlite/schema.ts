@@ -32,7 +32,10 @@ class SchemaDialect extends SqliteDialect {
 export const schemaIn = (database: SqliteDatabase): Kysely<unknown> =>
   new Kysely<unknown>({ dialect: new SchemaDialect({ database }) });
 
-/** What the file calls the engine's tables, or will: whoever makes them notes first whether names have a prefix. */
+/**
+ * What the file calls the engine's tables, or will, as whoever makes them notes. Names stay for ever: older programs may work
+ * beside this one.
+ */
 export function nameOfIn(database: SqliteDatabase): NameOf {
   const isMade = database
     .prepare("select 1 from main.sqlite_master where type = 'table' and name = ?")

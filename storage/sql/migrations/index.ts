@@ -16,7 +16,7 @@ import { fullPages } from "./0007-full-pages.ts";
 import { limitsAtRunTime } from "./0008-limits-at-run-time.ts";
 import { type NameOf, plainName, prefixedName, withNames } from "../statement.ts";
 import type { SchemaDialect } from "./dialect.ts";
-import { assertNeeds } from "./needs.ts";
+import { assertNeeds, type EnginePlace } from "./needs.ts";
 
 const migrations = {
   "0001-engine": engine,
@@ -115,13 +115,12 @@ const newerSchema = (unknown: readonly string[]): StorageUnusable =>
     `this database was written by a newer paystate (${unknown.join(", ")}): upgrade paystate, or restore a backup from before`,
   );
 
-/** A file keeps its names for ever: older programs may work beside this one. */
-const nameOfFile = async (db: Kysely<unknown>, dialect: SchemaDialect): Promise<NameOf> =>
-  (await isWritten(db, dialect)) ? nameOfNoted(await appliedTo(db)) : prefixedName;
-
 /** Applies the missing migrations. The caller holds the lock or transaction that keeps other processes out. */
-export async function migrate(db: Kysely<unknown>, dialect: SchemaDialect, schema?: string): Promise<void> {
-  const nameOf = schema === undefined ? await nameOfFile(db, dialect) : plainName;
+export async function migrate(
+  db: Kysely<unknown>,
+  dialect: SchemaDialect,
+  { schema, nameOf }: EnginePlace,
+): Promise<void> {
   const all = nameOf === prefixedName ? { [PREFIXED]: () => [], ...migrations } : migrations;
   const named = Object.entries(all).map(([name, statementsFor]): [string, Migration] => [
     name,

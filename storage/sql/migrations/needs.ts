@@ -5,6 +5,12 @@ import { StorageUnusable } from "../../storage-unusable.ts";
 import type { NameOf } from "../statement.ts";
 import type { SchemaDialect } from "./dialect.ts";
 
+/** Where the engine's tables are, in one schema where the database has several, and what they are called there. */
+export interface EnginePlace {
+  readonly schema?: string | undefined;
+  readonly nameOf: NameOf;
+}
+
 /**
  * Further tables, columns and indexes may exist: of a host, of an administrator, of other programs.
  * @throws StorageUnusable `old_schema` with the missing part.
@@ -12,7 +18,7 @@ import type { SchemaDialect } from "./dialect.ts";
 export async function assertNeeds(
   db: Kysely<unknown>,
   dialect: SchemaDialect,
-  { schema, nameOf }: { readonly schema: string | undefined; readonly nameOf: NameOf },
+  { schema, nameOf }: EnginePlace,
 ): Promise<void> {
   const { rows: columns } = await dialect.columns(schema).execute(db);
   const { rows: uniques } = await dialect.uniques(schema).execute(db);
