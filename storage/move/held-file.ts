@@ -106,7 +106,6 @@ export class HeldFile {
     }
   }
 
-  /** How many rows these tables have together. */
   count(tables: readonly CopiedTable[]): number {
     const counts = tables.map(({ source }) => {
       const counting = statement<object, { rows: number }>(`select count(*) as rows from ${quoted(source)}`);

@@ -1,7 +1,4 @@
-/**
- * The built-in workflow of jobs: a job is an instance that tells the instances of a filter page by page, each page and the
- * cursor behind it in one commit.
- */
+/** A job is an instance that tells those of a filter page by page, each page and the cursor behind it in one commit. */
 import type { EventObject } from "xstate";
 import type { EngineStorage, PendingTask } from "../../../storage/storage.ts";
 import { RETRY } from "../chart.ts";
@@ -25,7 +22,6 @@ const MAX_TASKS = 1_000;
 
 export type EachWorkflow = Workflow<typeof eachChart, unknown>;
 
-/** The reads that a job needs. */
 type EachStorage = Pick<EngineStorage, "load" | "history" | "list" | "pending" | "tasks" | "find">;
 
 /** The workflow over a storage. No chart of the instances is needed: those who have it take the messages. */
@@ -82,7 +78,6 @@ export function isTroubled({ deadAt, failures, isHeld }: PendingTask): boolean {
   return !isHeld && (deadAt !== null || failures > 0);
 }
 
-/** The input of a job that begins now. */
 export async function eachInput(
   storage: Pick<EngineStorage, "list" | "tally">,
   order: EachOrder,
