@@ -197,16 +197,14 @@ class Transfer {
       );
     }
     await filled.make(this.#file.installed());
-    const made = await filled.present();
-    const all = this.#file.tables();
+    const { copied, left } = this.#file.tables(await filled.present());
     const tables: CopiedRows[] = [];
-    const copied = all.filter(({ name }) => made.has(name));
     this.#progress = { ...this.#progress, rows: this.#file.count(copied) };
     for (const table of copied) {
       await this.#send(filled, table);
       tables.push(await this.#readBack(filled, table));
     }
-    return { tables, leftBehind: all.map(({ name }) => name).filter((name) => !made.has(name)) };
+    return { tables, leftBehind: left };
   }
 
   async #send(filled: FilledSchema, table: CopiedTable): Promise<void> {

@@ -39,7 +39,7 @@ const sinceProcessStart = (): number => performance.now();
 /**
  * Opens a storage in an SQLite database: a path (created with mode 0600 when it is new), or an open `Database` of
  * better-sqlite3 12 or 13, which then stays open on `close`. Tables of your own may be there before or come after, under
- * other names than the engine's: see `foreign_database`. Either way the connection is set to WAL with
+ * names that do not begin with `paystate`: see `foreign_database`. Either way the connection is set to WAL with
  * `synchronous = FULL`, so that what resolved survives a loss of power, and to a busy timeout of 0. Missing migrations
  * are applied first.
  *

@@ -1,5 +1,6 @@
 /** An SQLite database that this process alone has open: what is moved away must not change, and no service may begin on it. */
 import { existsSync } from "node:fs";
+import { engineTables } from "../engine-tables.ts";
 import type { TableSchema } from "../install-plan.ts";
 import type { InstalledTable } from "../sql/install-statements.ts";
 import { Connection } from "../sqlite/connection.ts";
@@ -62,21 +63,29 @@ export class HeldFile {
     return new Map(rows.map(({ name, definition }) => [name, JSON.parse(definition) as TableSchema]));
   }
 
-  /** All tables with rows to be copied. */
-  tables(): readonly CopiedTable[] {
+  /** Those of these tables that have rows here to be copied, and the names of all others of the file. */
+  tables(wanted: ReadonlySet<string>): {
+    readonly copied: readonly CopiedTable[];
+    readonly left: readonly string[];
+  } {
+    const { nameOf } = this.#connection;
     const installed = this.installed();
-    return this.#connection
-      .all(allTables, {})
-      .filter(({ name }) => !OWN.has(name))
-      .map(({ name }) => this.#described(name, installed.get(name)));
+    const left = new Set(this.#connection.all(allTables, {}).map(({ name }) => name));
+    for (const name of OWN) left.delete(name);
+    const copied = [...wanted].toSorted().flatMap((name) => {
+      const source = Object.hasOwn(engineTables, name) ? nameOf(name) : name;
+      return left.delete(source) ? [this.#described(name, source, installed.get(name))] : [];
+    });
+    return { copied, left: [...left] };
   }
 
-  #described(name: string, definition: TableSchema | undefined): CopiedTable {
-    const columns = this.#connection.all(columnsOf, { name });
+  #described(name: string, source: string, definition: TableSchema | undefined): CopiedTable {
+    const columns = this.#connection.all(columnsOf, { name: source });
     const order = columns.filter(({ pk }) => pk > 0).toSorted((a, b) => a.pk - b.pk);
     const kinds = Object.entries(definition?.columns ?? {});
     return {
       name,
+      source,
       columns: columns.map((column) => column.name),
       order: order.map((column) => column.name),
       amounts: kinds.filter(([, kind]) => kind.startsWith("amount")).map(([column]) => column),
@@ -89,7 +98,7 @@ export class HeldFile {
   ): Generator<{ readonly after: StoredRow | undefined; readonly rows: readonly StoredRow[] }> {
     let after: StoredRow | undefined;
     for (;;) {
-      const page = pageOf(table, after);
+      const page = pageOf({ ...table, name: table.source }, after);
       const rows: readonly StoredRow[] = this.#connection.all(page.statement, page.values);
       yield { after, rows };
       after = rows.at(-1);
@@ -97,9 +106,9 @@ export class HeldFile {
     }
   }
 
-  count(tables: readonly Pick<CopiedTable, "name">[]): number {
-    const counts = tables.map(({ name }) => {
-      const counting = statement<object, { rows: number }>(`select count(*) as rows from ${quoted(name)}`);
+  count(tables: readonly CopiedTable[]): number {
+    const counts = tables.map(({ source }) => {
+      const counting = statement<object, { rows: number }>(`select count(*) as rows from ${quoted(source)}`);
       return this.#connection.all(counting, {})[0]?.rows ?? 0;
     });
     return counts.reduce((sum, rows) => sum + rows, 0);

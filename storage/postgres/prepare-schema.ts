@@ -3,6 +3,7 @@ import pRetry from "p-retry";
 import { Kysely, PostgresDialect, type PostgresPool as KyselyPool } from "kysely";
 import { postgresSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent, migrate } from "../sql/migrations/index.ts";
+import { plainName } from "../sql/statement.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import type { SqlCall, Database } from "./database.ts";
 import { isVanished } from "./explain.ts";
@@ -48,7 +49,7 @@ export async function bringUp(ask: SqlCall, schema: string): Promise<void> {
   if (found.length === 0) await ask(`create schema "${schema}"`);
   const db = over(ask);
   if (!(await isCurrent(db, postgresSchema, schema))) {
-    await migrate(db, postgresSchema, schema);
+    await migrate(db, postgresSchema, { schema, nameOf: plainName });
   }
   await ask(WRITERS, UNADMITTED_INDEX, FUNCTIONS);
 }

@@ -195,7 +195,7 @@ export class GivenTable {
     const { table } = this;
     const text = this.#once(
       "insert",
-      () => `${insertInto(table.name, columnsOf(table))} on conflict do nothing`,
+      () => `${insertInto(quoted(table.name), columnsOf(table))} on conflict do nothing`,
     );
     const values = encodeRow(table, record as object);
     const bound = { statement: { text }, values };

@@ -12,50 +12,50 @@ import type {
 import { insertInto, type StatementReader, type Statement, statement } from "./statement.ts";
 
 const inserting = (table: keyof typeof engineTables): string =>
-  insertInto(table, columnsOf(engineTables[table]));
+  insertInto(`{@${table}}`, columnsOf(engineTables[table]));
 
 /** Statements of commits on instances, and reads of a single instance. */
 export const instanceStatements = {
   start: statement<InstanceRecord>(`${inserting("instances")} on conflict do nothing`),
   step: statement<
     Required<StepRecord>
-  >(`update instances set stamp = {stamp}, workflow = {workflow}, hash = {hash}, status = {status},
+  >(`update {@instances} set stamp = {stamp}, workflow = {workflow}, hash = {hash}, status = {status},
     snapshot = {snapshot}, "updatedAt" = {at}, version = version + {steps} where id = {id} and stamp = {after}`),
   remove: statement<Pick<InstanceRecord, "id" | "life">>(
-    `delete from instances where id = {id} and life = {life} and status = 'done'
-      and not exists (select 1 from instances child where child.parent = instances.id and child.status = 'active')
-      and not exists (select 1 from tasks where tasks.instance = instances.id)
-      and not exists (select 1 from watches where watches.instance = instances.id)`,
+    `delete from {@instances} where id = {id} and life = {life} and status = 'done'
+      and not exists (select 1 from {@instances} child where child.parent = {@instances}.id and child.status = 'active')
+      and not exists (select 1 from {@tasks} where {@tasks}.instance = {@instances}.id)
+      and not exists (select 1 from {@watches} where {@watches}.instance = {@instances}.id)`,
   ),
-  forget: statement<{ id: string }>("delete from history where instance = {id}"),
+  forget: statement<{ id: string }>("delete from {@history} where instance = {id}"),
   fold: statement<{ instance: string; before: number; most: number }>(
-    `delete from history where instance = {instance} and version in (
-      select version from history where instance = {instance} and version < {before} order by version limit {most})`,
+    `delete from {@history} where instance = {instance} and version in (
+      select version from {@history} where instance = {instance} and version < {before} order by version limit {most})`,
   ),
   record: statement<HistoryRecord>(inserting("history")),
-  load: statement<{ id: string }, InstanceRecord>("select * from instances where id = {id}"),
+  load: statement<{ id: string }, InstanceRecord>("select * from {@instances} where id = {id}"),
   workflowOf: statement<{ id: string }, { workflow: string }>(
-    "select workflow from instances where id = {id}",
+    "select workflow from {@instances} where id = {id}",
   ),
   history: statement<{ instance: string; after: number; limit: number }, HistoryRecord>(
-    "select * from history where instance = {instance} and version > {after} order by version limit {limit}",
+    "select * from {@history} where instance = {instance} and version > {after} order by version limit {limit}",
   ),
 };
 
 /** Instances in pages, by the order that is asked for. Times and ids of the place before a page: `listingValues`. */
 export const listStatements = {
   id: statement<object, InstanceRecord>(
-    "select * from instances where workflow = {workflow} and status = {status} and id > {after} order by id limit {limit}",
+    "select * from {@instances} where workflow = {workflow} and status = {status} and id > {after} order by id limit {limit}",
   ),
   workflow: statement<object, InstanceRecord>(
-    "select * from instances where workflow > {after} order by workflow limit {limit}",
+    "select * from {@instances} where workflow > {after} order by workflow limit {limit}",
   ),
   newest: statement<object, InstanceRecord>(
-    `select * from instances where ("createdAt", id) < ({at}, {id}) order by "createdAt" desc, id desc limit {limit}`,
+    `select * from {@instances} where ("createdAt", id) < ({at}, {id}) order by "createdAt" desc, id desc limit {limit}`,
   ),
   // The status is a literal: otherwise the planner cannot tell that the partial index contains all wanted rows.
   ended: statement<object, InstanceRecord>(
-    `select * from instances where status = 'done' and "updatedAt" <= {until} and ("updatedAt", id) > ({at}, {id})
+    `select * from {@instances} where status = 'done' and "updatedAt" <= {until} and ("updatedAt", id) > ({at}, {id})
       order by "updatedAt", id limit {limit}`,
   ),
 };
@@ -78,13 +78,13 @@ export const watchStatements = {
   watch: statement<WatchRecord>(`${inserting("watches")}
     on conflict (kind, key, instance) do update set life = {life}, workflow = {workflow}, shard = {shard}`),
   unwatch: statement<Pick<WatchRecord, "kind" | "key" | "instance">>(
-    "delete from watches where kind = {kind} and key = {key} and instance = {instance}",
+    "delete from {@watches} where kind = {kind} and key = {key} and instance = {instance}",
   ),
   ofInstance: statement<{ instance: string; limit: number }, WatchRecord>(
-    "select * from watches where instance = {instance} order by kind, key limit {limit}",
+    "select * from {@watches} where instance = {instance} order by kind, key limit {limit}",
   ),
   byKind: statement<{ afterKind: string; limit: number }, WatchRecord>(
-    "select * from watches where kind > {afterKind} order by kind limit {limit}",
+    "select * from {@watches} where kind > {afterKind} order by kind limit {limit}",
   ),
 };
 

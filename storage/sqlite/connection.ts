@@ -1,10 +1,11 @@
 /** A connection to SQLite: prepared statements, and transactions that wait for their turn without blocking anyone. */
 import pRetry from "p-retry";
 import { type CompiledQuery, notWriting, parametersOf, QueryFailed } from "../compiled-queries.ts";
-import { type SqlValue, type Statement, withPlaces } from "../sql/statement.ts";
+import { type NameOf, type SqlValue, type Statement, withPlaces } from "../sql/statement.ts";
 import type { SqliteDatabase, SqliteStatement } from "./driver.ts";
 import { explained, isBusy, isUncertain } from "./explain.ts";
 import type { FileGuard } from "./file-guard.ts";
+import { nameOfIn } from "./schema.ts";
 
 /**
  * SQLite's own busy timeout sleeps inside the event loop, so it is off, and a turn is asked for again soon: often, since
@@ -49,6 +50,7 @@ export class Connection {
   /** Throws where the file is another. Null where the database is none of a path that was opened here. */
   readonly #guard: FileGuard | null;
   readonly #prepared = new Map<string, Prepared>();
+  #nameOf: NameOf | null = null;
   /** False from a commit that did not wait for the disk until the next ones do so again. */
   #isSynced = true;
   readonly #control: {
@@ -89,14 +91,21 @@ export class Connection {
     return prepared.all(bound(places, values)) as Row[];
   }
 
+  /** What the file calls the engine's tables: asked once, since that stays. */
+  get nameOf(): NameOf {
+    this.#nameOf ??= nameOfIn(this.#database);
+    return this.#nameOf;
+  }
+
   #prepare(text: string): Prepared {
     const known = this.#prepared.get(text);
     if (known !== undefined) return known;
     const places: string[] = [];
-    const sql = withPlaces(text, (name) => {
+    const place = (name: string): string => {
       places.push(name);
       return "?";
-    });
+    };
+    const sql = withPlaces(text, place, this.nameOf);
     const statement = this.#database.prepare(sql.replaceAll(BOUND_LIMIT, `${BOUND_LIMIT} + 0`));
     // A host may have set its own database to another default.
     if (statement.reader) statement.safeIntegers(false);

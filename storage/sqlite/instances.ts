@@ -17,7 +17,7 @@ export const usedBytes = statement<object, { bytes: number }>(
 );
 
 const inShards = statement<{ kind: string; shards: string }, WatchRecord>(
-  "select * from watches where kind = {kind} and shard in (select value from json_each({shards}))",
+  "select * from {@watches} where kind = {kind} and shard in (select value from json_each({shards}))",
 );
 const named = statement<{ names: string }, StoredLease>(
   `select * from "paystateLeases" where name in (select value from json_each({names}))`,

@@ -12,7 +12,7 @@ import { codeOf, explained, takenName } from "./explain.ts";
 import type { GuardedFile } from "./file-guard.ts";
 import { refuseHiding } from "./hiding.ts";
 import { refuseMoved } from "./moved.ts";
-import { schemaIn } from "./schema.ts";
+import { nameOfIn, schemaIn } from "./schema.ts";
 
 /** A database that was opened, and its file; null where it is in memory alone. */
 interface OpenedDatabase {
@@ -94,7 +94,9 @@ async function bringUp(
 ): Promise<void> {
   await inTurn(() => database.prepare("begin immediate").run());
   try {
-    if (!(await isCurrent(schema, sqliteSchema))) await migrate(schema, sqliteSchema);
+    if (!(await isCurrent(schema, sqliteSchema))) {
+      await migrate(schema, sqliteSchema, { nameOf: nameOfIn(database) });
+    }
     database.prepare(end).run();
   } catch (error) {
     if (database.inTransaction) database.prepare("rollback").run();

@@ -1,6 +1,8 @@
-/** Kysely over a database file, for migrations: it looks at the names of tables alone. */
+/** The schema of a database file: Kysely over it, which looks at the names of tables alone, and the names of the engine's. */
 import { Kysely, SqliteDialect, SqliteIntrospector, type TableMetadata } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
+import { MIGRATIONS_TABLE, PREFIXED } from "../sql/migrations/index.ts";
+import { type NameOf, plainName, prefixedName } from "../sql/statement.ts";
 import type { SqliteDatabase } from "./driver.ts";
 
 /**
@@ -29,3 +31,16 @@ class SchemaDialect extends SqliteDialect {
 
 export const schemaIn = (database: SqliteDatabase): Kysely<unknown> =>
   new Kysely<unknown>({ dialect: new SchemaDialect({ database }) });
+
+/**
+ * What the file calls the engine's tables, or will, as whoever makes them notes. Names stay for ever: older programs may work
+ * beside this one.
+ */
+export function nameOfIn(database: SqliteDatabase): NameOf {
+  const isMade = database
+    .prepare("select 1 from main.sqlite_master where type = 'table' and name = ?")
+    .get(MIGRATIONS_TABLE);
+  if (isMade === undefined) return prefixedName;
+  const noted = database.prepare(`select 1 from main."${MIGRATIONS_TABLE}" where name = ?`).get(PREFIXED);
+  return noted === undefined ? plainName : prefixedName;
+}

@@ -25,7 +25,7 @@ export const databaseDialect = (connection: Connection, read: StatementReader): 
       const found = connection.all(sqliteSchema.indexes, {});
       const triggers = connection.all(sqliteSchema.foundTriggers, {});
       for (const table of tables) bring(connection, table, { found, triggers });
-      const hides = connection.get(hiding, {});
+      const hides = connection.get(hiding(connection.nameOf), {});
       if (hides !== undefined) throw hidden(hides.name, "other_table");
     }),
   async sum({ statement, values }) {

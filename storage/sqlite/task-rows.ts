@@ -31,8 +31,8 @@ interface Due {
 
 /** One seek for each workflow. */
 const inLine = (queue: QueueName, more = ""): string =>
-  `select tasks.* from json_each({workflows}) cross join tasks on tasks.seq in (
-    select seq from tasks where ${IN_QUEUE[queue]} and workflow = json_each.value${more} and "visibleAt" <= {until}
+  `select t.* from json_each({workflows}) cross join {@tasks} t on t.seq in (
+    select seq from {@tasks} where ${IN_QUEUE[queue]} and workflow = json_each.value${more} and "visibleAt" <= {until}
     order by "visibleAt", seq limit {limit})`;
 
 /** Statements of claims. */

@@ -32,7 +32,7 @@ export class HostCommitWriter {
   commit(host: HostTransaction, item: HostCommit): CommitAnswer {
     const { connection, target } = this.#on(host);
     if (!connection.isInTransaction) throw notOpen();
-    const hidden = connection.get(hiding, {});
+    const hidden = connection.get(hiding(connection.nameOf), {});
     if (hidden !== undefined) throw hides(hidden.name);
     try {
       return connection.savepoint(

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { engineTables } from "../../storage/engine-tables.ts";
 import { fieldsOf, type Field } from "../../storage/row.ts";
+import { prefixedName } from "../../storage/sql/statement.ts";
 import type { AnyTable } from "../../storage/table.ts";
 import { paymentTables } from "../../src/payments/tables.ts";
 import { passed } from "../payments/retention/passing.ts";
@@ -33,7 +34,7 @@ export interface FinishedOrders {
   readonly account: RowGroup;
 }
 
-/** A table, as the database has it. */
+/** A table, under the name that a schema of PostgreSQL has it by. */
 interface FoundTable {
   readonly name: string;
   readonly fields: readonly Field[];
@@ -89,6 +90,10 @@ async function send({ fixture, caller }: WebhookWorld, index: number): Promise<s
   return transactionId;
 }
 
+/** What a file of SQLite calls a table. */
+export const nameInFile = (table: string): string =>
+  Object.hasOwn(engineTables, table) ? prefixedName(table) : table;
+
 function declaredTables(): readonly FoundTable[] {
   const engine = Object.entries(engineTables).map(([name, { columns, key = ["id"] }]) => ({
     name,
@@ -116,10 +121,10 @@ function rowsIn(path: string): readonly FoundRow[] {
   try {
     const names = database.prepare("select name from sqlite_master where type = 'table'").pluck().all();
     return declaredTables()
-      .filter(({ name }) => names.includes(name))
+      .filter(({ name }) => names.includes(nameInFile(name)))
       .flatMap(({ name: table, fields, identifying, isWindow }) =>
         database
-          .prepare<[], Readonly<Record<string, Cell>>>(`select * from "${table}"`)
+          .prepare<[], Readonly<Record<string, Cell>>>(`select * from "${nameInFile(table)}"`)
           .all()
           .map((cells) => ({ table, fields, cells, isWindow, identifying })),
       );

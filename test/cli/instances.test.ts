@@ -2,6 +2,7 @@
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import Database from "better-sqlite3";
 import { afterAll, expect, test as vitestTest } from "vitest";
 import { assign, setup } from "xstate";
 import { createEngine, workflow } from "paystate/engine";
@@ -9,6 +10,7 @@ import { silentLogger } from "../../src/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { job } from "../engine/job.ts";
 import { passTime } from "../kit/pass-time.ts";
+import { NAMESAKES } from "../kit/namesakes.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { leaveNothing, runCommand, startCommand } from "./command.ts";
 import { wrongCall } from "./wrong-call.ts";
@@ -29,6 +31,7 @@ const test = vitestTest
     return join(folder, "jobs.db");
   })
   .extend("storage", async ({ file }, { onCleanup }) => {
+    new Database(file).exec(NAMESAKES).close();
     const storage = await sqliteStorage(file);
     onCleanup(() => storage.close());
     return storage;

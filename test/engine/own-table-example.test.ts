@@ -29,9 +29,15 @@ test("a host commits its own row with a step and reads it back, and its file has
     .prepare("select name from sqlite_master where type = 'table' order by name")
     .pluck();
   expect(tables.all()).toEqual([
-    ...["history", "instances", "parcels"],
-    ...["paystateCharts", "paystateLeases", "paystateLimits", "paystateMigrationLock", "paystateMigrations"],
-    ...["paystateRanTasks", "paystateSearch", "paystateTables", "paystateTotals", "tasks", "watches"],
+    ...["parcels", "paystateCharts", "paystateHistory", "paystateInstances", "paystateLeases"],
+    ...[
+      "paystateLimits",
+      "paystateMigrationLock",
+      "paystateMigrations",
+      "paystateRanTasks",
+      "paystateSearch",
+    ],
+    ...["paystateTables", "paystateTasks", "paystateTotals", "paystateWatches"],
   ]);
   database.close();
 }, 60_000);

@@ -260,7 +260,7 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
       ? ["instances", "tasks", "history", "notes"].map(
           (name) => `${name} (like ${database.place[1]}.${name})`,
         )
-      : ["instances (id text)"];
+      : ["paystateInstances (id text)"];
     for (const name of names) await connection.ask(`create temp table ${name}`);
     const insert = { id: "n-1", shop: "mitte", at: 1 };
     const added = {
@@ -268,7 +268,7 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
       writes: [{ table: "notes", insert }],
     } as const;
     await connection.ask("begin");
-    const refused = isOnServer(connection.host) ? "" : 'temporary table "instances"';
+    const refused = isOnServer(connection.host) ? "" : 'temporary table "paystateInstances"';
     const reason = done(() => engine.commit(added, within)).then(() => "", String);
     expect(await reason).toContain(refused);
     await connection.ask("commit");

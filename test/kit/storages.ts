@@ -4,8 +4,10 @@ import { existsSync, rmSync } from "node:fs";
 import { copyFile, link, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { memoryStorage as memory } from "../../storage/memory.ts";
 import { sqliteStorage as sqlite } from "../../storage/sqlite.ts";
+import { NAMESAKES } from "./namesakes.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { type PaymentStorage, paymentStorage } from "../../src/payments/payment-storage.ts";
 
@@ -37,7 +39,7 @@ async function copyTo(path: string): Promise<void> {
 
 let empty: Promise<string> | null = null;
 
-/** A file with every table and no row: to copy it takes far less time than to make the tables. */
+/** A file of a host with every table and no row: to copy it takes far less time than to make the tables. */
 function emptyFile(): Promise<string> {
   return (empty ??= makeEmptyFile());
 }
@@ -46,6 +48,7 @@ async function makeEmptyFile(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "paystate-empty-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, "empty.db");
+  new Database(path).exec(NAMESAKES).close();
   await (await sqliteStorage(path)).close();
   return path;
 }

@@ -121,10 +121,10 @@ test("a host commits a step with a row of its own, in a file without a payment t
   const database = new Database(join(project, "parcels.db"), { readonly: true });
   const names = database.prepare("select name from sqlite_master where type = 'table' order by name").pluck();
   assert.deepEqual(names.all(), [
-    "history",
-    "instances",
     "parcels",
     "paystateCharts",
+    "paystateHistory",
+    "paystateInstances",
     "paystateLeases",
     "paystateLimits",
     "paystateMigrationLock",
@@ -132,9 +132,9 @@ test("a host commits a step with a row of its own, in a file without a payment t
     "paystateRanTasks",
     "paystateSearch",
     "paystateTables",
+    "paystateTasks",
     "paystateTotals",
-    "tasks",
-    "watches",
+    "paystateWatches",
   ]);
   database.close();
 });

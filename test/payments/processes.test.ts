@@ -119,7 +119,7 @@ test(
       await service.end();
 
       expect(await storage.tasks({ order: "dead", limit: 10 })).toEqual([]);
-      const instances = idsIn(database, "instances");
+      const instances = idsIn(database, "paystateInstances");
       expect(await brokenAtRest({ storage, workflows, instances })).toEqual([]);
       const ids = acknowledged.map(({ transactionId }) => transactionId);
       expect(idsIn(database, "transactions").toSorted()).toEqual(ids.toSorted());
@@ -184,7 +184,7 @@ async function untilRest(
 }
 
 /** The ids of everything in a table, also of what nobody was told of. */
-function idsIn(database: string, table: "instances" | "transactions"): string[] {
+function idsIn(database: string, table: "paystateInstances" | "transactions"): string[] {
   const file = new Database(database, { readonly: true });
   try {
     return file

@@ -7,6 +7,7 @@ import pg from "pg";
 import { describe, test } from "vitest";
 import { memoryStorage } from "../../storage/memory.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
+import { NAMED_AS_BEFORE, NAMESAKES } from "../kit/namesakes.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
 import { sampled } from "../kit/thorough.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
@@ -24,22 +25,28 @@ async function postgresWithHost(): Promise<StorageUnderTest> {
   };
 }
 
+/** A file that has something in it already. */
+async function sqliteWith(sql: string): Promise<StorageUnderTest> {
+  const folder = await mkdtemp(join(tmpdir(), "paystate-"));
+  const path = join(folder, "test.db");
+  new Sqlite(path).exec(sql).close();
+  return {
+    open: () => sqliteStorage(path),
+    async host() {
+      const host = new Sqlite(path);
+      return { transaction: host, ask: async (asked) => host.exec(asked), close: async () => host.close() };
+    },
+    destroy: () => rm(folder, { recursive: true }),
+  };
+}
+
 const adapters: Readonly<Record<string, () => Promise<StorageUnderTest>>> = {
   async memory() {
     const storage = memoryStorage();
     return { open: async () => storage, destroy: async () => {} };
   },
-  async SQLite() {
-    const folder = await mkdtemp(join(tmpdir(), "paystate-"));
-    return {
-      open: () => sqliteStorage(join(folder, "test.db")),
-      async host() {
-        const host = new Sqlite(join(folder, "test.db"));
-        return { transaction: host, ask: async (sql) => host.exec(sql), close: async () => host.close() };
-      },
-      destroy: () => rm(folder, { recursive: true }),
-    };
-  },
+  "SQLite beside namesakes of a host's": () => sqliteWith(NAMESAKES),
+  "SQLite under the names of before": () => sqliteWith(NAMED_AS_BEFORE),
   ...(HAS_POSTGRES ? { PostgreSQL: postgresWithHost } : {}),
 };
 

@@ -10,6 +10,7 @@ import { postgresStorage } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { engine } from "../../storage/sql/migrations/0001-engine.ts";
+import { plainName, withNames } from "../../storage/sql/statement.ts";
 import { postgresSchema, type SchemaDialect, sqliteSchema } from "../../storage/sql/migrations/dialect.ts";
 import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
 import { range, WORKFLOW } from "../contracts/storage/samples.ts";
@@ -23,7 +24,7 @@ async function writeFirstSchema(db: Kysely<unknown>, dialect: SchemaDialect): Pr
     .addColumn("name", "varchar(255)", (column) => column.notNull().primaryKey())
     .addColumn("timestamp", "varchar(255)", (column) => column.notNull())
     .execute();
-  for (const text of engine(dialect)) await sql.raw(text).execute(db);
+  for (const text of engine(dialect)) await sql.raw(withNames(text, plainName)).execute(db);
   const old = db as Kysely<Record<string, Record<string, unknown>>>;
   await old.insertInto("paystateMigrations").values({ name: "0001-engine", timestamp: "1" }).execute();
   const task = {

@@ -17,6 +17,7 @@ import {
   watchOf,
   WORKFLOW,
 } from "../contracts/storage/samples.ts";
+import { NAMESAKES } from "../kit/namesakes.ts";
 import { moveTest } from "../kit/move-test.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { refusal } from "./refusal.ts";
@@ -153,11 +154,11 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     target,
   }) => {
     // The file of a host, which had a table in it before.
-    new Database(move.from).exec("create table clients (name); insert into clients values ('ada')").close();
+    new Database(move.from).exec(`create table clients (name); ${NAMESAKES}`).close();
     const before = await source.closed();
     const { tables, leftBehind, wasThere } = await moveToPostgres(move);
     expect(await shownBy(await target.open())).toEqual(before);
-    expect([leftBehind, wasThere]).toEqual([["clients"], false]);
+    expect([leftBehind, wasThere]).toEqual([["Tasks", "clients", "instances", "lanes", "watches"], false]);
     const sum = range(600).reduce((total, index) => total + LARGEST - BigInt(index), 0n);
     const paid = range(300).reduce((total, index) => total + BigInt(index * 2 + 1), 0n);
     expect(tables.find(({ table }) => table === "things")).toEqual({
@@ -248,8 +249,8 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     async (what, { move, source, target }) => {
       await source.closed();
       const other = new Database(move.from);
-      other.prepare("select count(*) from instances").get();
-      if (what === "a reader") other.exec("begin; select * from instances");
+      other.prepare("select count(*) from paystateInstances").get();
+      if (what === "a reader") other.exec("begin; select * from paystateInstances");
       if (what === "a writer") other.exec("begin immediate");
       const { code, message } = await refusal(moveToPostgres(move));
       expect([code, message]).toEqual(["in_use", expect.stringContaining(`a process has ${move.from} open`)]);
@@ -265,7 +266,7 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     const moving = moveToPostgres({ ...move, to: proxy.url }).catch((error: unknown) => error);
     while (proxy.happened() === 0) await new Promise((resolve) => setImmediate(resolve));
     const other = new Database(move.from, { timeout: 0 });
-    expect(() => other.prepare("select count(*) from instances").get()).toThrow("database is locked");
+    expect(() => other.prepare("select count(*) from paystateInstances").get()).toThrow("database is locked");
     other.close();
     await proxy.stop();
     expect(await moving).toBeInstanceOf(Error);

@@ -13,6 +13,7 @@ import { postgresStorage } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { engine as firstSchema } from "../../storage/sql/migrations/0001-engine.ts";
 import { postgresSchema, sqliteSchema } from "../../storage/sql/migrations/dialect.ts";
+import { plainName, withNames } from "../../storage/sql/statement.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
@@ -26,7 +27,7 @@ const rows = JSON.parse(
 
 /** The tables of the first version, with what it has left in them. */
 async function fill(db: Kysely<unknown>, dialect: typeof sqliteSchema): Promise<void> {
-  for (const text of firstSchema(dialect)) await sql.raw(text).execute(db);
+  for (const text of firstSchema(dialect)) await sql.raw(withNames(text, plainName)).execute(db);
   await sql`create table ${sql.table("paystateMigrations")}
     (name varchar(255) primary key, ${sql.ref("timestamp")} varchar(255) not null)`.execute(db);
   await sql`insert into ${sql.table("paystateMigrations")} values ('0001-engine', '2026-01-01')`.execute(db);

@@ -1,14 +1,21 @@
 /** A file of SQLite that a host has had its tables in before. */
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import Database from "better-sqlite3";
-import { expect, test as vitestTest } from "vitest";
+import { expect, onTestFinished, test as vitestTest } from "vitest";
 import { setup } from "xstate";
 import { createEngine, defineTable, type Table, workflow } from "paystate/engine";
 import { backupSqlite, readOnlySqlite, sqliteStorage } from "../../storage/sqlite.ts";
 import { silentLogger } from "../../src/runtime.ts";
+import { NAMED_AS_BEFORE, NAMESAKES, READ_NAMESAKES } from "../kit/namesakes.ts";
+import { virtualClock } from "../kit/virtual-clock.ts";
+import { passed } from "../payments/retention/passing.ts";
 import { refusal } from "./refusal.ts";
+
+/** What the first version has left. */
+const RELEASED = join(import.meta.dirname, "../released/0.1.0.db.gz");
 
 const parcels = workflow(
   setup({ types: { events: {} as { type: "SHIP" } } }).createMachine({
@@ -108,7 +115,7 @@ test("F2: a table of an engine under the name of a host's is refused, and the ho
 });
 
 test.for([
-  ["of the engine", "History", "foreign_database"],
+  ["of the engine", "PaystateHistory", "foreign_database"],
   ["of the migrations", "paystateMigrations", "foreign_database"],
   ["that was installed", "notes", "foreign_database"],
   ["to be installed", "plans", "other_table"],
@@ -133,6 +140,119 @@ test.for([
     await opened();
   },
 );
+
+/** What the host has, by its kind, and what it says. */
+const hostsOwn = (shop: Database.Database): unknown[] => [
+  ...shop.prepare("select type, name, sql from main.sqlite_master where name not like '%paystate%'").all(),
+  shop.prepare(READ_NAMESAKES).pluck().get(),
+];
+
+test("F14: a host's own tasks, instances, watches and history stay as they are while an engine begins, steps, removes and is copied", async ({
+  folder,
+  path,
+  shop,
+}) => {
+  shop.exec(NAMESAKES);
+  const before = hostsOwn(shop);
+  const clock = virtualClock();
+  const storage = await sqliteStorage(path);
+  const engine = createEngine({
+    storage,
+    workflows: [parcels],
+    clock,
+    keep: { finished: "1h" },
+    logger: silentLogger,
+  });
+  engine.run();
+  await engine.commit({});
+  const begin = shop.transaction(() =>
+    engine.start(parcels, { id: "p-1", input: undefined }, { within: shop }),
+  );
+  begin.immediate();
+  await engine.start(parcels, { id: "p-2", input: undefined });
+  await engine.send(parcels, "p-1", { type: "SHIP" });
+  await engine.waitFor(parcels, "p-1", "final");
+  await engine.settled();
+  const copy = join(folder, "copy.db");
+  await backupSqlite(path, copy);
+  clock.advance(2 * 3_600_000);
+  await passed(clock, async () => (await engine.retention()).lastPassAt);
+  expect(await engine.read("p-1")).toBeNull();
+  await engine.stop();
+  await storage.close();
+  const read = await readOnlySqlite(copy);
+  const copied = createEngine({ storage: read, workflows: [parcels] });
+  expect((await copied.list(parcels)).instances.map(({ id, value }) => [id, value])).toEqual([
+    ["p-2", "packed"],
+    ["p-1", "shipped"],
+  ]);
+  await read.close();
+  expect(hostsOwn(shop)).toEqual(before);
+  // A program of before, which would look for the names of the host's, takes the file for that of a newer one.
+  const noted = shop.prepare(`select min(name) from "paystateMigrations"`).pluck();
+  expect(noted.get()).toBe("0000-prefixed");
+});
+
+test("F14: namesakes in temporary tables and attached files of the host's connection are not paystate's", async ({
+  folder,
+  shop,
+}) => {
+  shop.exec(`create temp table tasks (id text); create temp table History (id text);
+    attach '${join(folder, "other.db")}' as other; create table other."paystateTasks" (id text)`);
+  const storage = await sqliteStorage(shop);
+  const engine = createEngine({ storage, workflows: [parcels], logger: silentLogger });
+  await engine.start(parcels, { id: "p", input: undefined });
+  expect((await engine.history("p")).length).toBe(1);
+  const counts = ["temp.tasks", 'other."paystateTasks"', 'main."paystateInstances"'].map((table) =>
+    shop.prepare(`select count(*) from ${table}`).pluck().get(),
+  );
+  expect(counts).toEqual([0, 0, 1]);
+});
+
+test("F14: a file from before keeps its names, also as its tables are brought up, and notes none that its older programs do not know", async ({
+  path,
+}) => {
+  await writeFile(path, gunzipSync(await readFile(RELEASED)));
+  const file = new Database(path);
+  onTestFinished(() => void file.close());
+  const tables = (): unknown[] =>
+    file.prepare("select name from sqlite_master where type in ('table', 'index') order by 1").pluck().all();
+  const noted = file.prepare(`select name from "paystateMigrations" order by name`).pluck();
+  const [named, known] = [tables(), noted.all()];
+  expect(named).toEqual(expect.arrayContaining(["history", "instances", "tasks", "tasks_steps", "watches"]));
+  file.exec("create table orders (id text); insert into orders values ('o-1')");
+  for (const open of [sqliteStorage, readOnlySqlite]) {
+    const storage = await open(path);
+    const { instances } = await createEngine({ storage, workflows: [] }).list({ limit: 1 });
+    expect(instances).toHaveLength(1);
+    await storage.close();
+  }
+  expect(tables()).toEqual(expect.arrayContaining([...named, "orders"]));
+  expect(tables()).not.toContain("paystateTasks");
+  expect(noted.all()).toEqual(expect.arrayContaining(known));
+  expect(noted.all()).not.toContain("0000-prefixed");
+  file.exec("create temp table Tasks (id text)");
+  expect((await refusal(sqliteStorage(file))).message).toContain('a temporary table "Tasks", which hides');
+});
+
+test("F14: of programs that open a new file of a host at once the first decides on the names, for a program of before too", async ({
+  path,
+  shop,
+}) => {
+  shop.exec("begin immediate");
+  const opening = Array.from({ length: 3 }, () => sqliteStorage(path));
+  for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
+  // As a program of before has made them meanwhile.
+  shop.exec(`${NAMED_AS_BEFORE}; commit`);
+  for (const storage of await Promise.all(opening)) {
+    expect(await storage.load("p")).toBeNull();
+    await storage.close();
+  }
+  const [tasks, prefixed] = ["tasks", "paystateTasks"].map((name) =>
+    shop.prepare("select count(*) from sqlite_master where name = ?").pluck().get(name),
+  );
+  expect([tasks, prefixed]).toEqual([1, 0]);
+});
 
 /** As a process without an extension of the host sees the extension's module and collation. */
 const UNKNOWN = `create index by_name on orders (id collate nocase);

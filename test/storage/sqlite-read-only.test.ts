@@ -121,9 +121,9 @@ test("a file of an older program is told from a foreign one, and is copied befor
   const older = new Database(path);
   older.exec(`
     drop table "paystateTotals"; drop table "paystateLimits";
-    drop index tasks_rooms; drop index tasks_second; drop index tasks_rated;
-    alter table tasks drop column priority; alter table tasks drop column "rateKey";
-    create index tasks_rooms on tasks ("firstKey");
+    drop index "paystateTasks_rooms"; drop index "paystateTasks_second"; drop index "paystateTasks_rated";
+    alter table "paystateTasks" drop column priority; alter table "paystateTasks" drop column "rateKey";
+    create index "paystateTasks_rooms" on "paystateTasks" ("firstKey");
     delete from "paystateMigrations" where name > '0006'`);
   older.close();
   expect(await refusal(readOnlySqlite(path))).toMatchObject({

@@ -56,9 +56,12 @@ test("a moved database of an older schema is refused, and not brought up to this
 });
 
 test.each([
-  ["create table Tasks (id text)", /has the table "?tasks"?, which/i],
-  ["create view history as select 1 as id", /has the view "?history"?, which/],
-  ["create table mine (id text); create index instances on mine (id)", /has the index instances, which/],
+  ["create table PaystateTasks (id text)", /has the table "?paystateTasks"?, which/i],
+  ["create view paystateHistory as select 1 as id", /has the view "?paystateHistory"?, which/],
+  [
+    "create table mine (id text); create index paystateInstances on mine (id)",
+    /has the index paystateInstances, which/,
+  ],
 ])("a file with a name that paystate needs is left alone, to the last byte: %s", async (sql, sentence) => {
   const database = new Database(path);
   database.exec(sql);
@@ -170,17 +173,22 @@ test("what is no fault of the database passes unchanged", () => {
 });
 
 test.each([
-  ["lacks a column", "alter table tasks rename column admission to old", "the table tasks lacks admission"],
+  [
+    "lacks a column",
+    'alter table "paystateTasks" rename column admission to old',
+    "the table paystateTasks lacks admission",
+  ],
   ["lacks a table", `drop table "paystateLeases"`, "the table paystateLeases lacks name, holder, until, ms"],
   [
     "has a key no more",
-    "create table other as select * from history; drop table history; alter table other rename to history",
-    "nothing keeps instance and version unique in the table history",
+    `create table other as select * from "paystateHistory"; drop table "paystateHistory";
+      alter table other rename to "paystateHistory"`,
+    "nothing keeps instance and version unique in the table paystateHistory",
   ],
 ])("D39: a database of this version that %s is refused with what is missing", async (_, change, missing) => {
   await (await sqliteStorage(path)).close();
   const database = new Database(path);
-  database.exec("drop index tasks_steps; drop index tasks_limited; drop index tasks_rooms");
+  for (const of of ["steps", "limited", "rooms"]) database.exec(`drop index "paystateTasks_${of}"`);
   database.exec(change);
   database.close();
   for (const open of [sqliteStorage, readOnlySqlite]) {
@@ -195,7 +203,8 @@ test("D39: what else is in the database of this version is nobody's trouble", as
   await (await sqliteStorage(path)).close();
   const database = new Database(path);
   database.exec(
-    "alter table tasks add column note text; create table mine (id text); create index mine_tasks on tasks (name)",
+    `alter table "paystateTasks" add column note text; create table mine (id text);
+    create index mine_tasks on "paystateTasks" (name)`,
   );
   database.close();
   const storage = await sqliteStorage(path);

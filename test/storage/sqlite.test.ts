@@ -14,7 +14,7 @@ import {
   listStatements,
   watchStatements,
 } from "../../storage/sql/instance-statements.ts";
-import { withPlaces } from "../../storage/sql/statement.ts";
+import { prefixedName, withPlaces } from "../../storage/sql/statement.ts";
 import { taskStatements } from "../../storage/sql/task-statements.ts";
 import { dueStatements } from "../../storage/sqlite/task-rows.ts";
 import { engineTables } from "../../storage/engine-tables.ts";
@@ -143,7 +143,7 @@ describe("locks", () => {
       expect(await storage.load("i")).toBeNull();
       await storage.close();
     }
-    expect(other.prepare("select count(*) from paystateMigrations").pluck().get()).toBe(8);
+    expect(other.prepare("select count(*) from paystateMigrations").pluck().get()).toBe(9);
     other.close();
   });
 
@@ -310,7 +310,8 @@ describe("the database", () => {
   test("its tables have the columns that the descriptions of the tables have", async () => {
     const database = new Database(path);
     await sqliteStorage(database);
-    for (const [name, { columns }] of Object.entries({ ...engineTables, ...paymentTables })) {
+    const own = Object.entries(engineTables).map(([name, table]) => [prefixedName(name), table] as const);
+    for (const [name, { columns }] of [...own, ...Object.entries(paymentTables)]) {
       const rows = database.pragma(`table_info(${name})`) as { name: string; notnull: number }[];
       const found = rows.filter((row) => row.name !== "seq").map((row) => [row.name, row.notnull === 0]);
       expect(Object.fromEntries(found), name).toEqual(
@@ -349,7 +350,7 @@ describe("the database", () => {
     ];
     const written = own
       .flatMap((statements) => Object.values(statements))
-      .map(({ text }) => withPlaces(text, () => "?"));
+      .map(({ text }) => withPlaces(text, () => "?", prefixedName));
     expect(written.length).toBeGreaterThan(40);
     const hot = [...new Set([...prepared, ...written])].filter(
       (sql) => /^(select|update|delete)/.test(sql) && !sql.includes("sqlite_"),

@@ -65,33 +65,33 @@ const keys: Readonly<Record<string, readonly string[]>> = {
 };
 
 export const indexes: readonly string[] = [
-  `"lanes_by_workflow_nextAt" on lanes (workflow, "nextAt")`,
-  `"lanes_by_workflow_laneGroup_nextAt" on lanes (workflow, "laneGroup", "nextAt")`,
-  `watches_by_kind_shard_key on watches (kind, shard, key)`,
-  `watches_by_instance_kind_key on watches (instance, kind, key)`,
-  `instances_by_workflow_status_id on instances (workflow, status, id)`,
-  `"instances_by_createdAt_id" on instances ("createdAt", id)`,
+  `"{@lanes_by_workflow_nextAt}" on {@lanes} (workflow, "nextAt")`,
+  `"{@lanes_by_workflow_laneGroup_nextAt}" on {@lanes} (workflow, "laneGroup", "nextAt")`,
+  `{@watches_by_kind_shard_key} on {@watches} (kind, shard, key)`,
+  `{@watches_by_instance_kind_key} on {@watches} (instance, kind, key)`,
+  `{@instances_by_workflow_status_id} on {@instances} (workflow, status, id)`,
+  `"{@instances_by_createdAt_id}" on {@instances} ("createdAt", id)`,
   // Ended instances by the time of their end: an instance enters the index once, with its last step.
-  `instances_finished on instances ("updatedAt", id) where status = 'done'`,
+  `{@instances_finished} on {@instances} ("updatedAt", id) where status = 'done'`,
   // A claim seeks in the next three, one for each queue, a lane's next slot in the fourth; the dead are in none of them.
-  `tasks_steps on tasks (workflow, "visibleAt", seq)
+  `{@tasks_steps} on {@tasks} (workflow, "visibleAt", seq)
     where lane is null and "deadAt" is null and kind in ('timer', 'message')`,
-  `tasks_free on tasks (workflow, "visibleAt", seq)
+  `{@tasks_free} on {@tasks} (workflow, "visibleAt", seq)
     where lane is null and "deadAt" is null and kind in ('effect', 'invocation')`,
-  `tasks_laned on tasks (lane, workflow, "visibleAt", seq) where lane is not null and "deadAt" is null`,
-  `tasks_held on tasks (lane, "visibleAt") where lane is not null and holder is not null and "deadAt" is null`,
-  `tasks_suspect on tasks (holder, workflow, crashes, (kind in ('effect', 'invocation')), seq)
+  `{@tasks_laned} on {@tasks} (lane, workflow, "visibleAt", seq) where lane is not null and "deadAt" is null`,
+  `{@tasks_held} on {@tasks} (lane, "visibleAt") where lane is not null and holder is not null and "deadAt" is null`,
+  `{@tasks_suspect} on {@tasks} (holder, workflow, crashes, (kind in ('effect', 'invocation')), seq)
     where "crashedAt" is not null and "deadAt" is null`,
-  `tasks_of_instance on tasks (instance, name, seq)`,
-  `tasks_failing on tasks ("failingSince", seq) where "failingSince" is not null and "deadAt" is null`,
-  `tasks_dead on tasks ("deadAt", seq) where "deadAt" is not null`,
+  `{@tasks_of_instance} on {@tasks} (instance, name, seq)`,
+  `{@tasks_failing} on {@tasks} ("failingSince", seq) where "failingSince" is not null and "deadAt" is null`,
+  `{@tasks_dead} on {@tasks} ("deadAt", seq) where "deadAt" is not null`,
 ];
 
 export const engine = ({ table, sequencedTable }: SchemaDialect): readonly string[] => [
   ...Object.entries(tables).map(([name, columns]) => {
     const parts = { columns, key: keys[name] ?? ["id"] };
     // Tasks of the same time are ordered by their arrival.
-    return name === "tasks" ? sequencedTable(name, parts) : table(name, parts);
+    return name === "tasks" ? sequencedTable("{@tasks}", parts) : table(`{@${name}}`, parts);
   }),
   ...indexes.map((index) => `create index ${index}`),
 ];

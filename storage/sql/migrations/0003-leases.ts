@@ -6,6 +6,6 @@ export const leases = ({ table }: SchemaDialect): readonly string[] => [
     columns: { name: "text", holder: "text", until: "integer", ms: "integer" },
     key: ["name"],
   }),
-  `drop table "watchShards"`,
-  "delete from watches where kind in ('$keep finished', '$keep payments')",
+  `drop table "{@watchShards}"`,
+  "delete from {@watches} where kind in ('$keep finished', '$keep payments')",
 ];

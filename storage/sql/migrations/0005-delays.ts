@@ -2,5 +2,5 @@
 import type { SchemaDialect } from "./dialect.ts";
 
 export const delays = ({ types }: SchemaDialect): readonly string[] => [
-  `alter table tasks add column "delayMs" ${types.integer}`,
+  `alter table {@tasks} add column "delayMs" ${types.integer}`,
 ];

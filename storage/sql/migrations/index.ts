@@ -1,7 +1,8 @@
 /**
  * All migrations in order, and the upgrade of a database to the last. Released migrations stay; add new ones below. The
  * name of a migration says the oldest program that can work on beside it: `0007-what-beside-0004` allows programs that
- * know all migrations up to 0004. A name without `beside` allows only programs that know the migration itself.
+ * know all migrations up to 0004. A name without `beside` allows only programs that know the migration itself. Tables and
+ * indexes of the engine's are marked, as `{@tasks}`: not every database calls them so.
  */
 import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import { StorageUnusable } from "../../storage-unusable.ts";
@@ -13,8 +14,9 @@ import { delays } from "./0005-delays.ts";
 import { totals } from "./0006-totals.ts";
 import { fullPages } from "./0007-full-pages.ts";
 import { limitsAtRunTime } from "./0008-limits-at-run-time.ts";
+import { type NameOf, plainName, prefixedName, withNames } from "../statement.ts";
 import type { SchemaDialect } from "./dialect.ts";
-import { assertNeeds } from "./needs.ts";
+import { assertNeeds, type EnginePlace } from "./needs.ts";
 
 const migrations = {
   "0001-engine": engine,
@@ -29,6 +31,12 @@ const migrations = {
 
 /** The migration of databases with the tables of payments beside those of the engine, none of which was released. */
 const BEFORE_TABLES = "0001-initial";
+
+/**
+ * Noted as the first migration where names have a prefix, as in every new file of SQLite. A program from before, which looks for
+ * other names, takes the file for one of a newer program, and leaves it alone.
+ */
+export const PREFIXED = "0000-prefixed";
 
 /** The last that this program knows. */
 const NEWEST = Object.keys(migrations).length;
@@ -69,12 +77,12 @@ export async function isCurrent(
         "let that version finish its work, then give this one a new file",
     );
   }
-  const unknown = applied.filter((name) => !(name in migrations));
-  const isBehind = applied.length - unknown.length < NEWEST;
+  const unknown = unknownOf(applied);
+  const isBehind = Object.keys(migrations).some((name) => !applied.includes(name));
   const refused = unknown.filter((name) => isBehind || !isBeside(name));
   if (refused.length > 0) throw newerSchema(refused);
   if (isBehind) return false;
-  await assertNeeds(db, dialect, schema);
+  await assertNeeds(db, dialect, { schema, nameOf: nameOfNoted(applied) });
   return true;
 }
 
@@ -89,9 +97,15 @@ async function appliedTo(db: Kysely<unknown>): Promise<readonly string[]> {
   return rows.map(({ name }) => name);
 }
 
+const nameOfNoted = (applied: readonly string[]): NameOf =>
+  applied.includes(PREFIXED) ? prefixedName : plainName;
+
+const unknownOf = (applied: readonly string[]): readonly string[] =>
+  applied.filter((name) => name !== PREFIXED && !(name in migrations));
+
 /** @throws StorageUnusable `newer_schema` when there is a migration which this program does not know, also beside which it can work. */
 export async function assertAllKnown(db: Kysely<unknown>): Promise<void> {
-  const unknown = (await appliedTo(db)).filter((name) => !(name in migrations));
+  const unknown = unknownOf(await appliedTo(db));
   if (unknown.length > 0) throw newerSchema(unknown);
 }
 
@@ -102,12 +116,19 @@ const newerSchema = (unknown: readonly string[]): StorageUnusable =>
   );
 
 /** Applies the missing migrations. The caller holds the lock or transaction that keeps other processes out. */
-export async function migrate(db: Kysely<unknown>, dialect: SchemaDialect, schema?: string): Promise<void> {
-  const named = Object.entries(migrations).map(([name, statementsFor]): [string, Migration] => [
+export async function migrate(
+  db: Kysely<unknown>,
+  dialect: SchemaDialect,
+  { schema, nameOf }: EnginePlace,
+): Promise<void> {
+  const all = nameOf === prefixedName ? { [PREFIXED]: () => [], ...migrations } : migrations;
+  const named = Object.entries(all).map(([name, statementsFor]): [string, Migration] => [
     name,
     {
       async up(connection) {
-        for (const text of statementsFor(dialect)) await sql.raw(text).execute(connection);
+        for (const text of statementsFor(dialect)) {
+          await sql.raw(withNames(text, nameOf)).execute(connection);
+        }
       },
     },
   ]);

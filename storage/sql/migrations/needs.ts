@@ -2,7 +2,14 @@
 import type { Kysely } from "kysely";
 import { engineTables } from "../../engine-tables.ts";
 import { StorageUnusable } from "../../storage-unusable.ts";
+import type { NameOf } from "../statement.ts";
 import type { SchemaDialect } from "./dialect.ts";
+
+/** Where the engine's tables are, in one schema where the database has several, and what they are called there. */
+export interface EnginePlace {
+  readonly schema?: string | undefined;
+  readonly nameOf: NameOf;
+}
 
 /**
  * Further tables, columns and indexes may exist: of a host, of an administrator, of other programs.
@@ -11,11 +18,12 @@ import type { SchemaDialect } from "./dialect.ts";
 export async function assertNeeds(
   db: Kysely<unknown>,
   dialect: SchemaDialect,
-  schema?: string,
+  { schema, nameOf }: EnginePlace,
 ): Promise<void> {
   const { rows: columns } = await dialect.columns(schema).execute(db);
   const { rows: uniques } = await dialect.uniques(schema).execute(db);
-  for (const [table, { columns: needed, key = ["id"] }] of Object.entries(engineTables)) {
+  for (const [name, { columns: needed, key = ["id"] }] of Object.entries(engineTables)) {
+    const table = nameOf(name);
     const there = new Set(columns.filter((each) => each.table === table).map(({ column }) => column));
     const missing = Object.keys(needed).filter((column) => !there.has(column));
     if (missing.length > 0) throw lacking(`the table ${table} lacks ${missing.join(", ")}`);

@@ -489,4 +489,18 @@ export const STORAGE_BREAKS: readonly Break[] = [
     replacement: "const counted = before;",
     tests: ["payments/private/reconcile.test.ts"],
   },
+  {
+    property: "a file keeps the names that its tables were made under",
+    file: "storage/sqlite/schema.ts",
+    text: "noted === undefined ? plainName : prefixedName",
+    replacement: "noted === undefined ? prefixedName : prefixedName",
+    tests: ["storage/sqlite-beside-host.test.ts"],
+  },
+  {
+    property: "a move takes no table of a host's for one of the engine's",
+    file: "storage/move/held-file.ts",
+    text: "Object.hasOwn(engineTables, name) ? nameOf(name) : name",
+    replacement: "name",
+    tests: ["storage/moving.test.ts"],
+  },
 ];

@@ -1,0 +1,23 @@
+/** Files of SQLite in which a host, or a paystate of before, has been. */
+
+/** What a host calls as paystate calls its own on PostgreSQL, and in files of before: tables, a view, an index, a trigger. */
+export const NAMESAKES = `
+  create table Tasks (id text primary key, what text);
+  create index tasks_steps on Tasks (what);
+  create table instances (id integer primary key, snapshot text);
+  create trigger instances_finished after insert on instances begin
+    insert into Tasks values ('of ' || new.id, new.snapshot);
+  end;
+  create table lanes (lane text);
+  create table watches (brand text);
+  create view history as select what from Tasks;
+  insert into instances values (1, 'sweep');
+  insert into watches values ('Omega');`;
+
+/** What a host reads of them afterwards. */
+export const READ_NAMESAKES = `select (select group_concat(what) from history) || ' ' ||
+  (select group_concat(brand) from watches) || ' ' || (select count(*) from instances)`;
+
+/** A file whose tables have the names of before, as whoever makes them finds no note that they are prefixed. */
+export const NAMED_AS_BEFORE = `create table "paystateMigrations"
+  (name varchar(255) primary key, "timestamp" varchar(255) not null)`;
