@@ -28,8 +28,8 @@ test("the page names everything that paystate/storage has for an adapter", () =>
 });
 
 /** The methods fail where they are called on another object than their own, as those of a class do that has fields. */
-function asClass(storage: EngineStorage): EngineStorage {
-  const own: EngineStorage = new Proxy(storage, {
+function asClass(methods: EngineStorage): EngineStorage {
+  const own: EngineStorage = new Proxy(methods, {
     get: (target, name) => {
       const method: unknown = Reflect.get(target, name);
       if (typeof method !== "function") return method;
@@ -62,8 +62,8 @@ test("an adapter may be a class: its methods are called on their object, those t
       },
     },
   });
-  const storage = asClass({ ...memoryStorage(), time });
-  const engine = createEngine({ storage, workflows: [called], logger: silentLogger });
+  const own = asClass({ ...memoryStorage(), time });
+  const engine = createEngine({ storage: own, workflows: [called], logger: silentLogger });
   engine.run();
   await engine.start(called, { id: "one", input: undefined });
   await engine.waitFor(called, "one", "final");
