@@ -68,6 +68,14 @@ const explanations: readonly Explanation[] = [
     sentence: "the disk is full: make room, and what was committed is still there",
   },
   {
+    // Of a trigger or view of a host it would be `main.` and the name.
+    of: /^no such table: [^.]+$/,
+    code: "replaced",
+    sentence:
+      "a table of paystate's was dropped, or a backup written into the file, while it was in use: stop every process, " +
+      "restore a backup if a table was dropped, and run `paystate reconcile`",
+  },
+  {
     of: /^ERR_DLOPEN_FAILED$|NODE_MODULE_VERSION|Could not locate the bindings file/,
     code: "driver_unusable",
     sentence: "better-sqlite3 was built for another Node or not at all: `npm rebuild better-sqlite3`",
@@ -112,8 +120,9 @@ function unresolved(error: unknown, code: "foreign_database" | "other_table"): u
 
 /** The error itself, or the sentence for it with the error as its cause. */
 export function explained(error: unknown, path?: string): unknown {
-  // Where the driver's binary is at fault there is only a message.
-  const symptom = codeOf(error) || (error instanceof Error ? error.message : "");
+  const code = codeOf(error);
+  // Where the driver's binary is at fault there is only a message, and SQLite's own code says nothing of a statement.
+  const symptom = /^(SQLITE_ERROR)?$/.test(code) && error instanceof Error ? error.message : code;
   const found = explanations.find(({ of }) => of.test(symptom));
   if (found === undefined) return error;
   const message = path === undefined ? found.sentence : `${found.sentence} (${path})`;

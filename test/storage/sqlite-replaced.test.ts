@@ -7,7 +7,8 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { FileGuard } from "../../storage/sqlite/file-guard.ts";
 import { type PaymentStorage, paymentStorage } from "../../src/payments/payment-storage.ts";
 import { backupSqlite, sqliteStorage } from "../../storage/sqlite.ts";
-import { ok, type PaymentCommit } from "../contracts/storage/samples.ts";
+import { ok, taskOf, type PaymentCommit } from "../contracts/storage/samples.ts";
+import { NAMED_AS_BEFORE } from "../kit/namesakes.ts";
 
 let folder: string;
 let path: string;
@@ -107,6 +108,26 @@ test.each([
   expect(await later(through).commit([fact("through")])).toEqual([ok]);
   await happens(link);
   expect(await later(through).commit([fact("a")])).toMatchObject([{ error: { code: "replaced" } }]);
+});
+
+test.each([
+  [
+    "has a backup with the names of before written into it",
+    async (): Promise<void> => {
+      const before = new Database(join(folder, "before.db"));
+      before.exec(NAMED_AS_BEFORE);
+      await (await sqliteStorage(before)).close();
+      await before.backup(path);
+      before.close();
+    },
+  ],
+  ["loses a table", (): void => void new Database(path).exec(`drop table "paystateTasks"`).close()],
+] as const)("D36: where the file %s, no task is taken or acknowledged", async (_, happens) => {
+  await happens();
+  const refused = { conflict: "failed", error: { code: "replaced" } };
+  const arming = { arms: [{ task: taskOf("t") }] };
+  expect(await later().commit([arming, arming])).toMatchObject([refused, refused]);
+  await expect(later().tasks({ order: "dead", limit: 1 })).rejects.toMatchObject({ code: "replaced" });
 });
 
 test("D36: where the file is emptied its log is left, which holds what was committed last", async () => {
