@@ -118,6 +118,14 @@ describe.each(drawn(adapters, "causes"))("causes on $name", (adapter) => {
         for (const cause of others) expect(cause).toMatchObject({ task: consumed });
       }
     }));
+
+  test("a start is its id and its input: the object of a caller tells no cause", () =>
+    inWorld(adapter, async ({ engine }) => {
+      const one = await engine({ workflows: [helper] });
+      const body = { id: "h", input: { id: "h" }, cause: "watch post" };
+      await one.start(helper, body);
+      expect(causesOf(await one.history("h"))).toEqual([null]);
+    }));
 });
 
 test("any id and name come back as they were written, and what is no cause is none", () => {
