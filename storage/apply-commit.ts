@@ -26,10 +26,7 @@ export interface CommitTarget {
   start(instance: InstanceRecord): boolean;
   /** Writes to a table of the caller. */
   write(write: AnyWrite): boolean;
-  /**
-   * Writes inserts into one table at once, each judged as if those before it had been written: the place of the first one
-   * that is refused, or -1. Default: one after another.
-   */
+  /** Inserts into one table at once, each judged behind those before: the place of the first refused, or -1. Default: one by one. */
   insertAll?(inserts: readonly AnyInsert[]): number;
   /** The workflow of an instance; undefined where there is none. */
   workflowOf(instance: string): string | undefined;
@@ -112,10 +109,7 @@ function insertsFrom(writes: readonly AnyWrite[], at: number): readonly AnyInser
   return inserts;
 }
 
-/**
- * Applies the parts of a commit that cannot be refused. A step may leave and enter a state again, so old parts are
- * removed before new parts are added. Returns the tasks that were armed without their lease.
- */
+/** What cannot be refused: removals first, since a step may enter its state again. Returns tasks armed without their lease. */
 function follow(commit: AnyCommit, to: CommitTarget): string[] {
   const { ends = [], disarms = [], adopts = [], amends = [], limits = [], arms = [] } = commit;
   const { unwatches = [], watches = [], forgets = [], history = [] } = commit;

@@ -3,7 +3,6 @@ import { QueryFailed } from "./compiled-queries.ts";
 import type { CommitAnswer, CommitFailure } from "./storage.ts";
 import { StorageUnusable } from "./storage-unusable.ts";
 
-/** The answer for a commit of which nothing has happened. */
 export function failed(error: unknown): CommitFailure {
   return { ok: false, conflict: "failed", error };
 }
@@ -19,10 +18,7 @@ export function unknown(error: unknown): CommitFailure {
   return { ok: false, conflict: "unknown", error };
 }
 
-/**
- * Whether waiting for the database was in vain, which must not be repeated for each commit. A full disk does not count:
- * it may have room for a smaller commit.
- */
+/** Whether the database was waited for in vain, which is done once. A full disk may have room for a smaller commit. */
 export function isTrouble(answer: CommitAnswer): answer is CommitFailure {
   if (answer.ok) return false;
   if (answer.conflict !== "failed") return answer.conflict === "unknown";

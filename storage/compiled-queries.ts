@@ -5,10 +5,7 @@ export type CompiledQuery =
   | { readonly sql: string; readonly parameters: readonly unknown[] }
   | { readonly sql: string; readonly params: readonly unknown[] };
 
-/**
- * Why the database refused a query. `raised`: by a trigger of yours. `serialization`: it met others again and again, on
- * PostgreSQL (40001, 40P01).
- */
+/** Why the database refused a query. `raised`: by a trigger of yours. `serialization`: it met others too often (40001, 40P01). */
 export type QueryRefusalKind =
   "unique" | "check" | "foreign_key" | "not_null" | "exclusion" | "raised" | "serialization";
 

@@ -29,24 +29,17 @@ export class CommitUnknown extends Error {
   }
 }
 
-/** A storage, as far as commits go. */
 interface Committing<Item> {
   commit(items: readonly Item[]): Promise<readonly CommitAnswer[]>;
 }
 
-/**
- * Carries out one commit: durable or refused when the promise resolves. Throws `CommitUnknown` when the answer was
- * lost; after any other error, nothing was committed.
- */
+/** Durable or refused when it resolves. Throws `CommitUnknown` for a lost answer; after other errors nothing has happened. */
 export async function commitOne<Item>(storage: Committing<Item>, item: NoInfer<Item>): Promise<CommitResult> {
   const [answer] = await storage.commit([item]);
   return decided(answer);
 }
 
-/**
- * Carries out separate commits. Throws as `commitOne` does for the first undecided commit; later commits may have been
- * applied.
- */
+/** Separate commits. Throws as `commitOne` does for the first undecided one; later ones may have been applied. */
 export async function commitEach<Item>(
   storage: Committing<Item>,
   items: readonly NoInfer<Item>[],
@@ -54,7 +47,6 @@ export async function commitEach<Item>(
   return (await storage.commit(items)).map(decided);
 }
 
-/** The result in an answer. Throws as `commitOne` does. */
 export function decided(answer: CommitAnswer | undefined): CommitResult {
   if (answer === undefined) throw new CommitUnknown(new Error("storage answered too few commits"));
   if (answer.ok) return answer;

@@ -74,10 +74,7 @@ export interface EngineTables {
 export const engineTables: {
   readonly [T in keyof EngineTables]: {
     readonly columns: Readonly<Record<keyof EngineTables[T] & string, Column>>;
-    /**
-     * The fields that identify a row; default `id`. Unlike a caller's table, an engine table may have several key
-     * fields.
-     */
+    /** The fields that identify a row, of which a caller's table has one. Default `id`. */
     readonly key?: readonly (keyof EngineTables[T] & string)[];
     /** Fields by which rows are read together. */
     readonly lookups?: readonly (keyof EngineTables[T] & string)[];
@@ -138,7 +135,6 @@ export const engineTables: {
   },
 };
 
-/** An instance as its start leaves it. */
 export function startedInstance(start: NonNullable<CommitParts["starts"]>[number]): InstanceRecord {
   return { version: 1, life: start.stamp, updatedAt: start.createdAt, ...start };
 }

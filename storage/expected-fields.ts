@@ -4,11 +4,7 @@ import { checked, type Field } from "./row.ts";
 import type { AnyExpectation, AnyRemoval, AnyUpdate } from "./storage.ts";
 import { type AnyTable, COMPARABLE } from "./table.ts";
 
-/**
- * The fields that a removal names, with the values that the row must have.
- *
- * @throws TypeError when rows of the table are never removed, or a value is none that can be compared.
- */
+/** What a removal expects of its row. @throws TypeError when rows are never removed, or a value cannot be compared. */
 export function expectedFields(
   table: AnyTable,
   { expected = {} }: AnyRemoval,

@@ -1,6 +1,4 @@
-/**
- * Plans the installation of a table: nothing, a creation, a migration, or a refusal. Pure; every adapter uses the plan.
- */
+/** Plans the installation of a table: nothing, a creation, a migration, or a refusal. Pure; every adapter uses the plan. */
 import { StorageUnusable } from "./storage-unusable.ts";
 import type { AnyTable, Index, Migration } from "./table.ts";
 
@@ -66,9 +64,7 @@ export function planInstall(
   | "create"
   | "keep"
   | {
-      /** The migrations, merged. */
       readonly steps: readonly Migration[];
-      /** The table before the migrations. */
       readonly before: Pick<AnyTable, "columns" | "key" | "unique" | "indexes">;
     } {
   if (stored === null) return "create";

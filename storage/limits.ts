@@ -6,17 +6,12 @@ import type { StoredTask } from "./engine-tables.ts";
 import type { Limit, LimitOverride, TaskRecord } from "./storage.ts";
 import type { TaskRow, TaskRows } from "./task-rows.ts";
 
-/** The columns that say where a task stands in its limits. */
 type LimitColumns = Pick<
   StoredTask,
   "firstKey" | "firstRoom" | "lastKey" | "lastRoom" | "admission" | "priority"
 >;
 
-/**
- * The limits of a task in the columns of its row. A single limit is both first and last.
- *
- * @throws TypeError when a limit is wrong, or the task is a timer.
- */
+/** In its row a single limit is both first and last. @throws TypeError when a limit is wrong, or the task is a timer. */
 export function limitColumns(
   { id, kind, limits, priority = 0 }: Pick<TaskRecord, "id" | "kind" | "limits" | "priority">,
   admission: "parked" | "admitted",
@@ -49,7 +44,6 @@ export function limitColumns(
   };
 }
 
-/** The limits as they were armed. */
 export function limitsOf({ firstKey, firstRoom, lastKey, lastRoom }: StoredTask): readonly Limit[] {
   if (firstKey === null || firstRoom === null || lastKey === null || lastRoom === null) return [];
   const first = { key: firstKey, atMost: firstRoom };
@@ -68,18 +62,13 @@ export function revived<T extends StoredTask>(task: T): T {
     : { ...task, admission: task.kind === "message" ? "parked" : "paused" };
 }
 
-/** The task with room in its keys. */
 export function admitted<T extends StoredTask>(task: T): T {
   return task.firstKey === null ? task : { ...task, admission: "admitted" };
 }
 
-/**
- * The number of last keys under one first key that are examined for one admission, and of keys in a search for
- * forgotten tasks.
- */
+/** So many last keys of a first key are examined for one admission, and keys in a search for forgotten tasks. */
 export const MAX_HEADS = 64;
 
-/** @throws TypeError when the override of a limit is wrong. */
 export function checkOverride({ key, atMost }: LimitOverride): void {
   if (key === "") throw new TypeError("an override of a limit has no key");
   if (atMost !== null && (!Number.isSafeInteger(atMost) || atMost < 0)) {
@@ -101,7 +90,6 @@ function mostOf(
   return [most(firstKey, firstRoom), most(lastKey, lastRoom)];
 }
 
-/** Whether a key of the task takes none at all at present. */
 export const isShut = (task: StoredTask, tasks: Pick<TaskRows, "overrides">): boolean =>
   task.firstKey !== null && mostOf(task, tasks).includes(0);
 
@@ -114,17 +102,13 @@ export function fullKey(task: StoredTask, tasks: Rooms): string | null {
   return lastKey === firstKey || tasks.admitted(firstKey, lastKey) < last ? null : lastKey;
 }
 
-/** Whether the keys of a task have room for it, or the task has its room already. */
 export const hasRoom = (task: StoredTask, tasks: Rooms): boolean => fullKey(task, tasks) === null;
 
-/** Orders parked tasks of one key: by priority, then as armed. */
 const soonestFirst = (a: TaskRow, b: TaskRow): number => b.priority - a.priority || a.seq - b.seq;
 
 /**
- * The parked tasks under a first key that are admitted, one after the other: among tasks whose keys have room, the one of
- * the highest priority, and of those the one armed first. Admit each before the next one is asked for. Only 64 last keys
- * with room are examined for one, beginning behind the last key that a task has left, so that every last key has its turn
- * when an account has thousands.
+ * The parked tasks under a first key that are admitted, soonest first: admit each before the next is asked for. Of the last keys
+ * with room 64 are examined for one, from behind the one that was left, so that each has its turn when an account has thousands.
  */
 export function* admissions(tasks: TaskRows, firstKey: string, after: string): Generator<TaskRow> {
   let counted: number | undefined;

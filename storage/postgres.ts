@@ -21,7 +21,7 @@ import { databaseDialect } from "./postgres/tables.ts";
 import { TaskQueue } from "./postgres/task-queue.ts";
 import { TransactionWriter } from "./postgres/transact.ts";
 import { WakeFeed } from "./postgres/wake-feed.ts";
-import { HostCommitWriter, type Place, placeOf } from "./postgres/within.ts";
+import { commitWithin, type Place, placeOf } from "./postgres/within.ts";
 
 export { type CopiedRows, type Move, type MoveProgress, type MoveResult, moveToPostgres } from "./move.ts";
 export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from "./postgres/driver.ts";
@@ -161,7 +161,6 @@ const usedBytes = statement<object, { bytes: number }>(
     where n.nspname = current_schema() and c.relkind = 'r'`,
 );
 
-/** Watches of a kind in some shards. */
 const inShards = statement<{ kind: string; shards: string }, WatchRecord>(
   `select * from watches where kind = {kind} and shard = any(string_to_array(nullif({shards}, ''), ',')::bigint[])
     order by key, instance`,
@@ -194,7 +193,7 @@ function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): Po
   const commits = new PostgresCommitWriter(database, tables, clock);
   const handled = { database, servers: parts.transactions, tables, clock, wakes };
   const transactions = new TransactionWriter(handled);
-  const withHost = new HostCommitWriter({ schema, place, tables, clock, wakes: listens ? channel : null });
+  const hosted = { schema, place, tables, clock, wakes: listens ? channel : null };
   return {
     time: (now) => timeOf(database, clock, now),
     install: (wanted) => tables.install(wanted),
@@ -206,7 +205,7 @@ function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): Po
       if (items.some(makesWorkDue)) wakes.tell();
       return answers;
     },
-    within: (host, item) => withHost.commit(host, item),
+    within: (host, item) => commitWithin(hosted, host, item),
     transact: (act) => transactions.transact(act),
     claim: (request) => tasks.claim(request),
     heartbeat: (request) => tasks.heartbeat(request),

@@ -41,15 +41,11 @@ export function selectionOf(
   table: AnyTable,
   query: AnyQuery,
 ): {
-  /** The index, whose condition all rows meet. */
   readonly index: Index;
-  /** Fields and the values they must have. */
   readonly equals: readonly (readonly [field: Field, value: unknown])[];
   /** A field with the list of its permitted values. */
   readonly anyOf: { readonly field: string; readonly values: readonly string[] } | null;
-  /** The fields that order the rows. */
   readonly order: readonly Field[];
-  /** Values of the first order fields. */
   readonly after: readonly (readonly [field: Field, value: unknown])[];
 } {
   const { index: name, equals = {}, after = [], sum } = query;

@@ -53,7 +53,6 @@ export function fieldsOf(table: DescribedTable): readonly Field[] {
   return fields;
 }
 
-/** The names of a table's columns. */
 export const columnsOf = (table: DescribedTable): readonly string[] =>
   fieldsOf(table).map(({ name }) => name);
 
@@ -64,10 +63,7 @@ function field([name, column]: [string, Column]): Field {
 
 const SUMMED_BELOW = 10n ** 27n;
 
-/**
- * The value, when it is one the field can hold.
- * @throws TypeError when it is missing or of another kind, such as a fractional time or a number for an amount.
- */
+/** The value, if the field can hold it. @throws TypeError when it is missing or of another kind. */
 export function checked({ name, kind, nullable, isSummed = false }: Field, value: unknown): unknown {
   if (isSummed && typeof value === "bigint" && (value < 0n || value >= SUMMED_BELOW)) {
     throw new TypeError(`${name} is summed, and takes no amount below 0 or with more than 27 digits`);
@@ -118,7 +114,6 @@ export function copyChanges<R extends object>(
   return mapped(givenFields(table, changes), changes, copied) as Partial<R>;
 }
 
-/** The fields that are given. */
 export const givenFields = (table: DescribedTable, changes: object): readonly Field[] =>
   fieldsOf(table).filter(({ name }) => name in changes);
 

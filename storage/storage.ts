@@ -1,12 +1,6 @@
 /**
- * The storage port of the engine, with its own tables and the tables of the caller. Every adapter passes the whole
- * published contract suite, which tests these promises:
- *
- * G1 a commit is atomic · G2 one writer wins after each stamp · G3 a task is consumed once · G4 a claim's token is
- * larger than any before it · G5 a resolved commit survives kill -9 (durable adapters) · G6 every due task is claimed
- * in the end: neither poison, nor a full key, nor slow effects, nor an unknown workflow version starves another ·
- * G7 a load sees what was committed before it · G8 a failed item of a batch leaves no trace and disturbs no neighbour ·
- * G10 no key has more tasks than its limit, and what is parked is admitted in order.
+ * The storage port of the engine, with its own tables and the tables of the caller. README.md has its promises, G1 to G10,
+ * which the published contract suite tests on every adapter.
  *
  * Times are milliseconds since the Unix epoch and come from the caller; an adapter may judge leases and due times by
  * its database's clock instead, and then has an option to use the caller's clock, as the suite needs. JSON travels as
@@ -60,10 +54,7 @@ export interface Limit {
 /** A due time. */
 export interface DueTime {
   readonly dueAt: number;
-  /**
-   * How long after now that is; absent for an absolute moment. A delay is counted anew where the clock was set back, an
-   * absolute moment stays: see `lease`.
-   */
+  /** How long after now that is, counted anew where the clock was set back: see `lease`. Absent for an absolute moment. */
   readonly delayMs?: number;
 }
 
@@ -190,9 +181,7 @@ export type TaskListQuery =
   /** The first claimable task of each workflow, workflows ascending; a waiting suspect counts with its latest time. */
   | { readonly order: "workflow" };
 
-/**
- * A listing of watches: watches in some shards of a kind, by key, then instance; or by kind, beginning after a kind.
- */
+/** A listing of watches: watches in some shards of a kind, by key, then instance; or by kind, beginning after a kind. */
 export type WatchListQuery =
   | { readonly kind: string; readonly shards: readonly number[] }
   | { readonly afterKind: string; readonly limit: number };
@@ -439,10 +428,7 @@ export interface CommitParts {
    * a lease which ran out, or of a task which was given back or set aside since, still counts.
    */
   readonly consumes?: { readonly task: string; readonly token: number };
-  /**
-   * Messages parked in the key of the consumed task, which end with it: those behind it, without a gap. Refused with
-   * `token` when such a message is missing.
-   */
+  /** Messages parked right behind the consumed task, which end with it. Refused with `token` when one is missing. */
   readonly behind?: readonly string[];
   /**
    * Tasks to be tried at `dueAt`, by an operator's command: dead letters, whose crashes and failures are forgotten, and
@@ -692,17 +678,11 @@ export interface EngineStorage {
    * An estimate where the database has no exact figure, and null where it has none. An empty database may have 0.
    */
   size(): Promise<number | null>;
-  /**
-   * The tasks and watches of one instance, up to `limit` of each, as of the same moment. With `except`, no tasks of
-   * this kind.
-   */
+  /** The tasks, none of the kind `except`, and watches of one instance, up to `limit` of each, as of one moment. */
   pending(instance: string, limit: number, except?: TaskKind): Promise<PendingRecords>;
   /** Tasks of all instances, known workflows or not. */
   tasks(listing: TaskListQuery): Promise<readonly PendingTask[]>;
-  /**
-   * The time of the database's clock when the caller's clock says `now`, if `unexpired` and leases are judged by the
-   * database's clock.
-   */
+  /** The database's clock when the caller's says `now`, where `unexpired` and leases are judged by the database's. */
   time?: (now: number) => Promise<number>;
   /** Indexes that are being built, or wait for it: until then reads by them take longer. Absent where `install` builds all. */
   building?: () => readonly string[];

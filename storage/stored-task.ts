@@ -4,6 +4,7 @@ import type {
   ClaimedTask,
   ClaimRequest,
   DueTime,
+  EngineStorage,
   LimitWait,
   PendingTask,
   TaskMigration,
@@ -13,12 +14,7 @@ import type { StoredTask } from "./engine-tables.ts";
 import type { TaskRow } from "./task-rows.ts";
 import { admitted, limitColumns, limitsOf, paused, revived } from "./limits.ts";
 
-/**
- * The row of a newly armed task.
- *
- * @throws TypeError when a limit is no whole number from 1 (the key would let no task in, or each adapter another number),
- * or has no key, or is that of a timer.
- */
+/** The row of a newly armed task. @throws TypeError when a limit is wrong: see `limitColumns`. */
 export function storedTask(task: TaskRecord, lease: ArmLease | undefined): StoredTask {
   const { id, instance, workflow, kind, name, payload, dueAt, delayMs = null } = task;
   return {
@@ -44,14 +40,12 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
   };
 }
 
-/** The task as the port shows it. */
 function taskRecord(task: StoredTask): TaskRecord {
   const { id, instance, workflow, kind, name, payload, dueAt, priority } = task;
   const record = { id, instance, workflow, kind, name, payload, dueAt, limits: limitsOf(task) };
   return priority === 0 ? record : { ...record, priority };
 }
 
-/** A claimed task, from its stored form. */
 export function claimedTask(task: StoredTask): ClaimedTask {
   const { token, crashes, failures } = task;
   return { ...taskRecord(task), token, crashes, failures };
@@ -89,7 +83,6 @@ export function pendingTask(task: StoredTask, place: LimitWait | null = null): P
   };
 }
 
-/** The task after a claim. */
 export function claimed<T extends StoredTask>(
   task: T,
   { holder, now, leaseMs }: Pick<ClaimRequest, "holder" | "now" | "leaseMs">,
@@ -98,20 +91,12 @@ export function claimed<T extends StoredTask>(
   return admitted({ ...task, ...lease, token: task.token + 1 });
 }
 
-/** How a task is given back: with the error of a failure, or with its room. */
-export interface ReleaseRequest extends DueTime {
-  readonly error?: string | undefined;
-  readonly keepsRoom?: true | undefined;
-  readonly rateKey?: string | undefined;
-}
+type Release = Omit<Parameters<EngineStorage["release"]>[0], "id" | "token">;
 
-/**
- * The task after its holder gave it back; null when the task was set aside meanwhile. That the token is the latest is for
- * the caller to check. A suspect keeps no room: it waits for its turn.
- */
+/** A task given back with the latest token; null when it was set aside meanwhile. A suspect keeps no room. */
 export function released<T extends StoredTask>(
   task: T,
-  { error, keepsRoom, rateKey, ...due }: ReleaseRequest,
+  { error, keepsRoom, rateKey, ...due }: Release,
 ): T | null {
   if (task.deadAt !== null) return null;
   const back = { ...task, ...dueColumns(due), holder: null, rateKey: rateKey ?? null };
@@ -145,10 +130,7 @@ export const rateOver = <T extends StoredTask>(task: T, due: DueTime): T => ({
   rateKey: null,
 });
 
-/**
- * A task after the clock was set back, if its delay began at a time still to come: the delay begins again now, and a
- * crash is not later than now. Null for any other task.
- */
+/** A task whose delay began at a time still to come, after the clock was set back: it begins again now. Else null. */
 export function moved<T extends StoredTask>(task: T, now: number): T | null {
   const { visibleAt, delayMs, crashedAt } = task;
   if (delayMs === null || visibleAt - delayMs <= now) return null;
@@ -159,5 +141,4 @@ export function moved<T extends StoredTask>(task: T, now: number): T | null {
   };
 }
 
-/** Orders tasks by claimable time, then by arming. */
 export const earliestFirst = (a: TaskRow, b: TaskRow): number => a.visibleAt - b.visibleAt || a.seq - b.seq;

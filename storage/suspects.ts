@@ -1,7 +1,4 @@
-/**
- * Suspects: tasks that may have ended the process that ran them. A vanished holder leaves no hint which task was to
- * blame, so all its tasks become suspects. Suspects wait in a separate line and are handed out one at a time.
- */
+/** Suspects: a vanished holder does not tell which of its tasks was to blame, so all wait in a line and are tried one by one. */
 import type { StoredTask } from "./engine-tables.ts";
 import type { ClaimRequest } from "./storage.ts";
 import { admitted, paused } from "./limits.ts";
@@ -15,11 +12,9 @@ import type { TaskRow } from "./task-rows.ts";
 export const SUSPECT_MS = 3_600_000;
 
 /**
- * A due task before a claim hands out tasks; null when the task needs no change. A task whose holder has vanished
- * becomes a suspect, or a dead letter after too many crashes. A suspect goes to its line, or becomes a normal task when
- * its last crash is long ago. A task that has crashed alone stays a suspect until it is tried: if suspicion ended by
- * time, in a long line the task could end one process after the other, and its crashes would never add up. Look for due
- * tasks again until none needs a change.
+ * A due task before a claim hands out tasks; null when it needs no change. Look again until none does. What has crashed alone
+ * stays a suspect until it is tried: were suspicion to end by time, in a long line the task could end one process after the other,
+ * and its crashes would never add up.
  */
 export function suspected<T extends StoredTask>(
   task: T,
@@ -45,13 +40,9 @@ const inLine = (crashedAt: number): Pick<StoredTask, "visibleAt" | "delayMs"> =>
 });
 
 /**
- * A task after a heartbeat with its latest token; null when the lease is lost. A held task stays held. A task in the
- * line of suspects was given to no other holder since: the supposed crash was an outage of the storage or a machine
- * that stood still, so its holder has the task again and the crash is taken back. A dead letter stays a dead letter.
- *
- * A suspect that was given back, and that a claim has put into the line since, looks the same. A heartbeat overtaken by
- * both gives the task to a holder that no longer works on it. That lease ends by itself, and the crash counted then is
- * the crash taken back now: the task is tried one lease later, with as many crashes as before.
+ * A task after a heartbeat with its latest token; null when the lease is lost. One in the line of suspects was given to nobody
+ * else: its holder has it again, and the crash is taken back. So is that of a suspect that was given back and put into the line
+ * since, by a heartbeat that was overtaken: that lease ends by itself, and the crash is counted then.
  */
 export function extended<T extends StoredTask>(
   task: T,
@@ -65,10 +56,7 @@ export function extended<T extends StoredTask>(
   return admitted({ ...task, holder, visibleAt, delayMs: leaseMs, crashes, crashedAt });
 }
 
-/**
- * The line of suspects, from which a claim hands out one: fewest crashes first, then timers and messages, then as
- * armed. Take the first suspect whose keys have room. Empty while a suspect is held.
- */
+/** Of these the first with room is tried: least crashed, then timers and messages, then as armed. None while one is held. */
 export function suspectsInTurn<T extends TaskRow>(tasks: readonly T[], request: ClaimRequest): T[] {
   const { workflows, now, maxCrashes } = request;
   if (tasks.some((task) => isHeldSuspect(task) && task.visibleAt > now)) return [];
@@ -78,10 +66,7 @@ export function suspectsInTurn<T extends TaskRow>(tasks: readonly T[], request: 
     .toSorted((a, b) => a.crashes - b.crashes || Number(isWork(a)) - Number(isWork(b)) || a.seq - b.seq);
 }
 
-/**
- * When the first of these suspects can be claimed, as far as other suspects allow; null when no suspect waits. A held
- * suspect of any workflow or queue makes the others wait.
- */
+/** When the first of these can be claimed; null when none waits. A held suspect of any workflow or queue makes others wait. */
 export function nextSuspectAt(tasks: readonly StoredTask[], all: readonly StoredTask[]): number | null {
   const waiting = tasks.filter(isInLine);
   if (waiting.length === 0) return null;

@@ -123,14 +123,9 @@ export interface TableOptions<F extends string> {
   /** Indexes by name, as reads use them. Every list can also be read by `key`, and in the order of insertion. */
   readonly indexes?: { readonly [name: string]: IndexOptions<F> };
   readonly group?: GroupOptions<F>;
-  /**
-   * True when rows are only added: a commit that changes a row is a mistake of its caller, and is answered `failed`.
-   */
+  /** True when rows are only added: a commit that changes a row is a mistake of its caller, and is answered `failed`. */
   readonly appendOnly?: boolean;
-  /**
-   * True when a row seldom changes once it is there: a database that keeps room in its pages for changed rows keeps none
-   * for these, and needs a seventh less.
-   */
+  /** True when a row seldom changes: a database that keeps room in pages for changes keeps none, and needs a seventh less. */
   readonly settled?: boolean;
   /**
    * Rows with equal values in these fields can be read in the order of their insertion while rows are added: a reader

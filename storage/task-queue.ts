@@ -123,7 +123,6 @@ export class TaskQueue {
     for (const gone of this.#rows.disarm(instance, name)) this.#left(gone);
   }
 
-  /** The tasks of an instance belong to this workflow from now on. */
   adopt(instance: string, workflow: string): void {
     this.#rows.adopt(instance, workflow);
   }
@@ -133,11 +132,7 @@ export class TaskQueue {
     this.#change(this.#rows.get(amendment.task), (task) => amended(task, amendment));
   }
 
-  /**
-   * Overrides a limit. What nobody has in hand asks for room anew, or more would begin than a lowered number says.
-   *
-   * @throws TypeError when the override is wrong.
-   */
+  /** What nobody has in hand asks for room anew, or more would begin than a lowered number says. @throws TypeError */
   setLimit({ key, atMost, ...due }: LimitOverride): void {
     checkOverride({ key, atMost, ...due });
     this.#rows.setOverride(key, atMost);
@@ -214,10 +209,7 @@ export class TaskQueue {
     return leased.filter((task) => task !== null).map(claimedTask);
   }
 
-  /**
-   * Due tasks for free places, after all suspects are in their line and all dead letters are set aside: suspects and
-   * dead letters would take places of other tasks.
-   */
+  /** Due tasks, once all suspects are in their line and all dead letters set aside: these would take places of others. */
   #unsuspected(request: ClaimRequest): readonly TaskRow[] {
     for (;;) {
       const due = QUEUES.flatMap((queue) => this.#earliest(queue, request)).toSorted(earliestFirst);
@@ -233,14 +225,11 @@ export class TaskQueue {
     return this.#due(queue, request, limit).toSorted(earliestFirst).slice(0, limit);
   }
 
-  /** Due tasks, up to the limit of each workflow. */
   #due(queue: QueueName, { workflows, now }: ClaimRequest, limit: number): readonly TaskRow[] {
     return this.#rows.due({ line: CLAIMED[queue], workflows, until: now, limit });
   }
 
-  /**
-   * Tasks that ask for room after their pause, and admitted tasks that nobody claims. Up to the limit of each workflow.
-   */
+  /** Tasks that ask for room after their pause, and admitted tasks that nobody claims. Up to the limit of each workflow. */
   *#unsettled({ workflows, now }: ClaimRequest, limit: number): Generator<TaskRow> {
     const limited = [...this.#rows.workflows("limited")];
     yield* this.#rows.due({ line: "paused", workflows: limited, until: now, limit });
@@ -248,7 +237,6 @@ export class TaskQueue {
     yield* this.#rows.due({ line: "admitted", workflows: unknown, until: now - UNCLAIMED_MS, limit });
   }
 
-  /** The suspect whose turn it is. */
   #suspect(request: ClaimRequest): TaskRow | undefined {
     const inTurn = suspectsInTurn(this.#rows.suspects(request.workflows), request);
     return inTurn.find((task) => hasRoom(task, this.#rows));
@@ -264,16 +252,15 @@ export class TaskQueue {
   /** Gives a task back; false when the token is no longer the latest, or the task was set aside. */
   release({ id, token, ...given }: Parameters<EngineStorage["release"]>[0]): boolean {
     // As in PostgreSQL, which keeps none: else the text of one error would keep a whole file from being moved there.
-    const error = given.error?.replaceAll("\u0000", "");
-    const isReleased = this.#change(this.#claimed(id, token), (task) => released(task, { ...given, error }));
+    const failure = given.error === undefined ? {} : { error: given.error.replaceAll("\u0000", "") };
+    const isReleased = this.#change(this.#claimed(id, token), (task) =>
+      released(task, { ...given, ...failure }),
+    );
     this.settle();
     return isReleased;
   }
 
-  /**
-   * After the clock was set back, for `lease`: of a page of tasks, moves those that wait longer than their delay. Answers behind
-   * which task the next page begins; null after the last.
-   */
+  /** For `lease`: moves tasks of a page that wait longer than their delay. Answers behind which the next page begins, or null. */
   moveDelayed(now: number, after: string): string | null {
     const page = this.#rows.page(after, PAGE);
     for (const task of page) this.#put(task, () => moved(task, now));
@@ -288,7 +275,6 @@ export class TaskQueue {
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  /** The first task of each workflow. */
   #first(line: ClaimQueueName, workflows: readonly string[]): readonly TaskRow[] {
     return this.#rows.due({ line, workflows, until: EVER, limit: 1 });
   }
@@ -301,14 +287,12 @@ export class TaskQueue {
     return nextSuspectAt(asked, suspects) ?? undefined;
   }
 
-  /** The tasks of an instance by name, those of one name as they were armed. */
   of(instance: string, limit: number, except?: TaskKind): PendingTask[] {
     return this.#rows
       .ofInstance(instance, limit, except)
       .map((task) => pendingTask(task, this.#placeFor(task)));
   }
 
-  /** The place that a parked effect or invocation waits for. */
   #placeFor(task: TaskRow): LimitWait | null {
     const { kind, admission, lastKey, deadAt } = task;
     if (deadAt !== null || kind === "message" || admission !== "parked" || lastKey === null) return null;

@@ -4,11 +4,9 @@ import type { QueueName, TaskRecord } from "./storage.ts";
 
 export const QUEUES: readonly QueueName[] = ["steps", "free", "limited"];
 
-/** The queue of a task. */
 export const queueOf = ({ kind, limits }: Pick<TaskRecord, "kind" | "limits">): QueueName =>
   queueOfRow({ kind, firstKey: limits[0]?.key ?? null });
 
-/** The queue of a stored task. */
 export function queueOfRow({ kind, firstKey }: Pick<StoredTask, "kind" | "firstKey">): QueueName {
   if (kind === "timer" || kind === "message") return "steps";
   return firstKey === null ? "free" : "limited";

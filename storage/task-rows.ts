@@ -11,10 +11,7 @@ export type GoneTask = Pick<TaskRow, "firstKey" | "lastKey" | "admission"> & {
   readonly hasParked?: boolean | number;
 };
 
-/**
- * The line in which claims look for a task: its queue, or, for tasks with limits, its admission. Parked messages and
- * dead letters are in no line.
- */
+/** The line in which claims look for a task: its queue, or under limits its admission. Parked messages and dead letters have none. */
 export type ClaimQueueName = "steps" | "free" | "admitted" | "parked" | "paused";
 
 /**

@@ -4,10 +4,7 @@ import { paused } from "./limits.ts";
 import type { ClaimRequest } from "./storage.ts";
 import { suspected } from "./suspects.ts";
 
-/**
- * How long an admitted task may stay unclaimed, in milliseconds, before a process that does not know its workflow takes
- * its room: by then no process knows the workflow, or all processes that know it are busy.
- */
+/** After so long an unclaimed task loses its room: no process knows its workflow, or all that know it are busy. */
 export const UNCLAIMED_MS = 30_000;
 
 /** The number of tasks of a workflow, asking for room or losing it, that one claim examines. */
@@ -16,11 +13,7 @@ export const MAX_UNSETTLED = 64;
 /** The longest pause: a task asks for room again after as long as it has waited by then. */
 const MAX_PAUSE_MS = 3_600_000;
 
-/**
- * A task with limits before a claim; null when the task needs no change. A paused task that is due is parked, a suspect
- * goes to its line. An admitted task that nobody has claimed, since no process knows its workflow, is paused for longer
- * and longer. Then admit tasks with room: see `admissions`.
- */
+/** A task with limits before a claim; null without a change. Due after its pause it asks for room; left unclaimed, it loses it. */
 export function unsettled<T extends StoredTask>(task: T, request: ClaimRequest): T | null {
   const { now, workflows } = request;
   // Nothing passes a message that is admitted, and nothing admits one but the end of another.

@@ -2,10 +2,7 @@
 import type { EngineStorage } from "./storage.ts";
 import type { AnyTable } from "./table.ts";
 
-/**
- * A storage that installs the tables once, before the first call that needs them. When the installation fails, the call
- * rejects with the reason, and the next call tries again.
- */
+/** Installs the tables once, before the first call that needs them. Where that fails the next call tries again. */
 export function withTables(storage: EngineStorage, tables: readonly AnyTable[]): EngineStorage {
   const ready = installedFirst(storage, tables);
   return {
@@ -28,12 +25,12 @@ export function withTables(storage: EngineStorage, tables: readonly AnyTable[]):
     tasks: (listing) => storage.tasks(listing),
     onWake: (listener) => storage.onWake(listener),
     close: () => storage.close(),
-    ...(storage.building === undefined ? {} : { building: storage.building }),
+    ...(storage.building && { building: storage.building.bind(storage) }),
     // A host's transaction comes behind the first commit, which has installed them.
-    ...(storage.within === undefined ? {} : { within: storage.within }),
+    ...(storage.within && { within: storage.within.bind(storage) }),
     // A task has been claimed before it.
-    ...(storage.transact === undefined ? {} : { transact: storage.transact }),
-    ...(storage.time === undefined ? {} : { time: storage.time }),
+    ...(storage.transact && { transact: storage.transact.bind(storage) }),
+    ...(storage.time && { time: storage.time.bind(storage) }),
   };
 }
 

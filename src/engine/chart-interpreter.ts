@@ -29,7 +29,6 @@ export type ActionBody = (scope: never, params: never) => unknown;
 export interface ChartParts<Source extends ChartSource> {
   /** Named actions that are effects, whether the chart gives them a body or not. */
   readonly effects: ReadonlySet<string>;
-  /** The bodies that the chart gives to named actions. */
   readonly bodies: ReadonlyMap<string, ActionBody>;
   /** The bodies written inline, each named by its place in the chart. */
   readonly inline: ReadonlyMap<string, ActionBody>;
@@ -39,14 +38,10 @@ export interface ChartParts<Source extends ChartSource> {
   readonly catches?: ReadonlySet<string>;
   /** Whether timers of an instance may outlast the states that have armed them. */
   readonly delaysEvents: boolean;
-  /**
-   * Faults that keep the chart from being durable: a sentence for each fault, with the state. Empty for a chart that
-   * can be registered.
-   */
+  /** Why the chart cannot be durable: a sentence for each fault, with the state. */
   readonly faults: readonly string[];
 }
 
-/** A chart that has been read. */
 interface ReadChart<Source extends ChartSource> {
   readonly parts: ChartParts<Source>;
   /** Everything that decides how a stored snapshot is read on. */

@@ -27,6 +27,11 @@ export interface ChildLink {
   readonly systemId?: string;
 }
 
+/** `parent/id`, or `parent/id~2` for the second one that is started under this id, as when its state is entered again. */
+export function childInstance(parent: string, id: string, run: number): string {
+  return run === 1 ? `${parent}/${id}` : `${parent}/${id}~${run}`;
+}
+
 /** A child machine that a step starts. */
 export interface StartedChild extends Pick<ChildLink, "src"> {
   readonly id: string;
@@ -34,10 +39,7 @@ export interface StartedChild extends Pick<ChildLink, "src"> {
   readonly input: unknown;
 }
 
-/**
- * A child that begins in a later commit than the step that starts the child, with the messages that the step has sent
- * to the child.
- */
+/** A child that begins in a later commit than the step that starts it, with what the step has told it. */
 export interface UnbornChild extends StartedChild {
   readonly told?: readonly TaskRecord[];
 }
@@ -80,10 +82,7 @@ export interface ActionScope {
   readonly event: EventObject;
 }
 
-/**
- * The target of an event: the instance itself, its parent, or the child with this id. Without a link the child never
- * ran, or has ended.
- */
+/** Whom an event is for. A child without a link never ran, or has ended. */
 export type EventAddress = "self" | "parent" | { readonly child: string; readonly link?: ChildLink };
 
 /** An action that a step asks for; actions keep the chart's order. */
@@ -136,10 +135,7 @@ export interface Arrival {
   readonly timers: readonly string[];
 }
 
-/**
- * The first step under the new version. Its actions start the work that the new states ask for, and stop all other
- * work.
- */
+/** The first step under the new version: its actions start what the new states ask for, and stop all other work. */
 export interface ArrivalStep extends ChartStep {
   /** The children that go on, by their ids. */
   readonly kept: Readonly<Record<string, ChildLink>>;
@@ -182,10 +178,7 @@ export const MIGRATED = "$migrated";
 /** The type of the event in the history that holds the whole snapshot, and stands for the steps before it. */
 export const FOLDED = "$folded";
 
-/**
- * The part of a snapshot that such a row holds: what the chart's steps lead to. What is lent to effects, which children
- * have still to begin, and the search fields belong to the instance as it stands.
- */
+/** What such a row holds. What is lent to effects, children still to begin and search fields belong to the instance as it stands. */
 export function foldedSnapshot({ lent: _, unborn: __, search: ___, ...own }: ChartSnapshot): ChartSnapshot {
   return own;
 }
@@ -193,10 +186,7 @@ export function foldedSnapshot({ lent: _, unborn: __, search: ___, ...own }: Cha
 /** The type of the event, and the name of the timer, by which children begin that one commit had no room for. */
 export const BORN = "$born";
 
-/**
- * Whether a row of the history needs no cause: a migration tells in its event what made it, children begin and older
- * steps are folded because of the step before.
- */
+/** Whether a row of the history needs no cause: a migration tells its own, the others come of the step before. */
 export const isOwnRow = (type: string): boolean => [MIGRATED, FOLDED, BORN].includes(type);
 
 /** The last event that a child's parent hears of it. */
@@ -204,10 +194,7 @@ export interface ChildEndEvent extends EventObject {
   readonly actorId: string;
   readonly output?: unknown;
   readonly error?: unknown;
-  /**
-   * The run of the child machine that ended, since several runs may share the id; absent for a promise, whose task is
-   * known by its token.
-   */
+  /** The run of a child machine, since several may share the id; a promise is known by the token of its task. */
   readonly $run?: number;
 }
 

@@ -1,10 +1,10 @@
 /** The calls of an engine that commit: in commits of their own, or in a transaction that the host has opened. */
-import type { AnyStateMachine, EventFromLogic, InputFrom } from "xstate";
+import type { AnyStateMachine, EventFromLogic, EventObject, InputFrom } from "xstate";
 import type { CommitResult, HostTransaction } from "../../storage/storage.ts";
 import type { CommitAdditions } from "./step-commit-writer.ts";
 import type { SendResult } from "./step-handler.ts";
 import type { WithinResult, HostAdditions, HostCommands, WithinOptions } from "./within-host.ts";
-import type { Workflow } from "./workflow.ts";
+import type { AnyWorkflow, StartRequest, Workflow } from "./workflow.ts";
 
 /** Commits of a host, each in a commit of the engine's own or, with `within`, in a transaction of the host. */
 export interface CommitCommands<W> {
@@ -55,44 +55,33 @@ export interface CommitCommands<W> {
   ): Promise<SendResult>;
 }
 
-/** The same calls in commits of the engine's own. */
-export interface OwnCommitCommands<W> {
-  commit(additions: CommitAdditions<W>): Promise<CommitResult>;
-  start<M extends AnyStateMachine>(
-    workflow: Workflow<M, W>,
-    start: { readonly id: string; readonly input: InputFrom<M> },
-  ): Promise<CommitResult>;
-  send<M extends AnyStateMachine>(
-    workflow: Workflow<M, W>,
-    id: string,
-    ...event: readonly [EventFromLogic<M>, Pick<CommitAdditions<W>, "writes" | "expectedVersion">?]
-  ): Promise<SendResult>;
-}
-
 /** Whatever stands beside an event. */
 type SendOptions<W> = Partial<WithinOptions<HostTransaction>> &
   Pick<CommitAdditions<W>, "writes" | "expectedVersion">;
 
+/** The calls in commits of the engine's own. */
+export interface OwnCommits<W> {
+  commit(additions: CommitAdditions<W>): Promise<CommitResult>;
+  send(
+    workflow: AnyWorkflow,
+    id: string,
+    ...event: readonly [EventObject, SendOptions<W>]
+  ): Promise<SendResult>;
+}
+
 /** Makes each call within the transaction of the host where one is given, and else in a commit of the engine's own. */
-export function orWithin<W>(own: OwnCommitCommands<W>, hosted: HostCommands<W>): CommitCommands<W> {
-  return {
-    commit: (additions: CommitAdditions<W>, options?: WithinOptions<HostTransaction>) =>
-      (options === undefined ? own.commit(additions) : hosted.commit(additions, options.within)) as never,
-    start: <M extends AnyStateMachine>(
-      workflow: Workflow<M, W>,
-      start: { readonly id: string; readonly input: InputFrom<M> },
-      options?: WithinOptions<HostTransaction>,
-    ) =>
-      (options === undefined
-        ? own.start(workflow, start)
-        : hosted.commit({ starts: [{ workflow, ...start }] }, options.within)) as never,
-    send: <M extends AnyStateMachine>(
-      workflow: Workflow<M, W>,
-      id: string,
-      ...[event, options = {}]: readonly [EventFromLogic<M>, SendOptions<W>?]
-    ) => {
-      if (!("within" in options)) return own.send(workflow, id, event, options) as never;
-      return hosted.send({ workflow, id, event }, options as WithinOptions<HostTransaction>) as never;
-    },
+export function orWithin<W>(own: OwnCommits<W>, hosted: HostCommands<W>): CommitCommands<W> {
+  const commit = (additions: CommitAdditions<W>, options?: WithinOptions<HostTransaction>): unknown =>
+    options === undefined ? own.commit(additions) : hosted.commit(additions, options.within);
+  const calls = {
+    commit,
+    start: (workflow: AnyWorkflow, ...[start, options]: [StartRequest, WithinOptions<HostTransaction>?]) =>
+      commit({ starts: [{ ...start, workflow }] }, options),
+    send: (workflow: AnyWorkflow, id: string, ...[event, options = {}]: [EventObject, SendOptions<W>?]) =>
+      "within" in options
+        ? hosted.send({ workflow, id, event }, options as WithinOptions<HostTransaction>)
+        : own.send(workflow, id, event, options),
   };
+  // What comes of a call depends on whether a transaction is given.
+  return calls as unknown as CommitCommands<W>;
 }

@@ -13,7 +13,6 @@ export class CommitListenerList<W> {
     this.#log = log;
   }
 
-  /** Returns the way to stop. */
   add(subscriber: Subscriber<W>): () => void {
     this.#subscribers.add(subscriber);
     return () => this.#subscribers.delete(subscriber);

@@ -7,10 +7,7 @@ import type { Commit, CommitParts, CommitResult, EngineStorage } from "../../sto
 // More would make the first of a batch wait for the last; fewer would pay for more physical transactions.
 const MAX_BATCH = 256;
 
-/**
- * When storage has not answered a batch for this long, the next batches are sent too: each batch has its own deadline
- * at the storage.
- */
+/** A batch without an answer for so long holds up the next ones no longer: each has its own deadline at the storage. */
 const SLOW_MS = 1_000;
 
 /** While storage is away no more than these wait for it, and no more characters of snapshots and payloads. */

@@ -37,7 +37,6 @@ export function currentRun(): EffectRun {
   return run;
 }
 
-/** Calls `act` in a context in which `currentRun()` returns `run`. */
 export function withinRun<T>(run: EffectRun, act: () => T): T {
   return runs.run(run, act);
 }

@@ -2,7 +2,14 @@
 import type { ClaimedTask } from "../../storage/storage.ts";
 import { RETRY } from "./chart.ts";
 import { isTroubled } from "./each/each-workflow.ts";
-import { consumptionOf, endTaskOrThrow, throwRefusal, unlessTaken, type TaskRun } from "./end-task.ts";
+import {
+  consumptionOf,
+  endTaskOrThrow,
+  MAX_LOOKS,
+  throwRefusal,
+  unlessTaken,
+  type TaskRun,
+} from "./end-task.ts";
 import { isMeant, messageFromText, messageTask, type Message, type MessageTarget } from "./messages.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { nameOf, versionOf } from "./workflow-key.ts";
@@ -57,10 +64,11 @@ async function startTarget<W>(
 }
 
 const MAX_TASKS = 1_000;
-// Tasks that another process takes up between the read and the commit: this often in a row is no race.
-const MAX_LOOKS = 3;
 
-/** Retries failing tasks and dead letters of the target, in the commit that ends the message. */
+/**
+ * Retries failing tasks and dead letters of the target, in the commit that ends the message. Another process may take one up
+ * between the read and the commit.
+ */
 async function retryTasks<W>(run: TaskRun<W>, task: ClaimedTask, meant: MessageTarget): Promise<void> {
   const { storage, steps, clock } = run;
   for (let look = 1; ; look++) {

@@ -6,7 +6,6 @@ import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { fromJson } from "./values.ts";
 import type { CommittingStep, DoneWithStep, StartRequest } from "./workflow.ts";
 
-/** Does an effect with its step, its types laid aside. */
 type DoWithStep = (step: CommittingStep<unknown, never>) => Promise<DoneWithStep<never> | null>;
 
 /** The parts of a commit once their effects are done with it, and the instances that begin besides. */

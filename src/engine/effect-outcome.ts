@@ -1,7 +1,4 @@
-/**
- * Checks the outcome that an effect returned before anything is committed: an unnoticed mistake would end the effect
- * silently.
- */
+/** Checks what an effect returned before it is committed: an unnoticed mistake would end the effect silently. */
 import type { EventObject } from "xstate";
 import { givenEvent } from "./given-events.ts";
 import type { EffectOutcome, TransactionOutcome } from "./workflow.ts";

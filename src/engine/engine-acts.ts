@@ -99,7 +99,6 @@ const STOP_IT: OfferedAct = {
     "The instance ends as stopped: its timers, invocations, watches and children end, and it takes no event any more. This cannot be undone.",
 };
 
-/** Acts on a task that fails or was set aside. */
 export function repairsOf({ id, kind, name, failures, deadAt, isHeld }: PendingTask): OfferedAct[] {
   const retry: OfferedAct = {
     key: `retry ${id}`,
@@ -115,7 +114,6 @@ export function repairsOf({ id, kind, name, failures, deadAt, isHeld }: PendingT
   return [retry, drop];
 }
 
-/** The verb of a key, and what it is done to. */
 export function partsOf(key: string): [verb: string, of: string] {
   const space = key.indexOf(" ");
   return space < 0 ? [key, ""] : [key.slice(0, space), key.slice(space + 1)];

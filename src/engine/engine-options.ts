@@ -6,7 +6,7 @@ import { durationOption, type Duration } from "../duration.ts";
 import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import type { Archive } from "./retention/archiving.ts";
-import type { ArchivedInstance } from "./retention/finished-instances.ts";
+import type { ArchivedInstance } from "./retention/retention.ts";
 import type { InspectListener } from "./inspection-feed.ts";
 import type { Watcher } from "./watcher.ts";
 import { workflowKey } from "./workflow-key.ts";
@@ -41,10 +41,7 @@ export interface EngineOptions<W> {
    * becomes a dead letter at once, even a task that had not begun. Default 5.
    */
   readonly maxCrashes?: number;
-  /**
-   * How long ended instances are kept: at least an hour after the last step, and as long as another instance needs
-   * them. Default: forever.
-   */
+  /** How long ended instances are kept: an hour at least, and as long as another instance needs them. Default: forever. */
   readonly keep?: { readonly finished: Duration };
   /**
    * Gets the instances about to be removed, at least once each, and must have put them somewhere when it resolves. While it
@@ -57,6 +54,11 @@ export interface EngineOptions<W> {
    */
   readonly inspect?: InspectListener;
 }
+
+/** The options of a worker, with their defaults. */
+export type WorkerLimits = Required<
+  Pick<EngineOptions<never>, "slots" | "limitedSlots" | "pollMs" | "maxCrashes">
+>;
 
 const count = (most: number): z.ZodNumber => z.number().int().min(1).max(most);
 

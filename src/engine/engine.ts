@@ -5,14 +5,14 @@ import type { AnyTable } from "../../storage/table.ts";
 import { withTables } from "../../storage/with-tables.ts";
 import { askCommands, type AskCommands } from "./ask.ts";
 import { checkEngineOptions, type EngineOptions } from "./engine-options.ts";
-import { type CommitCommands, orWithin, type OwnCommitCommands } from "./commit-commands.ts";
+import { type CommitCommands, orWithin, type OwnCommits } from "./commit-commands.ts";
 import { engineActs } from "./engine-acts.ts";
 import { eachCalls, eachCommands, type EachCommands } from "./each/each-commands.ts";
 import { eachWorkflow } from "./each/each-workflow.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { givenEvent } from "./given-events.ts";
 import type { InspectedEngine } from "./inspected-engine.ts";
-import { InspectionFeed } from "./inspection-feed.ts";
+import { inspectionFeed } from "./inspection-feed.ts";
 import { instanceCommands, type InstanceCommands } from "./instance-commands.ts";
 import { performTask } from "./perform-task.ts";
 import { WatchLoop } from "./poll-watches.ts";
@@ -37,7 +37,7 @@ import { CommitListenerList } from "./commit-listener-list.ts";
 import { taskCommands, type TaskCommands } from "./troubled-tasks.ts";
 import { Worker } from "./worker.ts";
 import type { WatchStatus } from "./watcher.ts";
-import { HostCommands } from "./within-host.ts";
+import { hostCommands } from "./within-host.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
@@ -102,10 +102,7 @@ export interface Engine<W>
   subscribe(listener: (committed: CommittedStep<W>) => void): () => void;
   /** The watches in this process by kind: their number, and the longest wait. Empty while the engine does not run. */
   watching(): Readonly<Record<string, WatchStatus>>;
-  /**
-   * The retention of ended instances, the size of the storage, and the removals of this process. Rejects when the
-   * storage does.
-   */
+  /** The retention of ended instances, with the size of the storage. Rejects when the storage does. */
   retention(): Promise<RetentionStatus>;
   /** The reads and acts of an inspector: see `createInspector`. Its acts are lines of the engine's log. */
   readonly inspected: InspectedEngine;
@@ -183,8 +180,8 @@ function partsOf<W>(options: EngineOptions<W>) {
   const charts = new ChartCheck(own, workflows);
   const subscribers = new CommitListenerList<W>(log);
   if (inspect !== undefined) {
-    const inspection = new InspectionFeed(inspect, workflows);
-    subscribers.add(({ commit }) => inspection.committed(commit));
+    const committed = inspectionFeed(inspect, workflows);
+    subscribers.add(({ commit }) => committed(commit));
   }
   const waiting = new InstanceWaitList(storage, clock, limits.pollMs);
   const rates = new RateLimit(own);
@@ -238,7 +235,7 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   return {
     ...hosted,
     ...eachCommands(gate.forHost(jobCallsOf(parts))),
-    ...orWithin(hosted, new HostCommands({ ...parts, later })),
+    ...orWithin(hosted, hostCommands({ ...parts, later })),
     schedules: gate.forHost(schedules.commands),
     inspected: inspectedOf(parts, calls),
     subscribe: (listener) => subscribers.add(listener),
@@ -325,9 +322,8 @@ function callsOf<W>({
 }: EngineParts<W>) {
   const commanded = wakingStorage(storage, worker);
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
-  const calls: OwnCommitCommands<W> & Pick<Engine<W>, "schedule" | "retention" | "settled"> = {
+  const calls: OwnCommits<W> & Pick<Engine<W>, "schedule" | "retention" | "settled"> = {
     commit: (companions) => steps.commit(companions),
-    start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
     send: async (workflow, id, ...[event, companions]) =>
       steps.send(id, givenEvent(event), { ...companions, workflow }),
     schedule: (id, definition) => schedules.define({ ...definition, id }),

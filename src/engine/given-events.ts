@@ -1,9 +1,6 @@
 /** Events that come from outside the engine: those of its own tell of ends and delays, and from outside they would be lies. */
 
-/**
- * The reason why this event is refused from outside; null for an accepted event. The step refuses a value that is no
- * event at all.
- */
+/** Why this event is refused from outside, or null. The step itself refuses what is no event at all. */
 export function reservedIn(event: unknown): string | null {
   if (typeof event !== "object" || event === null) return null;
   const { type } = event as { readonly type?: unknown };

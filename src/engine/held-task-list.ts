@@ -30,7 +30,6 @@ export interface HeldTaskParts extends EngineContext {
   readonly onEnded: (task: ClaimedTask, isDone: boolean) => void;
 }
 
-/** As a storage takes it. */
 type ReleaseManner = Pick<Parameters<EngineStorage["release"]>[0], "error" | "keepsRoom" | "rateKey">;
 
 interface InHand {

@@ -17,7 +17,7 @@ export type {
   PreviousVersion,
 } from "./migrations.ts";
 export { systemClock } from "../runtime.ts";
-export type { CommitCommands, OwnCommitCommands } from "./commit-commands.ts";
+export type { CommitCommands } from "./commit-commands.ts";
 export type {
   EachActs,
   EachCommands,
@@ -90,9 +90,8 @@ export type {
 } from "./actor-options.ts";
 export type { Duration } from "../duration.ts";
 export type { Archive } from "./retention/archiving.ts";
-export type { ArchivedInstance } from "./retention/finished-instances.ts";
 export type { RemovalStatus, SweepProgress } from "./retention/retention-loop.ts";
-export type { RetentionStatus } from "./retention/retention.ts";
+export type { ArchivedInstance, RetentionStatus } from "./retention/retention.ts";
 export type { ScheduleDefinition, ScheduleInput } from "./schedules/define-schedule.ts";
 export type { ScheduleCommands } from "./schedules/schedule-commands.ts";
 export type { MissedMoments, ScheduleView } from "./schedules/stored-schedules.ts";

@@ -9,7 +9,6 @@ import { eventFromText } from "./values.ts";
 /** The type of XState's `createActor` option `inspect`. */
 export type InspectListener = Observer<InspectionEvent> | ((event: InspectionEvent) => void);
 
-/** The part of a running actor that inspectors read. */
 interface InspectedActor {
   readonly id: string;
   readonly sessionId: string;
@@ -21,72 +20,57 @@ interface InspectedActor {
   getSnapshot(): ChartSnapshot;
 }
 
+type Stepped = Pick<StepRecord, "id" | "workflow" | "snapshot">;
+
 /** More instances are announced again when they make their next step. */
 const MAX_ANNOUNCED = 10_000;
 
-export class InspectionFeed {
-  readonly #inspect: InspectListener;
-  readonly #workflows: Pick<WorkflowRegistry, "get">;
+/** To be called after each durable commit. What the inspector throws is for the caller to catch. */
+export function inspectionFeed(
+  inspect: InspectListener,
+  workflows: Pick<WorkflowRegistry, "get">,
+): (commit: CommitParts) => void {
   /** Actors that the inspector knows, with the snapshot of their last step. */
-  readonly #announced = new Map<string, InspectedActor>();
-
-  constructor(inspect: InspectListener, workflows: Pick<WorkflowRegistry, "get">) {
-    this.#inspect = inspect;
-    this.#workflows = workflows;
-  }
-
-  /** Called after each durable commit. What the inspector throws is for the caller to catch. */
-  committed({ starts = [], step, history = [] }: CommitParts): void {
+  const announced = new Map<string, InspectedActor>();
+  /** The newest stand of an actor; a parent of which nothing is known yet is known by its name alone. */
+  const actorOf = ({ id, workflow }: Stepped, snapshot: ChartSnapshot): InspectedActor => {
+    const { parent: link } = snapshot;
+    const parent = link === undefined ? undefined : (announced.get(link.instance) ?? named(link.instance));
+    const logic = workflows.get(workflow)?.machine;
+    const rootId = parent?.rootId ?? id;
+    const actor = { id, sessionId: id, logic, _parent: parent, rootId, getSnapshot: () => snapshot };
+    announced.delete(id);
+    announced.set(id, actor);
+    const [oldest] = announced.keys();
+    if (oldest !== undefined && announced.size > MAX_ANNOUNCED) announced.delete(oldest);
+    return actor;
+  };
+  /** An inspector reads no more of an actor than is here. */
+  const emit = (type: InspectionEvent["type"], actorRef: InspectedActor, rest: object = {}): void => {
+    const event = { type, actorRef, rootId: actorRef.rootId, ...rest } as unknown as InspectionEvent;
+    if (typeof inspect === "function") inspect(event);
+    else inspect.next?.(event);
+  };
+  const tell = (stepped: Stepped, row: HistoryRecord): void => {
+    const snapshot = snapshotFromText(stepped.snapshot);
+    const isKnown = announced.has(stepped.id);
+    const actor = actorOf(stepped, snapshot);
+    if (!isKnown) emit("@xstate.actor", actor);
+    const { type, ...rest } = eventFromText(row.event);
+    const event = { ...rest, type: type === "$started" ? "xstate.init" : type };
+    emit("@xstate.event", actor, { event });
+    emit("@xstate.snapshot", actor, { event, snapshot });
+    if (snapshot.status !== "active") announced.delete(stepped.id);
+  };
+  return ({ starts = [], step, history = [] }) => {
     // A fold stands behind the step that makes it, and is no step.
     const made = history.filter(({ event }) => eventFromText(event).type !== FOLDED);
     const rows = new Map(made.map((row) => [row.instance, row]));
     for (const stepped of step === undefined ? starts : [step, ...starts]) {
       const row = rows.get(stepped.id);
-      if (row !== undefined) this.#tell(stepped, row);
+      if (row !== undefined) tell(stepped, row);
     }
-  }
-
-  #tell(
-    { id, workflow, snapshot: text }: Pick<StepRecord, "id" | "workflow" | "snapshot">,
-    row: HistoryRecord,
-  ): void {
-    const snapshot = snapshotFromText(text);
-    const isKnown = this.#announced.has(id);
-    const actorRef = this.#actor(id, workflow, snapshot);
-    if (!isKnown) this.#emit("@xstate.actor", actorRef);
-    const { type, ...rest } = eventFromText(row.event);
-    const event = { ...rest, type: type === "$started" ? "xstate.init" : type };
-    this.#emit("@xstate.event", actorRef, { event });
-    this.#emit("@xstate.snapshot", actorRef, { event, snapshot });
-    if (snapshot.status !== "active") this.#announced.delete(id);
-  }
-
-  /** The newest stand of an actor; a parent of which nothing is known yet is known by its name alone. */
-  #actor(id: string, workflow: string, snapshot: ChartSnapshot): InspectedActor {
-    const { parent: link } = snapshot;
-    const parent =
-      link === undefined ? undefined : (this.#announced.get(link.instance) ?? named(link.instance));
-    const actor: InspectedActor = {
-      id,
-      sessionId: id,
-      logic: this.#workflows.get(workflow)?.machine,
-      _parent: parent,
-      rootId: parent?.rootId ?? id,
-      getSnapshot: () => snapshot,
-    };
-    this.#announced.delete(id);
-    this.#announced.set(id, actor);
-    const [oldest] = this.#announced.keys();
-    if (oldest !== undefined && this.#announced.size > MAX_ANNOUNCED) this.#announced.delete(oldest);
-    return actor;
-  }
-
-  /** An inspector reads no more of an actor than is here. */
-  #emit(type: InspectionEvent["type"], actorRef: InspectedActor, rest: object = {}): void {
-    const event = { type, actorRef, rootId: actorRef.rootId, ...rest } as unknown as InspectionEvent;
-    if (typeof this.#inspect === "function") this.#inspect(event);
-    else this.#inspect.next?.(event);
-  }
+  };
 }
 
 function named(id: string): InspectedActor {

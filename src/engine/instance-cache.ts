@@ -1,6 +1,4 @@
-/**
- * A cache of the instances that this process committed last, so that the next step of a busy instance needs no read.
- */
+/** A cache of the instances that this process committed last, so that the next step of a busy instance needs no read. */
 import type { InstanceRecord } from "../../storage/storage.ts";
 
 /** The fields of a stored instance that a step depends on. */

@@ -10,10 +10,7 @@ import { searchRemovals } from "./search-fields.ts";
 /** The result of `stopInstance`: `ended` for an instance that had reached its end before. */
 export type StopResult = "stopped" | "ended" | "absent";
 
-/**
- * The result of removing an instance. Nothing has changed when the instance is `active`, or a task, a watch or an
- * active child of it is `pending`.
- */
+/** Nothing has changed when it is `active`, or a task, a watch or an active child of it is `pending`. */
 export type RemoveResult = "removed" | "absent" | "active" | "pending";
 
 /** Commands about instances, for a person who puts things right. */

@@ -12,7 +12,6 @@ export interface InvocationTask {
   readonly input: unknown;
 }
 
-/** The name of the task that runs the promise actor of this id. */
 export function invocationName(id: string): string {
   return `invoke.${id}`;
 }

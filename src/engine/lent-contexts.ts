@@ -1,6 +1,4 @@
-/**
- * Lends large contexts to effects: a task holds no copy; the snapshot keeps the context, and later snapshots lend it.
- */
+/** Lends large contexts to effects: a task holds no copy; the snapshot keeps the context, and later snapshots lend it. */
 import type { EngineStorage, InstanceRecord, PendingTask } from "../../storage/storage.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { snapshotFromText } from "./snapshot-text.ts";

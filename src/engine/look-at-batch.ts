@@ -1,7 +1,4 @@
-/**
- * A look of a watcher at a batch of watches, within a time limit: delivered events stay delivered, however the look
- * ends.
- */
+/** A look of a watcher at a batch of watches, within a time: what was told stays told, however the look ends. */
 import type { WatchRecord } from "../../storage/storage.ts";
 import type { Clock } from "../runtime.ts";
 import type { PollResult } from "./watch-queue.ts";
@@ -25,7 +22,6 @@ interface LookParts {
   readonly tell: (events: readonly WatchEvent[]) => Promise<readonly WatchEvent[]>;
 }
 
-/** The end of a look, and the error that ended the look, if any. */
 interface EndedLook extends PollResult {
   readonly error: unknown;
 }

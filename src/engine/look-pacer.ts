@@ -45,10 +45,7 @@ export class LookPacer {
     this.#nextAt = Math.min(this.#nextAt, elapsed(this.#clock) + this.#gapMs);
   }
 
-  /**
-   * Whether a look may begin beside so many, of which a hurried one waits for no turn; else `onTurn` is called when it is
-   * its turn.
-   */
+  /** Whether a look may begin beside so many; a hurried one waits for no turn. Else `onTurn` is called at its turn. */
   mayLook(underWay: number, isHurried: boolean): boolean {
     if (underWay >= this.#atOnce || this.#signal.aborted) return false;
     const waitMs = isHurried || !this.isSpread ? 0 : this.#nextAt - elapsed(this.#clock);
@@ -57,7 +54,6 @@ export class LookPacer {
     return false;
   }
 
-  /** A look has begun. */
   begun(): void {
     this.#nextAt = Math.max(this.#nextAt, elapsed(this.#clock) - MAX_BEHIND_MS) + this.#gapMs;
   }

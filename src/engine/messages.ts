@@ -13,28 +13,18 @@ export interface Recipient {
   readonly workflow: string;
   /** The life of the target instance: a message for an earlier life of the same id is dropped. */
   readonly life?: string;
-  /** The life of the target's parent, for a child. */
   readonly parentLife?: string;
   /** The name of the chart that the target must be an instance of. Absent where any will do. */
   readonly machine?: string;
-  /** Values that the search fields of the target must have when the message comes. */
   readonly where?: SearchValues;
-  /** The path of a state that the target must be in when the message comes. */
   readonly state?: string;
 }
 
-/** The fields that identify the target instance, besides its id. */
 export type MessageTarget = Pick<Recipient, "life" | "parentLife" | "machine" | "where" | "state">;
 
-/**
- * A message starts its target when absent, then delivers an event. When the target has ended, `otherwise` goes back to
- * the waiting sender.
- */
+/** Starts its target when absent, or delivers an event. Where the target has ended, `otherwise` goes back to the sender. */
 export interface Message extends MessageTarget {
-  /**
-   * Set when the target has existed: if the target is absent now, it was removed, and the message is dropped. Without
-   * `known`, the message waits for its target.
-   */
+  /** Set when the target has existed: absent, it was removed, and the message is dropped. Else the message waits for it. */
   readonly known?: true;
   readonly start?: { readonly workflow: string; readonly input: unknown };
   readonly event?: EventObject;
@@ -69,10 +59,8 @@ export interface TellParams {
 }
 
 /**
- * A message as a task of its target, which becomes due at `dueAt`, in milliseconds since the Unix epoch. The task names
- * the chart of the target without a version: the storage knows the present version of an instance. Messages to an
- * instance are delivered in the order of sending; only a start, for which other messages wait, and an end ordered by
- * the parent overtake other messages.
+ * A message as a task of its target, due at `dueAt`. It names the chart without a version: the storage knows the present one.
+ * Messages come in the order of sending; only a start, for which others wait, and commands overtake them.
  */
 export function messageTask(
   { id, dueAt }: Pick<TaskRecord, "id" | "dueAt">,
@@ -121,7 +109,6 @@ export function isMeant(
 export const dependsOnState = ({ where, state }: MessageTarget): boolean =>
   where !== undefined || state !== undefined;
 
-/** The key that keeps the messages to an instance in order. */
 export function messageKey(instance: string): string {
   return `message to ${instance}`;
 }

@@ -9,10 +9,7 @@ export interface PreviousInstance<Context = Readonly<Record<string, unknown>>> {
   readonly version: number;
   readonly value: StateValue;
   readonly context: Context;
-  /**
-   * The due times of timers, by name, in milliseconds since the Unix epoch. The name of a timer of `after` is
-   * `xstate.after.<delay>.<state id>`.
-   */
+  /** When timers are due, by name, in ms since the Unix epoch: `xstate.after.<delay>.<state id>` for one of `after`. */
   readonly timers: Readonly<Record<string, number>>;
   /** The promises and child machines that run, by their ids: the names of their logics. */
   readonly children: Readonly<Record<string, string>>;
@@ -26,10 +23,7 @@ export interface PreviousInstance<Context = Readonly<Record<string, unknown>>> {
 export interface MigratedInstance<Value = StateValue, Context = object, W = unknown> {
   readonly value?: Value;
   readonly context?: Context;
-  /**
-   * When timers are due, by name, in ms since the Unix epoch. A timer that is not named stays, or begins now if it did
-   * not run.
-   */
+  /** When timers are due, by name, in ms since the Unix epoch. One that is not named stays, or begins now if it did not run. */
   readonly timers?: Readonly<Record<string, number>>;
   /** New ids of promises that run, by their old ids: they go on under their idempotency keys. */
   readonly children?: Readonly<Record<string, string>>;
@@ -39,10 +33,7 @@ export interface MigratedInstance<Value = StateValue, Context = object, W = unkn
   readonly writes?: readonly Write<W>[];
 }
 
-/**
- * Turns an instance of one version into an instance of the next. Pure. When the function throws, the instance stays
- * unchanged.
- */
+/** Turns an instance of one version into one of the next. Pure. When it throws, the instance stays unchanged. */
 export type Migration<Result> = {
   // A method's parameter may be narrowed: `(before: PreviousInstance<OldContext>) => …`.
   migrate(before: PreviousInstance<object>): Result;
@@ -80,9 +71,7 @@ export type Migrations<M extends AnyStateMachine, W, V extends number> = V exten
 export class MigrationFailed extends Error {
   override readonly name = "MigrationFailed";
   readonly instance: string;
-  /**
-   * Where the fault is: the key of the migration (`migrate.1`), or a path in its result, such as `value.paying.card`.
-   */
+  /** Where the fault is: the key of the migration (`migrate.1`), or a path in its result, such as `value.paying.card`. */
   readonly path: string;
 
   constructor({ instance, from, to, cause }: MigrationStep, path: string, reason: string) {
@@ -102,10 +91,7 @@ export interface MigrationStep {
   readonly cause?: unknown;
 }
 
-/**
- * Faults of `migrate`, a sentence for each: a version must lead to the next, and the last migration to the present
- * version.
- */
+/** Faults of `migrate`: each version must lead to the next, and the last migration to the present one. */
 export function migrationProblems(migrate: Readonly<Record<string, unknown>>, version: number): string[] {
   return Object.entries(migrate).flatMap(([key, migration]) => {
     const from = Number(key);

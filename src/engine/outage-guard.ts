@@ -1,9 +1,6 @@
 /** After an outage of the storage the heartbeats come before the claims, which would take what living holders still do. */
 export class OutageGuard {
-  /**
-   * A shorter outage ends no lease, since the last heartbeat was at most a third of a lease before the outage. Half a
-   * lease after the outage, every living process has sent a heartbeat.
-   */
+  /** A shorter outage ends no lease; so long after an outage every living process has sent a heartbeat. */
   readonly #halfLeaseMs: number;
   /** The start of the outage: the first call without an answer; null while the storage answers. */
   #missedAt: number | null = null;
@@ -27,7 +24,6 @@ export class OutageGuard {
     this.#missedAt = null;
   }
 
-  /** The time that claims still have to wait. */
   restMs(now: number): number {
     if (this.#overAt === null) return 0;
     const passed = now - this.#overAt;

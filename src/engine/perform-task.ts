@@ -17,10 +17,7 @@ import { type HandlerTransaction, runTransaction } from "./run-transaction.ts";
 import { fromJson } from "./values.ts";
 import type { AnyWorkflow, EffectHandler, EffectOutcome, EffectRun } from "./workflow.ts";
 
-/**
- * Brings a task to its end. Throws when the task must be tried again, and `TaskMovedError` when it belongs to another
- * version of its chart.
- */
+/** Throws when the task must be tried again, and `TaskMovedError` when it belongs to another version of its chart. */
 export async function performTask<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
   try {
     await withinTask(task, () => performed(around, task, hold));
@@ -99,10 +96,7 @@ function insteadOf<W>(
   return checkedOutcome<W>({ event, expectedVersion });
 }
 
-/**
- * Effects of an ended instance are carried out by the next version, unless the effect is known only by its place in the
- * old chart.
- */
+/** The next version does effects of an ended instance, unless one is known only by its place in the old chart. */
 function workflowOf(
   workflows: WorkflowRegistry,
   { workflow: key, name }: ClaimedTask,

@@ -17,9 +17,7 @@ import { UnstorableValue } from "./values.ts";
 import { versionOf } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
-/**
- * The most timers, effects and invocations read for a migration: a chart has a few. Messages only change their owner.
- */
+/** The most timers, effects and invocations read for a migration: a chart has a few. Messages only change their owner. */
 export const MAX_MOVED = 10_000;
 
 /** An instance with everything that waits for it, and the version it goes on under. */
@@ -32,42 +30,36 @@ interface MigratingInstance {
 
 /** The commit of the migration, and the first steps of children that the new version begins. Throws `MigrationFailed`. */
 export function planMigration(migrating: MigratingInstance, plan: StepPlan): StepCommit[] {
-  const { instance, workflow } = migrating;
-  const step = { instance: instance.id, from: instance.workflow, to: workflow.key };
-  if (migrating.pending.tasks.length === MAX_MOVED) {
+  return planned(migrating, plan, (step, instance) => {
+    if (migrating.pending.tasks.length < MAX_MOVED) return plan.arrive(instance.arrival());
     throw new MigrationFailed(step, "tasks", `there are ${MAX_MOVED} or more, too many to migrate at once`);
-  }
-  try {
-    return plan.arrive(new Moving(migrating, step, plan).arrival());
-  } catch (thrown) {
-    throw asMigrationFailed(thrown, step);
-  }
+  });
 }
 
-/**
- * The new names of effects that an ended instance has asked for: the instance stays what it is, and its effects are
- * done by the version after. Throws `MigrationFailed` when the new version has no effect of such a name.
- */
+/** New names of effects of an ended instance: the version after does them. Throws `MigrationFailed` when it has none such. */
 export function renamedEffects(migrating: MigratingInstance, plan: StepPlan): TaskMigration[] {
+  return planned(migrating, plan, (_, instance) => instance.renamedEffects());
+}
+
+function planned<A>(
+  migrating: MigratingInstance,
+  plan: StepPlan,
+  act: (step: MigrationStep, instance: Moving) => A,
+): A {
   const { instance, workflow } = migrating;
   const step = { instance: instance.id, from: instance.workflow, to: workflow.key };
   try {
-    return new Moving(migrating, step, plan).renamedEffects();
+    return act(step, new Moving(migrating, step, plan));
   } catch (thrown) {
-    throw asMigrationFailed(thrown, step);
+    const error = withoutTraps(thrown);
+    if (error instanceof MigrationFailed) throw error;
+    if (error instanceof ArrivalError || error instanceof UnstorableValue) {
+      throw new MigrationFailed({ ...step, cause: error }, error.path, error.message);
+    }
+    throw new MigrationFailed({ ...step, cause: error }, "chart", `it threw: ${thrownText(error)}`);
   }
 }
 
-function asMigrationFailed(thrown: unknown, step: MigrationStep): MigrationFailed {
-  const error = withoutTraps(thrown);
-  if (error instanceof MigrationFailed) return error;
-  if (error instanceof ArrivalError || error instanceof UnstorableValue) {
-    return new MigrationFailed({ ...step, cause: error }, error.path, error.message);
-  }
-  return new MigrationFailed({ ...step, cause: error }, "chart", `it threw: ${thrownText(error)}`);
-}
-
-/** The result of all migrations so far. */
 type Result = Required<Omit<MigratedInstance, "writes">> & {
   readonly writes: readonly Write<never>[];
   /** The timers that the last of the functions has named. */
@@ -111,7 +103,6 @@ class Moving {
     return this.#amendedEffects(this.#result().effects);
   }
 
-  /** Hands the instance from version to version. */
   #result(): Result {
     const { instance, workflow } = this.#moving;
     const { value, context } = this.#before;
@@ -281,7 +272,6 @@ class Moving {
   }
 }
 
-/** What a migration may return. */
 const MIGRATED_FIELDS: ReadonlySet<string> = new Set<keyof MigratedInstance>([
   "value",
   "context",

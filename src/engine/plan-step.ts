@@ -12,6 +12,7 @@ import type {
 import {
   BORN,
   childFailed,
+  childInstance,
   FOLDED,
   foldedSnapshot,
   MIGRATED,
@@ -20,7 +21,6 @@ import {
   type ParentLink,
   type StartedChild,
 } from "./chart.ts";
-import { childInstance } from "./child-instances.ts";
 import { consequencesOf, inTurn, missingFrom, type StepResult } from "./step-result.ts";
 import { delayedFromText, messageTask } from "./messages.ts";
 import type { KnownInstance } from "./instance-cache.ts";
@@ -35,7 +35,6 @@ import { birthTask, heldFor, unborn } from "./unborn-children.ts";
 import { eventToText, NOT_KEPT, storableThrown, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
-/** The parts of a step's commit. */
 export interface StepCommit {
   readonly after: ChartSnapshot;
   readonly life: string;
@@ -63,7 +62,6 @@ interface PlannedStart extends StartRequest {
   readonly firesTimer?: boolean;
 }
 
-/** An event at an instance as it stands. */
 interface ArrivedEvent<I = KnownInstance> {
   readonly workflow: AnyWorkflow;
   readonly instance: I;
@@ -83,9 +81,7 @@ export interface PlannedArrival {
   readonly unwatches: readonly WatchRecord[];
 }
 
-/**
- * An event queued behind another event of the same instance, and the cause that the history will record for its step.
- */
+/** An event queued behind another event of the same instance, and the cause that the history will record for its step. */
 export interface WaitingEvent {
   readonly event: EventObject;
   readonly cause: string;
@@ -105,13 +101,10 @@ const NONE: readonly never[] = [];
 /** A child costs some tens of microseconds until it is stored: so many may begin in one commit, or timers would wait. */
 const MAX_BORN = 256;
 
-/** Plans all steps of one commit. */
 export class StepPlan {
   readonly #newMoment: () => StepTime;
-  /** The moment of the planned step. */
   #moment: StepTime;
   readonly #workflows: WorkflowRegistry;
-  /** The ids of children that others have. */
   readonly #taken: Pick<TakenIdCache, "of"> | null;
   /** The number of children that may still begin in this commit. */
   #room = MAX_BORN;
@@ -146,10 +139,7 @@ export class StepPlan {
     });
   }
 
-  /**
-   * The step that an event makes of an instance, with those of the children it starts; null when it changes nothing.
-   * @throws TypeError when the event has no type.
-   */
+  /** With the steps of the children it starts; null when the event changes nothing. @throws TypeError for one without a type. */
   step(arrived: ArrivedEvent): StepCommit[] | null {
     const { workflow, instance, snapshot } = arrived;
     const standing = (): string =>
@@ -165,10 +155,7 @@ export class StepPlan {
     });
   }
 
-  /**
-   * The step together with the steps of waiting events, as one commit: `taken` is the number of waiting events that
-   * made a step without an error.
-   */
+  /** The step with those of waiting events, as one commit: `taken` of them made a step without an error. */
   run(
     arrived: ArrivedEvent,
     waiting: readonly WaitingEvent[],
@@ -276,9 +263,8 @@ export class StepPlan {
   }
 
   /**
-   * A child that throws ends with its error when its parent has an `onError` for the child, as in XState. Any other
-   * error leaves the instance unchanged. The returned event is the event of the history: replaying the event gives the
-   * same step.
+   * A child that throws ends with its error when its parent has an `onError` for it, as in XState; else it is left unchanged.
+   * Replaying the returned event, which is that of the history, gives the same step.
    */
   #stepOrFailure(
     { chart }: AnyWorkflow,
@@ -297,7 +283,6 @@ export class StepPlan {
     }
   }
 
-  /** The step behind this version of an instance. */
   #following(
     { id, version, life }: StandingInstance,
     made: Pick<StepContext, "workflow" | "before" | "step" | "event">,
@@ -403,7 +388,6 @@ function folded(made: Made): Made {
   };
 }
 
-/** Two steps of one instance, as one. */
 function behindOther(first: Made, second: Made, cause: string): Made {
   return {
     ...second,

@@ -1,19 +1,11 @@
 /** The places of this process for tasks: each is taken by a task in hand, kept for a commit on its way, or free. */
 import type { ClaimedTask, QueueName, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES, queueOf } from "../../storage/task-queues.ts";
+import type { WorkerLimits } from "./engine-options.ts";
 import type { HeldTaskList } from "./held-task-list.ts";
-
-/** Limits on the tasks that this process holds at once. */
-export interface QueueLimits {
-  /** Effects and invocations without limits; and as many timers and messages, whose places no slow effect can take. */
-  readonly slots: number;
-  /** Effects and invocations with limits, so that slow receivers never take the places of payments. */
-  readonly limitedSlots: number;
-}
 
 /** Places reserved for tasks until the commit that arms them is done. */
 export interface Reservation {
-  /** The tasks that have a place. */
   readonly taken: readonly TaskRecord[];
   /** The queues of the reserved free places. One further taken task may use the place of the task `ending`. */
   readonly free: readonly QueueName[];
@@ -28,12 +20,12 @@ export class QueueSemaphore {
   /** Queues of which due tasks may be waiting in the storage for a place here. */
   readonly #crowded = new Set<QueueName>();
 
-  constructor({ slots, limitedSlots }: QueueLimits, inHand: HeldTaskList) {
+  constructor({ slots, limitedSlots }: Pick<WorkerLimits, "slots" | "limitedSlots">, inHand: HeldTaskList) {
+    // No slow effect takes the place of a timer or a message, nor one with limits that of one without.
     this.#limits = { steps: slots, free: slots, limited: limitedSlots };
     this.#inHand = inHand;
   }
 
-  /** The free places for tasks of each queue. */
   get free(): Readonly<Record<QueueName, number>> {
     return { steps: this.#free("steps"), free: this.#free("free"), limited: this.#free("limited") };
   }

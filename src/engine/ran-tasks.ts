@@ -1,14 +1,10 @@
-/**
- * Records task results that are not a plain success: one row for each task that failed before, crashed or took long,
- * written when the task ends.
- */
+/** A row for each task that failed before, crashed or took long, written when the task ends. */
 import type { ClaimedTask, EngineStorage, Insert } from "../../storage/storage.ts";
 import { STEP_PATTERN } from "./stamps.ts";
 import { engineOwnTable } from "../../storage/table.ts";
 
 const TABLE = "paystateRanTasks";
 
-/** The table of task results that deserve a row. */
 export const ranTasks = engineOwnTable(TABLE, {
   // `id` is that of the task, `@`, and `beganAt`: an id that is free again and was taken again cannot be in the way.
   columns: {
@@ -24,10 +20,8 @@ export const ranTasks = engineOwnTable(TABLE, {
 
 type RanTaskRow = NonNullable<(typeof ranTasks)["row"]>;
 
-/** The write of a task result. */
 export type RanTaskWrite = Insert<{ paystateRanTasks: RanTaskRow }>;
 
-/** The result of an ended task. */
 export interface RanTask extends Omit<RanTaskRow, "id"> {
   /** `instance:stamp:index` of the arming step, with a suffix when a task armed this task. */
   readonly task: string;
@@ -83,7 +77,6 @@ export async function ranTasksOf(storage: Pick<EngineStorage, "find">, instance:
   }));
 }
 
-/** Writes that remove the task results of a removed instance. */
 export async function ranTaskRemovals(
   storage: Pick<EngineStorage, "find">,
   instance: string,

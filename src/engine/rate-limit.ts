@@ -7,6 +7,7 @@ import type { AnyWrite, EngineStorage } from "../../storage/storage.ts";
 import { column, engineOwnTable, type Row } from "../../storage/table.ts";
 import { withTables } from "../../storage/with-tables.ts";
 import { elapsed, type Clock } from "../runtime.ts";
+import type { EngineContext } from "./engine-context.ts";
 import type { KeyRate, Rate } from "./own-limit.ts";
 
 const STARTS = "paystateStarts";
@@ -48,11 +49,6 @@ export class RateFullError extends Error {
   }
 }
 
-interface StartRatesParts {
-  readonly storage: EngineStorage;
-  readonly clock: Clock;
-}
-
 /** A run that waits for the commit of its start. */
 interface Starting {
   readonly begin: () => void;
@@ -86,7 +82,7 @@ export class RateLimit {
   #aheadMs = 0;
   #overridden: OverriddenKeys = { until: -Infinity, keys: Promise.resolve(new Set()) };
 
-  constructor({ storage, clock }: StartRatesParts) {
+  constructor({ storage, clock }: Pick<EngineContext, "storage" | "clock">) {
     this.#storage = withTables(storage, [storedStarts]);
     this.#clock = clock;
   }
@@ -216,7 +212,6 @@ class StartLedger {
     this.#starts = own < 0 ? known : known.toSpliced(own, placed.count);
   }
 
-  /** How many may begin now. */
   get room(): number {
     const { rate, now } = this.#parts;
     // A rate that was lowered may have begun more than it allows now.

@@ -43,9 +43,7 @@ export class TroubleReport {
     this.#deadLetters = new Set(dead.map(({ id }) => id));
   }
 
-  /**
-   * An instance of an unknown workflow may have no due task: it waits for an event that this process cannot deliver.
-   */
+  /** An instance of an unknown workflow may have no due task: it waits for an event that this process cannot deliver. */
   async #reportStrangers(now: number): Promise<void> {
     const { storage, log } = this.#process;
     const open = await unknownInstances(storage, this.#known());

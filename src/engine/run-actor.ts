@@ -14,7 +14,6 @@ const system = { get: () => undefined };
 type PromiseEnd =
   { readonly kind: "done"; readonly output: unknown } | { readonly kind: "failed"; readonly error: unknown };
 
-/** Runs a promise to its end. Never rejects. */
 export async function runPromise(
   create: PromiseCreator,
   { id, input }: InvocationTask,

@@ -17,7 +17,6 @@ import { ratesFor } from "./own-limit.ts";
 import { fromJson } from "./values.ts";
 import type { EffectRun, Transaction, TransactionOutcome } from "./workflow.ts";
 
-/** A handler with a transaction, its types laid aside. */
 export type HandlerTransaction<W> = Transaction<unknown, EventObject, W>;
 
 interface TransactionRun<W> {

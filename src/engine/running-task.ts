@@ -16,7 +16,6 @@ export function followTasks(): void {
   running ??= new AsyncLocalStorage();
 }
 
-/** Calls `act` in a context in which `runningTask()` returns the task. */
 export function withinTask<T>(task: RunningTask, act: () => T): T {
   return running === null ? act() : running.run(task, act);
 }

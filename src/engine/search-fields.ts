@@ -56,7 +56,6 @@ function readField(field: string, read: AnyWorkflow["search"][string], { context
   }
 }
 
-/** The writes by which the rows of an instance follow a step. */
 export function searchWrites(facts: StepContext): readonly Write<never>[] {
   const { id: instance, before, step, event } = facts;
   const workflow = facts.workflow.key;
@@ -107,7 +106,6 @@ export function narrowingWrites(
     .map(({ id }) => ({ table: TABLE, remove: id }));
 }
 
-/** Rows of declared fields: of this workflow, or of all. */
 export function declaredFields(
   storage: Pick<EngineStorage, "find">,
   key?: string,
@@ -126,7 +124,6 @@ export async function instancesWith(
   return (await storage.find<SearchRow>(query)).map(({ instance }) => instance);
 }
 
-/** A filter of instances, and the call that it was given to. */
 export interface GivenFilter {
   readonly call: "list" | "each";
   readonly workflow: Pick<AnyWorkflow, "key" | "search">;

@@ -6,7 +6,6 @@ export type SearchOptions = Readonly<Record<string, (of: { readonly context: nev
 const MAX_FIELDS = 16;
 const FIELD = /^[A-Za-z][A-Za-z0-9_]{0,47}$/;
 
-/** What is wrong with declared fields, for those who register a workflow. */
 export function searchProblems(search: SearchOptions): string[] {
   const names = Object.keys(search);
   return [

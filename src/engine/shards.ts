@@ -7,7 +7,6 @@ const SHARDS_PER_KIND = 16;
 /** Every shard of a kind, for code that reads watches without polling them. */
 export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS_PER_KIND }, (_, shard) => shard);
 
-/** The shard of a key: the same in every process. */
 export function shardOf(key: string): number {
   return createHash("sha256").update(key).digest().readUInt32BE(0) % SHARDS_PER_KIND;
 }

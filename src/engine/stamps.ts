@@ -1,7 +1,4 @@
-/**
- * Stamps: a commit that makes steps draws one stamp; the ids of tasks, the history rows and the instance of its steps
- * contain the stamp.
- */
+/** A commit that makes steps draws one stamp, which their tasks, history rows and instances contain. */
 import type { Clock, Random } from "../runtime.ts";
 
 /** The time at which a commit was decided, and the stamp that identifies its steps. */
@@ -19,10 +16,7 @@ const CHANCE_BYTES = 8;
 const CHANCE_DIGITS = 5;
 const SPARE_BITS = 7;
 
-/**
- * The part of a task id that names the step: the step's stamp, or the version after the step for steps older than
- * stamps.
- */
+/** The part of a task id that names the step: its stamp, or the version after a step older than stamps. */
 export const STEP_PATTERN = String.raw`(?:[0-9a-v]{19}|\d{1,16})`;
 
 /** The present moment, with a stamp of its own. Stamps are ordered as texts by the time at which they were made. */

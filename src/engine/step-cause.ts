@@ -26,7 +26,6 @@ export type StepCause =
   /** The step of a parent, in whose commit its child machine began. */
   | { readonly kind: "parent"; readonly from: TaskCause };
 
-/** The part of a task that its cause is made of. */
 type CausingTask = Pick<TaskRecord, "id" | "kind" | "name"> & Partial<Pick<TaskRecord, "dueAt">>;
 
 /** The common cause of the steps of one commit: a task, or a watcher of this kind. */
@@ -43,7 +42,6 @@ export function isOfStep(task: string, { instance, version, stamp }: HistoryStep
   return task.startsWith(`${instance}:${stamp}:`) || task.startsWith(`${instance}:${version}:`);
 }
 
-/** A step as its history tells it. */
 export type HistoryStep = Pick<HistoryRecord, "instance" | "version" | "stamp">;
 
 /** No stamp is as short. */

@@ -1,6 +1,4 @@
-/**
- * Commits planned steps with all their consequences in one commit, and tells the rest of this process about the commit.
- */
+/** Commits planned steps with all their consequences in one commit, and tells the rest of this process about the commit. */
 import type {
   AnyInsert,
   AnyWrite,
@@ -35,7 +33,6 @@ export type CommitAdditions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
   readonly expectedVersion?: number;
 };
 
-/** What a commit within a transaction of the host is made of. */
 export type HostStepAdditions<W> = Pick<CommitAdditions<W>, "starts" | "arms" | "writes">;
 
 /** `CommitAdditions` with fields for the engine's own use. */

@@ -8,11 +8,8 @@ import type { AnyWorkflow } from "./workflow.ts";
 export interface StepContext {
   readonly workflow: AnyWorkflow;
   readonly id: string;
-  /** The version of the instance after the step. */
   readonly version: number;
-  /** The stamp of its first step. */
   readonly life: string;
-  /** The stamp of this step. */
   readonly stamp: string;
   /** Null for the first step of an instance, like `event`. */
   readonly before: ChartSnapshot | null;
@@ -24,10 +21,7 @@ export interface StepContext {
   readonly workflows: WorkflowRegistry;
 }
 
-/**
- * The common fields of tasks that a step arms; `place` is the place of the action that asks for the task, or a name for
- * a task without an action.
- */
+/** Fields of each task that a step arms; `place` is that of the action which asks for it, or a name. */
 export function taskOfStep(
   { id, stamp, at, workflow }: StepContext,
   place: number | string,

@@ -36,10 +36,8 @@ import { KeyedQueue } from "./keyed-queue.ts";
 import { nameOf } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
-/** A message that waits behind another one. */
 type WaitingMessage = WaitingEvent & { readonly task: string };
 
-/** An event for an instance of this workflow. */
 export interface SentEvent {
   readonly workflow: AnyWorkflow;
   readonly id: string;
@@ -78,7 +76,6 @@ interface StepHandlerParts<W> extends Pick<
 }
 
 export class StepHandler<W> {
-  /** Compared before the first commit. */
   readonly charts: StepHandlerParts<W>["charts"];
   readonly #around: StepHandlerParts<W>;
   readonly #queue: CommitQueue<W>;
@@ -155,10 +152,7 @@ export class StepHandler<W> {
     if (instance !== null && instance.workflow !== task.workflow) await this.checkMoved(task);
   }
 
-  /**
-   * Throws `TaskMovedError` when the instance now has a different workflow than the task; all its tasks get that
-   * workflow.
-   */
+  /** Throws `TaskMovedError` when the instance is one of another workflow by now, to which all its tasks go. */
   async checkMoved({ id, instance, workflow: before }: ClaimedTask): Promise<void> {
     const { workflow = before } = (await this.#around.storage.load(instance)) ?? {};
     if (workflow === before) return;
@@ -180,10 +174,7 @@ export class StepHandler<W> {
     throw new TaskMovedError(`${task.id} is done under another name now`);
   }
 
-  /**
-   * The instance, migrated if need be. An ended instance is not migrated, and is also known to a process that has only
-   * the successor of its workflow.
-   */
+  /** The instance, migrated if need be. An ended one is not: a process with the successor of its workflow knows it too. */
   async #present(id: string): Promise<KnownInstance | null> {
     const { storage, workflows } = this.#around;
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
@@ -289,10 +280,7 @@ export class StepHandler<W> {
     return true;
   }
 
-  /**
-   * The queued messages of an instance that can share its next commit. Only long snapshots are worth a shared commit,
-   * which writes the snapshot once.
-   */
+  /** Queued messages that can share the next commit of an instance, which is worth it where its snapshot is long. */
   async #waiting(
     instance: KnownInstance,
     snapshot: ChartSnapshot,

@@ -4,6 +4,7 @@ import type { Commit, TaskRecord, WatchRecord, Write } from "../../storage/stora
 import {
   childDone,
   childFailed,
+  childInstance,
   STOP,
   type EventAddress,
   type ChartAction,
@@ -12,7 +13,6 @@ import {
   type StartedChild,
   type PlannedEffect,
 } from "./chart.ts";
-import { childInstance } from "./child-instances.ts";
 import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
 import { delayedToText, messageTask, type Message, type Recipient } from "./messages.ts";
@@ -58,10 +58,7 @@ export function inTurn(instance: string, first: StepResult, second: StepResult):
   return together([left, second]);
 }
 
-/**
- * Merges the consequences of several steps whose children have begun. Nearly every commit has a single step, whose
- * lists are returned unchanged.
- */
+/** Merges the consequences of steps whose children have begun. Nearly every commit has a single step. */
 export function together(steps: readonly StepResult[]): StepResult {
   const [first] = steps;
   if (first !== undefined && steps.length === 1) return first;
@@ -145,7 +142,6 @@ class Collector {
     };
   }
 
-  /** The domain writes and the queries of the step, from the pure function `project` of its workflow. */
   #projected(): Pick<StepResult, "writes" | "queries"> {
     const { workflow, id, before, step, event, at } = this.#facts;
     const { metaBefore, metaAfter, after } = step;
@@ -223,7 +219,6 @@ class Collector {
     if (to !== null) this.#tell(to, { event: STOP }, index);
   }
 
-  /** Null for a promise, which takes no events. */
   #recipient(to: EventAddress): Recipient | null {
     const { id, workflow, life, step } = this.#facts;
     if (to === "self") return { instance: id, workflow: workflow.key, life };
@@ -251,7 +246,6 @@ function watchesOf(
   });
 }
 
-/** The wanted watches without the present ones. */
 export function missingFrom(
   present: readonly Pick<WatchRecord, "kind" | "key">[],
   wanted: readonly WatchRecord[],

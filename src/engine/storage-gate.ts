@@ -4,23 +4,18 @@
  */
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 
-/** A method that asks something. */
 type Asking = (...given: never[]) => Promise<unknown>;
 
 /** What is under way since the gate was last shut. */
 interface UnderWay {
   /** Calls of the host: as long as one lasts, the storage is there by the host's own word. */
   host: number;
-  /** Calls of the storage. */
   asked: number;
   /** Calls back when nothing is under way any more. */
   readonly waiting: (() => void)[];
 }
 
-/**
- * What a storage answers at once, without asking its database, and what is done on a connection of the host, or of a handler:
- * its end is behind its signal.
- */
+/** Answered without asking the database, or done on a connection of a host or handler, which ends by its signal. */
 const AT_ONCE: ReadonlySet<string> = new Set(["onWake", "building", "within", "transact"]);
 
 export class StorageGate {
@@ -51,7 +46,6 @@ export class StorageGate {
     this.#isShut = false;
   }
 
-  /** Resolves when the calls of the host that are under way have ended. */
   async hostRests(): Promise<void> {
     await Promise.allSettled(this.#ofHost);
   }

@@ -1,7 +1,4 @@
-/**
- * Compares charts with the versions stored by earlier runs: a chart edited under an unchanged version is refused, with
- * an explanation.
- */
+/** Refuses a chart that was edited under an unchanged version, with an explanation. */
 import { commitEach } from "../../storage/decided.ts";
 import { engineOwnTable } from "../../storage/table.ts";
 import type { AnyWrite, InstanceRecord } from "../../storage/storage.ts";
@@ -25,7 +22,6 @@ type StoredChart = NonNullable<(typeof storedCharts)["row"]>;
 const MAX_LOOKS = 100;
 const PAGE = 200;
 
-/** Compares the charts of one process with the stored ones, once. */
 export class ChartCheck {
   /** Whether it has been done: from then on nothing has to be waited for. */
   isDone = false;

@@ -1,7 +1,6 @@
 /** Lists the workflows of instances and the kinds of watches by name, with one read for each name. */
 import type { EngineStorage } from "../../storage/storage.ts";
 
-/** The workflows that have instances, as `name@version`, ascending. */
 export function instanceWorkflows(storage: Pick<EngineStorage, "list">): Promise<readonly string[]> {
   return eachName(async (after) => (await storage.list({ order: "workflow", after, limit: 1 }))[0]?.workflow);
 }

@@ -2,7 +2,6 @@
 import type { CommitResult, EngineStorage } from "../../storage/storage.ts";
 import type { ChartSnapshot } from "./chart.ts";
 
-/** Part of a commit: a new instance, or a step of an existing instance. */
 interface BeginningPart {
   readonly after: ChartSnapshot;
   readonly start: { readonly id: string } | null;
@@ -18,7 +17,6 @@ export class TakenIdCache {
     return this.#runs.get(instance);
   }
 
-  /** The steps of these parts are made. */
   forget(parts: readonly BeginningPart[]): void {
     if (this.#runs.size > 0) for (const { history } of parts) this.#runs.delete(history.instance);
   }

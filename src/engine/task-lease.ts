@@ -1,6 +1,4 @@
-/**
- * Tracks a task in hand: whether this process still holds its lease, and whether the chart still waits for its end.
- */
+/** Tracks a task in hand: whether this process still holds its lease, and whether the chart still waits for its end. */
 export class TaskLease {
   isLost = false;
   /** Whether the chart has left the state that the task belongs to: no chart waits for its end any more. */

@@ -1,7 +1,6 @@
 /** Children of a step that one commit has no room for: they begin in later commits, before the next event of their parent. */
 import type { TaskRecord } from "../../storage/storage.ts";
-import { BORN, type StartedChild, type UnbornChild } from "./chart.ts";
-import { childInstance } from "./child-instances.ts";
+import { BORN, childInstance, type StartedChild, type UnbornChild } from "./chart.ts";
 import { together, type StepResult } from "./step-result.ts";
 import { delayedToText, messageKey } from "./messages.ts";
 import { taskOfStep, type StepContext } from "./step-context.ts";
@@ -40,7 +39,6 @@ export function heldFor(
   return { now, held };
 }
 
-/** Begins the children that one commit has no room for. */
 export function birthTask(facts: StepContext): TaskRecord {
   return {
     kind: "timer",

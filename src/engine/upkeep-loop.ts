@@ -1,7 +1,4 @@
-/**
- * Work that a single process does for all processes on a storage: after the clock was set back it moves tasks that
- * would wait for longer than their delay, and it reports parked tasks whose keys have room.
- */
+/** What one process does for all on a storage: sees that the clock was set back, and that no parked task is forgotten. */
 import { elapsed } from "../runtime.ts";
 import type { EngineContext } from "./engine-context.ts";
 

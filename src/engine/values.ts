@@ -93,10 +93,7 @@ export function fromJson(json: unknown): unknown {
   return parse(JSON.stringify((json as Record<string, unknown>)[MARK]), revivers);
 }
 
-/**
- * Encodes an object field by field with `toJson`, so that fields with plain values stay plain.
- * @throws UnstorableValue naming the path, which begins with `name`.
- */
+/** Like `toJson`, field by field, so that fields with plain values stay plain. */
 export function fieldsToJson(fields: object, name: string): unknown {
   if (isPlain(fields, MAX_PLAIN_DEPTH)) return fields;
   // What is no plain object is taken or refused whole.
@@ -116,11 +113,7 @@ export function fieldsFromJson(json: unknown): unknown {
   return fields;
 }
 
-/**
- * An event as JSON text. Fields that are undefined are left out: a chart that reads such a field finds undefined
- * anyway.
- * @throws UnstorableValue naming the field and the path within it.
- */
+/** Undefined fields are left out: a chart finds undefined there anyway. @throws UnstorableValue naming the field and the path. */
 export function eventToText(event: object): string {
   return JSON.stringify(eventToJson(event));
 }
@@ -142,7 +135,6 @@ export function eventFromJson(json: unknown): EventObject {
 // Deeper values, circular ones among them, are left to devalue, which knows circles.
 const MAX_PLAIN_DEPTH = 100;
 
-/** Whether JSON text gives back exactly this value. */
 function isPlain(value: unknown, depth: number): boolean {
   switch (typeof value) {
     case "string":

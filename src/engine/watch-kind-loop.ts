@@ -40,7 +40,6 @@ const UNWATCHED_PAUSE_MS = 3_600_000;
 /** When looks fail in a row, the warning is repeated after this time. */
 const WARN_AGAIN_MS = 60_000;
 
-/** Polls one kind of watches, until it is stopped. */
 export class WatchKindLoop {
   readonly #kind: string;
   readonly #watcher: Watcher;

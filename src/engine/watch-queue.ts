@@ -28,7 +28,6 @@ interface ListedBy {
   readonly isUrgent?: ((watch: WatchRecord) => boolean) | undefined;
 }
 
-/** The end of a look, for its watches. */
 export interface PollResult {
   readonly batch: readonly WatchRecord[];
   /** Instances that took an event. */
@@ -38,10 +37,7 @@ export interface PollResult {
   readonly isCutOff: boolean;
 }
 
-/**
- * A watch comes before its turn when so much of a round has passed since its last look. With half of the looks for such
- * watches, the others wait for 4/3 of a round at most, however many are urgent.
- */
+/** So much of a round passes between two early looks. Half of all looks are for others, which wait 4/3 of a round at most. */
 const EARLY_SHARE = 2 / 3;
 
 /** The queue of one kind: new watches first, then the watches that were looked at longest ago. */
@@ -54,7 +50,6 @@ export class WatchQueue {
   #urgent: Turn[] = [];
   #listedUrgent: Turn[] = [];
   #listing = 0;
-  /** Watches of the present listing. */
   #listed = 0;
   #lastTurn = 0;
   #isUrgentNext = false;
@@ -63,7 +58,6 @@ export class WatchQueue {
     this.#intervalMs = intervalMs;
   }
 
-  /** The number of watches. */
   get size(): number {
     return this.#turns.size;
   }

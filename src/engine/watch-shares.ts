@@ -12,7 +12,6 @@ type SharingProcess = Pick<EngineContext, "storage" | "holder" | "leaseMs">;
 export class WatchShare {
   readonly #kind: string;
   readonly #process: SharingProcess;
-  /** The shards that this process holds, as of the last renewal. */
   shards: readonly number[] = [];
   /** False while other processes still hold shards of this process's share. */
   isWhole = false;

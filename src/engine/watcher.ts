@@ -2,9 +2,7 @@
 import type { EventObject } from "xstate";
 import type { WatchRecord } from "../../storage/storage.ts";
 
-/**
- * The finding of a look about one instance. Report levels, never differences: a repeated event must change nothing.
- */
+/** The finding of a look about one instance. Report levels, never differences: a repeated event must change nothing. */
 export interface WatchEvent {
   readonly instance: string;
   readonly event: EventObject;

@@ -1,7 +1,4 @@
-/**
- * Commits that are part of a transaction of the host. They only add rows, and nothing of them is remembered or told here:
- * whether the host will commit is not known.
- */
+/** Commits in a transaction of the host. Whether it will commit is not known: nothing is remembered or told here. */
 import { decided } from "../../storage/decided.ts";
 import type {
   CommitAnswer,
@@ -82,55 +79,43 @@ interface HostCallParts<W> {
   readonly later: () => void;
 }
 
-export class HostCommands<W> {
-  readonly #parts: HostCallParts<W>;
-
-  constructor(parts: HostCallParts<W>) {
-    this.#parts = parts;
-  }
-
-  commit({ starts = [], writes = [] }: HostStepAdditions<W>, host: HostTransaction): unknown {
-    return this.#add(() => this.#parts.steps.added({ starts, writes }), host);
-  }
-
+export interface HostCommands<W> {
+  commit(additions: HostStepAdditions<W>, host: HostTransaction): unknown;
   /** The event is a message: whether the chart takes it is decided once it is delivered, behind those sent before. */
   send(
-    { event, ...message }: SentEvent,
-    { within, writes = [] }: WithinOptions<HostTransaction> & Pick<HostStepAdditions<W>, "writes">,
-  ): unknown {
-    const { steps } = this.#parts;
-    const added = (): HostCommit =>
-      steps.added({ writes, arms: [steps.sent({ ...message, event: givenEvent(event) })] });
-    return this.#add(added, within);
-  }
-
-  #add(added: () => HostCommit, host: HostTransaction): unknown {
-    const { charts } = this.#parts.steps;
-    // A program without types may hand over a variable that it has not set.
-    if (Object(host) !== host) throw nothingGiven();
-    if ("prepare" in host) {
-      if (!charts.isDone) throw unprepared();
-      checkAdded(this.#within(host, added()));
-      this.#parts.later();
-      return undefined;
-    }
-    return this.#addTo(host, added);
-  }
-
-  async #addTo(host: HostTransaction, added: () => HostCommit): Promise<void> {
-    const { charts } = this.#parts.steps;
-    if (!charts.isDone) await charts.check();
-    checkAdded(await this.#within(host, added()));
-  }
-
-  #within(host: HostTransaction, item: HostCommit): CommitAnswer | Promise<CommitAnswer> {
-    const { storage } = this.#parts;
-    if (storage.within !== undefined) return storage.within(host, item);
-    throw new TypeError("within: this storage has no transactions of a host: use SQLite or PostgreSQL");
-  }
+    message: SentEvent,
+    options: WithinOptions<HostTransaction> & Pick<HostStepAdditions<W>, "writes">,
+  ): unknown;
 }
 
-/** @throws CommitRefused, or why nothing was added. */
+export function hostCommands<W>({ storage, steps, later }: HostCallParts<W>): HostCommands<W> {
+  const { charts } = steps;
+  const carriedOut = (host: HostTransaction, item: HostCommit): CommitAnswer | Promise<CommitAnswer> => {
+    if (storage.within !== undefined) return storage.within(host, item);
+    throw new TypeError("within: this storage has no transactions of a host: use SQLite or PostgreSQL");
+  };
+  const addTo = async (host: HostTransaction, added: () => HostCommit): Promise<void> => {
+    if (!charts.isDone) await charts.check();
+    checkAdded(await carriedOut(host, added()));
+  };
+  const add = (host: HostTransaction, added: () => HostCommit): unknown => {
+    // A program without types may hand over a variable that it has not set.
+    if (Object(host) !== host) throw nothingGiven();
+    if (!("prepare" in host)) return addTo(host, added);
+    if (!charts.isDone) throw unprepared();
+    checkAdded(carriedOut(host, added()));
+    later();
+    return undefined;
+  };
+  return {
+    commit: ({ starts = [], writes = [] }, host) => add(host, () => steps.added({ starts, writes })),
+    send: ({ event, ...message }, { within, writes = [] }) =>
+      add(within, () =>
+        steps.added({ writes, arms: [steps.sent({ ...message, event: givenEvent(event) })] }),
+      ),
+  };
+}
+
 function checkAdded(answer: CommitAnswer | Promise<CommitAnswer>): void {
   if (answer instanceof Promise) {
     // It rejects with the same.

@@ -4,20 +4,14 @@ import type { ClaimedTask, Commit, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES } from "../../storage/task-queues.ts";
 import { elapsed, isTurnOver, nextTurn } from "../runtime.ts";
 import type { EngineContext } from "./engine-context.ts";
+import type { WorkerLimits } from "./engine-options.ts";
 import { OutageGuard } from "./outage-guard.ts";
 import { Pause } from "./pause.ts";
-import { QueueSemaphore, type QueueLimits, type Reservation } from "./queue-semaphore.ts";
+import { QueueSemaphore, type Reservation } from "./queue-semaphore.ts";
 import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { TroubleReport } from "./report-troubles.ts";
 import { HeldTaskList, type HeldTaskParts } from "./held-task-list.ts";
 import { UpkeepLoop } from "./upkeep-loop.ts";
-
-/** Limits of a worker; every field has a default in `createEngine`. */
-interface WorkerLimits extends QueueLimits {
-  /** The longest time between two looks at the storage; also how late work of another process may be seen. */
-  readonly pollMs: number;
-  readonly maxCrashes: number;
-}
 
 interface WorkerParts extends EngineContext {
   readonly workflows: Pick<WorkflowRegistry, "claims" | "taken" | "takenAmong">;
@@ -89,7 +83,6 @@ export class Worker {
     return this.#stopped;
   }
 
-  /** Resolves when nothing is due and nothing is in hand. */
   quiet(): Promise<void> {
     if (this.#stopping === null) return Promise.resolve();
     return new Promise((resolve) => {
@@ -104,19 +97,15 @@ export class Worker {
     this.#pause.end();
   }
 
-  /** Aborts what a durable commit has disarmed of the invocations in hand. */
   disarm(commit: Pick<Commit<unknown>, "disarms" | "ends" | "arms">): void {
     this.#inHand.disarm(commit);
   }
 
-  /** Whether this process now takes tasks of this workflow. */
   takes(workflow: string): boolean {
     return this.#stopping !== null && this.#around.workflows.taken.includes(workflow);
   }
 
-  /**
-   * Keeps places for as many due tasks as this process takes at once; the task `ending` leaves its place to a due task.
-   */
+  /** Keeps places for as many due tasks as this process takes at once; the task `ending` leaves its place to a due task. */
   reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
     const takeable = this.#stopping === null ? [] : this.#around.workflows.takenAmong(due);
     return this.#places.reserve(takeable, ending);
@@ -133,7 +122,6 @@ export class Worker {
     }
   }
 
-  /** The commit was refused, or failed. */
   giveUp(reserved: Reservation): void {
     this.#places.release(reserved);
     if (!this.#isFull || reserved.free.length === 0) return;
@@ -181,10 +169,7 @@ export class Worker {
     }
   }
 
-  /**
-   * The pause before the next claim during an outage of the storage; 0 without an outage. Only a commit proves that
-   * the outage is over: a standby that is not promoted yet answers reads.
-   */
+  /** The pause before the next claim in an outage, or 0. A commit alone proves its end: a standby answers reads. */
   async #outageMs(): Promise<number> {
     const { storage, clock } = this.#around;
     if (this.#outage.isOut) {
@@ -219,7 +204,6 @@ export class Worker {
     return tasks.length;
   }
 
-  /** The time until the next task is due, as far as this process knows. */
   async #restMs(): Promise<number> {
     const { storage, clock, workflows, limits } = this.#around;
     const { free } = this.#places;

@@ -9,7 +9,6 @@ export function nameOf(key: string): string {
   return key.slice(0, key.lastIndexOf("@"));
 }
 
-/** The version in such a key. */
 export function versionOf(key: string): number {
   return Number(key.slice(key.lastIndexOf("@") + 1));
 }

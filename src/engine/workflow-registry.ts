@@ -20,10 +20,7 @@ export class UnknownWorkflow extends Error {
 
 const MAX_DIFFERENCES = 10;
 
-/**
- * A chart was edited under an unchanged version while instances are open: this process neither starts instances of the
- * chart nor works on the open ones.
- */
+/** A chart was edited under an unchanged version while instances are open: none is started, and the open ones rest. */
 export class ChangedChart extends Error {
   override readonly name = "ChangedChart";
   /** The chart and its version, as `name@version`. */
@@ -54,10 +51,7 @@ export class WorkflowRegistry {
   readonly #successors = new Map<string, AnyWorkflow>();
   /** The workflows as registered: a workflow includes its child machines. */
   readonly units: readonly AnyWorkflow[];
-  /**
-   * Workflows that are refused, by key, with the reason. With a refused workflow its parent and its child machines are
-   * refused too.
-   */
+  /** Refused workflows by key, with the reason: with one its parent and its child machines. */
   readonly #refused = new Map<string, ChangedChart>();
   /** Workflow keys of the tasks that this process can do, now or later. */
   claims: readonly string[];
@@ -78,21 +72,16 @@ export class WorkflowRegistry {
     }
   }
 
-  /**
-   * From now on this process takes only tasks of these workflows (null: of all): claims do not ask for tasks of other
-   * workflows, and commits do not lease them.
-   */
+  /** From now on tasks of these workflows alone are claimed, and leased by commits; null for all. */
   take(only: readonly AnyWorkflow[] | null): void {
     this.#only = only === null ? null : new Set(claimsOf(only));
   }
 
-  /** Workflow keys of the tasks that this process may take now. */
   get taken(): readonly string[] {
     const only = this.#only;
     return only === null ? this.claims : this.claims.filter((key) => only.has(key));
   }
 
-  /** Filters the tasks that this process may take now. */
   takenAmong(tasks: readonly TaskRecord[]): readonly TaskRecord[] {
     const only = this.#only;
     return only === null ? tasks : tasks.filter(({ workflow }) => only.has(workflow));
@@ -116,27 +105,20 @@ export class WorkflowRegistry {
     return this.#byKey.get(key);
   }
 
-  /** The newest version of the workflow of this name. */
   named(name: string): AnyWorkflow {
     const found = this.#newest.get(name);
     if (found === undefined) throw new Error(`no workflow is named "${name}"`);
     return found;
   }
 
-  /**
-   * The workflow to which instances of this older version are migrated; undefined without a migration. Throws
-   * `ChangedChart` when the workflow is refused.
-   */
+  /** The workflow that instances of this older version are migrated to. Throws `ChangedChart` when it is refused. */
   successorOf(key: string): AnyWorkflow | undefined {
     const successor = this.#successors.get(key);
     if (successor !== undefined) this.checkAccepted(successor);
     return successor;
   }
 
-  /**
-   * The workflow of an instance. Throws `UnknownWorkflow` for an unknown workflow or chart, and `ChangedChart` for a
-   * refused one.
-   */
+  /** Throws `UnknownWorkflow` for an unknown workflow or chart, and `ChangedChart` for a refused one. */
   of({ id, workflow: key, hash }: Pick<InstanceRecord, "id" | "workflow" | "hash">): AnyWorkflow {
     const workflow = this.#byKey.get(key);
     if (workflow !== undefined) this.checkAccepted(workflow);

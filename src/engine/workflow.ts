@@ -23,14 +23,11 @@ import { limitProblems, type OwnLimit } from "./own-limit.ts";
 import { migrationProblems, type AnyMigration, type Migrations } from "./migrations.ts";
 import { searchProblems, type SearchOptions } from "./search-options.ts";
 import { workflowKey } from "./workflow-key.ts";
-import { xstate5 } from "./xstate/interpreter.ts";
+import { xstate5 } from "./xstate/open-chart.ts";
 
 /** Facts about a run that an effect handler gets besides its params. */
 export interface EffectRun {
-  /**
-   * An idempotency key: equal for every run of this effect, also after a crash. Pass the key to a service that must not
-   * act twice.
-   */
+  /** An idempotency key, equal for every run of this effect, also after a crash: for a service that must not act twice. */
   readonly key: string;
   readonly instance: string;
   /** Aborts when the lease is lost or the engine stops; work that goes on after that is done a second time. */
@@ -217,10 +214,7 @@ export interface WorkflowOptions<
   ) => readonly (Write<W> | CompiledQuery)[];
 }
 
-/**
- * A registered workflow: the handle by which instances of this chart and version are started, sent to and read. `M`, `W` and
- * `S`, the names of its search fields, keep its types.
- */
+/** The handle by which instances of this chart and version are started, sent to and read. `M`, `W` and `S` keep its types. */
 export interface Workflow<M extends AnyStateMachine, W, S extends string = never> extends AnyWorkflow {
   readonly machine: M;
   /**

@@ -1,5 +1,5 @@
 /** The use cases of a service, each made once over its parts. */
-import type { OwnCommitCommands } from "../engine/index.ts";
+import type { CommitAdditions, CommitResult } from "../engine/index.ts";
 import type { PaymentTables } from "../payments/tables.ts";
 import type { TransactionRecord } from "../payments/tables/orders.ts";
 import type { PaymentWrite } from "../payments/payment-storage.ts";
@@ -91,7 +91,10 @@ function orderAcceptance(parts: ServiceParts): AcceptHandler<CreatedOrderBody> |
 }
 
 /** Commits new work only after the chain was compared, even when a provider has asked nothing of our ledger. */
-function commitWhenCompared({ gate, engine }: ServiceParts): OwnCommitCommands<PaymentTables>["commit"] {
+function commitWhenCompared({
+  gate,
+  engine,
+}: ServiceParts): (additions: CommitAdditions<PaymentTables>) => Promise<CommitResult> {
   return async (companions) => {
     gate.pass();
     return engine.commit(companions);

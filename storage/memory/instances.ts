@@ -20,7 +20,6 @@ type Reads = Pick<EngineStorage, "load" | "history" | "list" | "watches" | "leas
 
 type StoredLease = EngineTables["paystateLeases"];
 
-/** The records of the engine but its tasks. */
 export class Records {
   readonly #instances: Rows<InstanceRecord>;
   readonly #history: Rows<HistoryRecord>;
@@ -34,7 +33,6 @@ export class Records {
     this.#leases = new Rows(engineTables.paystateLeases, journal);
   }
 
-  /** The acts of a commit on instances. */
   target(hasTasks: (instance: string) => boolean): Omit<CommitTarget, "tasks" | "write"> {
     const [instances, history, watches] = [this.#instances, this.#history, this.#watches];
     return {
@@ -79,7 +77,6 @@ export class Records {
     return this.#shown(this.#watches.under("instance", instance)).slice(0, limit);
   }
 
-  /** `moveDelayed` is that of the queue of tasks. */
   reads(moveDelayed: TaskQueue["moveDelayed"]): Reads {
     const [instances, history, watches] = [this.#instances, this.#history, this.#watches];
     return {

@@ -5,7 +5,6 @@ import { compareTexts, copyRow } from "../index.ts";
 export class Journal {
   #undo: (() => void)[] = [];
 
-  /** Notes how to take back what is being done. */
   record(undo: () => void): void {
     this.#undo.push(undo);
   }
@@ -25,12 +24,9 @@ export class Journal {
   }
 }
 
-/** The shape of a table. */
 interface Shape {
   readonly columns: object;
-  /** The fields that identify a row; `id` alone unless said otherwise. */
   readonly key?: readonly string[];
-  /** Fields by which rows are read together. */
   readonly lookups?: readonly string[];
 }
 
@@ -72,7 +68,6 @@ export class Rows<R extends object> {
     return isNew;
   }
 
-  /** Adds or replaces the row. */
   put(row: R): void {
     this.#swap(this.#keyOf(row), row);
   }

@@ -18,7 +18,6 @@ type AnyRow = Readonly<Record<string, unknown>>;
 type Selection = ReturnType<typeof selectionOf>;
 const SEQ = "seq";
 
-/** The tables that are installed. */
 export class Tables {
   readonly #journal: Journal;
   readonly #installed = new Map<string, GivenTable>();
@@ -27,7 +26,6 @@ export class Tables {
     this.#journal = journal;
   }
 
-  /** Installs all tables, or no table when one is refused. */
   install(tables: readonly AnyTable[]): void {
     const plans = tables.map((table) => planInstall(table, this.#installed.get(table.name) ?? null));
     tables.forEach((table, index) => {
@@ -97,7 +95,6 @@ class GivenTable {
     return { count: found.length, total: query.sum === undefined ? 0n : totalOf(found, query.sum) };
   }
 
-  /** The rows that a read asks for, in their order. */
   #selected(query: AnyQuery): readonly AnyRow[] {
     const selection = selectionOf(this.#table, query);
     const { index, equals, anyOf, order, after } = selection;
@@ -135,7 +132,6 @@ class GivenTable {
     return looked === undefined ? this.#rows.all() : this.#rows.under(looked[0].name, looked[1]);
   }
 
-  /** Carries out one write; false when it is refused. */
   write(change: AnyWrite): boolean {
     if ("insert" in change) return this.#insert(change);
     if ("remove" in change) return this.#remove(change);

@@ -19,10 +19,7 @@ export class FilledSchema {
     this.#schema = schema;
   }
 
-  /**
-   * Waits for a concurrent move or start on this schema, which is then over and cannot come late.
-   * @throws StorageUnusable `server_too_old` or `wrong_encoding`.
-   */
+  /** Waits for a concurrent move or start on this schema. @throws StorageUnusable `server_too_old` or `wrong_encoding`. */
   async lock(): Promise<void> {
     await assertServer(this.#ask);
     await lockSchema(this.#ask, this.#schema);

@@ -97,7 +97,6 @@ export class HeldFile {
     }
   }
 
-  /** How many rows these tables have together. */
   count(tables: readonly Pick<CopiedTable, "name">[]): number {
     const counts = tables.map(({ name }) => {
       const counting = statement<object, { rows: number }>(`select count(*) as rows from ${quoted(name)}`);

@@ -1,7 +1,6 @@
 /** Tables as a copy reads them: names, columns, a total order of rows, and rows in their stored form. */
 import { type BoundStatement, listed, quoted, type SqlValue } from "../sql/statement.ts";
 
-/** A table, whatever it is for. */
 export interface CopiedTable {
   readonly name: string;
   readonly columns: readonly string[];
@@ -34,7 +33,6 @@ export interface CopiedRows {
   readonly sums: Readonly<Record<string, bigint>>;
 }
 
-/** Whether a row is equal in both databases. */
 export function isSameRow({ columns }: CopiedTable, a: StoredRow, b: StoredRow): boolean {
   return columns.every((column) => isSame(a[column] ?? null, b[column] ?? null));
 }
@@ -44,6 +42,5 @@ function isSame(a: SqlValue, b: SqlValue): boolean {
   return a === b;
 }
 
-/** The row's place in the order, for sentences. */
 export const placeOf = ({ order }: CopiedTable, row: StoredRow): string =>
   order.map((column) => String(row[column])).join(" ");

@@ -21,20 +21,14 @@ import {
   isUnserved,
 } from "./explain.ts";
 import { functionNames } from "./functions.ts";
-import { GroupWrites } from "./prepare-writes.ts";
+import { type GroupNeeds, GroupWrites } from "./prepare-writes.ts";
 import { areApart, joined, type CommitRows, runOf } from "./runs.ts";
 import { AnswerLost, type Writer, WriterPool } from "./writer-pool.ts";
 
-/**
- * The most commits in one transaction: enough to share its cost, few enough that other transactions do not wait long
- * for its locks.
- */
+/** The most commits in one transaction: enough to share its cost, and others do not wait long for its locks. */
 const MAX_GROUP = 128;
 
-/**
- * The most commits with a subtransaction each: PostgreSQL keeps 64 subtransactions of a session in shared memory, where
- * other sessions find them quickly.
- */
+/** The most commits with a subtransaction each: PostgreSQL finds 64 of a session quickly, in shared memory. */
 const MAX_SEPARATE = 48;
 
 /** How long a group that nothing has happened of waits for the server; with the last try it is 15 s at most. */
@@ -43,17 +37,14 @@ const WAITING_MS = 10_000;
 /** How often a commit with queries is sent again where its connection went away: a query itself may be the cause. */
 const MAX_RESENDS = 3;
 
-/** A group as it is sent, but for how its items are put together. */
 interface Group {
   readonly items: readonly AnyCommit[];
-  /** The runs of the commits. */
   readonly runs: readonly CommitRows[];
   /** Why the item behind these cannot be stored; null where there is none. */
   readonly fault: unknown;
   /** Statements of the host, of an item that is a group of its own. */
   readonly queries: readonly CompiledQuery[];
-  /** The statements of its writes, and what is locked before the first item. */
-  readonly needs: Pick<GroupWrites, "statements" | "names"> & { readonly rows: readonly object[] };
+  readonly needs: GroupNeeds;
 }
 
 /** The writer of a group whose answer was lost, with what was said instead. */
@@ -125,10 +116,7 @@ export class PostgresCommitWriter {
     }
   }
 
-  /**
-   * Commits each item alone, on a server that was not known when the item was decided. The history on that server may
-   * differ: a stamp shows the difference, but the version of a row may belong to a different row.
-   */
+  /** Each alone, on a server not known when it was decided: a stamp shows another history, the version of a row does not. */
   async #anew(items: readonly AnyCommit[], error: unknown): Promise<CommitAnswer[]> {
     const answers: CommitAnswer[] = [];
     for (const item of items) {
@@ -137,10 +125,7 @@ export class PostgresCommitWriter {
     return answers;
   }
 
-  /**
-   * Commits each item in a transaction of its own: the server has taken back the group, without saying because of which
-   * item.
-   */
+  /** Each item in a transaction of its own: the server did not say because of which it took the group back. */
   async #alone(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
     const answers: CommitAnswer[] = [];
     for (const item of items) {
@@ -152,10 +137,7 @@ export class PostgresCommitWriter {
     return answers;
   }
 
-  /**
-   * Whether the server takes no commit at all, not even an unhindered one, so that each item need not wait for it.
-   * Otherwise only this commit met a lock or took too long.
-   */
+  /** Whether the server takes no commit, not even an unhindered one. Else only this commit met a lock or took too long. */
   async #isAway({ conflict, error }: CommitFailure): Promise<boolean> {
     if (conflict === "unknown" || isUnavailable(error)) return true;
     return (await this.#group([{}])).some(isTrouble);
@@ -236,12 +218,9 @@ export class PostgresCommitWriter {
         break;
       }
     }
-    // In this order: the statements that lock the rows are among the statements.
-    const rows = writes.locks();
-    const { statements, names } = writes;
     const prepared = items.slice(0, runs.length);
     const queries = prepared.flatMap((item) => item.queries ?? []);
-    return { items: prepared, runs, fault, queries, needs: { statements, names, rows } };
+    return { items: prepared, runs, fault, queries, needs: writes.needs() };
   }
 }
 
@@ -263,10 +242,7 @@ const isUnavailable = (error: unknown): boolean =>
 /** The answer for an item as the functions of the database give it: a word, or the error that took the item back. */
 type Told = string | { readonly code: string; readonly message: string };
 
-/**
- * The function's answer about a group: an answer for each item with its own run, and the tasks armed without their
- * lease.
- */
+/** The function's answer: one for each item with its own run, and the tasks armed without their lease. */
 export interface ToldGroup {
   readonly answers: readonly Told[];
   readonly parked: readonly string[];

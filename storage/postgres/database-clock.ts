@@ -1,7 +1,6 @@
 /**
- * The clock that judges leases and due times. Usually the database's clock, so that processes with different clocks
- * agree: the times of a process are shifted by the error of its clock. In tests, the caller's clock, which the test
- * turns.
+ * The database's clock judges leases and due times, so that processes with different clocks agree: their times are shifted by the
+ * error of their clock. In tests the caller's clock does, which the test turns.
  */
 import { valueName } from "../sql/given-table.ts";
 
@@ -44,10 +43,7 @@ export function databaseClock(): DatabaseClock {
   };
 }
 
-/**
- * The present time of the database's clock, in milliseconds since the Unix epoch: the moment itself, not the start of
- * the transaction.
- */
+/** The database's clock in milliseconds since the Unix epoch: this moment, not the start of the transaction. */
 export const CLOCK = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint";
 
 /** In a statement: the given time, or else the database's. */

@@ -1,7 +1,4 @@
-/**
- * Transactions on PostgreSQL: a transaction is one message and one round trip, with its own limits and no state left in
- * the session.
- */
+/** Each transaction is one message and one round trip, with its own limits, and leaves no state in the session. */
 import pRetry from "p-retry";
 import { type CompiledQuery, notWriting, parametersOf, QueryFailed } from "../compiled-queries.ts";
 import type { Statement } from "../sql/statement.ts";
@@ -26,11 +23,8 @@ import { ENDED } from "./functions/states.ts";
 import { LentClient } from "./lent-client.ts";
 import { bound, jsonLiteral, literal } from "./text.ts";
 
-/** Limits on every transaction. */
 interface Limits {
-  /** How long one statement may take, in milliseconds. */
   readonly statementTimeoutMs: number;
-  /** The longest wait for a lock held by another session, in milliseconds. */
   readonly lockTimeoutMs: number;
 }
 
@@ -54,7 +48,6 @@ const overdue = (statementTimeoutMs: number): number => Math.round(statementTime
 /** The time limit of schema changes, in milliseconds: as long as many rows take. */
 const SCHEMA_TIMEOUT_MS = 3_600_000;
 
-/** The source of connections. */
 export interface ConnectionSource {
   connect(): Promise<PostgresClient>;
   /** Whether a second server may take writes when the present server does not. */
@@ -63,7 +56,6 @@ export interface ConnectionSource {
   leave?(client: PostgresClient): void;
 }
 
-/** The server that answers, and whether the server follows a primary. */
 interface ServerRow {
   readonly server: string | null;
   readonly follows?: boolean;
@@ -89,7 +81,6 @@ const heard = new WeakSet<PostgresClient>();
 /** Connections that went away while nothing was asked of them. */
 const dead = new WeakSet<PostgresClient>();
 
-/** The most reads in one message. */
 const TOGETHER = 64;
 
 export class Database {
@@ -112,10 +103,7 @@ export class Database {
       `set local lock_timeout to ${limits.lockTimeoutMs};`;
   }
 
-  /**
-   * Reads. Those asked for in one turn of the event loop are one message, and see one state of the database. Asked again
-   * where the connection is lost.
-   */
+  /** Those of one turn of the event loop are one message, and see one state. Asked again where the connection is lost. */
   read<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> {
     return new Promise<Rows>((resolve, reject) => {
       const text = bound(statement, values);
@@ -142,10 +130,7 @@ export class Database {
     }
   }
 
-  /**
-   * Reads rows. One of several servers that takes no writes may not know acknowledged commits, and is refused; a single
-   * server is read in any case.
-   */
+  /** Of several servers one that takes no writes may lack acknowledged commits, and is refused. */
   async #read(texts: readonly string[]): Promise<readonly Rows[]> {
     const follows = this.#servers.areSeveral === true ? "pg_is_in_recovery()" : "false";
     const which = `select ${functionNames.server}(null) as server, ${follows} as follows`;
@@ -153,10 +138,7 @@ export class Database {
     return rows;
   }
 
-  /**
-   * Sets the repair of lost tables and functions, for example after the promotion of a server without them. The repair
-   * runs over a second `Database`.
-   */
+  /** How lost tables and functions are made again, as after the promotion of a server without them: over a second `Database`. */
   mendBy(mend: () => Promise<void>): void {
     this.#mend = mend;
   }
@@ -166,10 +148,7 @@ export class Database {
     return this.#server;
   }
 
-  /**
-   * Calls a function with a JSON value, in a transaction of its own, on the server of the call before. Rejects as the
-   * driver does; when a different server answers, nothing has happened.
-   */
+  /** Calls a function with JSON in a transaction of its own. Where another server answers than before, nothing has happened. */
   async call(name: string, request: object): Promise<unknown> {
     const [[here] = [], [told] = []] = await this.#send(WRITING, this.#called(name, request));
     return this.#told(here, told);
@@ -305,9 +284,7 @@ export class Database {
     return this.#send(WRITING, statements);
   }
 
-  /**
-   * Like `write`, for statements whose answer counts: a server that was left behind knows nothing of later commits.
-   */
+  /** Like `write`, for statements whose answer counts: a server that was left behind knows nothing of later commits. */
   async decide(...statements: readonly string[]): Promise<readonly Rows[]> {
     const which = `select ${functionNames.server}(null) as server`;
     const asked = [which, ...statements];
@@ -409,10 +386,7 @@ export class Database {
     return client;
   }
 
-  /**
-   * A message of several statements that fails is taken back by the server itself. Answers whether the connection is
-   * broken: a query of a host may fail in the driver alone, and as if the connection were lost.
-   */
+  /** Answers whether the connection is broken: a query of a host may fail in the driver alone, and as if it were lost. */
   async #end(client: PostgresClient, error: unknown, rollback?: string): Promise<boolean> {
     let isBroken = isLost(error);
     if (isAway(error)) this.#servers.leave?.(client);
@@ -451,10 +425,7 @@ const leftBehind = (): UnsentError =>
 /** One state of the database, and bytes in hex: a role or a database may be set to another default. */
 const READ_ONLY = "set transaction isolation level repeatable read, read only;set local bytea_output to hex;";
 
-/**
- * Statements see commits that they waited for: at any higher isolation level, a read behind a lock would show the state
- * before the wait.
- */
+/** A statement sees what it waited for: at a higher isolation, a read behind a lock would show the state before. */
 const WRITING = "set transaction isolation level read committed;";
 
 /** The path of the session, by which the host names its tables: it is set aside, and comes back behind the engine's own rows. */
@@ -494,7 +465,6 @@ const notStanding = (error: Error): TypeError =>
     { cause: error },
   );
 
-/** Rejects with what went wrong with the query at this place. */
 const ofQuery =
   (place: number | null) =>
   (error: unknown): never => {

@@ -43,7 +43,6 @@ export interface PostgresPool {
   end(): Promise<void>;
 }
 
-/** The parts of pg that make connections. */
 interface PostgresDriver {
   readonly Pool: new (options: object) => PostgresPool;
   readonly Client: new (options: object) => ListeningClient;

@@ -12,7 +12,6 @@ function codeOf(error: unknown): string {
 /** Whether the server has answered with this error, and so has taken back the transaction. No state begins as Node's EPIPE does. */
 const isAnswer = (error: unknown): boolean => /^(?!E)[0-9A-Z]{5}$/.test(codeOf(error));
 
-/** The state of the error that refuses a write. */
 const READ_ONLY = "25006";
 
 /** Two transactions met, and this transaction was taken back: a retry is enough. */
@@ -25,7 +24,6 @@ export const isVanished = (error: unknown): boolean => /^(42P01|3F000)$/.test(co
 /** All connections of the pool were in use for too long: nothing was sent. */
 const NO_TURN = /timeout exceeded when trying to connect/;
 
-/** Whether no connection came free. */
 export const isUnserved = (error: unknown): boolean =>
   error instanceof StorageUnusable
     ? isUnserved(error.cause)
@@ -69,7 +67,6 @@ export class DroppedError extends Error {
   }
 }
 
-/** The error of a standby, for reads. */
 export const readOnly = (): Error =>
   Object.assign(new Error("this server follows another one"), { code: READ_ONLY });
 
@@ -82,7 +79,6 @@ export const isAway = (error: unknown): boolean => error instanceof UnsentError 
 /** What stands before the server takes no settings for a connection, as poolers do not. */
 export const isUnsupported = (error: unknown): boolean => codeOf(error) === "08P01";
 
-/** Tables, functions or the schema are not there any more. */
 export const isGone = (error: unknown): boolean => /^(42P01|42883|3F000)$/.test(codeOf(error));
 
 /** A different server answers, or a different timeline of the same server. */

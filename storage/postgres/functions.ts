@@ -7,8 +7,23 @@ import { createHash } from "node:crypto";
 import { claimFunctions } from "./functions/claims.ts";
 import { commitFunctions } from "./functions/commit.ts";
 import { roomFunctions } from "./functions/rooms.ts";
-import { server } from "./functions/server.ts";
+import { OTHER_SERVER } from "./functions/states.ts";
 import { withinFunctions } from "./functions/within.ts";
+
+/** The server and its timeline, which grows with each promotion; null where hidden. Refuses a process that knows another. */
+const server = `
+create or replace function paystate_server_@(known text) returns text language plpgsql as $body$
+declare
+  here text;
+begin
+  begin
+    here := (select system_identifier from pg_control_system())::text || '/'
+      || ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint;
+  exception when others then return null;
+  end;
+  if known <> here then raise exception using errcode = '${OTHER_SERVER}', message = here; end if;
+  return here;
+end $body$;`;
 
 const source = [...roomFunctions, ...commitFunctions, ...claimFunctions, server, ...withinFunctions].join(
   "\n",
@@ -16,15 +31,12 @@ const source = [...roomFunctions, ...commitFunctions, ...claimFunctions, server,
 
 const digest = createHash("sha256").update(source).digest("hex").slice(0, 10);
 
-/** Creates the functions, unless they exist. */
 export const FUNCTIONS = source.replaceAll("_@", `_${digest}`);
 
-/** The names of all of them. */
 export const allFunctions: readonly string[] = [
   ...FUNCTIONS.matchAll(/create or replace function (\w+)/g),
 ].map(([, name = ""]) => name);
 
-/** The names of those that are called. */
 export const functionNames = {
   commit: `paystate_commit_${digest}`,
   claim: `paystate_claim_${digest}`,

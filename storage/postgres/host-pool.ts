@@ -1,7 +1,6 @@
 /** Servers named in a URL: one server is used, and the next as soon as that server is away or takes no writes. */
 import type { PostgresClient } from "./driver.ts";
 
-/** Makes connections to one server. */
 interface Connecting {
   connect(): Promise<PostgresClient>;
 }
@@ -20,7 +19,6 @@ export class HostPool<Pool extends Connecting> {
     return this.#pools.length > 1;
   }
 
-  /** The one that is used now. */
   get current(): Pool {
     return this.#pools[this.#current] as Pool;
   }
@@ -37,10 +35,7 @@ export class HostPool<Pool extends Connecting> {
     }
   }
 
-  /**
-   * Leaves the server of this connection, which takes no writes or was left behind: from now on the next server is
-   * asked, unless that was done already.
-   */
+  /** The server of this connection takes no writes, or was left behind: the next one is asked, unless it is already. */
   leave(client: PostgresClient): void {
     this.#leave(this.#poolOf.get(client));
   }

@@ -1,7 +1,4 @@
-/**
- * Builds the indexes of the caller's tables that have changed, after the start and beside all work: in one process of all
- * that use the schema, under a named lease, and in no transaction.
- */
+/** Builds changed indexes beside all work: in one process of all on the schema, under a named lease, in no transaction. */
 import { nextBuild, standings } from "../sql/install-statements.ts";
 import { postgresSchema } from "../sql/migrations/dialect.ts";
 import { quoted, statement } from "../sql/statement.ts";
@@ -42,10 +39,7 @@ export class IndexBuildLoop {
     this.#connections = connections;
   }
 
-  /**
-   * Unfinished index changes, the first with its error: indexes that are still built, and old indexes that are still
-   * dropped.
-   */
+  /** Indexes that are still to be built or dropped, the first with its error. */
   left(): readonly string[] {
     return this.#left.map(({ name }, at) => (at === 0 && this.#failure ? `${name}: ${this.#failure}` : name));
   }
@@ -80,7 +74,6 @@ export class IndexBuildLoop {
     if (this.#holder !== "") await this.#lease(0).catch(() => {});
   }
 
-  /** Does what can be done now. */
   async #isDone(): Promise<boolean> {
     this.#left = await this.#look();
     while (this.#left.length > 0 && (await this.#lease(LEASE_MS))) {

@@ -4,14 +4,12 @@ import type { ConnectionSource } from "./database.ts";
 import { type ListeningClient, loadDriver, type PostgresPool } from "./driver.ts";
 import { HostPool } from "./host-pool.ts";
 
-/** The target of connections, and their number. */
 interface Opening {
   readonly connections?: number;
   readonly transactConnections?: number;
   readonly listen?: string | false;
 }
 
-/** The connections of a storage. */
 export interface Connections {
   readonly servers: ConnectionSource;
   /** Connections for handlers' transactions, in a pool of its own that the first call makes. */
@@ -41,26 +39,20 @@ function hear(pool: PostgresPool): void {
 type Pools = readonly [PostgresPool, ...PostgresPool[]];
 
 /** Connections that may never be needed, to the same places. */
-class LazyPool {
-  readonly #make: () => Pools;
-  #made: { readonly pools: Pools; readonly servers: HostPool<PostgresPool> } | null = null;
-
-  constructor(make: () => Pools) {
-    this.#make = make;
-  }
-
-  servers(): ConnectionSource {
-    if (this.#made === null) {
-      const pools = this.#make();
-      this.#made = { pools, servers: new HostPool(pools) };
-    }
-    return this.#made.servers;
-  }
-
-  /** A handler that hears no signal may keep a connection; it ends with its transaction, for which nobody waits. */
-  close(): void {
-    for (const pool of this.#made?.pools ?? []) void pool.end().catch(ignored);
-  }
+function lazyPools(make: () => Pools): Pick<Connections, "transactions"> & { readonly end: () => void } {
+  let made: { readonly pools: Pools; readonly servers: HostPool<PostgresPool> } | null = null;
+  return {
+    transactions() {
+      if (made !== null) return made.servers;
+      const pools = make();
+      made = { pools, servers: new HostPool(pools) };
+      return made.servers;
+    },
+    // A handler that hears no signal may keep a connection; it ends with its transaction, for which nobody waits.
+    end() {
+      for (const pool of made?.pools ?? []) void pool.end().catch(ignored);
+    },
+  };
 }
 
 /** @throws StorageUnusable when pg is missing, or what was given is no URL of PostgreSQL. */
@@ -79,17 +71,17 @@ export async function openConnections(
     if (!heard.has(urlOrPool)) hear(urlOrPool);
     heard.add(urlOrPool);
     const options = direct ?? urlOrPool.options;
-    const apart = new LazyPool(() => {
+    const apart = lazyPools(() => {
       // What `onConnect` sets would be gone behind the first handler, whose own settings are reset.
       const limits = "onConnect" in urlOrPool.options ? { maxUses: 1 } : {};
       return [pooled(urlOrPool.options, transactConnections, limits)];
     });
     return {
       servers: urlOrPool,
-      transactions: () => apart.servers(),
+      transactions: apart.transactions,
       listener: async () => new Client(options),
       unhurried: async () => new Client(withoutLimits(options)),
-      close: async () => apart.close(),
+      close: async () => apart.end(),
     };
   }
   const places = hostsOf(urlOrPool).map(optionsFrom);
@@ -100,14 +92,14 @@ export async function openConnections(
   };
   const pools = poolsOf(connections);
   const servers = new HostPool(pools);
-  const apart = new LazyPool(() => poolsOf(transactConnections));
+  const apart = lazyPools(() => poolsOf(transactConnections));
   return {
     servers,
-    transactions: () => apart.servers(),
+    transactions: apart.transactions,
     listener: async () => new Client(direct ?? servers.current.options),
     unhurried: async () => new Client(withoutLimits(direct ?? servers.current.options)),
     async close() {
-      apart.close();
+      apart.end();
       await Promise.all(pools.map((pool) => pool.end()));
     },
   };

@@ -16,10 +16,7 @@ const OLDEST_SERVER = 130_000;
 /** Retries: a program that drops tables one by one may meet several tries. */
 const VANISHING = { retries: 10, factor: 1.5, minTimeout: 5, maxTimeout: 200, randomize: true };
 
-/**
- * Looks first, and takes the lock only when something is missing.
- * @throws StorageUnusable when the server is too old, the role lacks a right, or the schema is not one this code can use.
- */
+/** Locks only when something is missing. @throws StorageUnusable for an old server, a missing right, a schema of others. */
 export async function prepareSchema(database: Database, schema: string): Promise<void> {
   const isReady = await listing(database, async (ask) => {
     await assertServer(ask);
@@ -68,12 +65,7 @@ export async function assertWritten(database: Database, schema: string): Promise
   );
 }
 
-/**
- * Makes sure that lost tables were lost on the same server. An address that leads to a different server by mistake
- * would make a new start there, without anyone's payments.
- * @param known The server that was used so far; null where it is not known.
- * @throws StorageUnusable when another server answers.
- */
+/** Tables made again on another server, reached by mistake, would begin without anyone's payments. @throws StorageUnusable there. */
 export async function assertSameServer(database: Database, known: string | null): Promise<void> {
   if (known === null) return;
   const [rows = []] = await database.write("select system_identifier::text as id from pg_control_system()");
@@ -116,7 +108,6 @@ export async function assertServer(ask: SqlCall): Promise<void> {
   );
 }
 
-/** Whether all parts outside of migrations exist. */
 async function hasAllBeside(ask: SqlCall): Promise<boolean> {
   const [rows = []] = await ask(
     `select proname from pg_proc where pronamespace = current_schema()::regnamespace
@@ -127,9 +118,7 @@ async function hasAllBeside(ask: SqlCall): Promise<boolean> {
   return rows.length === allFunctions.length + 1;
 }
 
-/**
- * Kysely within a transaction that is under way. Its statements have no parameters but the names of its own migrations.
- */
+/** Kysely within a transaction that is under way. Its statements have no parameters but the names of its own migrations. */
 function over(ask: SqlCall): Kysely<unknown> {
   // A failed transaction refuses all that is asked after, and Kysely's migrator tells the last error: the first has the reason.
   let failed: { readonly error: unknown } | null = null;

@@ -12,12 +12,16 @@ import { assertText } from "./text.ts";
 
 const casts: SchemaDialect["types"] = { ...postgresSchema.types, text: "text" };
 
-/**
- * Rows that are only checked are locked in share mode, so that payments of one account need not wait for each other.
- */
+/** Rows that are only checked are locked in share mode, so that payments of one account need not wait for each other. */
 type Strength = "share" | "no key update";
 
-/** A statement over one array of texts, and the values that are in the array. */
+/** What a group needs besides its runs, as the database function takes it. */
+export interface GroupNeeds {
+  readonly statements: readonly string[];
+  readonly names: readonly string[];
+  readonly rows: readonly object[];
+}
+
 interface OverArray {
   readonly text: string;
   readonly places: readonly string[];
@@ -26,12 +30,9 @@ interface OverArray {
 /** By table and text: the number of entries is bounded by the number of statements in the code. */
 const rewritten = new WeakMap<AnyTable, Map<string, OverArray>>();
 
-/**
- * The writes of one group. Every distinct statement is sent once, and rows are locked in a fixed order before the first
- * write.
- */
+/** The writes of one group: each distinct statement is sent once, and rows are locked in one order before the first write. */
 export class GroupWrites {
-  readonly statements: string[] = [];
+  readonly #statements: string[] = [];
   readonly #tables: GivenTables;
   readonly #clock: DatabaseClock;
   readonly #numbers = new Map<string, number>();
@@ -45,13 +46,15 @@ export class GroupWrites {
     this.#clock = clock;
   }
 
-  /** Names to lock for things without a row of their own. */
-  get names(): readonly string[] {
-    return [...this.#names];
+  /** The statements, once all writes are prepared, and what is locked before the first item: names of things without a row, and rows. */
+  needs(): GroupNeeds {
+    // In this order: the statements that lock the rows are among the statements.
+    const rows = this.#locks();
+    return { rows, statements: this.#statements, names: [...this.#names] };
   }
 
-  /** The rows to lock before the first item, by table, behind them the totals that change, and the locking statements. */
-  locks(): { readonly statement: number; readonly keys: readonly string[] }[] {
+  /** By table; behind them the totals that change. */
+  #locks(): { readonly statement: number; readonly keys: readonly string[] }[] {
     return [...new Set([...this.#rows.keys(), ...this.#places.keys()])].toSorted().flatMap((name) => {
       const { table, totals } = this.#tables.of(name);
       const rows = [...(this.#rows.get(name) ?? [])];
@@ -68,10 +71,7 @@ export class GroupWrites {
     });
   }
 
-  /**
-   * As `paystate_write_@` takes it: statements by their numbers, with their values.
-   * @throws TypeError when the write is wrong for its table.
-   */
+  /** As `paystate_write_@` takes it: numbers of statements, with values. @throws TypeError when it is wrong for its table. */
   prepare(write: AnyWrite): object {
     const given = this.#tables.of(write.table);
     const { table } = given;
@@ -140,7 +140,7 @@ export class GroupWrites {
   }
 
   #number(text: string): number {
-    const known = this.#numbers.get(text) ?? this.statements.push(text) - 1;
+    const known = this.#numbers.get(text) ?? this.#statements.push(text) - 1;
     this.#numbers.set(text, known);
     return known;
   }

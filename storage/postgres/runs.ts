@@ -1,7 +1,6 @@
 /**
- * Converts commits into lists by kind of change, so that each kind is one statement. Several commits are combined only
- * when the result equals that of one commit after the other: no commit touches what another commit touches, except by
- * messages.
+ * Commits as lists by kind of change, so that each kind is one statement. Several are combined only where that equals one after
+ * the other: none touches what another touches, except by messages.
  */
 import { compareTexts } from "../compare-texts.ts";
 import { engineTables, startedInstance } from "../engine-tables.ts";
@@ -62,7 +61,6 @@ const withoutEmpty = (run: CommitRows): CommitRows =>
 /** Rows that concurrent groups may change are sorted by these fields, so that two groups do not deadlock. */
 const ORDERED_BY: Readonly<Record<string, string>> = { consumes: "task", steps: "id" };
 
-/** Several runs as one. */
 export function joined(runs: readonly CommitRows[]): CommitRows {
   const kinds = new Set(runs.flatMap((run) => Object.keys(run)));
   const all = [...kinds].map((kind) => {
@@ -83,7 +81,6 @@ export const areApart = (items: readonly AnyCommit[]): boolean =>
 const isRare = ({ behind, retries, drops, removes, amends, limits }: AnyCommit): boolean =>
   [behind, retries, drops, removes, amends, limits].some((part = []) => part.length > 0);
 
-/** Whether two commits may touch the same rows. */
 function meet(items: readonly AnyCommit[]): boolean {
   const touched = items.flatMap(ownOf);
   const own = new Set(touched);
@@ -96,25 +93,18 @@ function meet(items: readonly AnyCommit[]): boolean {
   return items.some((item) => leaves(item, own)) || maySetAside(items);
 }
 
-/**
- * Whether a commit may end or disarm a task that a second commit consumes: without its step, the instance of the
- * consumed task is unknown.
- */
+/** Whether one may end a task that another consumes: without a step, the instance of a consumed task is unknown. */
 function maySetAside(items: readonly AnyCommit[]): boolean {
   const setsAside = items.some(({ ends = [], disarms = [] }) => ends.length + disarms.length > 0);
   return setsAside && items.some(({ consumes, step }) => consumes !== undefined && step === undefined);
 }
 
-/** The instances that a commit starts or steps. */
 const ownOf = ({ step, starts = [] }: AnyCommit): string[] => [
   ...(step === undefined ? [] : [step.id]),
   ...starts.map(({ id }) => id),
 ];
 
-/**
- * Whether a commit changes timers, effects or watches of an instance other than its own. Messages may go to other
- * instances.
- */
+/** Whether a commit changes timers, effects or watches of another's instance. Messages may go anywhere. */
 function leaves(item: AnyCommit, ownOfAll: ReadonlySet<string>): boolean {
   const own = new Set(ownOf(item));
   const {

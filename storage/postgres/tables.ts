@@ -73,10 +73,7 @@ async function bring(table: AnyTable, there: Omit<TableStatus, "stored">, ask: S
   await ask(...callOffs, ...plan.changes, bound(installedStatements.record, plan.record));
 }
 
-/**
- * Ends a build of this role: a running build would hold up the installation, and every user of the table. Builds of
- * other roles are left to their owners.
- */
+/** Ends a running build, which would hold up all users of the table; those of other roles are left to their owners. */
 const callingOff = (index: string): string =>
   `select pg_cancel_backend(p.pid) from pg_stat_progress_create_index p join pg_stat_activity a using (pid)
     where p.datname = current_database() and a.usename = current_user

@@ -70,7 +70,6 @@ export class TaskQueue {
     }
   }
 
-  /** The tasks of an instance by name, those of one name as they were armed. */
   async of(instance: string, limit: number, except?: TaskKind): Promise<PendingTask[]> {
     const asked = { instance, limit, except: except ?? "" };
     const found = await this.#database.read(OF_INSTANCE, asked);

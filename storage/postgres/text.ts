@@ -7,10 +7,7 @@ import { type SqlValue, type Statement, withPlaces } from "../sql/statement.ts";
 /** PostgreSQL keeps no NUL in a text. */
 const NUL = "\u0000";
 
-/**
- * A value as a literal that is safe under every setting of the server.
- * @throws TypeError when PostgreSQL cannot keep it.
- */
+/** Safe under every setting of the server. @throws TypeError when PostgreSQL cannot keep it. */
 export function literal(value: SqlValue): string {
   if (value === null) return "null";
   if (typeof value === "number") return numeral(value);
@@ -25,7 +22,6 @@ export function canKeep(value: unknown): boolean {
   return typeof value !== "string" || !value.includes(NUL);
 }
 
-/** @throws TypeError for a text that PostgreSQL cannot keep. */
 export function assertText(value: string): void {
   if (!canKeep(value)) throw new TypeError("PostgreSQL keeps no text with a NUL character: remove it");
 }
@@ -42,10 +38,7 @@ function numeral(value: number): string {
 const HALF = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 const NUL_IN_JSON = /(?<!\\)(?:\\\\)*\\u0000/;
 
-/**
- * A value as JSON that PostgreSQL reads.
- * @throws TypeError when PostgreSQL cannot keep it.
- */
+/** A value as JSON that PostgreSQL reads. @throws TypeError when PostgreSQL cannot keep it. */
 export function jsonText(value: unknown): string {
   const json = JSON.stringify(value);
   if (json.includes("\\u0000") && NUL_IN_JSON.test(json)) assertText(NUL);
@@ -53,10 +46,7 @@ export function jsonText(value: unknown): string {
   return json.includes("\\ud") ? json.replace(HALF, "$1\\ufffd") : json;
 }
 
-/**
- * A value as JSON, an argument of a function: between dollar signs and a tag that the text has not.
- * @throws TypeError when PostgreSQL cannot keep it.
- */
+/** The same as an argument of a function: between dollar signs and a tag that the text has not. */
 export function jsonLiteral(value: unknown): string {
   const json = jsonText(value);
   let tag = "$json$";
@@ -64,7 +54,6 @@ export function jsonLiteral(value: unknown): string {
   return `${tag}${json}${tag}`;
 }
 
-/** The statement with its values. */
 export function bound<Values extends object>({ text }: Statement<Values, unknown>, values: Values): string {
   const given = values as Readonly<Record<string, SqlValue | undefined>>;
   return withPlaces(text, (name) => literal(given[name] ?? null));

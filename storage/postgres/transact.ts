@@ -33,10 +33,8 @@ interface Again {
 
 type Act = (client: TransactionClient) => Promise<AnyCommit>;
 
-/** How far a transaction has come. */
 interface Progress {
   isActing: boolean;
-  /** What ends it. */
   item: AnyCommit | null;
 }
 
@@ -94,9 +92,7 @@ export class TransactionWriter {
     const { tables, clock } = this.#parts;
     const writes = new GroupWrites(tables, clock);
     const runs = [runOf(item, writes, clock)];
-    const rows = writes.locks();
-    const { statements, names } = writes;
-    return { runs, rows, statements, names, writer: id, number };
+    return { runs, ...writes.needs(), writer: id, number };
   }
 
   async #after(error: unknown, writer: Writer, progress: Progress): Promise<CommitAnswer | Again> {

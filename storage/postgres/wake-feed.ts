@@ -1,13 +1,9 @@
-/**
- * Hints from process to process that a task became due, by LISTEN and NOTIFY. Delivery is not guaranteed: a lost hint,
- * or a pooler that swallows all hints, only delays work until the next poll.
- */
+/** Hints that a task became due, by LISTEN and NOTIFY. A lost one only delays work until the next poll. */
 import pRetry from "p-retry";
 import type { Database } from "./database.ts";
 import type { ListeningClient } from "./driver.ts";
 import { literal } from "./text.ts";
 
-/** Connections and channel of the hints. */
 interface WakeFeedParts {
   readonly database: Database;
   /** Makes a separate connection, which has not connected yet. */
@@ -81,7 +77,6 @@ export class WakeFeed {
     return (this.#self ??= (rows[0] as { readonly name: string }).name);
   }
 
-  /** Whether hints arrive: sends a hint to itself and waits for it. */
   async arrives(): Promise<boolean> {
     const patience = this.#parts.pause(PATIENCE_MS).then(() => false);
     const isListening = this.#connect().then(() => true);

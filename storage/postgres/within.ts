@@ -1,19 +1,18 @@
 /** Commits in the transaction of a host, to which they only add rows. */
+import { CompiledQuery } from "kysely";
 import { failed } from "../commit-answers.ts";
 import type { GivenTables } from "../sql/given-tables.ts";
-import type { AnyCommit, CommitAnswer, HostCommit, HostTransaction } from "../storage.ts";
+import type { AnyCommit, CommitAnswer, HostClient, HostCommit, HostTransaction } from "../storage.ts";
 import { answerOf } from "./commits.ts";
 import type { Database } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { functionNames } from "./functions.ts";
-import { askHost } from "./host-transaction.ts";
 import { GroupWrites } from "./prepare-writes.ts";
 import { type CommitRows, runOf } from "./runs.ts";
 import { jsonLiteral, literal } from "./text.ts";
 
-interface HostCommitWriterParts {
+interface HostCommitParts {
   readonly schema: string;
-  /** Where the storage is. */
   readonly place: Place;
   readonly tables: GivenTables;
   readonly clock: DatabaseClock;
@@ -21,7 +20,6 @@ interface HostCommitWriterParts {
   readonly wakes: string | null;
 }
 
-/** A database of a server. */
 export interface Place {
   readonly database: string;
   /** Null where the server hides it. */
@@ -37,58 +35,68 @@ interface Told {
   readonly message?: string;
 }
 
-export class HostCommitWriter {
-  readonly #parts: HostCommitWriterParts;
-
-  constructor(parts: HostCommitWriterParts) {
-    this.#parts = parts;
-  }
-
-  /** Rejects as the host's library does where the transaction has failed before, or its connection. */
-  async commit(host: HostTransaction, item: HostCommit): Promise<CommitAnswer> {
-    if ("prepare" in host) throw ofSqlite();
-    const { schema, place } = this.#parts;
-    // In the transaction of the second statement this number is the same, or there is none that both belong to.
-    const [found] = await askHost(
-      host,
-      `select pg_current_xact_id()::text as transaction, current_setting('transaction_isolation') as isolation,
+/** Rejects as the host's library does where the transaction has failed before, or its connection. */
+export async function commitWithin(
+  parts: HostCommitParts,
+  host: HostTransaction,
+  item: HostCommit,
+): Promise<CommitAnswer> {
+  if ("prepare" in host) throw ofSqlite();
+  const { schema, place } = parts;
+  // In the transaction of the second statement this number is the same, or there is none that both belong to.
+  const [found] = await askHost(
+    host,
+    `select pg_current_xact_id()::text as transaction, current_setting('transaction_isolation') as isolation,
         current_database()::text as database, exists (
           select 1 from pg_proc p join pg_namespace n on n.oid = p.pronamespace
             where n.nspname = ${literal(schema)} and p.proname = ${literal(functionNames.within)}
               and has_schema_privilege(n.oid, 'USAGE'))::text as "isHere"`,
-    );
-    if (found?.["database"] !== place.database || found["isHere"] !== "true") throw elsewhere(schema);
-    assertCounted(item, found["isolation"] ?? "");
-    const transaction = found["transaction"] ?? "";
-    const request = { ...this.#request(item), transaction, server: place.server };
-    const [row] = await askHost(
-      host,
-      `select "${schema}".${functionNames.within}(${jsonLiteral(request)}::jsonb)::text as answer`,
-    );
-    return this.#answer(JSON.parse(row?.["answer"] ?? "{}") as Told);
-  }
-
-  #request(item: HostCommit): object {
-    const { tables, clock, wakes } = this.#parts;
-    const writes = new GroupWrites(tables, clock);
-    const run = unadmitted(runOf(item, writes, clock));
-    const rows = writes.locks();
-    const { statements, names } = writes;
-    return { run, rows, statements, names, ...(wakes !== null && { wakes }) };
-  }
-
-  #answer({ ended, elsewhere: isElsewhere, refused, code, message }: Told): CommitAnswer {
-    if (ended === true) throw notOpen();
-    if (isElsewhere === true) throw elsewhere(this.#parts.schema);
-    if (code !== undefined) return failed(Object.assign(new Error(message), { code }));
-    return refused === undefined ? { ok: true } : answerOf(refused);
-  }
+  );
+  if (found?.["database"] !== place.database || found["isHere"] !== "true") throw elsewhere(schema);
+  assertCounted(item, found["isolation"] ?? "");
+  const transaction = found["transaction"] ?? "";
+  const request = { ...requestOf(parts, item), transaction, server: place.server };
+  const [row] = await askHost(
+    host,
+    `select "${schema}".${functionNames.within}(${jsonLiteral(request)}::jsonb)::text as answer`,
+  );
+  const told = JSON.parse(row?.["answer"] ?? "{}") as Told;
+  if (told.ended === true) throw notOpen();
+  if (told.elsewhere === true) throw elsewhere(schema);
+  if (told.code !== undefined) return failed(Object.assign(new Error(told.message), { code: told.code }));
+  return told.refused === undefined ? { ok: true } : answerOf(told.refused);
 }
 
-/**
- * The place of the storage, which it keeps as long as it is open. Asked for then: where the host's transactions have all
- * connections of a shared pool, a call within one may wait for no other.
- */
+function requestOf({ tables, clock, wakes }: HostCommitParts, item: HostCommit): object {
+  const writes = new GroupWrites(tables, clock);
+  const run = unadmitted(runOf(item, writes, clock));
+  return { run, ...writes.needs(), ...(wakes !== null && { wakes }) };
+}
+
+type HostRows = readonly Readonly<Record<string, string | null>>[];
+
+/** Asks through whatever library: values stand in the text, so each sends the same. Rejects as the library does. */
+async function askHost(host: HostClient, text: string): Promise<HostRows> {
+  const answer = await asked(host, text);
+  return Array.isArray(answer) ? (answer as HostRows) : (answer as { readonly rows: HostRows }).rows;
+}
+
+function asked(host: HostClient, text: string): Promise<unknown> {
+  if (has(host, "query")) return host.query(text);
+  if (has(host, "executeQuery")) return host.executeQuery(CompiledQuery.raw(text) as never);
+  if (has(host, "$queryRawUnsafe")) return host.$queryRawUnsafe(text);
+  if (has(host, "execute")) return host.execute(text);
+  throw new TypeError("within: expected a client of pg, or what TypeORM, Kysely, Prisma or Drizzle hand out");
+}
+
+/** Some have an object of this name, which is no way to ask. */
+const has = <Name extends string>(
+  host: HostClient,
+  name: Name,
+): host is Extract<HostClient, Readonly<Record<Name, unknown>>> =>
+  typeof (host as Readonly<Record<string, unknown>>)[name] === "function";
+
+/** Asked for when the storage is opened: later a host's transactions may have all connections of a shared pool. */
 export async function placeOf(database: Database): Promise<Place> {
   const [[row] = []] = await database.write(
     `select current_database()::text as database, split_part(${functionNames.server}(null), '/', 1) as server`,

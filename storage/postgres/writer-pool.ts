@@ -1,10 +1,10 @@
 /**
- * Finds out whether a group of commits was applied when its answer was lost. A group changes its writer's row in the
- * same transaction: afterwards the row tells whether the group was applied, and a later change of the row keeps a late
- * group from being applied at all.
+ * Finds out whether a group whose answer was lost was applied: it changes its writer's row in the same transaction, and a later
+ * change of that row keeps a late group from being applied at all.
  */
 import pRetry from "p-retry";
 import { type Database, SOON } from "./database.ts";
+import { CLOCK } from "./database-clock.ts";
 import { isAway, isLocked, isLost, lost, UnsentError } from "./explain.ts";
 import { literal } from "./text.ts";
 
@@ -14,8 +14,6 @@ export interface Writer {
   /** The number of the last group. */
   number: number;
 }
-
-const NOW = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint";
 
 /** How long is asked after a lost answer, in milliseconds. */
 const ASKING_MS = 15_000;
@@ -37,8 +35,8 @@ export class WriterPool {
     const free = this.#free.pop();
     if (free !== undefined) return free;
     const made = this.#database.write(
-      `delete from "paystateWriters" where "usedAt" < ${NOW} - ${FORGOTTEN_MS}`,
-      `insert into "paystateWriters" (id, number, "usedAt") values (gen_random_uuid()::text, 0, ${NOW}) returning id`,
+      `delete from "paystateWriters" where "usedAt" < ${CLOCK} - ${FORGOTTEN_MS}`,
+      `insert into "paystateWriters" (id, number, "usedAt") values (gen_random_uuid()::text, 0, ${CLOCK}) returning id`,
     );
     const [, [row] = []] = await made.catch((error: unknown) => {
       // Of the group nothing was sent yet.

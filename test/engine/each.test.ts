@@ -19,7 +19,8 @@ const chart = setup({
   types: {
     context: {} as Order,
     input: {} as Pick<Order, "customer"> & Partial<Pick<Order, "note">>,
-    events: {} as { type: "MARK" } | { type: "PAY" } | { type: "GIVE"; to: string } | { type: "CLOSE" },
+    events: {} as
+      { type: "MARK"; by?: string } | { type: "PAY" } | { type: "GIVE"; to: string } | { type: "CLOSE" },
   },
 }).createMachine({
   id: "order",
@@ -84,6 +85,24 @@ describe.each(sampled(everyAdapter, "each"))("many at once on $name", (adapter) 
       expect(new Set(await marksOf(engine, mine))).toEqual(new Set([1]));
       expect(await marksOf(engine, others)).toEqual([0, 0, 0]);
       expect(await engine.read(job.id)).toMatchObject({ workflow: "paystate.each@1", status: "done" });
+    }));
+
+  test("F8: a commit of a job holds no more of a large event than 4 MiB, or one message", () =>
+    inWorld(adapter, async (world) => {
+      const engine = await world.engine({ workflows: [orders] });
+      await startOrders(world, engine, { customer: "ada", ids: idsOf("a", 3) });
+      engine.run();
+      for (const { characters, pages } of [
+        { characters: 10, pages: [3] },
+        { characters: 2_000_000, pages: [2, 1] },
+        { characters: 4_200_000, pages: [1, 1, 1] },
+      ]) {
+        const job = await engine.each(orders).send({ type: "MARK", by: "x".repeat(characters) });
+        await job.done();
+        const steps = await engine.history(job.id, { limit: 20 });
+        const told = steps.map(({ event }) => ("targets" in event ? (event.targets as unknown[]).length : 0));
+        expect(told.filter((count) => count > 0)).toEqual(pages);
+      }
     }));
 
   test("F8: an instance that begins after the job is left out, wherever its id stands", () =>

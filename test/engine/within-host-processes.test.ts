@@ -82,7 +82,7 @@ describe.each(hostDatabases)("killed hosts on $name", ({ make }) => {
     "F1: of many orders, half of them taken back, exactly the committed ones run, whenever the host is killed",
     { timeout: THOROUGH ? 3_600_000 : 90_000 },
     async () => {
-      const count = THOROUGH ? 10_000 : 300;
+      const count = THOROUGH ? 100_000 : 300;
       let next = 0;
       // Behind each of the statements in turn, ever somewhere else in the life of a process.
       for (let life = 1; next < count; life += 1) {

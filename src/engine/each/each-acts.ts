@@ -6,7 +6,6 @@ import type { SearchValues } from "../search-fields.ts";
 import type { AnyWorkflow } from "../workflow.ts";
 import type { GivenOrder } from "./each-commands.ts";
 
-/** The instances of a list. */
 export interface ListedInstances {
   /** `name@version`. */
   readonly workflow: string;
@@ -70,10 +69,8 @@ const RETRY_ALL: OfferedAct = {
   consequence: "A job makes the failing tasks and the dead letters of each instance of the list due now.",
 };
 
-/** Acts on every list. */
 export const EACH_OFFERS: readonly OfferedAct[] = [SEND, STOP_ALL, RETRY_ALL];
 
-/** The parts of an engine that begin a job. */
 interface ActOnEachParts {
   readonly begin: (order: GivenOrder) => Promise<string>;
   readonly event: (text: string) => EventObject;

@@ -28,10 +28,7 @@ export interface EachFilter<M, S extends string = never> {
 export interface EachProgress {
   /** The number of instances to which the job has addressed a message, delivered or not. */
   readonly touched: number;
-  /**
-   * The number of instances with the value of the first field of `where` at the beginning, of which other fields, a state or
-   * an end leave out some; null without `where`.
-   */
+  /** How many had the value of the first field of `where` at the beginning, before other filters and ends; null without `where`. */
   readonly total: number | null;
   /** Whether the last instance has its message. */
   readonly done: boolean;

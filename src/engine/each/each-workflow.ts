@@ -1,12 +1,11 @@
-/**
- * The built-in workflow of jobs: a job is an instance that tells the instances of a filter page by page, each page and the
- * cursor behind it in one commit.
- */
+/** A job is an instance that tells those of a filter page by page, each page and the cursor behind it in one commit. */
+import type { EventObject } from "xstate";
 import type { EngineStorage, PendingTask } from "../../../storage/storage.ts";
 import { RETRY } from "../chart.ts";
 import { instanceReads, type StoredReads } from "../reading/reads.ts";
 import type { InstanceView } from "../reading/views.ts";
 import { searchRows } from "../search-fields.ts";
+import { eventToText } from "../values.ts";
 import { workflow, type Workflow } from "../workflow.ts";
 import {
   eachChart,
@@ -16,13 +15,13 @@ import {
   type PageRead,
 } from "../xstate/each-chart.ts";
 
-/** The messages of one commit. */
+/** The messages of one commit, and the characters of their events: each message has the event whole. */
 const PAGE = 256;
+const MAX_CHARACTERS = 4 * 1_048_576;
 const MAX_TASKS = 1_000;
 
 export type EachWorkflow = Workflow<typeof eachChart, unknown>;
 
-/** The reads that a job needs. */
 type EachStorage = Pick<EngineStorage, "load" | "history" | "list" | "pending" | "tasks" | "find">;
 
 /** The workflow over a storage. No chart of the instances is needed: those who have it take the messages. */
@@ -45,7 +44,7 @@ async function pageOf({ reads, storage }: PageParts, job: EachState): Promise<Pa
   const isRetry = event.type === RETRY.type;
   const { instances, next } = await reads.list({
     workflow: key,
-    limit: PAGE,
+    limit: pageSize(event),
     ...(Object.keys(where).length > 0 && { where }),
     ...(state !== null && { state }),
     ...(after !== null && { after }),
@@ -56,6 +55,9 @@ async function pageOf({ reads, storage }: PageParts, job: EachState): Promise<Pa
   const wanted = isRetry ? await troubledAmong(storage, there) : there;
   return { type: "PAGE", targets: wanted.map(({ id, life }) => ({ id, life })), next };
 }
+
+const pageSize = (event: EventObject): number =>
+  Math.max(1, Math.min(PAGE, Math.floor(MAX_CHARACTERS / eventToText(event).length)));
 
 function isUpTo(newest: EachInput["newest"], { createdAt, id }: EachInput["newest"]): boolean {
   if (createdAt !== newest.createdAt) return createdAt < newest.createdAt;
@@ -76,7 +78,6 @@ export function isTroubled({ deadAt, failures, isHeld }: PendingTask): boolean {
   return !isHeld && (deadAt !== null || failures > 0);
 }
 
-/** The input of a job that begins now. */
 export async function eachInput(
   storage: Pick<EngineStorage, "list" | "tally">,
   order: EachOrder,

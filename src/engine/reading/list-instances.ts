@@ -10,9 +10,7 @@ export type ReadStorage = Pick<EngineStorage, "load" | "history" | "list" | "pen
 
 type Query = Omit<InstanceQuery, "limit" | "failing" | "unknown"> & {
   readonly limit: number;
-  /** Workflows that are left out. */
   readonly except?: readonly string[];
-  /** Values that search fields must have. */
   readonly where?: SearchValues;
 };
 

@@ -1,7 +1,6 @@
 /** Reads of instances, for people and programs that want to know what goes on. No chart is needed for any of them. */
 import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
-import type { ChartSnapshot } from "../chart.ts";
-import { childInstance } from "../child-instances.ts";
+import { childInstance, type ChartSnapshot } from "../chart.ts";
 import type { SearchValues } from "../search-fields.ts";
 import { snapshotFromText } from "../snapshot-text.ts";
 import { causeFromText } from "../step-cause.ts";

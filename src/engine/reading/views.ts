@@ -35,10 +35,7 @@ export type SnapshotOf<M = unknown> = M extends AnyStateMachine
       )
   : ChartSnapshot;
 
-/**
- * A view of an instance as of its last commit, typed by its chart: `InstanceView<typeof order>`. Times are milliseconds
- * since the Unix epoch.
- */
+/** An instance as of its last commit, typed by its chart: `InstanceView<typeof order>`. Times are ms since the Unix epoch. */
 export type InstanceView<M = unknown> = SnapshotOf<M> & {
   readonly id: string;
   /** The chart and version, as `name@version`. */
@@ -70,10 +67,7 @@ export interface InstanceQuery<M = unknown> {
   readonly limit?: number;
 }
 
-/**
- * Texts that search fields of a workflow must have, all of them; by the names that its `search` declares. An absent field does
- * not filter.
- */
+/** Texts that search fields must all have, by the names that the workflow declares. An absent field does not filter. */
 export type SearchFilter<S extends string> = [S] extends [never] ? never : { readonly [F in S]?: string };
 
 /** Filter of `list` by the handle of a workflow. */
@@ -88,10 +82,7 @@ export interface WorkflowQuery<M, S extends string = never> extends Omit<
 /** A page of instances. */
 export interface InstanceList<M = unknown> {
   readonly instances: readonly InstanceView<M>[];
-  /**
-   * The value of `after` for the next page; null on the last page. A page may be short, or empty, although a next page
-   * exists.
-   */
+  /** `after` of the next page; null on the last one. A page may be short, or empty, although another follows. */
   readonly next: string | null;
 }
 
@@ -121,10 +112,7 @@ export interface PendingWork {
 export interface HistoryEntry {
   /** Counts the steps of an instance from 1. */
   readonly version: number;
-  /**
-   * Identifies the step, even among instances that share this id; the stamp of the first step is the life of the
-   * instance.
-   */
+  /** Identifies the step, also among instances that share the id; that of the first step is the life of the instance. */
   readonly stamp: string;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;

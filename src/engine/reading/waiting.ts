@@ -31,7 +31,6 @@ export class EngineStopped extends Error {
 export type StoredRun = Pick<InstanceRecord, "id" | "workflow" | "status" | "snapshot" | "stamp"> &
   Partial<Pick<InstanceRecord, "version" | "life">>;
 
-/** What a call waits for. */
 interface Wanted {
   readonly id: string;
   readonly until: WaitTarget;
@@ -105,7 +104,6 @@ export class InstanceWaitList {
     }
   }
 
-  /** Ends the calls that wait with `EngineStopped`. */
   stop(): void {
     this.#stopping.abort(new EngineStopped("the engine has stopped, and tells nothing any more"));
     this.#stopping = new AbortController();

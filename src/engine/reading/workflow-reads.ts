@@ -73,7 +73,6 @@ export interface WorkflowReads extends InstanceReads {
   ): Promise<SnapshotOf<M>>;
 }
 
-/** Refuses a filter by search fields that would not find all it names. */
 export type FilterCheck = (filter: GivenFilter) => Promise<void>;
 
 export function workflowReads(

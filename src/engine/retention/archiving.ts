@@ -7,10 +7,7 @@ export type Archive<R> = (records: readonly R[]) => void | Promise<void>;
 /** The default time that the host may take to archive some records. */
 export const ARCHIVE_DEADLINE_MS = 60_000;
 
-/**
- * Resolves once the host has taken the records. Rejects with the host's error, or after the deadline: then nothing is
- * removed.
- */
+/** Resolves once the host has taken the records. Rejects with its error, or after the deadline. */
 export async function archived<R>(
   { clock, deadlineMs }: { readonly clock: Clock; readonly deadlineMs: number },
   archive: Archive<R> | null,

@@ -5,7 +5,6 @@ import type { EngineStorage, Lease } from "../../../storage/storage.ts";
 import { thrownText } from "../../thrown.ts";
 import type { EngineContext } from "../engine-context.ts";
 
-/** Removes what one rule finds old enough. */
 export interface RetentionRule {
   /** The name of the sweep, such as `finished`: for the log. */
   readonly name: string;
@@ -23,16 +22,11 @@ interface RetentionLoopParts extends Pick<EngineContext, "clock" | "log" | "hold
 
 /** The progress of the removals in this process. */
 export interface RemovalStatus {
-  /**
-   * The end of this process's last pass, in milliseconds since the Unix epoch; null before the end of the first pass.
-   */
+  /** The end of this process's last pass, in milliseconds since the Unix epoch; null before the end of the first pass. */
   readonly lastPassAt: number | null;
   /** The number of rows that this process has removed so far. */
   readonly removed: number;
-  /**
-   * Why the last pass could not remove an old row, such as the archive's error; null when the pass removed every old
-   * row.
-   */
+  /** Why the last pass left something old, such as the archive's error; null when it removed all. */
   readonly error: string | null;
   /** The sweep that this process is making now; null between passes. */
   readonly sweep: SweepProgress | null;

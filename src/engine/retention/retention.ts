@@ -1,7 +1,19 @@
-/** Retention: how long an engine keeps ended instances, and how many are stored. */
+/** Retention: how long an engine keeps ended instances. They are handed to the archive, and removed with their history. */
+import { commitEach } from "../../../storage/decided.ts";
+import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
+import { childInstance } from "../chart.ts";
 import type { EngineContext } from "../engine-context.ts";
-import { finishedSweep, type FinishedParts } from "./finished-instances.ts";
+import { ranTaskRemovals } from "../ran-tasks.ts";
+import { searchRemovals } from "../search-fields.ts";
+import { snapshotFromText } from "../snapshot-text.ts";
+import { ARCHIVE_DEADLINE_MS, archived, type Archive } from "./archiving.ts";
 import { RetentionLoop, type RemovalStatus } from "./retention-loop.ts";
+
+/** A stored instance with all its steps. Every field is a text or a number, so JSON keeps the instance whole. */
+export interface ArchivedInstance extends InstanceRecord {
+  /** Oldest first. */
+  readonly history: readonly HistoryRecord[];
+}
 
 /** The state of retention: stored instances, and their time to live. */
 export interface RetentionStatus extends RemovalStatus {
@@ -13,16 +25,23 @@ export interface RetentionStatus extends RemovalStatus {
   readonly bytes: number | null;
 }
 
-interface RetentionParts extends EngineContext, Pick<FinishedParts, "archive"> {
+interface RetentionParts extends EngineContext {
+  /** The time for which an instance is kept after its last step, in milliseconds; null for ever. */
   readonly keepMs: number | null;
+  readonly archive: Archive<ArchivedInstance> | null;
 }
+
+/** The most instances in one batch: a commit of these takes milliseconds, and others come between. */
+const BATCH = 32;
+const HISTORY_PAGE = 1_000;
 
 export class InstanceRetentionLoop extends RetentionLoop {
   readonly #parts: RetentionParts;
 
   constructor(parts: RetentionParts) {
     const { keepMs } = parts;
-    super(keepMs === null ? [] : [finishedSweep({ ...parts, keepMs })], { ...parts, name: "finished" });
+    const finished = { name: "finished", batches: () => batches(parts, keepMs ?? Infinity) };
+    super(keepMs === null ? [] : [finished], { ...parts, name: "finished" });
     this.#parts = parts;
   }
 
@@ -36,5 +55,69 @@ export class InstanceRetentionLoop extends RetentionLoop {
     ]);
     const oldestFinishedMs = oldest === undefined ? null : Math.max(0, clock.now() - oldest.updatedAt);
     return { finishedMs: keepMs, oldestFinishedMs, bytes, ...this.standing() };
+  }
+}
+
+/** A commit each, refused while a task or a watch is left. Two processes that do this at once archive twice and remove once. */
+async function* batches({ storage, clock, archive }: RetentionParts, keepMs: number): AsyncGenerator<number> {
+  const until = clock.now() - keepMs;
+  let after: InstanceRecord | null = null;
+  for (;;) {
+    const page: readonly InstanceRecord[] = await storage.list({
+      order: "ended",
+      until,
+      after,
+      limit: BATCH,
+    });
+    after = page.at(-1) ?? null;
+    if (after === null) return;
+    const read = await Promise.all(
+      page.map(async (record) =>
+        (await isNeededByNone(storage, record)) ? withHistory(storage, record) : [],
+      ),
+    );
+    const records = read.flat().filter(isOfOneLife);
+    await archived({ clock, deadlineMs: ARCHIVE_DEADLINE_MS }, archive, records);
+    const removals = records.map(async ({ id, life, snapshot }) => ({
+      removes: [{ id, life }],
+      writes: [...(await ranTaskRemovals(storage, id)), ...searchRemovals(id, snapshot)],
+    }));
+    const results = await commitEach(storage, await Promise.all(removals));
+    yield results.filter(({ ok }) => ok).length;
+  }
+}
+
+/** Whether nothing waits for it and no relative lives. Only a message or a dead letter may still come: the commit refuses that. */
+async function isNeededByNone(
+  storage: Pick<EngineStorage, "load" | "pending">,
+  { id, snapshot }: InstanceRecord,
+): Promise<boolean> {
+  const { parent, children = {} } = snapshotFromText(snapshot);
+  const { tasks, watches } = await storage.pending(id, 1);
+  if (tasks.length > 0 || watches.length > 0) return false;
+  const living = Object.entries(children).flatMap(([child, { run }]) =>
+    run === undefined ? [] : childInstance(id, child, run),
+  );
+  for (const relative of [...(parent === undefined ? [] : [parent.instance]), ...living]) {
+    if ((await storage.load(relative))?.status === "active") return false;
+  }
+  return true;
+}
+
+/** Another may have begun one of the same id before the history was read, whose first row may be one that stands for older ones. */
+function isOfOneLife({ stamp, history }: ArchivedInstance): boolean {
+  return history.length === 0 || history.at(-1)?.stamp === stamp;
+}
+
+async function withHistory(
+  storage: Pick<EngineStorage, "history">,
+  record: InstanceRecord,
+): Promise<ArchivedInstance> {
+  const history: HistoryRecord[] = [];
+  for (;;) {
+    const after = history.at(-1)?.version ?? 0;
+    const page = await storage.history(record.id, { after, limit: HISTORY_PAGE });
+    history.push(...page);
+    if (page.length < HISTORY_PAGE) return { ...record, history };
   }
 }

@@ -4,7 +4,6 @@
  */
 import { Cron } from "croner";
 
-/** A rule as it is stored. */
 export interface ScheduleRule {
   readonly cron: string;
   readonly timezone: string;

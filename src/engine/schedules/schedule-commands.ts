@@ -6,7 +6,7 @@ import {
   momentId,
   SCHEDULES,
   scheduleTime,
-  StartTasks,
+  startTasks,
   storedSchedules,
   triggeredId,
   viewOf,
@@ -73,7 +73,7 @@ export function scheduleCommands(parts: ScheduleParts, onChanged = (): void => {
       const row = await found(parts, id);
       const now = await scheduleTime(parts);
       const instance = triggeredId(id, now);
-      await commitOne(storage, { arms: [{ task: new StartTasks(row, parts).task(instance, now) }] });
+      await commitOne(storage, { arms: [{ task: startTasks(row, parts)(instance, now) }] });
       return instance;
     },
     backfill: (id, from, to) => backfill(parts, id, { from, to }),
@@ -106,9 +106,9 @@ async function backfill(
     if (isTurnOver()) await nextTurn();
   }
   for (let done = 0; done < wanted.length; done += STARTS_AT_ONCE) {
-    const starts = new StartTasks(row, parts);
+    const startTask = startTasks(row, parts);
     const some = wanted.slice(done, done + STARTS_AT_ONCE);
-    const arms = some.map((at) => ({ task: starts.task(momentId(id, at), at) }));
+    const arms = some.map((at) => ({ task: startTask(momentId(id, at), at) }));
     await commitOne(parts.storage, { arms });
   }
   return wanted.map((at) => momentId(id, at));

@@ -85,24 +85,17 @@ export function triggeredId(schedule: string, at: number): string {
   return `${schedule}@${new Date(at).toISOString()}`;
 }
 
-/** Messages that start an instance for each of these moments, where it is not there. */
-export class StartTasks {
-  readonly #row: ScheduleRow;
-  readonly #input: unknown;
-  readonly #asked: { readonly at: number; readonly stamp: string };
-
-  constructor(row: ScheduleRow, { clock, random }: Pick<ScheduleParts, "clock" | "random">) {
-    this.#row = row;
-    this.#input = fromJson(JSON.parse(row.input));
-    this.#asked = newMoment(clock, random);
-  }
-
-  task(instance: string, scheduledAt: number): TaskRecord {
-    const { workflow } = this.#row;
-    const { at, stamp } = this.#asked;
+/** Makes messages that start an instance for a moment, where it is not there. */
+export function startTasks(
+  { workflow, input: text }: ScheduleRow,
+  { clock, random }: Pick<ScheduleParts, "clock" | "random">,
+): (instance: string, scheduledAt: number) => TaskRecord {
+  const given = fromJson(JSON.parse(text)) as object | undefined;
+  const { at, stamp } = newMoment(clock, random);
+  return (instance, scheduledAt) => {
     // No step arms the task, so the id names no step. A moment that is asked for twice has two tasks.
     const id = `${instance} ${stamp}`;
-    const input = { ...(this.#input as object | undefined), scheduledAt };
-    return messageTask({ id, dueAt: at }, { instance, workflow }, { start: { workflow, input } });
-  }
+    const start = { workflow, input: { ...given, scheduledAt } };
+    return messageTask({ id, dueAt: at }, { instance, workflow }, { start });
+  };
 }

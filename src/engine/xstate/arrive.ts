@@ -1,7 +1,4 @@
-/**
- * Continues an instance in a new version of its chart: starts the work of its present states, and stops the work of its
- * former states.
- */
+/** Takes an instance into a new version of its chart: begins the work of its states, and ends what they do not ask for. */
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
 import { ArrivalError, MIGRATED, type Arrival, type ChartAction, type ChildLink } from "../chart.ts";
 import type { StepChartParts } from "./chart-shape.ts";
@@ -60,7 +57,6 @@ function stateOf(node: Node, key: string, path: string): Node {
   );
 }
 
-/** The actions of an arrival, with kept and new children. */
 export class ArrivalActionList {
   readonly actions: ChartAction[] = [];
   readonly kept: Record<string, ChildLink> = {};
@@ -88,7 +84,6 @@ export class ArrivalActionList {
     for (const node of nodes) this.#begin(node, timers);
   }
 
-  /** Ends timers and children that no state asks for any more. */
   #end(nodes: readonly Node[], timers: readonly string[]): void {
     const wanted = new Set(nodes.flatMap(({ after }) => after.map(({ eventType }) => eventType)));
     for (const timer of timers) {

@@ -28,7 +28,6 @@ const NAMES: Readonly<Record<string, string>> = {
 
 const PLURAL: ReadonlySet<string> = new Set(["entry", "exit", "actions"]);
 
-/** A part of both charts. */
 type Pair<Part = unknown> = readonly [before: Part, after: Part];
 
 /** `path` is empty for the chart itself. */
@@ -62,7 +61,6 @@ function* ofState(path: string, [before, after]: Pair<Config>): Generator<string
   });
 }
 
-/** The comparison of the members of a part, by their keys. */
 interface Comparison {
   readonly isNew: (key: string) => string;
   readonly isGone: (key: string) => string;
@@ -117,7 +115,6 @@ function* ofTransitions(label: string, state: string, [before, after]: Pair): Ge
   }
 }
 
-/** A field that is compared as a whole. */
 function* ofField(field: string, where: string, [before, after]: Pair): Generator<string> {
   if (isSame(before, after)) return;
   const what = `${NAMES[field] ?? `\`${field}\``} ${where}`;

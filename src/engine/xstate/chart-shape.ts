@@ -38,13 +38,10 @@ export interface StepChartParts extends Required<ChartParts<AnyStateMachine>> {
   readonly inlineNames: ReadonlyMap<object, string>;
   /** The names of logics that stand in the chart themselves instead of behind a name. */
   readonly actorNames: ReadonlyMap<object, string>;
-  /** The ids of the actors that states invoke. */
   readonly invocations: ReadonlySet<string>;
-  /** Whether actions of it begin children. */
   readonly spawns: boolean;
 }
 
-/** Reads the shape of a chart, with the reasons why it cannot be durable. */
 export function readChartShape(machine: AnyStateMachine): StepChartParts {
   const reader = new ShapeReader(machine);
   reader.readState(machine.root as unknown as AnyStateNode);

@@ -4,10 +4,7 @@ import type { AnyStateMachine } from "xstate";
 /** The mark of a function in the text: functions count by presence, and a built-in action by its type. */
 export const FUNCTION = "function ";
 
-/**
- * The chart but for descriptions, as JSON. Functions count by presence only, so that reformatting a function changes
- * nothing.
- */
+/** The chart but for descriptions, as JSON. Functions count by presence only: reformatting one changes nothing. */
 export function chartText(machine: AnyStateMachine): string {
   // A context written as an object decides only how new instances begin, and may hold values that JSON loses.
   const parts = Object.entries(machine.config).filter(

@@ -15,7 +15,6 @@ export interface EachOrder {
   readonly event: EventObject;
 }
 
-/** The input of a job. */
 export interface EachInput extends EachOrder {
   /** The newest instance at the beginning: later ones are not told. */
   readonly newest: Pick<InstanceView, "createdAt" | "id">;
@@ -23,15 +22,12 @@ export interface EachInput extends EachOrder {
   readonly total: number | null;
 }
 
-/** The context of a job. */
 export interface EachState extends EachInput {
   /** The place in the list from where the next page goes on; null at the beginning. */
   readonly after: string | null;
-  /** The number of instances told so far. */
   readonly touched: number;
 }
 
-/** A page was read. */
 export interface PageRead {
   readonly type: "PAGE";
   readonly targets: readonly Pick<InstanceView, "id" | "life">[];

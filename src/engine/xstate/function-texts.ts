@@ -1,12 +1,8 @@
-/**
- * Finds requests in the text of a chart's functions, before any step runs: actions to enqueue, and actors to look up. A
- * request that the text hides fails the step.
- */
+/** Finds in the text of a chart's functions, before any step runs, which actions they enqueue and actors they look up. */
 
 /** Parts of a built-in action that XState itself has written. */
 const OF_XSTATE: ReadonlySet<string> = new Set(["resolve", "execute"]);
 
-/** The functions that the chart's author has given to a built-in action, as texts. */
 export function functionTexts(action: object): readonly string[] {
   return Object.entries(action).flatMap(([part, given]: [string, unknown]) => {
     if (typeof given === "function") return OF_XSTATE.has(part) ? [] : [String(given)];
@@ -23,7 +19,6 @@ export function enqueuesFunction(text: string): boolean {
   return ENQUEUED_FUNCTION.test(text);
 }
 
-/** The names of the actions that are enqueued by a name that stands in the text. */
 export function enqueuedNames(text: string): readonly string[] {
   return found(text, /\benqueue\w*\(\s*(?:\{\s*type:\s*)?["'`]([\w$.-]+)["'`]/g);
 }
@@ -35,12 +30,10 @@ export function handsOverSelf(text: string): boolean {
   return /(?::\s*|[{,]\s*)self\s*[,}]/.test(body);
 }
 
-/** The names that are asked of the system of actors. */
 export function askedOfSystem(text: string): readonly string[] {
   return found(text, /\bsystem\s*\.\s*get\(\s*["'`]([^"'`]+)["'`]/g);
 }
 
-/** The names that actors are given in the system. */
 export function namedInSystem(text: string): readonly string[] {
   return found(text, /\bsystemId\s*:\s*["'`]([^"'`]+)["'`]/g);
 }

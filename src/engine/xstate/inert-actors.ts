@@ -8,10 +8,7 @@ interface ActorTraits {
   readonly parent?: InertActor | undefined;
 }
 
-/**
- * An actor that does nothing: the chart's view of a running child, of its parent, or of itself. Only the chart's own
- * actions can send to it.
- */
+/** The chart's view of a running child, of its parent, or of itself. Only the chart's own actions send to it. */
 export class InertActor {
   readonly id: string;
   readonly sessionId: string;
@@ -77,10 +74,7 @@ export class InertSystem {
   }
 }
 
-/**
- * The children of a stored snapshot. A child is made when it is asked for: a step of a chart with thousands asks for
- * few.
- */
+/** The children of a stored snapshot, each made when it is asked for: of thousands a step asks for few. */
 export function inertChildren(
   children: Readonly<Record<string, ChildLink>>,
   self: InertActor,

@@ -1,10 +1,11 @@
 /**
- * The port `Chart` for XState 5.
+ * The ports `ChartSourceReader` and `Chart` for XState 5.
  *
  * XState's own `transition()` builds an actor for every call. Handing the machine one inert scope instead gives the
  * same steps three times as fast; an oracle test compares the two. All knowledge of XState's inside stays in this folder.
  */
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
+import type { ChartSourceReader } from "../chart-interpreter.ts";
 import {
   BORN,
   ArrivalError,
@@ -21,6 +22,7 @@ import {
 } from "../chart.ts";
 import { ArrivalActionList, checkValue, type Node } from "./arrive.ts";
 import { readChartShape, type StepChartParts } from "./chart-shape.ts";
+import { chartText } from "./chart-text.ts";
 import { InertActor, inertChildren, InertSystem } from "./inert-actors.ts";
 import { ownMachine } from "./own-machine.ts";
 import {
@@ -35,6 +37,13 @@ import {
 
 // Which states a value stands for is looked up once; parallel states could multiply to more values than are worth it.
 const MAX_RESOLVED = 1_000;
+
+export const xstate5: ChartSourceReader<AnyStateMachine> = {
+  read(machine) {
+    const shape = readChartShape(machine);
+    return { parts: shape, text: () => chartText(machine), open: () => openChart(machine, shape) };
+  },
+};
 
 /** Opens a machine whose shape has no faults. */
 export function openChart(machine: AnyStateMachine, shape: StepChartParts = readChartShape(machine)): Chart {
@@ -252,9 +261,7 @@ function isFilled(record: object): boolean {
   return false;
 }
 
-/**
- * Fields that the engine adds to the event of a child's end, and to an event after which ids of new children are taken.
- */
+/** Fields that the engine adds to the event of a child's end, and to an event after which ids of new children are taken. */
 type EngineFields = ChildEndEvent & { readonly $runs?: ChartSnapshot["runs"] };
 
 /** The step in which children begin that were started before: of the chart itself it changes nothing. */

@@ -1,7 +1,6 @@
 /**
- * The machine that makes the steps of a chart: its author's, but for two things that XState does for an actor in memory.
- * Each instance has a context of its own, and a child that an action begins costs the same however many there are: XState
- * builds the child's actor, first snapshot included, and copies the list of all children for it.
+ * The author's machine, but each instance has a context of its own, and a child that an action begins costs the same however
+ * many there are: XState builds its actor, first snapshot included, and copies the list of all children for it.
  */
 import { createMachine, spawnChild, type AnyMachineSnapshot, type AnyStateMachine } from "xstate";
 import { fieldsFromJson, fieldsToJson } from "../values.ts";

@@ -5,7 +5,6 @@ import type { StepChartParts } from "./chart-shape.ts";
 import type { InertActor } from "./inert-actors.ts";
 import { wholeDelay } from "./whole-delay.ts";
 
-/** An action as XState emits it for execution. */
 export interface EmittedAction {
   readonly type: string;
   readonly params: unknown;
@@ -32,9 +31,7 @@ interface Spawned {
   readonly input: unknown;
 }
 
-/** A step's knowledge about ended children. */
 export interface ChildEndContext {
-  /** The id of the child whose end makes the step. */
   readonly ended?: string | undefined;
   /** Ids of children that have ended, and that the chart sends to. */
   readonly absent: readonly string[];
@@ -65,7 +62,6 @@ export class StepActionList {
   #children: Links;
   /** Children that an action has started, even if they are gone already. */
   readonly #started = new Set<string>();
-  /** Links of children that the step has stopped. */
   readonly #gone = new Map<string, ChildLink>();
   readonly #addressed: { child: string; link?: ChildLink }[] = [];
 

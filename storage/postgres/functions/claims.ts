@@ -4,9 +4,9 @@ import { SUSPECT_MS } from "../../suspects.ts";
 import { IN_QUEUE } from "../../sql/task-statements.ts";
 import type { QueueName } from "../../storage.ts";
 import { PAGE } from "../../task-queue.ts";
-import { dueOf } from "./due.ts";
+import { CLOCK } from "../database-clock.ts";
 import { KEPT_PLANS, sought } from "./kept-plans.ts";
-import { noted, tryLimit } from "./rooms.ts";
+import { dueOf, noted, tryLimit } from "./rooms.ts";
 import { UNADMITTED } from "./within.ts";
 
 /** Due tasks of one queue, earliest first, locked. */
@@ -27,7 +27,6 @@ export const limitedWorkflows = `limited (workflow) as (
           order by t.workflow limit 1) n
     )`;
 
-/** Leases tasks to a holder; returns them in the given order. */
 const leaseTasks = `
 create or replace function paystate_lease_@(request jsonb, at bigint, given text[]) returns jsonb language plpgsql as $body$
 #variable_conflict use_column
@@ -44,18 +43,13 @@ begin
   return coalesce(answer, '[]');
 end $body$;`;
 
-/** Suspects that wait for their turn. */
 export const IN_LINE = `"crashedAt" is not null and "deadAt" is null and holder is null
       and "visibleAt" = "crashedAt" + ${SUSPECT_MS}`;
 
-/** The queue of a task. */
 export const QUEUE_OF_TASK = `case when kind in ('timer', 'message') then 'steps'
       when "firstKey" is not null then 'limited' else 'free' end`;
 
-/**
- * Settles tasks whose holder vanished: they become suspects, or dead letters; suspects go to their line, or become
- * normal tasks when their crash is long ago. Returns whether any task changed.
- */
+/** Makes suspects, or dead letters, of tasks whose holder vanished. Returns whether any task changed. */
 const missHolders = `
 create or replace function paystate_miss_@(given text[], request jsonb, at bigint) returns boolean language plpgsql as $body$
 #variable_conflict use_column
@@ -80,10 +74,7 @@ begin
   return found;
 end $body$;`;
 
-/**
- * Parks tasks that ask for room, takes the room of unclaimed tasks, and admits tasks with room: under keys that nobody
- * locks.
- */
+/** Parks what asks for room, takes the room of what nobody claims, and admits: under keys that nobody locks. */
 const settleLimits = `
 create or replace function paystate_settle_@(request jsonb, knows text[], at bigint) returns void language plpgsql as $body$
 #variable_conflict use_column
@@ -120,10 +111,7 @@ begin
   perform paystate_admit_@(changed);
 end $body$;`;
 
-/**
- * The suspect whose turn it is, locked with the rooms of its keys. None while a suspect is held, or while a concurrent
- * claim looks for a suspect or holds those rooms.
- */
+/** The suspect whose turn it is, with the rooms of its keys. None while one is held, or another claim looks for one. */
 const suspectInTurn = `
 create or replace function paystate_suspect_@(request jsonb, at bigint) returns tasks language plpgsql as $body$
 #variable_conflict use_column
@@ -150,13 +138,12 @@ begin
   return chosen;
 end $body$;`;
 
-/** Due tasks, leased to one holder. */
 const claimTasks = `
 create or replace function paystate_claim_@(request jsonb) returns jsonb language plpgsql
 ${KEPT_PLANS} as $body$
 #variable_conflict use_column
 declare
-  at bigint := coalesce((request->>'now')::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint);
+  at bigint := coalesce((request->>'now')::bigint, ${CLOCK});
   knows text[] := array(select distinct jsonb_array_elements_text(request->'workflows'));
   steps int := (request->>'steps')::int;
   free int := (request->>'free')::int;
@@ -206,7 +193,7 @@ begin
   end loop;
   due := array(select id from tasks where id = any(due) order by "visibleAt", seq);
   tasks_claimed := tasks_claimed || paystate_lease_@(request, at, due);
-  return jsonb_build_object('now', floor(extract(epoch from clock_timestamp()) * 1000)::bigint,
+  return jsonb_build_object('now', ${CLOCK},
     'tasks', tasks_claimed);
 end $body$;`;
 
@@ -216,7 +203,7 @@ create or replace function paystate_heartbeat_@(request jsonb) returns jsonb lan
 ${KEPT_PLANS} as $body$
 #variable_conflict use_column
 declare
-  at bigint := coalesce((request->>'now')::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint);
+  at bigint := coalesce((request->>'now')::bigint, ${CLOCK});
   held text[];
 begin
   held := array(
@@ -235,7 +222,6 @@ begin
     where not (b->>'id' = any(held)));
 end $body$;`;
 
-/** Gives one task back. */
 const releaseTask = `
 create or replace function paystate_release_@(request jsonb) returns boolean language plpgsql
 ${KEPT_PLANS} as $body$
@@ -261,15 +247,12 @@ begin
   return true;
 end $body$;`;
 
-/**
- * Moves tasks of a page that wait longer than their delay, since the clock was set back; answers where the next page begins.
- * Neither a bitmap nor a sort is tried: it would be of all tasks behind the page.
- */
+/** For `lease`; answers where the next page begins. A bitmap or a sort would be of all tasks behind the page. */
 const moveDelayed = `
 create or replace function paystate_move_@(request jsonb) returns jsonb language plpgsql
 ${KEPT_PLANS} set enable_bitmapscan = off set enable_sort = off as $body$
 declare
-  at bigint := coalesce((request->>'now')::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint);
+  at bigint := coalesce((request->>'now')::bigint, ${CLOCK});
   page text[] := array(select id from tasks where id > request->>'after' order by id limit ${PAGE});
 begin
   perform 1 from unnest(page) one(id) cross join lateral

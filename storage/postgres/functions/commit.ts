@@ -4,9 +4,8 @@ import { engineTables } from "../../engine-tables.ts";
 import { columnsOf } from "../../row.ts";
 import { listed, quoted } from "../../sql/statement.ts";
 import { CLOCK } from "../database-clock.ts";
-import { dueOf } from "./due.ts";
 import { FENCED, KEPT_PLANS, sought } from "./kept-plans.ts";
-import { LOCK_ALL_LIMITS, noted } from "./rooms.ts";
+import { dueOf, LOCK_ALL_LIMITS, noted } from "./rooms.ts";
 import { GIVEN_UP, REFUSED } from "./states.ts";
 
 /** Applies a write to a table of the caller; false refuses the write. */
@@ -69,10 +68,7 @@ const ARMED: Readonly<Record<string, string>> = {
   token: "case when a.waits then 0 else a.token end",
 };
 
-/**
- * Arms tasks. Tasks with limits are parked, and admitted at the end of the group. A task with limits gets its lease at once
- * where no other task of the first key is unfinished.
- */
+/** Tasks with limits are parked until the end of the group, unless no other of their first key is unfinished. */
 const arm = `with given as (
       select r.*, e.place, row_number() over (partition by r."firstKey" order by e.place) as turn
       from jsonb_array_elements(parts->'arms') with ordinality e(task, place) cross join lateral
@@ -94,10 +90,8 @@ const arm = `with given as (
     parked := parked || waiting;`;
 
 /**
- * Applies one commit, or several commits that do not touch the same rows: one statement for each kind of change, at a
- * third of the cost of a statement for each commit. Raises the reason of a refusal. Adds the keys whose room tasks have
- * left or ask for, and the tasks armed without a lease. Tasks and instances come sorted by id, and are locked in this
- * order.
+ * Applies one commit, or several apart, by one statement for each kind of change: a third of the cost. Tasks and instances come
+ * sorted by id and are locked so. Adds the keys whose room was left or is asked for, and tasks armed without their lease.
  */
 const applyParts = `
 create or replace function paystate_apply_@(
@@ -233,11 +227,9 @@ const named = (path: string): string =>
   `jsonb_array_elements_text(jsonb_path_query_array(runs, '$[*].${path}'))`;
 
 /**
- * Commits a group. A single run is all or nothing: a refusal ends the run with an error. With several runs, each commit
- * has its own subtransaction, which a refusal takes back alone. All touched rows are locked in a fixed order before the
- * first run: the first keys of tasks that are armed, ended, retried, dropped, amended or disarmed (the keys of a task
- * never change, so they are read before), then names, rows of the caller's tables, tasks and instances. The row of the
- * writer tells afterwards whether the group was applied, should its answer be lost.
+ * A single run is all or nothing; of several, each has a subtransaction. What is touched is locked in one order before the first:
+ * first keys (those of a task never change, so they are read before), names, rows of the caller, tasks, instances. The writer's row
+ * tells afterwards whether the group was applied.
  */
 const commitGroup = `
 create or replace function paystate_commit_@(batch jsonb) returns jsonb language plpgsql
@@ -287,7 +279,7 @@ begin
   end if;
   told := jsonb_build_object('answers', answers, 'parked', parked, 'admits', changed <> '{}' and paystate_admit_@(changed));
   update "paystateWriters" set number = (batch->>'number')::bigint, results = told::text,
-      "usedAt" = floor(extract(epoch from clock_timestamp()) * 1000)::bigint
+      "usedAt" = ${CLOCK}
     where id = batch->>'writer' and number < (batch->>'number')::bigint;
   if not found then raise exception using errcode = '${GIVEN_UP}', message = 'this group was given up'; end if;
   return told;

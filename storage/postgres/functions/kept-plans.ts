@@ -9,10 +9,7 @@
 export const KEPT_PLANS =
   "set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off";
 
-/**
- * A condition on a column in a join with the changed rows: the column, and the value to find. A plain equality of two
- * columns would let the planner scan an index from beginning to end.
- */
+/** A condition in a join with the changed rows: by plain equality the planner might scan an index from end to end. */
 export const sought = (column: string, value: string): string => `${column} = any(array[${value}])`;
 
 /** Ends a subquery, so that the planner runs it for each outer row and never reverses the join. */

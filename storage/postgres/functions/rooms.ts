@@ -2,7 +2,12 @@
 import { MAX_HEADS } from "../../limits.ts";
 import { SOONEST_FIRST, UNHELD } from "../../sql/task-statements.ts";
 import { MAX_BEFORE } from "../../task-queue.ts";
-import { dueOf } from "./due.ts";
+import { CLOCK } from "../database-clock.ts";
+
+/** The due time of a task that is given back, retried or amended. */
+export const dueOf = (given: string): string => `"dueAt" = (${given}->>'dueAt')::bigint,
+      "visibleAt" = coalesce((${given}->>'visibleAt')::bigint, ${CLOCK} + (${given}->>'delayMs')::bigint),
+      "delayMs" = (${given}->>'delayMs')::bigint`;
 
 /** Runs in the transaction of its caller: locks taken here are held until that ends, in one order everywhere. */
 const lockAll = `
@@ -18,19 +23,13 @@ begin
   end loop;
 end $body$;`;
 
-/**
- * A commit with at most this many first keys locks them one by one. The server has room for some thousand locks; a
- * commit with more keys locks the whole of all keys.
- */
+/** With more first keys a commit locks the whole of all keys: the server has room for some thousand locks. */
 const MAX_KEYS = 1_000;
 
 const hashOf = (name: string): string => `hashtextextended(current_schema() || ${name}, 0)`;
 const ALL_LIMITS = hashOf("'/limits'");
 
-/**
- * Locks the rooms under these first keys, before anything else is locked. A commit with few keys shares the lock of all
- * limits; a commit with many has that lock alone.
- */
+/** Before anything else is locked. A commit with few keys shares the lock of all limits, one with many has it alone. */
 const lockLimits = `
 create or replace function paystate_lock_limits_@(keys text[]) returns void language plpgsql as $body$
 begin
@@ -47,10 +46,7 @@ end $body$;`;
 export const tryLimit = (key: string): string =>
   `(pg_try_advisory_xact_lock_shared(${ALL_LIMITS}) and pg_try_advisory_xact_lock(${hashOf(`'/limit/' || ${key}`)}))`;
 
-/**
- * Alone with the rooms of all keys: an override of a limit may let in tasks under any first key, and what is armed beside
- * it would not know it.
- */
+/** Alone with all keys: an override may let in tasks under any first key, unknown to what is armed beside it. */
 export const LOCK_ALL_LIMITS = `perform pg_advisory_xact_lock(${ALL_LIMITS});`;
 
 /** How many tasks of a key of this task may have room. An override comes before its own number; a message has none. */
@@ -72,7 +68,6 @@ create or replace function paystate_has_room_@(t tasks) returns boolean language
         and a.admission = 'admitted' and a."lastKey" = t."lastKey") < ${mostOf(`t."lastKey"`, `t."lastRoom"`)}))
 $body$;`;
 
-/** How many tasks of the first key of a task may have room. */
 const firstRoom = `
 create or replace function paystate_first_room_@(t tasks) returns bigint language sql as $body$
   select ${mostOf(`t."firstKey"`, `t."firstRoom"`)}
@@ -94,10 +89,7 @@ create or replace function paystate_place_@(t tasks) returns text language sql a
   where t."deadAt" is null and t.admission = 'parked' and t.kind <> 'message'
 $body$;`;
 
-/**
- * Overrides a limit: `{ key, atMost }` with a due time. Notes the keys in which tasks may have room since. The caller holds
- * the lock of all limits.
- */
+/** Overrides a limit, and notes keys in which tasks may have room since. The caller holds the lock of all limits. */
 const setLimit = `
 create or replace function paystate_set_limit_@(given jsonb, inout changed jsonb) language plpgsql as $body$
 #variable_conflict use_column
@@ -122,10 +114,7 @@ const headAfter = (key: string): string => `(select p.* from tasks p
           where p."deadAt" is null and p."firstKey" = first_key and p.admission = 'parked' and p."lastKey" > ${key}
           order by p."lastKey", ${SOONEST_FIRST} limit 1)`;
 
-/**
- * Admits what is parked and has room, under the first keys of these tasks: `{ first key: the last key that one has left }`.
- * True where it has admitted a task. The caller holds their locks.
- */
+/** Admits under these first keys, `{ first key: the last key that was left }`, which the caller has locked. True where it did. */
 const admitParked = `
 create or replace function paystate_admit_@(changed jsonb) returns boolean language plpgsql as $body$
 declare

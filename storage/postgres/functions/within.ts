@@ -2,10 +2,7 @@
 import { KEPT_PLANS } from "./kept-plans.ts";
 import { REFUSED } from "./states.ts";
 
-/**
- * Messages that nobody has admitted yet: those of a host's transaction. They have room in none of their keys, since
- * that transaction, which may last, locks no key. The next claim parks them behind what is parked.
- */
+/** Messages of a host's transaction, which may last and locks no key: the next claim parks them behind what is parked. */
 export const UNADMITTED = `"deadAt" is null and kind = 'message' and admission = 'paused'`;
 
 /** Serves the look of each claim for such messages. Made beside the migrations: an older program does without. */

@@ -218,7 +218,7 @@ export const ENGINE_BREAKS: readonly Break[] = [
   },
   {
     property: "F10: what has ended goes, too, where its history was folded",
-    file: "src/engine/retention/finished-instances.ts",
+    file: "src/engine/retention/retention.ts",
     text: "history.length === 0 || history.at(-1)",
     replacement: "history.length === 0 || history[0]",
     tests: ["engine/retention.test.ts"],

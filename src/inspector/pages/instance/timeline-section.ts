@@ -1,9 +1,8 @@
 /** The timeline of an instance: each step with its cause and its actions, and webhook attempts on the same axis. */
 import type { HistoryRecord } from "../../../../storage/storage.ts";
-import type { ChartAction } from "../../../engine/chart.ts";
+import { type ChartAction, childInstance } from "../../../engine/chart.ts";
 import { causeFromText, isOfStep, stepNumber } from "../../../engine/step-cause.ts";
 import { causeWords, originWords } from "../../cause-words.ts";
-import { childInstance } from "../../../engine/child-instances.ts";
 import { durationWords } from "../../chart/words.ts";
 import { messageTarget } from "../../find-related.ts";
 import { html, type Html } from "../../html.ts";
