@@ -29,20 +29,21 @@ const WITH_PROCESSES = [
 const EXPLORATIONS = [
   "test/simulation/*.test.ts",
   "test/protocol/{model,on-chain}.test.ts",
-  "test/engine/{chart-oracle,crowded-migrations,migrating-lives,random-charts,schedule-years}.test.ts",
+  "test/engine/{chart-oracle,crowded-migrations,event-loop,many-children,migrating-lives}.test.ts",
+  "test/engine/{random-charts,schedule-moments,schedule-years}.test.ts",
   "test/http/mutated-requests.test.ts",
   "test/local/garbage.test.ts",
   "test/payments/moving.test.ts",
   "test/payments/operator/resolve-crashes.test.ts",
   "test/payments/races/{cancelling,quotes}.test.ts",
-  "test/payments/private/{lies,lives,two-live-copies}.test.ts",
-  "test/payments/private/{other-mints-crashes,purses-explained,restored-copy}.test.ts",
+  "test/payments/private/{bound-shares,covered-fees,fee-market,lies,lives,screening,two-live-copies}.test.ts",
+  "test/payments/private/{other-mints-crashes,purses-explained,restored-*}.test.ts",
   "test/payments/swap/swap-under-lies.test.ts",
   "test/payments/webhooks/{catching-up,fair-deliveries,hostile-tenants,tarpit}.test.ts",
   "test/released/*.test.ts",
   "test/service/chain-down-kills.test.ts",
   "test/solana/{chaos,verify-random}.test.ts",
-  "test/storage/{equivalence,moving}.test.ts",
+  "test/storage/{changed-indexes,equivalence,moving,postgres-many-keys}.test.ts",
 ];
 
 /** What needs packages of other people's that a clone does not install by itself: `npm ci --prefix test/foreign`. */
