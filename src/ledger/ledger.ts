@@ -330,7 +330,10 @@ export interface Ledger extends RoutingLedger {
   accountKinds(addresses: readonly Address[]): Promise<Evidence<readonly AccountKind[]>>;
   /** The mint at each address, at commitment confirmed; null where there is no initialised mint of a token program. */
   mints(addresses: readonly Address[]): Promise<Hint<readonly (MintMetadata | null)[]>>;
-  /** The state of the associated token account of each owner and mint, at commitment confirmed. */
+  /**
+   * The state of the associated token account of each owner and mint, at commitment confirmed: a frozen one is told before a
+   * payment needs the account.
+   */
   tokenAccountStates(
     accounts: readonly { readonly owner: Address; readonly mint: Address }[],
   ): Promise<Hint<readonly TokenAccountState[]>>;

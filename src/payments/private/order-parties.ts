@@ -86,7 +86,8 @@ function badSender(message: string): PaymentError {
 }
 
 /**
- * Resolves when no recipient who is still to be paid is refused. Otherwise it holds the order's deposit address and rejects, so
+ * Days may lie between an order and its deposit, so the recipients are screened once more when they are to be paid. Resolves
+ * when no recipient who is still to be paid is refused. Otherwise it holds the order's deposit address and rejects, so
  * that nothing is planned until an operator has decided; what an operator has released is not held again for the same
  * recipients. Rejects too while the address is held, and when the host cannot tell.
  */
