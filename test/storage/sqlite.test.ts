@@ -311,7 +311,10 @@ describe("the database", () => {
     const database = new Database(path);
     await sqliteStorage(database);
     for (const [name, { columns }] of Object.entries({ ...engineTables, ...paymentTables })) {
-      const rows = database.pragma(`table_info(${prefixedName(name)})`) as { name: string; notnull: number }[];
+      const rows = database.pragma(`table_info(${prefixedName(name)})`) as {
+        name: string;
+        notnull: number;
+      }[];
       const found = rows.filter((row) => row.name !== "seq").map((row) => [row.name, row.notnull === 0]);
       expect(Object.fromEntries(found), name).toEqual(
         Object.fromEntries(Object.entries(columns).map(([field, kind]) => [field, kind.endsWith("?")])),
