@@ -43,7 +43,7 @@ export type { ServiceSettings } from "./service/diagnosis.ts";
 export type { MasterSecretStatus } from "./payments/secrets/bind-database.ts";
 export type { ChainStatus } from "./service/chain-check.ts";
 export type { ClockStatus, Health, WitnessStatus } from "./service/read-health.ts";
-export type { LandingFigures } from "./payments/outgoing/recent-landings.ts";
+export type { LandingFigures } from "./payments/outgoing/landing-cache.ts";
 export type { DeliveryBacklog } from "./service/delivery-backlog.ts";
 export type { CancelledTransactionBody } from "./payments/transactions/cancel-transaction.ts";
 export type { CreatedTransactionBody } from "./payments/transactions/create-transaction.ts";

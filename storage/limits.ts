@@ -3,7 +3,7 @@
  * claim sees it; whatever takes a task out of a key lets the first that waits in. Pure; every adapter decides by it.
  */
 import type { StoredTask } from "./engine-tables.ts";
-import type { Limit, LimitOverride, TaskRecord } from "./storage.ts";
+import type { Limit, ChangedLimit, TaskRecord } from "./storage.ts";
 import type { TaskRow, TaskRows } from "./task-rows.ts";
 
 type LimitColumns = Pick<
@@ -69,7 +69,7 @@ export function admitted<T extends StoredTask>(task: T): T {
 /** So many last keys of a first key are examined for one admission, and keys in a search for forgotten tasks. */
 export const MAX_HEADS = 64;
 
-export function checkOverride({ key, atMost }: LimitOverride): void {
+export function checkOverride({ key, atMost }: ChangedLimit): void {
   if (key === "") throw new TypeError("an override of a limit has no key");
   if (atMost !== null && (!Number.isSafeInteger(atMost) || atMost < 0)) {
     throw new TypeError(`limit ${key} is at most ${atMost}, which is no whole number from 0, nor null`);

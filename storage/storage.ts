@@ -408,7 +408,7 @@ export interface AnyCommit extends CommitParts {
 }
 
 /** How many tasks of a key may have room from now on, whatever the limits of the tasks say; null: what they say. */
-export interface LimitOverride extends DueTime {
+export interface ChangedLimit extends DueTime {
   readonly key: string;
   /** 0 admits none. */
   readonly atMost: number | null;
@@ -446,7 +446,7 @@ export interface CommitParts {
    * Overrides of limits. Messages keep their own limit. Admitted effects and invocations of the key that nobody has in hand
    * ask for room anew, and those that wait for a rate of it are due at `dueAt`; what is in hand goes on.
    */
-  readonly limits?: readonly LimitOverride[];
+  readonly limits?: readonly ChangedLimit[];
   /** Tasks to arm. A message takes over the workflow of its target, where that is there. */
   readonly arms?: readonly { readonly task: TaskRecord; readonly lease?: ArmLease }[];
   /** Instances whose tasks all belong to this workflow from now on. Leases, tokens and counts stay as they are. */

@@ -11,7 +11,7 @@ import type {
   ClaimedTask,
   ClaimRequest,
   EngineStorage,
-  LimitOverride,
+  ChangedLimit,
   LimitWait,
   PendingTask,
   QueueName,
@@ -133,7 +133,7 @@ export class TaskQueue {
   }
 
   /** What nobody has in hand asks for room anew, or more would begin than a lowered number says. @throws TypeError */
-  setLimit({ key, atMost, ...due }: LimitOverride): void {
+  setLimit({ key, atMost, ...due }: ChangedLimit): void {
     checkOverride({ key, atMost, ...due });
     this.#rows.setOverride(key, atMost);
     for (const task of this.#rows.rated(key)) this.#put(task, (waiting) => rateOver(waiting, due));

@@ -1,7 +1,7 @@
 /** A progress bar on a terminal; nothing where the output is no terminal. */
 
 /** The part of a stream that a bar needs. */
-export interface Terminal {
+interface Terminal {
   readonly isTTY?: boolean | undefined;
   write(text: string): unknown;
 }

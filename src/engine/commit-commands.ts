@@ -60,7 +60,7 @@ type SendOptions<W> = Partial<WithinOptions<HostTransaction>> &
   Pick<CommitAdditions<W>, "writes" | "expectedVersion">;
 
 /** The calls in commits of the engine's own. */
-export interface OwnCommits<W> {
+export interface OwnCommands<W> {
   commit(additions: CommitAdditions<W>): Promise<CommitResult>;
   send(
     workflow: AnyWorkflow,
@@ -70,7 +70,7 @@ export interface OwnCommits<W> {
 }
 
 /** Makes each call within the transaction of the host where one is given, and else in a commit of the engine's own. */
-export function orWithin<W>(own: OwnCommits<W>, hosted: HostCommands<W>): CommitCommands<W> {
+export function orWithin<W>(own: OwnCommands<W>, hosted: HostCommands<W>): CommitCommands<W> {
   const commit = (additions: CommitAdditions<W>, options?: WithinOptions<HostTransaction>): unknown =>
     options === undefined ? own.commit(additions) : hosted.commit(additions, options.within);
   const calls = {

@@ -11,11 +11,11 @@ type DoWithStep = (step: CommittingStep<unknown, never>) => Promise<DoneWithStep
 /** The parts of a commit once their effects are done with it, and the instances that begin besides. */
 export interface DoneParts {
   readonly parts: readonly StepCommit[];
-  readonly starts: readonly CausedStart[];
+  readonly starts: readonly CausedStartRequest[];
 }
 
 /** A start that a timer caused, which has fired with the start of its instance. */
-export type CausedStart = StartRequest & { readonly cause?: string };
+export type CausedStartRequest = StartRequest & { readonly cause?: string };
 
 /** Null where no effect of these parts can be done with its step. */
 export async function doneWithStep(
@@ -23,7 +23,7 @@ export async function doneWithStep(
   parts: readonly StepCommit[],
   companions: readonly Write<never>[],
 ): Promise<DoneParts | null> {
-  const starts: CausedStart[] = [];
+  const starts: CausedStartRequest[] = [];
   const changed = new Map<StepCommit, StepCommit["follows"]>();
   for (const part of parts) {
     for (const [withStep, tasks] of doableIn(workflows, part)) {

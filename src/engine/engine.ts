@@ -5,7 +5,7 @@ import type { AnyTable } from "../../storage/table.ts";
 import { withTables } from "../../storage/with-tables.ts";
 import { askCommands, type AskCommands } from "./ask.ts";
 import { checkEngineOptions, type EngineOptions } from "./engine-options.ts";
-import { type CommitCommands, orWithin, type OwnCommits } from "./commit-commands.ts";
+import { type CommitCommands, orWithin, type OwnCommands } from "./commit-commands.ts";
 import { engineActs } from "./engine-acts.ts";
 import { eachCalls, eachCommands, type EachCommands } from "./each/each-commands.ts";
 import { eachWorkflow } from "./each/each-workflow.ts";
@@ -322,7 +322,7 @@ function callsOf<W>({
 }: EngineParts<W>) {
   const commanded = wakingStorage(storage, worker);
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
-  const calls: OwnCommits<W> & Pick<Engine<W>, "schedule" | "retention" | "settled"> = {
+  const calls: OwnCommands<W> & Pick<Engine<W>, "schedule" | "retention" | "settled"> = {
     commit: (companions) => steps.commit(companions),
     send: async (workflow, id, ...[event, companions]) =>
       steps.send(id, givenEvent(event), { ...companions, workflow }),

@@ -150,7 +150,8 @@ export class HeldTaskList {
       }
       if (error instanceof RateFullError) {
         // With a room of the first of two keys it would keep out others of that key, which have a place.
-        const room = task.limits.length > 1 ? {} : ({ keepsRoom: true } as const);
+        const keepsRoom = error.keepsRoom && task.limits.length <= 1;
+        const room = keepsRoom ? ({ keepsRoom } as const) : {};
         await this.#release(task, Math.min(error.waitMs, MAX_RATE_PAUSE_MS), { ...room, rateKey: error.key });
         return "given_back";
       }

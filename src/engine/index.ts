@@ -174,7 +174,7 @@ export type {
   Lease,
   LeaseRequest,
   Limit,
-  LimitOverride,
+  ChangedLimit,
   LimitWait,
   PendingRecords,
   PendingTask,

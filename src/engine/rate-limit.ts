@@ -41,11 +41,14 @@ export class RateFullError extends Error {
   override readonly name = "RateFullError";
   readonly key: string;
   readonly waitMs: number;
+  /** True where the task keeps its place until then; false where `setLimit` has changed how many have one. */
+  readonly keepsRoom: boolean;
 
-  constructor({ key, waitMs }: Pick<RateFullError, "key" | "waitMs">) {
+  constructor({ key, waitMs, keepsRoom }: RateWait) {
     super(`the rate of ${key} is full for ${waitMs} ms`);
     this.key = key;
     this.waitMs = waitMs;
+    this.keepsRoom = keepsRoom;
   }
 }
 
@@ -181,10 +184,14 @@ export class RateLimit {
   }
 }
 
-type RateWait = Pick<RateFullError, "key" | "waitMs">;
+type RateWait = Pick<RateFullError, "key" | "waitMs" | "keepsRoom">;
 
 const longest = (waits: readonly RateWait[]): RateWait =>
-  waits.reduce((most, wait) => (wait.waitMs > most.waitMs ? wait : most), { key: "", waitMs: 0 });
+  waits.reduce((most, wait) => (wait.waitMs > most.waitMs ? wait : most), {
+    key: "",
+    waitMs: 0,
+    keepsRoom: true,
+  });
 
 interface LedgerParts {
   readonly key: string;
@@ -213,19 +220,22 @@ class StartLedger {
   }
 
   get room(): number {
-    const { rate, now } = this.#parts;
+    const { rate, row, now } = this.#parts;
+    // It had its place before the key was paused.
+    if (row?.override?.atMost === 0) return 0;
     // A rate that was lowered may have begun more than it allows now.
     return Math.max(0, rate.count - this.#starts.filter((at) => at > now - rate.perMs).length);
   }
 
   /** How long the run in this place waits, behind those that begin now. */
   wait(begun: number, place: number): RateWait {
-    const { key, rate, now } = this.#parts;
+    const { key, rate, row, now } = this.#parts;
     const all = [...this.#starts, ...Array<number>(begun).fill(now)];
     // It begins when one of the last starts is over, or when one is that begins then: those behind it do not ask before.
     const before = all[all.length - rate.count + (place % rate.count)] ?? now;
     const spans = 1 + Math.floor(place / rate.count);
-    return { key, waitMs: Math.max(1, before + spans * rate.perMs - now) };
+    const keepsRoom = row?.override?.atMost === undefined;
+    return { key, waitMs: Math.max(1, before + spans * rate.perMs - now), keepsRoom };
   }
 
   /** The row with these starts, and as many before them as any rate of the key has counted. */

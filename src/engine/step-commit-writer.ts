@@ -14,7 +14,7 @@ import type {
 import { isTurnOver, nextTurn } from "../runtime.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { together, type StepResult, type VoicedAction } from "./step-result.ts";
-import { type CausedStart, type DoneParts, doneWithStep, isRefusedBehind } from "./done-with-step.ts";
+import { type CausedStartRequest, type DoneParts, doneWithStep, isRefusedBehind } from "./done-with-step.ts";
 import type { StepCommit, StepPlan } from "./plan-step.ts";
 import type { MessageTarget } from "./messages.ts";
 import type { RanTaskWrite } from "./ran-tasks.ts";
@@ -138,7 +138,7 @@ export class StepCommitWriter<W> {
   }
 
   /** A timer fires in the commit that would arm it where this process would take it in hand at once. */
-  #begun(starts: readonly CausedStart[], plan: StepPlan, firesTimers = false): StepCommit[][] {
+  #begun(starts: readonly CausedStartRequest[], plan: StepPlan, firesTimers = false): StepCommit[][] {
     const { workflows, hands, isFollowed } = this.#around;
     return starts.map(({ workflow: { key, hash }, id, input, cause }) => {
       const workflow = workflows.of({ id, workflow: key, hash });

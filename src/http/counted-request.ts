@@ -3,7 +3,7 @@ import type { PaymentService } from "../service/payment-service.ts";
 import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { DurableScope, LimitStatus } from "../payments/accounts/count-hit.ts";
-import { type AccountWindowList, limitExceeded, writeRateLimit, type Hit } from "./rate-window.ts";
+import { type AccountWindowList, limitExceeded, writeRateLimit, type WindowCount } from "./rate-window.ts";
 import type { KeyedEndpoint } from "./contract/endpoint.ts";
 import { isDurable, type WindowName } from "./contract/limits.ts";
 
@@ -27,7 +27,7 @@ interface LimitedRequest {
 export class CountedRequest {
   readonly #request: LimitedRequest;
   readonly #limit: WindowName | DurableScope;
-  #hit: Hit | null = null;
+  #hit: WindowCount | null = null;
   #wasReplayCounted = false;
 
   constructor(request: LimitedRequest) {

@@ -6,7 +6,7 @@ import type { Tier } from "../payments/tables/identity.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import { WINDOWS, type TierLimits, type WindowName } from "./contract/limits.ts";
 
-export interface Hit {
+export interface WindowCount {
   /** False when the window was full; the request was not counted, so waiting `resetSeconds` is enough. */
   readonly accepted: boolean;
   readonly standing: LimitStatus;
@@ -56,7 +56,7 @@ export class RateWindow {
   }
 
   /** Counts a request of `key` unless `limit` of them lie within the window already. */
-  hit(key: string, limit: number): Hit {
+  hit(key: string, limit: number): WindowCount {
     const now = this.#clock.now();
     const times = this.#use(key);
     this.#dropOld(times);
@@ -142,7 +142,7 @@ export class AccountWindowList {
     };
   }
 
-  hit(name: WindowName, { accountId, tier }: Caller): Hit {
+  hit(name: WindowName, { accountId, tier }: Caller): WindowCount {
     return this.#windows[name].hit(accountId, this.#limits[name][tier]);
   }
 

@@ -34,7 +34,7 @@ import type { ScreenAddress } from "../payments/recipients/recipients.ts";
 import { boundSettlement } from "../payments/private/bound-settlement.ts";
 import { SettlementEffects } from "../payments/private/settle-address.ts";
 import { watchAttempts } from "../payments/outgoing/watch-attempts.ts";
-import { RecentLandings } from "../payments/outgoing/recent-landings.ts";
+import { LandingCache } from "../payments/outgoing/landing-cache.ts";
 import { LookBudget } from "../payments/private/look-budget.ts";
 import { DepositWatch } from "../payments/private/watch-deposits.ts";
 import { StrayWatch } from "../payments/private/watch-strays.ts";
@@ -105,7 +105,7 @@ function createPrivateRouting({
   refuseSharedPurses({ sponsor, treasury, desk: direct?.signer.address ?? null });
   const cosigners = direct === null ? [] : [direct.signer];
   const checked = spendingCheck(shared);
-  const landings = new RecentLandings();
+  const landings = new LandingCache();
   const startPayment = paymentStarter((): PaymentWorkflow => payments, shared.clock);
   const startLeaves = leafStarter({ ...shared, sponsor, startPayment });
   const payments = paymentWorkflow(

@@ -6,7 +6,7 @@ import { loweredWitnesses, type LoweredWitnessRule } from "../payments/intake/ru
 import { isoTime } from "../payments/iso-time.ts";
 import type { WatchStatus, TroubleCount } from "../engine/index.ts";
 import { ALL_SHARDS } from "../engine/shards.ts";
-import type { LandingFigures } from "../payments/outgoing/recent-landings.ts";
+import type { LandingFigures } from "../payments/outgoing/landing-cache.ts";
 import type { SilentPart } from "../payments/host-parts.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
 import { offBy } from "../clock-trust.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createClient, type PaymentClient } from "../../src/client/index.ts";
 import { signPayment, type Wallet } from "../kit/chain-fixture.ts";
 import { units } from "../kit/private-fixture.ts";
-import { newDataFolder, startProgram, type Ended, type Running } from "../cli/command.ts";
+import { newDataFolder, runCommand, startProgram, type Ended, type Running } from "../cli/command.ts";
 
 /** A chain of no money's worth, with two mints of its own. */
 export interface ChainToTry {
@@ -29,11 +29,6 @@ export class Deployment {
   private constructor(folder: string, env: Readonly<Record<string, string>>) {
     this.folder = folder;
     this.env = env;
-  }
-
-  /** No chain and no variables: for commands that bring their own. */
-  static without(): Deployment {
-    return new Deployment("", {});
   }
 
   /** Configures it, by variables and files alone. */
@@ -65,7 +60,7 @@ export class Deployment {
 
   /** Runs `paystate` to its end. */
   paystate(...args: readonly string[]): Promise<Ended> {
-    return this.run("src/cli/main.ts", ...args).ended;
+    return runCommand(args, this.env);
   }
 
   /** Starts the service, and says where it listens. */

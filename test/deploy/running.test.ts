@@ -7,7 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { systemClock } from "../../src/runtime.ts";
 import { createLocalChain } from "../../src/local/index.ts";
 import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
-import { leaveNothing, newDataFolder, startProgram, type Running } from "../cli/command.ts";
+import { leaveNothing, newDataFolder, runCommand, startProgram, type Running } from "../cli/command.ts";
 
 afterAll(leaveNothing);
 
@@ -22,6 +22,14 @@ interface Worker {
 }
 
 const MAIN = ["examples/deploy/main.ts"];
+
+/** Starts it, and waits until it listens. Its log goes to stderr, which is looked at here as if it were stdout. */
+async function listening(env: Variables): Promise<Running> {
+  const command = [process.execPath, "--import", "tsx", ...MAIN].join(" ");
+  const service = startProgram("/bin/sh", ["-c", `exec ${command} 2>&1`], env);
+  await service.said(/the service listens/);
+  return service;
+}
 
 async function surroundings(rpcUrl: string): Promise<Variables> {
   const folder = await newDataFolder();
@@ -62,10 +70,7 @@ test("the deployed service answers its probes, logs lines of JSON, and ends with
   const chain = await createLocalChain({ clock: systemClock });
   const { url } = await chain.listen({ host: "127.0.0.1", port: 0 });
   const env = await surroundings(url);
-  // Its log goes to stderr, which is looked at here as if it were stdout.
-  const command = [process.execPath, "--import", "tsx", ...MAIN].join(" ");
-  const service = startProgram("/bin/sh", ["-c", `exec ${command} 2>&1`], env);
-  await service.said(/the service listens/);
+  const service = await listening(env);
   const port = portOf(service);
   for (const path of ["/health/live", "/health/ready"]) {
     expect((await fetch(`http://127.0.0.1:${port}${path}`)).status).toBe(200);
@@ -74,7 +79,7 @@ test("the deployed service answers its probes, logs lines of JSON, and ends with
 
   // The doctor asks the same module in a process of its own, beside the one that runs.
   const asked = ["--service", "examples/deploy/service.ts", "--database", env.DATABASE, "--json"];
-  const { stdout } = await run(["src/cli/main.ts", "doctor", ...asked], env).ended;
+  const { stdout } = await runCommand(["doctor", ...asked], env);
   const { findings } = JSON.parse(stdout) as {
     readonly findings: readonly { readonly check: string; readonly verdict: string }[];
   };
@@ -113,9 +118,7 @@ test.skipIf(!HAS_POSTGRES)(
     own.pathname = "/of_deployment";
     const env = { ...(await surroundings(url)), DATABASE: own.href };
     const started = async (): Promise<Worker> => {
-      const command = [process.execPath, "--import", "tsx", ...MAIN].join(" ");
-      const service = startProgram("/bin/sh", ["-c", `exec ${command} 2>&1`], env);
-      await service.said(/the service listens/);
+      const service = await listening(env);
       return { service, port: portOf(service) };
     };
     const workers = await Promise.all([started(), started()]);
@@ -136,9 +139,7 @@ test.skipIf(!HAS_POSTGRES)(
 
 test("on a silent chain it listens all the same, says in its log what waits, and ends with 0", async () => {
   const env = await surroundings("http://127.0.0.1:9");
-  const command = [process.execPath, "--import", "tsx", ...MAIN].join(" ");
-  const service = startProgram("/bin/sh", ["-c", `exec ${command} 2>&1`], env);
-  await service.said(/the service listens/);
+  const service = await listening(env);
   const logged = entries({ stdout: service.stdout() });
   expect(logged.map(({ msg }) => msg).join("\n")).toContain("the chain has not been reached since the start");
   const port = portOf(service);

@@ -1,6 +1,6 @@
 /** Priorities within a limit, and limits that are changed at run time, over two engines. */
 import { describe, expect, test } from "vitest";
-import { createEngine, workflow, type KeyLimit, type OwnLimit } from "paystate/engine";
+import { createEngine, workflow, type EngineStorage, type KeyLimit, type OwnLimit } from "paystate/engine";
 import { memoryStorage } from "paystate/storage/memory";
 import { silentLogger } from "../../src/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
@@ -137,6 +137,42 @@ describe.each(sampled(adapters, "changed limits"))("limits on $name", (adapter) 
       await one.setLimit("stripe", null);
       await pass(100);
       expect(begun).toHaveLength(9);
+    }));
+
+  test("F6: a job that goes back for its rate as its key is paused begins only when the pause is over", () =>
+    inWorld(adapter, async ({ engine, open, pass, clock }) => {
+      const begun: string[] = [];
+      const run: Work = async ({ id }) => {
+        begun.push(id);
+        return { event: { type: "DONE", by: id } };
+      };
+      const limited = jobs(run, { key: "stripe", atMost: 3, rate: { count: 1, perMs: 10 * SECOND } });
+      const pausing = await engine({ workflows: [limited] });
+      const handle = await open();
+      let isBefore = true;
+      const release: EngineStorage["release"] = async (given) => {
+        if (isBefore) await pausing.setLimit("stripe", { atMost: 0 });
+        isBefore = false;
+        return handle.release(given);
+      };
+      const storage = { ...handle, release };
+      const rated = createEngine({ storage, workflows: [limited], clock, logger: silentLogger });
+      for (const id of ["a", "b", "c"]) await rated.start(limited, { id, input: { id } });
+      rated.run();
+      await until(() => !isBefore);
+      const passSpans = async (): Promise<void> => {
+        for (let span = 0; span < 4; span++) {
+          await rated.settled();
+          await pass(10 * SECOND);
+        }
+        await rated.settled();
+      };
+      await passSpans();
+      expect(begun, "none begins within the pause").toHaveLength(1);
+      await pausing.setLimit("stripe", null);
+      await passSpans();
+      expect(begun).toHaveLength(3);
+      await rated.stop();
     }));
 
   test("F6: an engine that dies at any call of setLimit has changed both numbers, or neither", () =>

@@ -1,12 +1,15 @@
 /** A PostgreSQL server of the tests' own: in a folder of its own, on a free port of 127.0.0.1, gone when it is stopped. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { chmod, chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import pg from "pg";
+
+const run = promisify(execFile);
 
 /** A server that runs until it is stopped. */
 export interface PostgresServer {
@@ -62,7 +65,7 @@ export async function startPostgres(
 ): Promise<PostgresServer> {
   return serve(async ({ programs, user, folder, data }) => {
     const initialize = ["--no-sync", "--auth=trust", "--username=paystate", "--encoding=UTF8", "--no-locale"];
-    execFileSync(join(programs, "initdb"), [...initialize, data], { ...user, cwd: folder, stdio: "pipe" });
+    await run(join(programs, "initdb"), [...initialize, data], { ...user, cwd: folder });
     const given = Object.entries({ ...SETTINGS, ...settings, unix_socket_directories: folder });
     const lines = given.map(([name, value]) => `${name} = '${value}'\n`);
     await writeFile(join(data, "postgresql.auto.conf"), lines.join(""));
@@ -74,11 +77,7 @@ export function startStandby({ port: primary }: PostgresServer): Promise<Postgre
   return serve(async ({ programs, user, folder, data }) => {
     const from = ["-h", "127.0.0.1", "-p", String(primary), "-U", "paystate", "-D", data];
     const copy = ["--write-recovery-conf", "--checkpoint=fast", "--no-sync"];
-    execFileSync(join(programs, "pg_basebackup"), [...from, ...copy], {
-      ...user,
-      cwd: folder,
-      stdio: "pipe",
-    });
+    await run(join(programs, "pg_basebackup"), [...from, ...copy], { ...user, cwd: folder });
   });
 }
 
@@ -102,7 +101,7 @@ async function serve(make: (place: Place) => Promise<void>): Promise<PostgresSer
   const port = await freePort();
   const url = `postgres://paystate@127.0.0.1:${port}/postgres`;
 
-  const run = async (): Promise<ChildProcess> => {
+  const start = async (): Promise<ChildProcess> => {
     const server = spawn(join(programs, "postgres"), ["-D", data, "-p", String(port), "-k", folder], {
       ...user,
       cwd: folder,
@@ -120,7 +119,7 @@ async function serve(make: (place: Place) => Promise<void>): Promise<PostgresSer
     }
     return server;
   };
-  let server = await run();
+  let server = await start();
   const ended = async (signal: NodeJS.Signals): Promise<void> => {
     if (server.exitCode !== null || server.signalCode !== null) return;
     const exit = new Promise((resolve) => server.once("exit", resolve));
@@ -134,7 +133,7 @@ async function serve(make: (place: Place) => Promise<void>): Promise<PostgresSer
     process: () => server,
     kill: () => ended("SIGQUIT"),
     async restart() {
-      server = await run();
+      server = await start();
     },
     async stop() {
       await ended("SIGQUIT");

@@ -6,7 +6,7 @@ import type { SearchValues } from "../search-fields.ts";
 import type { AnyWorkflow } from "../workflow.ts";
 import type { GivenOrder } from "./each-commands.ts";
 
-export interface ListedInstances {
+export interface ListFilter {
   /** `name@version`. */
   readonly workflow: string;
   readonly where: SearchValues;
@@ -19,20 +19,20 @@ const STATE = "state";
 const FIELD = "where.";
 
 /** The name under which a list takes acts, beside instances, which take them under their ids. */
-export function eachName({ workflow, ...filters }: ListedInstances): string {
+export function eachName({ workflow, ...filters }: ListFilter): string {
   const query = new URLSearchParams(listedIn(filters)).toString();
   return `${PREFIX}${workflow}${query === "" ? "" : `?${query}`}`;
 }
 
 /** The list of such a name; null for any other name. */
-export function eachNamed(name: string): ListedInstances | null {
+export function eachNamed(name: string): ListFilter | null {
   if (!name.startsWith(PREFIX)) return null;
   const [workflow = "", query = ""] = name.slice(PREFIX.length).split("?");
   return { workflow, ...listedBy(new URLSearchParams(query)) };
 }
 
 /** The filters of a list as they stand in an address. */
-export function listedBy(params: URLSearchParams): Omit<ListedInstances, "workflow"> {
+export function listedBy(params: URLSearchParams): Omit<ListFilter, "workflow"> {
   const fields = [...params].filter(([name, value]) => name.startsWith(FIELD) && value !== "");
   const where = Object.fromEntries(fields.map(([name, value]) => [name.slice(FIELD.length), value]));
   const state = params.get(STATE) ?? "";
@@ -40,7 +40,7 @@ export function listedBy(params: URLSearchParams): Omit<ListedInstances, "workfl
 }
 
 /** The same filters, for an address. */
-export const listedIn = ({ where, state }: Omit<ListedInstances, "workflow">): Record<string, string> => ({
+export const listedIn = ({ where, state }: Omit<ListFilter, "workflow">): Record<string, string> => ({
   ...Object.fromEntries(Object.entries(where).map(([field, value]) => [FIELD + field, value])),
   ...(state === null ? {} : { [STATE]: state }),
 });

@@ -12,7 +12,7 @@ import {
   type EachInput,
   type EachOrder,
   type EachState,
-  type PageRead,
+  type PageEvent,
 } from "../xstate/each-chart.ts";
 
 /** The messages of one commit, and the characters of their events: each message has the event whole. */
@@ -39,7 +39,7 @@ interface PageParts {
   readonly storage: Pick<EngineStorage, "pending">;
 }
 
-async function pageOf({ reads, storage }: PageParts, job: EachState): Promise<PageRead> {
+async function pageOf({ reads, storage }: PageParts, job: EachState): Promise<PageEvent> {
   const { workflow: key, where, state, event, newest, after } = job;
   const isRetry = event.type === RETRY.type;
   const { instances, next } = await reads.list({

@@ -28,7 +28,7 @@ export interface EachState extends EachInput {
   readonly touched: number;
 }
 
-export interface PageRead {
+export interface PageEvent {
   readonly type: "PAGE";
   readonly targets: readonly Pick<InstanceView, "id" | "life">[];
   /** Null behind the last page. */
@@ -36,7 +36,7 @@ export interface PageRead {
 }
 
 export const eachChart = setup({
-  types: { input: {} as EachInput, context: {} as EachState, events: {} as PageRead },
+  types: { input: {} as EachInput, context: {} as EachState, events: {} as PageEvent },
   actions: {
     readPage: (_, _state: EachState) => {},
     tell: (_, _params: TellParams) => {},

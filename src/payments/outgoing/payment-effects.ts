@@ -18,7 +18,7 @@ import type { PriceCheck } from "../swap-provider/price-check.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { isReturn } from "./plans/plan-return.ts";
 import { PaymentOutcomeReader } from "./read-outcome.ts";
-import type { RecentLandings } from "./recent-landings.ts";
+import type { LandingCache } from "./landing-cache.ts";
 import { spendingsOf } from "../purses/sponsor-limit.ts";
 import {
   allowanceOf,
@@ -54,7 +54,7 @@ interface PaymentEffectParts extends ClosingRules {
   /** Lamports; see `PrivateRoutingOptions.maxRaisedBidsPerDay`. */
   readonly mostRaisedPerDay: bigint;
   readonly spendingCheck: SpendingCheck;
-  readonly landings: RecentLandings;
+  readonly landings: LandingCache;
   /** Whether a swap may still be signed for at the price it was planned at. */
   readonly isPriceGood: PriceCheck;
   readonly startLeaves: LeafPaymentHandler;

@@ -1,6 +1,6 @@
 /** The private-mode part of the service: terms, keys, machines and chain watches. */
 import type { AnyWorkflow, Watcher } from "../../engine/index.ts";
-import type { LandingFigures } from "../outgoing/recent-landings.ts";
+import type { LandingFigures } from "../outgoing/landing-cache.ts";
 import type { PrivatePricing, PrivateRoutingRules } from "../quotes/private-pricing.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";

@@ -22,7 +22,7 @@ export interface PurseReconciliation {
 }
 
 /** A wallet of the service's own that signs. */
-export type SigningPurse = Pick<PurseReconciliation, "purse" | "address">;
+export type PurseAddress = Pick<PurseReconciliation, "purse" | "address">;
 
 interface PurseReconciliationParts {
   readonly storage: PaymentStorage;
@@ -32,7 +32,7 @@ interface PurseReconciliationParts {
 /** Changes nothing. Rejects with `LedgerUnavailable`. */
 export function reconcilePurses(
   { storage, ledger }: PurseReconciliationParts,
-  purses: readonly SigningPurse[],
+  purses: readonly PurseAddress[],
 ): Promise<readonly PurseReconciliation[]> {
   return Promise.all(
     purses.map(async ({ purse, address }) => {

@@ -14,7 +14,7 @@ import { areExplained, toldEachMinute } from "./findings.ts";
 import {
   reconcilePurses,
   type PurseReconciliation,
-  type SigningPurse,
+  type PurseAddress,
   type MendedTotal,
   reconcileTotals,
 } from "./purses.ts";
@@ -36,7 +36,7 @@ interface ReconciliationParts {
   readonly assets: Assets;
   /** Null where no deposit was ever taken. */
   readonly routing: AddressReconciliationParts | null;
-  readonly purses: readonly SigningPurse[];
+  readonly purses: readonly PurseAddress[];
   readonly clock: Clock;
   readonly log: Logger;
 }

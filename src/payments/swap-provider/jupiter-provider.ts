@@ -8,7 +8,7 @@ import { parseUrl } from "../../parse-url.ts";
 import { ledgerMint, MAINNET_GENESIS } from "../assets/assets.ts";
 import { tooLittle } from "../assets/amount-errors.ts";
 import { HostParts, PART_DEADLINE_MS } from "../host-parts.ts";
-import { JupiterApi } from "./jupiter-api.ts";
+import { JupiterClient } from "./jupiter-client.ts";
 import type {
   BuiltSwap,
   ProviderContext,
@@ -64,7 +64,7 @@ export function jupiterProvider(options: JupiterOptions): SwapProvider {
     name: "jupiter",
     connect(surroundings) {
       const { clock, ask = new HostParts(clock, PART_DEADLINE_MS).ask, log } = surroundings;
-      const api = new JupiterApi({ apiKey, url, fetch, ask });
+      const api = new JupiterClient({ apiKey, url, fetch, ask });
       return {
         async check(genesisHash) {
           if (genesisHash === MAINNET_GENESIS) return;
@@ -82,7 +82,11 @@ export function jupiterProvider(options: JupiterOptions): SwapProvider {
 }
 
 /** Without a taker it is an indication, and has no transaction. */
-async function offer(api: JupiterApi, surroundings: ProviderContext, wanted: WantedSwap): Promise<SwapOffer> {
+async function offer(
+  api: JupiterClient,
+  surroundings: ProviderContext,
+  wanted: WantedSwap,
+): Promise<SwapOffer> {
   const order = await api.order(wanted);
   const { leastAmount: outputAmount, priceImpact } = order;
   if (outputAmount <= 0n) throw await refusal(surroundings, wanted);
@@ -118,7 +122,7 @@ async function build(surroundings: ProviderContext, swap: WalletSwap): Promise<B
  * proves nothing, costs no more than time.
  */
 async function complete(
-  api: JupiterApi,
+  api: JupiterClient,
   { log }: ProviderContext,
   { bytes, ticket }: SenderSignedSwap,
 ): Promise<Uint8Array> {

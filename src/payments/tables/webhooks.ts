@@ -98,7 +98,7 @@ export const deliveryAttempts = ownTable("deliveryAttempts", {
 export interface DeliveryAttemptRecord extends Row<typeof deliveryAttempts> {}
 
 /** Deliveries of one webhook that are no longer tried. */
-export interface AbandonedDeliveries {
+export interface AbandonedCount {
   readonly webhookId: string;
   readonly count: number;
   readonly oldest: number;
@@ -158,12 +158,9 @@ async function attemptsOf(read: TableReader, deliveryId: string): Promise<readon
 }
 
 /** From webhook to webhook, with a few seeks for each, however many deliveries they have. */
-async function abandonedDeliveries(
-  read: TableReader,
-  limit: number,
-): Promise<readonly AbandonedDeliveries[]> {
+async function abandonedDeliveries(read: TableReader, limit: number): Promise<readonly AbandonedCount[]> {
   const ofAll = { table: deliveries, index: "abandoned" } as const;
-  const found: AbandonedDeliveries[] = [];
+  const found: AbandonedCount[] = [];
   let [next] = await read.find({ ...ofAll, limit: 1 });
   while (next !== undefined && found.length < limit) {
     const { webhookId, createdAt: oldest } = next;

@@ -2,7 +2,7 @@
 import { copyFile, mkdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { leaveNothing, newDataFolder, type Ended, type Running } from "../../cli/command.ts";
+import { leaveNothing, newDataFolder, startCommand, type Ended, type Running } from "../../cli/command.ts";
 import { HAS_SURFPOOL, surfnet } from "./surfnet.ts";
 import { Deployment, payInEveryWay, payOnce, type ChainToTry } from "../../deploy/chain-to-try.ts";
 
@@ -139,11 +139,10 @@ test("the commands for the desk run until they are ended", async () => {
   const commands = [...desk.matchAll(/npx paystate ([^`\n]+)/g)].map(([, text = ""]) => text);
   expect(commands).toEqual(["dev", "listen --forward-to URL"]);
   const data = ["--data", await newDataFolder(), "--port", "0"];
-  const deployment = Deployment.without();
-  const dev = deployment.run("src/cli/main.ts", "dev", ...data, "--rpc-port", "0");
+  const dev = startCommand(["dev", ...data, "--rpc-port", "0"]);
   await dev.said(/127\.0\.0\.1/);
   const url = "http://127.0.0.1:9/hook";
-  const listen = deployment.run("src/cli/main.ts", "listen", "--forward-to", url, ...data);
+  const listen = startCommand(["listen", "--forward-to", url, ...data]);
   await listen.said(/whsec_/);
   for (const running of [listen, dev]) expect(await running.end("SIGINT")).toMatchObject({ code: 0 });
 });

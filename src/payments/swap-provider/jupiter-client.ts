@@ -47,7 +47,7 @@ const orderShape = z.object({
 const NO_ORDER: JupiterOrder = { leastAmount: 0n, priceImpact: 0, requestId: "", transaction: null };
 
 /** Calls with a deadline. Rejects where Jupiter does not answer, or answers with something else than its API says. */
-export class JupiterApi {
+export class JupiterClient {
   readonly #access: ApiAccess;
 
   constructor(access: ApiAccess) {

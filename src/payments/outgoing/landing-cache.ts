@@ -15,7 +15,7 @@ export interface LandingFigures extends Landing {
 
 const REMEMBERED = 100;
 
-export class RecentLandings {
+export class LandingCache {
   readonly #newest: Landing[] = [];
 
   note({ networkFee, landedAfterMs }: Landing): void {
