@@ -151,12 +151,17 @@ export interface Index {
 /** A table without its type of rows: what adapters work with. */
 export interface AnyTable extends Required<Omit<TableOptions<string>, "indexes" | "group" | "ordered">> {
   readonly name: string;
+  /** The name again where paystate itself declares the table, whatever a database calls the table; null for one of a caller. */
+  readonly ownName: string | null;
   readonly columns: Readonly<Record<string, Column>>;
   readonly indexes: Readonly<Record<string, Index>>;
   readonly group: GroupOptions<string> | null;
   /** Null where the order in which rows become visible does not matter. */
   readonly ordered: readonly string[] | null;
 }
+
+/** The name that a table was declared with, under which it is noted and read. */
+export const declaredName = ({ name, ownName }: AnyTable): string => ownName ?? name;
 
 /** A table of rows of the type `R`. Made by `defineTable`. */
 export interface Table<R> extends AnyTable {
@@ -210,35 +215,33 @@ export function defineTable<const C extends Readonly<Record<string, Column>>>(
   name: string,
   options: { readonly columns: C } & TableOptions<keyof C & string>,
 ): Table<RowOf<C>> {
-  return tableFrom(name, options);
+  if (RESERVED.test(name)) {
+    refuseTable(name, "this name is the engine's or the database's own: choose another");
+  }
+  return describedTable(name, { ...options, ownName: null });
 }
 
-/** Describes a table of the engine itself, under one of the names that callers cannot take. */
-export function engineOwnTable<const C extends Readonly<Record<string, Column>>>(
-  name: `paystate${string}`,
+/** Describes a table that paystate itself declares: in a file that a host may have tables in, its name has a prefix. */
+export function ownTable<const C extends Readonly<Record<string, Column>>>(
+  name: string,
   options: { readonly columns: C } & TableOptions<keyof C & string>,
 ): Table<RowOf<C>> {
-  return describedTable(name, options);
+  return describedTable(name, { ...options, ownName: name });
 }
 
 interface AnyOptions extends TableOptions<string> {
   readonly columns: Readonly<Record<string, Column>>;
-}
-
-function tableFrom(name: string, options: AnyOptions): AnyTable {
-  if (RESERVED.test(name)) {
-    refuseTable(name, "this name is the engine's or the database's own: choose another");
-  }
-  return describedTable(name, options);
+  readonly ownName: string | null;
 }
 
 function describedTable(name: string, options: AnyOptions): AnyTable {
-  const { columns, key = "id", unique = [], group = null } = options;
+  const { columns, ownName, key = "id", unique = [], group = null } = options;
   const { appendOnly = false, settled = appendOnly, ordered = null, migrations = [] } = options;
   const whole = Object.entries(options.indexes ?? {}).map(([index, given]) => [index, wholeIndex(given)]);
   const indexes = Object.fromEntries(whole) as AnyTable["indexes"];
   const table: AnyTable = {
     name,
+    ownName,
     columns,
     key,
     unique,

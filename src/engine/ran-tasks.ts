@@ -1,11 +1,11 @@
 /** A row for each task that failed before, crashed or took long, written when the task ends. */
 import type { ClaimedTask, EngineStorage, Insert } from "../../storage/storage.ts";
 import { STEP_PATTERN } from "./stamps.ts";
-import { engineOwnTable } from "../../storage/table.ts";
+import { ownTable } from "../../storage/table.ts";
 
 const TABLE = "paystateRanTasks";
 
-export const ranTasks = engineOwnTable(TABLE, {
+export const ranTasks = ownTable(TABLE, {
   // `id` is that of the task, `@`, and `beganAt`: an id that is free again and was taken again cannot be in the way.
   columns: {
     id: "text",

@@ -4,7 +4,7 @@
  */
 import { commitOne } from "../../storage/decided.ts";
 import type { AnyWrite, EngineStorage } from "../../storage/storage.ts";
-import { column, engineOwnTable, type Row } from "../../storage/table.ts";
+import { column, ownTable, type Row } from "../../storage/table.ts";
 import { withTables } from "../../storage/with-tables.ts";
 import { elapsed, type Clock } from "../runtime.ts";
 import type { EngineContext } from "./engine-context.ts";
@@ -21,7 +21,7 @@ export interface KeyLimit {
 }
 
 /** A row for each key that has a rate, or was overridden. The table is made with the first run that has a limit. */
-export const storedStarts = engineOwnTable(STARTS, {
+export const storedStarts = ownTable(STARTS, {
   columns: {
     id: "text",
     // Counts the commits of the row: a start is refused where another came first.

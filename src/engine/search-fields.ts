@@ -3,7 +3,7 @@
  * holds what the rows say, so that a step knows them without a read.
  */
 import type { EngineStorage, Write } from "../../storage/storage.ts";
-import { engineOwnTable, type Row } from "../../storage/table.ts";
+import { ownTable, type Row } from "../../storage/table.ts";
 import { thrownText } from "../thrown.ts";
 import { MIGRATED, type ChartSnapshot } from "./chart.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
@@ -17,7 +17,7 @@ const TABLE = "paystateSearch";
  * A row for each field of an instance that is not null. Field names have no `/`, so the first one ends the field in an id
  * `field/instance`. The id of a declared field begins with `/`.
  */
-export const searchRows = engineOwnTable(TABLE, {
+export const searchRows = ownTable(TABLE, {
   // Of a declared field, `workflow` and `instance` are empty, `field` is `name@version`, and `value` is the field's name.
   columns: { id: "text", workflow: "text", field: "text", value: "text", instance: "text" },
   indexes: { found: ["workflow", "field", "value", "instance"] },

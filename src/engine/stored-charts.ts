@@ -1,6 +1,6 @@
 /** Refuses a chart that was edited under an unchanged version, with an explanation. */
 import { commitEach } from "../../storage/decided.ts";
-import { engineOwnTable } from "../../storage/table.ts";
+import { ownTable } from "../../storage/table.ts";
 import type { AnyWrite, InstanceRecord } from "../../storage/storage.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { declaredFields, declaringWrites, narrowingWrites } from "./search-fields.ts";
@@ -11,7 +11,7 @@ import { chartDifferences } from "./xstate/chart-differences.ts";
 const TABLE = "paystateCharts";
 
 /** A row for each workflow and version, written at its first registration on the storage. */
-export const storedCharts = engineOwnTable(TABLE, {
+export const storedCharts = ownTable(TABLE, {
   // `id` is `name@version`; `chart` is what `chartText` says, and `hash` is the hash of it.
   columns: { id: "text", version: "integer", hash: "text", chart: "text" },
 });

@@ -46,6 +46,7 @@ export class FilledSchema {
     for (const [name, definition] of installed) {
       const table = {
         name,
+        ownName: null,
         ...definition,
         group: null,
         ordered: null,

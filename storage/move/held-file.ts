@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { engineTables } from "../engine-tables.ts";
 import type { TableSchema } from "../install-plan.ts";
-import type { InstalledTable } from "../sql/install-statements.ts";
 import { Connection } from "../sqlite/connection.ts";
 import { codeOf, explained, isBusy } from "../sqlite/explain.ts";
 import type { SqliteDatabase } from "../sqlite/driver.ts";
 import { assertAllOurs, assertOurs, openExisting } from "../sqlite/existing.ts";
+import { installedIn, tableNames } from "../sqlite/installed.ts";
 import { moveMarkOf, type MoveRecord, MOVES } from "../sqlite/moved.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { quoted, statement } from "../sql/statement.ts";
@@ -15,10 +15,6 @@ import { type CopiedTable, pageOf, type StoredRow } from "./stored-rows.ts";
 /** Tables that every database makes anew, or that are about this file alone. */
 const OWN = new Set(["paystateMigrations", "paystateMigrationLock", MOVES]);
 
-const allInstalled = statement<object, InstalledTable>(`select name, definition from "paystateTables"`);
-const allTables = statement<object, { name: string }>(
-  `select name from sqlite_master where type = 'table' and name not like 'sqlite\\_%' escape '\\' order by name`,
-);
 const columnsOf = statement<{ name: string }, { name: string; pk: number }>(
   "select name, pk from pragma_table_info({name})",
 );
@@ -59,8 +55,7 @@ export class HeldFile {
 
   /** The caller's tables, by their names, as they were installed. */
   installed(): ReadonlyMap<string, TableSchema> {
-    const rows = this.#connection.all(allInstalled, {});
-    return new Map(rows.map(({ name, definition }) => [name, JSON.parse(definition) as TableSchema]));
+    return new Map(installedIn(this.#connection).map(({ name, definition }) => [name, JSON.parse(definition) as TableSchema]));
   }
 
   /** Those of these tables that have rows here to be copied, and the names of all others of the file. */
@@ -69,12 +64,13 @@ export class HeldFile {
     readonly left: readonly string[];
   } {
     const { nameOf } = this.#connection;
-    const installed = this.installed();
-    const left = new Set(this.#connection.all(allTables, {}).map(({ name }) => name));
+    const definitions = this.installed();
+    const called = new Map(installedIn(this.#connection).map((table) => [table.name, table.called]));
+    const left = new Set(tableNames(this.#connection));
     for (const name of OWN) left.delete(name);
     const copied = [...wanted].toSorted().flatMap((name) => {
-      const source = Object.hasOwn(engineTables, name) ? nameOf(name) : name;
-      return left.delete(source) ? [this.#described(name, source, installed.get(name))] : [];
+      const source = called.get(name) ?? (Object.hasOwn(engineTables, name) ? nameOf(name) : name);
+      return left.delete(source) ? [this.#described(name, source, definitions.get(name))] : [];
     });
     return { copied, left: [...left] };
   }

@@ -10,7 +10,7 @@ import {
   type TableStatus,
 } from "../sql/install-statements.ts";
 import { type FoundIndex, postgresSchema } from "../sql/migrations/dialect.ts";
-import { type AnyRow, statement as statementOf } from "../sql/statement.ts";
+import { type AnyRow, plainName, statement as statementOf } from "../sql/statement.ts";
 import type { FoundTrigger } from "../sql/total-triggers.ts";
 import type { AnyTable } from "../table.ts";
 import type { SqlCall, Database } from "./database.ts";
@@ -22,6 +22,7 @@ const ANY_OF = valueOf(valueName.anyOf);
 export const databaseDialect = (database: Database, build?: DatabaseDialect["build"]): DatabaseDialect => ({
   read: (statement, values) => database.read(statement, values),
   ...(build === undefined ? {} : { build }),
+  nameOf: () => Promise.resolve(plainName),
   schema: postgresSchema,
   dialect: {
     now: DATABASE_NOW,

@@ -3,7 +3,7 @@
  * transaction of each change, whoever makes the change, so that a limit costs as much beside ten rows as beside a million.
  */
 import { fieldNamed } from "../query.ts";
-import type { AnyTable, GroupOptions } from "../table.ts";
+import { type AnyTable, declaredName, type GroupOptions } from "../table.ts";
 import { type AnyRow, quoted } from "./statement.ts";
 
 /**
@@ -142,7 +142,7 @@ export class GroupTotals {
   }
 
   get #named(): string {
-    return `'${this.#table.name}'`;
+    return `'${declaredName(this.#table)}'`;
   }
 
   get #isOfTable(): string {

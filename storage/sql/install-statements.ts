@@ -1,7 +1,7 @@
 /** The statements that create and migrate the caller's tables. */
 import { definitionOf, planInstall } from "../install-plan.ts";
 import { fieldNamed } from "../query.ts";
-import type { AnyTable, Migration } from "../table.ts";
+import { type AnyTable, declaredName, type Migration } from "../table.ts";
 import { encodeValue } from "./codecs.ts";
 import { literalOf } from "./given-table.ts";
 import type { FoundIndex, SchemaDialect } from "./migrations/dialect.ts";
@@ -54,7 +54,7 @@ export async function standings(
   const [found, triggers, stored] = await Promise.all([
     read(indexes, {}),
     read(foundTriggers, {}),
-    Promise.all(tables.map(({ name }) => read(installedStatements.installed, { name }))),
+    Promise.all(tables.map((table) => read(installedStatements.installed, { name: declaredName(table) }))),
   ]);
   return tables.map(
     (table, at) => [table, { stored: stored[at]?.[0], found: foundOf(table, found), triggers }] as const,
@@ -118,7 +118,7 @@ export function installing(
 }
 
 const recordOf = (table: AnyTable): InstalledTable => ({
-  name: table.name,
+  name: declaredName(table),
   definition: definitionOf(table),
   migrations: table.migrations.length,
 });

@@ -5,7 +5,7 @@ import type { Kysely } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent, isWritten, migrate } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
-import { inTurn } from "./connection.ts";
+import { Connection, inTurn } from "./connection.ts";
 import { loadDriver, type SqliteDatabase } from "./driver.ts";
 import { nothingOfOurs } from "./existing.ts";
 import { codeOf, explained, takenName } from "./explain.ts";
@@ -70,7 +70,7 @@ export async function prepareDatabase(
   const schema = schemaIn(database);
   // Looked at before anything is changed: a database that we cannot use, or has moved, keeps the mode of its journal. One of
   // an older schema may have moved as well: it must not be brought up and used.
-  await inTurn(() => refuseHiding(database));
+  await inTurn(() => refuseHiding(new Connection(database), "foreign_database"));
   const isReady = await inTurn(() => isCurrent(schema, sqliteSchema));
   await inTurn(() => refuseMoved(database));
   if (!isReady && !(await inTurn(() => isWritten(schema, sqliteSchema)))) {

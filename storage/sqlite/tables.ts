@@ -6,13 +6,14 @@ import { foundOf, installedStatements, installing, type TableStatus } from "../s
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import type { StatementReader } from "../sql/statement.ts";
 import type { AnyInsert, AnyWrite } from "../storage.ts";
-import type { AnyTable } from "../table.ts";
+import { type AnyTable, declaredName } from "../table.ts";
 import type { Connection } from "./connection.ts";
 import { isTaken, takenName } from "./explain.ts";
-import { hidden, hiding } from "./hiding.ts";
+import { refuseHiding } from "./hiding.ts";
 
 export const databaseDialect = (connection: Connection, read: StatementReader): DatabaseDialect => ({
   read,
+  nameOf: () => connection.read(() => connection.nameOf),
   schema: sqliteSchema,
   dialect: {
     now: valueOf(valueName.now),
@@ -25,8 +26,7 @@ export const databaseDialect = (connection: Connection, read: StatementReader): 
       const found = connection.all(sqliteSchema.indexes, {});
       const triggers = connection.all(sqliteSchema.foundTriggers, {});
       for (const table of tables) bring(connection, table, { found, triggers });
-      const hides = connection.get(hiding(connection.nameOf), {});
-      if (hides !== undefined) throw hidden(hides.name, "other_table");
+      refuseHiding(connection, "other_table");
     }),
   async sum({ statement, values }) {
     const parts = await read(statement, values);
@@ -41,7 +41,7 @@ export const databaseDialect = (connection: Connection, read: StatementReader): 
 });
 
 function bring(connection: Connection, table: AnyTable, there: Omit<TableStatus, "stored">): void {
-  const stored = connection.get(installedStatements.installed, { name: table.name });
+  const stored = connection.get(installedStatements.installed, { name: declaredName(table) });
   const status = { ...there, stored, found: foundOf(table, there.found) };
   const plan = installing(table, status, sqliteSchema);
   if (plan === null) return;

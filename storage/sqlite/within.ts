@@ -32,8 +32,8 @@ export class HostCommitWriter {
   commit(host: HostTransaction, item: HostCommit): CommitAnswer {
     const { connection, target } = this.#on(host);
     if (!connection.isInTransaction) throw notOpen();
-    const hidden = connection.get(hiding(connection.nameOf), {});
-    if (hidden !== undefined) throw hides(hidden.name);
+    const hidden = hiding(connection);
+    if (hidden !== undefined) throw hides(hidden);
     try {
       return connection.savepoint(
         () => {

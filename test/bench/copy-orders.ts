@@ -5,8 +5,8 @@
 import Database from "better-sqlite3";
 import pg from "pg";
 import type { Field } from "../../storage/row.ts";
-import { type NameOf, plainName, quoted } from "../../storage/sql/statement.ts";
-import { type Cell, type FinishedOrders, nameInFile, type Row, type RowGroup } from "./finished-orders.ts";
+import { type NameOf, plainName, prefixedName, quoted } from "../../storage/sql/statement.ts";
+import { type Cell, type FinishedOrders, type Row, type RowGroup } from "./finished-orders.ts";
 
 /** How many orders a database gets, and how many accounts they belong to. */
 export interface Filling {
@@ -46,7 +46,7 @@ const TIMED_ID = /^([a-z_]+_)([0-9a-f]{12})([0-9a-f]{20})$/;
 const HEX = /^[0-9a-f]{32,}$/;
 
 export const sqliteFill: FillDialect = {
-  nameOf: nameInFile,
+  nameOf: prefixedName,
   hex: (number, digits) => `printf('%0${digits}x', ${number})`,
   bytes: (hex) => `x'${hex}'`,
   series: ({ first, last, step }) =>

@@ -159,23 +159,23 @@ async function rawWorkflowsPerSecond(path: string, total: number, group: number)
   const db = new Database(path);
   db.pragma("synchronous = FULL");
   const insertInstance = db.prepare(
-    `insert into instances (id, stamp, life, workflow, hash, version, status, snapshot, createdAt, updatedAt)
+    `insert into paystateInstances (id, stamp, life, workflow, hash, version, status, snapshot, createdAt, updatedAt)
      values (?, ?, ?, ?, ?, 1, 'active', ?, ?, ?)`,
   );
   const updateInstance = db.prepare(
-    `update instances set version = version + 1, stamp = ?, workflow = ?, hash = ?, status = ?, snapshot = ?, updatedAt = ?
+    `update paystateInstances set version = version + 1, stamp = ?, workflow = ?, hash = ?, status = ?, snapshot = ?, updatedAt = ?
      where id = ? and stamp = ?`,
   );
   const insertTask = db.prepare(
-    `insert into tasks (id, instance, workflow, kind, name, payload, dueAt, visibleAt, holder, token, crashes, failures)
+    `insert into paystateTasks (id, instance, workflow, kind, name, payload, dueAt, visibleAt, holder, token, crashes, failures)
      values (?, ?, ?, 'effect', 'work', ?, ?, ?, ?, 1, 0, 0)`,
   );
-  const deleteTask = db.prepare("delete from tasks where id = ? and token = 1");
+  const deleteTask = db.prepare("delete from paystateTasks where id = ? and token = 1");
   const insertHistory = db.prepare(
-    "insert into history (instance, version, stamp, at, event, value) values (?, ?, ?, ?, ?, ?)",
+    "insert into paystateHistory (instance, version, stamp, at, event, value) values (?, ?, ?, ?, ?, ?)",
   );
   const insertNotice = db.prepare(
-    `insert into notices (id, transactionId, event, status, createdAt)
+    `insert into paystateNotices (id, transactionId, event, status, createdAt)
      values (?, ?, 'transaction.pending', 'pending', ?)`,
   );
   const workflowKey = "bench@1";

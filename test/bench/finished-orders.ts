@@ -90,10 +90,6 @@ async function send({ fixture, caller }: WebhookWorld, index: number): Promise<s
   return transactionId;
 }
 
-/** What a file of SQLite calls a table. */
-export const nameInFile = (table: string): string =>
-  Object.hasOwn(engineTables, table) ? prefixedName(table) : table;
-
 function declaredTables(): readonly FoundTable[] {
   const engine = Object.entries(engineTables).map(([name, { columns, key = ["id"] }]) => ({
     name,
@@ -121,10 +117,10 @@ function rowsIn(path: string): readonly FoundRow[] {
   try {
     const names = database.prepare("select name from sqlite_master where type = 'table'").pluck().all();
     return declaredTables()
-      .filter(({ name }) => names.includes(nameInFile(name)))
+      .filter(({ name }) => names.includes(prefixedName(name)))
       .flatMap(({ name: table, fields, identifying, isWindow }) =>
         database
-          .prepare<[], Readonly<Record<string, Cell>>>(`select * from "${nameInFile(table)}"`)
+          .prepare<[], Readonly<Record<string, Cell>>>(`select * from "${prefixedName(table)}"`)
           .all()
           .map((cells) => ({ table, fields, cells, isWindow, identifying })),
       );

@@ -33,7 +33,7 @@ async function databaseInUse() {
 
 const factsIn = (file: string): readonly string[] => {
   const database = new Database(file, { readonly: true });
-  const rows = database.prepare("select id from facts order by seq").all() as readonly {
+  const rows = database.prepare("select id from paystateFacts order by seq").all() as readonly {
     readonly id: string;
   }[];
   database.close();
@@ -101,7 +101,7 @@ test("L8: a copy that is made in turns, between which others commit, holds the m
   const { bytes } = await backupSqlite(file, join(folder, "copy.db"), {
     onProgress: ({ copiedPages, pages }) => {
       shares.push(copiedPages / pages);
-      other.prepare("insert into facts (id, value) values (?, 'late')").run(`late ${shares.length}`);
+      other.prepare("insert into paystateFacts (id, value) values (?, 'late')").run(`late ${shares.length}`);
     },
   });
   other.close();

@@ -1,4 +1,5 @@
 /** Files of SQLite in which a host, or a paystate of before, has been. */
+import { paymentTables } from "../../src/payments/tables.ts";
 
 /** What a host calls as paystate calls its own on PostgreSQL, and in files of before: tables, a view, an index, a trigger. */
 export const NAMESAKES = `
@@ -17,6 +18,16 @@ export const NAMESAKES = `
 /** What a host reads of them afterwards. */
 export const READ_NAMESAKES = `select (select group_concat(what) from history) || ' ' ||
   (select group_concat(brand) from watches) || ' ' || (select count(*) from instances)`;
+
+/** What a host calls as the payment service calls its own on PostgreSQL, each with a row. */
+export const PAYMENT_NAMESAKES = Object.keys(paymentTables)
+  .map((name) => `create table "${name}" (mine text); insert into "${name}" values ('${name}');`)
+  .join("\n");
+
+/** What a host reads of them afterwards. */
+export const READ_PAYMENT_NAMESAKES = Object.keys(paymentTables)
+  .map((name) => `select mine from "${name}"`)
+  .join(" union all ");
 
 /** A file whose tables have the names of before, as whoever makes them finds no note that they are prefixed. */
 export const NAMED_AS_BEFORE = `create table "paystateMigrations"

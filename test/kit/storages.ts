@@ -7,7 +7,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { memoryStorage as memory } from "../../storage/memory.ts";
 import { sqliteStorage as sqlite } from "../../storage/sqlite.ts";
-import { NAMESAKES } from "./namesakes.ts";
+import { NAMESAKES, PAYMENT_NAMESAKES } from "./namesakes.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { type PaymentStorage, paymentStorage } from "../../src/payments/payment-storage.ts";
 
@@ -48,7 +48,7 @@ async function makeEmptyFile(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "paystate-empty-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, "empty.db");
-  new Database(path).exec(NAMESAKES).close();
+  new Database(path).exec(`${NAMESAKES}${PAYMENT_NAMESAKES}`).close();
   await (await sqliteStorage(path)).close();
   return path;
 }

@@ -17,11 +17,13 @@ import {
   watchOf,
   WORKFLOW,
 } from "../contracts/storage/samples.ts";
-import { NAMESAKES } from "../kit/namesakes.ts";
+import { NAMESAKES, PAYMENT_NAMESAKES } from "../kit/namesakes.ts";
 import { moveTest } from "../kit/move-test.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { refusal } from "./refusal.ts";
+import { storedSchedules } from "../../src/engine/schedules/stored-schedules.ts";
 import { watchedKinds } from "../../src/engine/stored-names.ts";
+import { paymentTables } from "../../src/payments/tables.ts";
 
 /** One column of each kind, null and not. */
 const things = defineTable("things", {
@@ -167,6 +169,37 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
       sums: { amount: sum, paid },
     });
     expect(tables.find(({ table }) => table === "history")).toMatchObject({ rows: 700, sums: {} });
+  });
+
+  test("F14: the payment service's tables move, the host's own of the same names stay, and one that a host declared is not the engine's", async ({
+    move,
+    target,
+  }) => {
+    new Database(move.from).exec(PAYMENT_NAMESAKES).close();
+    const schedules = defineTable("schedules", { columns: { id: "text" } });
+    const { facts, reservations } = paymentTables;
+    const tables = [facts, reservations, schedules, storedSchedules];
+    const file = await sqliteStorage(move.from);
+    await file.install(tables);
+    const reservation = { version: 1, resource: "desk", createdAt: 1, lapsesAt: null, releasedAt: null };
+    const insert = { ...reservation, id: "r", amount: LARGEST };
+    const writes = [
+      { table: "schedules", insert: { id: "tide" } },
+      { table: "facts", insert: { id: "chain", value: "local" } },
+      { table: "reservations", insert },
+    ];
+    expect((await file.commit([{ writes }])).map(({ ok }) => ok)).toEqual([true]);
+    await file.close();
+    const { leftBehind } = await moveToPostgres(move);
+    expect(leftBehind).toEqual(Object.keys(paymentTables).toSorted());
+    const there = await target.open();
+    await there.install(tables);
+    expect(await there.find({ table: schedules })).toEqual([{ id: "tide" }]);
+    expect(await there.find({ table: storedSchedules })).toEqual([]);
+    expect(await there.find({ table: facts })).toEqual([{ id: "chain", value: "local" }]);
+    expect(await there.find({ table: reservations })).toEqual([insert]);
+    const totals = await target.asked(`select "table", rows::int from "${move.schema}"."paystateTotals"`);
+    expect(totals).toEqual([{ table: "reservations", rows: 1 }]);
   });
 
   test("L8: how far a move is can be followed, from page to page and to its end", async ({

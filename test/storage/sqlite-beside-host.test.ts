@@ -7,9 +7,18 @@ import Database from "better-sqlite3";
 import { expect, onTestFinished, test as vitestTest } from "vitest";
 import { setup } from "xstate";
 import { createEngine, defineTable, type Table, workflow } from "paystate/engine";
+import { prefixedName } from "../../storage/sql/statement.ts";
 import { backupSqlite, readOnlySqlite, sqliteStorage } from "../../storage/sqlite.ts";
 import { silentLogger } from "../../src/runtime.ts";
-import { NAMED_AS_BEFORE, NAMESAKES, READ_NAMESAKES } from "../kit/namesakes.ts";
+import { paymentTables } from "../../src/payments/tables.ts";
+import {
+  NAMED_AS_BEFORE,
+  NAMESAKES,
+  PAYMENT_NAMESAKES,
+  READ_NAMESAKES,
+  READ_PAYMENT_NAMESAKES,
+} from "../kit/namesakes.ts";
+import { serviceFixture } from "../kit/service-fixture.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { passed } from "../payments/retention/passing.ts";
 import { refusal } from "./refusal.ts";
@@ -193,13 +202,51 @@ test("F14: a host's own tasks, instances, watches and history stay as they are w
   expect(noted.get()).toBe("0000-prefixed");
 });
 
+test("F14: a payment service takes a send to its end in the file of a host with a table of its own under the name of each of the service's", async ({
+  folder,
+}) => {
+  const path = join(folder, "shop.db");
+  const shop = new Database(path);
+  onTestFinished(() => void shop.close());
+  shop.exec(PAYMENT_NAMESAKES);
+  const storage = await sqliteStorage(path);
+  const world = await serviceFixture({ storage });
+  onTestFinished(() => world.close());
+  const caller = await world.caller();
+  const from = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 50_000_000n });
+  const { transactionId } = await world.send(caller, {
+    from,
+    to: world.wallet("bob").address,
+    amount: "1.5",
+  });
+  await world.finalize();
+  expect(await world.storage.get(paymentTables.transactions, transactionId)).toMatchObject({
+    status: "completed",
+  });
+  const rowsOf = (name: string): unknown =>
+    shop
+      .prepare(`select count(*) from ${prefixedName(name)}`)
+      .pluck()
+      .get();
+  expect(["accounts", "quotes", "transactions"].map(rowsOf)).toEqual([1, 1, 1]);
+  expect(shop.prepare(READ_PAYMENT_NAMESAKES).pluck().all()).toEqual(Object.keys(paymentTables));
+  expect(
+    shop
+      .prepare("select distinct tbl_name from sqlite_master where type in ('index', 'trigger')")
+      .pluck()
+      .all(),
+  ).toEqual(expect.not.arrayContaining(Object.keys(paymentTables)));
+});
+
 test("F14: namesakes in temporary tables and attached files of the host's connection are not paystate's", async ({
   folder,
   shop,
 }) => {
   shop.exec(`create temp table tasks (id text); create temp table History (id text);
+    create temp table accounts (id text);
     attach '${join(folder, "other.db")}' as other; create table other."paystateTasks" (id text)`);
   const storage = await sqliteStorage(shop);
+  await storage.install([paymentTables.accounts]);
   const engine = createEngine({ storage, workflows: [parcels], logger: silentLogger });
   await engine.start(parcels, { id: "p", input: undefined });
   expect((await engine.history("p")).length).toBe(1);

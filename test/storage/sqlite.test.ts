@@ -251,7 +251,7 @@ describe("batches", () => {
   test("at most 256 items share a physical transaction", async () => {
     const storage = await sqliteStorage(path, { elapsed: () => 0 });
     const other = new Database(path);
-    const count = other.prepare("select count(*) from facts").pluck();
+    const count = other.prepare("select count(*) from paystateFacts").pluck();
     const work = storage.commit(range(600).map((index) => fact(`f${index}`)));
     const seen = new Set<unknown>();
     const watching = (async () => {
@@ -310,9 +310,11 @@ describe("the database", () => {
   test("its tables have the columns that the descriptions of the tables have", async () => {
     const database = new Database(path);
     await sqliteStorage(database);
-    const own = Object.entries(engineTables).map(([name, table]) => [prefixedName(name), table] as const);
-    for (const [name, { columns }] of [...own, ...Object.entries(paymentTables)]) {
-      const rows = database.pragma(`table_info(${name})`) as { name: string; notnull: number }[];
+    for (const [name, { columns }] of Object.entries({ ...engineTables, ...paymentTables })) {
+      const rows = database.pragma(`table_info(${prefixedName(name)})`) as {
+        name: string;
+        notnull: number;
+      }[];
       const found = rows.filter((row) => row.name !== "seq").map((row) => [row.name, row.notnull === 0]);
       expect(Object.fromEntries(found), name).toEqual(
         Object.fromEntries(Object.entries(columns).map(([field, kind]) => [field, kind.endsWith("?")])),
@@ -375,10 +377,10 @@ describe("the database", () => {
       .filter(({ plan }) => /(^|; )SCAN (?!pragma_|json_each|parts)|TEMP B-TREE/.test(plan));
     expect(slow.map(({ sql }) => sql)).toEqual([
       // What waits for an operator is all that these indexes hold.
-      expect.stringContaining(`from "deposits" where "heldReason" is not null`),
-      expect.stringContaining(`from "deliveries" where "status" = 'abandoned'`),
+      expect.stringContaining(`from "paystateDeposits" where "heldReason" is not null`),
+      expect.stringContaining(`from "paystateDeliveries" where "status" = 'abandoned'`),
       // The log of the operators' acts, page by page in the order of its rows.
-      expect.stringContaining(`from "audit" order by`),
+      expect.stringContaining(`from "paystateAudit" order by`),
     ]);
     database.close();
   });

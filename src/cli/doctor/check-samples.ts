@@ -1,6 +1,8 @@
 /** Looks at rows here and there in a database file: the time does not grow with the file. */
 import { engineTables } from "../../../storage/engine-tables.ts";
+import { Connection } from "../../../storage/sqlite/connection.ts";
 import type { SqliteDatabase } from "../../../storage/sqlite/driver.ts";
+import { installedIn } from "../../../storage/sqlite/installed.ts";
 import { fine, wrong, type Finding } from "./finding.ts";
 
 /** Places in each table, and rows at each of them. */
@@ -21,12 +23,15 @@ interface Table {
  */
 export function checkSamples(handle: SqliteDatabase): Finding {
   return unlessDamaged(() => {
+    const connection = new Connection(handle);
+    const engine = Object.keys(engineTables).map(connection.nameOf);
+    const names = [...engine, ...installedIn(connection).map(({ called }) => called)];
     const tables = handle
       .prepare(
         `select name, wr from pragma_table_list where schema = 'main' and type = 'table'
-          and (name in (select value from json_each(?)) or name in (select name from "paystateTables"))`,
+          and name in (select value from json_each(?))`,
       )
-      .all(JSON.stringify(Object.keys(engineTables))) as readonly Table[];
+      .all(JSON.stringify(names)) as readonly Table[];
     const looked = tables.map((table) => sample(handle, table));
     const rows = looked.reduce((sum, { length }) => sum + length, 0);
     return fine(

@@ -1,5 +1,5 @@
 /** Schedules as rows, and the message that starts the instance of a moment. */
-import { column, engineOwnTable, type Row } from "../../../storage/table.ts";
+import { column, ownTable, type Row } from "../../../storage/table.ts";
 import type { EngineStorage, TaskRecord } from "../../../storage/storage.ts";
 import type { Clock, Random } from "../../runtime.ts";
 import { messageTask } from "../messages.ts";
@@ -15,7 +15,7 @@ export type MissedMoments = "last" | "all" | "none";
 export const SCHEDULES = "paystateSchedules";
 
 /** A row for each schedule. The table is made with the first one. */
-export const storedSchedules = engineOwnTable(SCHEDULES, {
+export const storedSchedules = ownTable(SCHEDULES, {
   columns: {
     id: "text",
     // Counts the changes of the row: each commit that starts moments is refused where the row has changed since it was read.

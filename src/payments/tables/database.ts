@@ -2,11 +2,11 @@
  * Tables about the database as a whole: the chain that the database belongs to, and the times at which processes were
  * at work.
  */
-import { defineTable, type Row } from "../../../storage/table.ts";
+import { ownTable, type Row } from "../../../storage/table.ts";
 import type { TableReader } from "./read.ts";
 
 /** Facts about the whole database, such as the genesis hash it belongs to. */
-export const facts = defineTable("facts", { columns: { id: "text", value: "text" } });
+export const facts = ownTable("facts", { columns: { id: "text", value: "text" } });
 
 export interface FactRecord extends Row<typeof facts> {}
 
@@ -14,7 +14,7 @@ export interface FactRecord extends Row<typeof facts> {}
  * Stretches of time in which some process was at work on the database. What is between the end of one and the beginning of
  * the next is a gap: then another copy of the database may have been at work.
  */
-export const lives = defineTable("lives", {
+export const lives = ownTable("lives", {
   columns: {
     id: "text",
     /** The version, so that only one of several processes notes a sign. */

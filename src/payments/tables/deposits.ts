@@ -1,13 +1,13 @@
 /** Tables of deposit addresses: the addresses, their ledgers, and the money that operators have vouched for. */
 import type { Address } from "../../address.ts";
-import { column, defineTable, type Row } from "../../../storage/table.ts";
+import { column, ownTable, type Row } from "../../../storage/table.ts";
 import { type TableReader, rowsOf } from "./read.ts";
 
 /**
  * `id` is the address. No key is stored: it is derived from the master secret of this version, the chain's genesis hash
  * and the transaction's id, so a lost database loses no money.
  */
-export const deposits = defineTable("deposits", {
+export const deposits = ownTable("deposits", {
   columns: {
     id: column<Address>("text"),
     /** The order of the address: one address for each transaction. */
@@ -58,7 +58,7 @@ export interface DepositRecord extends Row<typeof deposits> {}
  * The lines of the deposit addresses' ledgers. `deposit` and `loan` come in; `payout`, `refund`, `fee`, `dust` and
  * `repayment` go out. All lines of an address that has come to rest sum to zero, mint by mint, and equal the chain.
  */
-export const entries = defineTable("entries", {
+export const entries = ownTable("entries", {
   columns: {
     id: "text",
     address: "text",
@@ -79,7 +79,7 @@ export interface EntryRecord extends Row<typeof entries> {}
  * Money at a deposit address that an operator's word covers: money received before the word was given, and no later
  * money. `id` consists of the address and the step of its chart that the word follows.
  */
-export const vouchings = defineTable("vouchings", {
+export const vouchings = ownTable("vouchings", {
   columns: {
     id: "text",
     address: "text",
@@ -104,7 +104,7 @@ export const vouchings = defineTable("vouchings", {
 export interface VouchingRecord extends Row<typeof vouchings> {}
 
 /** Transactions that an address has signed and this database did not know of when a node listed them; `id` is the signature. */
-export const unknownSignatures = defineTable("unknownSignatures", {
+export const unknownSignatures = ownTable("unknownSignatures", {
   columns: { id: "text", address: "text" },
   indexes: { ofAddress: ["address", "id"] },
 });

@@ -1,18 +1,18 @@
 /** Tables of callers: accounts, keys, and stored answers. */
-import { column, defineTable, type Row } from "../../../storage/table.ts";
+import { column, ownTable, type Row } from "../../../storage/table.ts";
 import type { TableReader } from "./read.ts";
 
 /** The tier of an account. Limits and ownership are per account, never per key. */
 export type Tier = "free" | "pro" | "enterprise";
 
-export const accounts = defineTable("accounts", {
+export const accounts = ownTable("accounts", {
   columns: { id: "text", name: "text", tier: column<Tier>("text"), createdAt: "integer" },
 });
 
 export interface AccountRecord extends Row<typeof accounts> {}
 
 /** API keys. `id` is a key's public part; its secret is stored hashed and was shown once. */
-export const apiKeys = defineTable("apiKeys", {
+export const apiKeys = ownTable("apiKeys", {
   columns: {
     id: "text",
     /** Guards a rotation against what happens to the key meanwhile. */
@@ -39,7 +39,7 @@ export const apiKeys = defineTable("apiKeys", {
 export interface ApiKeyRecord extends Row<typeof apiKeys> {}
 
 /** Answers to requests that carried an Idempotency-Key. `id` is a hash of account, method, path and key. */
-export const idempotency = defineTable("idempotency", {
+export const idempotency = ownTable("idempotency", {
   columns: {
     id: "text",
     /** SHA-256 of the raw request body, hex. */

@@ -1,9 +1,9 @@
 /** Tables of limits: reservations, requests, spendings, the operator's rules, and daily volumes. */
-import { defineTable, type Row } from "../../../storage/table.ts";
+import { ownTable, type Row } from "../../../storage/table.ts";
 import { type TableReader, rowsOf } from "./read.ts";
 
 /** Shares of something limited (the sponsor's lamports, the desk's inventory) that are promised to one transaction each. */
-export const reservations = defineTable("reservations", {
+export const reservations = ownTable("reservations", {
   columns: {
     id: "text",
     /** Guards that what has lapsed is not kept, and what was kept does not lapse. */
@@ -27,7 +27,7 @@ export const reservations = defineTable("reservations", {
 export interface ReservationRecord extends Row<typeof reservations> {}
 
 /** Counted requests in sliding windows that all processes on a database share. */
-export const limitHits = defineTable("limitHits", {
+export const limitHits = ownTable("limitHits", {
   columns: { id: "text", accountId: "text", scope: "text", at: "integer" },
   indexes: { ofScope: ["accountId", "scope", "at"] },
   group: { by: ["accountId", "scope"], since: "at" },
@@ -36,7 +36,7 @@ export const limitHits = defineTable("limitHits", {
 export interface LimitHitRecord extends Row<typeof limitHits> {}
 
 /** Spendings of the service's own purses: a row for each set of signed bytes. */
-export const spendings = defineTable("spendings", {
+export const spendings = ownTable("spendings", {
   columns: {
     id: "text",
     /** The purse, named like the `resource` of reservations. */
@@ -52,7 +52,7 @@ export const spendings = defineTable("spendings", {
 export interface SpendingRecord extends Row<typeof spendings> {}
 
 /** Operators' rules for new requests: for every account (`service`), or for one (`account <id>`). */
-export const gates = defineTable("gates", {
+export const gates = ownTable("gates", {
   columns: {
     id: "text",
     /** A commit that takes something expects the version that it has read the rules of. */
@@ -65,7 +65,7 @@ export const gates = defineTable("gates", {
 export interface GateRecord extends Row<typeof gates> {}
 
 /** Amounts that were taken for accounts, counted against the operator's limits on a day. */
-export const volumes = defineTable("volumes", {
+export const volumes = ownTable("volumes", {
   columns: {
     id: "text",
     /** The account, asset and direction of the amount. */

@@ -1,11 +1,11 @@
 /** The events that accounts are told, and the order in which they were announced. */
-import { column, defineTable, type Row } from "../../../storage/table.ts";
+import { column, ownTable, type Row } from "../../../storage/table.ts";
 import type { TransactionStatus } from "./orders.ts";
 import { type SequencePageQuery, type TableReader, rowsOf } from "./read.ts";
 import { wholeBody } from "./short-body.ts";
 
 /** Events for webhooks, with the state of the transaction at the time. */
-export const notices = defineTable("notices", {
+export const notices = ownTable("notices", {
   columns: {
     id: "text",
     transactionId: "text",
@@ -35,7 +35,7 @@ export interface NoticeRecord extends Row<typeof notices> {}
  * Names the notices that were announced to webhooks, in the lists of events of their accounts. `id` is the notice's. A list
  * grows at its end only, so that who reads on from where he was misses nothing.
  */
-export const announcements = defineTable("announcements", {
+export const announcements = ownTable("announcements", {
   columns: { id: "text", accountId: "text", at: "integer" },
   indexes: { ofAccount: ["accountId"] },
   // Accounts read on beyond the last event that they have seen.

@@ -1,9 +1,9 @@
 /** Tables of the operator: matters that need a person, decisions about matters, and the audit log. */
-import { column, defineTable, type Row } from "../../../storage/table.ts";
+import { column, ownTable, type Row } from "../../../storage/table.ts";
 import { type TableReader, rowsOf } from "./read.ts";
 
 /** Matters that need a person, as far as they have been reported. `id` is the matter's. */
-export const matters = defineTable("matters", {
+export const matters = ownTable("matters", {
   columns: {
     id: "text",
     version: "integer",
@@ -32,7 +32,7 @@ export const matters = defineTable("matters", {
 export interface MatterRecord extends Row<typeof matters> {}
 
 /** Operators' decisions about matters. `id` is the id of the matter; a decision expects the version that was read. */
-export const decisions = defineTable("decisions", {
+export const decisions = ownTable("decisions", {
   columns: {
     id: "text",
     version: "integer",
@@ -45,7 +45,7 @@ export const decisions = defineTable("decisions", {
 export interface DecisionRecord extends Row<typeof decisions> {}
 
 /** The acts of operators. Rows are only added, never changed. */
-export const audit = defineTable("audit", {
+export const audit = ownTable("audit", {
   columns: {
     id: "text",
     at: "integer",

@@ -1,7 +1,7 @@
 /** Quotes, and the orders that used them, as their readers see them; the state of an order's machine is its instance. */
 import type { Address } from "../../address.ts";
 import type { Transfer } from "../../ledger/ledger.ts";
-import { column, defineTable, type Row } from "../../../storage/table.ts";
+import { column, ownTable, type Row } from "../../../storage/table.ts";
 import { groupedBy, newestFirst, type NewestPageQuery, type TableReader, rowsOf } from "./read.ts";
 import { type PaymentRecord, payments, type RecipientShare } from "./payments.ts";
 
@@ -12,7 +12,7 @@ export type TransactionStatus = "pending" | "confirmed" | "processing" | "comple
 export type TransactionAttention = "unprovable";
 
 /** Prices that were promised. */
-export const quotes = defineTable("quotes", {
+export const quotes = ownTable("quotes", {
   columns: {
     id: "text",
     /** Guards the quote's single use and its refreshes. */
@@ -62,7 +62,7 @@ export const quotes = defineTable("quotes", {
 export interface QuoteRecord extends Row<typeof quotes> {}
 
 /** The payment orders of the API. */
-export const transactions = defineTable("transactions", {
+export const transactions = ownTable("transactions", {
   columns: {
     id: "text",
     accountId: "text",
@@ -114,7 +114,7 @@ export interface TransactionRecord extends Row<typeof transactions> {}
  * The recipients of transactions. `id` is `transactionId:index`. Account and time of creation are those of the
  * transaction, so that an account's payments to one address are found in their order.
  */
-export const recipients = defineTable("recipients", {
+export const recipients = ownTable("recipients", {
   columns: {
     id: "text",
     transactionId: "text",

@@ -1,6 +1,6 @@
 /** Tables of signed bytes: payments out of deposit addresses, and all attempts, the caller's included. */
 import type { Address } from "../../address.ts";
-import { column, defineTable, type Row } from "../../../storage/table.ts";
+import { column, ownTable, type Row } from "../../../storage/table.ts";
 import { type TableReader, rowsOf } from "./read.ts";
 
 /** The share of a recipient, in base units. */
@@ -10,7 +10,7 @@ export interface RecipientShare {
 }
 
 /** On-chain transactions out of deposit addresses that the service itself signs; the machine of each has the same id. */
-export const payments = defineTable("payments", {
+export const payments = ownTable("payments", {
   columns: {
     id: "text",
     transactionId: "text",
@@ -43,7 +43,7 @@ export const payments = defineTable("payments", {
 export interface PaymentRecord extends Row<typeof payments> {}
 
 /** Sets of signed bytes. `id` is the first signature; the message hash is unique too, as it is on the chain. */
-export const attempts = defineTable("attempts", {
+export const attempts = ownTable("attempts", {
   columns: {
     id: "text",
     messageHash: "text",

@@ -1,8 +1,8 @@
 /** Webhooks, and the deliveries of notices to them with each attempt. */
-import { column, defineTable, type Row } from "../../../storage/table.ts";
+import { column, ownTable, type Row } from "../../../storage/table.ts";
 import { newestFirst, type NewestPageQuery, type TableReader } from "./read.ts";
 
-export const webhooks = defineTable("webhooks", {
+export const webhooks = ownTable("webhooks", {
   columns: {
     id: "text",
     version: "integer",
@@ -33,12 +33,12 @@ export interface WebhookRecord extends Row<typeof webhooks> {}
  * Counts the changes of an account's webhooks, so that a commit can require unchanged webhooks. `id` is the account's;
  * an account that never had a webhook has no row.
  */
-export const webhookLists = defineTable("webhookLists", {
+export const webhookLists = ownTable("webhookLists", {
   columns: { id: "text", version: "integer", changedAt: "integer" },
 });
 
 /** Notices on their way to one webhook each; the machine of a delivery is the instance of the same id. */
-export const deliveries = defineTable("deliveries", {
+export const deliveries = ownTable("deliveries", {
   columns: {
     id: "text",
     accountId: "text",
@@ -71,7 +71,7 @@ export const deliveries = defineTable("deliveries", {
 export interface DeliveryRecord extends Row<typeof deliveries> {}
 
 /** Ended attempts of deliveries. `id` is `deliveryId:number`, or `deliveryId:crashed:n` of one whose process died. */
-export const deliveryAttempts = defineTable("deliveryAttempts", {
+export const deliveryAttempts = ownTable("deliveryAttempts", {
   columns: {
     id: "text",
     deliveryId: "text",

@@ -156,7 +156,7 @@ test("L8: without --full rows of each table are read here and there, no more of 
   const few = await read();
   const handle = new Database(file);
   handle.exec(`with recursive s(n) as (select 1 union all select n + 1 from s where n < 20000)
-    insert into facts (id, value) select 'more ' || n, 'x' from s`);
+    insert into paystateFacts (id, value) select 'more ' || n, 'x' from s`);
   handle.close();
   expect(few).toBeGreaterThan(60);
   expect(await read()).toBeLessThanOrEqual(few);
@@ -167,8 +167,8 @@ test("L8: a table whose rows its index does not hold is wrong", async () => {
   const handle = new Database(file);
   handle.unsafeMode(true);
   handle.pragma("writable_schema = on");
-  const other = "select rootpage from sqlite_master where name = 'sqlite_autoindex_accounts_1'";
-  handle.exec(`update sqlite_master set rootpage = (${other}) where name = 'sqlite_autoindex_facts_1'`);
+  const other = "select rootpage from sqlite_master where name = 'sqlite_autoindex_paystateAccounts_1'";
+  handle.exec(`update sqlite_master set rootpage = (${other}) where name = 'sqlite_autoindex_paystateFacts_1'`);
   handle.close();
   expect(await said(file, checkSamples)).toContainEqual([
     "wrong",

@@ -32,7 +32,7 @@ export async function keepCopies(from?: Uint8Array): Promise<KeptCopies> {
 /** A database restored from a copy; `forgetting` its attempts, it has lost what this service ever signed. */
 export async function restore(copy: Uint8Array, forgetting: "attempts" | "nothing"): Promise<PaymentStorage> {
   const database = new Database(Buffer.from(copy));
-  if (forgetting === "attempts") database.prepare("delete from attempts").run();
+  if (forgetting === "attempts") database.prepare("delete from paystateAttempts").run();
   return ON_POSTGRES ? moved(database) : sqliteStorage(database);
 }
 
