@@ -55,7 +55,12 @@ export class HeldFile {
 
   /** The caller's tables, by their names, as they were installed. */
   installed(): ReadonlyMap<string, TableSchema> {
-    return new Map(installedIn(this.#connection).map(({ name, definition }) => [name, JSON.parse(definition) as TableSchema]));
+    return new Map(
+      installedIn(this.#connection).map(({ name, definition }) => [
+        name,
+        JSON.parse(definition) as TableSchema,
+      ]),
+    );
   }
 
   /** Those of these tables that have rows here to be copied, and the names of all others of the file. */

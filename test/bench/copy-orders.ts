@@ -6,7 +6,7 @@ import Database from "better-sqlite3";
 import pg from "pg";
 import type { Field } from "../../storage/row.ts";
 import { type NameOf, plainName, prefixedName, quoted } from "../../storage/sql/statement.ts";
-import { type Cell, type FinishedOrders, type Row, type RowGroup } from "./finished-orders.ts";
+import type { Cell, FinishedOrders, Row, RowGroup } from "./finished-orders.ts";
 
 /** How many orders a database gets, and how many accounts they belong to. */
 export interface Filling {

@@ -168,7 +168,9 @@ test("L8: a table whose rows its index does not hold is wrong", async () => {
   handle.unsafeMode(true);
   handle.pragma("writable_schema = on");
   const other = "select rootpage from sqlite_master where name = 'sqlite_autoindex_paystateAccounts_1'";
-  handle.exec(`update sqlite_master set rootpage = (${other}) where name = 'sqlite_autoindex_paystateFacts_1'`);
+  handle.exec(
+    `update sqlite_master set rootpage = (${other}) where name = 'sqlite_autoindex_paystateFacts_1'`,
+  );
   handle.close();
   expect(await said(file, checkSamples)).toContainEqual([
     "wrong",
