@@ -122,7 +122,7 @@ test(
       const instances = idsIn(database, "paystateInstances");
       expect(await brokenAtRest({ storage, workflows, instances })).toEqual([]);
       const ids = acknowledged.map(({ transactionId }) => transactionId);
-      expect(idsIn(database, "transactions").toSorted()).toEqual(ids.toSorted());
+      expect(idsIn(database, "paystateTransactions").toSorted()).toEqual(ids.toSorted());
       expect(await brokenStatuses(storage, workflows, ids)).toEqual([]);
       expect(await brokenDeliveries(storage, ids)).toEqual([]);
 
@@ -184,7 +184,7 @@ async function untilRest(
 }
 
 /** The ids of everything in a table, also of what nobody was told of. */
-function idsIn(database: string, table: "paystateInstances" | "transactions"): string[] {
+function idsIn(database: string, table: "paystateInstances" | "paystateTransactions"): string[] {
   const file = new Database(database, { readonly: true });
   try {
     return file
