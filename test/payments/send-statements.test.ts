@@ -7,7 +7,7 @@ import { countedSqlite } from "../kit/counted-sqlite.ts";
 import { ALL_EVENTS, webhookWorld } from "./webhooks/webhook-world.ts";
 
 /** Looks for due tasks and for watches: they come with time, and with waiting until all is quiet. */
-const IS_LOOK = /^select (?:tasks\.\*|\*|workflow) from (?:json_each|tasks|watches)/;
+const IS_LOOK = /^select (?:t\.\*|\*|workflow) from (?:json_each|"paystate(?:Tasks|Watches)")/;
 
 test.each([
   ["nothing", [], 0, 54, 5],

@@ -46,7 +46,7 @@ async function among(bad: PaymentCommit): Promise<{ bad: CommitAnswer | undefine
 
 test("D12: a statement that ends the whole transaction fails its own item, and those before it are carried out anew", async () => {
   database.exec(
-    "create trigger ends before insert on facts when new.id = 'bad' begin select raise(rollback, 'ends all'); end",
+    "create trigger ends before insert on paystateFacts when new.id = 'bad' begin select raise(rollback, 'ends all'); end",
   );
   const { bad, others } = await among(fact("bad"));
   expect(bad).toMatchObject({ conflict: "failed", error: { message: "ends all" } });
@@ -56,8 +56,8 @@ test("D12: a statement that ends the whole transaction fails its own item, and t
 
 test("D12: a constraint that is broken at COMMIT fails its own item, and the transaction is not left open", async () => {
   database.exec(`
-    create table children (parent text references facts (id) deferrable initially deferred);
-    create trigger late after insert on facts when new.id = 'bad' begin insert into children values ('none'); end`);
+    create table children (parent text references "paystateFacts" (id) deferrable initially deferred);
+    create trigger late after insert on "paystateFacts" when new.id = 'bad' begin insert into children values ('none'); end`);
   const { bad, others } = await among(fact("bad"));
   expect(bad).toMatchObject({ conflict: "failed", error: { code: "SQLITE_CONSTRAINT_FOREIGNKEY" } });
   expect(others).toEqual(new Set(["ok"]));
