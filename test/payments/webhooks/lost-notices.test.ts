@@ -296,7 +296,8 @@ describe("recovery", () => {
     await fixture.pass(8 * HOUR);
     const dropped = await send();
     await service.updateWebhook(customer, webhookId, { enabled: false });
-    await fixture.pass(2 * MINUTE);
+    // Its second attempt may have begun before the webhook was disabled, and the third is due five minutes later.
+    await fixture.pass(10 * MINUTE);
     await service.updateWebhook(customer, webhookId, { enabled: true });
     const fresh = await send();
     receiver.answer(answerWith(200));
