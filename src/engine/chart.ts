@@ -39,7 +39,7 @@ export interface StartedChild extends Pick<ChildLink, "src"> {
   readonly input: unknown;
 }
 
-/** A child that begins in a later commit than the step that starts it, with what the step has told it. */
+/** A child that begins in a later commit than the step that starts the child, with the messages that the step has sent to it. */
 export interface UnbornChild extends StartedChild {
   readonly told?: readonly TaskRecord[];
 }

@@ -94,7 +94,7 @@ export function declaringWrites({ key, search }: AnyWorkflow): readonly SearchWr
   }));
 }
 
-/** Writes that take back fields which another program has declared, and this one does not fill. */
+/** Writes that take back search fields which another program has declared, and this program does not fill. */
 export function narrowingWrites(
   workflows: readonly AnyWorkflow[],
   declared: readonly SearchRow[],

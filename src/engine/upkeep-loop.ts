@@ -1,4 +1,7 @@
-/** What one process does for all on a storage: sees that the clock was set back, and that no parked task is forgotten. */
+/**
+ * Upkeep by a single process for all on a storage: after the clock was set back, tasks that would wait longer than their delay
+ * are moved; parked tasks whose keys have room are reported.
+ */
 import { elapsed } from "../runtime.ts";
 import type { EngineContext } from "./engine-context.ts";
 

@@ -1,4 +1,7 @@
-/** Commits in a transaction of the host. Whether it will commit is not known: nothing is remembered or told here. */
+/**
+ * Commits in a transaction of the host. They only add rows, and nothing of the rows is remembered or told here: the host may
+ * still roll back.
+ */
 import { decided } from "../../storage/decided.ts";
 import type {
   CommitAnswer,

@@ -51,7 +51,7 @@ export class WorkflowRegistry {
   readonly #successors = new Map<string, AnyWorkflow>();
   /** The workflows as registered: a workflow includes its child machines. */
   readonly units: readonly AnyWorkflow[];
-  /** Refused workflows by key, with the reason: with one its parent and its child machines. */
+  /** Refused workflows by key, with the reason. A refused workflow refuses its parent and its child machines, too. */
   readonly #refused = new Map<string, ChangedChart>();
   /** Workflow keys of the tasks that this process can do, now or later. */
   claims: readonly string[];

@@ -300,7 +300,7 @@ export interface ReadLimit {
   readonly perSecond: number | null;
   /** Accounts in one read. */
   readonly accounts: number;
-  /** Endpoints that count as witnesses: what takes enough of them is asked of each. */
+  /** The number of endpoints that count as witnesses: a question for several witnesses is put to each. */
   readonly witnesses: number;
 }
 

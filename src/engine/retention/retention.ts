@@ -26,7 +26,7 @@ export interface RetentionStatus extends RemovalStatus {
 }
 
 interface RetentionParts extends EngineContext {
-  /** The time for which an instance is kept after its last step, in milliseconds; null for ever. */
+  /** How long an ended instance stays stored after its last step, in milliseconds; null for ever. */
   readonly keepMs: number | null;
   readonly archive: Archive<ArchivedInstance> | null;
 }

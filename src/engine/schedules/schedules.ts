@@ -119,7 +119,7 @@ export class Schedules {
   async #lookNow(): Promise<boolean> {
     const { storage, clock } = this.#parts;
     this.#next = Infinity;
-    // Those that fail stay the first of all, and hold up no other.
+    // Failing schedules stay first in the order, and hold up no other schedule.
     const limit = PAGE + this.#failing.size;
     const rows = await storage.find<ScheduleRow>({ table: storedSchedules, index: "due", limit });
     const [first] = rows;

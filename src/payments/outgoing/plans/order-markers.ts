@@ -1,4 +1,4 @@
-/** The markers of an order: those that a payment may still make, those that stand, and those that endpoints dispute. */
+/** The markers of an order: markers that a payment may still make, markers on the chain, and markers that endpoints dispute. */
 import type { PaymentRecord } from "../../tables/payments.ts";
 import { proofOf, readPlan, type StoredPlan } from "./stored-plan.ts";
 import { ORDER_WORDS } from "./words.ts";
