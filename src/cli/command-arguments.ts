@@ -181,3 +181,18 @@ export const migrate: Command = async (args, print) => {
   await move({ from, to, ...(schema === undefined ? {} : { schema }) }, print, json);
   await end(0);
 };
+
+/** The arguments of `paystate doctor`, and how it ends. */
+export const doctor: Command = async (args, print) => {
+  const { values, positionals } = readArguments(args, {
+    ...WHOSE,
+    database: { type: "string" },
+    json: { type: "boolean", default: false },
+    full: { type: "boolean", default: false },
+    live: { type: "boolean", default: false },
+  });
+  noArgument("doctor", positionals);
+  const { doctor: examine } = await import("./doctor/doctor.ts");
+  const isWell = await examine(values, print);
+  await end(isWell ? 0 : 1);
+};

@@ -2,8 +2,10 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { UsageError } from "./command.ts";
 
-type Options = NonNullable<ParseArgsConfig["options"]>;
-type Parsed<O extends Options> = ReturnType<
+/** The options of a command. */
+export type Options = NonNullable<ParseArgsConfig["options"]>;
+/** Arguments as they were read by options. */
+export type Parsed<O extends Options> = ReturnType<
   typeof parseArgs<{ args: string[]; allowPositionals: true; options: O }>
 >;
 

@@ -52,7 +52,7 @@ function onlyId(command: string, [first, second]: readonly string[]): string {
   return first;
 }
 
-const ps: Command = async (args, print) => {
+export const ps: Command = async (args, print) => {
   const { values, positionals } = readArguments(args, {
     ...WHERE,
     workflow: { type: "string" },
@@ -88,7 +88,7 @@ const ps: Command = async (args, print) => {
   });
 };
 
-const show: Command = async (args, print) => {
+export const show: Command = async (args, print) => {
   const { values, positionals } = readArguments(args, { ...WHERE, charts: { type: "string" } });
   const id = onlyId("show", positionals);
   await inDatabase(values, async (open, reads) => {
@@ -108,7 +108,7 @@ async function ranIn(storage: EngineStorage, id: string): Promise<readonly RanTa
   return await ranTasksOf(withTables(storage, [ranTasks]), id).catch(() => []);
 }
 
-const history: Command = async (args, print) => {
+export const history: Command = async (args, print) => {
   const { values, positionals } = readArguments(args, {
     ...WHERE,
     after: { type: "string", default: "0" },
@@ -147,7 +147,7 @@ function onOneOrEach(name: string, act: Act, event: EventObject): Command {
   };
 }
 
-const send: Command = async (args, print) => {
+export const send: Command = async (args, print) => {
   const { values, positionals } = readArguments(args, EACH);
   const isEach = isForEach(values);
   const event = positionals.at(isEach ? 0 : 1);
@@ -179,17 +179,10 @@ const isForEach = ({ where, workflow, state }: EachValues): boolean =>
 
 const callOf = ({ where = [], workflow, state }: EachValues): EachCall => ({ where, workflow, state });
 
-/** The commands on instances, by name. */
-export const INSTANCE_COMMANDS = {
-  ps,
-  show,
-  history,
-  send,
-  retry: onOneOrEach("retry", retryTasks, RETRY),
-  drop: puttingRight("drop", dropTasks),
-  stop: onOneOrEach("stop", stopInstance, STOP),
-  remove: puttingRight("remove", removeEnded),
-} satisfies Readonly<Record<string, Command>>;
+export const retry = onOneOrEach("retry", retryTasks, RETRY);
+export const drop = puttingRight("drop", dropTasks);
+export const stop = onOneOrEach("stop", stopInstance, STOP);
+export const remove = puttingRight("remove", removeEnded);
 
 const LOOK_EVERY_MS = 500;
 /** Empties the screen of a terminal. */

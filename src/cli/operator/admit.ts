@@ -1,10 +1,9 @@
 /** `pause`, `resume`, `suspend`, `restore`, `limits` and `paused`: what the service takes, and from whom. */
 import type { Direction } from "../../payments/intake/rules.ts";
 import type { PausedScope } from "../../payments/operator/gates/pausing.ts";
-import { type Command, UsageError } from "../command.ts";
-import { noArgument, onlyArgument, readArguments } from "../read-arguments.ts";
+import { UsageError } from "../command.ts";
 import { limitsPage, pausedPage, scopeInWords } from "./pages.ts";
-import { ACTING_OPTIONS, actedBy, SERVICE_OPTIONS, shown, withOperator } from "./with-operator.ts";
+import { ACTING_OPTIONS, actedBy, operatorCommand, SERVICE_OPTIONS } from "./operator-command.ts";
 
 const SCOPE = {
   mode: { type: "string" },
@@ -13,31 +12,28 @@ const SCOPE = {
   account: { type: "string" },
 } as const;
 
-export const pause: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, { ...ACTING_OPTIONS, ...SCOPE });
-  noArgument("pause", positionals);
-  const by = actedBy(values);
-  await withOperator(values, async (operator) => {
-    const entry = await operator.pause(scopeOf(values), by);
-    const said = `Paused: ${scopeInWords(entry)}. Nothing new is taken; what is under way goes on.`;
-    print(shown(values.json, entry, said));
-  });
+const ON_SCOPE = {
+  options: { ...ACTING_OPTIONS, ...SCOPE },
+  wanted: (values: ScopeValues & Parameters<typeof actedBy>[0]) => ({
+    by: actedBy(values),
+    scope: scopeOf(values),
+  }),
 };
 
-export const resume: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, { ...ACTING_OPTIONS, ...SCOPE });
-  noArgument("resume", positionals);
-  const by = actedBy(values);
-  const scope = scopeOf(values);
-  await withOperator(values, async (operator) => {
-    await operator.resume(scope, by);
-    print(shown(values.json, scope, `Resumed: ${scopeInWords(scope)}.`));
-  });
-};
+export const pause = operatorCommand({ name: "pause", ...ON_SCOPE }, async (operator, { scope, by }) => {
+  const entry = await operator.pause(scope, by);
+  return [entry, `Paused: ${scopeInWords(entry)}. Nothing new is taken; what is under way goes on.`];
+});
+
+export const resume = operatorCommand({ name: "resume", ...ON_SCOPE }, async (operator, { scope, by }) => {
+  await operator.resume(scope, by);
+  return [scope, `Resumed: ${scopeInWords(scope)}.`];
+});
+
+type ScopeValues = Readonly<Partial<Record<keyof typeof SCOPE, string | undefined>>>;
 
 /** The service checks the words themselves. */
-function scopeOf(values: Readonly<Partial<Record<keyof typeof SCOPE, string | undefined>>>): PausedScope {
-  const { mode, asset, type, account } = values;
+function scopeOf({ mode, asset, type, account }: ScopeValues): PausedScope {
   return {
     ...(mode === undefined ? {} : { mode: mode as NonNullable<PausedScope["mode"]> }),
     ...(asset === undefined ? {} : { asset }),
@@ -46,56 +42,55 @@ function scopeOf(values: Readonly<Partial<Record<keyof typeof SCOPE, string | un
   };
 }
 
-export const paused: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, SERVICE_OPTIONS);
-  noArgument("paused", positionals);
-  await withOperator(values, async (operator) => {
+export const paused = operatorCommand(
+  { name: "paused", options: SERVICE_OPTIONS, wanted: () => null },
+  async (operator) => {
     const [pauses, accounts] = await Promise.all([operator.paused(), operator.suspendedAccounts()]);
-    print(shown(values.json, { paused: pauses, suspended: accounts }, pausedPage(pauses, accounts)));
-  });
-};
+    return [{ paused: pauses, suspended: accounts }, pausedPage(pauses, accounts)];
+  },
+);
 
-export const limits: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, {
-    ...ACTING_OPTIONS,
-    account: SCOPE.account,
-    asset: SCOPE.asset,
-    direction: { type: "string" },
-    "per-transaction": { type: "string" },
-    "per-day": { type: "string" },
-  });
-  noArgument("limits", positionals);
-  const { asset, account, direction, "per-transaction": perTransaction, "per-day": perDay } = values;
-  const isRead = [asset, account, direction, perTransaction, perDay].every((each) => each === undefined);
-  if (!isRead && asset === undefined) throw new UsageError("expected the --asset that is limited");
-  const by = isRead ? null : actedBy(values);
-  await withOperator(values, async (operator) => {
-    if (asset !== undefined && by !== null) {
-      const wanted = { accountId: account, asset, perTransaction, perDay };
-      await operator.setLimits({ ...wanted, direction: direction as Direction | undefined }, by);
-    }
+export const limits = operatorCommand(
+  {
+    name: "limits",
+    options: {
+      ...ACTING_OPTIONS,
+      account: SCOPE.account,
+      asset: SCOPE.asset,
+      direction: { type: "string" },
+      "per-transaction": { type: "string" },
+      "per-day": { type: "string" },
+    },
+    wanted(values) {
+      const { asset, account, direction, "per-transaction": perTransaction, "per-day": perDay } = values;
+      if ([asset, account, direction, perTransaction, perDay].every((each) => each === undefined))
+        return null;
+      if (asset === undefined) throw new UsageError("expected the --asset that is limited");
+      const limited = { accountId: account, asset, perTransaction, perDay };
+      return { limited: { ...limited, direction: direction as Direction | undefined }, by: actedBy(values) };
+    },
+  },
+  async (operator, wanted) => {
+    if (wanted !== null) await operator.setLimits(wanted.limited, wanted.by);
     const all = await operator.limits();
-    print(shown(values.json, all, limitsPage(all)));
-  });
-};
+    return [all, limitsPage(all)];
+  },
+);
 
-export const suspend: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, ACTING_OPTIONS);
-  const accountId = onlyArgument("suspend", "the id of an account", positionals);
-  const by = actedBy(values);
-  await withOperator(values, async (operator) => {
+const ON_ACCOUNT = { takes: "the id of an account", options: ACTING_OPTIONS, wanted: actedBy };
+
+export const suspend = operatorCommand(
+  { name: "suspend", ...ON_ACCOUNT },
+  async (operator, by, accountId) => {
     const account = await operator.suspendAccount(accountId, by);
-    const said = `${accountId} is suspended. Nothing new is taken for it; what is under way goes on.`;
-    print(shown(values.json, account, said));
-  });
-};
+    return [account, `${accountId} is suspended. Nothing new is taken for it; what is under way goes on.`];
+  },
+);
 
-export const restore: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, ACTING_OPTIONS);
-  const accountId = onlyArgument("restore", "the id of an account", positionals);
-  const by = actedBy(values);
-  await withOperator(values, async (operator) => {
+export const restore = operatorCommand(
+  { name: "restore", ...ON_ACCOUNT },
+  async (operator, by, accountId) => {
     await operator.restoreAccount(accountId, by);
-    print(shown(values.json, { accountId }, `${accountId} is restored.`));
-  });
-};
+    return [{ accountId }, `${accountId} is restored.`];
+  },
+);

@@ -1,7 +1,7 @@
 /** The operator's decisions on matters, deposit addresses and transactions, and where recovered money goes. */
 import type { ResolveCommand } from "../../payments/operator/resolve/command.ts";
 import { type Command, UsageError } from "../command.ts";
-import { noArgument, oneOf, onlyArgument, readArguments } from "../read-arguments.ts";
+import { oneOf, onlyArgument, readArguments } from "../read-arguments.ts";
 import {
   attentionPage,
   resolutionPage,
@@ -11,37 +11,44 @@ import {
   settledPaymentPage,
   recoveryPage,
 } from "./pages.ts";
-import { ACTING_OPTIONS, actedBy, SERVICE_OPTIONS, shown, withOperator } from "./with-operator.ts";
+import {
+  ACTING_OPTIONS,
+  actedBy,
+  operatorCommand,
+  SERVICE_OPTIONS,
+  withOperator,
+} from "./operator-command.ts";
 import type { ActContext } from "../../payments/intake/rules.ts";
 import type { Operator } from "../../payments/operator/operator.ts";
 import { readRecoveryFile } from "../../payments/operator/recovery/journal.ts";
 
 const ACTIONS = ["retry", "drop", "release", "refundTo", "writeOff", "settle"] as const;
 
-export const attention: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, SERVICE_OPTIONS);
-  noArgument("attention", positionals);
-  await withOperator(values, async (operator) => {
+export const attention = operatorCommand(
+  { name: "attention", options: SERVICE_OPTIONS, wanted: () => null },
+  async (operator) => {
     const matters = await operator.attention();
-    print(shown(values.json, matters, attentionPage(matters)));
-  });
-};
+    return [matters, attentionPage(matters)];
+  },
+);
 
-export const resolve: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, {
-    ...ACTING_OPTIONS,
-    action: { type: "string" },
-    address: { type: "string" },
-    signature: { type: "string" },
-  });
-  const id = onlyArgument("resolve", "the id of a matter", positionals);
-  const command = resolveCommandOf(values);
-  const by = actedBy(values);
-  await withOperator(values, async (operator) => {
+export const resolve = operatorCommand(
+  {
+    name: "resolve",
+    takes: "the id of a matter",
+    options: {
+      ...ACTING_OPTIONS,
+      action: { type: "string" },
+      address: { type: "string" },
+      signature: { type: "string" },
+    },
+    wanted: (values) => ({ command: resolveCommandOf(values), by: actedBy(values) }),
+  },
+  async (operator, { command, by }, id) => {
     const resolution = await operator.resolve(id, command, by);
-    print(shown(values.json, resolution, resolutionPage(resolution)));
-  });
-};
+    return [resolution, resolutionPage(resolution)];
+  },
+);
 
 interface DecisionOptions {
   readonly action?: string | undefined;
@@ -72,58 +79,63 @@ function resolveCommandOf({ action = "", address, signature }: DecisionOptions):
   return { action: action as "retry" | "drop" | "release" | "writeOff" };
 }
 
-export const approve: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, { ...ACTING_OPTIONS, address: { type: "string" } });
-  const id = onlyArgument("approve", "the id of a matter", positionals);
-  const { address } = values;
-  if (address === undefined) throw new UsageError("approve expects the --address that gets the money");
-  const by = actedBy(values);
-  await withOperator(values, async (operator) => {
+export const approve = operatorCommand(
+  {
+    name: "approve",
+    takes: "the id of a matter",
+    options: { ...ACTING_OPTIONS, address: { type: "string" } },
+    wanted({ address, ...values }) {
+      if (address === undefined) throw new UsageError("approve expects the --address that gets the money");
+      return { address, by: actedBy(values) };
+    },
+  },
+  async (operator, { address, by }, id) => {
     const resolution = await operator.approve(id, { address }, by);
-    print(shown(values.json, resolution, resolutionPage(resolution)));
-  });
-};
+    return [resolution, resolutionPage(resolution)];
+  },
+);
 
 /** `release`: an operator allows a deposit address to be settled, or foreign tokens to leave it. */
-export const release: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, {
-    ...ACTING_OPTIONS,
-    mint: { type: "string" },
-    to: { type: "string" },
-  });
-  const transactionId = onlyArgument("release", "the id of a transaction", positionals);
-  const { mint, to } = values;
-  if (to !== undefined && mint === undefined) throw new UsageError("--to expects the --mint that goes there");
-  const by = actedBy(values);
-  await withOperator(values, async (operator) => {
+export const release = operatorCommand(
+  {
+    name: "release",
+    takes: "the id of a transaction",
+    options: { ...ACTING_OPTIONS, mint: { type: "string" }, to: { type: "string" } },
+    wanted({ mint, to, ...values }) {
+      if (to !== undefined && mint === undefined) {
+        throw new UsageError("--to expects the --mint that goes there");
+      }
+      return { mint, to, by: actedBy(values) };
+    },
+  },
+  async (operator, { mint, to, by }, transactionId) => {
     if (mint === undefined) {
       const released = await operator.releaseDeposit(transactionId, by);
-      print(shown(values.json, released, releasedPage(released)));
-      return;
+      return [released, releasedPage(released)];
     }
     const ordered = await operator.returnTokens(transactionId, { mint, to }, by);
-    print(shown(values.json, ordered, returnPage(ordered)));
-  });
-};
+    return [ordered, returnPage(ordered)];
+  },
+);
 
 /** `settle`: the operator's word under which signature a transaction landed; the evidence is read from the chain. */
-export const settle: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, { ...ACTING_OPTIONS, signature: { type: "string" } });
-  const transactionId = onlyArgument("settle", "the id of a transaction", positionals);
-  const { signature } = values;
-  if (signature === undefined) throw new UsageError("settle expects the --signature that has landed");
-  const by = actedBy(values);
-  await withOperator(values, async (operator) => {
+export const settle = operatorCommand(
+  {
+    name: "settle",
+    takes: "the id of a transaction",
+    options: { ...ACTING_OPTIONS, signature: { type: "string" } },
+    wanted({ signature, ...values }) {
+      if (signature === undefined) throw new UsageError("settle expects the --signature that has landed");
+      return { signature, by: actedBy(values) };
+    },
+  },
+  async (operator, { signature, by }, transactionId) => {
     const settled = await operator.settleTransaction({ transactionId, signature }, by);
-    if (!("landing" in settled)) {
-      print(shown(values.json, settled, settledPaymentPage(settled)));
-      return;
-    }
+    if (!("landing" in settled)) return [settled, settledPaymentPage(settled)];
     const { landing, ...rest } = settled;
-    const asJson = { ...rest, landing: { ...landing, fee: String(landing.fee) } };
-    print(shown(values.json, asJson, settledPage(settled)));
-  });
-};
+    return [{ ...rest, landing: { ...landing, fee: String(landing.fee) } }, settledPage(settled)];
+  },
+);
 
 /** `recover`: derives deposit addresses again from the ids of their orders, and sends on what lies there. */
 export const recover: Command = async (args, print) => {
