@@ -18,7 +18,8 @@ import { sandboxOn, screenOf, type DevSandbox } from "./dev-sandbox.ts";
 import { receiverFor, trustedBy } from "./dev-receiver.ts";
 import { devStatus, readyPage } from "./dev-status.ts";
 import { holdFolder } from "./hold-folder.ts";
-import { closeServer, DEV_HOST, listenOn, takePort, isLoopback } from "./loopback-server.ts";
+import { closeServer, DEV_HOST, listenOn, takePort } from "./loopback-server.ts";
+import { isLoopback } from "../inspector/admit-viewer.ts";
 import { stderrLogger } from "../stderr-logger.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 import { SOL_MINT } from "../address.ts";
@@ -86,11 +87,8 @@ export async function dev(args: DevArguments): Promise<void> {
   const handler = createHttpHandler({ service, inspector: { acts: true }, clock, logger: log });
   const world = { chain, slotMs, clock, ledger, service, apiKeys, payer: wallets[0] };
   const answer = withDevHelpers(world, handler.node);
-  const api = await takePort({ option: "--port", wanted: args.port, last: setup.port }, (taken) =>
-    listenOn(
-      taken,
-      createServer((request, response) => void answer(request, response)),
-    ),
+  const api = await listenOn({ option: "--port", wanted: args.port, last: setup.port }, () =>
+    createServer((request, response) => void answer(request, response)),
   );
   data.writeSetup({ ...setup, apiKeys, port: api.port, rpcPort: Number(new URL(rpc.url).port) });
   stopOnSignal(async () => {

@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { request as ask } from "undici";
+import { bytesWithin } from "../bytes-within.ts";
 import { DELIVERY_DEADLINE_MS } from "../payments/webhooks/sending/attempt.ts";
 import { verifyWebhook, WebhookRefused, type WebhookNotice } from "../receiver/index.ts";
 import type { Clock } from "../runtime.ts";
@@ -59,7 +60,7 @@ export class ForwardHandler {
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { secret } = this.#parts;
-    const body = await bodyOf(request);
+    const body = await bytesWithin(request, MAX_BODY_BYTES);
     if (body === null) {
       this.#refuse(response, 413, `it is longer than ${MAX_BODY_BYTES} bytes`);
       return;
@@ -112,18 +113,6 @@ interface Genuine {
   readonly notice: WebhookNotice;
   readonly body: Buffer;
   readonly headers: IncomingHttpHeaders;
-}
-
-/** The raw bytes that were signed; null for more than is taken. */
-async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > MAX_BODY_BYTES) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function passedOn(headers: IncomingHttpHeaders): Record<string, string | string[]> {

@@ -16,7 +16,7 @@ import { paymentTables } from "../payments/tables.ts";
 import { systemClock } from "../runtime.ts";
 import { stderrLogger } from "../stderr-logger.ts";
 import { workflowsIn } from "./charts-file.ts";
-import { closeServer, DEV_HOST, listenOn, takePort } from "./loopback-server.ts";
+import { closeServer, DEV_HOST, listenOn } from "./loopback-server.ts";
 import { paymentCharts } from "./payment-charts.ts";
 import { type Print, UsageError } from "./command.ts";
 import { isUrl } from "./url-or-path.ts";
@@ -61,11 +61,8 @@ export async function inspect(args: InspectArguments, print: Print): Promise<() 
     log: stderrLogger(args.debug),
   });
   const wish = { option: "--port", wanted: args.port, last: undefined };
-  const { server, port } = await takePort(wish, (taken) =>
-    listenOn(
-      taken,
-      createServer((request, response) => void node(request, response)),
-    ),
+  const { server, port } = await listenOn(wish, () =>
+    createServer((request, response) => void node(request, response)),
   );
   const url = `http://${DEV_HOST}:${port}${INSPECTOR_PATH}`;
   const words = `${args.file} is open for reading at ${url}\nNothing in it is changed. Ctrl-C ends.`;

@@ -7,7 +7,7 @@ import { isApiError } from "../client/api-error.ts";
 import type { NoticeEvent } from "../payments/webhooks/sending/notice-body.ts";
 import { systemClock } from "../runtime.ts";
 import { ForwardHandler } from "./forward-webhook.ts";
-import { closeServer, DEV_HOST, listenOn, takePort } from "./loopback-server.ts";
+import { closeServer, DEV_HOST, listenOn } from "./loopback-server.ts";
 import type { Print } from "./command.ts";
 import { createClient, type PaymentClient } from "../client/create-client.ts";
 import { NoAnswer } from "../client/no-answer.ts";
@@ -36,11 +36,8 @@ export async function listen(
   const { accounts, receiver } = await runningDev(dataFolder);
   const { certificate: cert, privateKey: key, secret } = receiver;
   const forwarding = new ForwardHandler({ target: forwardTo, secret, clock: systemClock, print });
-  const { server, port } = await takePort({ option: "--port", wanted, last: undefined }, (taken) =>
-    listenOn(
-      taken,
-      createServer({ cert, key }, (request, response) => void forwarding.serve(request, response)),
-    ),
+  const { server, port } = await listenOn({ option: "--port", wanted, last: undefined }, () =>
+    createServer({ cert, key }, (request, response) => void forwarding.serve(request, response)),
   );
   const wish = { url: `https://${DEV_HOST}:${port}/paystate-listen`, events, secret };
   const removals: (() => Promise<unknown>)[] = [];

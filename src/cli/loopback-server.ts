@@ -8,13 +8,6 @@ type Server = HttpServer | HttpsServer;
 /** Only this machine reaches a development service. */
 export const DEV_HOST = "127.0.0.1";
 
-const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
-
-/** Whether an IP address is a loopback address: no other machine can reach the server there. */
-export function isLoopback(ip: string): boolean {
-  return LOOPBACK.test(ip);
-}
-
 /**
  * The longest delay of the server's end by an open request. A browser's spare connection, which never asks, would delay
  * it without end.
@@ -54,16 +47,19 @@ function portInUse(error: unknown): number | null {
   return cause === undefined ? null : portInUse(cause);
 }
 
-/** Listens on the loopback address. */
-export async function listenOn<S extends Server>(
-  port: number,
-  server: S,
-): Promise<{ readonly server: S; readonly port: number }> {
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, DEV_HOST, resolve);
+/** Takes the port with a server on the loopback address. */
+export function listenOn(
+  wanted: PortOption,
+  make: () => Server,
+): Promise<{ readonly server: Server; readonly port: number }> {
+  return takePort(wanted, async (port) => {
+    const server = make();
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, DEV_HOST, resolve);
+    });
+    return { server, port: (server.address() as AddressInfo).port };
   });
-  return { server, port: (server.address() as AddressInfo).port };
 }
 
 /** Stops listening, closes idle connections, lets running requests finish for a moment, then closes all. */

@@ -12,7 +12,8 @@ import { openDataFolder, setupIn } from "./dev-data.ts";
 import { trustedBy } from "./dev-receiver.ts";
 import { tryToHoldFolder } from "./hold-folder.ts";
 import { importOfHost } from "./host-module.ts";
-import { DEV_HOST, isLoopback } from "./loopback-server.ts";
+import { isLoopback } from "../inspector/admit-viewer.ts";
+import { DEV_HOST } from "./loopback-server.ts";
 import { stderrLogger } from "../stderr-logger.ts";
 import { UsageError } from "./command.ts";
 

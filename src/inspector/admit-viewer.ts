@@ -18,7 +18,11 @@ export interface ViewerRequest {
 }
 
 const LOOPBACK_HOST = /^(?:localhost|[a-z0-9-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
-const LOOPBACK_PEER = /^(?:127\.|::1$|::ffff:127\.)/;
+
+/** Whether an IP address is a loopback address, which no other machine reaches. */
+export function isLoopback(ip: string): boolean {
+  return /^(?:127\.|::1$|::ffff:127\.)/.test(ip);
+}
 
 /** A proxy on this machine makes every stranger look as if he were here. These are the headers that proxies add. */
 const PROXIED =
@@ -39,7 +43,7 @@ export function isUnderOwnName({ url }: Request): boolean {
 
 /** Whether the request comes from this machine, and shows no sign of a proxy. */
 export function isFromHere({ request, peer, httpVersion }: ViewerRequest): boolean {
-  const isElsewhere = peer !== null && !LOOPBACK_PEER.test(peer);
+  const isElsewhere = peer !== null && !isLoopback(peer);
   // No browser speaks HTTP/1.0 any more, but nginx does to the server behind it, with its own Host and no further
   // header.
   const isOfOldProxy = httpVersion === "1.0";

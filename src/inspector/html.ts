@@ -39,7 +39,7 @@ export function textOf({ text }: Html): string {
 }
 
 /** Values in a template: texts and numbers are escaped, lists are joined, null is nothing. */
-type Part = string | number | Html | null | readonly Part[];
+export type Part = string | number | Html | null | readonly Part[];
 
 /** HTML with every value escaped: `` html`<td>${name}</td>` ``. Attributes are written in double quotes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {

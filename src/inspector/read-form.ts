@@ -1,4 +1,5 @@
 /** Reads the form of an act: no more of it than a form may hold, and also where a framework has read it before. */
+import { bytesWithin } from "../bytes-within.ts";
 
 /** A request with what a framework has read of it. */
 export interface FormRequest {
@@ -29,14 +30,9 @@ export async function readForm({ request, readBefore }: FormRequest): Promise<UR
       "Nothing was done: the form was read before the inspector. Hand it request.clone(), or mount it before what reads the body.",
     );
   }
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of whole(request.body)) {
-    length += chunk.length;
-    if (length > MAX_FORM_BYTES) throw tooLong();
-    chunks.push(chunk);
-  }
-  return fieldsOf(Buffer.concat(chunks, length));
+  const bytes = await bytesWithin(whole(request.body), MAX_FORM_BYTES);
+  if (bytes === null) throw tooLong();
+  return fieldsOf(bytes);
 }
 
 /** A mistake in the host's own program is shown in full: only its developer can correct it. */

@@ -1,6 +1,7 @@
 /** The chain on real ports, for wallets, scripts and other processes. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { bytesWithin } from "../bytes-within.ts";
 import type { RpcAnswer } from "./rpc/server.ts";
 import type { SocketServer } from "./socket-server.ts";
 
@@ -137,18 +138,7 @@ async function answerTo(
   if (request.method === "OPTIONS") return { status: 204, headers: {}, body: "" };
   if (request.method === "GET" && request.url === "/health") return { status: 200, headers: {}, body: "ok" };
   if (request.method !== "POST") return { status: 405, headers: { allow: "POST, GET, OPTIONS" }, body: "" };
-  const body = await readBody(request);
-  if (body === undefined) return { status: 413, headers: { connection: "close" }, body: "" };
-  return answer(body);
-}
-
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > MAX_BODY_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+  const body = await bytesWithin(request, MAX_BODY_BYTES);
+  if (body === null) return { status: 413, headers: { connection: "close" }, body: "" };
+  return answer(body.toString("utf8"));
 }

@@ -8,9 +8,7 @@ import { memoryStorage } from "../../storage/memory.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { parcels } from "./parcel.ts";
 import { taskIdAt } from "../kit/task-ids.ts";
-
-const AT = "http://127.0.0.1:3210/_inspector";
-const SAME = { origin: "http://127.0.0.1:3210", "content-type": "application/x-www-form-urlencoded" };
+import { viewerOf, FORM } from "./viewer.ts";
 
 const opened = (options: { readonly acts?: boolean } = { acts: true }, other?: AnyWorkflow) => {
   const lines: unknown[] = [];
@@ -29,16 +27,7 @@ const opened = (options: { readonly acts?: boolean } = { acts: true }, other?: A
     clock,
     logger,
   });
-  const { fetch } = createInspector({ engine, clock, ...options });
-  const get = async (path: string): Promise<string> => (await fetch(new Request(AT + path))).text();
-  const post = (fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = SAME) =>
-    fetch(
-      new Request(`${AT}/act`, {
-        method: "POST",
-        headers,
-        body: new URLSearchParams({ actor: "ada", reason: "a test", ...fields }).toString(),
-      }),
-    );
+  const { html: get, act: post } = viewerOf(createInspector({ engine, clock, ...options }));
   return { engine, workflow: parcel, lines, get, post };
 };
 
@@ -96,13 +85,13 @@ test("an act without a name, a reason or a fitting event is refused, and nothing
 test("another site's request, one that hides where it is from, and one through another name are refused", async () => {
   const { engine, workflow, post } = opened();
   await engine.start(workflow, { id: "p1", input: { note: "x" } });
-  const type = { "content-type": SAME["content-type"] };
+  const type = { "content-type": FORM["content-type"] };
   for (const headers of [
     { ...type, origin: "https://evil.example" },
     { ...type, origin: "null" },
-    { ...SAME, "sec-fetch-site": "cross-site" },
-    { ...SAME, "sec-fetch-site": "same-site" },
-    { ...SAME, "sec-fetch-site": "none" },
+    { ...FORM, "sec-fetch-site": "cross-site" },
+    { ...FORM, "sec-fetch-site": "same-site" },
+    { ...FORM, "sec-fetch-site": "none" },
     type,
   ]) {
     expect((await post({ id: "p1", do: "send", event: "PAUSE" }, headers)).status).toBe(403);

@@ -1,11 +1,10 @@
 /** Bundles that were written by hand, or to hurt: refused with a sentence, and never shown. */
 import { createHash } from "node:crypto";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { BundleRefused, readBundle, type BundleContent } from "../../src/inspector/bundle/bundle.ts";
-import { withParcels } from "./parcel.ts";
-
-const AT = "http://127.0.0.1:3210/_inspector";
+import { parcelTest } from "./parcel-test.ts";
+import { viewerOf } from "./viewer.ts";
 
 /** A bundle whose sum fits what is in it. */
 const forged = (content: unknown): string => {
@@ -15,24 +14,19 @@ const forged = (content: unknown): string => {
   return JSON.stringify({ format: "paystate bundle", version: 1, sha256, content });
 };
 
-const exported = async (): Promise<string> => {
-  let text = "";
-  await withParcels(async ({ engine, workflow, storage, clock }) => {
-    await engine.start(workflow, { id: "p1", input: { note: "x" } });
-    await engine.send(workflow, "p1", { type: "PAUSE" });
-    const { fetch } = createInspector({ storage, workflows: [workflow], clock });
-    text = await (await fetch(new Request(`${AT}/bundle?id=p1`))).text();
-  });
-  return text;
-};
+/** `exported` is the bundle of an instance. */
+const test = parcelTest.extend("exported", async ({ world: { engine, workflow, storage, clock } }) => {
+  await engine.start(workflow, { id: "p1", input: { note: "x" } });
+  await engine.send(workflow, "p1", { type: "PAUSE" });
+  return viewerOf(createInspector({ storage, workflows: [workflow], clock })).html("/bundle?id=p1");
+});
 
-test("a bundle is read as it was exported", async () => {
-  const text = await exported();
+test("a bundle is read as it was exported", ({ exported: text }) => {
   expect(readBundle(text)).toEqual((JSON.parse(text) as { readonly content: BundleContent }).content);
 });
 
-test("a bundle of another shape is refused, even where its sum fits", async () => {
-  const good = readBundle(await exported());
+test("a bundle of another shape is refused, even where its sum fits", ({ exported }) => {
+  const good = readBundle(exported);
   const { instance, history, pending, chart } = good;
   const hostile = "<img src=x onerror=alert(1)>";
   const wrong: readonly unknown[] = [

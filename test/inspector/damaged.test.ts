@@ -1,9 +1,9 @@
 /** Rows that were damaged, or edited by hand: each is shown as what it is, and the others as ever. */
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { createInspector } from "../../src/index.ts";
-import { withParcels, type ParcelWorld } from "./parcel.ts";
-
-const AT = "http://127.0.0.1:3210/_inspector";
+import { type ParcelWorld } from "./parcel.ts";
+import { parcelTest as test } from "./parcel-test.ts";
+import { inWords, viewerOf } from "./viewer.ts";
 
 /** Stores one instance as it should be, and one whose every text is cut off. */
 async function withDamage({ engine, storage, workflow }: ParcelWorld): Promise<void> {
@@ -31,50 +31,47 @@ async function withDamage({ engine, storage, workflow }: ParcelWorld): Promise<v
   ]);
 }
 
-test("one damaged instance stands in the list as damaged, and the rest of the list is there", async () => {
-  await withParcels(async (world) => {
-    await withDamage(world);
-    const { storage, workflow, clock } = world;
-    const { fetch } = createInspector({ storage, workflows: [workflow], clock });
-    const answer = await fetch(new Request(AT));
-    const page = (await answer.text()).replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
-    expect(answer.status).toBe(200);
-    expect(page).toMatch(/broken parcel@1 damaged ⚠ what is stored of it cannot be read/);
-    expect(page).toMatch(/whole parcel@1 packing\.weighing (?!⚠)/);
-  });
+test("one damaged instance stands in the list as damaged, and the rest of the list is there", async ({
+  world,
+}) => {
+  await withDamage(world);
+  const { storage, workflow, clock } = world;
+  const answer = await viewerOf(createInspector({ storage, workflows: [workflow], clock })).get();
+  const page = inWords(await answer.text());
+  expect(answer.status).toBe(200);
+  expect(page).toMatch(/broken parcel@1 damaged ⚠ what is stored of it cannot be read/);
+  expect(page).toMatch(/whole parcel@1 packing\.weighing (?!⚠)/);
 });
 
-test("its own page, its steps, its bundle and what may be done about it are there, and nothing of it is computed", async () => {
-  await withParcels(async (world) => {
-    await withDamage(world);
-    const { engine, clock } = world;
-    const { fetch } = createInspector({ engine, clock, acts: true });
-    const get = async (path: string): Promise<[status: number, text: string]> => {
-      const answer = await fetch(new Request(AT + path));
-      return [answer.status, await answer.text()];
-    };
-    expect(await get("/instance?id=broken")).toEqual([
-      200,
-      expect.stringContaining("characters that are no snapshot"),
-    ]);
-    expect(await get("/instance?id=broken&step=1")).toEqual([200, expect.stringContaining("damaged")]);
-    expect(await get("/bundle?id=broken")).toEqual([200, expect.stringContaining("damaged")]);
-    expect(await get("/what-if?id=broken&event=PAUSE")).toEqual([
-      404,
-      expect.stringContaining("cannot be read"),
-    ]);
-    expect((await get("/find?q=broken"))[0]).toBe(303);
-  });
+test("its own page, its steps, its bundle and what may be done about it are there, and nothing of it is computed", async ({
+  world,
+}) => {
+  await withDamage(world);
+  const { engine, clock } = world;
+  const viewer = viewerOf(createInspector({ engine, clock, acts: true }));
+  const get = async (path: string): Promise<[status: number, text: string]> => {
+    const answer = await viewer.get(path);
+    return [answer.status, await answer.text()];
+  };
+  expect(await get("/instance?id=broken")).toEqual([
+    200,
+    expect.stringContaining("characters that are no snapshot"),
+  ]);
+  expect(await get("/instance?id=broken&step=1")).toEqual([200, expect.stringContaining("damaged")]);
+  expect(await get("/bundle?id=broken")).toEqual([200, expect.stringContaining("damaged")]);
+  expect(await get("/what-if?id=broken&event=PAUSE")).toEqual([
+    404,
+    expect.stringContaining("cannot be read"),
+  ]);
+  expect((await get("/find?q=broken"))[0]).toBe(303);
 });
 
-test("engine.list names it and goes on; engine.read says that it cannot be read", async () => {
-  await withParcels(async (world) => {
-    await withDamage(world);
-    const { instances } = await world.engine.list();
-    expect(instances.map(({ id, value, damaged }) => [id, value, damaged])).toEqual([
-      ["broken", null, expect.stringContaining("cannot be read")],
-      ["whole", { packing: "weighing" }, undefined],
-    ]);
-    await expect(world.engine.read("broken")).rejects.toThrow("the stored snapshot cannot be read");
-  });
+test("engine.list names it and goes on; engine.read says that it cannot be read", async ({ world }) => {
+  await withDamage(world);
+  const { instances } = await world.engine.list();
+  expect(instances.map(({ id, value, damaged }) => [id, value, damaged])).toEqual([
+    ["broken", null, expect.stringContaining("cannot be read")],
+    ["whole", { packing: "weighing" }, undefined],
+  ]);
+  await expect(world.engine.read("broken")).rejects.toThrow("the stored snapshot cannot be read");
 });

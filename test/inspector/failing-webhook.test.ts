@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { createHttpHandler } from "../../src/index.ts";
 import { answerWith } from "../kit/https-receiver.ts";
 import { webhookTest as test } from "../payments/webhooks/webhook-test.ts";
+import { viewerOf } from "./viewer.ts";
 
 const MINUTE = 60_000;
 
@@ -10,11 +11,9 @@ test("a delivery that is tried again stands among what needs attention, and no m
   world,
 }) => {
   const { fixture, receiver, register } = world;
-  const { fetch } = createHttpHandler({ service: fixture.service, clock: fixture.clock, inspector: true });
-  const attention = async (): Promise<string> =>
-    (await (await fetch(new Request("http://127.0.0.1/_inspector?attention=1"))).text())
-      .replace(/<[^>]*>/g, " ")
-      .replace(/\s+/g, " ");
+  const { service, clock } = fixture;
+  const { text } = viewerOf(createHttpHandler({ service, clock, inspector: true }));
+  const attention = () => text("?attention=1");
   await register({ events: ["transaction.pending"] });
   receiver.answer(answerWith(500));
   await world.sendOne();

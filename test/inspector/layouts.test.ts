@@ -6,8 +6,8 @@ import { createInspector } from "../../src/index.ts";
 import { LayoutCache } from "../../src/inspector/chart/layout-cache.ts";
 import { readChart } from "../../src/inspector/chart/read-chart.ts";
 import { memoryStorage } from "../../storage/memory.ts";
+import { viewerOf } from "./viewer.ts";
 
-const AT = "http://127.0.0.1:3210/_inspector";
 const PATIENCE = { timeout: 30_000, interval: 20 };
 
 const lamp = (id: string) =>
@@ -21,8 +21,7 @@ test("a page is there before its drawing; the list has begun the drawings of all
   const machines = ["kitchen", "hall"].map(lamp);
   const workflows = machines.map((machine) => workflow(machine)({ version: 1 }));
   const shown = { storage: memoryStorage(), workflows };
-  const { fetch } = createInspector(shown);
-  const get = async (path: string): Promise<string> => (await fetch(new Request(AT + path))).text();
+  const { html: get } = viewerOf(createInspector(shown));
   const first = await get("/chart?key=kitchen@1");
   expect(first).toContain("The drawing is being made.");
   expect(first).toContain("SWITCH");
@@ -30,19 +29,17 @@ test("a page is there before its drawing; the list has begun the drawings of all
   await vi.waitFor(async () => expect(await get("/chart?key=kitchen@1")).toContain("<svg"), PATIENCE);
   // Nobody has looked at this one yet.
   await vi.waitFor(async () => expect(await get("/chart?key=hall@1")).toContain("<svg"), PATIENCE);
-  const another = createInspector(shown);
-  expect(await (await another.fetch(new Request(`${AT}/chart?key=hall@1`))).text()).toContain("<svg");
+  expect(await viewerOf(createInspector(shown)).html("/chart?key=hall@1")).toContain("<svg");
 });
 
 test("who may not look begins nothing", async () => {
   const machine = lamp("cellar");
   const workflows = [workflow(machine)({ version: 1 })];
   const shown = { storage: memoryStorage(), workflows };
-  const stranger = createInspector({ ...shown, authorize: () => false });
-  expect((await stranger.fetch(new Request(AT))).status).toBe(403);
+  const stranger = viewerOf(createInspector({ ...shown, authorize: () => false }));
+  expect((await stranger.get()).status).toBe(403);
   await new Promise(setImmediate);
-  const { fetch } = createInspector(shown);
-  expect(await (await fetch(new Request(`${AT}/chart?key=cellar@1`))).text()).toContain("is being made");
+  expect(await viewerOf(createInspector(shown)).html("/chart?key=cellar@1")).toContain("is being made");
 });
 
 test("the chart that is looked at comes next, and one beyond the layout does not keep the others", async () => {

@@ -8,8 +8,7 @@ import { limitWords } from "../../src/engine/limit-words.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { jobChart } from "../engine/job.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-
-const AT = "http://127.0.0.1:3210/_inspector";
+import { AT } from "./viewer.ts";
 
 const inSingleSpaces = (text: string): string => text.replace(/<[^>]*>/g, "").replace(/\s+/g, " ");
 

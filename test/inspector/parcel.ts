@@ -91,18 +91,13 @@ export interface ParcelWorld {
   readonly engine: Engine<unknown>;
 }
 
-/** Runs a test with an engine, and stops it. */
-export async function withParcels(
-  act: (world: ParcelWorld) => Promise<void>,
+/** A world with its end: the engine is stopped. */
+export async function openParcels(
   outside: ParcelOutside = {},
-): Promise<void> {
+): Promise<ParcelWorld & { close(): Promise<unknown> }> {
   const clock = virtualClock();
   const storage = memoryStorage();
   const registered = parcels(outside);
   const engine = createEngine<unknown>({ storage, workflows: [registered], clock });
-  try {
-    await act({ clock, storage, workflow: registered, engine });
-  } finally {
-    await engine.stop({ timeoutMs: 0 });
-  }
+  return { clock, storage, workflow: registered, engine, close: () => engine.stop({ timeoutMs: 0 }) };
 }

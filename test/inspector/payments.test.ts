@@ -5,25 +5,10 @@ import { sceneTest as test } from "../payments/private/scene-test.ts";
 import { orderedAs, type Scene } from "../payments/private/scene.ts";
 import { BY } from "../kit/by.ts";
 import { units } from "../kit/private-fixture.ts";
+import { viewerOf } from "./viewer.ts";
 
-const AT = "http://127.0.0.1:3210/_inspector";
-
-const inspect = ({ service, clock }: Pick<Scene, "service" | "clock">) => {
-  const { fetch } = createHttpHandler({ service, clock, inspector: { acts: true } });
-  const get = (path: string) => fetch(new Request(AT + path));
-  const html = async (path: string): Promise<string> => (await get(path)).text();
-  const text = async (path: string): Promise<string> =>
-    (await html(path)).replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
-  const act = (fields: Readonly<Record<string, string>>): Promise<Response> =>
-    fetch(
-      new Request(`${AT}/act`, {
-        method: "POST",
-        headers: { origin: new URL(AT).origin, "content-type": "application/x-www-form-urlencoded" },
-        body: new URLSearchParams({ actor: "ada", reason: "a test", ...fields }).toString(),
-      }),
-    );
-  return { get, html, text, act };
-};
+const inspect = ({ service, clock }: Pick<Scene, "service" | "clock">) =>
+  viewerOf(createHttpHandler({ service, clock, inspector: { acts: true } }));
 
 test("a payroll with one bad payee: its money sums to zero, its payments are one click away, and no bytes are shown", async ({
   open,

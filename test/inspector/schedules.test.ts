@@ -6,23 +6,17 @@ import { silentLogger } from "../../src/runtime.ts";
 import { runs } from "../engine/schedule-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { memoryStorage } from "../../storage/memory.ts";
-
-const ORIGIN = "http://127.0.0.1:3210";
-const AT = `${ORIGIN}/_inspector`;
+import { inWords, viewerOf, AT } from "./viewer.ts";
 
 const opened = (acts: boolean) => {
   const [clock, storage] = [virtualClock(), memoryStorage()];
   const engine = createEngine({ storage, workflows: [runs], clock, logger: silentLogger });
-  const { fetch } = createInspector({ engine, clock, acts });
-  const read = async (path: string): Promise<string> =>
-    (await (await fetch(new Request(AT + path))).text()).replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+  const viewer = viewerOf(createInspector({ engine, clock, acts }));
   const act = async (id: string, key: string): Promise<readonly [status: number, text: string]> => {
-    const headers = { origin: ORIGIN, "content-type": "application/x-www-form-urlencoded" };
-    const body = new URLSearchParams({ id, do: key, actor: "ada", reason: "a test" }).toString();
-    const answer = await fetch(new Request(`${AT}/act`, { method: "POST", headers, body }));
-    return [answer.status, (await answer.text()).replace(/<[^>]*>/g, " ").replace(/\s+/g, " ")];
+    const answer = await viewer.act({ id, do: key });
+    return [answer.status, inWords(await answer.text())];
   };
-  return { storage, clock, engine, read, act };
+  return { storage, clock, engine, read: viewer.text, act };
 };
 
 const NIGHTLY = { cron: "30 2 * * *", timezone: "Europe/Berlin", workflow: runs, version: 1 };

@@ -6,8 +6,8 @@ import { createEngine, workflow } from "../../src/engine/index.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
+import { viewerOf } from "./viewer.ts";
 
-const AT = "http://127.0.0.1:3210/_inspector";
 const KEY = Array.from({ length: 64 }, (_, index) => (index * 37 + 11) % 256);
 const WORD = "correct horse battery";
 
@@ -42,7 +42,7 @@ const textsOf = async (hidden: object): Promise<string[]> => {
   const paths = ["/instance?id=", "/instance?step=1&id=", "/bundle?id=", "/what-if?event=GO&id="];
   return Promise.all(
     paths.map(async (path) =>
-      (await (await fetch(new Request(AT + path + id))).text())
+      (await html(path + id))
         .replaceAll("&quot;", '"')
         .replaceAll('\\"', '"')
         .replaceAll(/(?<=[[,{:])\s+|\s+(?=[\],}\d"])/g, ""),
@@ -60,7 +60,7 @@ const chart = createMachine({
 const box = workflow(chart)({ version: 1 });
 const storage = memoryStorage();
 const engine = createEngine({ storage, workflows: [box], clock: virtualClock(), logger: silentLogger });
-const { fetch } = createInspector({ storage, workflows: [box] });
+const { html } = viewerOf(createInspector({ storage, workflows: [box] }));
 
 test.each(Object.entries(SECRETS))("%s is left out of pages and of bundles", async (_, hidden) => {
   for (const text of await textsOf(hidden as object)) {

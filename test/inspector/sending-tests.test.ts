@@ -4,18 +4,13 @@ import { createHttpHandler } from "../../src/index.ts";
 import { answerWith } from "../kit/https-receiver.ts";
 import { webhookTest as test } from "../payments/webhooks/webhook-test.ts";
 import type { WebhookWorld } from "../payments/webhooks/webhook-world.ts";
-
-const AT = "http://127.0.0.1/_inspector";
+import { inWords, viewerOf } from "./viewer.ts";
 
 const inspect = ({ fixture: { service, clock } }: WebhookWorld, acts: boolean) => {
-  const { fetch } = createHttpHandler({ service, clock, inspector: { acts } });
-  const text = async (path: string): Promise<string> =>
-    (await (await fetch(new Request(AT + path))).text()).replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+  const { text, act } = viewerOf(createHttpHandler({ service, clock, inspector: { acts } }));
   const send = async (id: string, event: string): Promise<string> => {
-    const body = new URLSearchParams({ id, do: "test", actor: "ada", reason: "a try", event }).toString();
-    const headers = { origin: "http://127.0.0.1", "content-type": "application/x-www-form-urlencoded" };
-    const answer = await fetch(new Request(`${AT}/act`, { method: "POST", headers, body }));
-    return `${answer.status} ${(await answer.text()).replace(/<[^>]*>/g, " ").replace(/\s+/g, " ")}`;
+    const answer = await act({ id, do: "test", reason: "a try", event });
+    return `${answer.status} ${inWords(await answer.text())}`;
   };
   return { text, send };
 };

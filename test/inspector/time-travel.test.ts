@@ -1,26 +1,19 @@
 /** Looking at any recorded step, trying an event on a copy, and the timeline in words. */
 import { assign, createMachine, enqueueActions, raise, setup } from "xstate";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { createEngine, workflow } from "../../src/engine/index.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import { withParcels, type ParcelWorld } from "./parcel.ts";
+import { type ParcelWorld } from "./parcel.ts";
+import { parcelTest as test } from "./parcel-test.ts";
 import { movedLoan } from "./two-deployments.ts";
-
-const AT = "http://127.0.0.1:3210/_inspector";
-
-const read = async (answer: Promise<Response>): Promise<string> =>
-  (await (await answer).text())
-    .replace(/<[^>]*>/g, " ")
-    .replace(/\s+/g, " ")
-    .replaceAll("&quot;", '"');
+import { viewerOf } from "./viewer.ts";
 
 const inspect = ({ storage, workflow: registered, clock }: ParcelWorld) => {
-  const { fetch } = createInspector({ storage, workflows: [registered], clock });
-  return (path: string) => fetch(new Request(AT + path));
+  return viewerOf(createInspector({ storage, workflows: [registered], clock }));
 };
 
 /** The world as it is stored, to be compared. */
@@ -30,72 +23,64 @@ const stored = async (storage: EngineStorage, id: string): Promise<unknown> => [
   await storage.pending(id, 100),
 ];
 
-test("each recorded step can be looked at, its context computed again by the chart", async () => {
-  await withParcels(async (world) => {
-    const { engine, workflow: registered, clock } = world;
-    engine.run();
-    await engine.start(registered, { id: "p1", input: { note: "fragile" } });
-    await engine.settled();
-    await engine.send(registered, "p1", { type: "SEND", weight: 30 });
-    clock.advance(1_000);
-    await engine.settled();
-    const ask = inspect(world);
-    const second = await read(ask("/instance?id=p1&step=2"));
-    expect(second).toContain("As it stood after step 2");
-    expect(second).toContain('"weight": 3');
-    expect(second).toContain("Step 2 of 3");
-    const third = await read(ask("/instance?id=p1&step=3"));
-    expect(third).toContain('"weight": 30');
-    // What came later is neither numbered nor filled in the drawing of an earlier step.
-    const drawing = await (await ask("/instance?id=p1&step=1")).text();
-    expect(drawing.match(/class="badge-text"/g)).toBeNull();
-    expect(await read(ask("/instance?id=p1&step=4"))).toContain("“p1” has made 3 steps, and no step 4.");
-  });
+test("each recorded step can be looked at, its context computed again by the chart", async ({ world }) => {
+  const { engine, workflow: registered, clock } = world;
+  engine.run();
+  await engine.start(registered, { id: "p1", input: { note: "fragile" } });
+  await engine.settled();
+  await engine.send(registered, "p1", { type: "SEND", weight: 30 });
+  clock.advance(1_000);
+  await engine.settled();
+  const { text, html } = inspect(world);
+  const second = await text("/instance?id=p1&step=2");
+  expect(second).toContain("As it stood after step 2");
+  expect(second).toContain('"weight": 3');
+  expect(second).toContain("Step 2 of 3");
+  const third = await text("/instance?id=p1&step=3");
+  expect(third).toContain('"weight": 30');
+  // What came later is neither numbered nor filled in the drawing of an earlier step.
+  const drawing = await html("/instance?id=p1&step=1");
+  expect(drawing.match(/class="badge-text"/g)).toBeNull();
+  expect(await text("/instance?id=p1&step=4")).toContain("“p1” has made 3 steps, and no step 4.");
 });
 
-test("the timeline tells causes, effects, timers and how long an invocation took", async () => {
-  await withParcels(async (world) => {
-    const { engine, workflow: registered } = world;
-    engine.run();
-    await engine.start(registered, { id: "p1", input: { note: "x" } });
-    await engine.settled();
-    await engine.send(registered, "p1", { type: "PAUSE" });
-    const page = await read(inspect(world)("/instance?id=p1"));
-    expect(page).toContain("invokes scale");
-    expect(page).toContain("scale is done");
-    expect(page).toMatch(/its invocation ended after 0 s, begun at step 1/);
-    expect(page).toContain("by a caller");
-    expect(page).toContain("effect label");
-    expect(page).toContain("timer after 15 min");
-  });
+test("the timeline tells causes, effects, timers and how long an invocation took", async ({ world }) => {
+  const { engine, workflow: registered } = world;
+  engine.run();
+  await engine.start(registered, { id: "p1", input: { note: "x" } });
+  await engine.settled();
+  await engine.send(registered, "p1", { type: "PAUSE" });
+  const page = await inspect(world).text("/instance?id=p1");
+  expect(page).toContain("invokes scale");
+  expect(page).toContain("scale is done");
+  expect(page).toMatch(/its invocation ended after 0 s, begun at step 1/);
+  expect(page).toContain("by a caller");
+  expect(page).toContain("effect label");
+  expect(page).toContain("timer after 15 min");
 });
 
-test("what if an event came: next state, effects, timers; and nothing of it is stored", async () => {
-  await withParcels(async (world) => {
-    const { engine, workflow: registered, storage } = world;
-    await engine.start(registered, { id: "p1", input: { note: "x" } });
-    await engine.send(registered, "p1", { type: "PAUSE" });
-    const before = await stored(storage, "p1");
-    const ask = inspect(world);
-    const resume = await read(ask("/what-if?id=p1&event=RESUME"));
-    expect(resume).toContain("It would go to packing.weighing .");
-    expect(resume).toContain("invocation");
-    expect(resume).toContain("after 15 min");
-    expect(await read(ask("/what-if?id=p1&event=SEND"))).toContain(
-      "Nothing: in paused it does not answer SEND .",
-    );
-    // From an earlier step, with the event as JSON.
-    const earlier = new URLSearchParams({ id: "p1", step: "1", event: '{"type":"PAUSE"}' });
-    expect(await read(ask(`/what-if?${earlier.toString()}`))).toContain("It would go to paused .");
-    expect(await read(ask("/what-if?id=p1&event={oops"))).toContain("Expected the type of an event, or JSON");
-    expect(await stored(storage, "p1")).toEqual(before);
-  });
+test("what if an event came: next state, effects, timers; and nothing of it is stored", async ({ world }) => {
+  const { engine, workflow: registered, storage } = world;
+  await engine.start(registered, { id: "p1", input: { note: "x" } });
+  await engine.send(registered, "p1", { type: "PAUSE" });
+  const before = await stored(storage, "p1");
+  const { text } = inspect(world);
+  const resume = await text("/what-if?id=p1&event=RESUME");
+  expect(resume).toContain("It would go to packing.weighing .");
+  expect(resume).toContain("invocation");
+  expect(resume).toContain("after 15 min");
+  expect(await text("/what-if?id=p1&event=SEND")).toContain("Nothing: in paused it does not answer SEND .");
+  // From an earlier step, with the event as JSON.
+  const earlier = new URLSearchParams({ id: "p1", step: "1", event: '{"type":"PAUSE"}' });
+  expect(await text(`/what-if?${earlier.toString()}`)).toContain("It would go to paused .");
+  expect(await text("/what-if?id=p1&event={oops")).toContain("Expected the type of an event, or JSON");
+  expect(await stored(storage, "p1")).toEqual(before);
 });
 
 test("U7: an instance that moved between deployments: each step is computed by the chart that made it, and nothing is suspected", async () => {
   const { engine, clock, first } = await movedLoan();
-  const { fetch } = createInspector({ engine, workflows: [first], clock });
-  const page = (query: string): Promise<string> => read(fetch(new Request(`${AT}/${query}`)));
+  const { html, text } = viewerOf(createInspector({ engine, workflows: [first], clock }));
+  const page = (query: string): Promise<string> => text(`/${query}`);
   const now = await page("instance?id=l");
   expect(now).toContain("It ended in paid");
   expect(now).toContain("moved from version 1 to 2 of its chart");
@@ -111,10 +96,9 @@ test("U7: an instance that moved between deployments: each step is computed by t
   }
   // The states of the version that made the step are drawn, and its events are tried.
   const list = /<ul class="states">[^]*?<\/ul>/;
-  const html = async (query: string): Promise<string> =>
-    list.exec(await (await fetch(new Request(`${AT}/${query}`))).text())?.[0] ?? "";
-  expect(await html("instance?id=l&step=2")).toMatch(/asked[^]*raised/);
-  expect(await html("instance?id=l")).toMatch(/wanted[^]*paid/);
+  const drawn = async (path: string): Promise<string> => list.exec(await html(path))?.[0] ?? "";
+  expect(await drawn("/instance?id=l&step=2")).toMatch(/asked[^]*raised/);
+  expect(await drawn("/instance?id=l")).toMatch(/wanted[^]*paid/);
   expect(await page("what-if?id=l&step=1&event=MORE")).toContain("It would go to raised .");
   expect(await page("what-if?id=l&step=4&event=PAY")).toContain("It would end in paid .");
 });
@@ -122,8 +106,8 @@ test("U7: an instance that moved between deployments: each step is computed by t
 test("U7: steps of a version that is registered no more are told as that, whichever of the two it is", async () => {
   const { storage, clock, first, second } = await movedLoan();
   const asks = (workflows: readonly (typeof first)[]) => {
-    const { fetch } = createInspector({ storage, workflows, clock });
-    return (query: string): Promise<string> => read(fetch(new Request(`${AT}/${query}`)));
+    const { text } = viewerOf(createInspector({ storage, workflows, clock }));
+    return (query: string): Promise<string> => text(`/${query}`);
   };
   const later = asks([second]);
   const plain = "Steps 1 to 3 were made by the chart of loan@1, which is not registered in this process";
@@ -161,10 +145,10 @@ test("children and parents are one click away, and messages between them are tol
   const registered = workflow(parent)({ version: 1 });
   const engine = createEngine({ storage, workflows: [registered], clock, logger: silentLogger });
   await engine.start(registered, { id: "mum", input: undefined });
-  const { fetch } = createInspector({ storage, workflows: [registered], clock });
-  const page = await (await fetch(new Request(`${AT}/instance?id=mum`))).text();
+  const { html } = viewerOf(createInspector({ storage, workflows: [registered], clock }));
+  const page = await html("/instance?id=mum");
   expect(page).toContain('<a href="/_inspector/instance?id=mum%2Fkid">');
-  const below = await (await fetch(new Request(`${AT}/instance?id=mum%2Fkid`))).text();
+  const below = await html("/instance?id=mum%2Fkid");
   expect(below).toContain("parent");
   expect(below).toContain('<a href="/_inspector/instance?id=mum"><code>mum</code></a>');
 });
@@ -193,10 +177,8 @@ test("a chart that was edited, or that asks chance, is told apart from what is r
   await engine.start(registered, { id: "o", input: undefined });
   await engine.send(registered, "o", { type: "GO" });
   await engine.send(registered, "o", { type: "END" });
-  const { fetch } = createInspector({ storage, workflows: [registered], clock });
-  expect(await read(fetch(new Request(`${AT}/instance?id=o`)))).toContain(
-    "Step 3 comes out differently than it was recorded",
-  );
+  const { text } = viewerOf(createInspector({ storage, workflows: [registered], clock }));
+  expect(await text("/instance?id=o")).toContain("Step 3 comes out differently than it was recorded");
 });
 
 test("rows that would be written are shown without their bytes", async () => {
@@ -212,8 +194,8 @@ test("rows that would be written are shown without their bytes", async () => {
   });
   const engine = createEngine<never>({ storage, workflows: [registered], clock, logger: silentLogger });
   await engine.start(registered, { id: "s", input: undefined });
-  const { fetch } = createInspector({ storage, workflows: [registered], clock });
-  const page = await read(fetch(new Request(`${AT}/what-if?id=s&event=SIGN`)));
+  const { text } = viewerOf(createInspector({ storage, workflows: [registered], clock }));
+  const page = await text("/what-if?id=s&event=SIGN");
   expect(page).toContain("insert into signed");
   expect(page).toContain('"3 bytes"');
   expect(page).toContain('"5"');
@@ -263,9 +245,9 @@ test.each([
   `{"type":"GO","deep":${"[".repeat(3_000)}${"]".repeat(3_000)}}`,
 ])("what if an event came that the chart cannot stand: %s", async (event) => {
   const { clock, storage, registered } = await opened();
-  const { fetch } = createInspector({ storage, workflows: [registered], clock });
+  const { get } = viewerOf(createInspector({ storage, workflows: [registered], clock }));
   const query = new URLSearchParams({ id: "o", event }).toString();
-  const answer = await fetch(new Request(`${AT}/what-if?${query}`));
+  const answer = await get(`/what-if?${query}`);
   expect([200, 404]).toContain(answer.status);
   const page = await answer.text();
   expect(page).toMatch(/That cannot be told: |It would go to |Expected the type of an event/);
@@ -278,21 +260,23 @@ test("where a step is missing in what is stored, the page is shown without what 
   for (let step = 2; step <= 1_205; step++) await engine.send(registered, "o", { type: "GO" });
   const history: typeof storage.history = (id, { after, limit }) =>
     storage.history(id, { after: Math.max(after, 3), limit });
-  const { fetch } = createInspector({
-    storage: { ...storage, load: storage.load, pending: storage.pending, history },
-    workflows: [registered],
-    clock,
-  });
-  const page = await read(fetch(new Request(`${AT}/instance?id=o&step=1200`)));
+  const { text } = viewerOf(
+    createInspector({
+      storage: { ...storage, load: storage.load, pending: storage.pending, history },
+      workflows: [registered],
+      clock,
+    }),
+  );
+  const page = await text("/instance?id=o&step=1200");
   expect(page).toContain("The context after step 1200 is not known here");
 });
 
 test("5,000 steps are gone through in either direction", async () => {
   const { clock, storage, registered, engine } = await opened();
   for (let step = 2; step <= 5_000; step++) await engine.send(registered, "o", { type: "GO" });
-  const { fetch } = createInspector({ storage, workflows: [registered], clock });
+  const { text } = viewerOf(createInspector({ storage, workflows: [registered], clock }));
   for (const step of [5_000, 1, 2_500, 2_499, 4_999]) {
-    const page = await read(fetch(new Request(`${AT}/instance?id=o&step=${step}`)));
+    const page = await text(`/instance?id=o&step=${step}`);
     expect(page).toContain(`"n": ${step - 1}`);
   }
 }, 60_000);
@@ -309,8 +293,8 @@ test("steps whose contexts would fill the memory are shown without them", async 
   const engine = createEngine({ storage, workflows: [registered], clock, logger: silentLogger });
   await engine.start(registered, { id: "l", input: undefined });
   for (let step = 2; step <= 12; step++) await engine.send(registered, "l", { type: "GO" });
-  const { fetch } = createInspector({ storage, workflows: [registered], clock });
-  const page = await read(fetch(new Request(`${AT}/instance?id=l&step=12`)));
+  const { text } = viewerOf(createInspector({ storage, workflows: [registered], clock }));
+  const page = await text("/instance?id=l&step=12");
   expect(page).toContain("From step 9 on the contexts are not computed");
   expect(page.length).toBeLessThan(100_000);
 });
@@ -336,7 +320,7 @@ test("F10: a history that is folded over large contexts of effects, and over chi
   const flow = workflow(chart)({ version: 1, history: { keep: 10 } });
   const clock = virtualClock();
   const engine = createEngine({ storage: memoryStorage(), workflows: [flow], clock, logger: silentLogger });
-  const { fetch } = createInspector({ engine, workflows: [flow], clock });
+  const { text } = viewerOf(createInspector({ engine, workflows: [flow], clock }));
   await engine.start(flow, { id: "c", input: undefined });
   for (let n = 0; n < 8; n++) await engine.send(flow, "c", { type: "PRINT" });
   await engine.send(flow, "c", { type: "MANY" });
@@ -345,7 +329,7 @@ test("F10: a history that is folded over large contexts of effects, and over chi
   expect(rows.length).toBeGreaterThan(1);
   // The context of the chart alone: none that an effect has still to read.
   for (const row of rows) expect(JSON.stringify(row).length).toBeLessThan(60_000);
-  expect(await read(fetch(new Request(`${AT}/instance?id=c`)))).not.toContain("⚠");
+  expect(await text("/instance?id=c")).not.toContain("⚠");
   await engine.stop();
 });
 
@@ -358,8 +342,8 @@ test("F10: of an instance whose history is folded the steps that stand there are
   const flow = workflow(counter)({ version: 1, history: { keep: 10 } });
   const clock = virtualClock();
   const engine = createEngine({ storage: memoryStorage(), workflows: [flow], clock, logger: silentLogger });
-  const { fetch } = createInspector({ engine, workflows: [flow], clock });
-  const page = (query: string): Promise<string> => read(fetch(new Request(`${AT}/instance?id=c${query}`)));
+  const { text } = viewerOf(createInspector({ engine, workflows: [flow], clock }));
+  const page = (query: string): Promise<string> => text(`/instance?id=c${query}`);
   await engine.start(flow, { id: "c", input: undefined });
   // Looked at while its first steps stand there, too: what was computed then is no part of the folded history.
   for (const count of [13, 26, 39]) {

@@ -166,6 +166,7 @@ function badgePlace({ x, y }: Point, width: number): Point {
   return width <= MAX_BADGE_BESIDE ? { x: x - width / 2 - 2, y: y + 8 } : { x: x + width / 2 + 4, y: y - 9 };
 }
 
-function round(value: number): number {
+/** To a tenth of a pixel. */
+export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }

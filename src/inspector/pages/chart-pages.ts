@@ -1,9 +1,8 @@
 /** Pages of the registered charts: a list, and a drawing of each chart. */
-import { chartSvg } from "../chart/draw-svg.ts";
-import { indentedChart } from "../chart/indented-html.ts";
 import { statesOf } from "../chart/read-chart.ts";
 import type { KnownChart } from "../chart-registry.ts";
-import { Html, html } from "../html.ts";
+import { html } from "../html.ts";
+import { markedChart } from "./instance/chart-section.ts";
 import type { Links, PageParts } from "./page.ts";
 
 export function chartsPage(links: Links, charts: readonly KnownChart[]): PageParts {
@@ -25,7 +24,6 @@ export function chartsPage(links: Links, charts: readonly KnownChart[]): PagePar
 }
 
 export function chartPage(links: Links, { key, chart, drawing }: KnownChart): PageParts {
-  const places = drawing();
   return {
     title: key,
     main: html`<h1>${key}</h1>
@@ -33,14 +31,6 @@ export function chartPage(links: Links, { key, chart, drawing }: KnownChart): Pa
         <a href="${links.list({ workflow: key })}">Its instances</a> · save as
         ${["svg", "mermaid", "json"].map((as) => html`<a href="${links.file("chart-file", { key, as })}" download>${as}</a> `)}
       </p>
-      ${
-        typeof places === "string"
-          ? html`<p class="empty">${places}</p>
-              ${indentedChart(chart, [])}`
-          : html`<div class="scroll drawing wide" tabindex="0" role="group" aria-label="Drawing of the chart">
-                ${new Html(chartSvg(places))}
-              </div>
-              <div class="narrow">${indentedChart(chart, [])}</div>`
-      }`,
+      ${markedChart({ chart, drawing }, [], [])}`,
   };
 }

@@ -5,7 +5,7 @@ import { durationWords } from "../chart/words.ts";
 import { html, type Html } from "../html.ts";
 import type { QueueStatus } from "../read-instances.ts";
 import { dueMoment, moment, rowKey, type SecretFilter } from "../show-values.ts";
-import type { Links, PageParts } from "./page.ts";
+import { instanceLink, type Links, type PageParts } from "./page.ts";
 import { table } from "./table.ts";
 
 /** The data of the health page; `service` is null for an engine without payments. */
@@ -18,67 +18,41 @@ export function healthPage(
   { deadLetters, failing, earliest, service }: HealthPage,
   redact: SecretFilter,
 ): PageParts {
+  const troubled = (label: string, tasks: readonly TroubledTask[], none: string): Html =>
+    table({
+      label,
+      headings: ["Instance", "Task", "Since", "Trouble"],
+      rows: tasks.map(({ instance, kind, name, since, failures, crashes, lastError }) => ({
+        cells: [
+          instanceLink(links, instance),
+          html`${kind} <code>${name}</code>`,
+          moment(since),
+          [
+            `failed ${failures}×, process died ${crashes}×`,
+            lastError === null ? null : `: ${redact(lastError)}`,
+          ],
+        ],
+      })),
+      none,
+    });
   return {
     title: "Health",
     main: html`<h1>Health</h1>
       ${service === null ? null : serviceList(service, redact)}
       <h2>Set aside</h2>
-      ${troubled({ label: "Set aside", tasks: deadLetters, none: "No task was set aside." }, { links, redact })}
+      ${troubled("Set aside", deadLetters, "No task was set aside.")}
       <h2>Failing</h2>
-      ${troubled({ label: "Failing", tasks: failing, none: "No task fails." }, { links, redact })}
+      ${troubled("Failing", failing, "No task fails.")}
       <h2>Next due</h2>
-      ${
-        earliest.length === 0
-          ? html`<p class="empty">
-              Nothing is due: every instance waits for an event or for news of a watch.
-            </p>`
-          : table({
-              label: "Next due",
-              headings: ["Chart", "Its earliest task"],
-              rows: earliest.map(
-                ({ workflow, visibleAt }) =>
-                  html`<tr>
-                    <td><a href="${links.list({ workflow })}">${workflow}</a></td>
-                    <td>${dueMoment(visibleAt)}</td>
-                  </tr>`,
-              ),
-            })
-      }`,
+      ${table({
+        label: "Next due",
+        headings: ["Chart", "Its earliest task"],
+        rows: earliest.map(({ workflow, visibleAt }) => ({
+          cells: [html`<a href="${links.list({ workflow })}">${workflow}</a>`, dueMoment(visibleAt)],
+        })),
+        none: "Nothing is due: every instance waits for an event or for news of a watch.",
+      })}`,
   };
-}
-
-interface Shown {
-  readonly links: Links;
-  readonly redact: SecretFilter;
-}
-
-interface Trouble {
-  readonly label: string;
-  readonly tasks: readonly TroubledTask[];
-  /** Said where there are none. */
-  readonly none: string;
-}
-
-function troubled({ label, tasks, none }: Trouble, { links, redact }: Shown): Html {
-  if (tasks.length === 0) return html`<p class="empty">${none}</p>`;
-  return table({
-    label,
-    headings: ["Instance", "Task", "Since", "Trouble"],
-    rows: tasks.map(
-      ({ instance, kind, name, since, failures, crashes, lastError }) =>
-        html`<tr>
-          <td>
-            <a href="${links.instance(instance)}"><code>${instance}</code></a>
-          </td>
-          <td>${kind} <code>${name}</code></td>
-          <td>${moment(since)}</td>
-          <td>
-            failed ${failures}×, process died
-            ${crashes}×${lastError === null ? null : html`: ${redact(lastError)}`}
-          </td>
-        </tr>`,
-    ),
-  });
 }
 
 function serviceList(health: Health, redact: SecretFilter): Html {
@@ -113,13 +87,9 @@ function serviceList(health: Health, redact: SecretFilter): Html {
     ${table({
       label: "Watches",
       headings: ["Watch", "Followed", "Last look"],
-      rows: Object.entries(watches).map(
-        ([kind, { watched, oldestMs }]) =>
-          html`<tr data-key="${rowKey("watch", kind)}">
-            <td><code>${kind}</code></td>
-            <td>${watched} followed</td>
-            <td>${durationWords(oldestMs)} ago</td>
-          </tr>`,
-      ),
+      rows: Object.entries(watches).map(([kind, { watched, oldestMs }]) => ({
+        key: rowKey("watch", kind),
+        cells: [html`<code>${kind}</code>`, `${watched} followed`, `${durationWords(oldestMs)} ago`],
+      })),
     })}`;
 }

@@ -2,22 +2,17 @@
 import { explainWaiting } from "../explain-waiting.ts";
 import { waitedFor, type RelatedInstance } from "../find-related.ts";
 import { html, type Html } from "../html.ts";
+import { valueOf } from "../read-instances.ts";
 import { moment, shownJson, stateWords, rowKey } from "../show-values.ts";
 import { actsSection } from "./act-pages.ts";
 import { chartSection } from "./instance/chart-section.ts";
 import { moneySection } from "./instance/money-section.ts";
 import { idsIn, orderSection } from "./instance/order-section.ts";
 import { pendingSection } from "./instance/pending-section.ts";
-import {
-  eventType,
-  shownEvent,
-  shownValue,
-  snapshotOf,
-  type ShownInstance,
-} from "./instance/shown-instance.ts";
+import { eventType, shownEvent, shownValue, type ShownInstance } from "./instance/shown-instance.ts";
 import { timelineSection } from "./instance/timeline-section.ts";
 import { travelSection } from "./instance/travel-section.ts";
-import type { Links, PageParts } from "./page.ts";
+import { instanceLink, type Links, type PageParts } from "./page.ts";
 import { table } from "./table.ts";
 
 export function instancePage(links: Links, shown: ShownInstance): PageParts {
@@ -55,7 +50,7 @@ function section(id: string, heading: string, body: Html): Html {
 }
 
 function why({ instance, known, pending, related, trouble, redact }: ShownInstance): Html {
-  const { value } = snapshotOf(instance);
+  const value = valueOf(instance);
   const active = known?.active(value) ?? [];
   const sentences = explainWaiting(
     {
@@ -92,16 +87,14 @@ function relatedSection(links: Links, related: readonly RelatedInstance[]): Html
   return table({
     label: "Belongs together",
     headings: ["What it is", "Instance", "Chart", "State"],
-    rows: related.map(
-      ({ id, is, workflow, value, status }) =>
-        html`<tr data-key="${rowKey("related", id)}">
-          <td>${is}</td>
-          <td>
-            <a href="${links.instance(id)}"><code>${id}</code></a>
-          </td>
-          <td>${workflow}</td>
-          <td><span class="pill ${status}">${stateWords(value)}</span></td>
-        </tr>`,
-    ),
+    rows: related.map(({ id, is, workflow, value, status }) => ({
+      key: rowKey("related", id),
+      cells: [
+        is,
+        instanceLink(links, id),
+        workflow,
+        html`<span class="pill ${status}">${stateWords(value)}</span>`,
+      ],
+    })),
   });
 }

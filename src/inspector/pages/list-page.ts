@@ -3,7 +3,7 @@ import { listedIn } from "../../engine/each/each-acts.ts";
 import { Html, html } from "../html.ts";
 import type { InstanceList, ListedInstance, ListQuery } from "../read-instances.ts";
 import { moment, stateWords, type SecretFilter, rowKey } from "../show-values.ts";
-import type { Links, PageParts } from "./page.ts";
+import { instanceLink, type Links, type PageParts } from "./page.ts";
 import { table } from "./table.ts";
 import type { RelatedId } from "../find-related.ts";
 
@@ -114,21 +114,18 @@ function instanceTable(label: string, instances: readonly ListedInstance[], { li
   return table({
     label,
     headings: ["Instance", "Chart", "State", "Started", "Last step"],
-    rows: instances.map(
-      ({ id, workflow, status, value, trouble, createdAt, updatedAt }) =>
-        html`<tr data-key="${rowKey("row", id)}">
-          <td>
-            <a href="${links.instance(id)}"><code>${id}</code></a>
-          </td>
-          <td class="brief">${workflow}</td>
-          <td>
-            <span class="pill ${status}">${stateWords(value)}</span
-            >${trouble === null ? null : html` <strong class="trouble">⚠ ${redact(trouble)}</strong>`}
-          </td>
-          <td><small class="named">started </small>${moment(createdAt)}</td>
-          <td><small class="named">last step </small>${moment(updatedAt)}</td>
-        </tr>`,
-    ),
+    brief: "Chart",
+    rows: instances.map(({ id, workflow, status, value, trouble, createdAt, updatedAt }) => ({
+      key: rowKey("row", id),
+      cells: [
+        instanceLink(links, id),
+        workflow,
+        html`<span class="pill ${status}">${stateWords(value)}</span
+          >${trouble === null ? null : html` <strong class="trouble">⚠ ${redact(trouble)}</strong>`}`,
+        html`<small class="named">started </small>${moment(createdAt)}`,
+        html`<small class="named">last step </small>${moment(updatedAt)}`,
+      ],
+    })),
   });
 }
 
@@ -145,7 +142,7 @@ export function searchPage(links: Links, text: string, hits: readonly RelatedId[
             ${hits.map(
               ([id, is]) =>
                 html`<li data-key="${rowKey("hit", id)}">
-                  <a href="${links.instance(id)}"><code>${id}</code></a> <small>${is}</small>
+                  ${instanceLink(links, id)} <small>${is}</small>
                 </li>`,
             )}
           </ul>`

@@ -19,32 +19,31 @@ export class Links {
   }
 
   list(filters: Readonly<Record<string, string>> = {}): string {
-    const query = new URLSearchParams(filters).toString();
-    return query === "" ? this.#base : `${this.#base}?${query}`;
+    return addressOf(this.#base, filters);
   }
 
   /** With `step`: as it stood after that step. */
   instance(id: string, step: number | string | null = null): string {
-    const query = step === null ? { id } : { id, step: String(step) };
-    return this.file("instance", query);
+    return this.file("instance", step === null ? { id } : { id, step: String(step) });
   }
 
   chart(key: string): string {
-    return `${this.#base}/chart?${new URLSearchParams({ key }).toString()}`;
-  }
-
-  charts(): string {
-    return `${this.#base}/charts`;
-  }
-
-  health(): string {
-    return `${this.#base}/health`;
+    return this.file("chart", { key });
   }
 
   file(name: string, query: Readonly<Record<string, string>> = {}): string {
-    const text = new URLSearchParams(query).toString();
-    return text === "" ? `${this.#base}/${name}` : `${this.#base}/${name}?${text}`;
+    return addressOf(`${this.#base}/${name}`, query);
   }
+}
+
+function addressOf(path: string, query: Readonly<Record<string, string>>): string {
+  const text = new URLSearchParams(query).toString();
+  return text === "" ? path : `${path}?${text}`;
+}
+
+/** The id of an instance, which leads to its page. */
+export function instanceLink(links: Links, id: string): Html {
+  return html`<a href="${links.instance(id)}"><code>${id}</code></a>`;
 }
 
 /** A page at one moment. */
@@ -71,8 +70,8 @@ export function page(
     ["Timers", links.file("timers")],
     ...(hasSchedules ? [["Schedules", links.file("schedules")] as const] : []),
     ...(hasWebhooks ? [["Webhooks", links.file("webhooks")] as const] : []),
-    ["Charts", links.charts()],
-    ["Health", links.health()],
+    ["Charts", links.file("charts")],
+    ["Health", links.file("health")],
   ];
   return html`<!doctype html>
     <html lang="en">

@@ -6,7 +6,7 @@ import { html, type Html } from "../html.ts";
 import { dueMoment, moment, rowKey } from "../show-values.ts";
 import { actsSection } from "./act-pages.ts";
 import type { Links, PageParts } from "./page.ts";
-import { table } from "./table.ts";
+import { table, type TableRow } from "./table.ts";
 
 /** A schedule with the acts that a viewer may do on it. */
 export interface ScheduleEntry {
@@ -17,30 +17,28 @@ export interface ScheduleEntry {
 export function schedulesPage(links: Links, listed: readonly ScheduleEntry[], isAll: boolean): PageParts {
   const main = html`<h1>Schedules</h1>
     ${isAll ? null : html`<p>The first ${listed.length}.</p>`}
-    ${
-      listed.length === 0
-        ? html`<p class="empty">Nothing is started by time.</p>`
-        : table({
-            label: "Schedules",
-            headings: ["Schedule", "Rule", "Starts", "Next", "Last", ""],
-            rows: listed.map((each) => scheduleRow(links, each)),
-          })
-    }`;
+    ${table({
+      label: "Schedules",
+      headings: ["Schedule", "Rule", "Starts", "Next", "Last", ""],
+      rows: listed.map((each) => scheduleRow(links, each)),
+      none: "Nothing is started by time.",
+    })}`;
   return { title: "Schedules", main };
 }
 
-function scheduleRow(links: Links, { schedule, acts }: ScheduleEntry): Html {
+function scheduleRow(links: Links, { schedule, acts }: ScheduleEntry): TableRow {
   const { id, cron, timezone, workflow, last } = schedule;
-  return html`<tr data-key="${rowKey("schedule", id)}">
-    <td><code>${id}</code></td>
-    <td><code>${cron}</code> <small>${timezone}</small></td>
-    <td><a href="${links.chart(workflow)}">${workflow}</a></td>
-    <td>${next(schedule)}</td>
-    <td>
-      ${last === null ? "never" : html`<a href="${links.instance(momentId(id, last))}">${moment(last)}</a>`}
-    </td>
-    <td>${acts.length === 0 ? null : actsSection(links, scheduleName(id), acts)}</td>
-  </tr>`;
+  return {
+    key: rowKey("schedule", id),
+    cells: [
+      html`<code>${id}</code>`,
+      html`<code>${cron}</code> <small>${timezone}</small>`,
+      html`<a href="${links.chart(workflow)}">${workflow}</a>`,
+      next(schedule),
+      last === null ? "never" : html`<a href="${links.instance(momentId(id, last))}">${moment(last)}</a>`,
+      acts.length === 0 ? null : actsSection(links, scheduleName(id), acts),
+    ],
+  };
 }
 
 function next({ next: at, pausedAt, missed }: ScheduleView): Html {

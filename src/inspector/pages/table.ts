@@ -1,16 +1,28 @@
 /** A table of a page. It scrolls by itself where the screen is narrow, by keyboard too. */
-import { html, type Html } from "../html.ts";
+import { html, type Html, type Part } from "../html.ts";
+
+/** A row, with as many cells as there are headings. */
+export interface TableRow {
+  /** Names the row, so that a changing page keeps it. */
+  readonly key?: string;
+  readonly class?: string;
+  readonly cells: readonly Part[];
+}
 
 /** The content of a table. */
 interface TableParts {
   /** The label for screen readers. */
   readonly label: string;
   readonly headings: readonly string[];
-  /** Rows with as many cells as there are headings. */
-  readonly rows: readonly Html[];
+  /** The heading of a column whose cells are not broken into lines. */
+  readonly brief?: string;
+  readonly rows: readonly TableRow[];
+  /** Said in place of a table without rows. */
+  readonly none?: string;
 }
 
-export function table({ label, headings, rows }: TableParts): Html {
+export function table({ label, headings, brief, rows, none }: TableParts): Html {
+  if (rows.length === 0 && none !== undefined) return html`<p class="empty">${none}</p>`;
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${label}">
     <table>
       <thead>
@@ -19,8 +31,18 @@ export function table({ label, headings, rows }: TableParts): Html {
         </tr>
       </thead>
       <tbody>
-        ${rows}
+        ${rows.map((row) => tableRow(row, brief === undefined ? -1 : headings.indexOf(brief)))}
       </tbody>
     </table>
   </div>`;
+}
+
+function tableRow({ key, class: name, cells }: TableRow, brief: number): Html {
+  const attributes = [
+    key === undefined ? null : html` data-key="${key}"`,
+    name === undefined ? null : html` class="${name}"`,
+  ];
+  return html`<tr${attributes}>
+    ${cells.map((cell, at) => html`<td${at === brief ? html` class="brief"` : null}>${cell}</td> `)}
+  </tr>`;
 }

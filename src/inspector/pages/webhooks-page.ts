@@ -9,8 +9,8 @@ import { html, type Html } from "../html.ts";
 import { outcomeOf, type DeliveryHistory, type WebhookStatus } from "../payments/read-webhooks.ts";
 import { dueMoment, moment, rowKey, type SecretFilter } from "../show-values.ts";
 import { actsSection } from "./act-pages.ts";
-import type { Links, PageParts } from "./page.ts";
-import { table } from "./table.ts";
+import { instanceLink, type Links, type PageParts } from "./page.ts";
+import { table, type TableRow } from "./table.ts";
 
 export function webhooksPage(
   links: Links,
@@ -18,32 +18,28 @@ export function webhooksPage(
   redact: SecretFilter,
 ): PageParts {
   const main = html`<h1>Webhooks</h1>
-    ${
-      webhooks.length === 0
-        ? html`<p class="empty">No webhook is registered.</p>`
-        : table({
-            label: "Webhooks",
-            headings: ["Webhook", "Receiver", "Standing", "Last delivered"],
-            rows: webhooks.map((each) => webhookRow(links, each, redact)),
-          })
-    }`;
+    ${table({
+      label: "Webhooks",
+      headings: ["Webhook", "Receiver", "Standing", "Last delivered"],
+      rows: webhooks.map((each) => webhookRow(links, each, redact)),
+      none: "No webhook is registered.",
+    })}`;
   return { title: "Webhooks", main };
 }
 
-function webhookRow(links: Links, standing: WebhookStatus, redact: SecretFilter): Html {
+function webhookRow(links: Links, standing: WebhookStatus, redact: SecretFilter): TableRow {
   const { webhook, lastDeliveredAt, abandoned } = standing;
   const { id, url } = webhook;
-  return html`<tr data-key="${rowKey("webhook", id)}">
-    <td>
-      <a href="${links.file("webhook", { id })}"><code>${id}</code></a>
-    </td>
-    <td>${redact(url)}</td>
-    <td>
-      ${enabledWords(standing)}
-      ${abandoned === 0 ? null : html`<strong class="trouble">⚠ ${abandoned} abandoned</strong>`}
-    </td>
-    <td>${lastDeliveredAt === null ? "never" : moment(lastDeliveredAt)}</td>
-  </tr>`;
+  const trouble = abandoned === 0 ? null : html` <strong class="trouble">⚠ ${abandoned} abandoned</strong>`;
+  return {
+    key: rowKey("webhook", id),
+    cells: [
+      html`<a href="${links.file("webhook", { id })}"><code>${id}</code></a>`,
+      redact(url),
+      [enabledWords(standing), trouble],
+      lastDeliveredAt === null ? "never" : moment(lastDeliveredAt),
+    ],
+  };
 }
 
 function enabledWords({ webhook }: WebhookStatus): string {
@@ -81,8 +77,7 @@ function ladderCard(
       <span class="pill ${status === "pending" ? "active" : "done"}">${isTrouble ? "⚠ " : ""}${status}</span>
     </h2>
     <p class="facts">
-      <a href="${links.instance(id)}"><code>${id}</code></a> of
-      <a href="${links.instance(transactionId)}"><code>${transactionId}</code></a> · ${moment(createdAt)}
+      ${instanceLink(links, id)} of ${instanceLink(links, transactionId)} · ${moment(createdAt)}
       ${nextAt === null || status !== "pending" ? null : html` · next attempt ${dueMoment(nextAt)}`}
     </p>
     <ol>

@@ -39,16 +39,24 @@ interface MarkedSteps {
   readonly history: readonly HistoryRecord[];
 }
 
-/** The drawing for wide pages, and the list of states for narrow ones and where nothing lays a chart out. */
+/** The chart with the marks of an instance. */
 export function drawnChart(known: KnownChart, { value, history }: MarkedSteps): Html {
-  const active = activeStates(known.chart, value);
-  const list = indentedChart(known.chart, active);
-  const layout = known.drawing();
+  return markedChart(known, activeStates(known.chart, value), takenSteps(known, history));
+}
+
+/** The drawing for wide pages, and the list of states for narrow ones and where nothing lays a chart out. */
+export function markedChart(
+  { chart, drawing }: Pick<KnownChart, "chart" | "drawing">,
+  active: readonly string[],
+  taken: readonly TakenStep[],
+): Html {
+  const list = indentedChart(chart, active);
+  const layout = drawing();
   if (typeof layout === "string") {
     return html`<p class="empty">${layout}</p>
       ${list}`;
   }
-  const svg = chartSvg(layout, { active, taken: takenSteps(known, history) });
+  const svg = chartSvg(layout, { active, taken });
   return html`<div class="scroll drawing wide" tabindex="0" role="group" aria-label="Drawing of the chart">
       ${new Html(svg)}
     </div>

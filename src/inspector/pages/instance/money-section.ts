@@ -1,6 +1,7 @@
 /**
  * The money of an order as a small picture: income on the left, outgoings on the right, and their sum, which is zero.
  */
+import { round } from "../../chart/draw-svg.ts";
 import { Html, escaped, html } from "../../html.ts";
 import {
   amountWords,
@@ -101,8 +102,4 @@ function bands(lines: readonly MoneyEntry[], total: bigint, { height, x, end, fl
 
 function words({ is, amount }: MoneyEntry, flow: MoneyTally): string {
   return `${is} ${flow.decimals === 0 ? amount.toString() : amountWords(amount, flow)}`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }

@@ -3,40 +3,38 @@ import type { PendingRecords, PendingTask } from "../../../../storage/storage.ts
 import { limitWords } from "../../../engine/limit-words.ts";
 import { html, type Html } from "../../html.ts";
 import { dueMoment, moment, type SecretFilter, rowKey } from "../../show-values.ts";
-import { table } from "../table.ts";
+import { table, type TableRow } from "../table.ts";
 import { shownEvent } from "./shown-instance.ts";
 
 export function pendingSection({ tasks, watches }: PendingRecords, redact: SecretFilter): Html {
-  if (tasks.length + watches.length === 0) return html`<p class="empty">Nothing is pending.</p>`;
-  const ofWatches = watches.map(
-    ({ kind, key }) =>
-      html`<tr data-key="${rowKey(kind, key)}">
-        <td>watch</td>
-        <td><code>${kind}</code> <code>${key}</code></td>
-        <td>polled</td>
-        <td></td>
-      </tr>`,
-  );
+  const ofWatches = watches.map(({ kind, key }) => ({
+    key: rowKey(kind, key),
+    cells: ["watch", html`<code>${kind}</code> <code>${key}</code>`, "polled", null],
+  }));
   return table({
     label: "Pending",
     headings: ["Kind", "Name", "When", "Trouble"],
     rows: [...tasks.map((task) => taskRow(task, redact)), ...ofWatches],
+    none: "Nothing is pending.",
   });
 }
 
-function taskRow(task: PendingTask, redact: SecretFilter): Html {
+function taskRow(task: PendingTask, redact: SecretFilter): TableRow {
   const { id, kind, name, failures, crashes, lastError } = task;
   const trouble = [
     failures > 0 ? `failed ${failures}×` : null,
     crashes > 0 ? `process died ${crashes}×` : null,
     lastError === null ? null : redact(lastError),
   ];
-  return html`<tr data-key="${rowKey("task", id)}">
-    <td>${kind}</td>
-    <td><code>${shownEvent(name)}</code></td>
-    <td>${when(task)}</td>
-    <td>${trouble.filter((part) => part !== null).join(", ")}</td>
-  </tr>`;
+  return {
+    key: rowKey("task", id),
+    cells: [
+      kind,
+      html`<code>${shownEvent(name)}</code>`,
+      when(task),
+      trouble.filter((part) => part !== null).join(", "),
+    ],
+  };
 }
 
 function when({ deadAt, isHeld, visibleAt, dueAt, waitsFor }: PendingTask): Html {

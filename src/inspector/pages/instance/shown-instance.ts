@@ -1,6 +1,5 @@
 /** The data of an instance's page. */
 import type { HistoryRecord } from "../../../../storage/storage.ts";
-import type { ChartSnapshot } from "../../../engine/chart.ts";
 import { delayWords, eventWords } from "../../chart/words.ts";
 import type { KnownChart } from "../../chart-registry.ts";
 import type { RelatedInstance } from "../../find-related.ts";
@@ -8,7 +7,7 @@ import type { OfferedAct } from "../../../engine/inspected-engine.ts";
 import type { MoneyReport } from "../../payments/read-money.ts";
 import type { OrderPart } from "../../payments/read-order-tree.ts";
 import type { EndedAttempt } from "../../payments/read-webhooks.ts";
-import type { FoundInstance } from "../../read-instances.ts";
+import { valueOf, type FoundInstance } from "../../read-instances.ts";
 import { madeBy, type ReplayedHistory } from "../../recount/replay-history.ts";
 import type { LedgerCall } from "../../../service/ledger-call-history.ts";
 import type { SecretFilter } from "../../show-values.ts";
@@ -60,12 +59,7 @@ export function shownEvent(type: string): string {
 /** The state value that is looked at: now, or after a step. */
 export function shownValue({ instance, history, step }: ShownInstance): unknown {
   const row = step === null ? undefined : history.find(({ version }) => version === step);
-  return row === undefined ? snapshotOf(instance).value : (JSON.parse(row.value) as unknown);
-}
-
-/** A stored snapshot, its values as they are written. */
-export function snapshotOf({ snapshot }: { readonly snapshot: string }): ChartSnapshot {
-  return JSON.parse(snapshot) as ChartSnapshot;
+  return row === undefined ? valueOf(instance) : (JSON.parse(row.value) as unknown);
 }
 
 /** The steps that one version of the chart made, up to a step; null for the last one. */

@@ -12,7 +12,7 @@ import { moment, shownJson, stateWords, rowKey, type SecretFilter } from "../../
 import { gapWords, madeBy, type ReplayedStep, type MissingPeriod } from "../../recount/replay-history.ts";
 import type { LedgerCall } from "../../../service/ledger-call-history.ts";
 import type { Links } from "../page.ts";
-import { table } from "../table.ts";
+import { table, type TableRow } from "../table.ts";
 import { eventType, shownEvent, type ShownInstance } from "./shown-instance.ts";
 
 /** Calls of the ledger on one page: an effect that is tried for days makes thousands. */
@@ -46,6 +46,7 @@ export function timelineSection(links: Links, shown: ShownInstance): Html {
   ${table({
     label: "Timeline",
     headings: ["Step", "What happened", "What it asked for", "Then in", "At", "After"],
+    brief: "After",
     rows: lines.map(({ line }) => line),
   })}
   ${
@@ -76,49 +77,50 @@ interface StepLine {
   readonly before: HistoryRecord | undefined;
 }
 
-function stepLine(links: Links, shown: ShownInstance, { row, before }: StepLine): Html {
+function stepLine(links: Links, shown: ShownInstance, { row, before }: StepLine): TableRow {
   const { instance, fold, step, redact } = shown;
-  const type = eventType(row);
-  const actions = fold.steps.get(row.version)?.actions ?? [];
-  return html`<tr
-    data-key="${rowKey("row", row.version)}"
-    class="${row.version === step ? "looked-at" : "step"}"
-  >
-    <td><a href="${links.instance(instance.id, row.version)}">${row.version}</a></td>
-    <td>
-      <details id="step-${row.version}">
-        <summary><code>${shownEvent(type)}</code></summary>
-        <pre>${eventText(row, fold.steps.get(row.version), redact)}</pre>
-      </details>
-      ${cause(links, shown, row)}
-    </td>
-    <td>
-      ${actions.flatMap((action, index) => {
-        const ran = shown.ran.find(({ task }) => isOfStep(task, row) && task.endsWith(`:${index}`));
-        const end = ran === undefined ? null : html` <small>${wentWords(ran, redact)}</small>`;
-        return asked(links, instance.id, action).map((line) => html`<div>${line}${end}</div>`);
-      })}
-    </td>
-    <td><span class="pill">${stateWords(JSON.parse(row.value))}</span></td>
-    <td>${moment(row.at)}</td>
-    <td class="brief">
-      ${before === undefined ? "" : html`<small class="named">after </small>${durationWords(row.at - before.at)}`}
-    </td>
-  </tr>`;
+  const recounted = fold.steps.get(row.version);
+  const asks = (recounted?.actions ?? []).flatMap((action, index) => {
+    const ran = shown.ran.find(({ task }) => isOfStep(task, row) && task.endsWith(`:${index}`));
+    const end = ran === undefined ? null : html` <small>${wentWords(ran, redact)}</small>`;
+    return asked(links, instance.id, action).map((line) => html`<div>${line}${end}</div>`);
+  });
+  return {
+    key: rowKey("row", row.version),
+    class: row.version === step ? "looked-at" : "step",
+    cells: [
+      html`<a href="${links.instance(instance.id, row.version)}">${row.version}</a>`,
+      html`<details id="step-${row.version}">
+          <summary><code>${shownEvent(eventType(row))}</code></summary>
+          <pre>${eventText(row, recounted, redact)}</pre>
+        </details>
+        ${cause(links, shown, row)}`,
+      asks,
+      html`<span class="pill">${stateWords(JSON.parse(row.value))}</span>`,
+      moment(row.at),
+      before === undefined
+        ? null
+        : html`<small class="named">after </small>${durationWords(row.at - before.at)}`,
+    ],
+  };
 }
 
 function deliveryLine(
   links: Links,
   { id, event, number, at, durationMs, outcome, isGood }: EndedAttempt,
-): Html {
-  return html`<tr data-key="${rowKey(id, number)}" class="delivery">
-    <td>${isGood ? "✓" : "✗"}</td>
-    <td>webhook attempt ${number} of <a href="${links.instance(id)}">${event}</a></td>
-    <td>${outcome}</td>
-    <td></td>
-    <td>${moment(at)}</td>
-    <td class="brief">took ${durationWords(durationMs)}</td>
-  </tr>`;
+): TableRow {
+  return {
+    key: rowKey(id, number),
+    class: "delivery",
+    cells: [
+      isGood ? "✓" : "✗",
+      html`webhook attempt ${number} of <a href="${links.instance(id)}">${event}</a>`,
+      outcome,
+      null,
+      moment(at),
+      `took ${durationWords(durationMs)}`,
+    ],
+  };
 }
 
 /** Recorded events never change: a step that was shown is not cleaned of secrets once more after each commit. */
@@ -131,16 +133,19 @@ function eventText({ event }: HistoryRecord, step: ReplayedStep | undefined, red
   return known;
 }
 
-function callLine({ number, method, task, at, durationMs, outcome }: LedgerCall): Html {
-  const isGood = outcome === "answered";
-  return html`<tr data-key="${rowKey("call", number)}" class="delivery">
-    <td>${outcome === null ? "…" : isGood ? "✓" : "✗"}</td>
-    <td>ledger <code>${method}</code> <small>for the ${task.kind} ${shownEvent(task.name)}</small></td>
-    <td>${outcome ?? "under way"}</td>
-    <td></td>
-    <td>${moment(at)}</td>
-    <td class="brief">${durationMs === null ? "" : `took ${durationWords(durationMs)}`}</td>
-  </tr>`;
+function callLine({ number, method, task, at, durationMs, outcome }: LedgerCall): TableRow {
+  return {
+    key: rowKey("call", number),
+    class: "delivery",
+    cells: [
+      outcome === null ? "…" : outcome === "answered" ? "✓" : "✗",
+      html`ledger <code>${method}</code> <small>for the ${task.kind} ${shownEvent(task.name)}</small>`,
+      outcome ?? "under way",
+      null,
+      moment(at),
+      durationMs === null ? null : `took ${durationWords(durationMs)}`,
+    ],
+  };
 }
 
 /** The cause of an event, with a link to its step. */

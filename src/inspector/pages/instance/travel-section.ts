@@ -2,6 +2,7 @@
 import { html, type Html } from "../../html.ts";
 import { snapshotToText } from "../../../engine/snapshot-text.ts";
 import { whyMissing } from "../../recount/replay-history.ts";
+import { valueOf } from "../../read-instances.ts";
 import { shownJson } from "../../show-values.ts";
 import type { Links } from "../page.ts";
 import type { ShownInstance } from "./shown-instance.ts";
@@ -55,7 +56,7 @@ function whatIfForm(links: Links, { instance, known, step }: ShownInstance): Htm
         >Event, its type or JSON
         <input name="event" required list="events" size="40" autocomplete="off" spellcheck="false"
       /></label>
-      ${eventList(known.events(known.active(shownValueOf(instance.snapshot))))}
+      ${eventList(known.events(known.active(valueOf(instance))))}
       <button>Try it on a copy</button>
       <small>Nothing is stored, nothing is carried out.</small>
     </form>
@@ -67,8 +68,4 @@ function eventList(events: readonly string[]): Html {
   return html`<datalist id="events">
     ${events.map((event) => html`<option value="${event}"></option>`)}
   </datalist>`;
-}
-
-function shownValueOf(snapshot: string): unknown {
-  return (JSON.parse(snapshot) as { readonly value?: unknown }).value;
 }
