@@ -112,17 +112,8 @@ export class Bank {
     return this.#svm.getProgramAccounts(addressBytes(program)).map(({ address }) => bs58.encode(address));
   }
 
-  /** Puts the accounts in place that a chain begins with. */
-  begin(states: ReadonlyMap<string, AccountState | null>): void {
-    this.#put(states);
-  }
-
-  /** Puts accounts back in place without any program. */
+  /** Puts accounts in place without any program. */
   overwrite(states: ReadonlyMap<string, AccountState | null>): void {
-    this.#put(states);
-  }
-
-  #put(states: ReadonlyMap<string, AccountState | null>): void {
     for (const [address, state] of states) {
       this.#touch(address);
       this.#programs.delete(address);
@@ -141,28 +132,16 @@ export class Bank {
   }
 
   /**
-   * Executes a transaction whose signatures were verified. `undefined`: it did not land, because no account could
-   * be charged for it (no fee payer, an unusable lookup table, …), and nothing changed.
+   * Executes a transaction. `undefined`: it did not land, because no account could be charged for it (no fee payer, an
+   * unusable lookup table, …) or a signature that is to be verified is wrong, and nothing changed.
    */
-  executeVerified(
+  execute(
     transaction: DecodedTransaction,
     environment: SlotEnvironment,
-  ): ExecutedTransaction | undefined {
-    return this.#execute(transaction, environment, false);
-  }
-
-  /** Executes a transaction like `executeVerified`; one with a wrong signature does not land. */
-  execute(transaction: DecodedTransaction, environment: SlotEnvironment): ExecutedTransaction | undefined {
-    return this.#execute(transaction, environment, true);
-  }
-
-  #execute(
-    transaction: DecodedTransaction,
-    environment: SlotEnvironment,
-    sigverify: boolean,
+    { verifySignatures }: { readonly verifySignatures: boolean },
   ): ExecutedTransaction | undefined {
     this.#enter(transaction, environment);
-    this.#svm.setSigverify(sigverify);
+    this.#svm.setSigverify(verifySignatures);
     const keys = accountKeysOf(transaction, (address) => this.account(address));
     const before = keys.all.map(({ address, isWritable }) => this.#accountOf(address, isWritable));
     const result = this.#svm.sendVersionedTransaction(transaction.bytes);
@@ -201,7 +180,7 @@ export class Bank {
     this.#enter(transaction, environment);
     this.#svm.setSigverify(options.verifySignatures);
     try {
-      this.#put(past);
+      this.overwrite(past);
       const result = this.#svm.simulateVersionedTransaction(transaction.bytes);
       const after = new Map<string, AccountState | null>();
       if (!this.#isFailure(result)) {
@@ -211,7 +190,7 @@ export class Bank {
       }
       return { ...this.#report(result), keys, after };
     } finally {
-      this.#put(present);
+      this.overwrite(present);
     }
   }
 

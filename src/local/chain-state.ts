@@ -71,7 +71,7 @@ export class ChainState {
     this.keys = genesisKeys(genesis.seed);
     this.blockhashes = new BlockhashList(this.genesisHash);
     this.#bank = new Bank(options.litesvm);
-    this.#bank.begin(genesisAccounts(this.keys, (length) => this.#bank.rentFor(length)));
+    this.#bank.overwrite(genesisAccounts(this.keys, (length) => this.#bank.rentFor(length)));
     this.#slots = new SlotJournal(options);
     this.#depths = options.depths;
     for (const entry of journal.entries()) this.#replay(entry);
@@ -152,7 +152,7 @@ export class ChainState {
     const slot = this.currentSlot();
     if (this.log.withMessage(transaction.messageHash) !== undefined) return "duplicate";
     if (!this.blockhashes.isAccepted(transaction.transaction.message.recentBlockhash, slot)) return "dropped";
-    const execution = this.#bank.execute(transaction, this.#environment(slot));
+    const execution = this.#bank.execute(transaction, this.#environment(slot), { verifySignatures: true });
     if (execution === undefined) return "dropped";
     const bytes = Buffer.from(transaction.bytes).toString("base64");
     try {
@@ -231,23 +231,14 @@ export class ChainState {
     { accounts }: Pick<ExecutedTransaction, "accounts">,
   ): Pick<LandedTransaction, "slot" | "time" | "position" | "balances" | "tokenBalances"> {
     const mint = (address: string): AccountState | null => this.#bank.account(address);
-    const before = tokenBalances(
-      accounts.map((change) => change.before),
-      mint,
-    );
-    const after = tokenBalances(
-      accounts.map((change) => change.after),
-      mint,
-    );
+    const before = accounts.map((change) => change.before);
+    const after = accounts.map((change) => change.after);
     return {
       slot,
       time: this.#slots.timeOf(slot),
       position: this.log.length,
-      balances: {
-        before: accounts.map((change) => change.before?.lamports ?? 0n),
-        after: accounts.map((change) => change.after?.lamports ?? 0n),
-      },
-      tokenBalances: { before, after },
+      balances: { before: before.map(lamportsOf), after: after.map(lamportsOf) },
+      tokenBalances: { before: tokenBalances(before, mint), after: tokenBalances(after, mint) },
     };
   }
 
@@ -287,10 +278,15 @@ export class ChainState {
   #replayTransaction(slot: number, bytes: Uint8Array, wallet: string | undefined): void {
     const transaction = decodeTransaction(bytes);
     this.#slots.reach(slot);
-    const execution = this.#bank.executeVerified(transaction, this.#environment(slot));
+    const verified = { verifySignatures: false };
+    const execution = this.#bank.execute(transaction, this.#environment(slot), verified);
     if (execution === undefined) {
       throw new Error(`The journal does not replay: transaction ${transaction.signature} no longer lands.`);
     }
     this.#landed({ ...transaction, ...execution, ...this.#placement(slot, execution) }, wallet);
   }
+}
+
+function lamportsOf(account: AccountState | null): bigint {
+  return account?.lamports ?? 0n;
 }

@@ -216,15 +216,12 @@ class JournaledChain implements LocalChain {
   async #answer(body: string, signal?: AbortSignal): Promise<RpcAnswer> {
     if (this.#isClosed) throw chainClosed();
     const call = new AbortController();
-    const giveUp = (): void => call.abort(signal?.reason);
-    if (signal?.aborted === true) giveUp();
-    signal?.addEventListener("abort", giveUp, { once: true });
+    const given = signal === undefined ? call.signal : AbortSignal.any([signal, call.signal]);
     this.#openCalls.add(call);
     try {
-      return await this.#server.answer(body, HTTP_DOOR, call.signal);
+      return await this.#server.answer(body, HTTP_DOOR, given);
     } finally {
       this.#openCalls.delete(call);
-      signal?.removeEventListener("abort", giveUp);
     }
   }
 }

@@ -1,4 +1,5 @@
 /** Token amounts as nodes write them, and the token balances of a transaction's accounts. */
+import { formatAmount } from "../amount.ts";
 import type { AccountState } from "./account-state.ts";
 import { readMint, readTokenAccount } from "./token-layout.ts";
 
@@ -21,16 +22,8 @@ export interface TokenBalance {
 
 /** Writes base units the way nodes do. `uiAmount` is the float they warn about; nothing may count with it. */
 export function uiTokenAmount(amount: bigint, decimals: number): UiTokenAmount {
-  const uiAmountString = decimalString(amount, decimals);
+  const uiAmountString = formatAmount(amount, decimals);
   return { amount: amount.toString(), decimals, uiAmount: Number(uiAmountString), uiAmountString };
-}
-
-function decimalString(amount: bigint, decimals: number): string {
-  if (decimals === 0) return amount.toString();
-  const digits = amount.toString().padStart(decimals + 1, "0");
-  const fraction = digits.slice(-decimals).replace(/0+$/, "");
-  const whole = digits.slice(0, -decimals);
-  return fraction === "" ? whole : `${whole}.${fraction}`;
 }
 
 /** The token accounts among a transaction's accounts, with what they held. `mint` looks a mint's account up. */
@@ -43,15 +36,9 @@ export function tokenBalances(
     if (token === undefined) return [];
     const decimals = readMint(mint(token.mint))?.decimals;
     if (decimals === undefined) return [];
-    const { mint: mintAddress, owner, program, amount } = token;
+    const { owner, program: programId, amount } = token;
     return [
-      {
-        accountIndex,
-        mint: mintAddress,
-        owner,
-        programId: program,
-        uiTokenAmount: uiTokenAmount(amount, decimals),
-      },
+      { accountIndex, mint: token.mint, owner, programId, uiTokenAmount: uiTokenAmount(amount, decimals) },
     ];
   });
 }

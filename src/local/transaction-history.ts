@@ -4,7 +4,6 @@ import { memosOf } from "./memo.ts";
 import { HistoryFile } from "./history-file.ts";
 import type { TokenBalance } from "./token-balances.ts";
 import { decodeTransaction, type DecodedTransaction } from "./transaction-bytes.ts";
-import type { TransactionErrorJson } from "./transaction-errors.ts";
 
 /** A landed transaction and everything a node tells about it. */
 export interface LandedTransaction extends DecodedTransaction, Omit<ExecutedTransaction, "accounts"> {
@@ -21,7 +20,7 @@ export interface LandedTransaction extends DecodedTransaction, Omit<ExecutedTran
   };
 }
 
-/** Fields written to the history; other fields follow from the bytes. */
+/** What is written to the history; the rest follows from the bytes. */
 type Told = Pick<
   LandedTransaction,
   | "bytes"
@@ -35,26 +34,21 @@ type Told = Pick<
   | "tokenBalances"
 >;
 
-/** Fields of a transaction that stay in memory. */
-interface KeptOfTransaction {
-  readonly signature: string;
-  readonly messageHash: string;
-  readonly slot: number;
-  /** Unix milliseconds at which its slot began. */
-  readonly time: number;
-  /** The transaction's place among all transactions of the chain. */
-  readonly position: number;
-  readonly err: TransactionErrorJson | null;
+/** What stays in memory of a landed transaction. */
+export interface NotedTransaction extends Pick<
+  LandedTransaction,
+  "signature" | "messageHash" | "slot" | "time" | "position" | "err"
+> {
   /** All its memos as nodes list them; kept, because long lists show them. */
   readonly memo: string | null;
 }
 
 /** Remembers every landed transaction: a short note of each in memory, and what else is told of it on disk. */
 export class TransactionHistory {
-  readonly #all: RecordedTransaction[] = [];
-  readonly #bySignature = new Map<string, RecordedTransaction>();
-  readonly #byMessage = new Map<string, RecordedTransaction>();
-  readonly #byAddress = new Map<string, RecordedTransaction[]>();
+  readonly #all: NotedTransaction[] = [];
+  readonly #bySignature = new Map<string, NotedTransaction>();
+  readonly #byMessage = new Map<string, NotedTransaction>();
+  readonly #byAddress = new Map<string, NotedTransaction[]>();
   readonly #history = new HistoryFile<Told>();
 
   /** How many transactions landed so far. */
@@ -67,28 +61,52 @@ export class TransactionHistory {
     const { signature, messageHash, slot, time, position, err } = landed;
     const kept = { signature, messageHash, slot, time, position, err, memo: memosOf(landed) };
     const addresses = landed.keys.all.map(({ address }) => address);
-    this.#history.set(position, toldOf(landed));
-    this.#index(new RecordedTransaction(kept, this.#history), addresses);
+    const { bytes, logs, computeUnits, innerInstructions, returnData, keys, fee, balances, tokenBalances } =
+      landed;
+    const told = {
+      bytes,
+      logs,
+      computeUnits,
+      innerInstructions,
+      returnData,
+      keys,
+      fee,
+      balances,
+      tokenBalances,
+    };
+    this.#history.set(position, told);
+    this.#index(kept, addresses);
+  }
+
+  /** A transaction with what is kept of it on disk. */
+  told(noted: NotedTransaction): NotedTransaction & Told {
+    return { ...this.#history.get(noted.position), ...noted };
+  }
+
+  /** All of a transaction. */
+  whole(noted: NotedTransaction): LandedTransaction {
+    const told = this.told(noted);
+    return { ...decodeTransaction(told.bytes), ...told };
   }
 
   /** The transaction with this id. */
-  withSignature(signature: string): LandedTransaction | undefined {
+  withSignature(signature: string): NotedTransaction | undefined {
     return this.#bySignature.get(signature);
   }
 
   /** The transaction with this message, under any signatures. */
-  withMessage(messageHash: string): LandedTransaction | undefined {
+  withMessage(messageHash: string): NotedTransaction | undefined {
     return this.#byMessage.get(messageHash);
   }
 
   /** The transactions that name the address, oldest first. */
-  naming(address: string): readonly RecordedTransaction[] {
+  naming(address: string): readonly NotedTransaction[] {
     return this.#byAddress.get(address) ?? [];
   }
 
   /** The transactions of the slots `from` to `to`, both included, oldest first. */
-  inSlots(from: number, to: number): LandedTransaction[] {
-    const newestFirst: LandedTransaction[] = [];
+  inSlots(from: number, to: number): NotedTransaction[] {
+    const newestFirst: NotedTransaction[] = [];
     for (let index = this.#all.length - 1; index >= 0; index -= 1) {
       const landed = this.#all[index];
       if (landed === undefined || landed.slot < from) break;
@@ -103,7 +121,7 @@ export class TransactionHistory {
   }
 
   /** The transactions from `position` on, up to and including `slot`, oldest first. */
-  from(position: number, slot: number): readonly LandedTransaction[] {
+  from(position: number, slot: number): readonly NotedTransaction[] {
     return this.#all.slice(position, Math.max(position, this.lengthUpTo(slot)));
   }
 
@@ -117,7 +135,7 @@ export class TransactionHistory {
     this.#history.close();
   }
 
-  #index(recorded: RecordedTransaction, addresses: readonly string[]): void {
+  #index(recorded: NotedTransaction, addresses: readonly string[]): void {
     this.#all.push(recorded);
     this.#bySignature.set(recorded.signature, recorded);
     this.#byMessage.set(recorded.messageHash, recorded);
@@ -134,90 +152,8 @@ export class TransactionHistory {
       if (last === undefined) return;
       this.#bySignature.delete(last.signature);
       this.#byMessage.delete(last.messageHash);
-      for (const { address } of last.keys.all) this.#byAddress.get(address)?.pop();
+      for (const { address } of this.told(last).keys.all) this.#byAddress.get(address)?.pop();
       this.#history.delete(last.position);
     }
   }
-}
-
-/** A landed transaction whose bulk is read when somebody asks for it. */
-class RecordedTransaction implements LandedTransaction {
-  readonly signature: string;
-  readonly messageHash: string;
-  readonly slot: number;
-  readonly time: number;
-  readonly position: number;
-  readonly err: LandedTransaction["err"];
-  /** All its memos as nodes list them; kept, because long lists show them. */
-  readonly memo: string | null;
-  readonly #history: HistoryFile<Told>;
-
-  constructor(kept: KeptOfTransaction, history: HistoryFile<Told>) {
-    this.signature = kept.signature;
-    this.messageHash = kept.messageHash;
-    this.slot = kept.slot;
-    this.time = kept.time;
-    this.position = kept.position;
-    this.err = kept.err;
-    this.memo = kept.memo;
-    this.#history = history;
-  }
-
-  get bytes(): Uint8Array {
-    return this.#told.bytes;
-  }
-
-  get transaction(): LandedTransaction["transaction"] {
-    return decodeTransaction(this.bytes).transaction;
-  }
-
-  get version(): LandedTransaction["version"] {
-    return decodeTransaction(this.bytes).version;
-  }
-
-  get staticKeys(): LandedTransaction["staticKeys"] {
-    return decodeTransaction(this.bytes).staticKeys;
-  }
-
-  get logs(): LandedTransaction["logs"] {
-    return this.#told.logs;
-  }
-
-  get computeUnits(): bigint {
-    return this.#told.computeUnits;
-  }
-
-  get innerInstructions(): LandedTransaction["innerInstructions"] {
-    return this.#told.innerInstructions;
-  }
-
-  get returnData(): LandedTransaction["returnData"] {
-    return this.#told.returnData;
-  }
-
-  get keys(): LandedTransaction["keys"] {
-    return this.#told.keys;
-  }
-
-  get fee(): bigint {
-    return this.#told.fee;
-  }
-
-  get balances(): LandedTransaction["balances"] {
-    return this.#told.balances;
-  }
-
-  get tokenBalances(): LandedTransaction["tokenBalances"] {
-    return this.#told.tokenBalances;
-  }
-
-  get #told(): Told {
-    return this.#history.get(this.position);
-  }
-}
-
-function toldOf(landed: LandedTransaction): Told {
-  const { bytes, logs, computeUnits, innerInstructions, returnData, keys, fee, balances, tokenBalances } =
-    landed;
-  return { bytes, logs, computeUnits, innerInstructions, returnData, keys, fee, balances, tokenBalances };
 }

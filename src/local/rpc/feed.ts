@@ -1,7 +1,7 @@
 /** Tells subscribers about events on the chain, once an event has the subscribed commitment. */
 import type { Clock } from "../../runtime.ts";
 import type { ChainState, Commitment } from "../chain-state.ts";
-import type { LandedTransaction } from "../transaction-history.ts";
+import type { NotedTransaction } from "../transaction-history.ts";
 
 /** Events since the last look at a subscription. */
 interface News {
@@ -11,7 +11,7 @@ interface News {
   /** The one of the last look. */
   readonly lastSlot: number;
   /** Transactions that reached the commitment meanwhile, oldest first. */
-  readonly transactions: readonly LandedTransaction[];
+  readonly transactions: readonly NotedTransaction[];
 }
 
 /** A message to a subscriber; the last message ends the subscription. */

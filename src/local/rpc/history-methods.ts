@@ -1,7 +1,7 @@
 /** Methods about landed transactions, single or by block. */
 import { blockHeightOf } from "../blockhash-list.ts";
 import { refuseCleanedUp } from "./block-methods.ts";
-import type { LandedTransaction } from "../transaction-history.ts";
+import type { NotedTransaction, TransactionHistory } from "../transaction-history.ts";
 import {
   type RpcCallOptions,
   readCommitment,
@@ -39,7 +39,7 @@ function getSignatureStatuses(call: RpcCall): unknown {
   );
 }
 
-function status(call: RpcCall, { slot, err }: LandedTransaction): unknown {
+function status(call: RpcCall, { slot, err }: NotedTransaction): unknown {
   const confirmationStatus = commitmentOf(call, slot);
   return {
     slot,
@@ -96,7 +96,7 @@ function getTransaction(call: RpcCall): unknown {
   return {
     slot: landed.slot,
     blockTime: Math.floor(landed.time / 1000),
-    ...encodeLandedTransaction(landed, config),
+    ...encodeLandedTransaction(call.chain.log.whole(landed), config),
   };
 }
 
@@ -128,18 +128,19 @@ function getBlock(call: RpcCall): unknown {
     parentSlot: slot - 1,
     blockHeight: blockHeightOf(slot),
     blockTime: Math.floor(chain.timeOf(slot) / 1000),
-    ...blockContent(chain.log.inSlots(slot, slot), config),
+    ...blockContent(chain.log, slot, config),
     ...(config["rewards"] === false ? {} : { rewards: [] }),
   };
 }
 
-function blockContent(landed: readonly LandedTransaction[], config: RpcCallOptions): object {
+function blockContent(log: TransactionHistory, slot: number, config: RpcCallOptions): object {
+  const landed = log.inSlots(slot, slot);
   const details = config["transactionDetails"] ?? "full";
   switch (details) {
     case "full":
-      return { transactions: landed.map((one) => encodeLandedTransaction(one, config)) };
+      return { transactions: landed.map((one) => encodeLandedTransaction(log.whole(one), config)) };
     case "accounts":
-      return { transactions: landed.map((one) => encodeParticipants(one, config)) };
+      return { transactions: landed.map((one) => encodeParticipants(log.whole(one), config)) };
     case "signatures":
       return { signatures: landed.map(({ signature }) => signature) };
     case "none":

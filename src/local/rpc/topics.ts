@@ -1,5 +1,7 @@
 /** Topics of subscriptions, by the subscribing method. */
-import type { LandedTransaction } from "../transaction-history.ts";
+import type { AccountKeys } from "../account-keys.ts";
+import type { ChainState } from "../chain-state.ts";
+import type { NotedTransaction } from "../transaction-history.ts";
 import { encodeAccountForNews } from "./account-data.ts";
 import { readFilters } from "./account-methods.ts";
 import { readAddress, readCommitment, type RpcCall, withContext } from "./call.ts";
@@ -16,7 +18,7 @@ function accountTopic(call: RpcCall): Topic {
     notification: "accountNotification",
     commitment: readCommitment(config["commitment"]),
     tell: ({ chain, slot, transactions }) => {
-      if (!changedBy(transactions).has(address)) return [];
+      if (!changedBy(chain, transactions).has(address)) return [];
       const view = chain.viewAt(slot);
       return [{ result: withContext(slot, encodeAccountForNews(view.account(address), config, view)) }];
     },
@@ -32,7 +34,7 @@ function programTopic(call: RpcCall): Topic {
     commitment: readCommitment(config["commitment"]),
     tell: ({ chain, slot, transactions }) => {
       const view = chain.viewAt(slot);
-      return [...changedBy(transactions)].flatMap((pubkey) => {
+      return [...changedBy(chain, transactions)].flatMap((pubkey) => {
         const account = view.account(pubkey);
         if (account?.owner !== program || !matches(account.data)) return [];
         return [
@@ -44,10 +46,11 @@ function programTopic(call: RpcCall): Topic {
 }
 
 /** The accounts that the transactions wrote; a failed transaction wrote only its fee payer. */
-function changedBy(transactions: readonly LandedTransaction[]): Set<string> {
-  const written = transactions.flatMap(({ err, keys: { all } }) =>
-    (err === null ? all : all.slice(0, 1)).filter(({ isWritable }) => isWritable),
-  );
+function changedBy({ log }: ChainState, transactions: readonly NotedTransaction[]): Set<string> {
+  const written = transactions.flatMap((noted) => {
+    const { all } = log.told(noted).keys;
+    return (noted.err === null ? all : all.slice(0, 1)).filter(({ isWritable }) => isWritable);
+  });
   return new Set(written.map(({ address }) => address));
 }
 
@@ -74,15 +77,16 @@ function logsTopic(call: RpcCall): Topic {
   return {
     notification: "logsNotification",
     commitment: readCommitment(call.config(1)["commitment"]),
-    tell: ({ transactions }) =>
+    tell: ({ chain: { log }, transactions }) =>
       transactions
-        .filter(concerns)
+        .map((noted) => log.told(noted))
+        .filter(({ keys }) => concerns(keys))
         .map(({ slot, signature, err, logs }) => ({ result: withContext(slot, { signature, err, logs }) })),
   };
 }
 
 /** "all", "allWithVotes" (there are no votes here) or `{ mentions: [address] }`. */
-function readMentions(value: unknown): (landed: LandedTransaction) => boolean {
+function readMentions(value: unknown): (keys: AccountKeys) => boolean {
   if (value === "all" || value === "allWithVotes") return () => true;
   const mentions = (value as { mentions?: unknown } | null | undefined)?.mentions;
   if (!Array.isArray(mentions)) {
@@ -90,7 +94,7 @@ function readMentions(value: unknown): (landed: LandedTransaction) => boolean {
   }
   if (mentions.length !== 1) throw invalidParams("Invalid Request: Only 1 address supported");
   const mentioned = readAddress(mentions[0]);
-  return ({ keys }) => keys.all.some(({ address }) => address === mentioned);
+  return ({ all }) => all.some(({ address }) => address === mentioned);
 }
 
 function slotTopic(): Topic {
