@@ -22,12 +22,6 @@ import { type Print, UsageError } from "./command.ts";
 import { duration, oneOf, readArguments, wholeNumber } from "./read-arguments.ts";
 import { table } from "./table.ts";
 
-const WHERE = {
-  ...DATABASE_OPTIONS,
-  json: { type: "boolean", default: false },
-  debug: { type: "boolean", default: false },
-} as const;
-
 const DAY_MS = 86_400_000;
 const EXPIRY_DAYS = { least: 1, most: 3_650 };
 const MAX_ACCOUNTS_AT_A_TIME = 500;
@@ -42,7 +36,7 @@ const onPayments = (place: DatabaseOptions, act: (storage: PaymentStorage) => Pr
 
 /** `paystate accounts create NAME --tier TIER`, `paystate accounts list`. */
 export async function accounts(args: readonly string[], print: Print): Promise<void> {
-  const { values, positionals } = readArguments(args, { ...WHERE, tier: { type: "string" } });
+  const { values, positionals } = readArguments(args, { ...DATABASE_OPTIONS, tier: { type: "string" } });
   const [act, ...rest] = actOf("accounts", positionals, ACTS_ON_ACCOUNTS);
   if (act === "list") {
     atMost("accounts list", rest, 0);
@@ -63,7 +57,7 @@ export async function accounts(args: readonly string[], print: Print): Promise<v
 /** `paystate keys create|list ACCOUNT_ID`, `paystate keys rotate|revoke KEY_ID`. */
 export async function keys(args: readonly string[], print: Print): Promise<void> {
   const { values, positionals } = readArguments(args, {
-    ...WHERE,
+    ...DATABASE_OPTIONS,
     scopes: { type: "string" },
     allow: { type: "string" },
     "expires-in": { type: "string" },

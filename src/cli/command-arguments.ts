@@ -1,6 +1,14 @@
 /** The commands that run alone: a command reads its arguments, then loads the code that carries the command out. */
 import { type Command, UsageError, end } from "./command.ts";
-import { noArgument, PORTS, readArguments, wholeNumber, oneOf, WHOSE } from "./read-arguments.ts";
+import {
+  noArgument,
+  onlyArgument,
+  PORTS,
+  readArguments,
+  wholeNumber,
+  oneOf,
+  WHOSE,
+} from "./read-arguments.ts";
 import { openUntilSignal } from "./stop-on-signal.ts";
 import { isPostgres, isUrl } from "./url-or-path.ts";
 
@@ -69,9 +77,8 @@ export const machines: Command = async (args, print) => {
 /** The arguments of `paystate explain`. */
 export const explain: Command = async (args, print) => {
   const { positionals } = readArguments(args, { debug: { type: "boolean", default: false } });
-  const [error, more] = positionals;
-  if (error === undefined) throw new UsageError("explain expects an error, such as INVALID_QUOTE.expired");
-  if (more !== undefined) throw new UsageError(`explain takes one error, and no "${more}"`);
+  const what = ["an error, such as INVALID_QUOTE.expired", "one error"] as const;
+  const error = onlyArgument("explain", what, positionals);
   const { explain: explained } = await import("./explain.ts");
   print(explained(error));
 };
@@ -84,9 +91,7 @@ export const inspect: Command = async (args, print) => {
     json: { type: "boolean", default: false },
     debug: { type: "boolean", default: false },
   });
-  const [file, more] = positionals;
-  if (file === undefined) throw new UsageError("inspect expects a database file, or a bundle");
-  if (more !== undefined) throw new UsageError(`inspect takes one file, and no "${more}"`);
+  const file = onlyArgument("inspect", ["a database file, or a bundle", "one file"], positionals);
   const port = wholeNumber("--port", values.port, PORTS);
   const { inspect: open } = await import("./inspect.ts");
   const { charts, json, debug } = values;
@@ -120,9 +125,7 @@ export const trigger: Command = async (args, print) => {
     webhook: { type: "string" },
     account: { type: "string" },
   });
-  const [name, more] = positionals;
-  if (name === undefined) throw new UsageError("trigger expects an event");
-  if (more !== undefined) throw new UsageError(`trigger takes one event, and no "${more}"`);
+  const name = onlyArgument("trigger", ["an event", "one event"], positionals);
   const { eventOf, targetOf, triggerAt, triggerWebhook } = await import("./trigger.ts");
   const event = eventOf(name);
   const { to, secret, webhook, account } = values;
@@ -151,9 +154,7 @@ export const backup: Command = async (args, print) => {
     json: { type: "boolean", default: false },
     debug: { type: "boolean", default: false },
   });
-  const [target, more] = positionals;
-  if (target === undefined) throw new UsageError("backup expects the name of a new file");
-  if (more !== undefined) throw new UsageError(`backup takes one file, and no "${more}"`);
+  const target = onlyArgument("backup", ["the name of a new file", "one file"], positionals);
   const { backup: copy } = await import("./backup.ts");
   await copy(target, values, print);
 };

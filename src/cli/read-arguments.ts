@@ -73,10 +73,14 @@ export function oneOf(option: string, text: string, expected: readonly string[])
   if (!expected.includes(text)) throw new UsageError(`${option} ${text}: expected ${expected.join(" or ")}`);
 }
 
-/** The one argument that a command takes; `what` names it. */
-export function onlyArgument(command: string, what: string, [first, second]: readonly string[]): string {
+/** The one argument that a command takes, in the words for none and for more than one. */
+export function onlyArgument(
+  command: string,
+  [what, only = what]: readonly [what: string, only?: string],
+  [first, second]: readonly string[],
+): string {
   if (first === undefined) throw new UsageError(`${command} expects ${what}`);
-  if (second !== undefined) throw new UsageError(`${command} takes ${what}, and no "${second}"`);
+  if (second !== undefined) throw new UsageError(`${command} takes ${only}, and no "${second}"`);
   return first;
 }
 

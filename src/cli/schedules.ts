@@ -32,11 +32,7 @@ const ACTS: Readonly<Record<string, Act>> = {
 
 /** Lists schedules, or acts on one. */
 export const schedules: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, {
-    ...DATABASE_OPTIONS,
-    json: { type: "boolean", default: false },
-    debug: { type: "boolean", default: false },
-  });
+  const { values, positionals } = readArguments(args, DATABASE_OPTIONS);
   const [verb = "list", id, more] = positionals;
   const act = ACTS[verb];
   const isList = verb === "list";

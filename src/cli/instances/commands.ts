@@ -9,7 +9,7 @@ import type { EngineStorage } from "../../../storage/storage.ts";
 import { withTables } from "../../../storage/with-tables.ts";
 import { DATABASE_OPTIONS, withDatabase, type DatabaseOptions, type OpenDatabase } from "../open-database.ts";
 import { type Command, type Print, UsageError } from "../command.ts";
-import { noArgument, oneOf, readArguments, wholeNumber } from "../read-arguments.ts";
+import { noArgument, oneOf, onlyArgument, readArguments, wholeNumber } from "../read-arguments.ts";
 import { historyPage, instancePage, instancesPage, overdueOf, troublesOf, plainJson } from "./pages.ts";
 import {
   dropTasks,
@@ -23,14 +23,8 @@ import { type EachCall, eventOf, sendEvent, tellEach } from "./tell-each.ts";
 import { tellInstance } from "./tell-instance.ts";
 import { deadLetters, failingTasks } from "../../engine/troubled-tasks.ts";
 
-const WHERE = {
-  ...DATABASE_OPTIONS,
-  json: { type: "boolean", default: false },
-  debug: { type: "boolean", default: false },
-} as const;
-
 const EACH = {
-  ...WHERE,
+  ...DATABASE_OPTIONS,
   where: { type: "string", multiple: true },
   workflow: { type: "string" },
   state: { type: "string" },
@@ -46,15 +40,11 @@ const inDatabase = (
   act: (open: OpenDatabase, reads: InstanceReads) => Promise<void>,
 ): Promise<void> => withDatabase(place, (open) => act(open, instanceReads(open.storage)));
 
-function onlyId(command: string, [first, second]: readonly string[]): string {
-  if (first === undefined) throw new UsageError(`${command} expects the id of an instance`);
-  if (second !== undefined) throw new UsageError(`${command} takes one id, and no "${second}"`);
-  return first;
-}
+const AN_ID = ["the id of an instance", "one id"] as const;
 
 export const ps: Command = async (args, print) => {
   const { values, positionals } = readArguments(args, {
-    ...WHERE,
+    ...DATABASE_OPTIONS,
     workflow: { type: "string" },
     state: { type: "string" },
     status: { type: "string" },
@@ -89,8 +79,8 @@ export const ps: Command = async (args, print) => {
 };
 
 export const show: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, { ...WHERE, charts: { type: "string" } });
-  const id = onlyId("show", positionals);
+  const { values, positionals } = readArguments(args, { ...DATABASE_OPTIONS, charts: { type: "string" } });
+  const id = onlyArgument("show", AN_ID, positionals);
   await inDatabase(values, async (open, reads) => {
     const instance = await reads.read(id);
     if (instance === null) throw noInstance(id, open);
@@ -110,11 +100,11 @@ async function ranIn(storage: EngineStorage, id: string): Promise<readonly RanTa
 
 export const history: Command = async (args, print) => {
   const { values, positionals } = readArguments(args, {
-    ...WHERE,
+    ...DATABASE_OPTIONS,
     after: { type: "string", default: "0" },
     limit: { type: "string", default: "100" },
   });
-  const id = onlyId("history", positionals);
+  const id = onlyArgument("history", AN_ID, positionals);
   const after = wholeNumber("--after", values.after, STEPS);
   const limit = wholeNumber("--limit", values.limit, LIMITS);
   await inDatabase(values, async (open, reads) => {
@@ -129,8 +119,8 @@ type Act = (open: OpenDatabase, id: string) => Promise<CommandResult>;
 /** A command that puts one instance right. */
 function puttingRight(name: string, act: Act): Command {
   return async (args, print) => {
-    const { values, positionals } = readArguments(args, WHERE);
-    const id = onlyId(name, positionals);
+    const { values, positionals } = readArguments(args, DATABASE_OPTIONS);
+    const id = onlyArgument(name, AN_ID, positionals);
     await withDatabase(values, async (open) => printResult(await act(open, id), values, print));
   };
 }

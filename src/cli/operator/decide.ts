@@ -140,7 +140,7 @@ export const settle = operatorCommand(
 /** `recover`: derives deposit addresses again from the ids of their orders, and sends on what lies there. */
 export const recover: Command = async (args, print) => {
   const { values, positionals } = readArguments(args, { ...ACTING_OPTIONS, to: { type: "string" } });
-  const file = onlyArgument("recover", "a file of ids", positionals);
+  const file = onlyArgument("recover", ["a file of ids"], positionals);
   const by = actedBy(values);
   const { to } = values;
   const ids = await readRecoveryFile(file).catch((cause: unknown) => {

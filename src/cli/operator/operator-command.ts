@@ -41,7 +41,7 @@ export function operatorCommand<O extends Options, Wanted>(
 ): Command {
   return async (args, print) => {
     const { values, positionals } = readArguments<O>(args, options);
-    const argument = takes === undefined ? "" : onlyArgument(name, takes, positionals);
+    const argument = takes === undefined ? "" : onlyArgument(name, [takes], positionals);
     if (takes === undefined) noArgument(name, positionals);
     const wanted = wantedBy(values);
     const place = values as Parsed<typeof SERVICE_OPTIONS>["values"];

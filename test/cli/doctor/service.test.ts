@@ -15,6 +15,8 @@ import {
   type WorkHealth,
 } from "../../../src/cli/doctor/check-service.ts";
 import { ENDPOINT_ROLES, LedgerUnavailable, type EndpointStatus } from "../../../src/ledger/ledger.ts";
+import type { Finding } from "../../../src/cli/doctor/finding.ts";
+import type { Health } from "../../../src/service/read-health.ts";
 import type { PurseBody } from "../../../src/payments/purses/purses.ts";
 import type { Diagnosis } from "../../../src/service/diagnosis.ts";
 import { leaveNothing, newDataFolder, runCommand } from "../command.ts";
@@ -54,85 +56,72 @@ const diagnosis = (
   egress: null,
 });
 
-describe("chain", () => {
-  test("database and endpoints agree", () => {
-    expect(checkChain(diagnosis(endpoint("a"), silent("b")))).toMatchObject({ verdict: "ok" });
-  });
+const THEIRS = { genesisHash: "theirs" };
+const LOWERED = { needed: 1, answering: 1, loweredUntil: "2030-01-01T00:00:00.000Z" };
 
-  test("E14 endpoints of another chain are wrong", () => {
-    expect(checkChain(diagnosis(endpoint("a", { genesisHash: "theirs" })))).toMatchObject({
-      verdict: "wrong",
-      found: "the database belongs to ours, the endpoints serve theirs",
-    });
-  });
+const chainOf = (...endpoints: readonly EndpointStatus[]) => [checkChain(diagnosis(...endpoints))];
+const newChainOf = (told: EndpointStatus) => [checkChain({ ...diagnosis(told), genesisHash: null })];
+const endpointsOf = (...endpoints: readonly EndpointStatus[]) => checkEndpoints(diagnosis(...endpoints));
+const witnessesOf = (witnesses: Health["witnesses"]) => [checkWitnesses({ witnesses })];
 
-  test("one endpoint of another chain among ours is wrong", () => {
-    const mixed = diagnosis(endpoint("a"), endpoint("b", { genesisHash: "theirs" }));
-    expect(checkChain(mixed)).toMatchObject({
-      verdict: "wrong",
-      found: expect.stringContaining("ours and theirs") as string,
-    });
-  });
+type Told = readonly [verdict: Finding["verdict"], found?: string];
 
-  test("a new database belongs to no chain yet", () => {
-    expect(checkChain({ ...diagnosis(endpoint("a")), genesisHash: null })).toMatchObject({
-      verdict: "warning",
-    });
-  });
-
-  test("a silent chain is wrong, for a new database too", () => {
-    for (const genesisHash of [OURS, null]) {
-      expect(checkChain({ ...diagnosis(silent("a")), genesisHash })).toMatchObject({ verdict: "wrong" });
-    }
-  });
+test.each<[string, readonly Finding[], readonly Told[]]>([
+  ["database and endpoints agree", chainOf(endpoint("a"), silent("b")), [["ok"]]],
+  [
+    "E14 endpoints of another chain are wrong",
+    chainOf(endpoint("a", THEIRS)),
+    [["wrong", "the database belongs to ours, the endpoints serve theirs"]],
+  ],
+  [
+    "one endpoint of another chain among ours is wrong",
+    chainOf(endpoint("a"), endpoint("b", THEIRS)),
+    [["wrong", "the database belongs to ours, the endpoints serve ours and theirs"]],
+  ],
+  ["a new database belongs to no chain yet", newChainOf(endpoint("a")), [["warning"]]],
+  ["a silent chain is wrong", chainOf(silent("a")), [["wrong"]]],
+  ["a silent chain is wrong for a new database too", newChainOf(silent("a")), [["wrong"]]],
+  ["50 slots behind are fine", endpointsOf(endpoint("a"), endpoint("b", { slot: 950 })), [["ok"], ["ok"]]],
+  [
+    "an endpoint that is further behind is a warning with the number of slots",
+    endpointsOf(endpoint("a"), endpoint("b", { slot: 900 })),
+    [["ok"], ["warning", "answers, slot 900, 100 behind the newest"]],
+  ],
+  [
+    "a silent endpoint beside one that answers is a warning",
+    endpointsOf(endpoint("a"), silent("b")),
+    [["ok"], ["warning"]],
+  ],
+  ["where no endpoint answers, all are wrong", endpointsOf(silent("a"), silent("b")), [["wrong"], ["wrong"]]],
+  [
+    "an endpoint of another chain is wrong, however new its slots are, and makes no other look late",
+    endpointsOf(endpoint("a", { ...THEIRS, slot: 9_000_000 }), endpoint("b")),
+    [["wrong"], ["ok"]],
+  ],
+  [
+    "N5: an endpoint that only takes broadcasts is not asked, and nothing is wrong with it",
+    endpointsOf(endpoint("relay", { roles: ["send"], genesisHash: null, slot: null }), endpoint("a")),
+    [["ok"], ["ok"]],
+  ],
+  ["enough witnesses are fine", witnessesOf({ needed: 2, answering: 2 }), [["ok"]]],
+  ["too few witnesses are wrong", witnessesOf({ needed: 2, answering: 1 }), [["wrong"]]],
+  ["lowered witnesses are a warning", witnessesOf(LOWERED), [["warning"]]],
+  ["witnesses that cannot be counted are wrong", witnessesOf(null), [["wrong"]]],
+  [
+    "a clock that no endpoint helps to compare is a warning",
+    [checkClock(diagnosis(silent("a"), endpoint("b", { blockTime: null })))],
+    [["warning"]],
+  ],
+])("%s", (_, findings, told) => {
+  const expected = told.map(([verdict, found]) => ({ verdict, ...(found !== undefined && { found }) }));
+  expect(findings).toMatchObject(expected);
 });
 
-describe("endpoints", () => {
-  const verdicts = (...endpoints: readonly EndpointStatus[]) =>
-    checkEndpoints(diagnosis(...endpoints)).map(({ verdict, check }) => [check, verdict]);
-
-  test("each is told by its name, and 50 slots behind are fine", () => {
-    expect(verdicts(endpoint("a"), endpoint("b", { slot: 950 }))).toEqual([
-      ["endpoint a", "ok"],
-      ["endpoint b", "ok"],
-    ]);
-  });
-
-  test("one that is further behind is a warning with the number of slots", () => {
-    const [, behind] = checkEndpoints(diagnosis(endpoint("a"), endpoint("b", { slot: 900 })));
-    expect(behind).toMatchObject({ verdict: "warning", found: "answers, slot 900, 100 behind the newest" });
-  });
-
-  test("a silent one beside one that answers is a warning, and wrong where none answers", () => {
-    expect(verdicts(endpoint("a"), silent("b"))).toContainEqual(["endpoint b", "warning"]);
-    expect(verdicts(silent("a"), silent("b"))).toEqual([
-      ["endpoint a", "wrong"],
-      ["endpoint b", "wrong"],
-    ]);
-  });
-
-  test("one of another chain is wrong, however new its slots are, and makes no other look late", () => {
-    expect(verdicts(endpoint("a", { genesisHash: "theirs", slot: 9_000_000 }), endpoint("b"))).toEqual([
-      ["endpoint a", "wrong"],
-      ["endpoint b", "ok"],
-    ]);
-  });
-});
-
-test("N5: an endpoint that only takes broadcasts is not asked, and nothing is wrong with it", () => {
-  const relay = endpoint("relay", { roles: ["send"], genesisHash: null, slot: null });
-  expect(checkEndpoints(diagnosis(relay, endpoint("a")))).toMatchObject([
-    { verdict: "ok" },
-    { verdict: "ok" },
+test("each endpoint is told by its name", () => {
+  expect(endpointsOf(endpoint("a"), silent("b")).map(({ check }) => check)).toEqual([
+    "endpoint a",
+    "endpoint b",
   ]);
-});
-
-test("witnesses: enough, too few, lowered, and not to be counted", () => {
-  expect(checkWitnesses({ witnesses: { needed: 2, answering: 2 } })).toMatchObject({ verdict: "ok" });
-  expect(checkWitnesses({ witnesses: { needed: 2, answering: 1 } })).toMatchObject({ verdict: "wrong" });
-  const lowered = { needed: 1, answering: 1, loweredUntil: "2030-01-01T00:00:00.000Z" };
-  expect(checkWitnesses({ witnesses: lowered })).toMatchObject({ verdict: "warning" });
-  expect(checkWitnesses({ witnesses: null })).toMatchObject({ verdict: "wrong" });
 });
 
 test.each([
@@ -144,30 +133,18 @@ test.each([
   const told = diagnosis(
     endpoint("late", { slot: 5, blockTime: NOW - 3_600_000 }),
     endpoint("newest", { blockTime: NOW - skewMs }),
-    endpoint("other chain", { genesisHash: "theirs", slot: 9_000, blockTime: 0 }),
+    endpoint("other chain", { ...THEIRS, slot: 9_000, blockTime: 0 }),
   );
   expect(checkClock(told)).toMatchObject({ verdict, found });
 });
 
-test("a clock that no endpoint helps to compare is a warning", () => {
-  expect(checkClock(diagnosis(silent("a"), endpoint("b", { blockTime: null })))).toMatchObject({
-    verdict: "warning",
-  });
-});
-
-test("master secrets: that of the database, a new one, and another one under its version", () => {
-  const masterSecrets = [
-    { version: 1, standing: "same" },
-    { version: 2, standing: "unused" },
-    { version: 3, standing: "another" },
-  ] as const;
-  expect(
-    checkMasterSecrets({ ...diagnosis(), masterSecrets }).map(({ check, verdict }) => [check, verdict]),
-  ).toEqual([
-    ["master secret 1", "ok"],
-    ["master secret 2", "warning"],
-    ["master secret 3", "wrong"],
-  ]);
+test.each([
+  ["same", "ok"],
+  ["unused", "warning"],
+  ["another", "wrong"],
+] as const)("a master secret that is %s is %s, under its version", (standing, verdict) => {
+  const told = checkMasterSecrets({ masterSecrets: [{ version: 3, standing }] });
+  expect(told).toMatchObject([{ check: "master secret 3", verdict }]);
 });
 
 describe("purses", () => {
