@@ -20,57 +20,47 @@ export function isOfThisSite({ headers, url }: Request): boolean {
   return origin !== null && parseUrl(origin)?.host === new URL(url).host;
 }
 
-/** Dependencies of acts. */
-interface InspectorActsParts {
+/** What acts work with. */
+export interface ActParts {
   /** Null where viewers only look. */
   readonly acting: ViewerActs | null;
   /** Absent for an engine without payments. */
   readonly payments?: Pick<InspectedPaymentParts, "reads"> | undefined;
 }
 
-export class InspectorActs {
-  readonly #acting: ViewerActs | null;
-  readonly #payments: InspectorActsParts["payments"];
+/** The page before an act. */
+export async function confirmAct(parts: ActParts, links: Links, query: URLSearchParams): Promise<FoundPage> {
+  if (parts.acting === null) return { ...absent(links, READ_ONLY), status: 403 };
+  const id = query.get("id") ?? "";
+  const offered = (await parts.acting.offers(id)).find((each) => actKey(each) === query.get("do"));
+  if (offered === undefined) return absent(links, "This cannot be done now: the instance has moved on.");
+  const page = await pageOf(parts, links, id);
+  const once = Buffer.from(systemRandom.bytes(16)).toString("hex");
+  return present(confirmPage(links, { id, page, offered, once, event: query.get("event") ?? "" }));
+}
 
-  constructor({ acting, payments }: InspectorActsParts) {
-    this.#acting = acting;
-    this.#payments = payments;
+/** Carries an act out and says what came of it. @throws FormRefused */
+export async function performAct(parts: ActParts, links: Links, request: FormRequest): Promise<FoundPage> {
+  if (parts.acting === null) return { ...absent(links, READ_ONLY), status: 403 };
+  const form = await readForm(request);
+  const id = form.get("id") ?? "";
+  const page = await pageOf(parts, links, id);
+  try {
+    const said = await parts.acting.perform(id, form.get("do") ?? "", givenIn(form));
+    return present(outcomePage({ id, page, said, isDone: true }));
+  } catch (error) {
+    if (!(error instanceof ActRefused)) throw error;
+    return { status: 409, parts: outcomePage({ id, page, said: error.message, isDone: false }) };
   }
+}
 
-  /** The page before an act. */
-  async confirm(links: Links, query: URLSearchParams): Promise<FoundPage> {
-    if (this.#acting === null) return { ...absent(links, READ_ONLY), status: 403 };
-    const id = query.get("id") ?? "";
-    const offered = (await this.#acting.offers(id)).find((each) => actKey(each) === query.get("do"));
-    if (offered === undefined) return absent(links, "This cannot be done now: the instance has moved on.");
-    const page = await this.#pageOf(links, id);
-    const once = Buffer.from(systemRandom.bytes(16)).toString("hex");
-    return present(confirmPage(links, { id, page, offered, once, event: query.get("event") ?? "" }));
-  }
-
-  /** Carries an act out and says what came of it. @throws FormRefused */
-  async perform(links: Links, request: FormRequest): Promise<FoundPage> {
-    if (this.#acting === null) return { ...absent(links, READ_ONLY), status: 403 };
-    const form = await readForm(request);
-    const id = form.get("id") ?? "";
-    const page = await this.#pageOf(links, id);
-    try {
-      const said = await this.#acting.perform(id, form.get("do") ?? "", givenIn(form));
-      return present(outcomePage({ id, page, said, isDone: true }));
-    } catch (error) {
-      if (!(error instanceof ActRefused)) throw error;
-      return { status: 409, parts: outcomePage({ id, page, said: error.message, isDone: false }) };
-    }
-  }
-
-  /** The page of the acted instance, list, webhook or schedule. */
-  async #pageOf(links: Links, id: string): Promise<string> {
-    if (scheduleNamed(id) !== null) return links.file("schedules");
-    const listed = eachNamed(id);
-    if (listed !== null) return links.list({ workflow: listed.workflow, ...listedIn(listed) });
-    const webhook = (await this.#payments?.reads.webhook(id)) ?? null;
-    return webhook === null ? links.instance(id) : links.file("webhook", { id });
-  }
+/** The page of the acted instance, list, webhook or schedule. */
+async function pageOf({ payments }: ActParts, links: Links, id: string): Promise<string> {
+  if (scheduleNamed(id) !== null) return links.file("schedules");
+  const listed = eachNamed(id);
+  if (listed !== null) return links.list({ workflow: listed.workflow, ...listedIn(listed) });
+  const webhook = (await payments?.reads.webhook(id)) ?? null;
+  return webhook === null ? links.instance(id) : links.file("webhook", { id });
 }
 
 /** As a form was given it. */

@@ -65,20 +65,14 @@ function isFailing({ failures, deadAt }: PendingTask): boolean {
   return failures > 0 && deadAt === null;
 }
 
-const what = ({ kind, name }: PendingTask): string => {
-  switch (kind) {
-    case "effect":
-      return `the effect ${name}`;
-    case "invocation":
-      return `the invocation ${name.replace(/^invoke\./, "")}`;
-    case "message":
-      return `the message ${name}`;
-    case "timer":
-      return `the timer "${timerWords(name)}"`;
-    default:
-      return `the task ${String(kind satisfies never)}`;
-  }
+const WHAT: Readonly<Record<PendingTask["kind"], (name: string) => string>> = {
+  effect: (name) => `the effect ${name}`,
+  invocation: (name) => `the invocation ${name.replace(/^invoke\./, "")}`,
+  message: (name) => `the message ${name}`,
+  timer: (name) => `the timer "${timerWords(name)}"`,
 };
+
+const what = ({ kind, name }: PendingTask): string => WHAT[kind](name);
 
 function setAside(task: PendingTask, redact: SecretFilter): Html {
   const { deadAt, crashes, lastError } = task;

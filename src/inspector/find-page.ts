@@ -31,18 +31,15 @@ interface PageHandlerParts {
 }
 
 export class PageHandler {
-  readonly #inspected: InspectedParts;
-  readonly #charts: ChartRegistry;
+  readonly #parts: PageHandlerParts;
   readonly #reads: InstanceReader;
   readonly #instances: InstancePageHandler;
-  readonly #redact: SecretFilter;
 
-  constructor({ inspected, charts, redact, clock }: PageHandlerParts) {
-    this.#inspected = inspected;
-    this.#charts = charts;
+  constructor(parts: PageHandlerParts) {
+    const { inspected, charts } = parts;
+    this.#parts = parts;
     this.#reads = new InstanceReader(inspected, charts, () => troublesOf(inspected.payments));
-    this.#instances = new InstancePageHandler({ inspected, charts, reads: this.#reads, redact, clock });
-    this.#redact = redact;
+    this.#instances = new InstancePageHandler({ ...parts, reads: this.#reads });
   }
 
   /** `path` is what follows the address of the list. */
@@ -56,9 +53,9 @@ export class PageHandler {
       case "/what-if":
         return this.#instances.whatIf(links, query);
       case "/charts":
-        return { status: 200, parts: chartsPage(links, this.#charts.all()) };
+        return { status: 200, parts: chartsPage(links, this.#parts.charts.all()) };
       case "/chart": {
-        const known = this.#charts.get(query.get("key") ?? "");
+        const known = this.#parts.charts.get(query.get("key") ?? "");
         return known === undefined
           ? absent(links, "No such chart is registered in this process.")
           : { status: 200, parts: chartPage(links, known) };
@@ -81,19 +78,19 @@ export class PageHandler {
 
   /** Exactly one hit is gone to at once. */
   async #search(links: Links, text: string): Promise<FoundPage> {
-    const hits = await search(this.#inspected, text);
+    const hits = await search(this.#parts.inspected, text);
     const [only, another] = hits;
     const page = present(searchPage(links, text, hits));
     return only === undefined || another !== undefined ? page : { ...page, to: links.instance(only[0]) };
   }
 
   async #health(links: Links): Promise<FoundPage> {
-    const service = (await this.#inspected.health?.()) ?? null;
-    return present(healthPage(links, { ...(await this.#reads.queue()), service }, this.#redact));
+    const service = (await this.#parts.inspected.health?.()) ?? null;
+    return present(healthPage(links, { ...(await this.#reads.queue()), service }, this.#parts.redact));
   }
 
   async #schedules(links: Links): Promise<FoundPage> {
-    const { schedules, acting } = this.#inspected;
+    const { schedules, acting } = this.#parts.inspected;
     if (schedules === undefined) return absent(links, "Schedules are shown where their engine runs.");
     const all = await schedules.list();
     const listed = await Promise.all(
@@ -106,23 +103,23 @@ export class PageHandler {
   }
 
   async #webhooks(links: Links, id: string | null): Promise<FoundPage> {
-    const { payments, storage, acting } = this.#inspected;
+    const { payments, storage, acting } = this.#parts.inspected;
     if (payments === undefined) {
       return absent(links, "There are no webhooks: this is an engine without payments.");
     }
-    if (id === null) return present(webhooksPage(links, await readWebhooks(payments), this.#redact));
+    if (id === null) return present(webhooksPage(links, await readWebhooks(payments), this.#parts.redact));
     const webhook = await payments.reads.webhook(id);
     if (webhook === null) return absent(links, `No webhook has the id “${id}”.`);
     const ladders = await readLadders(payments, storage, id);
     const acts = (await acting?.offers(id)) ?? [];
-    return present(webhookPage(links, { id, url: webhook.url, ladders, acts, redact: this.#redact }));
+    return present(webhookPage(links, { id, url: webhook.url, ladders, acts, redact: this.#parts.redact }));
   }
 
   async #list(links: Links, params: URLSearchParams): Promise<PageParts> {
     const asked = listQuery(params);
     const { workflow = "", status, attention } = asked;
     // Fields and states are those of one chart.
-    const known = this.#charts.get(workflow)?.workflow ?? null;
+    const known = this.#parts.charts.get(workflow)?.workflow ?? null;
     const fields = Object.keys(known?.search ?? {});
     const { where, state } = listedBy(params);
     const given = Object.fromEntries(Object.entries(where).filter(([field]) => fields.includes(field)));
@@ -133,14 +130,14 @@ export class PageHandler {
     };
     const isWhole = known === null || status === "done" || attention === true;
     const name = eachName({ workflow, where: given, state });
-    const acts = isWhole ? [] : await offersOn(this.#inspected.acting, name, "list");
+    const acts = isWhole ? [] : await offersOn(this.#parts.inspected.acting, name, "list");
     return listPage(links, {
       list: await this.#reads.list(query),
       query,
-      workflows: this.#charts.all().map(({ key }) => key),
+      workflows: this.#parts.charts.all().map(({ key }) => key),
       fields,
       acts: acts.length === 0 ? null : actsSection(links, name, acts),
-      redact: this.#redact,
+      redact: this.#parts.redact,
     });
   }
 }

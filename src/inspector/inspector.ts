@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { redactionOf } from "../redacting-log.ts";
 import type { Clock, Logger } from "../runtime.ts";
-import { InspectorActs, isOfThisSite } from "./act.ts";
+import { confirmAct, isOfThisSite, performAct, type ActParts } from "./act.ts";
 import type { FoundPage } from "./found-page.ts";
 import { refusalOf, type Authorize, type ViewerRequest } from "./admit-viewer.ts";
 import { pageAnswer, plain, redirect, typed, unchanged } from "./answers.ts";
@@ -55,7 +55,7 @@ const FILES: Readonly<Record<string, readonly [type: string, text: string]>> = {
 export class Inspector {
   readonly #parts: InspectorParts;
   readonly #pages: PageHandler;
-  readonly #acts: InspectorActs;
+  readonly #acts: ActParts;
   readonly #charts: ChartRegistry;
   readonly #sources: BundleParts;
   readonly #streams: PageFeed;
@@ -67,7 +67,7 @@ export class Inspector {
     const inspected = acts && acting !== undefined ? { ...seen, acting } : seen;
     this.#parts = parts;
     inspected.calls?.begin();
-    this.#acts = new InspectorActs({ acting: acts ? (acting ?? null) : null, payments: inspected.payments });
+    this.#acts = { acting: acts ? (acting ?? null) : null, payments: inspected.payments };
     const redact = redactionOf(log);
     const charts = new ChartRegistry(inspected.workflows, parts.drawings);
     this.#charts = charts;
@@ -109,7 +109,7 @@ export class Inspector {
       if (path === "/live") return this.#stream(asked, url.searchParams);
       const file = await exported(this.#sources, path, url.searchParams);
       if (file !== null) return file;
-      if (path === "/act") return this.#whole(links, await this.#acts.confirm(links, url.searchParams));
+      if (path === "/act") return this.#whole(links, await confirmAct(this.#acts, links, url.searchParams));
       const { status, parts, to } = await this.#pages.find(links, path, url.searchParams);
       if (to !== undefined) return redirect(to);
       return this.#page(request, { status, parts }, links);
@@ -121,7 +121,7 @@ export class Inspector {
 
   async #act(links: Links, asked: FormRequest): Promise<Response> {
     return isOfThisSite(asked.request)
-      ? this.#whole(links, await this.#acts.perform(links, asked))
+      ? this.#whole(links, await performAct(this.#acts, links, asked))
       : plain(403, "An act has to come from a page of this inspector.");
   }
 

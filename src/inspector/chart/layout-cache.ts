@@ -16,24 +16,15 @@ export interface DrawnChart {
 class Laid {
   readonly chart: ReadChart;
   readonly made: Promise<LayoutResult>;
-  #drawing: LayoutResult | null = null;
-  #resolve: (drawing: LayoutResult) => void = () => {};
+  settle: (drawing: LayoutResult) => void = () => {};
+  /** Null while it is being made. */
+  drawing: LayoutResult | null = null;
 
   constructor(chart: ReadChart) {
     this.chart = chart;
     this.made = new Promise((resolve) => {
-      this.#resolve = resolve;
+      this.settle = (drawing) => resolve((this.drawing = drawing));
     });
-  }
-
-  /** Null while it is being made. */
-  get drawing(): LayoutResult | null {
-    return this.#drawing;
-  }
-
-  settle(drawing: LayoutResult): void {
-    this.#drawing = drawing;
-    this.#resolve(drawing);
   }
 }
 
