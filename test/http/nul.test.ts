@@ -1,13 +1,13 @@
 /** A NUL in a text that is looked up: PostgreSQL cannot be asked for one, so it is refused before, on every database. */
 import { describe, expect, test } from "vitest";
-import { sharedDatabases } from "../kit/shared-databases.ts";
+import { everyAdapter } from "../kit/adapters.ts";
 import { httpFixture } from "./http-fixture.ts";
 import { WAYS } from "./ways.ts";
 
 const [way] = WAYS;
 if (way === undefined) throw new RangeError("no way into the handler");
 
-describe.each(sharedDatabases)("on $name", ({ make }) => {
+describe.each(everyAdapter)("on $name", ({ make }) => {
   test("a NUL is a VALIDATION_ERROR that names its field, in a body and in a query", async () => {
     const database = await make();
     const fixture = await httpFixture(way, { service: { storage: await database.open() } });

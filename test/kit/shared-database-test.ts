@@ -2,10 +2,10 @@
 import { test } from "vitest";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { serviceFixture } from "./service-fixture.ts";
-import { sharedDatabases } from "./shared-databases.ts";
+import { everyAdapter } from "./adapters.ts";
 
 /** `world` is a service on a new database; `handle` opens that database once more, as another process does. */
-export const sharedDatabaseTests = sharedDatabases.map(({ name, make }) => ({
+export const sharedDatabaseTests = everyAdapter.map(({ name, make }) => ({
   name,
   databaseTest: test
     .extend("handle", async ({}, { onCleanup }) => {
