@@ -62,11 +62,9 @@ export interface NativeBank {
   setTransactionHistory(capacity: bigint): void;
   withNativeMints(): void;
   minimumBalanceForRentExemption(dataLength: bigint): bigint;
-  getRent(): { lamportsPerByteYear: bigint };
   setRent(rent: object): void;
   getAccount(address: Uint8Array): NativeAccount | null;
   setAccount(address: Uint8Array, account: NativeAccount): void;
-  getBalance(address: Uint8Array): bigint | null;
   getProgramAccounts(program: Uint8Array): { readonly address: Uint8Array; account(): NativeAccount }[];
   /** Takes legacy transactions too. */
   sendVersionedTransaction(bytes: Uint8Array): NativeMeta | NativeFailure;

@@ -4,15 +4,12 @@ import type { TransactionView } from "../../payments/tables/orders.ts";
 import type { InspectedPaymentParts } from "../../payments/service-context.ts";
 import type { EntryRecord } from "../../payments/tables/deposits.ts";
 
-/** A side of a flow: an amount of an asset, and its source or receiver. */
+/** A side of a flow: an amount of an asset. */
 export interface MoneyEntry {
   /** The kind of movement, such as `deposit`. */
   readonly is: string;
-  /** An address, or null. */
-  readonly who: string | null;
   /** Base units, above zero. */
   readonly amount: bigint;
-  readonly signature: string | null;
 }
 
 /** The flow of one asset. All `into` minus all `outOf` is zero: held money is listed in `outOf`. */
@@ -25,8 +22,6 @@ export interface MoneyTally {
 
 /** The shown money of an order. */
 export interface MoneyReport {
-  readonly transactionId: string;
-  readonly status: string;
   /** Said beside the picture: whether it has moved, or would. */
   readonly note: string;
   readonly flows: readonly MoneyTally[];
@@ -42,14 +37,12 @@ export async function readMoney(
   order: TransactionView,
 ): Promise<MoneyReport> {
   const { transaction, recipients } = order;
-  const { id, status, depositAddress } = transaction;
+  const { status, depositAddress } = transaction;
   const flows =
     depositAddress === null ? walletFlows(payments, order) : await ledgerFlows(payments, depositAddress);
   const isWallet = depositAddress === null;
   const paid = recipients.filter((recipient) => recipient.status === "paid").length;
   return {
-    transactionId: id,
-    status,
     note: isWallet
       ? walletNote(status)
       : flows.length === 0
@@ -72,16 +65,11 @@ function walletFlows(
   payments: InspectedPaymentParts,
   { transaction, recipients }: TransactionView,
 ): MoneyTally[] {
-  const { mint, feeMint, fee, sender, signature } = transaction;
-  const paid = recipients.map(({ address, amount }) => ({
-    is: "recipient",
-    who: address,
-    amount,
-    signature,
-  }));
-  const fees = fee === null || fee === 0n ? [] : [{ is: "network fee", who: null, amount: fee, signature }];
+  const { mint, feeMint, fee } = transaction;
+  const paid = recipients.map(({ amount }) => ({ is: "recipient", amount }));
+  const fees = fee === null || fee === 0n ? [] : [{ is: "network fee", amount: fee }];
   const fromSender = (outOf: readonly MoneyEntry[]): Pick<MoneyTally, "into" | "outOf"> => ({
-    into: [{ is: "sender", who: sender, amount: sumOf(outOf), signature }],
+    into: [{ is: "sender", amount: sumOf(outOf) }],
     outOf,
   });
   if (mint === feeMint) return [{ ...assetOf(payments, mint), ...fromSender([...paid, ...fees]) }];
@@ -98,16 +86,15 @@ async function ledgerFlows(payments: InspectedPaymentParts, address: string): Pr
     const into = of.filter(({ kind }) => INTO.has(kind)).map(lineOf);
     const outOf = of.filter(({ kind }) => !INTO.has(kind)).map(lineOf);
     const held = sumOf(into) - sumOf(outOf);
-    const rest: MoneyEntry[] = held > 0n ? [{ is: "held", who: address, amount: held, signature: null }] : [];
+    const rest: MoneyEntry[] = held > 0n ? [{ is: "held", amount: held }] : [];
     // Lines are written as each payment is final: one side may be known before the other.
-    const unseen: MoneyEntry[] =
-      held < 0n ? [{ is: "not credited yet", who: null, amount: -held, signature: null }] : [];
+    const unseen: MoneyEntry[] = held < 0n ? [{ is: "not credited yet", amount: -held }] : [];
     return { ...assetOf(payments, mint), into: [...into, ...unseen], outOf: [...outOf, ...rest] };
   });
 }
 
-function lineOf({ kind, amount, signature }: EntryRecord): MoneyEntry {
-  return { is: kind, who: null, amount, signature };
+function lineOf({ kind, amount }: EntryRecord): MoneyEntry {
+  return { is: kind, amount };
 }
 
 /** The sum in base units. */

@@ -49,8 +49,7 @@ function gathered(lines: readonly MoneyEntry[]): MoneyEntry[] {
   if (lines.length <= MAX_BANDS) return [...lines];
   const shown = lines.slice(0, MAX_BANDS - 1);
   const others = lines.slice(MAX_BANDS - 1);
-  const is = `${others.length} more`;
-  return [...shown, { is, who: null, amount: sumOf(others), signature: null }];
+  return [...shown, { is: `${others.length} more`, amount: sumOf(others) }];
 }
 
 const WIDTH = 680;
