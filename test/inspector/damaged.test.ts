@@ -1,7 +1,7 @@
 /** Rows that were damaged, or edited by hand: each is shown as what it is, and the others as ever. */
 import { expect } from "vitest";
 import { createInspector } from "../../src/index.ts";
-import { type ParcelWorld } from "./parcel.ts";
+import type { ParcelWorld } from "./parcel.ts";
 import { parcelTest as test } from "./parcel-test.ts";
 import { inWords, viewerOf } from "./viewer.ts";
 

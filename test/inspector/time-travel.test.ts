@@ -7,7 +7,7 @@ import { silentLogger } from "../../src/runtime.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import { type ParcelWorld } from "./parcel.ts";
+import type { ParcelWorld } from "./parcel.ts";
 import { parcelTest as test } from "./parcel-test.ts";
 import { movedLoan } from "./two-deployments.ts";
 import { viewerOf } from "./viewer.ts";

@@ -63,8 +63,8 @@ export const limits = operatorCommand(
     },
     wanted(values) {
       const { asset, account, direction, "per-transaction": perTransaction, "per-day": perDay } = values;
-      if ([asset, account, direction, perTransaction, perDay].every((each) => each === undefined))
-        return null;
+      const given = [asset, account, direction, perTransaction, perDay];
+      if (given.every((each) => each === undefined)) return null;
       if (asset === undefined) throw new UsageError("expected the --asset that is limited");
       const limited = { accountId: account, asset, perTransaction, perDay };
       return { limited: { ...limited, direction: direction as Direction | undefined }, by: actedBy(values) };
