@@ -118,13 +118,10 @@ export type {
 } from "./payments/requests.ts";
 export type { TestedWebhookBody } from "./payments/webhooks/test-webhook.ts";
 export type { RecoveryBody } from "./payments/webhooks/recover-deliveries.ts";
-export type { AttemptPhasesBody, DeliveryAttemptBody, DeliveryBody } from "./payments/webhooks/deliveries.ts";
+export type { DeliveryBody } from "./payments/webhooks/deliveries.ts";
 export type { EventBody } from "./payments/webhooks/list-events.ts";
 export type { Page } from "./payments/page.ts";
-export type { Attention } from "./payments/attention.ts";
-export type { ReceivedBody } from "./payments/transactions/received-money.ts";
-export type { RecipientStatus } from "./payments/transactions/received-money.ts";
-export type { RecipientBody, RefundBody, TransactionBody } from "./payments/transactions/read-transaction.ts";
+export type { TransactionBody } from "./payments/transactions/transaction-schema.ts";
 export type { WebhookBody, WholeWebhookBody } from "./payments/webhooks/webhook-fields.ts";
 export type {
   NodeCalledEvent,

@@ -9,7 +9,7 @@ import {
   RECIPIENT,
   SENDER,
 } from "../contract/examples.ts";
-import { named, amount, text, time } from "../contract/schemas.ts";
+import { named, amount, text, time } from "../../payments/body-schemas.ts";
 import { quoteRequest } from "../../payments/requests.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
 
