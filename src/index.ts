@@ -58,12 +58,7 @@ export type { NoticeFilter, NoticeListener } from "./payments/webhooks/notice-fe
 export { NOTICE_EVENTS } from "./payments/webhooks/sending/notice-body.ts";
 export type { Notice, NoticeEvent, NoticeRecipient } from "./payments/webhooks/sending/notice-body.ts";
 export type { AccountBody } from "./payments/accounts/read-account.ts";
-export type {
-  QuoteBody,
-  QuoteFees,
-  RefreshedQuoteBody,
-  ShownQuoteBody,
-} from "./payments/quotes/quote-body.ts";
+export type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "./payments/quotes/quote-body.ts";
 export type { ReleasedDeposit } from "./payments/private/release-deposit.ts";
 export type { SettledPayment } from "./payments/private/settle-payment.ts";
 export type { NamedLanding, SettledTransaction } from "./payments/wallet/settle-transaction.ts";
