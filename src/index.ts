@@ -38,11 +38,11 @@ export type { DurableScope, LimitStatus } from "./payments/accounts/count-hit.ts
 export type { MasterSecret } from "./payments/secrets/secret-box.ts";
 export type { Token } from "./payments/assets/assets.ts";
 export type { BalancesBody, TokenBalanceBody } from "./payments/assets/read-balances.ts";
-export type { Diagnosis, DiagnosisQuery, EgressStatus } from "./service/diagnosis.ts";
+export type { Diagnosis, DiagnosisQuery } from "./service/diagnosis.ts";
 export type { ServiceSettings } from "./service/diagnosis.ts";
 export type { MasterSecretStatus } from "./payments/secrets/bind-database.ts";
 export type { ChainStatus } from "./service/chain-check.ts";
-export type { ClockStatus, Health, WitnessStatus } from "./service/read-health.ts";
+export type { Health } from "./service/read-health.ts";
 export type { LandingFigures } from "./payments/outgoing/landing-cache.ts";
 export type { DeliveryBacklog } from "./service/delivery-backlog.ts";
 export type { CancelledTransactionBody } from "./payments/transactions/cancel-transaction.ts";
@@ -58,12 +58,7 @@ export type { NoticeFilter, NoticeListener } from "./payments/webhooks/notice-fe
 export { NOTICE_EVENTS } from "./payments/webhooks/sending/notice-body.ts";
 export type { Notice, NoticeEvent, NoticeRecipient } from "./payments/webhooks/sending/notice-body.ts";
 export type { AccountBody } from "./payments/accounts/read-account.ts";
-export type {
-  QuoteBody,
-  QuoteFees,
-  RefreshedQuoteBody,
-  ShownQuoteBody,
-} from "./payments/quotes/quote-body.ts";
+export type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "./payments/quotes/quote-body.ts";
 export type { ReleasedDeposit } from "./payments/private/release-deposit.ts";
 export type { SettledPayment } from "./payments/private/settle-payment.ts";
 export type { NamedLanding, SettledTransaction } from "./payments/wallet/settle-transaction.ts";
@@ -74,11 +69,7 @@ export type { ActName } from "./payments/operator/act.ts";
 
 export { readRecoveryFile, recoveryFile } from "./payments/operator/recovery/journal.ts";
 export type { RecoveryEntry, RecoveryJournal } from "./payments/operator/recovery/journal.ts";
-export type {
-  RecoverCommand,
-  RecoveredAddress,
-  RecoveredHolding,
-} from "./payments/operator/recovery/recover.ts";
+export type { RecoverCommand, RecoveredAddress } from "./payments/operator/recovery/recover.ts";
 export type { Matter, MatterAction, MatterKind } from "./payments/operator/attention/matter.ts";
 export type { ArchivedRow } from "./payments/retention/removal.ts";
 export type { Archive, Duration, RemovalStatus } from "./engine/index.ts";
@@ -90,11 +81,6 @@ export type { Approval, ResolveResult, ResolveCommand } from "./payments/operato
 export type { AuditEntry, AuditPage } from "./payments/operator/act.ts";
 export type { LimitEntry, SetLimitsRequest } from "./payments/operator/gates/limiting.ts";
 export type { Direction } from "./payments/intake/rules.ts";
-export type { LoweredEntry, LowerWitnessesRequest } from "./payments/operator/gates/lowering.ts";
-export type {
-  SuspendedEndpointEntry,
-  SuspendEndpointRequest,
-} from "./payments/operator/gates/suspending-endpoints.ts";
 export type { PausedEntry, PausedScope } from "./payments/operator/gates/pausing.ts";
 export type { SuspendedAccount } from "./payments/operator/gates/pausing.ts";
 export type { AddressTally } from "./payments/reconcile/tally.ts";
@@ -118,13 +104,10 @@ export type {
 } from "./payments/requests.ts";
 export type { TestedWebhookBody } from "./payments/webhooks/test-webhook.ts";
 export type { RecoveryBody } from "./payments/webhooks/recover-deliveries.ts";
-export type { AttemptPhasesBody, DeliveryAttemptBody, DeliveryBody } from "./payments/webhooks/deliveries.ts";
+export type { DeliveryBody } from "./payments/webhooks/deliveries.ts";
 export type { EventBody } from "./payments/webhooks/list-events.ts";
 export type { Page } from "./payments/page.ts";
-export type { Attention } from "./payments/attention.ts";
-export type { ReceivedBody } from "./payments/transactions/received-money.ts";
-export type { RecipientStatus } from "./payments/transactions/received-money.ts";
-export type { RecipientBody, RefundBody, TransactionBody } from "./payments/transactions/read-transaction.ts";
+export type { TransactionBody } from "./payments/transactions/transaction-schema.ts";
 export type { WebhookBody, WholeWebhookBody } from "./payments/webhooks/webhook-fields.ts";
 export type {
   NodeCalledEvent,

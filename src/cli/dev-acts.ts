@@ -5,7 +5,7 @@ import { knownAddress } from "../address.ts";
 import { parseAmount } from "../amount.ts";
 import { isPaymentError } from "../errors.ts";
 import { keypairSigner, signTransaction } from "../ledger/sign-transaction.ts";
-import type { TransactionBody } from "../payments/transactions/read-transaction.ts";
+import type { TransactionBody } from "../payments/transactions/transaction-schema.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { DevClock } from "./dev-clock.ts";
 import type { LocalChain, LocalWallet } from "../local/index.ts";

@@ -1,15 +1,20 @@
 /** Explains to the owner why a transaction waits: a code, and a sentence for people. */
+import { z } from "zod";
 import type { DepositRecord } from "./tables/deposits.ts";
 import type { TransactionAttention, TransactionRecord } from "./tables/orders.ts";
 
-/** The reason why a transaction waits for a person, a price or funds. */
-export type Attention = TransactionAttention | "held" | "waiting_for_price" | "waiting_for_funds";
+/** The fields of a transaction that tell why it waits; both null while nothing stands in the way. */
+export const attentionFields = {
+  attention: z
+    .enum(["unprovable", "held", "waiting_for_price", "waiting_for_funds"])
+    .nullable()
+    .describe(
+      "What keeps it from going on; `unprovable`: no evidence tells whether it landed. Null while nothing does.",
+    ),
+  attentionMessage: z.string().nullable().describe("The same as a sentence."),
+};
 
-/** Both null while nothing stands in the way. */
-export interface AttentionBody {
-  readonly attention: Attention | null;
-  readonly attentionMessage: string | null;
-}
+type AttentionBody = z.output<z.ZodObject<typeof attentionFields>>;
 
 interface AttentionFacts {
   readonly transaction: Pick<TransactionRecord, "attention">;
@@ -30,7 +35,8 @@ export function messageOf(attention: TransactionAttention): string {
 }
 
 /** The first reason that applies. */
-export function attentionOf({ transaction: { attention }, deposit }: AttentionFacts): AttentionBody {
+export function attentionOf({ transaction, deposit }: AttentionFacts): AttentionBody {
   if ((deposit?.heldReason ?? null) !== null) return { attention: "held", attentionMessage: HELD };
-  return { attention, attentionMessage: attention === null ? null : messageOf(attention) };
+  const reason = transaction.attention;
+  return { attention: reason, attentionMessage: reason === null ? null : messageOf(reason) };
 }

@@ -10,20 +10,17 @@ import type { MasterSecret } from "../payments/secrets/secret-box.ts";
 import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
 import { refuseFixedPrices } from "../payments/prices/prices.ts";
 
-/** The egress proxy of webhooks. */
-export interface EgressStatus {
-  /** Host and port, without credentials. */
-  readonly proxy: string;
-  /** The reason why the proxy takes no connection; null for a proxy that takes connections. */
-  readonly trouble: string | null;
-}
-
 /** The binding of the database, the status of each endpoint, and the way out for webhooks. */
 export interface Diagnosis extends DatabaseBinding {
   /** Endpoints in the order configured. */
   readonly endpoints: readonly EndpointStatus[];
-  /** Null where webhooks leave without a proxy. */
-  readonly egress: EgressStatus | null;
+  /** The egress proxy of webhooks; null where webhooks leave without a proxy. */
+  readonly egress: {
+    /** Host and port, without credentials. */
+    readonly proxy: string;
+    /** The reason why the proxy takes no connection; null for a proxy that takes connections. */
+    readonly trouble: string | null;
+  } | null;
   /** What matters once real money moves. */
   readonly settings: ServiceSettings;
   /** The name of a file beside the database that holds a master secret; null where none was found. */
@@ -50,7 +47,7 @@ export async function diagnose(parts: ServiceParts, { besides }: DiagnosisQuery)
   return { ...binding, endpoints, egress, settings, secretBeside };
 }
 
-async function egressOf(proxy: URL | undefined, clock: Clock): Promise<EgressStatus | null> {
+async function egressOf(proxy: URL | undefined, clock: Clock): Promise<Diagnosis["egress"]> {
   if (proxy === undefined) return null;
   return { proxy: proxy.host, trouble: await proxyTrouble(proxy, clock) };
 }

@@ -18,7 +18,7 @@ import type { RecoveryBody } from "../payments/webhooks/recover-deliveries.ts";
 import type { DeliveryBody } from "../payments/webhooks/deliveries.ts";
 import type { EventBody } from "../payments/webhooks/list-events.ts";
 import type { Page } from "../payments/page.ts";
-import type { TransactionBody } from "../payments/transactions/read-transaction.ts";
+import type { TransactionBody } from "../payments/transactions/transaction-schema.ts";
 import type {
   QuoteRequest,
   TransactionRequest,

@@ -18,24 +18,6 @@ import type { CommitHealth } from "./commit-health.ts";
 import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "./delivery-backlog.ts";
 import { SharedCall } from "./shared-call.ts";
 
-/** The number of endpoints that must agree and that answer, and whether an operator has set the number. */
-export interface WitnessStatus extends WitnessCount {
-  /** Until when an operator has lowered `needed`, ISO 8601 in UTC; absent while it is as configured. */
-  readonly loweredUntil?: string;
-}
-
-/** Whether the clock is trusted. */
-export interface ClockStatus {
-  /**
-   * `contradicted`: the time of the chain is more than a minute away from the storage's clock, and nothing new is taken.
-   * `doubted`: the clock of this process was contradicted, or jumped by a minute or more, within the last hour: nothing that is old
-   * is removed.
-   */
-  readonly state: "trusted" | "doubted" | "contradicted";
-  /** The error of the clock, and the work held back; null when nothing is held back. */
-  readonly message: string | null;
-}
-
 /** The answer to "how are you". */
 export interface Health {
   /**
@@ -51,15 +33,29 @@ export interface Health {
   readonly storage: "ok" | StorageUnusableCode;
   /** Whether this process may act on the chain: a start goes on while the chain is silent, and holds back what needs it. */
   readonly chain: ChainStatus;
-  /** The state of this process's clock. */
-  readonly clock: ClockStatus;
+  /** Whether this process's clock is trusted. */
+  readonly clock: {
+    /**
+     * `contradicted`: the time of the chain is more than a minute away from the storage's clock, and nothing new is taken.
+     * `doubted`: the clock of this process was contradicted, or jumped by a minute or more, within the last hour: nothing that is old
+     * is removed.
+     */
+    readonly state: "trusted" | "doubted" | "contradicted";
+    /** The error of the clock, and the work held back; null when nothing is held back. */
+    readonly message: string | null;
+  };
   /** The newest finalized slot, null while no endpoint answers within 2 s. */
   readonly ledger: { readonly slot: number; readonly endpoint: string } | null;
   /**
    * How many endpoints must agree before anything final is believed, and how many answer. While these are fewer nothing
    * completes or fails, no deposit is credited and no deadline passes. Null where they cannot be counted.
    */
-  readonly witnesses: WitnessStatus | null;
+  readonly witnesses:
+    | (WitnessCount & {
+        /** Until when an operator has lowered `needed`, ISO 8601 in UTC; absent while it is as configured. */
+        readonly loweredUntil?: string;
+      })
+    | null;
   /**
    * Whether the chain takes transactions of version 1, as enough endpoints tell: else quotes that ask for them are refused.
    * Null while that is unknown.
@@ -269,7 +265,7 @@ async function readStored({
   };
 }
 
-function clockStatus(offMs: number | null, contradiction: number | null): ClockStatus {
+function clockStatus(offMs: number | null, contradiction: number | null): Health["clock"] {
   if (contradiction !== null) {
     const by = `the storage's clock is ${-contradiction} ms ahead of the chain`;
     return { state: "contradicted", message: `${by}: no quotes, orders and co-signatures until they agree` };
@@ -281,6 +277,8 @@ function clockStatus(offMs: number | null, contradiction: number | null): ClockS
   };
 }
 
-function loweringOf(lowered: LoweredWitnessRule | null): Pick<WitnessStatus, "loweredUntil"> {
+function loweringOf(
+  lowered: LoweredWitnessRule | null,
+): Pick<NonNullable<Health["witnesses"]>, "loweredUntil"> {
   return lowered === null ? {} : { loweredUntil: isoTime(lowered.until) };
 }

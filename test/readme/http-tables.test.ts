@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { PER_CLIENT } from "../../src/http/contract/limits.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
-import { transaction } from "../../src/http/endpoints/transaction-schema.ts";
+import { transactionSchema } from "../../src/payments/transactions/transaction-schema.ts";
 import { codeIn, tableOf, textOf } from "./page.ts";
 
 const PAGE = "src/http/README.md";
@@ -18,5 +18,5 @@ test("every limit of a client's address, and every status", () => {
   expect(textOf(PAGE)).toContain(`${PER_CLIENT.failedAuthentications} failed authentications`);
   expect(textOf(PAGE)).toContain(`${PER_CLIENT.documents} reads of`);
   const statuses = tableOf(PAGE, "## Transactions").flatMap(([status]) => codeIn(status));
-  expect(statuses.toSorted()).toEqual(transaction.shape.status.options.toSorted());
+  expect(statuses.toSorted()).toEqual(transactionSchema.shape.status.options.toSorted());
 });

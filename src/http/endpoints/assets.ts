@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Token } from "../../payments/assets/assets.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
 import { USDC_MINT, SENDER } from "../contract/examples.ts";
-import { named, text, amount } from "../contract/schemas.ts";
+import { named, text, amount } from "../../payments/body-schemas.ts";
 import type { BalancesBody } from "../../payments/assets/read-balances.ts";
 
 const token = named(

@@ -11,11 +11,9 @@ import {
 import { endpoint, fresh } from "../contract/endpoint.ts";
 import * as example from "../contract/examples.ts";
 import { SETTLED_AT, TRANSACTION_ID } from "../contract/examples.ts";
-import { named, text, time, pageOf } from "../contract/schemas.ts";
-import { deposit, EXAMPLE_DEPOSIT, EXAMPLE_TRANSACTION, transaction } from "./transaction-schema.ts";
-import type { Page } from "../../payments/page.ts";
-import type { TransactionBody } from "../../payments/transactions/read-transaction.ts";
-import type { CancelledTransactionBody } from "../../payments/transactions/cancel-transaction.ts";
+import { named, text, time, pageOf } from "../../payments/body-schemas.ts";
+import { deposit, transactionSchema } from "../../payments/transactions/transaction-schema.ts";
+import { cancelledTransaction } from "../../payments/transactions/cancel-transaction.ts";
 
 // Quotes have them, too: a schema has one name wherever it is used.
 named("Recipient", recipientRequest);
@@ -50,6 +48,34 @@ const createdOrder = named(
     })
     .describe("Private mode: the service waits for the deposit and then pays."),
 ) satisfies z.ZodType<CreatedOrderBody>;
+
+const EXAMPLE_DEPOSIT = {
+  ephemeralAddress: example.DEPOSIT_ADDRESS,
+  depositAmount: "25.1",
+  depositAsset: "USDC",
+  depositMint: example.USDC_MINT,
+  depositExpiresAt: example.DEPOSIT_EXPIRES_AT,
+  paymentUri: `solana:${example.DEPOSIT_ADDRESS}?amount=25.1&spl-token=${example.USDC_MINT}&reference=${example.REFERENCE_KEY}&label=${example.TRANSACTION_ID}`,
+};
+
+const EXAMPLE_TRANSACTION = {
+  transactionId: example.TRANSACTION_ID,
+  status: "completed",
+  signature: example.SIGNATURE,
+  blockTime: example.SETTLED_SECONDS,
+  fee: "0.000005",
+  type: "send",
+  mode: "wallet",
+  recipients: [{ address: example.RECIPIENT, amount: "25", status: "paid", signature: example.SIGNATURE }],
+  reason: null,
+  signatures: [example.SIGNATURE],
+  refunds: [],
+  createdAt: example.CREATED_AT,
+  cancelledAt: null,
+  reference: "invoice-2027-0131",
+  attention: null,
+  attentionMessage: null,
+} as const;
 
 const EXAMPLE_REQUEST = {
   type: "send",
@@ -116,7 +142,7 @@ A body with an unknown field is refused. Only a 201 uses a quote up.`,
 
 const transactions = named(
   "TransactionPage",
-  pageOf(transaction).extend({
+  pageOf(transactionSchema).extend({
     nextAfter: z
       .string()
       .exactOptional()
@@ -124,7 +150,7 @@ const transactions = named(
         "Where a page ended early, since few of the 1,000 transactions that it looked through fit the filters: `startingAfter` of the next page, in place of the last id of this one, which may be empty.",
       ),
   }),
-) satisfies z.ZodType<Page<TransactionBody>>;
+);
 
 export const listTransactions = endpoint({
   method: "GET",
@@ -157,7 +183,7 @@ export const getTransaction = endpoint({
   description:
     "With `wait`, so many whole seconds, it is answered when the status changes, or after that time; at once when it is final.",
   query: transactionQuery,
-  answer: { status: 200, schema: transaction, examples: { completed: EXAMPLE_TRANSACTION } },
+  answer: { status: 200, schema: transactionSchema, examples: { completed: EXAMPLE_TRANSACTION } },
   errors: ["TRANSACTION_NOT_FOUND"],
   serve: async (call) => {
     const { service, caller, query } = call;
@@ -166,15 +192,6 @@ export const getTransaction = endpoint({
     return fresh(await service.transaction(caller, call.path.transactionId, options));
   },
 });
-
-const cancelled = named(
-  "CancelledTransaction",
-  z.object({
-    transactionId: text("The transaction's id."),
-    status: z.literal("cancelled"),
-    cancelledAt: time("When it was cancelled."),
-  }),
-) satisfies z.ZodType<CancelledTransactionBody>;
 
 export const cancelTransaction = endpoint({
   method: "DELETE",
@@ -188,7 +205,7 @@ export const cancelTransaction = endpoint({
     "In wallet mode until its broadcast begins. In private mode until a deposit of the expected asset is seen, for which the chain is asked at that moment: when it cannot be asked, nothing is changed.",
   answer: {
     status: 200,
-    schema: cancelled,
+    schema: cancelledTransaction,
     examples: { cancelled: { transactionId: TRANSACTION_ID, status: "cancelled", cancelledAt: SETTLED_AT } },
   },
   errors: [

@@ -1,34 +1,11 @@
 /** Endpoints of webhooks: register, read, change, delete, and try out. */
 import { z } from "zod";
-import type { WebhookBody, WholeWebhookBody } from "../../payments/webhooks/webhook-fields.ts";
+import { registeredWebhook, webhookSchema } from "../../payments/webhooks/webhook-fields.ts";
 import { CREATED_AT, WEBHOOK_ID, DELIVERY_ID } from "../contract/examples.ts";
-import { named, text, time } from "../contract/schemas.ts";
+import { named, text } from "../../payments/body-schemas.ts";
 import { webhookRequest, webhookUpdate, webhookTest } from "../../payments/requests.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
-import type { TestedWebhookBody } from "../../payments/webhooks/test-webhook.ts";
-import { deliveryError } from "./deliveries.ts";
-
-const registeredWebhook = named(
-  "RegisteredWebhook",
-  z.object({
-    webhookId: text("The webhook's id."),
-    url: text("Where notices are sent."),
-    events: z.array(z.string()).describe("The events that it is told."),
-    createdAt: time("When it was registered."),
-  }),
-) satisfies z.ZodType<WebhookBody>;
-
-/** The webhook in the answers of all endpoints except registration. */
-const webhook = named(
-  "Webhook",
-  registeredWebhook.extend({
-    enabled: z.boolean().describe("Nothing is delivered to a webhook that is not enabled."),
-    disabledReason: z
-      .string()
-      .nullable()
-      .describe("Why it is not enabled, disabled_by_owner or disabled_after_failures; null while it is."),
-  }),
-) satisfies z.ZodType<WholeWebhookBody>;
+import { testedWebhook } from "../../payments/webhooks/test-webhook.ts";
 
 const EXAMPLE_REGISTERED = {
   webhookId: WEBHOOK_ID,
@@ -75,7 +52,7 @@ export const listWebhooks = endpoint({
   description: "All of them at once: the list is never paged.",
   answer: {
     status: 200,
-    schema: named("WebhookList", z.object({ webhooks: z.array(webhook) })),
+    schema: named("WebhookList", z.object({ webhooks: z.array(webhookSchema) })),
     examples: { one: { webhooks: [EXAMPLE_WEBHOOK] } },
   },
   errors: [],
@@ -90,7 +67,7 @@ export const getWebhook = endpoint({
   scope: "webhooks:read",
   limit: "reads",
   summary: "A webhook.",
-  answer: { status: 200, schema: webhook, examples: { enabled: EXAMPLE_WEBHOOK } },
+  answer: { status: 200, schema: webhookSchema, examples: { enabled: EXAMPLE_WEBHOOK } },
   errors: ["WEBHOOK_NOT_FOUND"],
   serve: async ({ service, caller, path: { webhookId } }) => fresh(await service.webhook(caller, webhookId)),
 });
@@ -112,7 +89,7 @@ export const updateWebhook = endpoint({
       enable: { enabled: true },
     },
   },
-  answer: { status: 200, schema: webhook, examples: { enabled: EXAMPLE_WEBHOOK } },
+  answer: { status: 200, schema: webhookSchema, examples: { enabled: EXAMPLE_WEBHOOK } },
   errors: ["INVALID_URL", "INVALID_EVENTS", "WEBHOOK_NOT_FOUND", "URL_UNREACHABLE"],
   serve: async ({ service, caller, path: { webhookId }, body, options }) =>
     fresh(await service.updateWebhook(caller, webhookId, body, options)),
@@ -139,19 +116,6 @@ export const deleteWebhook = endpoint({
   serve: async ({ service, caller, path: { webhookId } }) =>
     fresh(await service.deleteWebhook(caller, webhookId)),
 });
-
-const testedWebhook = named(
-  "TestedWebhook",
-  z.object({
-    deliveryId: text("The delivery's id. It is not listed."),
-    webhookId: text("The webhook's id."),
-    event: text("The event that was sent."),
-    delivered: z.boolean().describe("Whether the receiver answered as it has to, in time."),
-    httpStatus: z.int().nullable().describe("Null when no answer came."),
-    durationMs: z.int(),
-    error: deliveryError,
-  }),
-) satisfies z.ZodType<TestedWebhookBody>;
 
 export const testWebhook = endpoint({
   method: "POST",

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { ERRORS } from "../../error-table.ts";
 import type { ErrorCode } from "../../errors.ts";
-import { namedSchemas, nameOf } from "../contract/schemas.ts";
+import { namedSchemas, nameOf } from "../../payments/body-schemas.ts";
 
 /** JSON of a part of the document. */
 export type Json = Readonly<Record<string, unknown>>;

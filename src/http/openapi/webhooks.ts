@@ -1,10 +1,10 @@
 /** Describes webhooks in the OpenAPI document. */
 import { z } from "zod";
 import { sampleNotice } from "../../payments/webhooks/test-webhook.ts";
-import { eventName, noticeData } from "../endpoints/events.ts";
+import { eventName, noticeData } from "../../payments/webhooks/list-events.ts";
 import type { DescribedBody } from "../contract/endpoint.ts";
 import { EVENT_ID, SETTLED_SECONDS, TRANSACTION_ID } from "../contract/examples.ts";
-import { named, text, time } from "../contract/schemas.ts";
+import { named, text, time } from "../../payments/body-schemas.ts";
 import { jsonContent } from "./responses.ts";
 import type { Json } from "./schemas.ts";
 

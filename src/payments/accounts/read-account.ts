@@ -1,20 +1,37 @@
 /** Reads the scopes and the limits of an account. */
+import { z } from "zod";
+import type { Immutable } from "../../immutable.ts";
+import { named, text } from "../body-schemas.ts";
 import type { Tier } from "../tables/identity.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Caller } from "./caller.ts";
-import { DURABLE_SCOPES, limitStatus, type LimitStatus } from "./count-hit.ts";
+import { DURABLE_SCOPES, limitStatus } from "./count-hit.ts";
 
-/** The account behind a key. */
-export interface AccountBody {
-  readonly accountId: string;
-  readonly tier: Tier;
-  /** The scopes of this key; further keys of the account may have more. */
-  readonly scopes: readonly string[];
-  /** Limits on requests, by kind. */
-  readonly limits: readonly LimitStatus[];
-  readonly webhooks: { readonly limit: number; readonly current: number };
-}
+const limit = named(
+  "Limit",
+  z.object({
+    scope: text("As the RateLimit headers name it."),
+    limit: z.int(),
+    windowSeconds: z.int(),
+    remaining: z.int(),
+    resetSeconds: z.int().describe("Until the oldest counted request leaves the window."),
+  }),
+);
+
+export const accountSchema = named(
+  "Account",
+  z.object({
+    accountId: text("The account's id."),
+    tier: z.enum(["free", "pro", "enterprise"]),
+    scopes: z.array(z.string()).describe("What this key is allowed to do."),
+    limits: z.array(limit).describe("How many requests there may be, and what is left of them."),
+    webhooks: z.object({ limit: z.int(), current: z.int() }).describe("Registered webhooks."),
+  }),
+);
+
+/** The account behind a key, with its limits on requests. @interface */
+export type AccountBody = Immutable<z.output<typeof accountSchema>>;
 
 interface AccountParts {
   readonly storage: PaymentStorage;

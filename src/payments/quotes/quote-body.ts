@@ -3,54 +3,23 @@ import type { QuoteRecord } from "../tables/orders.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Assets, Token } from "../assets/assets.ts";
 import { isoTime } from "../iso-time.ts";
+import type { quoteSchema, refreshedQuote, shownQuote } from "./quote-schema.ts";
+import type { z } from "zod";
+import type { Immutable } from "../../immutable.ts";
 import type { PricedQuote } from "./priced-quote.ts";
 import { PaymentError, type ErrorDetails } from "../../errors.ts";
 import type { Transfer } from "../../ledger/ledger.ts";
 import type { DeclaredTransaction } from "./checked-request.ts";
 import { refuseTooLarge, totalOf } from "../assets/amount-errors.ts";
 
-/** Fees as decimal strings in whole units of `feeAsset`. */
-export interface QuoteFees {
-  readonly network: string;
-  readonly routing: string;
-  readonly rent: string;
-}
+/** The answer to POST /v1/quotes. @interface */
+export type QuoteBody = Immutable<z.output<typeof quoteSchema>>;
 
-/** The answer to a refresh of a quote: the quote's own four fields and what else changed. */
-export interface RefreshedQuoteBody {
-  readonly quoteId: string;
-  readonly outputAmount: string;
-  /** The price impact in percent. */
-  readonly priceImpact: number;
-  readonly expiresAt: string;
-  readonly inputAmount: string;
-  readonly fee: string;
-  readonly fees: QuoteFees;
-  /** The least output; for swaps only. */
-  readonly minOutputAmount?: string;
-  /** The unsigned transaction in base64, when the quote has a sender and, unless it is a swap, recipients. */
-  readonly transaction?: string;
-}
+/** A quote as it stands, without the transaction to sign. @interface */
+export type ShownQuoteBody = Immutable<z.output<typeof shownQuote>>;
 
-/** The answer to POST /v1/quotes. */
-export interface QuoteBody extends RefreshedQuoteBody {
-  readonly inputAsset: string;
-  readonly outputAsset: string;
-  readonly minOutputAmount: string;
-  readonly feeAsset: string;
-  readonly mode: "wallet" | "private";
-  readonly slippageBps: number;
-  /** The version of the transaction to sign, where the quote asked for one. */
-  readonly transactionVersion?: 1;
-  readonly createdAt: string;
-}
-
-/** A quote as it stands. The transaction to sign is answered when the quote is made or refreshed, and not again. */
-export interface ShownQuoteBody extends Omit<QuoteBody, "transaction"> {
-  readonly status: "open" | "expired" | "used";
-  /** The transaction that used it up; null while none has. */
-  readonly transactionId: string | null;
-}
+/** The answer to a refresh of a quote: the quote's own four fields and what else changed. @interface */
+export type RefreshedQuoteBody = Immutable<z.output<typeof refreshedQuote>>;
 
 /** The answer's fields that are not in the quote's record. */
 type Shown = Pick<PricedQuote, "priceImpact" | "transaction">;

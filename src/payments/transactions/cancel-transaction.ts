@@ -1,4 +1,7 @@
 /** Cancelling: the machine alone decides whether it is too late, in the commit that a broadcast or a deposit races for. */
+import { z } from "zod";
+import type { Immutable } from "../../immutable.ts";
+import { named, text, time } from "../body-schemas.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { TransactionRecord } from "../tables/orders.ts";
 import type { Engine } from "../../engine/index.ts";
@@ -9,12 +12,17 @@ import type { ServiceContext } from "../service-context.ts";
 import type { WalletTransferWorkflow } from "../wallet/wallet-transfer-workflow.ts";
 import { isoTime } from "../iso-time.ts";
 
-/** The answer to DELETE /v1/transactions/{id}. */
-export interface CancelledTransactionBody {
-  readonly transactionId: string;
-  readonly status: "cancelled";
-  readonly cancelledAt: string;
-}
+export const cancelledTransaction = named(
+  "CancelledTransaction",
+  z.object({
+    transactionId: text("The transaction's id."),
+    status: z.literal("cancelled"),
+    cancelledAt: time("When it was cancelled."),
+  }),
+);
+
+/** The answer to DELETE /v1/transactions/{id}. @interface */
+export type CancelledTransactionBody = Immutable<z.output<typeof cancelledTransaction>>;
 
 interface CancelParts extends Pick<ServiceContext, "storage"> {
   readonly engine: Engine<PaymentTables>;

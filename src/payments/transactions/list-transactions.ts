@@ -3,7 +3,8 @@ import type { TransactionLookup, TransactionRecord } from "../tables/orders.ts";
 import type { ListKey } from "../tables/read.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { notInList, type Page } from "../page.ts";
-import { transactionBodies, type TransactionBody, type TransactionParts } from "./read-transaction.ts";
+import { transactionBodies, type TransactionParts } from "./read-transaction.ts";
+import type { TransactionBody } from "./transaction-schema.ts";
 import { parseRequest, transactionsQuery, type TransactionsQuery } from "../requests.ts";
 
 /** Rows looked through at a time; one more than a page holds. Between two times others have a turn. */

@@ -1,63 +1,18 @@
 /** A transaction as its owner sees it. */
+import type { TransactionBody } from "./transaction-schema.ts";
 import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
 import type { RecipientRecord, TransactionRecord, TransactionView } from "../tables/orders.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
-import { attentionOf, type AttentionBody } from "../attention.ts";
+import { attentionOf } from "../attention.ts";
 import type { Assets, Token } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
-import { depositBody, type DepositBody } from "../private/deposit-body.ts";
-import {
-  receivedMoney,
-  type ReceivedMoneyBody,
-  recipientOutcome,
-  type RecipientOutcome,
-} from "./received-money.ts";
-
-/** A recipient, and the outcome of its share. */
-export interface RecipientBody extends RecipientOutcome {
-  readonly address: string;
-  readonly amount: string;
-}
-
-/** Money on its way back to the sender. `held`: the refund waits for the operator. */
-export interface RefundBody {
-  /** The symbol; for foreign tokens that an operator returned, the address of the mint. */
-  readonly asset: string;
-  readonly amount: string;
-  readonly signature: string | null;
-  readonly status: "pending" | "paid" | "held";
-}
-
-/**
- * The answer to GET /v1/transactions/{id}: first the five original fields of every transaction, then the fields added
- * later.
- */
-export interface TransactionBody extends Partial<DepositBody & ReceivedMoneyBody>, AttentionBody {
-  readonly transactionId: string;
-  readonly status: TransactionRecord["status"];
-  readonly signature: string | null;
-  /** Unix seconds. */
-  readonly blockTime: number | null;
-  /** Decimal string: in SOL in wallet mode, in what is deposited in private mode. */
-  readonly fee: string | null;
-  readonly type: TransactionRecord["type"];
-  readonly mode: TransactionRecord["mode"];
-  readonly recipients: readonly RecipientBody[];
-  readonly reason: string | null;
-  readonly signatures: readonly string[];
-  readonly refunds: readonly RefundBody[];
-  readonly createdAt: string;
-  readonly cancelledAt: string | null;
-  /** The owner's name for the transaction. */
-  readonly reference: string | null;
-  /** Only there when it landed although it was cancelled, or judged to be past landing. */
-  readonly landedAfterCancel?: true;
-}
+import { depositBody } from "../private/deposit-body.ts";
+import { receivedMoney, recipientOutcome } from "./received-money.ts";
 
 export interface TransactionParts {
   readonly storage: PaymentStorage;
@@ -171,7 +126,7 @@ function refundBody(
   { mint, legs, signature, status, plan }: PaymentRecord,
   deposit: DepositRecord | undefined,
   assets: Assets,
-): RefundBody {
+): TransactionBody["refunds"][number] {
   const own = assets.ofMint(mint);
   const asset = own ?? otherMint(mint, plan);
   const amount = legs.reduce((sum, leg) => sum + leg.amount, 0n);

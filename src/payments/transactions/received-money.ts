@@ -1,4 +1,5 @@
 /** The money received at a deposit address, the missing rest, and what became of each recipient. */
+import type { TransactionBody } from "./transaction-schema.ts";
 import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
 import type { TransactionRecord, RecipientRecord } from "../tables/orders.ts";
 import { formatAmount } from "../../amount.ts";
@@ -6,27 +7,8 @@ import { ledgerMint, type Assets } from "../assets/assets.ts";
 import { paymentUri } from "../private/deposit-body.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 
-/** Money that came in, as the address's ledger has it. */
-export interface ReceivedBody {
-  /** Symbol; the mint of what is none of the service's assets. */
-  readonly asset: string;
-  /** SOL's is that of wrapped SOL. */
-  readonly mint: string;
-  /** The amount in whole units; for foreign tokens in raw units. */
-  readonly amount: string;
-  /** The transaction that brought it, where it has named the key of `paymentUri`; else null, since deposits are seen from balances. */
-  readonly signature: string | null;
-  /** Whether the money counts towards the deposit: the expected asset, in time. */
-  readonly counted: boolean;
-}
-
-export interface ReceivedMoneyBody {
-  readonly received: readonly ReceivedBody[];
-  /** The missing rest, in whole units of the expected asset; "0" when nothing is missing. */
-  readonly remainingAmount: string;
-  /** A Solana Pay transfer request for the missing rest; null once nothing is waited for, and while the address is held. */
-  readonly paymentUri: string | null;
-}
+/** With the signature of the transaction that pays the recipient, null while there is none. */
+type RecipientOutcome = Pick<TransactionBody["recipients"][number], "status" | "signature">;
 
 interface AwaitedDeposit {
   readonly transaction: TransactionRecord;
@@ -38,7 +20,7 @@ export function receivedMoney(
   awaited: AwaitedDeposit,
   entries: readonly EntryRecord[],
   assets: Assets,
-): ReceivedMoneyBody {
+): Required<Pick<TransactionBody, "received" | "remainingAmount" | "paymentUri">> {
   const { transaction, deposit } = awaited;
   const asset = assets.named(deposit.mint);
   const deposits = entries.filter(({ kind }) => kind === "deposit");
@@ -84,19 +66,10 @@ const WRAPPED = /^wrapped /;
 function shownAmount(
   { mint, amount }: EntryRecord,
   assets: Assets,
-): Pick<ReceivedBody, "asset" | "mint" | "amount"> {
+): Pick<NonNullable<TransactionBody["received"]>[number], "asset" | "mint" | "amount"> {
   const asset = assets.ofMint(mint);
   if (asset !== null) return { asset: asset.symbol, mint, amount: formatAmount(amount, asset.decimals) };
   return { asset: mint, mint: mint.replace(WRAPPED, ""), amount: formatAmount(amount, 0) };
-}
-
-/** `pending` and `confirmed` may change; `paid` and `unpaid` are final. */
-export type RecipientStatus = "pending" | "confirmed" | "paid" | "unpaid";
-
-/** With the signature of the transaction that pays the recipient, null while there is none. */
-export interface RecipientOutcome {
-  readonly status: RecipientStatus;
-  readonly signature: string | null;
 }
 
 export function recipientOutcome(
@@ -107,7 +80,7 @@ export function recipientOutcome(
   return transaction.mode === "wallet" ? ofBytes(transaction) : ofPayments(share, transaction, payments);
 }
 
-const OF_BYTES: Readonly<Partial<Record<TransactionRecord["status"], RecipientStatus>>> = {
+const OF_BYTES: Readonly<Partial<Record<TransactionRecord["status"], RecipientOutcome["status"]>>> = {
   confirmed: "confirmed",
   completed: "paid",
   failed: "unpaid",

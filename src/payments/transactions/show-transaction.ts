@@ -1,11 +1,7 @@
 /** Shows a transaction, at once or as soon as its status changes, for callers who would otherwise ask again and again. */
+import type { TransactionBody } from "./transaction-schema.ts";
 import type { Caller } from "../accounts/caller.ts";
-import {
-  ownTransaction,
-  transactionBody,
-  type TransactionBody,
-  type TransactionParts,
-} from "./read-transaction.ts";
+import { ownTransaction, transactionBody, type TransactionParts } from "./read-transaction.ts";
 import { parseRequest, transactionQuery, type TransactionQuery } from "../requests.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { TransactionStatus } from "../tables/orders.ts";

@@ -1,4 +1,7 @@
 /** Lists a webhook's deliveries as its owner sees them, and sends one of them again. */
+import { z } from "zod";
+import type { Immutable } from "../../immutable.ts";
+import { named, text, time } from "../body-schemas.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { DeliveryRecord, WebhookRecord, DeliveryAttemptRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
@@ -107,44 +110,54 @@ export function refuseDisabled({ disabledAt }: WebhookRecord): void {
   throw fieldError("webhookId", message);
 }
 
-/** Phases of an attempt, in milliseconds. */
-export interface AttemptPhasesBody {
-  /** Looking up the name. This and the next two are null where a kept connection served, and where none was opened. */
-  readonly dnsMs: number | null;
-  readonly connectMs: number | null;
-  readonly tlsMs: number | null;
-  /** From the attempt's start to the answer's status line, opening the connection included; null when no answer came. */
-  readonly firstByteMs: number | null;
-}
+export const deliveryError = z
+  .string()
+  .nullable()
+  .describe(
+    "Null when it was delivered; otherwise dns, connect, tls, timeout, reset, redirect, http_status, headers_too_large or crashed.",
+  );
 
-/** An ended attempt. */
-export interface DeliveryAttemptBody {
-  readonly number: number;
-  readonly startedAt: string;
-  /** Until the answer was read, or the attempt had failed. */
-  readonly durationMs: number;
-  readonly phases: AttemptPhasesBody;
-  /** Null when no answer came. */
-  readonly httpStatus: number | null;
-  /** Null when it was delivered. */
-  readonly error: string | null;
-  /** The beginning of the answer's body. */
-  readonly excerpt: string | null;
-}
+const openingMs = z.int().nullable().describe("Null where a kept connection served, or none was opened.");
 
-/** The delivery of a notice to a webhook. */
-export interface DeliveryBody {
-  readonly deliveryId: string;
-  readonly webhookId: string;
-  readonly eventId: string;
-  readonly event: string;
-  readonly transactionId: string;
-  /** `dropped`: the webhook was deleted or disabled before it was due. */
-  readonly status: "pending" | "delivered" | "abandoned" | "dropped";
-  readonly createdAt: string;
-  /** Attempts that have ended, in order. */
-  readonly attempts: readonly DeliveryAttemptBody[];
-}
+const deliveryAttempt = named(
+  "DeliveryAttempt",
+  z.object({
+    number: z.int().describe("From 1."),
+    startedAt: time("When it began."),
+    durationMs: z.int().describe("Until the answer was read, or the attempt had failed."),
+    phases: z.object({
+      dnsMs: openingMs,
+      connectMs: openingMs,
+      tlsMs: openingMs,
+      firstByteMs: z
+        .int()
+        .nullable()
+        .describe("From the start to the status line; null when no answer came."),
+    }),
+    httpStatus: z.int().nullable().describe("Null when no answer came."),
+    error: deliveryError,
+    excerpt: z.string().nullable().describe("The beginning of the answer's body."),
+  }),
+);
+
+export const deliverySchema = named(
+  "Delivery",
+  z.object({
+    deliveryId: text("The delivery's id."),
+    webhookId: text("The webhook's id."),
+    eventId: text("The same as `webhook-id` of its attempts."),
+    event: text("What it tells."),
+    transactionId: text("The transaction that it tells of."),
+    status: z
+      .enum(["pending", "delivered", "abandoned", "dropped"])
+      .describe("`dropped`: the webhook was deleted or disabled before it was due."),
+    createdAt: time("When what it tells of happened."),
+    attempts: z.array(deliveryAttempt).describe("Those that have ended, in their order."),
+  }),
+);
+
+/** The delivery of a notice to a webhook. @interface */
+export type DeliveryBody = Immutable<z.output<typeof deliverySchema>>;
 
 async function deliveryBody(storage: PaymentStorage, delivery: DeliveryRecord): Promise<DeliveryBody> {
   const { id, webhookId, noticeId, transactionId, status, createdAt } = delivery;
@@ -161,7 +174,7 @@ async function deliveryBody(storage: PaymentStorage, delivery: DeliveryRecord): 
   };
 }
 
-function attemptBody(attempt: DeliveryAttemptRecord): DeliveryAttemptBody {
+function attemptBody(attempt: DeliveryAttemptRecord): DeliveryBody["attempts"][number] {
   const { number, startedAt, durationMs, opening, firstByteMs, httpStatus, error, excerpt } = attempt;
   const { dns: dnsMs = null, connect: connectMs = null, tls: tlsMs = null } = opening ?? {};
   const phases = { dnsMs, connectMs, tlsMs, firstByteMs };

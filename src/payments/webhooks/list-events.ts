@@ -1,4 +1,7 @@
 /** Lists the events announced to webhooks: all events of an account, or the timeline of one transaction. */
+import { z } from "zod";
+import type { Immutable } from "../../immutable.ts";
+import { named, amount, text, time } from "../body-schemas.ts";
 import type { NoticeRecord } from "../tables/notices.ts";
 import { noticeBody, type Notice } from "./sending/notice-body.ts";
 import { noticeOf } from "./announce.ts";
@@ -6,18 +9,52 @@ import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
 import { notInList, pageOf, type Page } from "../page.ts";
 import { ownTransaction, type TransactionParts } from "../transactions/read-transaction.ts";
-import { eventsQuery, parseRequest, type EventsQuery } from "../requests.ts";
+import { eventsQuery, noticeEvent, parseRequest, type EventsQuery } from "../requests.ts";
 
-/** A notice. */
-export interface EventBody {
-  /** The id, equal to `webhook-id` of the deliveries. */
-  readonly eventId: string;
-  readonly event: Notice["event"];
-  readonly transactionId: string;
-  readonly createdAt: string;
-  /** The data, as in webhooks. */
-  readonly data: Notice["data"];
-}
+export const eventName = named("EventName", noticeEvent) satisfies z.ZodType<Notice["event"]>;
+
+const recipient = named(
+  "NoticeRecipient",
+  z.object({
+    address: text("The owner who is paid."),
+    amount: amount("Its share, in whole units of the asset."),
+    status: z
+      .enum(["paid", "unpaid"])
+      .describe("Private payroll only, once it is over: whether this recipient was paid.")
+      .exactOptional(),
+  }),
+);
+
+/** The data of a notice about its transaction; unknown values are null. */
+export const noticeData = named(
+  "NoticeData",
+  z.object({
+    transactionId: text("The transaction's id."),
+    status: z.enum(["pending", "confirmed", "processing", "completed", "failed", "cancelled"]),
+    mode: z.enum(["wallet", "private"]),
+    type: z.enum(["send", "swap", "payroll"]),
+    signature: z.string().nullable().describe("On the chain; null while unknown."),
+    blockTime: z.int().nullable().describe("Unix seconds; null while unknown."),
+    fee: amount("Null while unknown.").nullable(),
+    recipients: z.array(recipient),
+    reason: z.string().nullable().describe("Why it failed; null otherwise."),
+    reference: z.string().nullable().describe("As it was given."),
+  }),
+) satisfies z.ZodType<Notice["data"]>;
+
+export const eventSchema = named(
+  "Event",
+  z.object({
+    eventId: text("The same as `webhook-id` of its deliveries."),
+    event: eventName,
+    transactionId: text("The transaction's id."),
+    createdAt: time("When it happened."),
+    data: noticeData.describe("As webhooks have it."),
+  }),
+);
+
+/** A notice. @interface */
+export type EventBody = Immutable<z.output<typeof eventSchema>>;
 
 /** See `PaymentService.events`. */
 export async function listEvents(

@@ -1,4 +1,7 @@
 /** Sends again what a webhook did not receive since a given time. */
+import { z } from "zod";
+import type { Immutable } from "../../immutable.ts";
+import { named, text, time } from "../body-schemas.ts";
 import type { WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
@@ -9,14 +12,18 @@ import { pageOf } from "../page.ts";
 import { parseRequest, recovery, type RecoveryRequest } from "../requests.ts";
 import { ownWebhook } from "./webhook-fields.ts";
 
-/** The number of deliveries that were begun again. */
-export interface RecoveryBody {
-  readonly webhookId: string;
-  readonly since: string;
-  readonly recovered: number;
-  /** Whether there are more: the same request again begins those. */
-  readonly hasMore: boolean;
-}
+export const recoverySchema = named(
+  "Recovered",
+  z.object({
+    webhookId: text("The webhook's id."),
+    since: time("As it was asked for."),
+    recovered: z.int().describe("How many deliveries were begun."),
+    hasMore: z.boolean().describe("Whether the same request again would begin more."),
+  }),
+);
+
+/** The number of deliveries that were begun again. @interface */
+export type RecoveryBody = Immutable<z.output<typeof recoverySchema>>;
 
 /** Deliveries begun in one commit: as many as do not keep other commits waiting too long. */
 const MAX_RECOVERED = 250;

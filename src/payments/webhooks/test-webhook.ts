@@ -1,4 +1,7 @@
 /** Tries a webhook: one attempt with a sample notice, made and signed like a real one, and never repeated. */
+import { z } from "zod";
+import type { Immutable } from "../../immutable.ts";
+import { named, text } from "../body-schemas.ts";
 import type { WebhookRecord } from "../tables/webhooks.ts";
 import { noticeBody, type NoticeEvent, type Notice } from "./sending/notice-body.ts";
 import { signatureHeaders } from "./sending/signature.ts";
@@ -6,22 +9,25 @@ import { answerOnce, type Answer, type Decision, type RequestOptions } from "../
 import type { Caller } from "../accounts/caller.ts";
 import { newId } from "../ids.ts";
 import { parseRequest, webhookTest, type WebhookTestRequest } from "../requests.ts";
-import { shownError } from "./deliveries.ts";
+import { deliveryError, shownError } from "./deliveries.ts";
 import { ownWebhook, readEvent, type WebhookContext } from "./webhook-fields.ts";
 import { secretsOf } from "./webhook-secret.ts";
 
-/** The result of a test attempt, for the webhook's owner. */
-export interface TestedWebhookBody {
-  readonly deliveryId: string;
-  readonly webhookId: string;
-  readonly event: string;
-  readonly delivered: boolean;
-  /** Null when no answer came. */
-  readonly httpStatus: number | null;
-  readonly durationMs: number;
-  /** Null when it was delivered. */
-  readonly error: string | null;
-}
+export const testedWebhook = named(
+  "TestedWebhook",
+  z.object({
+    deliveryId: text("The delivery's id. It is not listed."),
+    webhookId: text("The webhook's id."),
+    event: text("The event that was sent."),
+    delivered: z.boolean().describe("Whether the receiver answered as it has to, in time."),
+    httpStatus: z.int().nullable().describe("Null when no answer came."),
+    durationMs: z.int(),
+    error: deliveryError,
+  }),
+);
+
+/** The result of a test attempt, for the webhook's owner. @interface */
+export type TestedWebhookBody = Immutable<z.output<typeof testedWebhook>>;
 
 interface WebhookTestCall {
   readonly webhookId: string;

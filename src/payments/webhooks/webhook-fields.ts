@@ -1,4 +1,7 @@
 /** The fields of a webhook: checked as a caller gives them, shown as its owner sees them, without the secret. */
+import { z } from "zod";
+import type { Immutable } from "../../immutable.ts";
+import { named, text, time } from "../body-schemas.ts";
 import { PaymentError } from "../../errors.ts";
 import { type AllowAddress, type DenyList, parseReceiverUrl } from "./sending/receiver-url.ts";
 import { NOTICE_EVENTS, type NoticeEvent } from "./sending/notice-body.ts";
@@ -43,20 +46,33 @@ export function readEvent(putativeEvent: string): NoticeEvent {
 }
 
 /** The answer to a registration. */
-export interface WebhookBody {
-  readonly webhookId: string;
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly createdAt: string;
-}
+export const registeredWebhook = named(
+  "RegisteredWebhook",
+  z.object({
+    webhookId: text("The webhook's id."),
+    url: text("Where notices are sent."),
+    events: z.array(z.string()).describe("The events that it is told."),
+    createdAt: time("When it was registered."),
+  }),
+);
 
 /** The webhook in the answers of all endpoints except registration. */
-export interface WholeWebhookBody extends WebhookBody {
-  /** Whether the webhook is enabled; a disabled webhook gets no deliveries. */
-  readonly enabled: boolean;
-  /** `disabled_by_owner` or `disabled_after_failures`; null for an enabled webhook. */
-  readonly disabledReason: string | null;
-}
+export const webhookSchema = named(
+  "Webhook",
+  registeredWebhook.extend({
+    enabled: z.boolean().describe("Nothing is delivered to a webhook that is not enabled."),
+    disabledReason: z
+      .string()
+      .nullable()
+      .describe("Why it is not enabled, disabled_by_owner or disabled_after_failures; null while it is."),
+  }),
+);
+
+/** The answer to a registration. @interface */
+export type WebhookBody = Immutable<z.output<typeof registeredWebhook>>;
+
+/** The webhook in the answers of all endpoints except registration. @interface */
+export type WholeWebhookBody = Immutable<z.output<typeof webhookSchema>>;
 
 export function webhookBody({ id, url, events, createdAt }: WebhookRecord): WebhookBody {
   return { webhookId: id, url, events, createdAt: isoTime(createdAt) };

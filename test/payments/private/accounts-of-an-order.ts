@@ -1,5 +1,5 @@
 /** The books of one order: whom it paid, what went back, what was kept, and whether it says the same of itself. */
-import type { TransactionBody } from "../../../src/payments/transactions/read-transaction.ts";
+import type { TransactionBody } from "../../../src/payments/transactions/transaction-schema.ts";
 import type { Books } from "./books.ts";
 import { stateAt } from "./come-to-rest.ts";
 import type { LivedOrder } from "./lived-order.ts";

@@ -5,7 +5,7 @@ import { SOL_MINT, type Address } from "../../../src/address.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { PriceSource } from "../../../src/payments/prices/prices.ts";
 import type { AssetTally } from "../../../src/payments/reconcile/addresses.ts";
-import type { TransactionBody } from "../../../src/payments/transactions/read-transaction.ts";
+import type { TransactionBody } from "../../../src/payments/transactions/transaction-schema.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";

@@ -21,7 +21,7 @@ import type {
 } from "../../../src/service/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
-import type { TransactionBody } from "../../../src/payments/transactions/read-transaction.ts";
+import type { TransactionBody } from "../../../src/payments/transactions/transaction-schema.ts";
 import type { Adapter } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { brokenInvariants } from "../../kit/check-invariants.ts";

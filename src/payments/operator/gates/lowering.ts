@@ -8,23 +8,6 @@ import { storageTime } from "../../service-context.ts";
 import { readActContext, readCommand, OperatorRefused } from "../act.ts";
 import type { GateParts } from "./gate-rule-storage.ts";
 
-/** The lowered number of witnesses, and its duration. */
-export interface LowerWitnessesRequest {
-  /** From as many as answer now, at least 1, to one less than the ledger's own number. */
-  readonly witnesses: number;
-  /** 1 to 1,440 (a day). */
-  readonly minutes: number;
-}
-
-/** A lowered number of witnesses as it is shown. */
-export interface LoweredEntry extends ActContext {
-  readonly witnesses: number;
-  /** ISO 8601 in UTC. */
-  readonly since: string;
-  /** The time from which the ledger's own number holds again. ISO 8601 in UTC. */
-  readonly until: string;
-}
-
 /** Lowering the number of witnesses. */
 export interface WitnessCommands {
   /**
@@ -34,7 +17,23 @@ export interface WitnessCommands {
    * the markers of an address may be closed. Set again, it takes the place of what was set before. Refused while as many
    * endpoints answer as must agree: an endpoint that answers wrongly is taken out of the ledger's options instead.
    */
-  lowerWitnesses(wanted: LowerWitnessesRequest, by: ActContext): Promise<LoweredEntry>;
+  lowerWitnesses(
+    wanted: {
+      /** From as many as answer now, at least 1, to one less than the ledger's own number. */
+      readonly witnesses: number;
+      /** 1 to 1,440 (a day). */
+      readonly minutes: number;
+    },
+    by: ActContext,
+  ): Promise<
+    ActContext & {
+      readonly witnesses: number;
+      /** ISO 8601 in UTC. */
+      readonly since: string;
+      /** The time from which the ledger's own number holds again. ISO 8601 in UTC. */
+      readonly until: string;
+    }
+  >;
   /** Ends it before its time; refused when nothing is lowered. */
   restoreWitnesses(by: ActContext): Promise<void>;
 }
@@ -56,9 +55,9 @@ interface LoweringSetting extends Pick<GateParts, "gates" | "clock"> {
 
 export async function lowerWitnesses(
   parts: LoweringSetting,
-  given: LowerWitnessesRequest,
+  given: Parameters<WitnessCommands["lowerWitnesses"]>[0],
   by: ActContext,
-): Promise<LoweredEntry> {
+): ReturnType<WitnessCommands["lowerWitnesses"]> {
   const { gates } = parts;
   const { witnesses, minutes } = readCommand(wantedWitnesses, given);
   const acted = readActContext(by);

@@ -8,23 +8,6 @@ import { storageTime } from "../../service-context.ts";
 import { readActContext, readCommand, OperatorRefused } from "../act.ts";
 import type { GateParts } from "./gate-rule-storage.ts";
 
-/** The endpoint to suspend, and the duration. */
-export interface SuspendEndpointRequest {
-  /** The endpoint's name in the ledger: its host, numbered when several endpoints share a host. */
-  readonly endpoint: string;
-  /** 1 to 1,440 (a day). */
-  readonly minutes: number;
-}
-
-/** An endpoint out of service as it is shown. */
-export interface SuspendedEndpointEntry extends ActContext {
-  readonly endpoint: string;
-  /** ISO 8601 in UTC. */
-  readonly since: string;
-  /** The time from which the endpoint is asked again. ISO 8601 in UTC. */
-  readonly until: string;
-}
-
 /** Taking endpoints out of service. */
 export interface EndpointCommands {
   /**
@@ -34,7 +17,23 @@ export interface EndpointCommands {
    * database within five seconds, and ends by itself. A second suspension replaces the time of the first. Refused for
    * an endpoint that the ledger does not have, and for the last one in service with one of its roles.
    */
-  suspendEndpoint(wanted: SuspendEndpointRequest, by: ActContext): Promise<SuspendedEndpointEntry>;
+  suspendEndpoint(
+    wanted: {
+      /** The endpoint's name in the ledger: its host, numbered when several endpoints share a host. */
+      readonly endpoint: string;
+      /** 1 to 1,440 (a day). */
+      readonly minutes: number;
+    },
+    by: ActContext,
+  ): Promise<
+    ActContext & {
+      readonly endpoint: string;
+      /** ISO 8601 in UTC. */
+      readonly since: string;
+      /** The time from which the endpoint is asked again. ISO 8601 in UTC. */
+      readonly until: string;
+    }
+  >;
   /** Ends a suspension early; refused when the endpoint is in service. */
   restoreEndpoint(endpoint: string, by: ActContext): Promise<void>;
 }
@@ -60,9 +59,9 @@ interface EndpointSetting extends Pick<GateParts, "gates" | "clock"> {
 
 export async function suspendEndpoint(
   parts: EndpointSetting,
-  given: SuspendEndpointRequest,
+  given: Parameters<EndpointCommands["suspendEndpoint"]>[0],
   by: ActContext,
-): Promise<SuspendedEndpointEntry> {
+): ReturnType<EndpointCommands["suspendEndpoint"]> {
   const { ledger, gates } = parts;
   const { endpoint, minutes } = readCommand(wantedSuspension, given);
   const acted = readActContext(by);

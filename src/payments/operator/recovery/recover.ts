@@ -15,14 +15,6 @@ import {
   type RestoringParts,
 } from "./restore-address.ts";
 
-/** A balance at a recovered address. */
-export interface RecoveredHolding {
-  /** The symbol, or the mint of what is none of the service's assets. */
-  readonly asset: string;
-  /** Whole units; raw units of what is none of the service's assets. */
-  readonly amount: string;
-}
-
 /** An address that was derived again. */
 export interface RecoveredAddress {
   readonly transactionId: string;
@@ -38,7 +30,13 @@ export interface RecoveredAddress {
    * for an address that is not held.
    */
   readonly heldReason: string | null;
-  readonly holdings: readonly RecoveredHolding[];
+  /** The balances of the address. */
+  readonly holdings: readonly {
+    /** The symbol, or the mint of what is none of the service's assets. */
+    readonly asset: string;
+    /** Whole units; raw units of what is none of the service's assets. */
+    readonly amount: string;
+  }[];
 }
 
 /** See `Operator.recover`. */
@@ -145,7 +143,7 @@ export class RecoveryService {
   }
 
   /** All finalized money at the address: money for a refund, and foreign tokens, which only an operator moves. */
-  async #holdings(address: Address, amounts: readonly bigint[]): Promise<readonly RecoveredHolding[]> {
+  async #holdings(address: Address, amounts: readonly bigint[]): Promise<RecoveredAddress["holdings"]> {
     const { assets } = this.#parts;
     const [strays, others] = await Promise.all([
       strayDeposits(this.#parts, address, { among: assets.tokens, commitment: "finalized" }),

@@ -1,18 +1,8 @@
 /** A transaction as its owner sees it, and what is to be deposited for one in private mode. */
 import { z } from "zod";
-import { text, amount, time, named } from "../contract/schemas.ts";
-import {
-  DEPOSIT_ADDRESS,
-  REFERENCE_KEY,
-  DEPOSIT_EXPIRES_AT,
-  USDC_MINT,
-  CREATED_AT,
-  RECIPIENT,
-  SETTLED_SECONDS,
-  SIGNATURE,
-  TRANSACTION_ID,
-} from "../contract/examples.ts";
-import type { TransactionBody } from "../../payments/transactions/read-transaction.ts";
+import { attentionFields } from "../attention.ts";
+import { text, amount, time, named } from "../body-schemas.ts";
+import type { Immutable } from "../../immutable.ts";
 
 /** The fields of a deposit, to be spread into an object. */
 export const deposit = {
@@ -25,15 +15,6 @@ export const deposit = {
   depositAsset: text("Symbol of what to deposit. SOL, USDC or USDT that was not asked for is refunded."),
   depositMint: z.string().nullable().describe("Its mint; null for SOL, which has none."),
   depositExpiresAt: time("The end of the deposit window by the chain's clock. What comes later is refunded."),
-};
-
-export const EXAMPLE_DEPOSIT = {
-  ephemeralAddress: DEPOSIT_ADDRESS,
-  depositAmount: "25.1",
-  depositAsset: "USDC",
-  depositMint: USDC_MINT,
-  depositExpiresAt: DEPOSIT_EXPIRES_AT,
-  paymentUri: `solana:${DEPOSIT_ADDRESS}?amount=25.1&spl-token=${USDC_MINT}&reference=${REFERENCE_KEY}&label=${TRANSACTION_ID}`,
 };
 
 const recipient = named(
@@ -79,7 +60,7 @@ const received = named(
 );
 
 /** A transaction. */
-export const transaction = named(
+export const transactionSchema = named(
   "Transaction",
   z.object({
     transactionId: text("The transaction's id."),
@@ -114,13 +95,7 @@ export const transaction = named(
     depositMint: deposit.depositMint.exactOptional(),
     depositExpiresAt: deposit.depositExpiresAt.exactOptional(),
     reference: z.string().nullable().describe("As it was given."),
-    attention: z
-      .enum(["unprovable", "held", "waiting_for_price", "waiting_for_funds"])
-      .nullable()
-      .describe(
-        "What keeps it from going on; `unprovable`: no evidence tells whether it landed. Null while nothing does.",
-      ),
-    attentionMessage: z.string().nullable().describe("The same as a sentence."),
+    ...attentionFields,
     received: z.array(received).describe("Private mode: everything that came, oldest first.").exactOptional(),
     remainingAmount: amount("Private mode: what is still to be deposited.").exactOptional(),
     paymentUri: z
@@ -135,23 +110,7 @@ export const transaction = named(
       .describe("It landed although it was cancelled here, or judged to be past landing.")
       .exactOptional(),
   }),
-) satisfies z.ZodType<TransactionBody>;
+);
 
-export const EXAMPLE_TRANSACTION = {
-  transactionId: TRANSACTION_ID,
-  status: "completed",
-  signature: SIGNATURE,
-  blockTime: SETTLED_SECONDS,
-  fee: "0.000005",
-  type: "send",
-  mode: "wallet",
-  recipients: [{ address: RECIPIENT, amount: "25", status: "paid", signature: SIGNATURE }],
-  reason: null,
-  signatures: [SIGNATURE],
-  refunds: [],
-  createdAt: CREATED_AT,
-  cancelledAt: null,
-  reference: "invoice-2027-0131",
-  attention: null,
-  attentionMessage: null,
-} as const;
+/** The answer to GET /v1/transactions/{id}: first the five original fields of every transaction, then the fields added later. @interface */
+export type TransactionBody = Immutable<z.output<typeof transactionSchema>>;

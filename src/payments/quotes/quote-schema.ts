@@ -1,0 +1,69 @@
+/** A quote as it is answered: made, refreshed, and shown once more. */
+import { z } from "zod";
+import { amount, named, text, time } from "../body-schemas.ts";
+
+const fees = named(
+  "QuoteFees",
+  z
+    .object({
+      network: amount("What the network charges."),
+      routing: amount("The service's own part; 0 in wallet mode."),
+      rent: amount("Token accounts that have to be made for recipients."),
+    })
+    .describe("In whole units of `feeAsset`."),
+);
+
+const price = {
+  quoteId: text("The quote's id; a refresh keeps it."),
+  outputAmount: amount(
+    "What the recipients get in all. Of a private swap what it is worth now; of a wallet's swap what its transaction brings at least.",
+  ),
+  priceImpact: z.number().describe("Of a swap, in percent; 0 otherwise."),
+  expiresAt: time("30 seconds (wallet) or 60 seconds (private) after the quote was made or refreshed."),
+  inputAmount: amount("What is given; in private mode it includes the fee, and is what has to be deposited."),
+  fee: amount("The sum of `fees`, in `feeAsset`. In private mode the most that is kept, refunds aside."),
+  fees,
+  transaction: text(
+    "Wallet mode, with a sender and, unless it is a swap, recipients: the unsigned transaction in base64, for the wallet to sign.",
+  ).exactOptional(),
+};
+
+/** The answer to POST /v1/quotes. */
+export const quoteSchema = named(
+  "Quote",
+  z.object({
+    ...price,
+    inputAsset: text("Symbol of what is given."),
+    outputAsset: text("Symbol of what is got; another one makes it a swap."),
+    minOutputAmount: amount(
+      "Of a private swap the least that is paid out; below it the deposit is refunded.",
+    ),
+    feeAsset: text("SOL in wallet mode, the input asset in private mode."),
+    mode: z.enum(["wallet", "private"]),
+    slippageBps: z
+      .int()
+      .describe("How far below `outputAmount` a private swap may end, in hundredths of a percent."),
+    transactionVersion: z
+      .literal(1)
+      .describe("The version of `transaction`, where the quote asked for it.")
+      .exactOptional(),
+    createdAt: time("When it was made."),
+  }),
+);
+
+/** A quote as it stands. The transaction to sign is answered when the quote is made or refreshed, and not again. */
+export const shownQuote = named(
+  "ShownQuote",
+  quoteSchema.omit({ transaction: true }).extend({
+    status: z
+      .enum(["open", "expired", "used"])
+      .describe("An expired one can be refreshed until ten minutes after its expiry."),
+    transactionId: z.string().nullable().describe("The transaction that used it up."),
+  }),
+);
+
+/** The answer to a refresh of a quote: the quote's own four fields and what else changed. */
+export const refreshedQuote = named(
+  "RefreshedQuote",
+  z.object({ ...price, minOutputAmount: amount("Of swaps only.").exactOptional() }),
+);
