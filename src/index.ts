@@ -37,7 +37,7 @@ export type { Answer, RequestOptions } from "./payments/accounts/answer-once.ts"
 export type { DurableScope, LimitStatus } from "./payments/accounts/count-hit.ts";
 export type { MasterSecret } from "./payments/secrets/secret-box.ts";
 export type { Token } from "./payments/assets/assets.ts";
-export type { BalancesBody, TokenBalanceBody } from "./payments/assets/read-balances.ts";
+export type { BalancesBody } from "./payments/assets/read-balances.ts";
 export type { Diagnosis, DiagnosisQuery } from "./service/diagnosis.ts";
 export type { ServiceSettings } from "./service/diagnosis.ts";
 export type { MasterSecretStatus } from "./payments/secrets/bind-database.ts";
@@ -153,7 +153,7 @@ export type {
   WitnessCount,
 } from "./ledger/ledger.ts";
 export { keychainSigner } from "./ledger/keychain-signer.ts";
-export type { KeychainBackend, KeychainMessage } from "./ledger/keychain-signer.ts";
+export type { KeychainBackend } from "./ledger/keychain-signer.ts";
 export { keypairSigner, signTransaction, SigningFailed } from "./ledger/sign-transaction.ts";
 export type { SignedTransaction, Signer } from "./ledger/sign-transaction.ts";
 export type { AskPart, PartCall, PartDeadline } from "./payments/host-parts.ts";
@@ -178,13 +178,9 @@ export type {
 } from "./payments/swap-provider/swap-provider.ts";
 export type {
   AssetAccount,
-  ClaimedFunds,
   Funds as AddressFunds,
   FundsReading,
-  BlockHeights,
-  CheckedForeignSwap,
   Inflow,
-  InflowShare,
   PayerQuery,
   Marker,
   MarkersReading,

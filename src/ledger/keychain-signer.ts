@@ -4,19 +4,19 @@ import { parseAddress } from "../address.ts";
 import { isSignedBy } from "../ed25519.ts";
 import { SigningFailed, type Signer } from "./sign-transaction.ts";
 
-/** The bytes to sign, and the signatures that they have already. */
-export interface KeychainMessage {
-  readonly content: Uint8Array;
-  readonly signatures: Readonly<Record<string, Uint8Array>>;
-}
-
 /** The used part of a signer of `@solana/keychain-core` 1.x (`SolanaSigner`). */
 export interface KeychainBackend {
   /** The base58 public key. */
   readonly address: string;
-  /** The signatures by address, one record for each message. */
+  /**
+   * The signatures by address, one record for each message: the bytes to sign, and the signatures that they have
+   * already.
+   */
   signMessages(
-    messages: readonly KeychainMessage[],
+    messages: readonly {
+      readonly content: Uint8Array;
+      readonly signatures: Readonly<Record<string, Uint8Array>>;
+    }[],
     config?: { readonly abortSignal?: AbortSignal },
   ): Promise<readonly Readonly<Record<string, Uint8Array>>[]>;
 }

@@ -19,21 +19,18 @@ export interface Funds {
   readonly tokens: readonly bigint[];
 }
 
-/** Funds that several endpoints were asked for. */
-export interface ClaimedFunds extends Funds {
-  /**
-   * The highest amount that any endpoint reports: lamports first, then the tokens in their order. Absent when no
-   * endpoint reports more than `lamports` and `tokens`. If present, the extra money may exist, and no deposit window
-   * may close.
-   */
-  readonly claimed?: readonly bigint[];
-}
-
 /** Balances of many addresses in one block. */
 export interface FundsReading extends Reading {
   /** Unix seconds of the block. */
   readonly blockTime: number;
-  readonly funds: readonly ClaimedFunds[];
+  readonly funds: readonly (Funds & {
+    /**
+     * The highest amount that any endpoint reports: lamports first, then the tokens in their order. Absent when no
+     * endpoint reports more than `lamports` and `tokens`. If present, the extra money may exist, and no deposit window
+     * may close.
+     */
+    readonly claimed?: readonly bigint[];
+  })[];
 }
 
 /** An account, and the asset to look for in the account. */
@@ -146,13 +143,6 @@ export interface UnsignedTransaction {
   readonly markerRent: Evidence<bigint>;
 }
 
-/** A stranger's transaction that keeps the terms, as far as a run shows. */
-export interface CheckedForeignSwap {
-  readonly unsigned: UnsignedTransaction;
-  /** Lamports that the taker pays for token accounts of its own. */
-  readonly rent: bigint;
-}
-
 /**
  * Why a transaction of ours fails, read from the chain's error.
  *
@@ -195,14 +185,6 @@ export interface MarkersReading extends Reading {
   readonly markers: readonly Marker[];
   /** For each marker the highest finalized height of an endpoint that tells it as unmade; −1 where none does. */
   readonly unmadeAt: readonly number[];
-}
-
-/** The block heights of all endpoints that answered. */
-export interface BlockHeights {
-  readonly lowest: number;
-  /** Reached by as many endpoints as must agree. */
-  readonly agreed: number;
-  readonly highest: number;
 }
 
 /** A finalized transaction that an address signed. */
@@ -251,13 +233,6 @@ export interface StrayReading extends Reading {
   readonly disputed: readonly StrayAccount[];
 }
 
-/** The most that a payer can have given to an inflow. */
-export interface InflowShare {
-  readonly payer: Address;
-  /** Base units, at most those of the inflow; several payers may have given together. */
-  readonly amount: bigint;
-}
-
 /** The money that one transaction brought to an owner, for one asset. */
 export interface Inflow {
   readonly signature: string;
@@ -265,8 +240,11 @@ export interface Inflow {
   readonly mint: Address | null;
   /** Increase of the owner's balance over all accounts, in base units. */
   readonly amount: bigint;
-  /** Known owners whose balance of this asset fell. */
-  readonly from: readonly InflowShare[];
+  /**
+   * Known owners whose balance of this asset fell, each with the most that it can have given: base units, at most those
+   * of the inflow; several payers may have given together.
+   */
+  readonly from: readonly { readonly payer: Address; readonly amount: bigint }[];
   /**
    * Base units that may have come from a payer without a name: newly minted, out of a program's account, or
    * out of an account that another key could close.
@@ -375,7 +353,9 @@ export interface RoutingLedger {
    * The lowest and the highest block height of all answering endpoints, and the height that as many as must agree have
    * reached. Throws `LedgerUnavailable` when fewer endpoints than the number of witnesses answer.
    */
-  heights(commitment: FirmCommitment): Promise<Evidence<BlockHeights>>;
+  heights(
+    commitment: FirmCommitment,
+  ): Promise<Evidence<{ readonly lowest: number; readonly agreed: number; readonly highest: number }>>;
   /**
    * The bytes of the plan once it is signed, more than 1,232 included. Asks no node. Rejects with `RangeError` for what
    * `buildTransaction` refuses besides its length, and for a plan of more than 72 moves or 256 accounts.
@@ -409,12 +389,16 @@ export interface RoutingLedger {
   /**
    * Checks a swap that a stranger has built (base64, unsigned) against its terms: who signs, which programs are called,
    * what the swap instruction states. Then enough endpoints run it at confirmed, and what the run leaves the taker must
-   * keep the terms. A run proves the present state alone: see `solana/README.md`, *Swaps of strangers*.
+   * keep the terms; `rent` is in lamports, what the taker pays for token accounts of its own. A run proves the present
+   * state alone: see `solana/README.md`, *Swaps of strangers*.
    */
   checkForeignSwap(
     putativeTransaction: string,
     swap: ForeignSwap,
-  ): Promise<{ readonly checked: Evidence<CheckedForeignSwap> } | { readonly refused: ForeignSwapFault }>;
+  ): Promise<
+    | { readonly checked: Evidence<{ readonly unsigned: UnsignedTransaction; readonly rent: bigint }> }
+    | { readonly refused: ForeignSwapFault }
+  >;
   /** Reads the chain's error of a landed transaction that was built from this plan. Asks no node. */
   explainError(plan: TransactionPlan, error: Evidence<string>): Promise<TransactionFault>;
   /** The finalized transactions that `address` itself signed, among the newest 1,000 that name it. */

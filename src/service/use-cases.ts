@@ -6,7 +6,7 @@ import type { PaymentWrite } from "../payments/payment-storage.ts";
 import { AmountLimitCheck } from "../payments/intake/amounts.ts";
 import { IntakeCheck } from "../payments/intake/intake-check.ts";
 import { journaled } from "../payments/operator/recovery/journal.ts";
-import { OrderAcceptance, type CreatedOrderBody } from "../payments/private/accept-order.ts";
+import { acceptOrder, type CreatedOrderBody } from "../payments/private/accept-order.ts";
 import type { AcceptHandler } from "../payments/quotes/checked-request.ts";
 import { QuoteService } from "../payments/quotes/quotes.ts";
 import { acceptSwap } from "../payments/swap/accept-swap.ts";
@@ -77,13 +77,8 @@ function takingOf(parts: ServiceParts, gates: Gates): TransactionAcceptance {
 function orderAcceptance(parts: ServiceParts): AcceptHandler<CreatedOrderBody> | null {
   const { options, context, swapper, routing } = parts;
   if (routing === null) return null;
-  const orders = new OrderAcceptance({
-    ...context,
-    routing,
-    swapper,
-    commit: commitWhenCompared(parts),
-  });
-  const accept: AcceptHandler<CreatedOrderBody> = (request) => orders.accept(request);
+  const accepting = { ...context, routing, swapper, commit: commitWhenCompared(parts) };
+  const accept: AcceptHandler<CreatedOrderBody> = (request) => acceptOrder(accepting, request);
   const { recovery: journal } = options;
   const masterVersion = routing.keys.newestVersion;
   return journal === undefined ? accept : journaled(accept, { journal, masterVersion, clock: context.clock });

@@ -1,5 +1,4 @@
 /** Asks nodes: a question is retried and moved to the next endpoint until one answers, or none is left. */
-import pRetry from "p-retry";
 import {
   asEndpointFailure,
   isOdd,
@@ -92,12 +91,12 @@ export async function firstAnswer<T>(
 ): Promise<T> {
   const spent: Spent = { of, tries: new Map(), waitedMs: 0 };
   const failures = new Map<Endpoint, EndpointFailure>();
-  const attempt = async (): Promise<T> => {
+  for (;;) {
     const endpoint = nextEndpoint(nodes, spent);
-    if (endpoint === undefined) throw new Error("no endpoint is left to ask");
+    if (endpoint === undefined) break;
     const tries = triesOf(spent, endpoint);
-    await pause(nodes, endpoint, { spent, last: failures.get(endpoint) });
     try {
+      await pause(nodes, endpoint, { spent, last: failures.get(endpoint) });
       nodes.closed.throwIfAborted();
       await expectChain(endpoint, nodes.chain.genesisHash);
       const answer = await question(endpoint);
@@ -108,21 +107,12 @@ export async function firstAnswer<T>(
       failures.set(endpoint, failure);
       spent.tries.set(endpoint, tries + 1 < triesWith(failure) ? tries + 1 : MAX_TRIES);
       // What was cut off by closing says nothing about the endpoint.
-      if (!nodes.closed.aborted) noteFailure(endpoint, { failure, of }, nodes);
-      throw failure;
+      if (nodes.closed.aborted) break;
+      noteFailure(endpoint, { failure, of }, nodes);
     }
-  };
-  try {
-    return await pRetry(attempt, {
-      retries: nodes.endpoints.length * MAX_TRIES,
-      // p-retry would sleep on the machine's clock; `pause` sleeps on ours.
-      minTimeout: 0,
-      shouldRetry: () => !nodes.closed.aborted && nextEndpoint(nodes, spent) !== undefined,
-    });
-  } catch {
-    const troubles = nodes.endpoints.map((endpoint) => troubleOf(endpoint, failures.get(endpoint)));
-    throw unavailable(nodes.closed, troubles);
   }
+  const troubles = nodes.endpoints.map((endpoint) => troubleOf(endpoint, failures.get(endpoint)));
+  throw unavailable(nodes.closed, troubles);
 }
 
 /**

@@ -139,15 +139,10 @@ export function noteAnswer({ name, health }: Patient, kind: CallKind, { log }: H
   health.avoidedUntil = null;
 }
 
-interface FailedCall {
-  readonly failure: EndpointFailure;
-  readonly of: CallKind;
-}
-
 /** Notes a failure. Failures by the endpoint's rate limit, or by a hard question, do not count. */
 export function noteFailure(
   { name, health }: Patient,
-  { failure, of }: FailedCall,
+  { failure, of }: { readonly failure: EndpointFailure; readonly of: CallKind },
   { clock, log }: HealthWatch,
 ): void {
   if (health.known.has(failure)) return;

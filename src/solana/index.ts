@@ -4,6 +4,7 @@ import { z } from "zod";
 import { checkOptions, runtimeOptions } from "../options.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { READS } from "../ledger/reads.ts";
 import { associatedTokenAccount, isOnCurve, markerAddress } from "./associated-token-account.ts";
 import {
   endpointsOption,
@@ -138,58 +139,23 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
   };
 }
 
-/** The methods that need nodes or web3.js. The first call loads both. */
-function onceLoaded(
-  loaded: () => Promise<AskingLedger>,
-): Omit<AskingLedger, "disputes" | "rateLimited" | "time"> {
-  return {
-    genesisHash: async () => (await loaded()).genesisHash(),
-    takesVersion1: async () => (await loaded()).takesVersion1(),
-    position: async () => (await loaded()).position(),
-    balances: async (owner, among) => (await loaded()).balances(owner, among),
-    accountKinds: async (addresses) => (await loaded()).accountKinds(addresses),
-    mints: async (addresses) => (await loaded()).mints(addresses),
-    tokenAccountStates: async (accounts) => (await loaded()).tokenAccountStates(accounts),
-    paymentCost: async (mint, recipients) => (await loaded()).paymentCost(mint, recipients),
-    buildPayment: async (payment, reference) => (await loaded()).buildPayment(payment, reference),
-    verifyPayment: async (putativeTransaction, payment, tip) =>
-      (await loaded()).verifyPayment(putativeTransaction, payment, tip),
-    landingWindow: async (blockhash) => (await loaded()).landingWindow(blockhash),
-    simulatePayment: async (verified, payment) => (await loaded()).simulatePayment(verified, payment),
-    broadcast: async (bytes) => (await loaded()).broadcast(bytes),
-    takeSendPlace: async (kind) => (await loaded()).takeSendPlace(kind),
-    statuses: async (signatures) => (await loaded()).statuses(signatures),
-    confirmed: async (signatures) => (await loaded()).confirmed(signatures),
-    landedErrors: async (signatures) => (await loaded()).landedErrors(signatures),
-    receipts: async (signatures) => (await loaded()).receipts(signatures),
-    fates: async (attempts) => (await loaded()).fates(attempts),
-    landings: async (attempts) => (await loaded()).landings(attempts),
-    namedLanding: async (attempt, signature) => (await loaded()).namedLanding(attempt, signature),
-    witnesses: async () => (await loaded()).witnesses(),
-    endpoints: async () => (await loaded()).endpoints(),
-    funds: async (addresses, mints, commitment) => (await loaded()).funds(addresses, mints, commitment),
-    seenFunds: async (addresses, mints) => (await loaded()).seenFunds(addresses, mints),
-    amountsIn: async (accounts, commitment) => (await loaded()).amountsIn(accounts, commitment),
-    fundsOfOwner: async (owner, mints, commitment) => (await loaded()).fundsOfOwner(owner, mints, commitment),
-    haveTokenAccounts: async (owners, mint) => (await loaded()).haveTokenAccounts(owners, mint),
-    rentMinimum: async (bytes) => (await loaded()).rentMinimum(bytes),
-    markers: async (base, seeds) => (await loaded()).markers(base, seeds),
-    heights: async (commitment) => (await loaded()).heights(commitment),
-    sizeOf: async (plan) => (await loaded()).sizeOf(plan),
-    feeOf: async (plan, from) => (await loaded()).feeOf(plan, from),
-    buildTransaction: async (plan, bid) => (await loaded()).buildTransaction(plan, bid),
-    tryTransaction: async (plan, unsigned) => (await loaded()).tryTransaction(plan, unsigned),
-    checkForeignSwap: async (putativeTransaction, swap) =>
-      (await loaded()).checkForeignSwap(putativeTransaction, swap),
-    explainError: async (plan, error) => (await loaded()).explainError(plan, error),
-    signedBy: async (address) => (await loaded()).signedBy(address),
-    listedUnder: async (key) => (await loaded()).listedUnder(key),
-    changesOf: async (signature, holders) => (await loaded()).changesOf(signature, holders),
-    signedWithin: async (address, period) => (await loaded()).signedWithin(address, period),
-    markedBy: async (base, seed) => (await loaded()).markedBy(base, seed),
-    strayAccounts: async (owner, mints, commitment) =>
-      (await loaded()).strayAccounts(owner, mints, commitment),
-    payersOf: async (owner, mints, search) => (await loaded()).payersOf(owner, mints, search),
-    restricted: async (restriction) => (await loaded()).restricted(restriction),
-  };
+/** The methods that need nodes or web3.js. */
+const ASKED = {
+  ...READS,
+  sizeOf: null,
+  explainError: null,
+  takeSendPlace: null,
+  restricted: null,
+} satisfies Readonly<Record<keyof AskingLedger, unknown>>;
+
+/** The first call of a method loads nodes and web3.js. */
+function onceLoaded(loaded: () => Promise<AskingLedger>): AskingLedger {
+  const methods = Object.keys(ASKED).map((name) => [
+    name,
+    async (...given: unknown[]): Promise<unknown> => {
+      const method = Reflect.get(await loaded(), name) as (...asked: unknown[]) => unknown;
+      return method(...given);
+    },
+  ]);
+  return Object.fromEntries(methods) as AskingLedger;
 }

@@ -5,20 +5,17 @@ import { PaymentError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Assets } from "./assets.ts";
 
-/** The balance of a token. */
-export interface TokenBalanceBody {
-  readonly mint: string;
-  /** Empty for a mint that does not say its own. */
-  readonly symbol: string;
-  readonly balance: string;
-  readonly decimals: number;
-}
-
 /** The answer to GET /v1/balances/{address}. A never-used address has sol "0" and no tokens. */
 export interface BalancesBody {
   readonly address: string;
   readonly sol: string;
-  readonly tokens: readonly TokenBalanceBody[];
+  readonly tokens: readonly {
+    readonly mint: string;
+    /** Empty for a mint that does not say its own. */
+    readonly symbol: string;
+    readonly balance: string;
+    readonly decimals: number;
+  }[];
 }
 
 /** Reads at commitment confirmed. Throws `INVALID_ADDRESS`; `LedgerUnavailable` when the chain cannot be asked. */

@@ -17,7 +17,7 @@ import { newId } from "../ids.ts";
 import { isBehindBlock } from "../intake/chain-clock.ts";
 import { clockRefusal } from "../intake/intake-check.ts";
 import { isoTime } from "../iso-time.ts";
-import { worthAtMost } from "../prices/prices.ts";
+import { type PriceSource, worthAtMost } from "../prices/prices.ts";
 import { swapCost } from "../outgoing/plans/swap-cost.ts";
 import { routingCost, type RoutingCost } from "../outgoing/plans/routing-cost.ts";
 import { mostNetworkFees, sponsorCap } from "../purses/sponsor-allowance.ts";
@@ -91,168 +91,175 @@ interface OrderWrites {
   readonly after: readonly PaymentWrite[];
 }
 
-export class OrderAcceptance {
-  readonly #with: OrderAcceptanceParts;
+export async function acceptOrder(
+  parts: OrderAcceptanceParts,
+  request: CheckedRequest,
+): Promise<Decision<CreatedOrderBody>> {
+  const { ledger, assets, routing, swapper, commit } = parts;
+  const { sponsor, treasury, screen } = routing.terms;
+  refuseTooMany(request, routing.terms.mostRecipients);
+  const desk = swapper?.direct?.signer.address ?? null;
+  const ownWallets = [sponsor.address, treasury, ...(desk === null ? [] : [desk])];
+  await checkOrderParties({ ...parts, ownWallets, screen }, request).catch(unlessReachable);
 
-  constructor(parts: OrderAcceptanceParts) {
-    this.#with = parts;
+  const [cost, reading] = await Promise.all([
+    costOf(parts, request),
+    ledger.funds([sponsor.address], [], "confirmed"),
+  ]).catch(unlessReachable);
+  const bid = await coveredBid(request, cost, routing.terms.prices);
+  const order = await freshOrder(parts, request, { cost, held: reading.funds[0]?.lamports ?? 0n });
+  // The chain's clock ends the window: a window that begins so far in the past would be over before the money is
+  // final.
+  if (isBehindBlock(order.deposit.createdAt, reading)) throw clockRefusal("private");
+  await request.checkAmounts();
+  const { before, limited, after } = writesOf(request, order);
+  const starts = startsOf(parts, order, { quote: request.quote, bid });
+  return {
+    body: createdOrderBody(order.transaction, order.deposit, assets),
+    commit: async (more) => {
+      const result = await commit({ starts, writes: [...before, ...limited, ...after, ...more] });
+      if (result.ok || result.conflict !== "write") return result.ok;
+      const isLimited = result.index >= before.length && result.index < before.length + limited.length;
+      if (!isLimited) return false;
+      throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "capacity", retryAfter: RETRY_SECONDS });
+    },
+  };
+}
+
+function refuseTooMany({ quote, declared: { transfers } }: CheckedRequest, mostRecipients: number): void {
+  if (quote.recipients === null && transfers.length > 1) {
+    throw new PaymentError("INVALID_QUOTE", { quoteId: quote.id, reason: "recipients_mismatch" });
   }
-
-  async accept(request: CheckedRequest): Promise<Decision<CreatedOrderBody>> {
-    const { ledger, assets, routing, swapper, commit } = this.#with;
-    const { sponsor, treasury, screen } = routing.terms;
-    this.#refuseTooMany(request);
-    const desk = swapper?.direct?.signer.address ?? null;
-    const ownWallets = [sponsor.address, treasury, ...(desk === null ? [] : [desk])];
-    await checkOrderParties({ ...this.#with, ownWallets, screen }, request).catch(unlessReachable);
-
-    const [cost, reading] = await Promise.all([
-      this.#costOf(request),
-      ledger.funds([sponsor.address], [], "confirmed"),
-    ]).catch(unlessReachable);
-    const bid = await this.#coveredBid(request, cost);
-    const order = await this.#freshOrder(request, cost, reading.funds[0]?.lamports ?? 0n);
-    // The chain's clock ends the window: a window that begins so far in the past would be over before the money is
-    // final.
-    if (isBehindBlock(order.deposit.createdAt, reading)) throw clockRefusal("private");
-    await request.checkAmounts();
-    const { before, limited, after } = writesOf(request, order);
-    const starts = this.#startsOf(request, order, bid);
-    return {
-      body: createdOrderBody(order.transaction, order.deposit, assets),
-      commit: async (more) => {
-        const result = await commit({ starts, writes: [...before, ...limited, ...after, ...more] });
-        if (result.ok || result.conflict !== "write") return result.ok;
-        const isLimited = result.index >= before.length && result.index < before.length + limited.length;
-        if (!isLimited) return false;
-        throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "capacity", retryAfter: RETRY_SECONDS });
-      },
-    };
+  if (transfers.length > mostRecipients) {
+    const message = `at most ${mostRecipients} recipients`;
+    throw fieldError("recipients", message);
   }
+}
 
-  #refuseTooMany({ quote, declared: { transfers } }: CheckedRequest): void {
-    const { mostRecipients } = this.#with.routing.terms;
-    if (quote.recipients === null && transfers.length > 1) {
-      throw new PaymentError("INVALID_QUOTE", { quoteId: quote.id, reason: "recipients_mismatch" });
-    }
-    if (transfers.length > mostRecipients) {
-      const message = `at most ${mostRecipients} recipients`;
-      throw fieldError("recipients", message);
-    }
+/**
+ * The fee was fixed by the quote. Where it does not cover any more what may be spent, the order is not taken; else it covers a
+ * bid.
+ */
+async function coveredBid(
+  { quote }: CheckedRequest,
+  cost: RoutingCost,
+  prices: PriceSource,
+): Promise<bigint> {
+  const rate = await rateOfSol(prices, quote.inputMint);
+  const isCovered =
+    quote.networkFee >= worthAtMost(mostNetworkFees(cost), rate) &&
+    quote.rent >= worthAtMost(cost.accountRent, rate);
+  if (!isCovered) throw new PaymentError("INVALID_QUOTE", { quoteId: quote.id, reason: "price_moved" });
+  return paidBid(quote.networkFee, cost, rate);
+}
+
+/** The highest cost of the order for the sponsor, in lamports. */
+async function costOf(
+  { ledger, assets, routing, swapper }: OrderAcceptanceParts,
+  { quote, declared }: CheckedRequest,
+): Promise<RoutingCost> {
+  const { inputMint, outputMint, pricedAccounts } = quote;
+  const { treasury } = routing.terms;
+  const sponsor = routing.terms.sponsor.address;
+  const give = assets.named(inputMint);
+  if (inputMint === outputMint) {
+    const recipients = declared.transfers.length;
+    const order = { asset: give, recipients, pricedAccounts, bid: "floor" } as const;
+    return routingCost(ledger, { sponsor, treasury }, order);
   }
+  const desk = swapper?.direct ?? null;
+  if (desk === null) throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "liquidity", retryAfter: 60 });
+  const get = assets.named(outputMint);
+  return swapCost(ledger, { sponsor, treasury, desk }, { give, get, pricedAccounts, bid: "floor" });
+}
 
-  /**
-   * The fee was fixed by the quote. Where it does not cover any more what may be spent, the order is not taken; else it covers a
-   * bid.
-   */
-  async #coveredBid({ quote }: CheckedRequest, cost: RoutingCost): Promise<bigint> {
-    const rate = await rateOfSol(this.#with.routing.terms.prices, quote.inputMint);
-    const isCovered =
-      quote.networkFee >= worthAtMost(mostNetworkFees(cost), rate) &&
-      quote.rent >= worthAtMost(cost.accountRent, rate);
-    if (!isCovered) throw new PaymentError("INVALID_QUOTE", { quoteId: quote.id, reason: "price_moved" });
-    return paidBid(quote.networkFee, cost, rate);
-  }
-
-  /** The highest cost of the order for the sponsor, in lamports. */
-  async #costOf({ quote, declared }: CheckedRequest): Promise<RoutingCost> {
-    const { ledger, assets, routing, swapper } = this.#with;
-    const { inputMint, outputMint, pricedAccounts } = quote;
-    const { treasury } = routing.terms;
-    const sponsor = routing.terms.sponsor.address;
-    const give = assets.named(inputMint);
-    if (inputMint === outputMint) {
-      const recipients = declared.transfers.length;
-      const order = { asset: give, recipients, pricedAccounts, bid: "floor" } as const;
-      return routingCost(ledger, { sponsor, treasury }, order);
-    }
-    const desk = swapper?.direct ?? null;
-    if (desk === null) throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "liquidity", retryAfter: 60 });
-    const get = assets.named(outputMint);
-    return swapCost(ledger, { sponsor, treasury, desk }, { give, get, pricedAccounts, bid: "floor" });
-  }
-
-  async #freshOrder(request: CheckedRequest, cost: RoutingCost, held: bigint): Promise<FreshOrder> {
-    const { storage, random, routing, ledger, assets } = this.#with;
-    const { keys, terms } = routing;
-    const { quote, caller } = request;
-    const sponsor = terms.sponsor.address;
-    const { depositWindowMs, mostSpentPerDay: mostPerDay } = terms;
-    // By the clock that gaps in the lives of the database are dated by: the address is checked for later ones.
-    const createdAt = await storageTime(this.#with);
-    const agedTo = agingTime(this.#with.clock, createdAt);
-    const id = newId("tx", createdAt, random);
-    const key = { masterVersion: keys.newestVersion, transactionId: id };
-    const address = keys.address(key);
-    // Derived a second time: an address whose key cannot be brought back is never shown to anybody.
-    if (keys.address(key) !== address) throw new Error("a deposit address did not derive to itself");
-    const begun = begunTransaction(request, { id, createdAt });
-    const orderCost = { transactionId: id, sponsor, cost, depositWindowMs };
-    const reservation: ReservationRecord = {
-      id,
-      version: 1,
-      resource: sponsorPurse(sponsor),
-      amount: sponsorCap(cost),
+async function freshOrder(
+  parts: OrderAcceptanceParts,
+  request: CheckedRequest,
+  { cost, held }: { readonly cost: RoutingCost; readonly held: bigint },
+): Promise<FreshOrder> {
+  const { storage, clock, random, routing, ledger, assets } = parts;
+  const { keys, terms } = routing;
+  const { quote, caller } = request;
+  const sponsor = terms.sponsor.address;
+  const { depositWindowMs, mostSpentPerDay: mostPerDay } = terms;
+  // By the clock that gaps in the lives of the database are dated by: the address is checked for later ones.
+  const createdAt = await storageTime(parts);
+  const agedTo = agingTime(clock, createdAt);
+  const id = newId("tx", createdAt, random);
+  const key = { masterVersion: keys.newestVersion, transactionId: id };
+  const address = keys.address(key);
+  // Derived a second time: an address whose key cannot be brought back is never shown to anybody.
+  if (keys.address(key) !== address) throw new Error("a deposit address did not derive to itself");
+  const begun = begunTransaction(request, { id, createdAt });
+  const orderCost = { transactionId: id, sponsor, cost, depositWindowMs };
+  const reservation: ReservationRecord = {
+    id,
+    version: 1,
+    resource: sponsorPurse(sponsor),
+    amount: sponsorCap(cost),
+    createdAt,
+    lapsesAt: null,
+    releasedAt: null,
+  };
+  const bound = boundBy(sponsor, caller.accountId);
+  return {
+    transaction: { ...begun.transaction, depositAddress: address },
+    recipients: begun.recipients,
+    deposit: {
+      id: address,
+      ...key,
+      accountId: caller.accountId,
       createdAt,
-      lapsesAt: null,
-      releasedAt: null,
-    };
-    const bound = boundBy(sponsor, caller.accountId);
-    return {
-      transaction: { ...begun.transaction, depositAddress: address },
-      recipients: begun.recipients,
-      deposit: {
-        id: address,
-        ...key,
-        accountId: caller.accountId,
-        createdAt,
-        mint: quote.inputMint,
-        amount: quote.inputAmount,
-        expiresAt: createdAt + depositWindowMs,
-        waitEndedAt: null,
-        heldReason: null,
-        checkedTo: null,
-        otherMintsAt: null,
-        accounts: depositAccounts(ledger, assets, address),
-        referenceKey: keys.referenceKey(key),
-        version: 1,
-      },
-      reservation,
-      held,
-      share: await shareOfDay(storage, orderCost, { mostPerDay, now: createdAt, agedTo }),
-      ofAccount: reserveShares({ reservation, sponsor, caller, held }),
-      uncounted: await releaseUncounted(storage, bound, agedTo),
-    };
-  }
+      mint: quote.inputMint,
+      amount: quote.inputAmount,
+      expiresAt: createdAt + depositWindowMs,
+      waitEndedAt: null,
+      heldReason: null,
+      checkedTo: null,
+      otherMintsAt: null,
+      accounts: depositAccounts(ledger, assets, address),
+      referenceKey: keys.referenceKey(key),
+      version: 1,
+    },
+    reservation,
+    held,
+    share: await shareOfDay(storage, orderCost, { mostPerDay, now: createdAt, agedTo }),
+    ofAccount: reserveShares({ reservation, sponsor, caller, held }),
+    uncounted: await releaseUncounted(storage, bound, agedTo),
+  };
+}
 
-  #startsOf({ quote }: CheckedRequest, order: FreshOrder, bid: bigint): readonly StartRequest[] {
-    const { assets, routing } = this.#with;
-    const { orders, addresses, terms } = routing;
-    const { id: address, transactionId, amount, mint, expiresAt } = order.deposit;
-    const fee = quote.networkFee + quote.routingFee + quote.rent;
-    return [
-      startOf(orders, transactionId, { depositAddress: address, fee: String(fee) }),
-      startOf(addresses, address, {
-        address,
-        order: transactionId,
-        mint,
-        required: String(amount),
-        expiresAt,
-        smallest: Object.fromEntries(assets.tokens.map((each) => [each.mint, String(smallestAmount(each))])),
-        rentMint: SOL_MINT,
-        lingerMs: LINGER_MS,
-        agingMs: AGING_MS,
-        quietMs: QUIET_MS,
-        slowMs: SLOW_MS,
-        refundPauseMs: REFUND_PAUSE_MS,
-        sponsorCap: String(order.reservation.amount),
-        bidCeiling: String(this.#with.ledger.bidCeiling),
-        paidBid: String(bid),
-        tip: String(this.#with.ledger.tip ?? 0n),
-        isScreened: terms.screen !== null,
-      }),
-    ];
-  }
+function startsOf(
+  { ledger, assets, routing }: OrderAcceptanceParts,
+  order: FreshOrder,
+  { quote, bid }: Pick<CheckedRequest, "quote"> & { readonly bid: bigint },
+): readonly StartRequest[] {
+  const { orders, addresses, terms } = routing;
+  const { id: address, transactionId, amount, mint, expiresAt } = order.deposit;
+  const fee = quote.networkFee + quote.routingFee + quote.rent;
+  return [
+    startOf(orders, transactionId, { depositAddress: address, fee: String(fee) }),
+    startOf(addresses, address, {
+      address,
+      order: transactionId,
+      mint,
+      required: String(amount),
+      expiresAt,
+      smallest: Object.fromEntries(assets.tokens.map((each) => [each.mint, String(smallestAmount(each))])),
+      rentMint: SOL_MINT,
+      lingerMs: LINGER_MS,
+      agingMs: AGING_MS,
+      quietMs: QUIET_MS,
+      slowMs: SLOW_MS,
+      refundPauseMs: REFUND_PAUSE_MS,
+      sponsorCap: String(order.reservation.amount),
+      bidCeiling: String(ledger.bidCeiling),
+      paidBid: String(bid),
+      tip: String(ledger.tip ?? 0n),
+      isScreened: terms.screen !== null,
+    }),
+  ];
 }
 
 function writesOf({ quote, caller }: CheckedRequest, order: FreshOrder): OrderWrites {

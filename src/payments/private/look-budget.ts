@@ -20,12 +20,6 @@ interface LimitedLedger {
   readonly readLimit?: Pick<ReadLimit, "perSecond" | "accounts">;
 }
 
-/** The looks of one kind. */
-interface Need {
-  readonly reads: number;
-  readonly intervalMs: number;
-}
-
 interface NeedingKind {
   readonly kind: string;
   readonly watched: number;
@@ -36,7 +30,7 @@ interface NeedingKind {
 
 export class LookBudget {
   readonly #ledger: LimitedLedger;
-  readonly #needs = new Map<string, Need>();
+  readonly #needs = new Map<string, { readonly reads: number; readonly intervalMs: number }>();
 
   constructor(ledger: LimitedLedger) {
     this.#ledger = ledger;

@@ -4,7 +4,7 @@ import type { Address } from "../../address.ts";
 import type { PollContext, WatchEvent, Watcher } from "../../engine/index.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
-import type { ClaimedFunds } from "../../ledger/routing.ts";
+import type { FundsReading } from "../../ledger/routing.ts";
 import { ledgerMint, smallestAmount } from "../assets/assets.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { inLanes } from "../semaphore.ts";
@@ -38,12 +38,6 @@ interface DepositWatchParts extends Pick<
   readonly names: Pick<DepositNameQueue, "note" | "work">;
 }
 
-/** What is watched, and how often an address is looked at. */
-interface DepositWatchOptions {
-  readonly kind: string;
-  readonly intervalMs: number;
-}
-
 /** A full reading of an address. */
 interface Shown {
   readonly watched: WatchedAddress;
@@ -70,7 +64,10 @@ export class DepositWatch implements Watcher {
   readonly #memory: AddressMemory;
   readonly #kind: string;
 
-  constructor(parts: DepositWatchParts, { kind, intervalMs }: DepositWatchOptions) {
+  constructor(
+    parts: DepositWatchParts,
+    { kind, intervalMs }: { readonly kind: string; readonly intervalMs: number },
+  ) {
     this.#with = parts;
     this.#kind = kind;
     this.intervalMs = intervalMs;
@@ -161,7 +158,7 @@ export class DepositWatch implements Watcher {
    * Whether an endpoint tells of a deposit that too few others show. A smaller difference is dust on its way, which a
    * stranger could send in each block.
    */
-  #isDisputed(address: string, held: Evidence<ClaimedFunds>): boolean {
+  #isDisputed(address: string, held: Evidence<FundsReading["funds"][number]>): boolean {
     const { assets, disputes } = this.#with;
     const { claimed = [] } = held;
     const amounts = creditedAmounts(held);

@@ -32,16 +32,11 @@ export interface CheckedRequest {
 /** Checks everything that is left to check, and decides what to commit. Throws a `PaymentError`; then nothing is kept. */
 export type AcceptHandler<Body> = (request: CheckedRequest) => Promise<Decision<Body>>;
 
-interface BegunTransaction {
-  readonly transaction: TransactionRecord;
-  readonly recipients: readonly RecipientRecord[];
-}
-
 /** The rows of a transaction that was taken at this moment: nothing has happened to it yet. */
 export function begunTransaction(
   { quote, declared, requestHash }: CheckedRequest,
   { id, createdAt }: Pick<TransactionRecord, "id" | "createdAt">,
-): BegunTransaction {
+): { readonly transaction: TransactionRecord; readonly recipients: readonly RecipientRecord[] } {
   const { accountId, type, mode, sender, transfers, reference } = declared;
   const transaction: TransactionRecord = {
     id,

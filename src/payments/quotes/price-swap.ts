@@ -44,122 +44,126 @@ interface SwapPriceRequest extends SwapPair {
   readonly now: number;
 }
 
+/** The price at the time `now`. Throws `ROUTING_UNAVAILABLE` off without a provider to swap with. */
+export async function priceSwap(
+  parts: SwapPricingParts,
+  inputs: QuoteInput,
+  pair: SwapPair & { readonly now: number },
+): Promise<PricedQuote> {
+  const { swapper: provider } = parts;
+  if (provider === null) throw routingOff();
+  const asked = { ...pair, provider, inputs };
+  return inputs.mode === "private" ? pricePrivate(parts, asked) : priceWallet(parts, asked);
+}
+
+/**
+ * Wallet mode: the transaction says exactly what is given and what is got at least: the output is the least output. The spread is
+ * in the price; the network is paid in SOL on top. Without a sender it is an indication, and nothing is set aside.
+ */
+async function priceWallet(
+  { storage, ledger, clock }: SwapPricingParts,
+  { provider, give, get, inputs, now }: SwapPriceRequest,
+): Promise<PricedQuote> {
+  const { id, version, amount, sender, accountId, slippageBps } = inputs;
+  const previous = readSwap(inputs)?.reservations.map((each) => each.id) ?? [];
+  const promises = promisesAt(storage, agingTime(clock, now), previous);
+  const wanted = {
+    give,
+    get,
+    amount,
+    accountId,
+    slippageBps,
+    ...(sender === null ? {} : { taker: sender }),
+  };
+  const offer = await offerOf(provider, wanted, promises.promised);
+  const { outputAmount, priceImpact, reservations, ticket = null } = offer;
+  const exact = { inputAmount: amount, outputAmount, minOutputAmount: outputAmount };
+  const common = { ...exact, routingFee: 0n, pricedAccounts: 0, tip: null };
+  if (sender === null) return { ...(await indication(ledger, get, common)), priceImpact };
+  const built = await provider.build({
+    give,
+    get,
+    inputAmount: amount,
+    outputAmount,
+    sender,
+    reference: referenceOf(id, version),
+    ticket,
+  });
+  const held = holdFor(inputs, reservations, now);
+  const { networkFee } = built.unsigned;
+  const swap = writeSwap({ ...built, reservations: held.names });
+  return {
+    priced: { ...common, networkFee, rent: built.rent, swap },
+    priceImpact,
+    transaction: unsignedText(built.unsigned),
+    writes: [...releaseReserved(previous, now), ...promises.releaseLapsed(), ...held.writes],
+  };
+}
+
+async function indication(
+  ledger: SwapPricingParts["ledger"],
+  get: Token,
+  common: Omit<PricedQuote["priced"], "networkFee" | "rent" | "swap">,
+): Promise<Omit<PricedQuote, "priceImpact">> {
+  const { networkFee, rent } = await ledger.paymentCost(ledgerMint(get), null);
+  // Two have to sign, and the network charges for each.
+  const priced = { ...common, networkFee: networkFee * 2n, rent, swap: null };
+  return { priced, transaction: null, writes: [] };
+}
+
+/**
+ * Private mode: what is deposited pays the fee first, and the rest is swapped at the price of that moment. Nothing is
+ * set aside before the deposit.
+ */
+async function pricePrivate(parts: SwapPricingParts, asked: SwapPriceRequest): Promise<PricedQuote> {
+  const { provider, give, get, inputs, now } = asked;
+  const { amount, accountId, slippageBps } = inputs;
+  const { smallest, ...fees } = await privateFees(parts, asked);
+  const swapped = amount - fees.networkFee - fees.rent - fees.routingFee;
+  const feeBps = parts.pricing?.terms.feeBps ?? 0;
+  refuseTooSmall({ give, amount, swapped }, { ...fees, feeBps, smallest });
+  const wanted = { give, get, amount: swapped, accountId };
+  const { promised } = promisesAt(parts.storage, agingTime(parts.clock, now));
+  const { outputAmount, priceImpact } = await offerOf(provider, wanted, promised);
+  const minOutputAmount = (outputAmount * (BPS - BigInt(slippageBps)) + BPS - 1n) / BPS;
+  return {
+    priced: { ...fees, inputAmount: amount, outputAmount, minOutputAmount, swap: null, tip: null },
+    priceImpact,
+    transaction: null,
+    writes: [],
+  };
+}
+
 /** The fees of a private swap, in base units of the given asset. */
-type PrivateSwapFees = OrderFees & Pick<QuoteRecord, "pricedAccounts">;
+async function privateFees(
+  { ledger, pricing }: SwapPricingParts,
+  { provider, give, get, inputs }: SwapPriceRequest,
+): Promise<OrderFees & Pick<QuoteRecord, "pricedAccounts">> {
+  if (pricing === null || provider.direct === null) throw routingOff();
+  const { sponsor, treasury, feeBps } = pricing.terms;
+  const pricedAccounts = await accountsToMake(ledger, { give, get }, inputs.sender);
+  const parties = { sponsor: sponsor.address, treasury, desk: provider.direct };
+  const [cost, rate] = await Promise.all([
+    swapCost(ledger, parties, { give, get, pricedAccounts, bid: "estimate" }),
+    dearestRateOfSol(pricing.terms, give.mint),
+  ]);
+  return { ...feesOf(cost, rate, { amount: inputs.amount, feeBps }), pricedAccounts };
+}
 
-export class SwapPricing {
-  readonly #with: SwapPricingParts;
-
-  constructor(parts: SwapPricingParts) {
-    this.#with = parts;
-  }
-
-  /** The price at the time `now`. Throws `ROUTING_UNAVAILABLE` off without a provider to swap with. */
-  async price(pair: SwapPair, inputs: QuoteInput, now: number): Promise<PricedQuote> {
-    const { swapper: provider } = this.#with;
-    if (provider === null) throw routingOff();
-    const asked = { ...pair, provider, inputs, now };
-    return inputs.mode === "private" ? this.#pricePrivate(asked) : this.#priceWallet(asked);
-  }
-
-  /**
-   * Wallet mode: the transaction says exactly what is given and what is got at least: the output is the least output. The spread is
-   * in the price; the network is paid in SOL on top. Without a sender it is an indication, and nothing is set aside.
-   */
-  async #priceWallet({ provider, give, get, inputs, now }: SwapPriceRequest): Promise<PricedQuote> {
-    const { id, version, amount, sender, accountId, slippageBps } = inputs;
-    const previous = readSwap(inputs)?.reservations.map((each) => each.id) ?? [];
-    const promises = promisesAt(this.#with.storage, agingTime(this.#with.clock, now), previous);
-    const wanted = {
-      give,
-      get,
-      amount,
-      accountId,
-      slippageBps,
-      ...(sender === null ? {} : { taker: sender }),
-    };
-    const offer = await offerOf(provider, wanted, promises.promised);
-    const { outputAmount, priceImpact, reservations, ticket = null } = offer;
-    const exact = { inputAmount: amount, outputAmount, minOutputAmount: outputAmount };
-    const common = { ...exact, routingFee: 0n, pricedAccounts: 0, tip: null };
-    if (sender === null) return { ...(await this.#indication(get, common)), priceImpact };
-    const built = await provider.build({
-      give,
-      get,
-      inputAmount: amount,
-      outputAmount,
-      sender,
-      reference: referenceOf(id, version),
-      ticket,
-    });
-    const held = holdFor(inputs, reservations, now);
-    const { networkFee } = built.unsigned;
-    const swap = writeSwap({ ...built, reservations: held.names });
-    return {
-      priced: { ...common, networkFee, rent: built.rent, swap },
-      priceImpact,
-      transaction: unsignedText(built.unsigned),
-      writes: [...releaseReserved(previous, now), ...promises.releaseLapsed(), ...held.writes],
-    };
-  }
-
-  async #indication(
-    get: Token,
-    common: Omit<PricedQuote["priced"], "networkFee" | "rent" | "swap">,
-  ): Promise<Omit<PricedQuote, "priceImpact">> {
-    const { networkFee, rent } = await this.#with.ledger.paymentCost(ledgerMint(get), null);
-    // Two have to sign, and the network charges for each.
-    const priced = { ...common, networkFee: networkFee * 2n, rent, swap: null };
-    return { priced, transaction: null, writes: [] };
-  }
-
-  /**
-   * Private mode: what is deposited pays the fee first, and the rest is swapped at the price of that moment. Nothing is
-   * set aside before the deposit.
-   */
-  async #pricePrivate(asked: SwapPriceRequest): Promise<PricedQuote> {
-    const { provider, give, get, inputs, now } = asked;
-    const { amount, accountId, slippageBps } = inputs;
-    const { smallest, ...fees } = await this.#privateFees(asked);
-    const swapped = amount - fees.networkFee - fees.rent - fees.routingFee;
-    const feeBps = this.#with.pricing?.terms.feeBps ?? 0;
-    refuseTooSmall({ give, amount, swapped }, { ...fees, feeBps, smallest });
-    const wanted = { give, get, amount: swapped, accountId };
-    const { promised } = promisesAt(this.#with.storage, agingTime(this.#with.clock, now));
-    const { outputAmount, priceImpact } = await offerOf(provider, wanted, promised);
-    const minOutputAmount = (outputAmount * (BPS - BigInt(slippageBps)) + BPS - 1n) / BPS;
-    return {
-      priced: { ...fees, inputAmount: amount, outputAmount, minOutputAmount, swap: null, tip: null },
-      priceImpact,
-      transaction: null,
-      writes: [],
-    };
-  }
-
-  async #privateFees({ provider, give, get, inputs }: SwapPriceRequest): Promise<PrivateSwapFees> {
-    const { ledger, pricing } = this.#with;
-    if (pricing === null || provider.direct === null) throw routingOff();
-    const { sponsor, treasury, feeBps } = pricing.terms;
-    const pricedAccounts = await this.#accountsToMake({ give, get }, inputs.sender);
-    const parties = { sponsor: sponsor.address, treasury, desk: provider.direct };
-    const [cost, rate] = await Promise.all([
-      swapCost(ledger, parties, { give, get, pricedAccounts, bid: "estimate" }),
-      dearestRateOfSol(pricing.terms, give.mint),
-    ]);
-    return { ...feesOf(cost, rate, { amount: inputs.amount, feeBps }), pricedAccounts };
-  }
-
-  /**
-   * How many token accounts the price includes. A deposit address with SOL could be made to pay for an account out of
-   * its fee, so an account is always included then; an address with tokens has nothing to pay with.
-   */
-  async #accountsToMake({ give, get }: SwapPair, payee: Address | null): Promise<number> {
-    const mint = ledgerMint(get);
-    if (mint === null) return 0;
-    if (ledgerMint(give) === null || payee === null) return 1;
-    const [hasAccount] = await this.#with.ledger.haveTokenAccounts([payee], mint);
-    return hasAccount === true ? 0 : 1;
-  }
+/**
+ * How many token accounts the price includes. A deposit address with SOL could be made to pay for an account out of
+ * its fee, so an account is always included then; an address with tokens has nothing to pay with.
+ */
+async function accountsToMake(
+  ledger: SwapPricingParts["ledger"],
+  { give, get }: SwapPair,
+  payee: Address | null,
+): Promise<number> {
+  const mint = ledgerMint(get);
+  if (mint === null) return 0;
+  if (ledgerMint(give) === null || payee === null) return 1;
+  const [hasAccount] = await ledger.haveTokenAccounts([payee], mint);
+  return hasAccount === true ? 0 : 1;
 }
 
 /** Holds the offer's reservations until the quote ends, and no longer than `MAX_HOLD_MS` in all. */

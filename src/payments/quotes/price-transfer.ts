@@ -15,61 +15,60 @@ interface TransferPricingParts {
 }
 
 /** Prices transfers of an asset to the recipients of a quote, or to one unknown one. */
-export class TransferPricing {
-  readonly #with: TransferPricingParts;
+export async function priceTransfer(
+  { ledger, pricing }: TransferPricingParts,
+  asset: Token,
+  inputs: QuoteInput,
+): Promise<PricedQuote> {
+  return inputs.mode === "private"
+    ? pricePrivate(pricing, asset, inputs)
+    : priceWallet(ledger, asset, inputs);
+}
 
-  constructor(parts: TransferPricingParts) {
-    this.#with = parts;
+/** A private order's fee is paid in the asset itself, on top of the amount. */
+async function pricePrivate(
+  pricing: TransferPricingParts["pricing"],
+  asset: Token,
+  inputs: QuoteInput,
+): Promise<PricedQuote> {
+  const { amount, recipients } = inputs;
+  if (pricing === null) throw routingOff();
+  if ((recipients?.length ?? 1) > pricing.terms.mostRecipients) {
+    throw badRecipients(`at most ${pricing.terms.mostRecipients} recipients`);
   }
+  const fees = await pricing.price(asset, amount, addressesOf(inputs));
+  const inputAmount = amount + fees.networkFee + fees.routingFee + fees.rent;
+  refuseTooLarge(inputAmount, asset);
+  return { ...sameAsset(amount, inputAmount, fees), transaction: null };
+}
 
-  async price(asset: Token, inputs: QuoteInput): Promise<PricedQuote> {
-    return inputs.mode === "private" ? this.#pricePrivate(asset, inputs) : this.#priceWallet(asset, inputs);
+/** The price of a quote's inputs now, and the transaction that pays it where there is enough to build one. */
+async function priceWallet(ledger: Ledger, asset: Token, inputs: QuoteInput): Promise<PricedQuote> {
+  const { id, amount, sender, recipients, transactionVersion } = inputs;
+  const mint = ledgerMint(asset);
+  if (transactionVersion === 1) await expectVersion1(ledger, asset, inputs);
+  const free = { routingFee: 0n, pricedAccounts: 0 };
+  if (sender === null || recipients === null) {
+    const cost = await ledger.paymentCost(mint, addressesOf(inputs)).catch(tooManyRecipients);
+    return { ...sameAsset(amount, amount, { ...cost, ...free }), transaction: null };
   }
+  const transfers = recipients.map((leg) => ({ recipient: leg.address, amount: leg.amount }));
+  const version = transactionVersion === null ? {} : { transactionVersion };
+  const payment = { sender, mint, decimals: asset.decimals, transfers, ...version };
+  const built = await ledger.buildPayment(payment, referenceOf(id)).catch(tooManyRecipients);
+  const { networkFee, rent, bytes, tip = null } = built;
+  const transaction = Buffer.from(bytes).toString("base64");
+  const { priced, ...others } = sameAsset(amount, amount, { networkFee, rent, ...free });
+  return { priced: { ...priced, tip }, ...others, transaction };
+}
 
-  /** A private order's fee is paid in the asset itself, on top of the amount. */
-  async #pricePrivate(asset: Token, inputs: QuoteInput): Promise<PricedQuote> {
-    const { pricing } = this.#with;
-    const { amount, recipients } = inputs;
-    if (pricing === null) throw routingOff();
-    if ((recipients?.length ?? 1) > pricing.terms.mostRecipients) {
-      throw badRecipients(`at most ${pricing.terms.mostRecipients} recipients`);
-    }
-    const fees = await pricing.price(asset, amount, addressesOf(inputs));
-    const inputAmount = amount + fees.networkFee + fees.routingFee + fees.rent;
-    refuseTooLarge(inputAmount, asset);
-    return { ...sameAsset(amount, inputAmount, fees), transaction: null };
+async function expectVersion1(ledger: Ledger, asset: Token, { recipients }: QuoteInput): Promise<void> {
+  const most = ledger.mostRecipients(ledgerMint(asset));
+  if ((recipients?.length ?? 0) > most) {
+    throw badRecipients(`at most ${most} recipients in a transaction of version 1 in ${asset.symbol}`);
   }
-
-  /** The price of a quote's inputs now, and the transaction that pays it where there is enough to build one. */
-  async #priceWallet(asset: Token, inputs: QuoteInput): Promise<PricedQuote> {
-    const { ledger } = this.#with;
-    const { id, amount, sender, recipients, transactionVersion } = inputs;
-    const mint = ledgerMint(asset);
-    if (transactionVersion === 1) await this.#expectVersion1(asset, inputs);
-    const free = { routingFee: 0n, pricedAccounts: 0 };
-    if (sender === null || recipients === null) {
-      const cost = await ledger.paymentCost(mint, addressesOf(inputs)).catch(tooManyRecipients);
-      return { ...sameAsset(amount, amount, { ...cost, ...free }), transaction: null };
-    }
-    const transfers = recipients.map((leg) => ({ recipient: leg.address, amount: leg.amount }));
-    const version = transactionVersion === null ? {} : { transactionVersion };
-    const payment = { sender, mint, decimals: asset.decimals, transfers, ...version };
-    const built = await ledger.buildPayment(payment, referenceOf(id)).catch(tooManyRecipients);
-    const { networkFee, rent, bytes, tip = null } = built;
-    const transaction = Buffer.from(bytes).toString("base64");
-    const { priced, ...others } = sameAsset(amount, amount, { networkFee, rent, ...free });
-    return { priced: { ...priced, tip }, ...others, transaction };
-  }
-
-  async #expectVersion1(asset: Token, { recipients }: QuoteInput): Promise<void> {
-    const { ledger } = this.#with;
-    const most = ledger.mostRecipients(ledgerMint(asset));
-    if ((recipients?.length ?? 0) > most) {
-      throw badRecipients(`at most ${most} recipients in a transaction of version 1 in ${asset.symbol}`);
-    }
-    if (await ledger.takesVersion1()) return;
-    throw fieldError("transactionVersion", "the chain does not take transactions of version 1");
-  }
+  if (await ledger.takesVersion1()) return;
+  throw fieldError("transactionVersion", "the chain does not take transactions of version 1");
 }
 
 function addressesOf({ recipients }: QuoteInput): readonly Address[] | null {

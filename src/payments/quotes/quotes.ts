@@ -13,8 +13,8 @@ import type { IntakeCheck, IntakeRequest } from "../intake/intake-check.ts";
 import { parseRequest, quoteRequest, type QuoteRequest } from "../requests.ts";
 import { type ServiceContext, storageTime } from "../service-context.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
-import { SwapPricing } from "./price-swap.ts";
-import { TransferPricing } from "./price-transfer.ts";
+import { priceSwap } from "./price-swap.ts";
+import { priceTransfer } from "./price-transfer.ts";
 import type { PricedQuote, QuoteInput } from "./priced-quote.ts";
 import type { PrivatePricing } from "./private-pricing.ts";
 import {
@@ -47,14 +47,10 @@ interface QuoteParts extends ServiceContext {
 /** Makes, shows and refreshes quotes. */
 export class QuoteService {
   readonly #with: QuoteParts;
-  readonly #transfers: TransferPricing;
-  readonly #swaps: SwapPricing;
   readonly #turns = new KeyedQueue();
 
   constructor(parts: QuoteParts) {
     this.#with = parts;
-    this.#transfers = new TransferPricing(parts);
-    this.#swaps = new SwapPricing(parts);
   }
 
   /** See `PaymentService.createQuote`. */
@@ -137,8 +133,8 @@ export class QuoteService {
     const give = assets.named(inputs.inputMint);
     const get = assets.named(inputs.outputMint);
     return give.mint === get.mint
-      ? this.#transfers.price(give, inputs)
-      : this.#swaps.price({ give, get }, inputs, now);
+      ? priceTransfer(this.#with, give, inputs)
+      : priceSwap(this.#with, inputs, { give, get, now });
   }
 
   async #owned({ accountId }: Caller, quoteId: string): Promise<QuoteRecord> {
@@ -173,20 +169,11 @@ function refuseUsedUp({ id: quoteId, usedBy, expiresAt }: QuoteRecord, now: numb
 
 type ParsedQuoteRequest = z.output<typeof quoteRequest>;
 
-type QuoteRequestInput = Pick<
-  QuoteInput,
-  | "mode"
-  | "inputMint"
-  | "outputMint"
-  | "amount"
-  | "sender"
-  | "recipients"
-  | "slippageBps"
-  | "transactionVersion"
->;
-
 /** Throws the refusal that belongs to the field. */
-function readQuoteInputs(assets: Assets, request: ParsedQuoteRequest): QuoteRequestInput {
+function readQuoteInputs(
+  assets: Assets,
+  request: ParsedQuoteRequest,
+): Omit<QuoteInput, "id" | "accountId" | "version" | "createdAt" | "expiresAt" | "swap"> {
   const give = assets.named(request.inputAsset);
   const get = assets.named(request.outputAsset);
   const amount = readAmount(request.amount, give.decimals, "amount");

@@ -98,14 +98,9 @@ export async function deskInventory(
 /** The least inventory, as a number of smallest swaps: each account may have a tenth of it. */
 export const SMALLEST_SWAPS = 10n;
 
-interface WarningParts {
-  readonly ledger: RoutingLedger;
-  readonly log: Logger;
-}
-
 /** Warns of each asset of which the desk has too little for even the smallest swap, naming what is missing. */
 export async function warnOfShortage(
-  { ledger, log }: WarningParts,
+  { ledger, log }: { readonly ledger: RoutingLedger; readonly log: Logger },
   desk: Address,
   assets: readonly Token[],
 ): Promise<void> {

@@ -33,16 +33,6 @@ interface SwapAcceptanceParts extends SignedTransactionParts, Pick<ServiceContex
   readonly swapper: Swapper | null;
 }
 
-interface SignedSwap extends SenderSignedSwap {
-  readonly verified: VerifiedPayment;
-}
-
-/** A swap's reservations of the provider's inventory, and the writes that keep them. */
-interface KeptReservations {
-  readonly reservations: readonly string[];
-  readonly writes: readonly PaymentWrite[];
-}
-
 /** Throws what the quote, the chain or the provider has against it, in the order that the API promises. */
 export async function acceptSwap(
   parts: SwapAcceptanceParts,
@@ -80,7 +70,7 @@ async function keep(
   parts: SwapAcceptanceParts,
   quote: QuoteRecord,
   { reservations }: QuotedSwap,
-): Promise<KeptReservations> {
+): Promise<{ readonly reservations: readonly string[]; readonly writes: readonly PaymentWrite[] }> {
   const { storage, clock, swapper } = parts;
   const previous = reservations.map(({ id }) => id);
   const kept = await keepReserved(storage, reservations);
@@ -116,7 +106,10 @@ function quotedSwap(quote: QuoteRecord): QuotedSwap {
 }
 
 /** Asks no node. Throws `INVALID_SIGNATURE`. */
-function readSigned({ signedTransaction, declared }: CheckedRequest, swap: QuotedSwap): SignedSwap {
+function readSigned(
+  { signedTransaction, declared }: CheckedRequest,
+  swap: QuotedSwap,
+): SenderSignedSwap & { readonly verified: VerifiedPayment } {
   const read = readSignedSwap(signedTransaction, swap, declared.sender);
   if ("refused" in read) throw new PaymentError("INVALID_SIGNATURE", { reason: read.refused });
   const { signed } = read;

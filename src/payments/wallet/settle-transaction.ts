@@ -119,12 +119,10 @@ const WHY_NOT: Readonly<Record<Exclude<AttemptFate, "unprovable">, string>> = {
   dead: "it can never land, and is failed by itself in a moment",
 };
 
-interface FoundAttempt {
-  readonly transaction: TransactionRecord;
-  readonly attempt: Attempt;
-}
-
-async function findAttempt({ storage }: Settlement, transactionId: string): Promise<FoundAttempt> {
+async function findAttempt(
+  { storage }: Settlement,
+  transactionId: string,
+): Promise<{ readonly transaction: TransactionRecord; readonly attempt: Attempt }> {
   const view = await storage.transaction(transactionId);
   const [stored]: readonly AttemptRecord[] =
     view?.transaction.mode === "wallet" ? await storage.attempts([view.transaction.signature ?? ""]) : [];

@@ -1,8 +1,7 @@
 /** Checks a swap that a stranger has built, before its taker sees it. */
 import { type Address, SOL_MINT } from "../../address.ts";
-import type { Evidence } from "../../ledger/belief.ts";
 import type { ForeignSwap, ForeignSwapFault } from "../../ledger/foreign-swap.ts";
-import type { CheckedForeignSwap } from "../../ledger/routing.ts";
+import type { RoutingLedger } from "../../ledger/routing.ts";
 import { agree, follows, unasked } from "../agree.ts";
 import type { EndpointCall, NodeContext } from "../ask.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
@@ -43,7 +42,7 @@ export async function checkForeignSwap(
   nodes: NodeContext,
   putativeTransaction: string,
   swap: ForeignSwap,
-): Promise<{ readonly checked: Evidence<CheckedForeignSwap> } | { readonly refused: ForeignSwapFault }> {
+): ReturnType<RoutingLedger["checkForeignSwap"]> {
   const decoding = decodeTransaction(putativeTransaction);
   if ("refused" in decoding) return { refused: "undecodable" };
   const { decoded } = decoding;

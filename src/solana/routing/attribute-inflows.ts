@@ -1,13 +1,7 @@
 /** Attributes a transaction's payments to an owner by the balances before and after it, never by its instructions. */
 import type { Address } from "../../address.ts";
-import type { Inflow, InflowShare } from "../../ledger/routing.ts";
+import type { Inflow } from "../../ledger/routing.ts";
 import { isOnCurve } from "../associated-token-account.ts";
-
-/** The change of an account's lamports. */
-interface LamportChange {
-  readonly account: Address;
-  readonly change: bigint;
-}
 
 export interface TokenChange {
   readonly account: Address;
@@ -24,7 +18,7 @@ export interface TransactionChange {
   readonly signers: readonly Address[];
   /** Lamports that the network charged the fee payer. */
   readonly fee: bigint;
-  readonly lamports: readonly LamportChange[];
+  readonly lamports: readonly { readonly account: Address; readonly change: bigint }[];
   /** Token balances before the transaction (negative), then token balances after the transaction. */
   readonly tokens: readonly TokenChange[];
 }
@@ -74,7 +68,10 @@ function inflowOf({ signature, signers }: TransactionChange, { mint, amount, hol
     amount,
     from: givers
       .filter(({ isNamed }) => isNamed)
-      .map(({ holder, change }): InflowShare => ({ payer: holder, amount: least(-change, amount) })),
+      .map(({ holder, change }): Inflow["from"][number] => ({
+        payer: holder,
+        amount: least(-change, amount),
+      })),
     unattributed: least(nameless, amount),
     feePayer: feePayer as Address,
   };

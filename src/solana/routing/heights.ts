@@ -1,7 +1,6 @@
 /** Reads the block height and the chain's clock, as several endpoints tell them. */
-import type { Evidence } from "../../ledger/belief.ts";
 import type { FirmCommitment } from "../../ledger/reading.ts";
-import type { BlockHeights } from "../../ledger/routing.ts";
+import type { RoutingLedger } from "../../ledger/routing.ts";
 import { weigh } from "../agree.ts";
 import type { NodeContext } from "../ask.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -18,7 +17,7 @@ export interface NewestBlock {
 export async function heights(
   nodes: NodeContext,
   commitment: FirmCommitment,
-): Promise<Evidence<BlockHeights>> {
+): ReturnType<RoutingLedger["heights"]> {
   return await weigh(nodes, endAt(commitment), (told) => {
     const found = told.map(({ blockHeight }) => blockHeight);
     return { lowest: Math.min(...found), agreed: agreedHeight(nodes, found), highest: Math.max(...found) };

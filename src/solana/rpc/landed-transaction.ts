@@ -120,14 +120,11 @@ function isSigned(bytes: Uint8Array): boolean {
   return signatures.length === signers && signatures.every(isGood);
 }
 
-/** Keys that a message names, those of its signers first. */
-interface MessageKeys {
-  readonly signers: number;
-  readonly keys: readonly Uint8Array[];
-}
-
-/** Of a message of version 1 nothing else is read: a setting that is made later than this program changes no key. */
-function keysOf(message: Uint8Array): MessageKeys {
+/**
+ * Keys that a message names, those of its signers first. Of a message of version 1 nothing else is read: a setting that
+ * is made later than this program changes no key.
+ */
+function keysOf(message: Uint8Array): { readonly signers: number; readonly keys: readonly Uint8Array[] } {
   if (message[0] === VERSION_1) {
     const count = message[KEYS_OF_VERSION_1 - 1] ?? 0;
     const keys = Array.from({ length: count }, (_, index) => {

@@ -63,12 +63,6 @@ interface AccountsReading {
   readonly accounts: readonly (Account | null)[];
 }
 
-/** The token accounts of an owner, at the end of `slot`. */
-interface OwnedAccountsReading {
-  readonly slot: number;
-  readonly accounts: readonly OwnedAccount[];
-}
-
 /** The required commitment and age of an answer. */
 interface Query {
   readonly commitment: Commitment;
@@ -170,7 +164,7 @@ export class RpcNode {
     owner: string,
     filter: { readonly mint: string } | { readonly programId: string },
     commitment: Commitment,
-  ): Promise<OwnedAccountsReading> {
+  ): Promise<{ readonly slot: number; readonly accounts: readonly OwnedAccount[] }> {
     const params = [owner, filter, { commitment, encoding: "base64" }];
     const { context, value } = await this.#ask(SHAPES.ownedAccounts, "getTokenAccountsByOwner", params);
     return { slot: context.slot, accounts: await readOwnedAccounts(value) };

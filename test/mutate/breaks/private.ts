@@ -185,8 +185,8 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "deposit addresses are dated by the clock of the storage, as gaps are",
     file: "src/payments/private/accept-order.ts",
-    text: "const createdAt = await storageTime(this.#with);",
-    replacement: "const createdAt = this.#with.clock.now();",
+    text: "const createdAt = await storageTime(parts);",
+    replacement: "const createdAt = parts.clock.now();",
     tests: ["payments/private/restored-without-history.test.ts"],
   },
   {

@@ -67,7 +67,7 @@ export async function payeesOf(
 
 /** The payouts that an order of several is made of; null where one transaction pays all. */
 export function chunksOf(
-  { asset, sponsor }: Payer,
+  { asset, sponsor }: { readonly asset: Token; readonly sponsor: Address },
   payees: readonly PaidRecipient[],
 ): readonly LeafPayment[] | null {
   if (payoutsFor(asset, payees.length) === 1) return null;
@@ -78,12 +78,6 @@ export function chunked<Share>(asset: Token, shares: readonly Share[]): readonly
   const most = legsOf(asset, MAX_CHUNK_LEGS);
   const starts = Array.from({ length: Math.ceil(shares.length / most) }, (_, index) => index * most);
   return starts.map((start) => shares.slice(start, start + most));
-}
-
-/** The amount, and the payers of a transfer. */
-interface Payer {
-  readonly asset: Token;
-  readonly sponsor: Address;
 }
 
 /** The payment of these recipients in the place of what is replaced. */
@@ -102,19 +96,13 @@ export interface PayoutMarker {
   readonly follows: string | null;
 }
 
-/** Payees of one transaction, and the paying asset. */
-interface PaidTogether {
-  readonly asset: Token;
-  readonly payees: readonly PaidRecipient[];
-}
-
 /**
  * The plan of a payout: first the marker, then a transfer to each payee, and nothing else, so that extra money cannot
  * make the payout fail.
  */
 export function payoutPlan(
   terms: RoutingContext,
-  { asset, payees }: PaidTogether,
+  { asset, payees }: { readonly asset: Token; readonly payees: readonly PaidRecipient[] },
   { words, follows }: PayoutMarker,
 ): StoredPlan {
   const loans = loanOf(terms, asset);

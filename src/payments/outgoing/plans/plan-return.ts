@@ -159,23 +159,10 @@ function sumOf(sources: readonly { readonly amount: bigint }[]): bigint {
   return sources.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-/** The parties of a return: the address that gives the tokens, the sponsor who pays, and the receiver. */
-interface ReturnParties {
-  readonly address: Address;
-  readonly sponsor: Address;
-  readonly to: Address;
-}
-
-/** The accounts that are emptied, and whether they are closed too. */
-interface TakenSources {
-  readonly sources: readonly Source[];
-  readonly isClosing: boolean;
-}
-
 function returnMoves(
   { mint, decimals, program }: Holding,
-  { address, sponsor, to }: ReturnParties,
-  { sources, isClosing }: TakenSources,
+  { address, sponsor, to }: { readonly address: Address; readonly sponsor: Address; readonly to: Address },
+  { sources, isClosing }: { readonly sources: readonly Source[]; readonly isClosing: boolean },
 ): readonly StoredMove[] {
   return sources.flatMap(({ fromAccount, amount, isEmptied }, index): StoredMove[] => {
     const transfer: StoredMove = {

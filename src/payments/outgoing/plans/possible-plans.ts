@@ -16,11 +16,6 @@ export interface PossiblePlan {
   readonly leftOut: readonly number[];
 }
 
-interface PlannedOrder {
-  readonly recipients: readonly RecipientRecord[];
-  readonly asset: Token;
-}
-
 /**
  * Yields the possible plans under the words. An order of several payments is split in one way. Any other payment is
  * planned anew without recipients who cannot be paid: with at most twelve recipients there are at most 4,094 such
@@ -28,7 +23,7 @@ interface PlannedOrder {
  */
 function* possiblePlans(
   words: string,
-  { recipients, asset }: PlannedOrder,
+  { recipients, asset }: { readonly recipients: readonly RecipientRecord[]; readonly asset: Token },
 ): Generator<PossiblePlan, void, undefined> {
   const indexes = indexesIn(words);
   const shares = recipients.filter(({ index }) => indexes === null || indexes.includes(index));
