@@ -5,15 +5,12 @@ export type CompiledQuery =
   | { readonly sql: string; readonly parameters: readonly unknown[] }
   | { readonly sql: string; readonly params: readonly unknown[] };
 
-/** Why the database refused a query. `raised`: by a trigger of yours. `serialization`: it met others too often (40001, 40P01). */
-export type QueryRefusalKind =
-  "unique" | "check" | "foreign_key" | "not_null" | "exclusion" | "raised" | "serialization";
-
 /** A query that the database refused for what it holds. */
 export interface QueryRefusal {
   /** Its place in the list; null where it was no single one: a deferred constraint, or a serialization. */
   readonly query: number | null;
-  readonly kind: QueryRefusalKind;
+  /** Why. `raised`: by a trigger of yours. `serialization`: it met others too often (40001, 40P01). */
+  readonly kind: "unique" | "check" | "foreign_key" | "not_null" | "exclusion" | "raised" | "serialization";
   /** The constraint as the database names it: `orders_pkey` on PostgreSQL, `orders.id` on SQLite; null without a name. */
   readonly constraint: string | null;
   /** The SQLSTATE of PostgreSQL, or the extended code of SQLite. */
@@ -22,7 +19,7 @@ export interface QueryRefusal {
 }
 
 /** What the kinds of refusals are called by each database. */
-const KINDS: Readonly<Record<string, QueryRefusalKind>> = {
+const KINDS: Readonly<Record<string, QueryRefusal["kind"]>> = {
   "23505": "unique",
   "23514": "check",
   "23503": "foreign_key",

@@ -344,9 +344,6 @@ export type AnyRemoval = Removal<Record<string, unknown>>;
 /** A write to any table. */
 export type AnyWrite = AnyInsert | AnyUpdate | AnyExpectation | AnyRemoval;
 
-/** The type of a field by which rows are found. */
-export type IndexValue = string | number | boolean;
-
 /** Rows of one table, found by one of its indexes. Null stands before all values, false before true, texts are ordered by their bytes. */
 export interface RowQuery<R extends object> {
   readonly table: Table<R>;
@@ -368,7 +365,7 @@ export interface RowQuery<R extends object> {
    * found: greater rows with `asc`, smaller rows with `desc`. The first differing field decides; a row with null in
    * that field is not found.
    */
-  readonly after?: readonly IndexValue[];
+  readonly after?: readonly (string | number | boolean)[];
   /** The key of a row: only rows beyond this row are found; no rows when the row itself would not be found. */
   readonly beyond?: string;
   /** `desc` is exactly the reverse of `asc`, also for rows that are equal in the index. Default `asc`. */

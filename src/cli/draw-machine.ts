@@ -1,12 +1,10 @@
 /** State charts as pictures, as Mermaid diagrams and as data, drawn from the very machines that run. */
 import type { AnyStateMachine } from "xstate";
-import {
-  depositAddress,
-  payment,
-  privateTransfer,
-  walletTransfer,
-  webhookDelivery,
-} from "../../machines/index.ts";
+import { depositAddress } from "../../machines/deposit-address.ts";
+import { payment } from "../../machines/payment.ts";
+import { privateTransfer } from "../../machines/private-transfer.ts";
+import { walletTransfer } from "../../machines/wallet-transfer.ts";
+import { webhookDelivery } from "../../machines/webhook-delivery.ts";
 import { mermaidText } from "../inspector/chart/draw-mermaid.ts";
 import { standaloneSvg } from "../inspector/chart/draw-svg.ts";
 import { layOutChart } from "../inspector/chart/lay-out-chart.ts";

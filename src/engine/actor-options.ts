@@ -33,9 +33,6 @@ export type ActorOf<M extends AnyStateMachine> =
 export type ActorsOf<M extends AnyStateMachine> = {
   readonly [A in ActorOf<M> as A["src"]]?: A["logic"] extends AnyStateMachine
     ? ChildOptions
-    : ActorOptions<InputOf<A["logic"]>>;
+    : /* eslint-disable-next-line @typescript-eslint/no-explicit-any -- only `any` fits all bounds of a logic */
+      ActorOptions<A["logic"] extends ActorLogic<any, any, any, any, any> ? InputFrom<A["logic"]> : unknown>;
 };
-
-/** The input that a logic takes. */
-/* eslint-disable-next-line @typescript-eslint/no-explicit-any -- only `any` fits all bounds of a logic */
-export type InputOf<L> = L extends ActorLogic<any, any, any, any, any> ? InputFrom<L> : unknown;

@@ -54,17 +54,17 @@ export interface ChartSnapshot {
   readonly output?: unknown;
   /** The error of a chart that ended with an error. */
   readonly error?: unknown;
-  /** Ids of the states to return to, by the id of a history state. */
+  /** @internal Ids of the states to return to, by the id of a history state. */
   readonly history?: Readonly<Record<string, readonly string[]>>;
   readonly children?: Readonly<Record<string, ChildLink>>;
-  /** The number of machines started so far, by child id. */
+  /** @internal The number of machines started so far, by child id. */
   readonly runs?: Readonly<Record<string, number>>;
   readonly parent?: ParentLink;
-  /** Large contexts for effects of earlier steps, as JSON, by step. */
+  /** @internal Large contexts for effects of earlier steps, as JSON, by step. */
   readonly lent?: Readonly<Record<string, unknown>>;
-  /** Children of the last step that did not fit into one commit. No event is taken before they have begun. */
+  /** @internal Children of the last step that did not fit into one commit. No event is taken before they have begun. */
   readonly unborn?: readonly UnbornChild[];
-  /** The version of the newest row of the history that holds a whole snapshot in place of older rows. */
+  /** @internal The version of the newest row of the history that holds a whole snapshot in place of older rows. */
   readonly folded?: number;
   /** The values of its search fields that are not null; the rows of the same commit say the same. */
   readonly search?: Readonly<Record<string, string>>;
@@ -107,6 +107,10 @@ export type ChartAction =
     }
   | { readonly kind: "stopChild"; readonly id: string; readonly src: string; readonly run?: number }
   | { readonly kind: "send"; readonly to: EventAddress; readonly event: EventObject }
+  | Voice;
+
+/** A log line, or an emitted event. */
+export type Voice =
   | { readonly kind: "log"; readonly label: string | undefined; readonly value: unknown }
   | { readonly kind: "emit"; readonly event: EventObject };
 

@@ -11,11 +11,17 @@ type DoWithStep = (step: CommittingStep<unknown, never>) => Promise<DoneWithStep
 /** The parts of a commit once their effects are done with it, and the instances that begin besides. */
 export interface DoneParts {
   readonly parts: readonly StepCommit[];
-  readonly starts: readonly CausedStartRequest[];
+  readonly begins: readonly BeginningInstance[];
 }
 
-/** A start that a timer caused, which has fired with the start of its instance. */
-export type CausedStartRequest = StartRequest & { readonly cause?: string };
+/** How an instance begins. */
+export interface BeginningInstance {
+  readonly start: StartRequest;
+  /** What caused it, where that is not what caused the rest of its commit: a timer that has fired with the step. */
+  readonly cause?: string;
+  /** Whether a timer of it that is due at once fires in the same commit. */
+  readonly firesTimers?: boolean;
+}
 
 /** Null where no effect of these parts can be done with its step. */
 export async function doneWithStep(
@@ -23,7 +29,7 @@ export async function doneWithStep(
   parts: readonly StepCommit[],
   companions: readonly Write<never>[],
 ): Promise<DoneParts | null> {
-  const starts: CausedStartRequest[] = [];
+  const begins: BeginningInstance[] = [];
   const changed = new Map<StepCommit, StepCommit["follows"]>();
   for (const part of parts) {
     for (const [withStep, tasks] of doableIn(workflows, part)) {
@@ -33,13 +39,13 @@ export async function doneWithStep(
       const arms = follows.arms.filter((task) => !done.isWhole || !tasks.includes(task));
       changed.set(part, { ...follows, arms, writes: done.writes });
       const { fired } = part;
-      starts.push(
-        ...done.starts.map((start) => (fired ? { ...start, cause: causeText(fired, start.id) } : start)),
+      begins.push(
+        ...done.starts.map((start) => ({ start, ...(fired && { cause: causeText(fired, start.id) }) })),
       );
     }
   }
   if (changed.size === 0) return null;
-  return { parts: parts.map((part) => ({ ...part, follows: changed.get(part) ?? part.follows })), starts };
+  return { parts: parts.map((part) => ({ ...part, follows: changed.get(part) ?? part.follows })), begins };
 }
 
 /** Whether a commit was refused by a part behind its first `starts`, `writes` and `queries`. */

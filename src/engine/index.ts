@@ -7,25 +7,14 @@ export { MigrationFailed } from "./migrations.ts";
 export { ChangedChart, UnknownWorkflow } from "./workflow-registry.ts";
 export type {
   AnyMigration,
-  AnyMigrations,
-  CountableVersion,
   PreviousInstance,
   MigratedInstance,
   Migration as InstanceMigration,
   Migrations as InstanceMigrations,
-  MigrationStep,
-  PreviousVersion,
 } from "./migrations.ts";
 export { systemClock } from "../runtime.ts";
 export type { CommitCommands } from "./commit-commands.ts";
-export type {
-  EachActs,
-  EachCommands,
-  EachFilter,
-  EachJob,
-  EachOptions,
-  EachProgress,
-} from "./each/each-commands.ts";
+export type { EachActs, EachCommands, EachJob, EachOptions, EachProgress } from "./each/each-commands.ts";
 export type { Engine } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
 export type { Clock, Logger, Random } from "../runtime.ts";
@@ -33,22 +22,7 @@ export type { WatchStatus, PollContext, Watcher, WatchEvent } from "./watcher.ts
 export type { CommittedStep, CommitAdditions } from "./step-commit-writer.ts";
 export type { AskCommands, AskOptions, StartOrSendResult } from "./ask.ts";
 export type { SendResult } from "./step-handler.ts";
-export type {
-  ActionScope,
-  Arrival,
-  ArrivalStep,
-  EventAddress,
-  Chart,
-  ChartAction,
-  ChartSnapshot,
-  ChartStep,
-  ChildLink,
-  ParentLink,
-  PlannedEffect,
-  StateMeta,
-  UnbornChild,
-} from "./chart.ts";
-export type { ActionBody, PromiseCreator, PromiseScope } from "./chart-interpreter.ts";
+export type { ChartSnapshot, ChildLink, ParentLink, PlannedEffect, StateMeta, Voice } from "./chart.ts";
 export { ActRefused } from "./inspected-engine.ts";
 export type { InspectListener } from "./inspection-feed.ts";
 export type {
@@ -61,17 +35,14 @@ export type {
 export { EngineStopped, StateNotReached } from "./reading/waiting.ts";
 export type { WaitTarget } from "./reading/waiting.ts";
 export type { InstanceReads } from "./reading/reads.ts";
-export type { SearchOptions } from "./search-options.ts";
 export type { WorkflowReads } from "./reading/workflow-reads.ts";
 export type { TroubleCount } from "./reading/troubles.ts";
 export type {
   HistoryEntry,
-  HistoryPage,
   InstanceList,
   InstanceQuery,
   SearchFilter,
   InstanceView,
-  PendingChild,
   PendingWork,
   SnapshotOf,
   StateName,
@@ -79,18 +50,12 @@ export type {
 } from "./reading/views.ts";
 export type { InstanceCommands, RemoveResult, StopResult } from "./instance-commands.ts";
 export type { TaskCommands, TroubledTask } from "./troubled-tasks.ts";
-export type { OnlyTarget, StartParams, TellParams } from "./messages.ts";
+export type { StartParams, TellParams } from "./messages.ts";
 export type { VoicedAction } from "./step-result.ts";
-export type {
-  ActorOf,
-  ActorOptions,
-  ActorsOf,
-  ChildOptions,
-  InputOf as ActorInputOf,
-} from "./actor-options.ts";
+export type { ActorOptions, ActorsOf, ChildOptions } from "./actor-options.ts";
 export type { Duration } from "../duration.ts";
 export type { Archive } from "./retention/archiving.ts";
-export type { RemovalStatus, SweepProgress } from "./retention/retention-loop.ts";
+export type { RemovalStatus } from "./retention/retention-loop.ts";
 export type { ArchivedInstance, RetentionStatus } from "./retention/retention.ts";
 export type { ScheduleDefinition, ScheduleInput } from "./schedules/define-schedule.ts";
 export type { ScheduleCommands } from "./schedules/schedule-commands.ts";
@@ -100,8 +65,6 @@ export { CommitRefused, type WithinResult, type HostAdditions, type WithinOption
 export { UnstorableValue } from "./values.ts";
 export { currentRun } from "./current-run.ts";
 export type {
-  ActionOf,
-  AnyEffect,
   AnyWorkflow,
   CommittingStep,
   DoneWithStep,
@@ -110,16 +73,14 @@ export type {
   EffectOutcome,
   EffectRun,
   EffectsOf,
-  EngineAction,
   ProjectedStep,
   StartRequest,
   Transaction,
   TransactionOutcome,
   Workflow,
-  WorkflowActor,
   WorkflowOptions,
 } from "./workflow.ts";
-export type { LimitCommands, OverriddenLimit } from "./limit-commands.ts";
+export type { LimitCommands } from "./limit-commands.ts";
 export type { OwnLimit, Rate, RatedLimit } from "./own-limit.ts";
 export type { KeyLimit } from "./rate-limit.ts";
 export type {
@@ -127,12 +88,10 @@ export type {
   Column,
   ColumnKind,
   ColumnOf,
-  FieldOf,
   GroupOptions,
   Index as TableIndex,
   IndexOptions,
   Json,
-  KindOf,
   Migration,
   Row,
   RowOf,
@@ -141,9 +100,9 @@ export type {
   TableOptions,
   Values as ColumnValues,
 } from "../../storage/table.ts";
-export type { CompiledQuery, QueryRefusal, QueryRefusalKind } from "../../storage/compiled-queries.ts";
+export type { CompiledQuery, QueryRefusal } from "../../storage/compiled-queries.ts";
 export { CommitUnknown } from "../../storage/decided.ts";
-export type { IndexValue, RowQuery, TallyResult, Tally } from "../../storage/storage.ts";
+export type { RowQuery, TallyResult, Tally } from "../../storage/storage.ts";
 export type {
   AnyCommit,
   AnyExpectation,

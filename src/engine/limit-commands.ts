@@ -5,11 +5,6 @@ import { withTables } from "../../storage/with-tables.ts";
 import { checkRate } from "./own-limit.ts";
 import { storedStarts, type KeyLimit } from "./rate-limit.ts";
 
-/** A key whose limits were changed by `setLimit`. */
-export interface OverriddenLimit extends KeyLimit {
-  readonly key: string;
-}
-
 /** Commands about limits. They need neither `run()` nor the charts. */
 export interface LimitCommands {
   /**
@@ -35,7 +30,7 @@ export interface LimitCommands {
    */
   setLimit(key: string, limit: KeyLimit | null): Promise<void>;
   /** The limits that `setLimit` has changed and not set to null, by key; up to `limit`, 100 unless said otherwise. */
-  limits(limit?: number): Promise<readonly OverriddenLimit[]>;
+  limits(limit?: number): Promise<readonly (KeyLimit & { readonly key: string })[]>;
 }
 
 const DEFAULT_LIMIT = 100;

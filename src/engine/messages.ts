@@ -38,16 +38,6 @@ export interface StartParams {
   readonly input: unknown;
 }
 
-/** The one instance that an event is for, and what must still hold of it when the event comes. */
-export interface OnlyTarget {
-  /** Its life: see `engine.read`. */
-  readonly life: string;
-  /** Values that its search fields must have. */
-  readonly where?: Readonly<Record<string, string>>;
-  /** The path of a state that it must be in. */
-  readonly state?: string;
-}
-
 /** The params of the engine's own action `tell`; `otherwise` comes back when the target has ended. */
 export interface TellParams {
   readonly machine: string;
@@ -55,7 +45,14 @@ export interface TellParams {
   readonly event: EventObject;
   readonly otherwise?: EventObject;
   /** The target must be of this life, with these values and in this state: else the event is dropped. */
-  readonly only?: OnlyTarget;
+  readonly only?: {
+    /** See `engine.read`. */
+    readonly life: string;
+    /** Values of its search fields. */
+    readonly where?: Readonly<Record<string, string>>;
+    /** The path of a state, such as `paying.card`. */
+    readonly state?: string;
+  };
 }
 
 /**

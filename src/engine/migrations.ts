@@ -42,9 +42,6 @@ export type Migration<Result> = {
 /** A migration with its types laid aside. */
 export type AnyMigration = Migration<MigratedInstance<StateValue, object, never>>;
 
-/** Migrations to the newest version, when the compiler does not know its number. */
-export type AnyMigrations<W> = Readonly<Record<number, Migration<MigratedInstance<StateValue, object, W>>>>;
-
 /** Versions that the compiler can count. */
 export type CountableVersion =
   1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20;
@@ -65,7 +62,7 @@ export type Migrations<M extends AnyStateMachine, W, V extends number> = V exten
           : MigratedInstance<StateValue, object, W>
       >;
     }
-  : AnyMigrations<W>;
+  : Readonly<Record<number, Migration<MigratedInstance<StateValue, object, W>>>>;
 
 /** An instance cannot go on under a newer version of its chart. It stays as it was. */
 export class MigrationFailed extends Error {
@@ -74,6 +71,7 @@ export class MigrationFailed extends Error {
   /** Where the fault is: the key of the migration (`migrate.1`), or a path in its result, such as `value.paying.card`. */
   readonly path: string;
 
+  /** @internal */
   constructor({ instance, from, to, cause }: MigrationStep, path: string, reason: string) {
     const because = cause === undefined ? {} : { cause };
     super(`instance ${instance} cannot go on from ${from} to ${to}: ${path}: ${reason}`, because);

@@ -14,7 +14,7 @@ import type {
 import { isTurnOver, nextTurn } from "../runtime.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { together, type StepResult, type VoicedAction } from "./step-result.ts";
-import { type CausedStartRequest, type DoneParts, doneWithStep, isRefusedBehind } from "./done-with-step.ts";
+import { type BeginningInstance, type DoneParts, doneWithStep, isRefusedBehind } from "./done-with-step.ts";
 import type { StepCommit, StepPlan } from "./plan-step.ts";
 import type { MessageTarget } from "./messages.ts";
 import type { RanTaskWrite } from "./ran-tasks.ts";
@@ -97,7 +97,10 @@ export class StepCommitWriter<W> {
     // A step of thousands of children took its time, and to store it takes as long again.
     if (isTurnOver()) await nextTurn();
     const { starts = [], writes = [], queries = [], firesTimers = true } = companions;
-    const begun = this.#begun(starts, plan, firesTimers);
+    const begun = this.#begun(
+      starts.map((start) => ({ start, firesTimers })),
+      plan,
+    );
     const parts = begun.length === 0 ? step : firstThenChildren(step, begun);
     const own = {
       starts: parts.filter(({ start }) => start !== null).length,
@@ -121,7 +124,13 @@ export class StepCommitWriter<W> {
 
   /** The rows that a commit of these starts and companions adds. Nothing here is reserved for it, leased or remembered. */
   added({ starts = [], arms = [], writes = [] }: HostStepAdditions<W>, plan: StepPlan): HostCommit {
-    const parts = firstThenChildren([], this.#begun(starts, plan));
+    const parts = firstThenChildren(
+      [],
+      this.#begun(
+        starts.map((start) => ({ start })),
+        plan,
+      ),
+    );
     const follows = together(parts.map((part) => part.follows));
     if (follows.queries.length > 0) throw ofProject();
     const armed = [...arms, ...follows.arms].map((task) => ({ task }));
@@ -138,9 +147,11 @@ export class StepCommitWriter<W> {
   }
 
   /** A timer fires in the commit that would arm it where this process would take it in hand at once. */
-  #begun(starts: readonly CausedStartRequest[], plan: StepPlan, firesTimers = false): StepCommit[][] {
+  #begun(begins: readonly BeginningInstance[], plan: StepPlan): StepCommit[][] {
     const { workflows, hands, isFollowed } = this.#around;
-    return starts.map(({ workflow: { key, hash }, id, input, cause }) => {
+    return begins.map(({ start, cause, firesTimers = false }) => {
+      const { id, input } = start;
+      const { key, hash } = start.workflow;
       const workflow = workflows.of({ id, workflow: key, hash });
       // Bodies of the chart may be lent the context of the step that asks for them.
       const firesTimer = firesTimers && workflow.bodies.size === 0 && hands.takes(key) && !isFollowed(id);
@@ -149,9 +160,9 @@ export class StepCommitWriter<W> {
   }
 
   /** Null where it cannot begin: the step does not depend on it, and the task of the effect will meet the same fault. */
-  #beginsWith({ starts }: DoneParts, plan: StepPlan): StepCommit[] | null {
+  #beginsWith({ begins }: DoneParts, plan: StepPlan): StepCommit[] | null {
     try {
-      return this.#begun(starts, plan).flat();
+      return this.#begun(begins, plan).flat();
     } catch {
       return null;
     }

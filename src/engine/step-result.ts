@@ -8,6 +8,7 @@ import {
   STOP,
   type EventAddress,
   type ChartAction,
+  type Voice,
   type ChartSnapshot,
   type StateMeta,
   type StartedChild,
@@ -22,9 +23,7 @@ import { taskOfStep, type StepContext } from "./step-context.ts";
 import type { ProjectedStep } from "./workflow.ts";
 
 /** Log lines and emitted events of a step. Both happen after the step is durable. */
-export type VoicedAction = Extract<ChartAction, { readonly kind: "log" | "emit" }> & {
-  readonly instance: string;
-};
+export type VoicedAction = Voice & { readonly instance: string };
 
 /** The consequences of a step, whether it is the first of its instance or a later one. */
 export type StepResult = Required<Pick<Commit<never>, "disarms" | "ends" | "watches" | "unwatches">> & {

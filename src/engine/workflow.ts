@@ -141,12 +141,10 @@ export type ActionOf<M extends AnyStateMachine> =
       : never
     : never;
 
-/** Actions that the engine itself carries out: messages to other instances. */
-export type EngineAction = "start" | "tell";
-
 /** Handlers for all effects of the chart, with params and events typed from the machine. */
 export type EffectsOf<M extends AnyStateMachine, W> = {
-  readonly [A in ActionOf<M> as Exclude<A["type"], EngineAction>]:
+  // `start` and `tell` are messages to other instances, which the engine itself sends.
+  readonly [A in ActionOf<M> as Exclude<A["type"], "start" | "tell">]:
     | EffectHandler<A["params"], EventFromLogic<M>, W>
     | Effect<A["params"], EventFromLogic<M>, W>
     | Transaction<A["params"], EventFromLogic<M>, W>
@@ -250,40 +248,45 @@ export type WorkflowActor =
 export type AnyEffect =
   Effect<unknown, never, never> | EffectHandler<unknown, never, never> | Transaction<unknown, never, never>;
 
-/** A workflow with its types laid aside, as the engine runs it. */
+/** A workflow with its types laid aside. What the engine runs it by is not part of the published types. */
 export interface AnyWorkflow {
-  /** For those who draw it; the engine itself steps `chart`. */
   readonly machine: AnyStateMachine;
   readonly name: string;
   readonly version: number;
   /** `name@version`, as stored beside each instance and task. */
   readonly key: string;
-  /** Everything in the chart that decides how a stored snapshot is read on, and the hash of it. */
+  /** @internal Everything in the chart that decides how a stored snapshot is read on. */
   readonly chartText: string;
+  /** @internal The hash of that text. */
   readonly hash: string;
-  /** The names that its tasks are stored under: the key, the keys of migrated versions, the name for waiting messages, the keys of child machines. */
+  /** @internal The names that its tasks are stored under: the key, the keys of migrated versions, the name for waiting messages, the keys of child machines. */
   readonly claims: readonly string[];
-  /** By version: the migration to the next version; null when a child machine is kept unchanged. */
+  /** @internal By version: the migration to the next version; null when a child machine is kept unchanged. */
   readonly migrations: ReadonlyMap<number, AnyMigration | null>;
+  /** @internal The engine steps this, and not `machine`. */
   readonly chart: Chart;
+  /** @internal */
   readonly effects: ReadonlyMap<string, AnyEffect>;
-  /** Actions with a body of their own: by name, and by their place in the chart where they are written inline. */
+  /** @internal Actions with a body of their own: by name, and by their place in the chart where they are written inline. */
   readonly bodies: ReadonlyMap<string, ActionBody>;
+  /** @internal */
   readonly actors: ReadonlyMap<string, WorkflowActor>;
-  /** The chart of a child machine, which is registered with its parent's chart. @throws TypeError when there is none. */
+  /** @internal The chart of a child machine, which is registered with its parent's chart. @throws TypeError when there is none. */
   child(src: string): AnyWorkflow;
-  /** The ids of children whose errors a state of it takes. */
+  /** @internal The ids of children whose errors a state of it takes. */
   readonly catches: ReadonlySet<string>;
-  /** Whether timers of an instance may outlast its end unless they are removed with it. */
+  /** @internal Whether timers of an instance may outlast its end unless they are removed with it. */
   readonly delaysEvents: boolean;
-  /** The number of newest steps that the history of an instance keeps at least; null when it keeps all. */
+  /** @internal The number of newest steps that the history of an instance keeps at least; null when it keeps all. */
   readonly keeps: number | null;
+  /** @internal */
   readonly watches: Readonly<Record<string, (context: never) => string>>;
+  /** @internal */
   readonly project: (
     step: ProjectedStep<never, never>,
     at: number,
   ) => readonly (Write<never> | CompiledQuery)[];
-  /** By the name of a search field: its value in a context. */
+  /** @internal By the name of a search field: its value in a context. */
   readonly search: SearchOptions;
 }
 

@@ -1,5 +1,5 @@
 /** The stored context of a deposit address's chart. */
-import type { DepositAddressContext } from "../../machines/index.ts";
+import type { DepositAddressContext } from "../../machines/deposit-address-context.ts";
 import type { PaymentStorage } from "./payment-storage.ts";
 
 interface CountedDeposit {

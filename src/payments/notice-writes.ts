@@ -1,5 +1,5 @@
 /** The notices that a step announces, as rows of its commit. */
-import type { AnnounceParams } from "../../machines/index.ts";
+import type { AnnounceParams } from "../../machines/wallet-transfer.ts";
 import type { PaymentTables } from "./tables.ts";
 import type { NoticeRecord } from "./tables/notices.ts";
 import type { TransactionRecord } from "./tables/orders.ts";

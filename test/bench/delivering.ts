@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setup } from "xstate";
-import type { AnnounceParams } from "../../machines/index.ts";
+import type { AnnounceParams } from "../../machines/wallet-transfer.ts";
 import { createEngine, startOf, workflow, type Engine } from "../../src/engine/index.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../src/payments/assets/assets.ts";
 import { derivedId, newId } from "../../src/payments/ids.ts";

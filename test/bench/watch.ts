@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { depositAddress } from "../../machines/index.ts";
+import { depositAddress } from "../../machines/deposit-address.ts";
 import { addressOf, knownAddress, SOL_MINT } from "../../src/address.ts";
 import { createEngine, startOf, type Workflow } from "../../src/engine/index.ts";
 import { assetsWith } from "../../src/payments/assets/assets.ts";

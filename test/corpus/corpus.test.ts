@@ -1,7 +1,7 @@
 /** What released charts have stored is read on by the charts of today. */
 import { expect, test } from "vitest";
 import type { EventObject } from "xstate";
-import type { AnyWorkflow, Chart, ChartSnapshot } from "paystate/engine";
+import type { AnyWorkflow, ChartSnapshot } from "paystate/engine";
 import { snapshotFromText, snapshotToText } from "../../src/engine/snapshot-text.ts";
 import { eventFromText } from "../../src/engine/values.ts";
 import { privateFixture } from "../kit/private-fixture.ts";
@@ -39,7 +39,7 @@ test.each(stored)(
 );
 
 /** The last snapshot, each step made from what the one before it has stored. */
-function replayed({ history }: StoredLife, chart: Chart): string {
+function replayed({ history }: StoredLife, chart: AnyWorkflow["chart"]): string {
   let text = "";
   for (const row of history) {
     const event = eventFromText(row.event) as EventObject & { input: unknown };

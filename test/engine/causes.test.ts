@@ -124,7 +124,8 @@ describe.each(drawn(adapters, "causes"))("causes on $name", (adapter) => {
       const one = await engine({ workflows: [helper] });
       const body = { id: "h", input: { id: "h" }, cause: "watch post" };
       await one.start(helper, body);
-      expect(causesOf(await one.history("h"))).toEqual([null]);
+      await one.commit({ starts: [{ ...body, id: "i", workflow: helper }] });
+      for (const id of ["h", "i"]) expect(causesOf(await one.history(id))).toEqual([null]);
     }));
 });
 

@@ -2,13 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { sampled } from "../kit/thorough.ts";
 import { setup } from "xstate";
-import {
-  depositAddress,
-  payment,
-  privateTransfer,
-  walletTransfer,
-  webhookDelivery,
-} from "../../machines/index.ts";
+import { depositAddress } from "../../machines/deposit-address.ts";
+import { payment } from "../../machines/payment.ts";
+import { privateTransfer } from "../../machines/private-transfer.ts";
+import { walletTransfer } from "../../machines/wallet-transfer.ts";
+import { webhookDelivery } from "../../machines/webhook-delivery.ts";
 import { chartSvg, standaloneSvg } from "../../src/inspector/chart/draw-svg.ts";
 import { indentedList } from "../../src/cli/instances/tell-instance.ts";
 import { layOutChart, type Box, type ChartLayout } from "../../src/inspector/chart/lay-out-chart.ts";

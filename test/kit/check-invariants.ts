@@ -3,7 +3,7 @@ import type { EventObject } from "xstate";
 import type { AnyWorkflow, ChartSnapshot, ParentLink } from "../../src/engine/index.ts";
 import { snapshotFromText, snapshotToText } from "../../src/engine/snapshot-text.ts";
 import { eventFromText } from "../../src/engine/values.ts";
-import type { AnnounceParams } from "../../machines/index.ts";
+import type { AnnounceParams } from "../../machines/wallet-transfer.ts";
 import { FOLDED, MIGRATED, type ChartAction } from "../../src/engine/chart.ts";
 import { withChildren } from "../../src/engine/workflow.ts";
 import type { Commit, HistoryRecord, InstanceRecord, TaskRecord } from "../../storage/storage.ts";

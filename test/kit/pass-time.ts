@@ -1,6 +1,7 @@
 /** Lets virtual time pass for an engine, due moment by due moment, so that years take milliseconds. */
 import { NotInstalled } from "../../storage/install-plan.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
+import type { AnyWorkflow } from "../../src/engine/workflow.ts";
 import { storedSchedules } from "../../src/engine/schedules/stored-schedules.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
@@ -43,7 +44,7 @@ export async function passTime(
     readonly clock: VirtualClock;
     readonly engine: { settled(): Promise<void> };
     readonly storage: Pick<EngineStorage, "nextDue"> & Partial<Pick<EngineStorage, "find">>;
-    readonly workflows: readonly { readonly claims: readonly string[] }[];
+    readonly workflows: readonly AnyWorkflow[];
   },
   until: number,
 ): Promise<void> {

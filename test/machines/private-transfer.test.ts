@@ -1,9 +1,10 @@
 /** The chart of a private order, pure: its whole table, its counts, and what it never does. */
 import { initialTransition, transition, type EventFromLogic } from "xstate";
 import { describe, expect, test } from "vitest";
-import { privateTransfer, type PrivateTransferContext } from "paystate/machines";
+import { privateTransfer } from "paystate/machines";
 import { checkTable, shortestPaths } from "./chart-table.ts";
 import { effectsOf } from "./pure-steps.ts";
+import type { PrivateTransferContext } from "../../machines/private-transfer.ts";
 
 type Event = EventFromLogic<typeof privateTransfer>;
 

@@ -2,8 +2,9 @@
 import { getShortestPaths } from "xstate/graph";
 import { initialTransition, transition, type EventFromLogic, type SnapshotFrom } from "xstate";
 import { describe, expect, test } from "vitest";
-import { walletTransfer, type TransferMeta } from "paystate/machines";
+import { walletTransfer } from "paystate/machines";
 import { effectsOf, restored } from "./pure-steps.ts";
+import type { TransferMeta } from "../../machines/wallet-transfer.ts";
 
 type Event = EventFromLogic<typeof walletTransfer>;
 type Snapshot = SnapshotFrom<typeof walletTransfer>;

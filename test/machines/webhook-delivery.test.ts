@@ -3,8 +3,9 @@ import fc from "fast-check";
 import { getShortestPaths } from "xstate/graph";
 import { initialTransition, transition, type EventFromLogic, type SnapshotFrom } from "xstate";
 import { describe, expect, test } from "vitest";
-import { webhookDelivery, type WebhookDeliveryContext } from "paystate/machines";
+import { webhookDelivery } from "paystate/machines";
 import { effectsOf, restored } from "./pure-steps.ts";
+import type { WebhookDeliveryContext } from "../../machines/webhook-delivery.ts";
 
 type Event = EventFromLogic<typeof webhookDelivery>;
 type Snapshot = SnapshotFrom<typeof webhookDelivery>;

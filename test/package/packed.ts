@@ -67,6 +67,11 @@ test("every subpath has types that a strict project compiles against, declaratio
       `// @ts-expect-error Without types the entry would be any, and any is a string.\n` +
       `export const text${index}: string = entry${index};\n`,
   );
+  // What the engine runs a workflow by may change at any time.
+  lines.push(
+    `import type { AnyWorkflow } from "paystate/engine";\n` +
+      `export const shown: Record<keyof AnyWorkflow, true> = { machine: true, name: true, version: true, key: true };\n`,
+  );
   writeFileSync(join(project, "consumer.ts"), lines.join(""));
   const compilerOptions = {
     module: "nodenext",

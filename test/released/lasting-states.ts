@@ -1,12 +1,10 @@
 /** The states of the charts in which something may rest for a while: the database of a version has something in each. */
 import type { AnyStateMachine, AnyStateNode } from "xstate";
-import {
-  depositAddress,
-  payment,
-  privateTransfer,
-  walletTransfer,
-  webhookDelivery,
-} from "../../machines/index.ts";
+import { depositAddress } from "../../machines/deposit-address.ts";
+import { payment } from "../../machines/payment.ts";
+import { privateTransfer } from "../../machines/private-transfer.ts";
+import { walletTransfer } from "../../machines/wallet-transfer.ts";
+import { webhookDelivery } from "../../machines/webhook-delivery.ts";
 
 /** States that last no time, with what they wait for: what was in one when a process ended is done again as any task is. */
 export const BRIEF: Readonly<Record<string, string>> = {

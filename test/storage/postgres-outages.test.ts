@@ -314,19 +314,22 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
   }) => {
     const both = `postgres://paystate@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres`;
     const storage = await open(both);
+    const answers: unknown[] = [];
     expect(await storage.commit([fact("before")])).toEqual([ok]);
     await caughtUp(primary);
     await primary.kill();
     await ask(standby.url, "select pg_promote(true, 60)");
     expect(await storage.commit([fact("promoted")])).toEqual([ok]);
     await primary.restart();
-    await standby.kill();
-    const during = storage.commit([fact("during")]);
-    const read = storage.fact("promoted");
-    await sleep(500);
-    await standby.restart();
-    expect(await during).toEqual([ok]);
-    expect(await read).toBe("promoted");
+    // Each alone: what one finds out, the other need not.
+    for (const asked of [() => storage.commit([fact("during")]), () => storage.fact("promoted")]) {
+      await standby.kill();
+      const answer = asked();
+      await sleep(500);
+      await standby.restart();
+      answers.push(await answer);
+    }
+    expect(answers).toEqual([[ok], "promoted"]);
     expect(await ask(primary.url, "select id from paystate.facts")).toEqual([{ id: "before" }]);
   }, 120_000);
 

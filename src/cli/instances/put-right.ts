@@ -1,12 +1,10 @@
 /** The commands that put instances right on any database file: `retry`, `drop`, `stop` and `remove`. */
 import { commitOne } from "../../../storage/decided.ts";
-import {
-  depositAddress,
-  payment,
-  privateTransfer,
-  walletTransfer,
-  webhookDelivery,
-} from "../../../machines/index.ts";
+import { depositAddress } from "../../../machines/deposit-address.ts";
+import { payment } from "../../../machines/payment.ts";
+import { privateTransfer } from "../../../machines/private-transfer.ts";
+import { walletTransfer } from "../../../machines/wallet-transfer.ts";
+import { webhookDelivery } from "../../../machines/webhook-delivery.ts";
 import { STOP } from "../../engine/chart.ts";
 import { instanceWorkflows } from "../../engine/stored-names.ts";
 import { instanceReads } from "../../engine/reading/reads.ts";

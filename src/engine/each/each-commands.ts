@@ -5,7 +5,7 @@ import { RETRY, STOP } from "../chart.ts";
 import { throwRefusal } from "../end-task.ts";
 import { givenEvent } from "../given-events.ts";
 import type { InstanceWaitList } from "../reading/waiting.ts";
-import type { InstanceView, SearchFilter, StateName } from "../reading/views.ts";
+import type { InstanceView, WorkflowQuery } from "../reading/views.ts";
 import { checkState, type FilterCheck } from "../reading/workflow-reads.ts";
 import type { SearchValues } from "../search-fields.ts";
 import { snapshotFromText } from "../snapshot-text.ts";
@@ -15,14 +15,6 @@ import type { AnyWorkflow, Workflow } from "../workflow.ts";
 import type { WorkflowRegistry } from "../workflow-registry.ts";
 import { eachChart, type EachOrder, type EachState } from "../xstate/each-chart.ts";
 import { eachInput } from "./each-workflow.ts";
-
-/** The instances of a workflow that a job is for. An absent field does not filter. */
-export interface EachFilter<M, S extends string = never> {
-  /** Values of its search fields. */
-  readonly where?: SearchFilter<S>;
-  /** A state it is in, such as `paying` or `paying.card`. */
-  readonly state?: StateName<M>;
-}
 
 /** How far a job is. */
 export interface EachProgress {
@@ -82,7 +74,7 @@ export interface EachCommands {
    */
   each<M extends AnyStateMachine, S extends string = never>(
     workflow: Workflow<M, never, S>,
-    filter?: EachFilter<M, S>,
+    filter?: Pick<WorkflowQuery<M, S>, "where" | "state">,
   ): EachActs<EventFromLogic<M>>;
 }
 

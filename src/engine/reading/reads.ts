@@ -10,11 +10,9 @@ import { readTroubles, type TroubleCount } from "./troubles.ts";
 import {
   instanceView,
   type HistoryEntry,
-  type HistoryPage,
   type InstanceList,
   type InstanceQuery,
   type InstanceView,
-  type PendingChild,
   type PendingWork,
 } from "./views.ts";
 
@@ -44,7 +42,8 @@ export interface InstanceReads {
    */
   pending(id: string): Promise<PendingWork>;
   /**
-   * The committed steps of an instance, oldest first; empty when there is none.
+   * The committed steps of an instance, oldest first; empty when there is none. `after` leaves out steps up to that version,
+   * `limit` is 1 … 1,000, and 100 by default.
    *
    * ```ts
    * for (const { at, event, value } of await engine.history("order-1")) console.log(at, event.type, value);
@@ -52,7 +51,10 @@ export interface InstanceReads {
    *
    * @throws TypeError when `limit` or `after` is none.
    */
-  history(id: string, page?: HistoryPage): Promise<readonly HistoryEntry[]>;
+  history(
+    id: string,
+    page?: { readonly after?: number; readonly limit?: number },
+  ): Promise<readonly HistoryEntry[]>;
   /**
    * How many tasks fail or were set aside, and how many instances are active that this process cannot run; each counted
    * up to 100.
@@ -121,10 +123,10 @@ async function childrenOf(
   storage: ReadStorage,
   id: string,
   { children = {} }: ChartSnapshot,
-): Promise<PendingChild[]> {
+): Promise<PendingWork["children"]> {
   const links = Object.entries(children).slice(0, MAX_PENDING);
   return Promise.all(
-    links.map(async ([childId, { src, run }]): Promise<PendingChild> => {
+    links.map(async ([childId, { src, run }]): Promise<PendingWork["children"][number]> => {
       if (run === undefined) return { id: childId, src, instance: null, status: null };
       const instance = childInstance(id, childId, run);
       const record = await storage.load(instance);

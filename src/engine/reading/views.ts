@@ -86,18 +86,6 @@ export interface InstanceList<M = unknown> {
   readonly next: string | null;
 }
 
-/** A child actor that its parent has not stopped. */
-export interface PendingChild {
-  /** The child's id within the parent. */
-  readonly id: string;
-  /** The name under which its logic is registered. */
-  readonly src: string;
-  /** The instance of a machine; null for a promise, which is a task of its parent. */
-  readonly instance: string | null;
-  /** Null for a promise, and for a machine that has no instance yet or no more. */
-  readonly status: ChartSnapshot["status"] | null;
-}
-
 /** The pending work of an instance. Up to 1,000 tasks, 1,000 watches and 1,000 children are listed. */
 export interface PendingWork {
   /** Earliest first. */
@@ -105,7 +93,17 @@ export interface PendingWork {
   /** Effects, invocations and messages, earliest first. */
   readonly tasks: readonly PendingTask[];
   readonly watches: readonly WatchRecord[];
-  readonly children: readonly PendingChild[];
+  /** The child actors that it has not stopped. */
+  readonly children: readonly {
+    /** The child's id within the parent. */
+    readonly id: string;
+    /** The name under which its logic is registered. */
+    readonly src: string;
+    /** The instance of a machine; null for a promise, which is a task of its parent. */
+    readonly instance: string | null;
+    /** Null for a promise, and for a machine that has no instance yet or no more. */
+    readonly status: ChartSnapshot["status"] | null;
+  }[];
 }
 
 /** A committed step. The first step has the event `{ type: "$started", input }`. */
@@ -121,14 +119,6 @@ export interface HistoryEntry {
   readonly value: unknown;
   /** The cause of the step; null for a caller of an engine, a migration, or `$born`. */
   readonly cause: StepCause | null;
-}
-
-/** A part of a history, oldest step first. */
-export interface HistoryPage {
-  /** Only steps after this version. Default 0. */
-  readonly after?: number;
-  /** 1 … 1,000. Default 100. */
-  readonly limit?: number;
 }
 
 /** The record as readers are shown it. @throws DamagedSnapshot */

@@ -29,17 +29,14 @@ export interface RemovalStatus {
   /** Why the last pass left something old, such as the archive's error; null when it removed all. */
   readonly error: string | null;
   /** The sweep that this process is making now; null between passes. */
-  readonly sweep: SweepProgress | null;
-}
-
-/** How far a sweep has come. */
-export interface SweepProgress {
-  /** What it removes, such as `notices`. */
-  readonly name: string;
-  /** Its beginning, in milliseconds since the Unix epoch. */
-  readonly since: number;
-  /** The number of rows that it has removed so far. */
-  readonly removed: number;
+  readonly sweep: {
+    /** What it removes, such as `notices`. */
+    readonly name: string;
+    /** Its beginning, in milliseconds since the Unix epoch. */
+    readonly since: number;
+    /** The number of rows that it has removed so far. */
+    readonly removed: number;
+  } | null;
 }
 
 const PASS_EVERY_MS = 600_000;
@@ -62,7 +59,7 @@ export class RetentionLoop {
   #leasedAt = 0;
   #lastPassAt: number | null = null;
   #removed = 0;
-  #sweep: SweepProgress | null = null;
+  #sweep: RemovalStatus["sweep"] = null;
   /** Errors by sweep. Logged once, at the beginning. */
   readonly #errors = new Map<string, string>();
 

@@ -3,7 +3,7 @@
  * any refused payment can land: all versions, not only the newest, since a node may have reported a wrong height when a
  * version was signed. The rules are checked when a sweep is planned, and again when it is signed.
  */
-import { BLOCKS_OF_SIGNED_BYTES } from "../../../machines/index.ts";
+import { BLOCKS_OF_SIGNED_BYTES } from "../../../machines/deposit-address-context.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../runtime.ts";
 import type { PaymentStorage } from "../payment-storage.ts";

@@ -1,5 +1,6 @@
 /** Effects of a payment: signs, sends, and reads its marker; a plan starts the payments that it names. */
-import type { PaymentEvent, PaymentFault } from "../../../machines/index.ts";
+import type { PaymentEvent } from "../../../machines/payment.ts";
+import type { PaymentFault } from "../../../machines/private-messages.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
 import type { AttemptRecord, PaymentRecord } from "../tables/payments.ts";

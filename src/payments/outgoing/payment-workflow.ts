@@ -1,5 +1,5 @@
 /** `payment` acted out: signing, sending, and reading what the chain made of it. */
-import { payment, type PaymentEvent } from "../../../machines/index.ts";
+import { payment, type PaymentEvent } from "../../../machines/payment.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentWrite } from "../payment-storage.ts";

@@ -1,11 +1,7 @@
 /** Starts payments from plans, and those that a plan names once it is on the chain: the row and the start of the machine. */
-import type {
-  payment,
-  PaymentRole,
-  PaymentFault,
-  PrivateTransferEvent,
-  PaymentEvent,
-} from "../../../machines/index.ts";
+import type { payment, PaymentEvent } from "../../../machines/payment.ts";
+import type { PaymentRole, PaymentFault } from "../../../machines/private-messages.ts";
+import type { PrivateTransferEvent } from "../../../machines/private-transfer.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentWrite } from "../payment-storage.ts";

@@ -1,5 +1,5 @@
 /** Reads the outcome of a payment from markers on the chain, which alone decide. */
-import type { RivalPayment } from "../../../machines/index.ts";
+import type { RivalPayment } from "../../../machines/payment.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";

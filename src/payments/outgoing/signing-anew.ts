@@ -3,7 +3,7 @@
  * a second version by the marker: a wrong judgement costs a fee and pays nobody twice, so no endpoint delays the judgement for
  * long.
  */
-import { BLOCKS_OF_SIGNED_BYTES } from "../../../machines/index.ts";
+import { BLOCKS_OF_SIGNED_BYTES } from "../../../machines/deposit-address-context.ts";
 import type { AttemptRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { StoredPlan } from "./plans/stored-plan.ts";

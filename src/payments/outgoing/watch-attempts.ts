@@ -1,5 +1,5 @@
 /** Following the signed attempts of payments: the nodes' reports, and the end of their lives. */
-import type { PaymentEvent } from "../../../machines/index.ts";
+import type { PaymentEvent } from "../../../machines/payment.ts";
 import type { AttemptRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Watcher } from "../../engine/index.ts";

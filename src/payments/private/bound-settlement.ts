@@ -2,7 +2,7 @@
  * Adjusts the reservations of an order while its address is settled: the sponsor's reservation shrinks to the existing
  * markers, and the account's share ends two hours after the payouts, whatever is sent to the address meanwhile.
  */
-import type { DepositAddressEvent } from "../../../machines/index.ts";
+import type { DepositAddressEvent } from "../../../machines/deposit-address-context.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
 import type { ReservationRecord } from "../tables/limits.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";

@@ -1,10 +1,10 @@
 /** The workflow of `deposit-address`: effects, watches, and the ledger entries that its steps write. */
-import {
-  depositAddress,
-  type DepositAddressContext,
-  type DepositAddressEvent,
-  type Movement,
-} from "../../../machines/index.ts";
+import type {
+  DepositAddressContext,
+  DepositAddressEvent,
+} from "../../../machines/deposit-address-context.ts";
+import { depositAddress } from "../../../machines/deposit-address.ts";
+import type { Movement } from "../../../machines/private-messages.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { EntryRecord } from "../tables/deposits.ts";
 import type { PaymentWrite } from "../payment-storage.ts";

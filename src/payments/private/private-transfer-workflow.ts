@@ -1,5 +1,6 @@
 /** `private-transfer` acted out: its payouts, and the rows its steps write. */
-import { privateTransfer, type PrivateTransferContext, type TransferMeta } from "../../../machines/index.ts";
+import { privateTransfer, type PrivateTransferContext } from "../../../machines/private-transfer.ts";
+import type { TransferMeta } from "../../../machines/wallet-transfer.ts";
 import type { PaymentTables } from "../tables.ts";
 import { workflow, type PreviousInstance, type Workflow } from "../../engine/index.ts";
 import { noticeWrites, type AnnounceEffect } from "../notice-writes.ts";

@@ -1,5 +1,5 @@
 /** The payment that an operator has ordered: foreign tokens, planned by the chain's balances at that time. */
-import type { ReturnParams } from "../../../machines/index.ts";
+import type { ReturnParams } from "../../../machines/deposit-address-context.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { knownAddress, type Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";

@@ -1,5 +1,5 @@
 /** Pays a funded order out: payouts to all recipients, and the next payments after a failed payout. */
-import type { PaymentFault } from "../../../machines/index.ts";
+import type { PaymentFault } from "../../../machines/private-messages.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { TransactionView } from "../tables/orders.ts";

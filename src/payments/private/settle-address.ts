@@ -2,9 +2,9 @@
 import type {
   DepositAddressContext,
   DepositAddressEvent,
-  Movement,
   SettlementParams,
-} from "../../../machines/index.ts";
+} from "../../../machines/deposit-address-context.ts";
+import type { Movement } from "../../../machines/private-messages.ts";
 import { countedDeposit } from "../deposit-context.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { DepositRecord } from "../tables/deposits.ts";

@@ -1,5 +1,5 @@
 /** The sums of a deposit address in one asset: what the database has on record, and what the chain shows besides. */
-import type { Movement } from "../../../machines/index.ts";
+import type { Movement } from "../../../machines/private-messages.ts";
 import type { EntryRecord } from "../tables/deposits.ts";
 
 /**

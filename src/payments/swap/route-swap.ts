@@ -1,6 +1,6 @@
 /** Carrying out a funded private swap: priced at this very moment, and done in one transaction or not at all. */
 import { depositAddressOf, termsOf } from "../outgoing/plans/routing-terms.ts";
-import type { PaymentFault } from "../../../machines/index.ts";
+import type { PaymentFault } from "../../../machines/private-messages.ts";
 import type { QuoteRecord, RecipientRecord, TransactionView } from "../tables/orders.ts";
 import type { Address } from "../../address.ts";
 import { agingTime } from "../../clock-trust.ts";

@@ -1,6 +1,6 @@
 /** Settles or writes off wallet transactions, on an operator's command, where the nodes' own evidence is not enough. */
 import { commitOne } from "../../../storage/decided.ts";
-import type { WalletTransferEvent } from "../../../machines/index.ts";
+import type { WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { TransactionRecord, TransactionStatus } from "../tables/orders.ts";
 import type { AttemptRecord } from "../tables/payments.ts";

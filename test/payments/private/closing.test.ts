@@ -5,7 +5,7 @@ import {
   BLOCKS_OF_SIGNED_BYTES,
   type DepositAddressContext,
   type SettlementParams,
-} from "../../../machines/index.ts";
+} from "../../../machines/deposit-address-context.ts";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import { AGING_MS } from "../../../src/payments/outgoing/closing.ts";
 import { readPlan, writePlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";

@@ -1,5 +1,5 @@
 /** Plans the next step for the money at an address whose order is over: refund, wait, sweep, or nothing. */
-import type { Movement } from "../../../../machines/index.ts";
+import type { Movement } from "../../../../machines/private-messages.ts";
 import type { PaymentRecord } from "../../tables/payments.ts";
 import type { Address } from "../../../address.ts";
 import { ledgerMint, smallestAmount, type Token } from "../../assets/assets.ts";

@@ -1,5 +1,5 @@
 /** Stored plans: the moves of a payment's transaction, with words in place of the markers' seeds. */
-import type { Movement } from "../../../../machines/index.ts";
+import type { Movement } from "../../../../machines/private-messages.ts";
 import type { Address } from "../../../address.ts";
 import type { Move, TransactionPlan } from "../../../ledger/routing.ts";
 import { readJson, writeJson } from "../../json-with-amounts.ts";
