@@ -53,6 +53,22 @@ async function makeEmptyFile(): Promise<string> {
   return path;
 }
 
+let emptyBytes: Promise<Uint8Array> | null = null;
+
+/** A database in memory with every table and no row, for tests that make many: to copy it, too, takes far less time. */
+export async function emptySqlite(): Promise<Database.Database> {
+  return new Database(Buffer.from(await (emptyBytes ??= makeEmptyBytes())));
+}
+
+async function makeEmptyBytes(): Promise<Uint8Array> {
+  const database = new Database(":memory:");
+  const storage = await sqliteStorage(database);
+  const bytes = database.serialize();
+  await storage.close();
+  database.close();
+  return bytes;
+}
+
 /** A storage in a schema of PostgreSQL. Its tables are there before anything is asked of it. */
 export async function postgresStorage(open: PostgresDatabase["open"]): Promise<PaymentStorage> {
   const storage = paymentStorage(await open());

@@ -1,10 +1,11 @@
 /** All adapters pass the published contract whole. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import pg from "pg";
 import { describe, test } from "vitest";
+import { paymentStorage } from "../../src/payments/payment-storage.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { NAMED_AS_BEFORE, NAMESAKES } from "../kit/namesakes.ts";
@@ -25,11 +26,30 @@ async function postgresWithHost(): Promise<StorageUnderTest> {
   };
 }
 
-/** A file that has something in it already. */
-async function sqliteWith(sql: string): Promise<StorageUnderTest> {
+/** A file that had something in it already. The tables of both are made once, and each case is given a copy. */
+function sqliteWith(sql: string): () => Promise<StorageUnderTest> {
+  let made: Promise<Uint8Array> | null = null;
+  return async () => {
+    const folder = await mkdtemp(join(tmpdir(), "paystate-"));
+    const path = join(folder, "test.db");
+    await writeFile(path, await (made ??= fileWith(sql)));
+    return sqliteIn(folder, path);
+  };
+}
+
+async function fileWith(sql: string): Promise<Uint8Array> {
   const folder = await mkdtemp(join(tmpdir(), "paystate-"));
-  const path = join(folder, "test.db");
+  const path = join(folder, "made.db");
   new Sqlite(path).exec(sql).close();
+  const storage = paymentStorage(await sqliteStorage(path));
+  await storage.fact("");
+  await storage.close();
+  const bytes = await readFile(path);
+  await rm(folder, { recursive: true });
+  return bytes;
+}
+
+function sqliteIn(folder: string, path: string): StorageUnderTest {
   return {
     open: () => sqliteStorage(path),
     async host() {
@@ -45,8 +65,8 @@ const adapters: Readonly<Record<string, () => Promise<StorageUnderTest>>> = {
     const storage = memoryStorage();
     return { open: async () => storage, destroy: async () => {} };
   },
-  "SQLite beside namesakes of a host's": () => sqliteWith(NAMESAKES),
-  "SQLite under the names of before": () => sqliteWith(NAMED_AS_BEFORE),
+  "SQLite beside namesakes of a host's": sqliteWith(NAMESAKES),
+  "SQLite under the names of before": sqliteWith(NAMED_AS_BEFORE),
   ...(HAS_POSTGRES ? { PostgreSQL: postgresWithHost } : {}),
 };
 

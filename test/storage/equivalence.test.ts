@@ -7,7 +7,7 @@ import {
   type PaymentWrite,
 } from "../../src/payments/payment-storage.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
-import { memoryStorage, sqliteStorage } from "../kit/storages.ts";
+import { emptySqlite, memoryStorage, sqliteStorage } from "../kit/storages.ts";
 import { byDepth, THOROUGH } from "../kit/thorough.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import type { ArmLease, TaskRecord } from "../../storage/storage.ts";
@@ -431,8 +431,9 @@ test(
   async () => {
     const property = asInMemory(async () => {
       // Without a clock a batch is one transaction, as in memory: a mistake takes back the whole of it.
-      const storage = await sqliteStorage(":memory:", { elapsed: () => 0 });
-      return { storage, remove: () => storage.close() };
+      const database = await emptySqlite();
+      const storage = await sqliteStorage(database, { elapsed: () => 0 });
+      return { storage, remove: () => storage.close().then(() => void database.close()) };
     });
     const numRuns = byDepth({ quick: 10, ci: 300, long: 300 });
     await fc.assert(property, { numRuns, plugins: [fc.interruptAfterTimeLimit(90_000)] });

@@ -118,21 +118,6 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
     await stranger.end();
   });
 
-  test("a pool whose connections are all in use says so, and goes on when one comes free", async ({
-    database,
-  }) => {
-    const pool = new pg.Pool({ connectionString: database.url, max: 1, connectionTimeoutMillis: 500 });
-    const storage = await postgresStorage(pool, { schema: database.schema, clock: "caller" });
-    const taken = await pool.connect();
-    const { code, message } = await refusal(commitOne(storage, { starts: [startOf("i")] }));
-    expect([code, message]).toEqual(["busy", expect.stringContaining("raise the size of the pool")]);
-    taken.release();
-    expect(await storage.commit([{ starts: [startOf("i")] }])).toEqual([ok]);
-    await storage.close();
-    expect((await pool.query("select 1 as one")).rows, "what was given stays open").toEqual([{ one: 1 }]);
-    await pool.end();
-  });
-
   test("transactions that meet in opposite orders all end, each once", async ({ through }) => {
     const storages = [await through(), await through()];
     const ids = range(20).map((index) => `i${index}`);
@@ -145,38 +130,6 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
     const won = both.flatMap((results) => results ?? []).filter((result) => result.ok);
     expect(won).toHaveLength(20);
   });
-
-  test("a server that is killed under load and comes back: acknowledged commits are there, and none is done twice", async () => {
-    const server = await startPostgres();
-    const storage = await postgresStorage(server.url, { clock: "caller" });
-    const payments = paymentStorage(storage);
-    await payments.fact("");
-    const acknowledged: string[] = [];
-    let running = true;
-    const write = async (writer: number): Promise<void> => {
-      for (let index = 0; running; index += 1) {
-        const id = `w${writer}-${index}`;
-        const [result] = await payments.commit([fact(id)]);
-        // Done twice it would be refused the second time.
-        expect(result).toEqual(ok);
-        acknowledged.push(id);
-      }
-    };
-    const writers = range(4).map(write);
-    for (let kills = 0; kills < 2; kills += 1) {
-      await sleep(150);
-      await server.kill();
-      await server.restart();
-    }
-    await sleep(150);
-    running = false;
-    await Promise.all(writers);
-    expect(acknowledged.length).toBeGreaterThan(20);
-    const there = await Promise.all(acknowledged.map((id) => payments.fact(id)));
-    expect(there).toEqual(acknowledged);
-    await storage.close();
-    await server.stop();
-  }, 60_000);
 });
 
 describe.skipIf(!HAS_POSTGRES)("hints", () => {
@@ -192,18 +145,73 @@ describe.skipIf(!HAS_POSTGRES)("hints", () => {
     await storage.close();
     await other.close();
   });
+});
 
-  test("behind a pooler that swallows notifications the self-test says so, and polling finds the work", async ({
-    database,
-    proxy,
-  }) => {
-    proxy.swallowNotifications();
-    const storage = await postgresStorage(proxy.url, { schema: database.schema, clock: "caller" });
-    expect(await storage.hintsArrive()).toBe(false);
-    const past = await postgresStorage(proxy.url, { schema: database.schema, listen: database.url });
-    expect(await past.hintsArrive(), "a URL past the pooler").toBe(true);
-    const polling = await postgresStorage(proxy.url, { schema: database.schema, listen: false });
-    expect(await polling.hintsArrive()).toBe(false);
-    for (const each of [storage, past, polling]) await each.close();
-  });
+/** What waits for seconds of the machine waits beside one another. */
+describe.skipIf(!HAS_POSTGRES)("waiting", () => {
+  test.concurrent(
+    "a pool whose connections are all in use says so, and goes on when one comes free",
+    async ({ database }) => {
+      const pool = new pg.Pool({ connectionString: database.url, max: 1, connectionTimeoutMillis: 500 });
+      const storage = await postgresStorage(pool, { schema: database.schema, clock: "caller" });
+      const taken = await pool.connect();
+      const { code, message } = await refusal(commitOne(storage, { starts: [startOf("i")] }));
+      expect([code, message]).toEqual(["busy", expect.stringContaining("raise the size of the pool")]);
+      taken.release();
+      expect(await storage.commit([{ starts: [startOf("i")] }])).toEqual([ok]);
+      await storage.close();
+      expect((await pool.query("select 1 as one")).rows, "what was given stays open").toEqual([{ one: 1 }]);
+      await pool.end();
+    },
+  );
+
+  test.concurrent(
+    "a server that is killed under load and comes back: acknowledged commits are there, and none is done twice",
+    async () => {
+      const server = await startPostgres();
+      const storage = await postgresStorage(server.url, { clock: "caller" });
+      const payments = paymentStorage(storage);
+      await payments.fact("");
+      const acknowledged: string[] = [];
+      let running = true;
+      const write = async (writer: number): Promise<void> => {
+        for (let index = 0; running; index += 1) {
+          const id = `w${writer}-${index}`;
+          const [result] = await payments.commit([fact(id)]);
+          // Done twice it would be refused the second time.
+          expect(result).toEqual(ok);
+          acknowledged.push(id);
+        }
+      };
+      const writers = range(4).map(write);
+      for (let kills = 0; kills < 2; kills += 1) {
+        await sleep(150);
+        await server.kill();
+        await server.restart();
+      }
+      await sleep(150);
+      running = false;
+      await Promise.all(writers);
+      expect(acknowledged.length).toBeGreaterThan(20);
+      const there = await Promise.all(acknowledged.map((id) => payments.fact(id)));
+      expect(there).toEqual(acknowledged);
+      await storage.close();
+      await server.stop();
+    },
+    60_000,
+  );
+
+  test.concurrent(
+    "behind a pooler that swallows notifications the self-test says so, and polling finds the work",
+    async ({ database, proxy }) => {
+      proxy.swallowNotifications();
+      const storage = await postgresStorage(proxy.url, { schema: database.schema, clock: "caller" });
+      expect(await storage.hintsArrive()).toBe(false);
+      const past = await postgresStorage(proxy.url, { schema: database.schema, listen: database.url });
+      expect(await past.hintsArrive(), "a URL past the pooler").toBe(true);
+      const polling = await postgresStorage(proxy.url, { schema: database.schema, listen: false });
+      expect(await polling.hintsArrive()).toBe(false);
+      for (const each of [storage, past, polling]) await each.close();
+    },
+  );
 });

@@ -1,5 +1,6 @@
 /** What needs a person: found where it is stored, told once over all processes, and once when it is over. */
-import { describe, expect, test } from "vitest";
+import { setImmediate as turn } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
 import {
   heldAddresses,
   addressesWithOtherMints,
@@ -16,6 +17,7 @@ import {
   type AttentionChange,
   type AttentionListener,
 } from "../../../src/payments/operator/attention/matter-report-loop.ts";
+import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
 import { UNKNOWN_SPENDING } from "../../../src/payments/outgoing/unknown-spending.ts";
 import type { DepositRecord } from "../../../src/payments/tables/deposits.ts";
@@ -42,6 +44,20 @@ async function put(storage: PaymentStorage, ...writes: readonly PaymentWrite[]):
   const [result] = await storage.commit([{ writes }]);
   expect(result).toEqual({ ok: true });
 }
+
+/** The address of an order, which needs a person for nothing but what is set. */
+const deposit = (id: string, set: Partial<DepositRecord>): PaymentWrite => ({
+  table: "deposits",
+  insert: {
+    ...fullRows.deposits,
+    id: asAddress(id),
+    transactionId: id,
+    heldReason: null,
+    otherMintsAt: null,
+    ...set,
+  },
+});
+const heldDeposit = deposit("held", { transactionId: "tx_held", heldReason: "screening" });
 
 /** A process that takes what is due and ends. */
 const ghost = async (
@@ -228,16 +244,7 @@ describe.each(drawn(adapters, "attention"))("on $name", (adapter) => {
       { arms: [{ task: taskOf("o", { workflow: "future@9", dueAt: clock.now() - 90_000 }) }] },
     ]);
     await deadBroadcast(world);
-    await put(storage, {
-      table: "deposits",
-      insert: {
-        ...fullRows.deposits,
-        id: asAddress("held"),
-        transactionId: "tx_held",
-        heldReason: "screening",
-        otherMintsAt: null,
-      },
-    });
+    await put(storage, heldDeposit);
     const kinds = (await world.service.operator.attention()).map(({ kind }) => kind);
     expect(kinds[0]).toBe("orphan");
     expect(new Set(kinds)).toEqual(new Set(["orphan", "dead_letter", "held"]));
@@ -260,16 +267,7 @@ describe.each(drawn(adapters, "attention"))("on $name", (adapter) => {
         wake();
       },
     });
-    await put(world.storage, {
-      table: "deposits",
-      insert: {
-        ...fullRows.deposits,
-        id: asAddress("held"),
-        transactionId: "tx_held",
-        heldReason: "screening",
-        otherMintsAt: null,
-      },
-    });
+    await put(world.storage, heldDeposit);
     const began = heard();
     world.clock.advance(HALF_MINUTE);
     await began;
@@ -279,7 +277,7 @@ describe.each(drawn(adapters, "attention"))("on $name", (adapter) => {
     const ended = heard();
     while (news.length < 2) {
       world.clock.advance(HALF_MINUTE);
-      await Promise.race([ended, new Promise((resolve) => setImmediate(resolve))]);
+      await Promise.race([ended, turn()]);
     }
     expect(news[1]).toMatchObject({ state: "over", matter: { id: "held:held", actions: [] } });
     const said = lines.find(({ fields }) => fields["kind"] === "held");
@@ -349,7 +347,6 @@ test("a purse that is low is a matter of the room", async () => {
   expect(await world.service.operator.attention()).toEqual([]);
   const poor = world.wallet("poor sponsor", { lamports: 1_000_000n });
   world.chain.advance(35);
-  const { keypairSigner } = await import("../../../src/ledger/sign-transaction.ts");
   const service = world.another({
     privateRouting: {
       sponsor: keypairSigner(poor.secretKey),
@@ -396,16 +393,16 @@ async function reports(adapter: (typeof adapters)[number]) {
       onAttentionDeadlineMs: deadlineMs,
       lookForMatters: createMatterLookup({ sources: seen.sources ?? [source], storage, clock }),
     });
-  const close = async (): Promise<void> => {
+  onTestFinished(async () => {
     await storage.close();
     await underTest.destroy();
-  };
-  return { storage, clock, waiting, news, report, close };
+  });
+  return { storage, clock, waiting, news, report };
 }
 
 /** Processes on one storage, each of which sees what is in its own set, and a command that sees nothing itself. */
 async function watchers(adapter: (typeof adapters)[number]) {
-  const { storage, clock, news, report, close } = await reports(adapter);
+  const { storage, clock, news, report } = await reports(adapter);
   const watcher = () => {
     const seen = new Set<string>();
     const sightings = new SightingList({ storage, clock });
@@ -418,12 +415,12 @@ async function watchers(adapter: (typeof adapters)[number]) {
     const listed = async () => (await source(9)).map(({ message }) => message);
     return { seen, listed, report: report({ sources: [source], sightings }) };
   };
-  return { clock, news, watcher, close };
+  return { clock, news, watcher };
 }
 
 describe.each(drawn(adapters, "telling"))("telling on $name", (adapter) => {
   test("M20: what one process sees is listed by all while one says so, and ends when the last one sees it no more", async () => {
-    const { clock, news, watcher, close } = await watchers(adapter);
+    const { clock, news, watcher } = await watchers(adapter);
     const [one, other, command] = [watcher(), watcher(), watcher()];
     const look = async () => {
       clock.advance(HALF_MINUTE);
@@ -445,11 +442,10 @@ describe.each(drawn(adapters, "telling"))("telling on $name", (adapter) => {
     await look();
     expect([await one.listed(), await command.listed()]).toEqual([[], []]);
     expect(news).toEqual(["waiting a", "over a"]);
-    await close();
   });
 
   test("M20: what a process saw that has ended is over two minutes later", async () => {
-    const { clock, news, watcher, close } = await watchers(adapter);
+    const { clock, news, watcher } = await watchers(adapter);
     const [ended, next] = [watcher(), watcher()];
     ended.seen.add("a");
     await ended.report.look();
@@ -460,11 +456,10 @@ describe.each(drawn(adapters, "telling"))("telling on $name", (adapter) => {
     await next.report.look();
     expect(await next.listed()).toEqual([]);
     expect(news).toEqual(["waiting a", "over a"]);
-    await close();
   });
 
   test("two processes that look at once tell a matter once, and its end once; a restart repeats nothing", async () => {
-    const { waiting, news, report, clock, close } = await reports(adapter);
+    const { waiting, news, report, clock } = await reports(adapter);
     const [one, other] = [report(), report()];
     waiting.add("a").add("b");
     await Promise.all([one.look(), other.look()]);
@@ -479,11 +474,10 @@ describe.each(drawn(adapters, "telling"))("telling on $name", (adapter) => {
     waiting.add("a");
     await Promise.all([one.look(), other.look()]);
     expect(news.slice(3)).toEqual(["waiting a"]);
-    await close();
   });
 
   test("a host that rejects is told again a minute later, and not of the end of what it never heard of", async () => {
-    const { waiting, news, report, clock, close } = await reports(adapter);
+    const { waiting, news, report, clock } = await reports(adapter);
     let isDown = true;
     const flaky = report({
       host: async ({ state, matter }) => {
@@ -501,22 +495,10 @@ describe.each(drawn(adapters, "telling"))("telling on $name", (adapter) => {
     expect(news).toEqual(["waiting a"]);
     await flaky.look();
     expect(news).toEqual(["waiting a"]);
-    await close();
   });
 
   test("P11: 250 addresses that were sent foreign tokens are told once each, and hide neither another matter nor its end", async () => {
-    const { storage, clock, news, report, close } = await reports(adapter);
-    const deposit = (id: string, set: Partial<DepositRecord>): PaymentWrite => ({
-      table: "deposits",
-      insert: {
-        ...fullRows.deposits,
-        id: asAddress(id),
-        transactionId: id,
-        heldReason: null,
-        otherMintsAt: null,
-        ...set,
-      },
-    });
+    const { storage, clock, news, report } = await reports(adapter);
     const spammed = Array.from({ length: 250 }, (_, index) => `spammed${String(index).padStart(3, "0")}`);
     await put(
       storage,
@@ -559,11 +541,10 @@ describe.each(drawn(adapters, "telling"))("telling on $name", (adapter) => {
     );
     expect((await look()).toSorted()).toEqual(["over held", "over newest", "over spammed000"]);
     expect(await look()).toEqual([]);
-    await close();
   });
 
   test("a process that ends while it tells is followed by another a minute later", async () => {
-    const { waiting, news, report, storage, clock, close } = await reports(adapter);
+    const { waiting, news, report, storage, clock } = await reports(adapter);
     const dying: PaymentStorage = {
       ...storage,
       commit: (items) =>
@@ -574,7 +555,7 @@ describe.each(drawn(adapters, "telling"))("telling on $name", (adapter) => {
     waiting.add("a");
     void report({ on: dying }).look();
     const other = report();
-    while (news.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (news.length === 0) await turn();
     await other.look();
     expect(news).toEqual(["waiting a"]);
     clock.advance(60_000);
@@ -583,13 +564,12 @@ describe.each(drawn(adapters, "telling"))("telling on $name", (adapter) => {
     expect(news).toEqual(["waiting a", "waiting a"]);
     await other.look();
     expect(news).toHaveLength(2);
-    await close();
   });
 
   test.each([2_000, 10_000, 60_000])(
     "M26: a host that does not answer within its deadline, %s ms, counts as one that rejects, and no other process tells meanwhile",
     async (deadlineMs) => {
-      const { waiting, news, report, storage, clock, close } = await reports(adapter);
+      const { waiting, news, report, storage, clock } = await reports(adapter);
       let called: () => void = () => {};
       const wasCalled = new Promise<void>((resolve) => {
         called = resolve;
@@ -605,14 +585,13 @@ describe.each(drawn(adapters, "telling"))("telling on $name", (adapter) => {
         .finally(() => (hasEnded = true));
       await wasCalled;
       clock.advance(deadlineMs - 1);
-      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+      for (let count = 0; count < 20; count++) await turn();
       expect(hasEnded).toBe(false);
       await report({ deadlineMs }).look();
       expect(news).toEqual([]);
       clock.advance(1);
       await look;
       expect((await storage.openMatters(9)).map(({ toldAt }) => toldAt)).toEqual([null]);
-      await close();
     },
   );
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { ON_POSTGRES } from "../../kit/new-storage.ts";
 import { movedDatabase } from "../../kit/postgres-database.ts";
-import { postgresStorage, sqliteStorage } from "../../kit/storages.ts";
+import { emptySqlite, postgresStorage, sqliteStorage } from "../../kit/storages.ts";
 import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 
@@ -18,7 +18,7 @@ export interface KeptCopies {
 
 /** SQLite in memory, from a copy if there is one: a copy is the very bytes that a file would have had. */
 export async function keepCopies(from?: Uint8Array): Promise<KeptCopies> {
-  const database = new Database(from === undefined ? ":memory:" : Buffer.from(from));
+  const database = from === undefined ? await emptySqlite() : new Database(Buffer.from(from));
   const storage = await sqliteStorage(database);
   const copies: Uint8Array[] = [];
   const commit: PaymentStorage["commit"] = async (items) => {
@@ -48,22 +48,32 @@ async function moved(database: Database.Database): Promise<PaymentStorage> {
   }
 }
 
-/** The first copy in which the order has such a payment. */
-export async function copyWith(
+/** Of a payment, what tells how far it has come. */
+export type Progress = Pick<PaymentRecord, "kind" | "signature">;
+
+/** The first copy in which the order has such a payment. Its rows are read as they lie there: to open a storage takes longer. */
+export function copyWith(
   copies: readonly Uint8Array[],
   transactionId: string,
-  isMeant: (payment: PaymentRecord) => boolean,
-): Promise<Uint8Array> {
-  for (const copy of copies) {
-    const storage = await sqliteStorage(new Database(Buffer.from(copy)));
-    const { payments = [] } = (await storage.transaction(transactionId)) ?? {};
-    await storage.close();
-    if (payments.some(isMeant)) return copy;
+  isMeant: (payment: Progress) => boolean,
+): Uint8Array {
+  const wanted = copies.find((copy) => progressIn(copy, transactionId).some(isMeant));
+  if (wanted === undefined) throw new Error(`no copy has such a payment of ${transactionId}`);
+  return wanted;
+}
+
+function progressIn(copy: Uint8Array, transactionId: string): readonly Progress[] {
+  const database = new Database(Buffer.from(copy));
+  try {
+    return database
+      .prepare<[string], Progress>("select kind, signature from paystatePayments where transactionId = ?")
+      .all(transactionId);
+  } finally {
+    database.close();
   }
-  throw new Error(`no copy has such a payment of ${transactionId}`);
 }
 
 /** A payment that is planned and not signed yet. */
-export function isPlanned(kind: PaymentRecord["kind"]): (payment: PaymentRecord) => boolean {
+export function isPlanned(kind: PaymentRecord["kind"]): (payment: Progress) => boolean {
   return (payment) => payment.kind === kind && payment.signature === null;
 }

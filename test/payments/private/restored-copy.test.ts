@@ -232,7 +232,7 @@ test(
     expect(ofAlice).toBeGreaterThan(3_000_000n);
     await world.service.stop();
 
-    const restored = await goOnWith(await copyWith(copies, transactionId, isPlanned("refund")), {
+    const restored = await goOnWith(copyWith(copies, transactionId, isPlanned("refund")), {
       address,
       transactionId,
     });

@@ -1,10 +1,10 @@
 /** M32: what becomes of a restored payroll that another copy has planned anew, since one payee could not be paid. */
 import { expect, test } from "vitest";
-import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
 import { BY } from "../../kit/by.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { copyWith, isPlanned } from "./kept-copies.ts";
+import { drawn } from "../../kit/thorough.ts";
+import { copyWith, isPlanned, type Progress } from "./kept-copies.ts";
 import { swallowsBytes, type Lie } from "./lying-nodes.ts";
 import {
   forget,
@@ -88,7 +88,7 @@ async function expectPaidInPart(
   );
 }
 
-const isSignedPlan = ({ kind, signature }: PaymentRecord): boolean => kind === "plan" && signature !== null;
+const isSignedPlan = ({ kind, signature }: Progress): boolean => kind === "plan" && signature !== null;
 
 const MOMENTS = [
   ["before its deposit", null],
@@ -104,7 +104,7 @@ const PAYROLLS = [
 
 test.each(
   MOMENTS.flatMap(([moment, wanted]) =>
-    PAYROLLS.map(([payees, without]) => ({ moment, wanted, payees, without })),
+    drawn(PAYROLLS, `payrolls ${moment}`).map(([payees, without]) => ({ moment, wanted, payees, without })),
   ),
 )(
   "M32: a payroll restored $moment, which another copy has paid without an unpayable payee, ends once it is released, and nobody is paid twice ($payees payees without $without)",
@@ -114,7 +114,7 @@ test.each(
     const order = await payroll(world, payees);
     await freeze(world, order, without);
     await serve(world, order);
-    const copy = wanted === null ? order.copy : await copyWith(world.copies, order.id, wanted);
+    const copy = wanted === null ? order.copy : copyWith(world.copies, order.id, wanted);
     const restored = await releasedOn(world, { ...order, copy });
     await expectPaidInPart(world, { restored, order, without });
   },
@@ -128,7 +128,7 @@ test.each(MOMENTS.slice(0, 2))(
     const order = await payroll(world, 3);
     await freeze(world, order, [1]);
     await serve(world, order);
-    const copy = wanted === null ? order.copy : await copyWith(world.copies, order.id, wanted);
+    const copy = wanted === null ? order.copy : copyWith(world.copies, order.id, wanted);
     const restored = await heldOn(world, { ...order, copy });
     const safe = world.wallet("safe", { lamports: 1_000_000_000n });
     const command = { action: "refundTo", address: safe.address } as const;
@@ -164,7 +164,7 @@ test(
     await world.settle(12);
     await world.sweep();
     await world.service.stop();
-    const copy = await copyWith(world.copies, order.id, isPlanned("refund"));
+    const copy = copyWith(world.copies, order.id, isPlanned("refund"));
     const restored = await releasedOn(world, { ...order, copy });
     await expectPaidInPart(world, { restored, order, without: [1] });
   },
@@ -207,7 +207,7 @@ test(
     await serve(world, order);
     expect(await owned(world, order.payees[0] as Wallet)).toBe(1n);
     mend();
-    const copy = await copyWith(world.copies, order.id, isPlanned("payout"));
+    const copy = copyWith(world.copies, order.id, isPlanned("payout"));
     const restored = await releasedOn(world, { ...order, copy });
     await expectPaidInPart(world, { restored, order, without: [1] });
   },
@@ -226,12 +226,12 @@ test(
     await freeze(world, order, [0]);
     const other = await startOn(world, {
       ...order,
-      copy: await copyWith(world.copies, order.id, isPlanned("payout")),
+      copy: copyWith(world.copies, order.id, isPlanned("payout")),
     });
     for (let look = 0; look < 3; look++) await other.pass(MINUTE);
     await other.service.stop();
     expect(await owned(world, order.payees[2] as Wallet)).toBe(1_000_001n);
-    const copy = await copyWith(world.copies, order.id, isSignedPlan);
+    const copy = copyWith(world.copies, order.id, isSignedPlan);
     const restored = await releasedOn(world, { ...order, copy });
     await expectPaidInPart(world, { restored, order, without: [0, 1] });
   },

@@ -113,7 +113,7 @@ test.each(["waiting", "spending"])(
     const world = await open();
     const order = await served(world);
     const paid = await owned(world, world.bob);
-    const copy = state === "spending" ? await beforeThePayout(world, order) : order.copy;
+    const copy = state === "spending" ? beforeThePayout(world, order) : order.copy;
     forget(world, world.nodes);
     world.chain.fund(order.address, { usdc: order.due });
     world.chain.advance(40);
@@ -147,7 +147,7 @@ test(
     const world = await open();
     const order = await served(world);
     const paid = await owned(world, world.bob);
-    const copy = await beforeThePayout(world, order);
+    const copy = beforeThePayout(world, order);
     forget(world, world.nodes);
     world.chain.fund(order.address, { usdc: order.due });
     const safe = world.wallet("safe", { lamports: 1_000_000_000n, usdc: 1n });
@@ -172,7 +172,7 @@ async function heldBesideMarker(world: World, copy: "before" | "planned"): Promi
   const order = await paidElsewhere(world);
   await world.service.stop();
   const paid = await owned(world, world.bob);
-  const begun = copy === "planned" ? await beforeThePayout(world, order) : order.copy;
+  const begun = copy === "planned" ? beforeThePayout(world, order) : order.copy;
   world.chain.fund(order.address, { usdc: order.due });
   world.chain.advance(40);
   const restored = await startOn(world, { ...order, copy: begun });
@@ -233,7 +233,7 @@ test(
     const order = await paidElsewhere(world);
     const paid = await owned(world, world.bob);
     const [payout] = (await world.ledger.signedBy(order.address as never)).transactions;
-    const first = await startOn(world, { ...order, copy: await beforeThePayout(world, order) });
+    const first = await startOn(world, { ...order, copy: beforeThePayout(world, order) });
     await first.pass(MINUTE);
     await first.service.operator.releaseDeposit(order.id, BY);
     await first.service.stop();
@@ -261,7 +261,7 @@ test(
 /** The payout was signed here; another copy has seen it land and has closed its marker. The same money is there again. */
 async function closedByAnother(world: World): Promise<{ order: Ordered; later: readonly string[] }> {
   const order = await served(world);
-  const copy = await copyWith(world.copies, order.id, ({ signature }) => signature !== null);
+  const copy = copyWith(world.copies, order.id, ({ signature }) => signature !== null);
   const { transactions } = await world.ledger.signedBy(order.address as never);
   world.chain.fund(order.address, { usdc: order.due });
   world.chain.advance(40);

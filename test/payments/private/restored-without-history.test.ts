@@ -63,7 +63,7 @@ test("M32: a copy in which the deposit had come pays no recipient with new money
   const order = await served(world);
   const paid = await owned(world, world.bob);
   forget(world, world.nodes);
-  const restored = await startOn(world, { ...order, copy: await beforeThePayout(world, order) });
+  const restored = await startOn(world, { ...order, copy: beforeThePayout(world, order) });
   world.chain.fund(order.address, { usdc: order.due });
   await restored.pass(MINUTE);
   expect(await owned(world, world.bob)).toBe(paid);
@@ -293,7 +293,7 @@ test(
     world.chain.fund(order.address, { lamports: 2_000_000n });
     world.chain.advance(40);
     const spent = await spendElsewhere(world, order);
-    const restored = await startOn(world, { ...order, copy: await beforeThePayout(world, order) });
+    const restored = await startOn(world, { ...order, copy: beforeThePayout(world, order) });
     await restored.pass(MINUTE);
     expect(await restored.heldReason()).toBe("unknown_spending");
     const refused = await restored.service.operator.releaseDeposit(order.id, BY).catch(String);

@@ -74,7 +74,7 @@ export async function served(world: World): Promise<Ordered> {
 }
 
 /** The copy in which the payout is planned and not signed. */
-export async function beforeThePayout({ copies }: World, { id }: Ordered): Promise<Uint8Array> {
+export function beforeThePayout({ copies }: World, { id }: Ordered): Uint8Array {
   return copyWith(copies, id, isPlanned("payout"));
 }
 

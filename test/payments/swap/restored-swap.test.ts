@@ -41,7 +41,7 @@ async function served(give: "SOL" | "USDC", get: "SOL" | "USDC"): Promise<Served
     caller,
     transactionId,
     address,
-    copy: await copyWith(copies, transactionId, isPlanned("swap")),
+    copy: copyWith(copies, transactionId, isPlanned("swap")),
   };
 }
 
