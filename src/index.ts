@@ -19,7 +19,7 @@ export type { Immutable } from "./immutable.ts";
 export type { Address } from "./address.ts";
 export { InvalidOptions } from "./options.ts";
 export { StartRefused } from "./payments/secrets/bind-database.ts";
-export type { PurseBody, PurseName } from "./payments/purses/purses.ts";
+export type { PurseBody } from "./payments/purses/purses.ts";
 export { verifyServiceSignature } from "./payments/webhooks/sending/signature.ts";
 export { SCOPES } from "./payments/accounts/caller.ts";
 export type { Caller, Scope } from "./payments/accounts/caller.ts";
@@ -51,10 +51,10 @@ export type { CreatedTransferBody } from "./payments/wallet/accept-signed.ts";
 export type { CreatedOrderBody } from "./payments/private/accept-order.ts";
 export type { ReturnRequest } from "./payments/private/order-return.ts";
 export type { GivenReturn } from "./payments/operator/transaction-acts.ts";
-export type { ScreenAddress, ScreeningRole } from "./payments/recipients/recipients.ts";
+export type { ScreenAddress } from "./payments/recipients/recipients.ts";
 export type { Tier } from "./payments/tables/identity.ts";
 export type { TransactionAttention, TransactionStatus } from "./payments/tables/orders.ts";
-export type { NoticeFilter, NoticeListener } from "./payments/webhooks/notice-feed.ts";
+export type { NoticeFilter } from "./payments/webhooks/notice-feed.ts";
 export { NOTICE_EVENTS } from "./payments/webhooks/sending/notice-body.ts";
 export type { Notice, NoticeEvent, NoticeRecipient } from "./payments/webhooks/sending/notice-body.ts";
 export type { AccountBody } from "./payments/accounts/read-account.ts";
@@ -156,7 +156,7 @@ export { keychainSigner } from "./ledger/keychain-signer.ts";
 export type { KeychainBackend } from "./ledger/keychain-signer.ts";
 export { keypairSigner, signTransaction, SigningFailed } from "./ledger/sign-transaction.ts";
 export type { SignedTransaction, Signer } from "./ledger/sign-transaction.ts";
-export type { AskPart, PartCall, PartDeadline } from "./payments/host-parts.ts";
+export type { AskPart } from "./payments/host-parts.ts";
 export { deskProvider } from "./payments/swap-provider/desk-provider.ts";
 export type { DeskOptions } from "./payments/swap-provider/desk-provider.ts";
 export { jupiterProvider } from "./payments/swap-provider/jupiter-provider.ts";
@@ -188,7 +188,6 @@ export type {
   Move,
   OutgoingTransaction,
   InflowHistory as AddressPayers,
-  SignedHistory,
   Holder,
   TimeWindow,
   WitnessedHistory,

@@ -181,11 +181,6 @@ export type TaskListQuery =
   /** The first claimable task of each workflow, workflows ascending; a waiting suspect counts with its latest time. */
   | { readonly order: "workflow" };
 
-/** A listing of watches: watches in some shards of a kind, by key, then instance; or by kind, beginning after a kind. */
-export type WatchListQuery =
-  | { readonly kind: string; readonly shards: readonly number[] }
-  | { readonly afterKind: string; readonly limit: number };
-
 /** A task in the hands of one holder until its lease ends. */
 export interface ClaimedTask extends TaskRecord {
   /** Grows with every claim of the task, so that results of former holders are refused. */
@@ -668,7 +663,12 @@ export interface EngineStorage {
    * is still to come for whoever asks next.
    */
   lease(request: LeaseRequest): Promise<readonly Lease[]>;
-  watches(listing: WatchListQuery): Promise<readonly WatchRecord[]>;
+  /** Watches in some shards of a kind, by key, then instance; or by kind, beginning after a kind. */
+  watches(
+    listing:
+      | { readonly kind: string; readonly shards: readonly number[] }
+      | { readonly afterKind: string; readonly limit: number },
+  ): Promise<readonly WatchRecord[]>;
   list(listing: InstanceListQuery): Promise<readonly InstanceRecord[]>;
   /**
    * How many bytes the data takes, indexes included: space of removed rows that the database can use again does not count.

@@ -57,7 +57,7 @@ export type { Duration } from "../duration.ts";
 export type { Archive } from "./retention/archiving.ts";
 export type { RemovalStatus } from "./retention/retention-loop.ts";
 export type { ArchivedInstance, RetentionStatus } from "./retention/retention.ts";
-export type { ScheduleDefinition, ScheduleInput } from "./schedules/define-schedule.ts";
+export type { ScheduleDefinition } from "./schedules/define-schedule.ts";
 export type { ScheduleCommands } from "./schedules/schedule-commands.ts";
 export type { MissedMoments, ScheduleView } from "./schedules/stored-schedules.ts";
 export type { StepCause, TaskCause } from "./step-cause.ts";
@@ -146,7 +146,6 @@ export type {
   TaskRecord,
   TransactionClient,
   Update,
-  WatchListQuery,
   WatchRecord,
   Write,
   ExpiryCheck,

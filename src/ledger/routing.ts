@@ -195,14 +195,6 @@ export interface OutgoingTransaction {
   readonly error: string | null;
 }
 
-/** The signatures of an address, as far as nodes list them. */
-export interface SignedHistory {
-  /** Newest first. */
-  readonly transactions: readonly OutgoingTransaction[];
-  /** False when more transactions name the address than were looked through: then older ones may be missing. */
-  readonly isWhole: boolean;
-}
-
 /** A stretch of time, in Unix milliseconds. */
 export interface TimeWindow {
   readonly from: number;
@@ -210,7 +202,11 @@ export interface TimeWindow {
 }
 
 /** The signatures of an address, and whether the list is complete. */
-export interface WitnessedHistory extends SignedHistory {
+export interface WitnessedHistory {
+  /** Newest first. */
+  readonly transactions: readonly OutgoingTransaction[];
+  /** False when more transactions name the address than were looked through: then older ones may be missing. */
+  readonly isWhole: boolean;
   /**
    * Whether enough endpoints have the complete history of the period: if so, a transaction that no endpoint lists did
    * not happen in the period.
@@ -402,7 +398,7 @@ export interface RoutingLedger {
   /** Reads the chain's error of a landed transaction that was built from this plan. Asks no node. */
   explainError(plan: TransactionPlan, error: Evidence<string>): Promise<TransactionFault>;
   /** The finalized transactions that `address` itself signed, among the newest 1,000 that name it. */
-  signedBy(address: Address): Promise<Evidence<SignedHistory>>;
+  signedBy(address: Address): Promise<Evidence<Pick<WitnessedHistory, "transactions" | "isWhole">>>;
   /**
    * Like `signedBy`, with the proof that `address` signed nothing else in the period: an endpoint is a witness if its
    * ledger begins at or before `from`. Throws `LedgerUnavailable` while fewer endpoints than must agree have a

@@ -1,14 +1,16 @@
 /** Asks the host's parts that money waits for (signers, prices, screening), and knows which of them do not answer. */
 import { elapsed, type Clock } from "../runtime.ts";
 
-/** A call of one part. Its signal is aborted when the answer is not waited for any more. */
-export type PartCall<T> = (signal: AbortSignal) => Promise<T>;
-
-/** The deadline of one answer, in milliseconds. A number can only shorten the deadline of all parts; `exactly` replaces it. */
-export type PartDeadline = number | { readonly exactly: number };
-
-/** Asks a part by its name. Rejects as it does, and when it does not answer. */
-export type AskPart = <T>(part: string, call: PartCall<T>, deadline?: PartDeadline) => Promise<T>;
+/**
+ * Asks a part by its name. Rejects as it does, and when it does not answer. The signal of the call is aborted when the answer
+ * is not waited for any more. `deadline` is that of this answer, in milliseconds: a number can only shorten the deadline of
+ * all parts; `exactly` replaces it.
+ */
+export type AskPart = <T>(
+  part: string,
+  call: (signal: AbortSignal) => Promise<T>,
+  deadline?: number | { readonly exactly: number },
+) => Promise<T>;
 
 /** A part that does not answer. */
 export interface SilentPart {

@@ -7,7 +7,8 @@ import type { Caller } from "../payments/accounts/caller.ts";
 import type { CancelledTransactionBody } from "../payments/transactions/cancel-transaction.ts";
 import type { DurableScope, LimitStatus } from "../payments/accounts/count-hit.ts";
 import type { CreatedTransactionBody } from "../payments/transactions/create-transaction.ts";
-import type { NoticeFilter, NoticeListener } from "../payments/webhooks/notice-feed.ts";
+import type { NoticeFilter } from "../payments/webhooks/notice-feed.ts";
+import type { Notice } from "../payments/webhooks/sending/notice-body.ts";
 import type { Diagnosis, DiagnosisQuery } from "./diagnosis.ts";
 import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "../payments/quotes/quote-body.ts";
 import type { AccountBody } from "../payments/accounts/read-account.ts";
@@ -214,7 +215,7 @@ export interface PaymentService extends ApiKeys {
    * one transaction come in the order of its steps. For screens and logs: notices that must not be missed, even while
    * this process is down, need a webhook. Returns the function that stops.
    */
-  subscribe(filter: NoticeFilter, listener: NoticeListener): () => void;
+  subscribe(filter: NoticeFilter, listener: (notice: Notice) => void): () => void;
 }
 
 /** The engine with its charts, and the payments. */

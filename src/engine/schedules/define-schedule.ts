@@ -20,14 +20,15 @@ import {
   type ScheduleView,
 } from "./stored-schedules.ts";
 
-/** The input of a scheduled workflow without `scheduledAt`, which each run gets; left out where nothing else is wanted. */
-export type ScheduleInput<M extends AnyStateMachine> =
-  Partial<Omit<InputFrom<M>, "scheduledAt">> extends Omit<InputFrom<M>, "scheduledAt">
-    ? { readonly input?: Omit<InputFrom<M>, "scheduledAt"> }
-    : { readonly input: Omit<InputFrom<M>, "scheduledAt"> };
-
-/** When a workflow is started, and with what. */
-export type ScheduleDefinition<M extends AnyStateMachine, W> = ScheduleInput<M> & {
+/**
+ * When a workflow is started, and with what: its input without `scheduledAt`, which each run gets; left out where nothing else
+ * is wanted.
+ */
+export type ScheduleDefinition<M extends AnyStateMachine, W> = (Partial<
+  Omit<InputFrom<M>, "scheduledAt">
+> extends Omit<InputFrom<M>, "scheduledAt">
+  ? { readonly input?: Omit<InputFrom<M>, "scheduledAt"> }
+  : { readonly input: Omit<InputFrom<M>, "scheduledAt"> }) & {
   /**
    * Five fields, minute to day of the week, or six with seconds before them: `"0 2 * * *"`. Also `"@daily"`, `L` for a last
    * day, and `FRI#2` for a second Friday.

@@ -11,12 +11,9 @@ import { DAY_MS, deskPurse, spentInADay, sponsorPurse } from "../spending.ts";
 import { deskInventory, SMALLEST_SWAPS } from "../swap-provider/desk-terms.ts";
 import { type PromiseReads, promisesAt } from "../swap-provider/reserve.ts";
 
-/** The kind of a wallet. */
-export type PurseName = "sponsor" | "treasury" | "desk";
-
 /** The balance of one asset in one purse. Amounts are decimal strings in whole units. */
 export interface PurseBody {
-  readonly purse: PurseName;
+  readonly purse: "sponsor" | "treasury" | "desk";
   readonly address: string;
   /** The asset's symbol. */
   readonly asset: string;
@@ -65,7 +62,7 @@ export interface PurseParts {
 
 /** A purse's balance of one asset, in base units. */
 interface Purse {
-  readonly name: PurseName;
+  readonly name: PurseBody["purse"];
   readonly address: Address;
   readonly asset: Token;
   readonly balance: bigint;

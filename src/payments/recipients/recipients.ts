@@ -76,20 +76,17 @@ export function invalidRecipient(
   return new PaymentError("INVALID_RECIPIENT", { index, address, reason });
 }
 
-/** The role in which an address is screened. */
-export interface ScreeningRole {
-  readonly role: "sender" | "recipient" | "depositor";
-  /** Null before there is one: while an order is being taken. */
-  readonly transactionId: string | null;
-}
-
 /**
  * Whether an address may be served, such as a sanctions list's answer. Throw when the answer is not known now: no order
  * is taken then, and a deposit waits. `signal` is aborted when the answer is no longer awaited.
  */
 export type ScreenAddress = (
   address: string,
-  as: ScreeningRole,
+  as: {
+    readonly role: "sender" | "recipient" | "depositor";
+    /** Null before there is one: while an order is being taken. */
+    readonly transactionId: string | null;
+  },
   signal?: AbortSignal,
 ) => Promise<"ok" | "refused">;
 
@@ -103,7 +100,7 @@ const ASKED_AT_ONCE = 8;
 
 export interface ScreenedAddress {
   readonly address: string;
-  readonly role: ScreeningRole["role"];
+  readonly role: Parameters<ScreenAddress>[1]["role"];
 }
 
 /** Filters the refused parties, in the order given. Rejects when the host cannot tell about a party. */

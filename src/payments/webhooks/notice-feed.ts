@@ -19,9 +19,6 @@ export interface NoticeFilter {
   readonly events?: readonly NoticeEvent[];
 }
 
-/** Told of one notice. An error of the listener is logged; other listeners are still told. */
-export type NoticeListener = (notice: Notice) => void;
-
 interface NoticeFeedParts {
   readonly engine: Pick<Engine<PaymentTables>, "subscribe">;
   readonly storage: Pick<PaymentStorage, "noticed" | "noticesInSequence" | "notices" | "notice">;
@@ -47,7 +44,7 @@ const MAX_PAST = 10_000;
 
 interface Subscriber {
   readonly filter: NoticeFilter;
-  readonly listener: NoticeListener;
+  readonly listener: (notice: Notice) => void;
 }
 
 export class NoticeFeed {
@@ -89,7 +86,7 @@ export class NoticeFeed {
   }
 
   /** See `PaymentService.subscribe`. */
-  subscribe(filter: NoticeFilter, listener: NoticeListener): () => void {
+  subscribe(filter: NoticeFilter, listener: (notice: Notice) => void): () => void {
     const subscriber = { filter, listener };
     this.#subscribers.add(subscriber);
     this.#goOn();

@@ -1,7 +1,7 @@
 /** Lists the transactions that an address signed, or that name it: this finds money that a database does not know. */
 import type { Address } from "../../address.ts";
 import type { Evidence, Hint } from "../../ledger/belief.ts";
-import type { OutgoingTransaction, SignedHistory } from "../../ledger/routing.ts";
+import type { OutgoingTransaction, RoutingLedger } from "../../ledger/routing.ts";
 import { follows, gatherAny } from "../agree.ts";
 import { type NodeContext, type EndpointCall, ask } from "../ask.ts";
 import { EndpointFailure } from "../endpoint-failure.ts";
@@ -28,7 +28,7 @@ export interface NamingHistory {
  * See `RoutingLedger.signedBy`. Every endpoint is asked for the signatures, and an entry of any endpoint counts: nodes
  * have silently left entries out.
  */
-export async function signedBy(nodes: NodeContext, address: Address): Promise<Evidence<SignedHistory>> {
+export async function signedBy(nodes: NodeContext, address: Address): ReturnType<RoutingLedger["signedBy"]> {
   const listed = await naming(nodes, address, MAX_SIGNATURES);
   const transactions = await thoseSignedBy(nodes, address, listed.named);
   return follows(listed, () => ({ transactions, isWhole: listed.isWhole }));
