@@ -15,7 +15,6 @@ export { openApiDocument } from "./http/openapi/open-api-document.ts";
 export type { OpenApiDocument, OpenApiOptions } from "./http/openapi/open-api-document.ts";
 export { isPaymentError, PaymentError } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, FieldProblem } from "./errors.ts";
-export type { Immutable } from "./immutable.ts";
 export type { Address } from "./address.ts";
 export { InvalidOptions } from "./options.ts";
 export { StartRefused } from "./payments/secrets/bind-database.ts";

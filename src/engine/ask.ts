@@ -16,7 +16,7 @@ import { checkTarget, isOfVersion } from "./reading/workflow-reads.ts";
 import type { SendResult, StepHandler } from "./step-handler.ts";
 import type { AnyWorkflow, Workflow } from "./workflow.ts";
 
-/** What an ask waits for; see `AskCommands.ask`. */
+/** What an ask waits for; see `Engine.ask`. */
 export interface AskOptions<M> {
   /** The state to wait for, or `"final"`. Default: the state that the event leads to at once. */
   readonly until?: WaitTarget<M>;

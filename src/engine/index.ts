@@ -13,14 +13,13 @@ export type {
   Migrations as InstanceMigrations,
 } from "./migrations.ts";
 export { systemClock } from "../runtime.ts";
-export type { CommitCommands } from "./commit-commands.ts";
-export type { EachActs, EachCommands, EachJob, EachOptions, EachProgress } from "./each/each-commands.ts";
+export type { EachActs, EachJob, EachOptions, EachProgress } from "./each/each-commands.ts";
 export type { Engine } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
 export type { Clock, Logger, Random } from "../runtime.ts";
 export type { WatchStatus, PollContext, Watcher, WatchEvent } from "./watcher.ts";
 export type { CommittedStep, CommitAdditions } from "./step-commit-writer.ts";
-export type { AskCommands, AskOptions, StartOrSendResult } from "./ask.ts";
+export type { AskOptions, StartOrSendResult } from "./ask.ts";
 export type { SendResult } from "./step-handler.ts";
 export type { ChartSnapshot, ChildLink, ParentLink, PlannedEffect, StateMeta, Voice } from "./chart.ts";
 export { ActRefused } from "./inspected-engine.ts";
@@ -35,24 +34,22 @@ export type {
 export { EngineStopped, StateNotReached } from "./reading/waiting.ts";
 export type { WaitTarget } from "./reading/waiting.ts";
 export type { InstanceReads } from "./reading/reads.ts";
-export type { WorkflowReads } from "./reading/workflow-reads.ts";
 export type { TroubleCount } from "./reading/troubles.ts";
 export type {
   HistoryEntry,
   InstanceList,
   InstanceQuery,
-  SearchFilter,
   InstanceView,
   PendingWork,
   SnapshotOf,
   StateName,
   WorkflowQuery,
 } from "./reading/views.ts";
-export type { InstanceCommands, RemoveResult, StopResult } from "./instance-commands.ts";
-export type { TaskCommands, TroubledTask } from "./troubled-tasks.ts";
+export type { RemoveResult, StopResult } from "./instance-commands.ts";
+export type { TroubledTask } from "./troubled-tasks.ts";
 export type { StartParams, TellParams } from "./messages.ts";
 export type { VoicedAction } from "./step-result.ts";
-export type { ActorOptions, ActorsOf, ChildOptions } from "./actor-options.ts";
+export type { ActorOptions, ChildOptions } from "./actor-options.ts";
 export type { Duration } from "../duration.ts";
 export type { Archive } from "./retention/archiving.ts";
 export type { RemovalStatus } from "./retention/retention-loop.ts";
@@ -72,7 +69,6 @@ export type {
   EffectHandler,
   EffectOutcome,
   EffectRun,
-  EffectsOf,
   ProjectedStep,
   StartRequest,
   Transaction,
@@ -80,7 +76,6 @@ export type {
   Workflow,
   WorkflowOptions,
 } from "./workflow.ts";
-export type { LimitCommands } from "./limit-commands.ts";
 export type { OwnLimit, Rate, RatedLimit } from "./own-limit.ts";
 export type { KeyLimit } from "./rate-limit.ts";
 export type {

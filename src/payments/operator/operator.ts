@@ -1,7 +1,7 @@
 /** The operator's interface: reads, decisions and settings. Every act is one commit with its row of the audit log. */
 import type { HostParts } from "../host-parts.ts";
 import type { ServiceContext } from "../service-context.ts";
-import type { InstanceReads, WatchStatus, TaskCommands } from "../../engine/index.ts";
+import type { Engine, InstanceReads, WatchStatus } from "../../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../../ledger/ledger.ts";
 import {
   createWriteAct,
@@ -83,7 +83,7 @@ export interface Operator
 
 /** Reads of the service's instances. */
 export interface OperatorInstanceReads
-  extends InstanceReads, Pick<TaskCommands, "deadLetters" | "failingTasks"> {}
+  extends InstanceReads, Pick<Engine<never>, "deadLetters" | "failingTasks"> {}
 
 /** The operator's commands, and their work while the service runs. */
 export interface OperatorParts {
