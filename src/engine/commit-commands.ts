@@ -76,7 +76,7 @@ export function orWithin<W>(own: OwnCommands<W>, hosted: HostCommands<W>): Commi
   const calls = {
     commit,
     start: (workflow: AnyWorkflow, ...[start, options]: [StartRequest, WithinOptions<HostTransaction>?]) =>
-      commit({ starts: [{ ...start, workflow }] }, options),
+      commit({ starts: [{ workflow, id: start.id, input: start.input }] }, options),
     send: (workflow: AnyWorkflow, id: string, ...[event, options = {}]: [EventObject, SendOptions<W>?]) =>
       "within" in options
         ? hosted.send({ workflow, id, event }, options as WithinOptions<HostTransaction>)

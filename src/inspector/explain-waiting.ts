@@ -65,14 +65,14 @@ function isFailing({ failures, deadAt }: PendingTask): boolean {
   return failures > 0 && deadAt === null;
 }
 
-const WHAT: Readonly<Record<PendingTask["kind"], (name: string) => string>> = {
+const WHAT: Readonly<Record<string, (name: string) => string>> = {
   effect: (name) => `the effect ${name}`,
   invocation: (name) => `the invocation ${name.replace(/^invoke\./, "")}`,
   message: (name) => `the message ${name}`,
   timer: (name) => `the timer "${timerWords(name)}"`,
-};
+} satisfies Record<PendingTask["kind"], (name: string) => string>;
 
-const what = ({ kind, name }: PendingTask): string => WHAT[kind](name);
+const what = ({ kind, name }: PendingTask): string => WHAT[kind]?.(name) ?? `the task ${kind}`;
 
 function setAside(task: PendingTask, redact: SecretFilter): Html {
   const { deadAt, crashes, lastError } = task;

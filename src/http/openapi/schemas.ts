@@ -45,7 +45,9 @@ export function schemaComponents(codes: readonly ErrorCode[]): Json {
       tellDefault(jsonSchema);
     },
   });
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, plain(schema)]));
+  // By name: which module declares a schema, and is loaded first, is no matter of the document.
+  const byName = Object.entries(schemas).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(byName.map(([name, schema]) => [name, plain(schema)]));
 }
 
 function errorSchema(code: ErrorCode): z.ZodType {
