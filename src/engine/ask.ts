@@ -148,7 +148,7 @@ class OwnStep {
 
   /**
    * Whether a state is that of the step or a later one. A state that was read may be older than what was told meanwhile.
-   * @throws when it is one of another life: what the step would have led to never comes.
+   * @throws when the state is of another life: the instance of the step was removed, and its next state never comes.
    */
   isBehind({ stamp, version, life }: Pick<StoredRun, "stamp" | "version" | "life">): boolean {
     if (this.#tried === null) return false;

@@ -17,7 +17,7 @@ export interface DoneParts {
 /** How an instance begins. */
 export interface BeginningInstance {
   readonly start: StartRequest;
-  /** What caused it, where that is not what caused the rest of its commit: a timer that has fired with the step. */
+  /** The cause of the start: a timer that has fired with the step. Default: the cause of the rest of the commit. */
   readonly cause?: string;
   /** Whether a timer of it that is due at once fires in the same commit. */
   readonly firesTimers?: boolean;

@@ -1,4 +1,4 @@
-/** A look of a watcher at a batch of watches, within a time: events that were told before the look failed stay told. */
+/** A watcher looks at a batch of watches within a time limit. Events that it tells before the look fails are kept. */
 import type { WatchRecord } from "../../storage/storage.ts";
 import type { Clock } from "../runtime.ts";
 import type { PollResult } from "./watch-queue.ts";

@@ -21,8 +21,8 @@ import {
 } from "./stored-schedules.ts";
 
 /**
- * When a workflow is started, and with what: its input without `scheduledAt`, which each run gets; left out where nothing else
- * is wanted.
+ * When a workflow is started, and the input of each start. The engine adds `scheduledAt` to the input; a workflow whose input
+ * has no other field needs none.
  */
 export type ScheduleDefinition<M extends AnyStateMachine, W> = (Partial<
   Omit<InputFrom<M>, "scheduledAt">

@@ -1,4 +1,4 @@
-/** Lists what is started by time: its rule, its next moment, its last run, and the acts on it. */
+/** Lists the schedules: rule, next moment and last run of each, and the acts that a viewer may do. */
 import type { OfferedAct } from "../../engine/inspected-engine.ts";
 import { scheduleName } from "../../engine/schedules/schedule-acts.ts";
 import { momentId, type ScheduleView } from "../../engine/schedules/stored-schedules.ts";
