@@ -2,7 +2,7 @@
 import type { EventObject } from "xstate";
 import type { ActionScope, EventAddress, ChartAction, ChildLink } from "../chart.ts";
 import type { StepChartParts } from "./chart-shape.ts";
-import type { InertActor } from "./inert-actors.ts";
+import { InertActor } from "./inert-actors.ts";
 import { wholeDelay } from "./whole-delay.ts";
 
 export interface EmittedAction {
@@ -62,8 +62,12 @@ export class StepActionList {
   #children: Links;
   /** Children that an action has started, even if they are gone already. */
   readonly #started = new Set<string>();
-  readonly #gone = new Map<string, ChildLink>();
-  readonly #addressed: { child: string; link?: ChildLink }[] = [];
+  readonly #startedLinks = new Map<object, ChildLink>();
+  readonly #gone = new Set<string>();
+  readonly #addressed: {
+    readonly actor: InertActor;
+    readonly address: { child: string; link?: ChildLink };
+  }[] = [];
 
   constructor(shape: StepChartParts, scope: StepScope, before: Links) {
     this.#shape = shape;
@@ -105,12 +109,13 @@ export class StepActionList {
   children(present: Readonly<Record<string, unknown>>): Links {
     // Where XState has the list still that it was given, nothing has been added to it but what an action has started.
     if (present !== this.#scope.actors) Object.entries(present).forEach((child) => this.#checkStarted(child));
-    for (const address of this.#addressed) {
+    for (const { actor, address } of this.#addressed) {
       const { child } = address;
       if (!this.#isKnown(child) && !this.#shape.spawns) {
         throw new TypeError(`sendTo: "${child}" is neither a child nor the parent of this chart`);
       }
-      const link = this.#children[child] ?? this.#gone.get(child);
+      // By the actor and not by its id, under which the step may have ended one child and begun another.
+      const link = this.#startedLinks.get(actor) ?? (actor instanceof InertActor ? actor.link : undefined);
       if (link !== undefined) address.link = link;
     }
     this.#forgetEnded();
@@ -164,7 +169,7 @@ export class StepActionList {
     if (to === this.#scope.parent) return "parent";
     // Entry actions come before the invocations of their state, so the child may be started later in this step.
     const address = { child: to.id };
-    this.#addressed.push(address);
+    this.#addressed.push({ actor: to, address });
     return address;
   }
 
@@ -184,7 +189,9 @@ export class StepActionList {
     const logic = source.kind === "promise" ? { src: name } : { src: name, run: (runs[id] ?? 0) + 1 };
     if (logic.run !== undefined) runs[id] = logic.run;
     const named = { ...(systemId !== undefined && { systemId }), ...(isSpawned && { isSpawned }) };
-    this.#changed()[id] = { ...logic, ...named };
+    const link = { ...logic, ...named };
+    this.#changed()[id] = link;
+    this.#startedLinks.set(actorRef, link);
     this.actions.push({ kind: "startChild", id, input, ...logic });
   }
 
@@ -192,7 +199,7 @@ export class StepActionList {
     const link = child === undefined ? undefined : this.#children[child.id];
     if (child === undefined || link === undefined) return;
     delete this.#changed()[child.id];
-    this.#gone.set(child.id, link);
+    this.#gone.add(child.id);
     const { src, run } = link;
     this.actions.push({ kind: "stopChild", id: child.id, src, ...(run === undefined ? {} : { run }) });
   }
