@@ -18,6 +18,11 @@ export const UNNAMED = "";
 /** The prefix of ids of children that the chart has not named; a number follows. */
 export const SESSION_PREFIX = "x:";
 
+/** The run of the next child with this id. */
+export function runAfter(runs: Readonly<Record<string, number>>, id: string): number {
+  return (Object.hasOwn(runs, id) ? (runs[id] ?? 0) : 0) + 1;
+}
+
 interface DelayedEvent {
   readonly id?: string;
   readonly delay?: number;
@@ -183,10 +188,12 @@ export class StepActionList {
     }
     const { id, systemId } = actorRef;
     const isSpawned = !this.#shape.invocations.has(id);
+    // Assigned to an object under this name, a value would be its prototype.
+    if (id === "__proto__") throw new TypeError("spawnChild: a child cannot have the id __proto__");
     const { runs } = this.#scope;
     this.#started.add(id);
     if (id === actorRef.sessionId) runs[UNNAMED] = Number(id.slice(SESSION_PREFIX.length));
-    const logic = source.kind === "promise" ? { src: name } : { src: name, run: (runs[id] ?? 0) + 1 };
+    const logic = source.kind === "promise" ? { src: name } : { src: name, run: runAfter(runs, id) };
     if (logic.run !== undefined) runs[id] = logic.run;
     const named = { ...(systemId !== undefined && { systemId }), ...(isSpawned && { isSpawned }) };
     const link = { ...logic, ...named };
