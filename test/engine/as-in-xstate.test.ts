@@ -74,7 +74,7 @@ const kid = setup({ types: { events: {} as { type: "BREAK" } } }).createMachine(
   },
 });
 
-const caring = (onError: object | undefined): AnyStateMachine =>
+const caring = (onError: object | undefined, on: Record<string, object> = {}): AnyStateMachine =>
   setup({ actors: { kid } }).createMachine({
     id: "caring",
     context: { heard: [] },
@@ -82,7 +82,7 @@ const caring = (onError: object | undefined): AnyStateMachine =>
     states: {
       calm: {
         invoke: { id: "kid", src: "kid", ...(onError && { onError }) },
-        on: { GO: { actions: sendTo("kid", { type: "BREAK" }) } },
+        on: { GO: { actions: sendTo("kid", { type: "BREAK" }) }, ...on },
       },
       sad: {},
     },
@@ -134,6 +134,12 @@ describe.each(drawn(adapters, "as in XState"))("on $name", (adapter) => {
     ["a later error of a child, told to onError", caring(sad), ["GO"]],
   ] as const)("D20: %s: as in XState", (_name, machine, events) =>
     inWorld(adapter, async ({ engine, settled, pass, awaitsOutside }) => {
+    [
+      "a later error of a child, taken by xstate.error.*",
+      caring(undefined, { "xstate.error.*": sad }),
+      ["GO"],
+    ],
+    ["a later error of a child, taken by *", caring(undefined, { "*": sad }), ["GO"]],
       const charts = workflow(machine)({ version: 1 });
       const one = await engine({ workflows: [charts] });
       one.run();

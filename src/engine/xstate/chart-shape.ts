@@ -67,7 +67,7 @@ class ShapeReader implements StepChartParts {
   readonly faults: string[] = [];
   delaysEvents = false;
   spawns = false;
-  readonly catches = new Set<string>();
+  readonly #descriptors = new Set<string>();
   readonly #systemIds = new Set<string>();
   readonly #askedOfSystem: { readonly state: string; readonly name: string }[] = [];
   readonly #machine: AnyStateMachine;
@@ -92,7 +92,18 @@ class ShapeReader implements StepChartParts {
     this.#readActions(state, `${state}.entry`, node.entry);
     this.#readActions(state, `${state}.exit`, node.exit);
     for (const [event, transitions] of node.transitions) {
-      if (event.startsWith(CHILD_ERROR)) this.catches.add(event.slice(CHILD_ERROR.length));
+  /** As XState matches: the name itself, the beginning of it before `.*`, or any by `*`. */
+  readonly catches = (child: string): boolean => {
+    const type = `${CHILD_ERROR}${child}`;
+    return [...this.#descriptors].some(
+      (event) =>
+        event === type ||
+        event === "*" ||
+        (event.endsWith(".*") && `${type}.`.startsWith(event.slice(0, -1))),
+    );
+  };
+
+      this.#descriptors.add(event);
       for (const [index, { actions }] of transitions.entries()) {
         this.#readActions(state, `${state}.on.${event}.${index}`, actions);
       }
