@@ -10,6 +10,8 @@ import {
   sendTo,
   setup,
   SimulatedClock,
+  spawnChild,
+  type AnyActorRef,
   type AnyStateMachine,
 } from "xstate";
 import { workflow } from "paystate/engine";
@@ -132,14 +134,14 @@ describe.each(drawn(adapters, "as in XState"))("on $name", (adapter) => {
     ["the cancel of what the same step raised", cancelling, ["GO"]],
     ["a raise after such a cancel", cancelling, ["GO", "AGAIN"]],
     ["a later error of a child, told to onError", caring(sad), ["GO"]],
-  ] as const)("D20: %s: as in XState", (_name, machine, events) =>
-    inWorld(adapter, async ({ engine, settled, pass, awaitsOutside }) => {
     [
       "a later error of a child, taken by xstate.error.*",
       caring(undefined, { "xstate.error.*": sad }),
       ["GO"],
     ],
     ["a later error of a child, taken by *", caring(undefined, { "*": sad }), ["GO"]],
+  ] as const)("D20: %s: as in XState", (_name, machine, events) =>
+    inWorld(adapter, async ({ engine, settled, pass, awaitsOutside }) => {
       const charts = workflow(machine)({ version: 1 });
       const one = await engine({ workflows: [charts] });
       one.run();
@@ -262,6 +264,45 @@ test.each([
       },
     }),
     'state "m.a": system.get("elsewhere") finds children of this chart alone',
+  ],
+  [
+    "a child whose every step is asked for",
+    setup({ actors: { receiver } }).createMachine({
+      id: "m",
+      initial: "a",
+      states: { a: { entry: spawnChild("receiver", { id: "r", syncSnapshot: true }) } },
+    }),
+    'state "m.a": syncSnapshot would need every step of the child',
+  ],
+  [
+    "a child whose every step enqueueActions asks for",
+    setup({ actors: { receiver } }).createMachine({
+      id: "m",
+      initial: "a",
+      states: {
+        a: {
+          entry: enqueueActions(({ enqueue }) => {
+            enqueue.spawnChild("receiver", { id: "r", syncSnapshot: true });
+          }),
+        },
+      },
+    }),
+    'state "m.a": syncSnapshot would need every step of the child',
+  ],
+  [
+    "a look at the snapshot of a child",
+    setup({ types: { context: {} as { seen: unknown } }, actors: { receiver } }).createMachine({
+      id: "m",
+      context: { seen: null },
+      invoke: { id: "r", systemId: "r", src: "receiver" },
+      initial: "a",
+      states: {
+        a: {
+          entry: assign({ seen: ({ system }) => (system.get("r") as AnyActorRef).getSnapshot() as unknown }),
+        },
+      },
+    }),
+    'state "m.a": getSnapshot() of an actor sees nothing in a step',
   ],
   [
     "a name that only enqueueActions asks for, and nobody has",
