@@ -180,7 +180,8 @@ function storedError(error: Error): StoredError {
   const fields = Object.fromEntries(
     Object.entries(error).filter(([key]) => !["name", "message", "stack", "cause"].includes(key)),
   );
-  const several = error instanceof AggregateError ? { errors: [...error.errors] as unknown[] } : {};
+  const isSeveral = error instanceof AggregateError && Array.isArray(error.errors);
+  const several = isSeveral ? { errors: error.errors as readonly unknown[] } : {};
   return { name, message, cause, hasCause: Object.hasOwn(error, "cause"), ...several, fields };
 }
 
