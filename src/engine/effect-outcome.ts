@@ -46,8 +46,7 @@ export function checkedOutcome<W>(outcome: unknown): EffectOutcome<EventObject, 
     if (hasText(start, "id") && hasText(start.workflow, "key")) return;
     throw new TypeError(`outcome.starts.${index}: expected what startOf returns`);
   });
-  givenEvent(checked.event);
-  return checked;
+  return checked.event === undefined ? checked : { ...checked, event: givenEvent(checked.event) };
 }
 
 function hasText(value: unknown, field: string): boolean {

@@ -11,9 +11,10 @@ export function reservedIn(event: unknown): string | null {
   return field === undefined ? null : `event.${field}: fields that begin with $ are the engine's own`;
 }
 
-/** Returns the event. @throws TypeError when outsiders may not send it. */
+/** Returns the event as it is stored: a step sees no field that its history does not. @throws TypeError when outsiders may not send it. */
 export function givenEvent<E>(event: E): E {
-  const reason = reservedIn(event);
+  const stored = typeof event === "object" && event !== null ? { ...event } : event;
+  const reason = reservedIn(stored);
   if (reason !== null) throw new TypeError(reason);
-  return event;
+  return stored;
 }

@@ -247,7 +247,9 @@ export class StepHandler<W> {
       // Only bodies of the chart are called with a context.
       const isLending = workflow.bodies.size > 0;
       const lending = isLending ? await withLent(storage, instance, snapshot) : snapshot;
-      const waiting = isAlone ? [] : await this.#waiting(instance, snapshot, plan);
+      // A long run takes longer than a step elsewhere: halved with each lost race, in the end it comes through.
+      const most = isAlone ? 0 : MAX_RUN >> lost;
+      const waiting = most === 0 ? [] : await this.#waiting(instance, snapshot, { at: plan.at, most });
       const run = plan.run({ workflow, instance, snapshot: lending, event }, waiting);
       if (run === null) {
         // The cached instance may be out of date, and the event may change the stored one.
@@ -285,11 +287,11 @@ export class StepHandler<W> {
   async #waiting(
     instance: KnownInstance,
     snapshot: ChartSnapshot,
-    { at }: StepPlan,
+    { at, most }: { readonly at: number; readonly most: number },
   ): Promise<WaitingMessage[]> {
     const { id, snapshot: text } = instance;
     if (text.length < MIN_LONG || this.#around.isFollowed(id)) return [];
-    const tasks = await this.#around.storage.tasks({ order: "parked", key: messageKey(id), limit: MAX_RUN });
+    const tasks = await this.#around.storage.tasks({ order: "parked", key: messageKey(id), limit: most });
     const waiting = tasks.map((task) => ({ ...messageFromText(task.payload), ...task }));
     const isInRun = ({ start, event, dueAt, ...meant }: (typeof waiting)[number]): boolean =>
       start === undefined &&

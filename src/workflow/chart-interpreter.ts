@@ -34,8 +34,8 @@ export interface ChartParts<Source extends ChartSource> {
   readonly inline: ReadonlyMap<string, ActionBody>;
   readonly actors: ReadonlyMap<string, ActorSource<Source>>;
   readonly watches: ReadonlySet<string>;
-  /** The ids of children whose errors a state of it takes. */
-  readonly catches?: ReadonlySet<string>;
+  /** Whether a state of it takes the error of the child with this id. */
+  readonly catches?: (child: string) => boolean;
   /** Whether timers of an instance may outlast the states that have armed them. */
   readonly delaysEvents: boolean;
   /** Why the chart cannot be durable: a sentence for each fault, with the state. */

@@ -9,6 +9,7 @@ import type {
   WatchRecord,
   Write,
 } from "../../storage/storage.ts";
+import { withoutTraps } from "../thrown.ts";
 import {
   BORN,
   childFailed,
@@ -273,12 +274,14 @@ export class StepPlan {
   ): { readonly event: EventObject; readonly step: ChartStep | null } {
     try {
       return { event, step: chart.step(before, event) };
-    } catch (error) {
+    } catch (thrown) {
+      const error = withoutTraps(thrown);
       const { parent } = before;
       if (parent === undefined || error instanceof UnstorableValue) throw error;
       const above = this.#workflows.get(parent.workflow) ?? this.#workflows.successorOf(parent.workflow);
-      if (above?.catches.has(parent.id) !== true) throw error;
-      const failed = { ...event, $error: storableThrown(error) };
+      if (above?.catches(parent.id) !== true) throw error;
+      // A field that is undefined would be missing from the history.
+      const failed = { ...event, $error: storableThrown(error) ?? null };
       return { event: failed, step: chart.step(before, failed) };
     }
   }

@@ -48,6 +48,8 @@ interface StoredError {
   readonly message: string;
   readonly cause: unknown;
   readonly hasCause: boolean;
+  /** Of an AggregateError. */
+  readonly errors?: readonly unknown[];
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -178,11 +180,14 @@ function storedError(error: Error): StoredError {
   const fields = Object.fromEntries(
     Object.entries(error).filter(([key]) => !["name", "message", "stack", "cause"].includes(key)),
   );
-  return { name, message, cause, hasCause: Object.hasOwn(error, "cause"), fields };
+  const isSeveral = error instanceof AggregateError && Array.isArray(error.errors);
+  const several = isSeveral ? { errors: error.errors as readonly unknown[] } : {};
+  return { name, message, cause, hasCause: Object.hasOwn(error, "cause"), ...several, fields };
 }
 
-function revivedError({ name, message, cause, hasCause, fields }: StoredError): Error {
-  const error = new (ERROR_CLASSES[name] ?? Error)(message);
+function revivedError({ name, message, cause, hasCause, errors, fields }: StoredError): Error {
+  const error =
+    errors === undefined ? new (ERROR_CLASSES[name] ?? Error)(message) : new AggregateError(errors, message);
   const hidden = (key: string, value: unknown): void => {
     Object.defineProperty(error, key, { value, configurable: true, writable: true, enumerable: false });
   };

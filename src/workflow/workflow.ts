@@ -273,8 +273,8 @@ export interface AnyWorkflow {
   readonly actors: ReadonlyMap<string, WorkflowActor>;
   /** @internal The chart of a child machine, which is registered with its parent's chart. @throws TypeError when there is none. */
   child(src: string): AnyWorkflow;
-  /** @internal The ids of children whose errors a state of it takes. */
-  readonly catches: ReadonlySet<string>;
+  /** @internal Whether a state of it takes the error of the child with this id. */
+  readonly catches: (child: string) => boolean;
   /** @internal Whether timers of an instance may outlast its end unless they are removed with it. */
   readonly delaysEvents: boolean;
   /** @internal The number of newest steps that the history of an instance keeps at least; null when it keeps all. */
@@ -448,7 +448,7 @@ function register<Source extends ChartSource>(
     bodies: new Map([...bodies, ...shape.inline]),
     actors,
     child: (src) => childOf(actors, key, src),
-    catches: shape.catches ?? new Set(),
+    catches: shape.catches ?? (() => false),
     delaysEvents: shape.delaysEvents,
     watches,
     keeps,

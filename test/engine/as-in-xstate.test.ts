@@ -10,6 +10,8 @@ import {
   sendTo,
   setup,
   SimulatedClock,
+  spawnChild,
+  type AnyActorRef,
   type AnyStateMachine,
 } from "xstate";
 import { workflow } from "paystate/engine";
@@ -74,7 +76,7 @@ const kid = setup({ types: { events: {} as { type: "BREAK" } } }).createMachine(
   },
 });
 
-const caring = (onError: object | undefined): AnyStateMachine =>
+const caring = (onError: object | undefined, on: Record<string, object> = {}): AnyStateMachine =>
   setup({ actors: { kid } }).createMachine({
     id: "caring",
     context: { heard: [] },
@@ -82,7 +84,7 @@ const caring = (onError: object | undefined): AnyStateMachine =>
     states: {
       calm: {
         invoke: { id: "kid", src: "kid", ...(onError && { onError }) },
-        on: { GO: { actions: sendTo("kid", { type: "BREAK" }) } },
+        on: { GO: { actions: sendTo("kid", { type: "BREAK" }) }, ...on },
       },
       sad: {},
     },
@@ -93,6 +95,28 @@ const sad = {
     heard: ({ event }: { event: { error?: unknown } }) => [(event.error as Error).message],
   }),
 };
+
+/** Greets its child as it begins, and says goodbye when it goes, at once and a moment later. */
+const replacing: AnyStateMachine = setup({
+  actors: {
+    listener: createMachine({
+      id: "listener",
+      context: { heard: [] },
+      on: { "*": { actions: heard as never } },
+    }),
+  },
+}).createMachine({
+  id: "replacing",
+  initial: "a",
+  states: {
+    a: {
+      entry: sendTo("kid", { type: "HI" }),
+      exit: [sendTo("kid", { type: "BYE" }), sendTo("kid", { type: "LATE" }, { delay: 10 })],
+      invoke: { id: "kid", src: "listener" },
+      on: { AGAIN: { target: "a", reenter: true } },
+    },
+  },
+});
 
 /** What XState makes of these events and this time. */
 function inXState(machine: AnyStateMachine, events: readonly string[], ms: number): unknown {
@@ -110,6 +134,12 @@ describe.each(drawn(adapters, "as in XState"))("on $name", (adapter) => {
     ["the cancel of what the same step raised", cancelling, ["GO"]],
     ["a raise after such a cancel", cancelling, ["GO", "AGAIN"]],
     ["a later error of a child, told to onError", caring(sad), ["GO"]],
+    [
+      "a later error of a child, taken by xstate.error.*",
+      caring(undefined, { "xstate.error.*": sad }),
+      ["GO"],
+    ],
+    ["a later error of a child, taken by *", caring(undefined, { "*": sad }), ["GO"]],
   ] as const)("D20: %s: as in XState", (_name, machine, events) =>
     inWorld(adapter, async ({ engine, settled, pass, awaitsOutside }) => {
       const charts = workflow(machine)({ version: 1 });
@@ -159,6 +189,21 @@ describe.each(drawn(adapters, "as in XState"))("on $name", (adapter) => {
       expect((await one.pending("t/kid")).timers).toEqual([]);
       await one.stop();
       awaitsOutside("t", "o", "o/kid");
+    }));
+
+  test("D20: a message to a child that the same step replaces goes to that child, and not to its successor", () =>
+    inWorld(adapter, async ({ engine, settled, pass, awaitsOutside }) => {
+      const parents = workflow(replacing)({ version: 1 });
+      const one = await engine({ workflows: [parents] });
+      one.run();
+      await one.start(parents, { id: "p", input: undefined });
+      await settled();
+      await one.send(parents, "p", { type: "AGAIN" });
+      await settled();
+      await pass(100);
+      expect((await one.read("p/kid"))?.context).toEqual({ heard: ["HI", "BYE"] });
+      expect((await one.read("p/kid~2"))?.context).toEqual({ heard: ["HI"] });
+      awaitsOutside("p", "p/kid", "p/kid~2");
     }));
 
   test("D20: a name that enqueueActions computes, and nobody knows, fails its step and leaves nothing behind", () =>
@@ -219,6 +264,45 @@ test.each([
       },
     }),
     'state "m.a": system.get("elsewhere") finds children of this chart alone',
+  ],
+  [
+    "a child whose every step is asked for",
+    setup({ actors: { receiver } }).createMachine({
+      id: "m",
+      initial: "a",
+      states: { a: { entry: spawnChild("receiver", { id: "r", syncSnapshot: true }) } },
+    }),
+    'state "m.a": syncSnapshot would need every step of the child',
+  ],
+  [
+    "a child whose every step enqueueActions asks for",
+    setup({ actors: { receiver } }).createMachine({
+      id: "m",
+      initial: "a",
+      states: {
+        a: {
+          entry: enqueueActions(({ enqueue }) => {
+            enqueue.spawnChild("receiver", { id: "r", syncSnapshot: true });
+          }),
+        },
+      },
+    }),
+    'state "m.a": syncSnapshot would need every step of the child',
+  ],
+  [
+    "a look at the snapshot of a child",
+    setup({ types: { context: {} as { seen: unknown } }, actors: { receiver } }).createMachine({
+      id: "m",
+      context: { seen: null },
+      invoke: { id: "r", systemId: "r", src: "receiver" },
+      initial: "a",
+      states: {
+        a: {
+          entry: assign({ seen: ({ system }) => (system.get("r") as AnyActorRef).getSnapshot() as unknown }),
+        },
+      },
+    }),
+    'state "m.a": getSnapshot() of an actor sees nothing in a step',
   ],
   [
     "a name that only enqueueActions asks for, and nobody has",

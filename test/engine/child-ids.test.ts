@@ -54,6 +54,23 @@ describe.each(drawn(adapters, "child ids"))("on $name", (adapter) => {
       awaitsOutside("order-1/pay");
     }));
 
+  test("D19: a child may be called as a property of every object is, except __proto__, which is refused", () =>
+    inWorld(adapter, async ({ engine, settled, storage }) => {
+      const odd = workflow(order("constructor"))({ version: 1 });
+      const refused = workflow(order("__proto__"))({ version: 1 });
+      const one = await engine({ workflows: [odd, refused] });
+      one.run();
+      await one.start(odd, { id: "o", input: undefined });
+      expect(await one.read("o/constructor")).toMatchObject({ parent: { instance: "o", run: 1 } });
+      await one.send(odd, "o", { type: "PAY" });
+      await settled();
+      expect(await one.read("o")).toMatchObject({ status: "done", context: { heard: "paid" } });
+      await expect(one.start(refused, { id: "r", input: undefined })).rejects.toThrow(
+        "a child cannot have the id __proto__",
+      );
+      expect(await storage.load("r")).toBeNull();
+    }));
+
   test("D19: children of a and a/b that would have one id both begin, also in one commit", () =>
     inWorld(adapter, async ({ engine, settled }) => {
       const slashed = workflow(order("b/c"))({ version: 1 });

@@ -71,7 +71,46 @@ const named = (count: number): string[] => Array.from({ length: count }, (_, ind
 const heard = (context: Readonly<Record<string, unknown>> = {}): number[] => context["ended"] as number[];
 const MOST = 256;
 
+/** Counts what it is told, in a snapshot so long that messages to it are worked off in runs. */
+const tally = setup({
+  types: { context: {} as { count: number; pad: string }, events: {} as { type: "N" } | { type: "X" } },
+}).createMachine({
+  id: "tally",
+  context: { count: 0, pad: "x".repeat(20_000) },
+  on: {
+    N: { actions: assign({ count: ({ context }) => context.count + 1 }) },
+    X: { actions: assign({ pad: ({ context }) => `${context.pad}x` }) },
+  },
+});
+const TOLD = 60;
+const tellers = workflow(
+  setup({ types: { events: {} as { type: "GO" } }, actors: { tally } }).createMachine({
+    id: "teller",
+    invoke: { id: "t", src: "tally" },
+    on: { GO: { actions: Array.from({ length: TOLD }, () => sendTo("t", { type: "N" })) } },
+  }),
+)({ version: 1 });
+
 describe.each(drawn(adapters, "many children"))("on $name", (adapter) => {
+  test("D18: a run of messages that loses each race to another process gets shorter, and comes through", () =>
+    inWorld(adapter, async ({ engine, open, settled, awaitsOutside }) => {
+      const rival = await engine({ workflows: [tellers] });
+      const storage = await open();
+      const commit: typeof storage.commit = async (items) => {
+        const isLong = items.some(({ behind = [] }) => behind.length > 3);
+        if (isLong) await rival.send(tellers.child("tally"), "p/t", { type: "X" });
+        return storage.commit(items);
+      };
+      const one = await engine({ workflows: [tellers], storage: { ...storage, commit } });
+      one.run();
+      await one.start(tellers, { id: "p", input: undefined });
+      await one.send(tellers, "p", { type: "GO" });
+      await settled();
+      expect(await one.read("p/t")).toMatchObject({ context: { count: TOLD } });
+      expect(await one.failingTasks()).toEqual([]);
+      awaitsOutside("p", "p/t");
+    }));
+
   test("D18: children that one commit has no room for begin right behind it, and take what was sent to them", () =>
     inWorld(adapter, async ({ engine, settled, log, awaitsOutside }) => {
       const one = await engine({ workflows: [whole] });

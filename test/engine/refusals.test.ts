@@ -114,6 +114,19 @@ describe.each(drawn(adapters, "refusals"))("on $name", (adapter) => {
       awaitsOutside("j");
     }));
 
+  test("D23: a step sees no field of an event that its history does not", () =>
+    inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
+      const one = await engine({ workflows: [lights] });
+      await one.start(lights, { id: "hall", input: undefined });
+      const before = await storage.load("hall");
+      const inherited = Object.create({ type: "SWITCH" }) as { type: "SWITCH" };
+      await expect(one.send(lights, "hall", inherited)).rejects.toThrow("expected the name of an event");
+      expect(await storage.load("hall")).toEqual(before);
+      const hiding = Object.defineProperty({ type: "SWITCH" as const }, "$error", { value: "a lie" });
+      expect(await one.send(lights, "hall", hiding)).toMatchObject({ snapshot: { status: "active" } });
+      awaitsOutside("hall");
+    }));
+
   test.each([
     ["a text", "DONE", "expected an object"],
     ["a number", 7, "expected an object"],

@@ -1,6 +1,6 @@
 /** Whatever is thrown, and however a listener fails: the task is listed as failing, and the process goes on. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { fromPromise, setup } from "xstate";
+import { assign, fromPromise, sendTo, setup } from "xstate";
 import { workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns, until } from "../kit/engine-world.ts";
@@ -53,6 +53,33 @@ const asking = (what: () => unknown) =>
     }),
   )({ version: 1 });
 
+/** A parent whose child throws in a step behind its first. */
+const breaking = (what: () => unknown) => {
+  const child = setup({ types: { context: {}, events: {} as { type: "BREAK" } } }).createMachine({
+    id: "child",
+    context: {},
+    on: {
+      BREAK: {
+        actions: assign(() => {
+          throw what();
+        }),
+      },
+    },
+  });
+  const parent = setup({ types: { events: {} as { type: "GO" } }, actors: { child } }).createMachine({
+    id: "parent",
+    initial: "waiting",
+    states: {
+      waiting: {
+        invoke: { id: "child", src: "child", onError: "told" },
+        on: { GO: { actions: sendTo("child", { type: "BREAK" }) } },
+      },
+      told: { type: "final" },
+    },
+  });
+  return workflow(parent)({ version: 1 });
+};
+
 const unhandled: unknown[] = [];
 const note = (reason: unknown): void => void unhandled.push(reason);
 beforeEach(() => {
@@ -91,6 +118,19 @@ describe.each(drawn(adapters, "thrown values"))("on $name", (adapter) => {
       await start(asked, { id: "a", input: undefined });
       await settled();
       expect(await read("a")).toMatchObject({ value: "told" });
+      expect(unhandled).toEqual([]);
+    }),
+  );
+
+  test.each(THROWN)("D16: a parent with onError is told that its child threw %s", (_name, thrown) =>
+    inWorld(adapter, async ({ engine, settled }) => {
+      const parents = breaking(() => thrown);
+      const { start, send, run, read } = await engine({ workflows: [parents] });
+      run();
+      await start(parents, { id: "p", input: undefined });
+      await send(parents, "p", { type: "GO" });
+      await settled();
+      expect(await read("p")).toMatchObject({ value: "told" });
       expect(unhandled).toEqual([]);
     }),
   );

@@ -79,6 +79,15 @@ describe("a stored snapshot", () => {
     expect(String(custom)).toBe("Custom: mine");
   });
 
+  test("D6: keeps an AggregateError, as Promise.any rejects with, and the errors in it", () => {
+    const several = new AggregateError([new RangeError("far"), { code: 7 }], "all of them");
+    const { kept } = roundTrip({ kept: several }) as { kept: AggregateError };
+    expect(kept).toBeInstanceOf(AggregateError);
+    expect(kept).toMatchObject({ message: "all of them", errors: [{ message: "far" }, { code: 7 }] });
+    expect(kept.errors[0]).toBeInstanceOf(RangeError);
+    expect(Object.keys(kept)).toEqual([]);
+  });
+
   test("keeps a circle", () => {
     const node: { self?: unknown } = {};
     node.self = node;

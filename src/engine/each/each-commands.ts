@@ -143,7 +143,7 @@ export function progressOf({ status, context }: Pick<InstanceView, "status" | "c
 /** Each instance would refuse what is no event, again and again: here the job is not begun. */
 function checkedEvent(event: EventObject): EventObject {
   const { type } = (givenEvent(event) as Partial<EventObject> | null | undefined) ?? {};
-  if (typeof type === "string" && type !== "") return event;
+  if (typeof type === "string" && type !== "") return givenEvent(event);
   throw new TypeError("each: event.type: expected the name of an event");
 }
 

@@ -3,6 +3,7 @@ import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
 import { ArrivalError, MIGRATED, type Arrival, type ChartAction, type ChildLink } from "../chart.ts";
 import type { StepChartParts } from "./chart-shape.ts";
 import type { InertActor } from "./inert-actors.ts";
+import { runAfter } from "./step-actions.ts";
 import { wholeDelay } from "./whole-delay.ts";
 
 /** Prefix of timers that `after` arms, which end with their state. */
@@ -137,9 +138,9 @@ export class ArrivalActionList {
       this.actions.push({ kind: "arm", timer, delayMs, event, to: "self" });
     }
     for (const { id, src, systemId, input } of invoke) {
-      if (this.children[id] !== undefined) continue;
+      if (Object.hasOwn(this.children, id)) continue;
       const isMachine = this.#shape.actors.get(src)?.kind === "machine";
-      const run = isMachine ? { run: (this.runs[id] ?? 0) + 1 } : {};
+      const run = isMachine ? { run: runAfter(this.runs, id) } : {};
       if (run.run !== undefined) this.runs[id] = run.run;
       this.children[id] = { src, ...run, ...(systemId === undefined ? {} : { systemId }) };
       this.actions.push({ kind: "startChild", id, src, input: this.#asked(input), ...run });

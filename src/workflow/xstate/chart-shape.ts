@@ -7,9 +7,11 @@ import {
   askedOfSystem,
   enqueuedNames,
   enqueuesFunction,
+  followsSnapshot,
   functionTexts,
   handsOverSelf,
   namedInSystem,
+  readsSnapshot,
 } from "./function-texts.ts";
 import { actorSource } from "./actor-logic.ts";
 import { MAX_DELAY_MS } from "./whole-delay.ts";
@@ -23,6 +25,7 @@ interface ActionLike {
   readonly assignment?: unknown;
   readonly delay?: unknown;
   readonly systemId?: unknown;
+  readonly syncSnapshot?: unknown;
   readonly event?: { readonly type?: unknown };
 }
 
@@ -55,6 +58,9 @@ const CHILD_ERROR = "xstate.error.actor.";
 // The only place where `spawn` is asked for is the first parameter of the function.
 const ASKS_FOR_SPAWN = /^[^(]*\(\s*\{[^}]*\bspawn\b|\.spawn\s*\(/;
 
+const followsChild = (state: string, option: string): string =>
+  `state "${state}": ${option} would need every step of the child; let the child tell its parent with sendParent`;
+
 class ShapeReader implements StepChartParts {
   readonly effects = new Set<string>();
   readonly bodies = new Map<string, ActionBody>();
@@ -67,7 +73,7 @@ class ShapeReader implements StepChartParts {
   readonly faults: string[] = [];
   delaysEvents = false;
   spawns = false;
-  readonly catches = new Set<string>();
+  readonly #descriptors = new Set<string>();
   readonly #systemIds = new Set<string>();
   readonly #askedOfSystem: { readonly state: string; readonly name: string }[] = [];
   readonly #machine: AnyStateMachine;
@@ -86,13 +92,24 @@ class ShapeReader implements StepChartParts {
     }
   }
 
+  /** As XState matches: the name itself, the beginning of it before `.*`, or any by `*`. */
+  readonly catches = (child: string): boolean => {
+    const type = `${CHILD_ERROR}${child}`;
+    return [...this.#descriptors].some(
+      (event) =>
+        event === type ||
+        event === "*" ||
+        (event.endsWith(".*") && `${type}.`.startsWith(event.slice(0, -1))),
+    );
+  };
+
   readState(node: AnyStateNode): void {
     const state = node.id;
     node.invoke.forEach((invoke, index) => this.#readInvoke(node, invoke as unknown as InvokeLike, index));
     this.#readActions(state, `${state}.entry`, node.entry);
     this.#readActions(state, `${state}.exit`, node.exit);
     for (const [event, transitions] of node.transitions) {
-      if (event.startsWith(CHILD_ERROR)) this.catches.add(event.slice(CHILD_ERROR.length));
+      this.#descriptors.add(event);
       for (const [index, { actions }] of transitions.entries()) {
         this.#readActions(state, `${state}.on.${event}.${index}`, actions);
       }
@@ -161,7 +178,14 @@ class ShapeReader implements StepChartParts {
 
   #readFunctions(state: string, action: ActionLike): void {
     if (typeof action.systemId === "string") this.#systemIds.add(action.systemId);
+    if (action.syncSnapshot === true) this.faults.push(followsChild(state, "syncSnapshot"));
     for (const text of functionTexts(action)) {
+      if (followsSnapshot(text)) this.faults.push(followsChild(state, "syncSnapshot"));
+      if (readsSnapshot(text)) {
+        this.faults.push(
+          `state "${state}": getSnapshot() of an actor sees nothing in a step; let the child tell its parent with sendParent`,
+        );
+      }
       for (const name of namedInSystem(text)) this.#systemIds.add(name);
       this.#askedOfSystem.push(...askedOfSystem(text).map((name) => ({ state, name })));
       if (action.type !== "xstate.assign" && handsOverSelf(text)) {
@@ -192,9 +216,7 @@ class ShapeReader implements StepChartParts {
     this.invocations.add(id);
     if (systemId !== undefined) this.#systemIds.add(systemId);
     if (onSnapshot !== undefined) {
-      this.faults.push(
-        `state "${node.id}": onSnapshot would need every step of the child; let the child tell its parent with sendParent`,
-      );
+      this.faults.push(followsChild(node.id, "onSnapshot"));
     }
     const { invoke } = node.config as { readonly invoke?: unknown };
     const written = ((Array.isArray(invoke) ? invoke[index] : invoke) as { readonly src: unknown }).src;

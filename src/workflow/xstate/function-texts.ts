@@ -30,6 +30,16 @@ export function handsOverSelf(text: string): boolean {
   return /(?::\s*|[{,]\s*)self\s*[,}]/.test(body);
 }
 
+/** Whether the text asks for news of every step of a child that it begins. */
+export function followsSnapshot(text: string): boolean {
+  return /\bsyncSnapshot\s*:\s*true\b/.test(text);
+}
+
+/** Whether the text reads what an actor is like: the steps of two instances are not made together. */
+export function readsSnapshot(text: string): boolean {
+  return /\.\s*getSnapshot\s*\(/.test(text);
+}
+
 export function askedOfSystem(text: string): readonly string[] {
   return found(text, /\bsystem\s*\.\s*get\(\s*["'`]([^"'`]+)["'`]/g);
 }

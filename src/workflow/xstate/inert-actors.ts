@@ -6,6 +6,7 @@ interface ActorTraits {
   readonly src?: string | undefined;
   readonly systemId?: string | undefined;
   readonly parent?: InertActor | undefined;
+  readonly link?: ChildLink;
 }
 
 /** The chart's view of a running child, of its parent, or of itself. Only the chart's own actions send to it. */
@@ -15,15 +16,18 @@ export class InertActor {
   readonly src: string | undefined;
   readonly systemId: string | undefined;
   readonly system: InertSystem;
+  /** Of a child from before the step: another one may begin under its id. */
+  readonly link: ChildLink | undefined;
   readonly #parent: InertActor | undefined;
 
   constructor(id: string, system: InertSystem, traits: ActorTraits = {}) {
-    const { sessionId = id, src, systemId, parent } = traits;
+    const { sessionId = id, src, systemId, parent, link } = traits;
     this.id = id;
     this.sessionId = sessionId;
     this.src = src;
     this.systemId = systemId;
     this.system = system;
+    this.link = link;
     this.#parent = parent;
     if (systemId !== undefined) system.named.set(systemId, this);
   }
@@ -83,7 +87,7 @@ export function inertChildren(
   const actorOf = (id: string): InertActor | undefined => {
     const link = Object.hasOwn(children, id) ? children[id] : undefined;
     if (link === undefined || Object.hasOwn(actors, id)) return actors[id];
-    return (actors[id] = new InertActor(id, self.system, { ...link, parent: self }));
+    return (actors[id] = new InertActor(id, self.system, { ...link, parent: self, link }));
   };
   return new Proxy(actors, {
     get: (_, id) => (typeof id === "string" ? actorOf(id) : undefined),

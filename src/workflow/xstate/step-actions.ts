@@ -2,7 +2,7 @@
 import type { EventObject } from "xstate";
 import type { ActionScope, EventAddress, ChartAction, ChildLink } from "../chart.ts";
 import type { StepChartParts } from "./chart-shape.ts";
-import type { InertActor } from "./inert-actors.ts";
+import { InertActor } from "./inert-actors.ts";
 import { wholeDelay } from "./whole-delay.ts";
 
 export interface EmittedAction {
@@ -17,6 +17,11 @@ export const UNNAMED = "";
 
 /** The prefix of ids of children that the chart has not named; a number follows. */
 export const SESSION_PREFIX = "x:";
+
+/** The run of the next child with this id. */
+export function runAfter(runs: Readonly<Record<string, number>>, id: string): number {
+  return (Object.hasOwn(runs, id) ? (runs[id] ?? 0) : 0) + 1;
+}
 
 interface DelayedEvent {
   readonly id?: string;
@@ -62,8 +67,12 @@ export class StepActionList {
   #children: Links;
   /** Children that an action has started, even if they are gone already. */
   readonly #started = new Set<string>();
-  readonly #gone = new Map<string, ChildLink>();
-  readonly #addressed: { child: string; link?: ChildLink }[] = [];
+  readonly #startedLinks = new Map<object, ChildLink>();
+  readonly #gone = new Set<string>();
+  readonly #addressed: {
+    readonly actor: InertActor;
+    readonly address: { child: string; link?: ChildLink };
+  }[] = [];
 
   constructor(shape: StepChartParts, scope: StepScope, before: Links) {
     this.#shape = shape;
@@ -105,12 +114,13 @@ export class StepActionList {
   children(present: Readonly<Record<string, unknown>>): Links {
     // Where XState has the list still that it was given, nothing has been added to it but what an action has started.
     if (present !== this.#scope.actors) Object.entries(present).forEach((child) => this.#checkStarted(child));
-    for (const address of this.#addressed) {
+    for (const { actor, address } of this.#addressed) {
       const { child } = address;
       if (!this.#isKnown(child) && !this.#shape.spawns) {
         throw new TypeError(`sendTo: "${child}" is neither a child nor the parent of this chart`);
       }
-      const link = this.#children[child] ?? this.#gone.get(child);
+      // By the actor and not by its id, under which the step may have ended one child and begun another.
+      const link = this.#startedLinks.get(actor) ?? (actor instanceof InertActor ? actor.link : undefined);
       if (link !== undefined) address.link = link;
     }
     this.#forgetEnded();
@@ -164,7 +174,7 @@ export class StepActionList {
     if (to === this.#scope.parent) return "parent";
     // Entry actions come before the invocations of their state, so the child may be started later in this step.
     const address = { child: to.id };
-    this.#addressed.push(address);
+    this.#addressed.push({ actor: to, address });
     return address;
   }
 
@@ -178,13 +188,17 @@ export class StepActionList {
     }
     const { id, systemId } = actorRef;
     const isSpawned = !this.#shape.invocations.has(id);
+    // Assigned to an object under this name, a value would be its prototype.
+    if (id === "__proto__") throw new TypeError("spawnChild: a child cannot have the id __proto__");
     const { runs } = this.#scope;
     this.#started.add(id);
     if (id === actorRef.sessionId) runs[UNNAMED] = Number(id.slice(SESSION_PREFIX.length));
-    const logic = source.kind === "promise" ? { src: name } : { src: name, run: (runs[id] ?? 0) + 1 };
+    const logic = source.kind === "promise" ? { src: name } : { src: name, run: runAfter(runs, id) };
     if (logic.run !== undefined) runs[id] = logic.run;
     const named = { ...(systemId !== undefined && { systemId }), ...(isSpawned && { isSpawned }) };
-    this.#changed()[id] = { ...logic, ...named };
+    const link = { ...logic, ...named };
+    this.#changed()[id] = link;
+    this.#startedLinks.set(actorRef, link);
     this.actions.push({ kind: "startChild", id, input, ...logic });
   }
 
@@ -192,7 +206,7 @@ export class StepActionList {
     const link = child === undefined ? undefined : this.#children[child.id];
     if (child === undefined || link === undefined) return;
     delete this.#changed()[child.id];
-    this.#gone.set(child.id, link);
+    this.#gone.add(child.id);
     const { src, run } = link;
     this.actions.push({ kind: "stopChild", id: child.id, src, ...(run === undefined ? {} : { run }) });
   }
