@@ -148,11 +148,33 @@ export async function workflowsPerSecond(
   return total / seconds;
 }
 
+/** How the commits of raw workflows share transactions: so many each, in this order. */
+interface RawGroups {
+  readonly group: number;
+  /**
+   * `together`: the five commits of one workflow follow each other, so most of its rows come and go within one transaction.
+   * `in turns`: each transaction has one commit of each of `group` workflows, as effects demand: the next commit of a workflow
+   * comes after what its last one has made durable.
+   */
+  readonly order: "together" | "in turns";
+}
+
+/** Workflow and version of each commit. */
+function rawCommits(total: number, { group, order }: RawGroups): readonly (readonly [number, number])[] {
+  const all = Array.from(
+    { length: total * COMMITS_EACH },
+    (_, index) => [Math.floor(index / COMMITS_EACH), (index % COMMITS_EACH) + 1] as const,
+  );
+  if (order === "together") return all;
+  const block = ([workflow]: readonly [number, number]): number => Math.floor(workflow / group);
+  return all.toSorted((one, other) => block(one) - block(other) || one[1] - other[1] || one[0] - other[0]);
+}
+
 /**
  * The same rows in the same tables, by hand-written SQL on the driver itself: what the storage could do if nobody decided
  * anything. As many transactions too: one for each group of commits.
  */
-async function rawWorkflowsPerSecond(path: string, total: number, group: number): Promise<number> {
+async function rawWorkflowsPerSecond(path: string, total: number, groups: RawGroups): Promise<number> {
   // Creates the tables.
   await (await sqliteStorage(path)).close();
   const db = new Database(path);
@@ -198,13 +220,12 @@ async function rawWorkflowsPerSecond(path: string, total: number, group: number)
     }
     insertHistory.run(id, version, stamp, at, '{"type":"WORKED"}', '"working"');
   };
-  const commits = Array.from({ length: total * COMMITS_EACH }, (_, index) => index);
+  const commits = rawCommits(total, groups);
   const began = performance.now();
-  for (let start = 0; start < commits.length; start += group) {
+  for (let start = 0; start < commits.length; start += groups.group) {
     db.exec("begin immediate");
-    for (const index of commits.slice(start, start + group)) {
-      commit(`raw-${Math.floor(index / COMMITS_EACH)}`, (index % COMMITS_EACH) + 1);
-    }
+    for (const [index, version] of commits.slice(start, start + groups.group))
+      commit(`raw-${index}`, version);
     db.exec("commit");
   }
   const seconds = (performance.now() - began) / 1_000;
@@ -230,18 +251,13 @@ const ofEngine = (name: string, benches: Workflow<AnyStateMachine, PaymentTables
       workflowsPerSecond(await sqliteStorage(path), atOnce === 1 ? ALONE : WORKFLOWS, { atOnce, benches }),
   }));
 
-const RAW: readonly [one: Measure, grouped: Measure] = [
-  {
-    name: "engine raw SQL, one by one",
-    atOnce: 1,
-    window: (path) => rawWorkflowsPerSecond(path, ALONE, 1),
-  },
-  {
-    name: `engine raw SQL, groups of ${RAW_GROUP}`,
-    atOnce: RAW_GROUP,
-    window: (path) => rawWorkflowsPerSecond(path, WORKFLOWS, RAW_GROUP),
-  },
-];
+const raw = (group: number, order: RawGroups["order"]): Measure => ({
+  name: `engine raw SQL, ${group} ${order}`,
+  atOnce: group,
+  window: (path) => rawWorkflowsPerSecond(path, group === 1 ? ALONE : WORKFLOWS, { group, order }),
+});
+
+const RAW = [raw(1, "together"), raw(RAW_GROUP, "in turns"), raw(RAW_GROUP, "together")];
 
 /** Concurrency 1, 50 and 200, beside raw writes in groups and one by one, each in a file of its own. */
 export async function benchEngine(report: Report): Promise<void> {
@@ -254,13 +270,14 @@ export async function benchEngine(report: Report): Promise<void> {
         perSecond: await window(join(folder, `${files++}.db`)),
       })),
     );
-    const [one, grouped] = found;
+    const [alone, inTurns, together] = found.map(({ warm }) => warm.perSecond);
     for (const [index, { cold, warm }] of found.entries()) {
-      const raw = measures[index]?.atOnce === 1 ? one : grouped;
+      const isAlone = measures[index]?.atOnce === 1;
       report({
         name: measures[index]?.name ?? "",
         perSecond: warm.perSecond,
-        "of raw": warm.perSecond / (raw?.warm.perSecond ?? NaN),
+        "of raw": warm.perSecond / ((isAlone ? alone : inTurns) ?? NaN),
+        ...(isAlone ? {} : { "of raw, together": warm.perSecond / (together ?? NaN) }),
         "cold /s": Math.round(cold.perSecond),
       });
     }
