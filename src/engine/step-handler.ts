@@ -60,6 +60,8 @@ export type SendResult =
 // Senders of one process take turns, so a lost race means that another process got through, and may again for as long
 // as it has more to send. This many in a row is no race but a fault.
 const MAX_LOST_RACES = 1_000;
+/** Each lost race makes the next commit half as long, until it holds one thing. */
+const MAX_HALVINGS = 9;
 
 // So many messages are worked off by one commit of their target, where its snapshot has at least so many characters.
 const MAX_RUN = 256;
@@ -81,7 +83,7 @@ export class StepHandler<W> {
   readonly #around: StepHandlerParts<W>;
   readonly #queue: CommitQueue<W>;
   readonly #commits: StepCommitWriter<W>;
-  readonly #plan: () => StepPlan;
+  readonly #plan: (lostRaces?: number) => StepPlan;
   readonly #turns = new KeyedQueue();
   readonly #recent = new InstanceCache();
   readonly #failed: FailedMigrationCache;
@@ -92,7 +94,8 @@ export class StepHandler<W> {
     this.charts = around.charts;
     this.#queue = new CommitQueue<W>(storage);
     const takenIds = new TakenIdCache();
-    this.#plan = () => new StepPlan(() => newMoment(clock, random), workflows, takenIds);
+    const shared = { newMoment: () => newMoment(clock, random), workflows, taken: takenIds };
+    this.#plan = (lostRaces = 0) => new StepPlan({ ...shared, lostRaces: Math.min(lostRaces, MAX_HALVINGS) });
     this.#commits = new StepCommitWriter<W>({
       ...around,
       queue: this.#queue,
@@ -189,20 +192,20 @@ export class StepHandler<W> {
         this.#recent.keep(instance);
         return instance;
       }
-      await this.#migrate(instance, successor);
+      await this.#migrate(instance, successor, lost);
     }
     throw tooManyRaces(id);
   }
 
   /** Makes an instance one of a newer version of its chart, unless another commit came first: look again. */
-  async #migrate(instance: KnownInstance, workflow: AnyWorkflow): Promise<void> {
+  async #migrate(instance: KnownInstance, workflow: AnyWorkflow, lost: number): Promise<"done" | "lost"> {
     const { storage } = this.#around;
     const { id, workflow: from, version } = instance;
     const step = { instance: id, from, to: workflow.key, version };
     this.#failed.throwRemembered(step);
     const pending = await storage.pending(id, MAX_MOVED, "message");
     const snapshot = await withLent(storage, instance, snapshotFromText(instance.snapshot));
-    const plan = this.#plan();
+    const plan = this.#plan(lost);
     let parts: readonly StepCommit[];
     try {
       parts = planMigration({ instance, workflow, snapshot, pending }, plan);
@@ -210,7 +213,7 @@ export class StepHandler<W> {
       if (error instanceof MigrationFailed) this.#failed.remember(step, error);
       throw error;
     }
-    await this.#commitAlone(parts, plan);
+    return this.#commitAlone(parts, plan);
   }
 
   async #sendNow(id: string, event: EventObject, companions: StepCommitAdditions<W>): Promise<SendResult> {
@@ -220,7 +223,8 @@ export class StepHandler<W> {
     const { workflow: sentTo, meant = {} } = companions;
     if (sentTo !== undefined) workflows.of({ id, workflow: sentTo.key, hash: sentTo.hash });
     let isAlone = companions.isMessage !== true;
-    for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
+    let lost = 0;
+    for (let look = 0; look < MAX_LOST_RACES; look++) {
       const known = this.#recent.take(id);
       const instance = known ?? (await storage.load(id));
       if (instance === null) return { kind: "absent" };
@@ -233,7 +237,11 @@ export class StepHandler<W> {
         return { kind: "absent" };
       }
       if (instance.status === "done") return { kind: "ended", snapshot };
-      if (await this.#prepare(instance, snapshot)) continue;
+      const prepared = await this.#prepare(instance, snapshot, lost);
+      if (prepared !== "nothing") {
+        if (prepared === "lost") lost += 1;
+        continue;
+      }
       // By now they have begun. A program without types may give no event at all, which the plan refuses.
       if ((event as EventObject | undefined)?.type === BORN) return { kind: "unchanged", snapshot };
       const { expectedVersion = instance.version } = companions;
@@ -242,13 +250,13 @@ export class StepHandler<W> {
         if (known !== undefined) continue;
         return { kind: "refused", result: { ok: false, conflict: "step" } };
       }
-      const plan = this.#plan();
+      const plan = this.#plan(lost);
       const workflow = workflows.of(instance);
       // Only bodies of the chart are called with a context.
       const isLending = workflow.bodies.size > 0;
       const lending = isLending ? await withLent(storage, instance, snapshot) : snapshot;
-      // A long run takes longer than a step elsewhere: halved with each lost race, in the end it comes through.
-      const most = isAlone ? 0 : MAX_RUN >> lost;
+      // A long run takes longer than a step elsewhere.
+      const most = isAlone ? 0 : MAX_RUN >> Math.min(lost, MAX_HALVINGS);
       const waiting = most === 0 ? [] : await this.#waiting(instance, snapshot, { at: plan.at, most });
       const run = plan.run({ workflow, instance, snapshot: lending, event }, waiting);
       if (run === null) {
@@ -263,24 +271,26 @@ export class StepHandler<W> {
       // One of those behind may be gone, by an operator's command, or ask for what is refused: the first is tried alone.
       isAlone = result.conflict !== "step" && behind.length > 0;
       if (result.conflict !== "step" && !isAlone) return { kind: "refused", result };
+      if (!isAlone) lost += 1;
     }
     throw tooManyRaces(id);
   }
 
-  /** Migrates the instance, or begins its children: then it has to be looked at again. False where it takes the event now. */
-  async #prepare(instance: KnownInstance, snapshot: ChartSnapshot): Promise<boolean> {
+  /** Migrates the instance, or begins its children, unless another commit came first: then it has to be looked at again. */
+  async #prepare(
+    instance: KnownInstance,
+    snapshot: ChartSnapshot,
+    lost: number,
+  ): Promise<"nothing" | "done" | "lost"> {
     const { workflows } = this.#around;
     const successor = workflows.successorOf(instance.workflow);
-    if (successor !== undefined) await this.#migrate(instance, successor);
-    else if (snapshot.unborn === undefined) return false;
-    else {
-      if (isTurnOver()) await nextTurn();
-      const plan = this.#plan();
-      const workflow = workflows.of(instance);
-      const step = plan.step({ workflow, instance, snapshot, event: { type: BORN } });
-      await this.#commitAlone(step ?? [], plan);
-    }
-    return true;
+    if (successor !== undefined) return this.#migrate(instance, successor, lost);
+    if (snapshot.unborn === undefined) return "nothing";
+    if (isTurnOver()) await nextTurn();
+    const plan = this.#plan(lost);
+    const workflow = workflows.of(instance);
+    const step = plan.step({ workflow, instance, snapshot, event: { type: BORN } });
+    return this.#commitAlone(step ?? [], plan);
   }
 
   /** Queued messages that can share the next commit of an instance, which is worth it where its snapshot is long. */
@@ -305,10 +315,11 @@ export class StepHandler<W> {
     );
   }
 
-  /** A step that nothing comes with. Where another commit came first, it is looked at again. */
-  async #commitAlone(step: readonly StepCommit[], plan: StepPlan): Promise<void> {
+  /** A step that nothing comes with; lost where another commit came first. */
+  async #commitAlone(step: readonly StepCommit[], plan: StepPlan): Promise<"done" | "lost"> {
     const result = await this.#commits.commit(step, {}, plan);
-    if (result.ok || result.conflict === "step") return;
+    if (result.ok) return "done";
+    if (result.conflict === "step") return "lost";
     throw new Error(
       `the engine's own step of ${step[0]?.history.instance} was refused: ${JSON.stringify(result)}`,
     );

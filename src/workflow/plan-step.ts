@@ -106,15 +106,24 @@ const NONE: readonly never[] = [];
 /** A child costs some tens of microseconds until it is stored: so many may begin in one commit, or timers would wait. */
 const MAX_BORN = 256;
 
+interface StepPlanParts {
+  readonly newMoment: () => StepTime;
+  readonly workflows: WorkflowRegistry;
+  readonly taken?: TakenIds;
+  /** How often in a row another process came first: a long commit never comes through, so half as many children begin each time. */
+  readonly lostRaces?: number;
+}
+
 export class StepPlan {
   readonly #newMoment: () => StepTime;
   #moment: StepTime;
   readonly #workflows: WorkflowRegistry;
-  readonly #taken: TakenIds | null;
+  readonly #taken: TakenIds | undefined;
   /** The number of children that may still begin in this commit. */
-  #room = MAX_BORN;
+  #room: number;
 
-  constructor(newMoment: () => StepTime, workflows: WorkflowRegistry, taken: TakenIds | null = null) {
+  constructor({ newMoment, workflows, taken, lostRaces = 0 }: StepPlanParts) {
+    this.#room = Math.max(1, MAX_BORN >> lostRaces);
     this.#newMoment = newMoment;
     this.#moment = newMoment();
     this.#workflows = workflows;

@@ -111,6 +111,27 @@ describe.each(drawn(adapters, "many children"))("on $name", (adapter) => {
       awaitsOutside("p", "p/t");
     }));
 
+  test("D18: a step of many children that loses each race to another process begins fewer, and comes through", () =>
+    inWorld(adapter, async ({ engine, open, settled, awaitsOutside }) => {
+      const rival = await engine({ workflows: [whole] });
+      const storage = await open();
+      let lost = 0;
+      const commit: typeof storage.commit = async (items) => {
+        const isLong = items.some(({ step, starts = [] }) => step !== undefined && starts.length > 3);
+        if (isLong && (lost += 1) < 40) await rival.send(whole, "w", { type: "GO", id: "nobody" });
+        return storage.commit(items);
+      };
+      const one = await engine({ workflows: [whole], storage: { ...storage, commit } });
+      one.run();
+      await one.start(whole, { id: "w", input: undefined });
+      await one.send(whole, "w", { type: "SPREAD", ids: named(60), go: true });
+      await settled();
+      expect(lost).toBeLessThan(40);
+      const { context } = (await one.read("w")) ?? {};
+      expect(heard(context)).toHaveLength(59);
+      awaitsOutside("w");
+    }));
+
   test("D18: children that one commit has no room for begin right behind it, and take what was sent to them", () =>
     inWorld(adapter, async ({ engine, settled, log, awaitsOutside }) => {
       const one = await engine({ workflows: [whole] });

@@ -50,7 +50,10 @@ export function imagine(
   { workflows, at }: { readonly workflows: readonly AnyWorkflow[]; readonly at: number },
 ): ImaginedResult {
   try {
-    const plan = new StepPlan(() => ({ at, stamp: IMAGINED }), new WorkflowRegistry(workflows));
+    const plan = new StepPlan({
+      newMoment: () => ({ at, stamp: IMAGINED }),
+      workflows: new WorkflowRegistry(workflows),
+    });
     const planned = plan.step({ ...standing, event });
     const first = planned?.[0];
     return planned === null || first === undefined
