@@ -7,37 +7,10 @@
  * text, so that a text is read byte for byte as written. Records go in and out as copies.
  */
 import type { CompiledQuery, QueryRefusal } from "./compiled-queries.ts";
+import type { HistoryRecord, InstanceRecord, TaskKind, WatchRecord } from "./engine-tables.ts";
 import type { AnyTable, Table } from "./table.ts";
 
-/** A stored run of a machine. */
-export interface InstanceRecord {
-  readonly id: string;
-  /** The chart and version of this snapshot, as `name@version`. */
-  readonly workflow: string;
-  /** Structural hash of that chart, so that an edit without a new version is noticed. */
-  readonly hash: string;
-  /** Counts the committed steps, for people and for the history; 1 after creation. */
-  readonly version: number;
-  /** The stamp of the last step: a commit must name the stamp to make the next step. */
-  readonly stamp: string;
-  /** The stamp of the first step. It tells this instance from earlier and later instances with the same id. */
-  readonly life: string;
-  /** The parent instance, which is not removed while this child is active; null without a parent. */
-  readonly parent: string | null;
-  /** `done` once the machine has reached a final state and takes no more events. */
-  readonly status: "active" | "done";
-  /** JSON text of `{ value, context, status }`. */
-  readonly snapshot: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}
-
-/**
- * The kind of a task. An `effect` runs a handler; a `timer` or a `message` becomes one step of its instance. An
- * `invocation` runs a promise as long as its instance is in a state; like a timer, an invocation is disarmed by name. A
- * message may target an instance that does not exist yet; the payload then says how to start the instance.
- */
-export type TaskKind = "effect" | "timer" | "message" | "invocation";
+export type { HistoryRecord, InstanceRecord, TaskKind, WatchRecord } from "./engine-tables.ts";
 
 /**
  * The queue a task waits in. `steps`: timers and messages, which are short. `free`: effects and invocations without
@@ -209,34 +182,6 @@ export interface TaskMigration extends DueTime {
   readonly task: string;
   readonly name: string;
   readonly payload: string;
-}
-
-/** Something the ledger is polled for on behalf of an instance. */
-export interface WatchRecord {
-  readonly kind: string;
-  /** The watched thing, such as a signature. Unique together with kind and instance. */
-  readonly key: string;
-  readonly instance: string;
-  /** The life of the instance for which it is watched: findings are told to no other life. */
-  readonly life: string;
-  readonly workflow: string;
-  /** 0 … shards − 1 of its kind; polling processes divide the shards among themselves. */
-  readonly shard: number;
-}
-
-/** A committed step, contiguous per instance from version 1. */
-export interface HistoryRecord {
-  readonly instance: string;
-  readonly version: number;
-  /** The stamp of the step. The stamp of the first row is the life of the instance. */
-  readonly stamp: string;
-  readonly at: number;
-  /** JSON text of the event; the first row's is `{ "type": "$started", "input": … }`. */
-  readonly event: string;
-  /** JSON text of the resulting state value. */
-  readonly value: string;
-  /** The cause of the step, as the engine writes it; null for a caller or a migration. */
-  readonly cause: string | null;
 }
 
 /** The next state of an existing instance. */
