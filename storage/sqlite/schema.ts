@@ -29,6 +29,12 @@ class SchemaDialect extends SqliteDialect {
   }
 }
 
+/** Whether any paystate has written to the file, be it an older one. */
+export const isWritten = (database: SqliteDatabase): boolean =>
+  database
+    .prepare("select 1 from main.sqlite_master where type = 'table' and name = ?")
+    .get(MIGRATIONS_TABLE) !== undefined;
+
 export const schemaIn = (database: SqliteDatabase): Kysely<unknown> =>
   new Kysely<unknown>({ dialect: new SchemaDialect({ database }) });
 
@@ -37,10 +43,7 @@ export const schemaIn = (database: SqliteDatabase): Kysely<unknown> =>
  * beside this one.
  */
 export function nameOfIn(database: SqliteDatabase): NameOf {
-  const isMade = database
-    .prepare("select 1 from main.sqlite_master where type = 'table' and name = ?")
-    .get(MIGRATIONS_TABLE);
-  if (isMade === undefined) return prefixedName;
+  if (!isWritten(database)) return prefixedName;
   const noted = database.prepare(`select 1 from main."${MIGRATIONS_TABLE}" where name = ?`).get(PREFIXED);
   return noted === undefined ? plainName : prefixedName;
 }

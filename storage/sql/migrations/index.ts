@@ -86,12 +86,6 @@ export async function isCurrent(
   return true;
 }
 
-/** Whether any paystate has written to the database, be it an older one. */
-export async function isWritten(db: Kysely<unknown>, dialect: SchemaDialect): Promise<boolean> {
-  const { rows } = await dialect.tableNames().execute(db);
-  return rows.some(({ name }) => name === MIGRATIONS_TABLE);
-}
-
 async function appliedTo(db: Kysely<unknown>): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`select name from ${sql.table(MIGRATIONS_TABLE)}`.execute(db);
   return rows.map(({ name }) => name);

@@ -51,8 +51,8 @@ const ANSWERS_OF_SQLITE: readonly Break[] = [
   {
     property: "an answer of SQLite: what cannot be taken back alone is taken back with all",
     file: CONNECTION,
-    text: "      release.run();\n    } catch (error) {\n      if (this.#database.inTransaction) rollback.run();",
-    replacement: "      release.run();\n    } catch (error) {",
+    text: '      this.#do("release item");\n    } catch (error) {\n      if (this.#database.inTransaction) this.#do("rollback");',
+    replacement: '      this.#do("release item");\n    } catch (error) {',
     tests: IN_SQLITE,
   },
   {
