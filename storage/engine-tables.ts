@@ -32,11 +32,18 @@ const recordColumns = {
     updatedAt: "integer",
   },
   tasks: {
+    /** `instance:stamp:index` of the step that armed it. */
     id: "text",
     instance: "text",
+    /**
+     * The workflow of the instance, as `name@version`, or `name` for a message whose target does not exist yet: any
+     * process that knows the workflow may claim the task.
+     */
     workflow: "text",
     kind: column<TaskKind>("text"),
+    /** An effect's action, a timer's or an invocation's id in the chart, a message's event type. */
     name: "text",
+    /** JSON text. */
     payload: "text",
     dueAt: "integer",
     /** The first key of its limits and how many tasks may have room in it, and the last key, which is the same where there is one. */
@@ -53,18 +60,20 @@ const recordColumns = {
     priority: "integer",
     /** The key whose rate it waits for, until it is due; null while it does not. */
     rateKey: "text?",
-    /** The time of the next claim: the due time, or the end of the lease while it is held. */
+    /** When it can be claimed: its due time, the end of its lease while it is held, or for a suspect that waits, at the latest. */
     visibleAt: "integer",
     /** How long after it was set that is; null for an absolute moment. */
     delayMs: "integer?",
     holder: "text?",
-    /** The token of the latest claim, 0 before the first. */
+    /** The token of the latest claim, 0 before the first. Grows with every claim, so that results of former holders are refused. */
     token: "integer",
-    /** How often in a row its holder has vanished. */
+    /** How often in a row its holder has vanished; a normal failure, or an hour, resets the count. */
     crashes: "integer",
     /** When its last holder was missed; null unless it is a suspect, or was one when it became a dead letter. */
     crashedAt: "integer?",
+    /** How often it was released with an error. */
     failures: "integer",
+    /** The message of the last failure, without secrets. */
     lastError: "text?",
     /** When it was due as it first failed; null while it has not. */
     failingSince: "integer?",

@@ -6,26 +6,34 @@
  */
 import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import { StorageUnusable } from "../../storage-unusable.ts";
+import { TOTALS, totalsTable } from "../group-totals.ts";
 import { engine } from "./0001-engine.ts";
 import { stamps } from "./0002-stamps.ts";
-import { leases } from "./0003-leases.ts";
 import { limits } from "./0004-limits.ts";
-import { delays } from "./0005-delays.ts";
-import { totals } from "./0006-totals.ts";
-import { fullPages } from "./0007-full-pages.ts";
 import { limitsAtRunTime } from "./0008-limits-at-run-time.ts";
 import { type NameOf, plainName, prefixedName, withNames } from "../statement.ts";
 import type { SchemaDialect } from "./dialect.ts";
 import { assertNeeds, type EnginePlace } from "./needs.ts";
 
-const migrations = {
+const migrations: Readonly<Record<string, (dialect: SchemaDialect) => readonly string[]>> = {
   "0001-engine": engine,
   "0002-stamps": stamps,
-  "0003-leases": leases,
+  /** Named leases take the place of those on shards of watches, and of the watch that retention had for one. */
+  "0003-leases": ({ table }) => [
+    table("paystateLeases", {
+      columns: { name: "text", holder: "text", until: "integer", ms: "integer" },
+      key: ["name"],
+    }),
+    `drop table "{@watchShards}"`,
+    "delete from {@watches} where kind in ('$keep finished', '$keep payments')",
+  ],
   "0004-limits": limits,
-  "0005-delays": delays,
-  "0006-totals-beside-0005": totals,
-  "0007-full-pages-beside-0005": fullPages,
+  /** A task keeps the delay that it waits by. The delays of stored tasks are unknown: stored tasks keep their moment. */
+  "0005-delays": ({ types }) => [`alter table {@tasks} add column "delayMs" ${types.integer}`],
+  /** Totals of groups, which the triggers of the caller's tables keep: programs without them write as before. */
+  "0006-totals-beside-0005": ({ table }) => [table(TOTALS, totalsTable)],
+  /** Rows of the history never change: its pages keep no room for that any more. */
+  "0007-full-pages-beside-0005": ({ settled }) => settled("{@history}"),
   "0008-limits-at-run-time-beside-0005": limitsAtRunTime,
 };
 
