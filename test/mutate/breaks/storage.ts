@@ -232,8 +232,8 @@ const DELAYS: readonly Break[] = [
   {
     property: "a clock that was set back: an absolute moment stays",
     file: "storage/stored-task.ts",
-    text: "dueAt, delayMs = null } = task;",
-    replacement: "dueAt, delayMs = 0 } = task;",
+    text: "task.delayMs ?? null,",
+    replacement: "task.delayMs ?? 0,",
     tests: IN_SET_BACK,
   },
   {
@@ -450,7 +450,7 @@ export const STORAGE_BREAKS: readonly Break[] = [
   {
     property: "L4: totals that were never kept are counted when a table is installed",
     file: "storage/sql/total-triggers.ts",
-    text: ", ...totals.filling()",
+    text: ", ...totals.counting(null)",
     replacement: "",
     tests: ["storage/group-totals.test.ts"],
   },
