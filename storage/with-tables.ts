@@ -2,23 +2,36 @@
 import type { EngineStorage } from "./storage.ts";
 import type { AnyTable } from "./table.ts";
 
-/** What needs the tables. A host's transaction comes behind the first commit, and that of a handler behind a claim. */
-const NEEDING: ReadonlySet<PropertyKey> = new Set(["commit", "claim", "get", "find", "tally"]);
-
 /** Installs the tables once, before the first call that needs them. Where that fails the next call tries again. */
 export function withTables(storage: EngineStorage, tables: readonly AnyTable[]): EngineStorage {
   const ready = installedFirst(storage, tables);
-  return new Proxy(storage, {
-    get: (target, name) => {
-      const method: unknown = Reflect.get(target, name);
-      if (typeof method !== "function") return method;
-      // Of an adapter that is a class.
-      const call = (...given: unknown[]): unknown => Reflect.apply(method, target, given);
-      return NEEDING.has(name)
-        ? (...given: unknown[]) => ready(() => call(...given) as Promise<unknown>)
-        : call;
-    },
-  });
+  return {
+    install: (more) => storage.install(more),
+    commit: (items) => ready(() => storage.commit(items)),
+    claim: (request) => ready(() => storage.claim(request)),
+    get: (table, key) => ready(() => storage.get(table, key)),
+    find: (query) => ready(() => storage.find(query)),
+    tally: (query) => ready(() => storage.tally(query)),
+    heartbeat: (request) => storage.heartbeat(request),
+    release: (request) => storage.release(request),
+    load: (id) => storage.load(id),
+    nextDue: (...asked) => storage.nextDue(...asked),
+    history: (instance, page) => storage.history(instance, page),
+    lease: (request) => storage.lease(request),
+    watches: (listing) => storage.watches(listing),
+    list: (listing) => storage.list(listing),
+    size: () => storage.size(),
+    pending: (...asked) => storage.pending(...asked),
+    tasks: (listing) => storage.tasks(listing),
+    onWake: (listener) => storage.onWake(listener),
+    close: () => storage.close(),
+    ...(storage.building && { building: storage.building.bind(storage) }),
+    // A host's transaction comes behind the first commit, which has installed them.
+    ...(storage.within && { within: storage.within.bind(storage) }),
+    // A task has been claimed before it.
+    ...(storage.transact && { transact: storage.transact.bind(storage) }),
+    ...(storage.time && { time: storage.time.bind(storage) }),
+  };
 }
 
 /** Calls at once what is asked for when the tables are installed, and else when they are. */
