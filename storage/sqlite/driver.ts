@@ -36,14 +36,10 @@ export interface BackupPages {
   readonly remainingPages: number;
 }
 
-/** How a file is opened. */
-interface OpenOptions {
-  readonly timeout: number;
-  readonly readonly?: boolean;
-  readonly fileMustExist?: boolean;
-}
-
-type SqliteConstructor = new (path: string, options: OpenOptions) => OpenedDatabase;
+type SqliteConstructor = new (
+  path: string,
+  options: { readonly timeout: number; readonly readonly?: boolean; readonly fileMustExist?: boolean },
+) => OpenedDatabase;
 
 /** From this version on the driver speaks Node-API 10. Earlier ones speak V8, of Node alone. */
 const FIRST_ON_NODE_API_10 = 13;

@@ -13,14 +13,11 @@ import { refuseHiding } from "./hiding.ts";
 import { refuseMoved } from "./moved.ts";
 import { nameOfIn, schemaIn } from "./schema.ts";
 
-/** A database that was opened, and its file; null where it is in memory alone. */
-interface OpenedDatabase {
-  readonly handle: SqliteDatabase;
-  readonly file: GuardedFile | null;
-}
-
-/** Opens a path, where `:memory:` is one too. With `create` false no file is made. */
-export async function openDatabase(path: string, { create = true } = {}): Promise<OpenedDatabase> {
+/** Opens a path, where `:memory:` is one too, which has no file. With `create` false no file is made. */
+export async function openDatabase(
+  path: string,
+  { create = true } = {},
+): Promise<{ readonly handle: SqliteDatabase; readonly file: GuardedFile | null }> {
   if (/^[a-z]+:\/\//i.test(path)) {
     // Not shown: it may hold a password.
     throw new StorageUnusable(
