@@ -23,7 +23,11 @@ export function hostCommits(
 ): (host: HostTransaction, item: HostCommit) => CommitAnswer {
   const known = new WeakMap<SqliteDatabase, HostConnection>();
   const connected = (host: HostTransaction): HostConnection => {
-    if (!isDatabase(host)) throw noDatabase();
+    if (!isDatabase(host)) {
+      throw new TypeError(
+        "within: the storage is an SQLite file: give the Database whose transaction is open",
+      );
+    }
     const found = known.get(host);
     if (found !== undefined) return found;
     assertSameFile(own, host);
@@ -80,9 +84,6 @@ function fileOf(database: SqliteDatabase): string {
   }[];
   return files.find(({ name }) => name === "main")?.file ?? "";
 }
-
-const noDatabase = (): TypeError =>
-  new TypeError("within: the storage is an SQLite file: give the Database whose transaction is open");
 
 const notOpen = (): TypeError =>
   new TypeError(
