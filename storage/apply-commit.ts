@@ -1,6 +1,5 @@
 /** Applies a commit: its parts in order, and the conditions that refuse it. */
 import { assertQuery, type CompiledQuery } from "./compiled-queries.ts";
-import { startedInstance } from "./engine-tables.ts";
 import type {
   AnyCommit,
   AnyInsert,
@@ -69,6 +68,10 @@ export function applyCommit(commit: AnyCommit, to: CommitTarget): CommitResult {
   const parked = follow(commit, to);
   carryOut(commit, to);
   return parked.length === 0 ? { ok: true } : { ok: true, parked };
+}
+
+export function startedInstance(start: NonNullable<AnyCommit["starts"]>[number]): InstanceRecord {
+  return { version: 1, life: start.stamp, updatedAt: start.createdAt, ...start };
 }
 
 /** Last, so that what is refused for the engine's own rows is told first. */

@@ -6,16 +6,11 @@ import type { StoredTask } from "./engine-tables.ts";
 import type { Limit, ChangedLimit, TaskRecord } from "./storage.ts";
 import type { TaskRow, TaskRows } from "./task-rows.ts";
 
-type LimitColumns = Pick<
-  StoredTask,
-  "firstKey" | "firstRoom" | "lastKey" | "lastRoom" | "admission" | "priority"
->;
-
 /** In its row a single limit is both first and last. @throws TypeError when a limit is wrong, or the task is a timer. */
 export function limitColumns(
   { id, kind, limits, priority = 0 }: Pick<TaskRecord, "id" | "kind" | "limits" | "priority">,
   admission: "parked" | "admitted",
-): LimitColumns {
+): Pick<StoredTask, "firstKey" | "firstRoom" | "lastKey" | "lastRoom" | "admission" | "priority"> {
   const [first, last = first] = limits;
   if (limits.length > 2) throw new TypeError(`task ${id} has ${limits.length} limits, and two are the most`);
   for (const { key, atMost } of limits) {

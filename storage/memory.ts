@@ -3,7 +3,7 @@ import { applyCommit, TaskQueue } from "./index.ts";
 import { Records } from "./memory/instances.ts";
 import { Journal } from "./memory/rows.ts";
 import { Tables } from "./memory/tables.ts";
-import { MemoryTaskRows } from "./memory/task-rows.ts";
+import { memoryTaskRows } from "./memory/task-rows.ts";
 import type { AnyCommit, AnyWrite, CommitAnswer, EngineStorage, RowQuery } from "./storage.ts";
 import type { Table } from "./table.ts";
 
@@ -22,7 +22,7 @@ import type { Table } from "./table.ts";
  */
 export function memoryStorage(): EngineStorage {
   const journal = new Journal();
-  const tasks = new TaskQueue(new MemoryTaskRows(journal));
+  const tasks = new TaskQueue(memoryTaskRows(journal));
   const tables = new Tables(journal);
   const records = new Records(journal);
   const target = {

@@ -29,17 +29,14 @@ export function planLeases(
   const living = livingLeases(names, rows, now);
   const setBackMs =
     highest === undefined ? 0 : Math.max(0, highest - now, ...rows.map(({ until, ms }) => until - ms - now));
-  const isFresh = (name: string): boolean =>
-    living.some((lease) => lease.name === name && lease.holder === holder && isRecent(lease, request));
-  const free = names.filter(
-    (name) => !living.some((lease) => lease.name === name && lease.holder !== holder),
-  );
+  const others = living.filter((lease) => lease.holder !== holder);
+  const free = names.filter((name) => !others.some((lease) => lease.name === name));
   if (leaseMs === 0) {
     const own = rows.filter((row) => row.holder === holder && free.includes(row.name));
-    const others = living.filter((lease) => lease.holder !== holder);
     return { held: others, put: [], remove: own.map(({ name }) => name), setBackMs };
   }
-  const stale = free.filter((name) => !isFresh(name));
+  const fresh = living.filter((lease) => isRecent(lease, request));
+  const stale = free.filter((name) => !fresh.some((lease) => lease.name === name));
   const put = stale.map((name): StoredLease => ({ name, holder, until: now + leaseMs, ms: leaseMs }));
   const kept = rows.filter(({ name }) => !stale.includes(name));
   const held = withSetBack(livingLeases(names, [...kept, ...put], now), setBackMs);

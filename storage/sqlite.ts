@@ -13,7 +13,7 @@ import { sqliteTaskRows } from "./sqlite/task-rows.ts";
 import { GivenTables } from "./sql/given-tables.ts";
 import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
 import type { StatementReader } from "./sql/statement.ts";
-import { HostCommitWriter } from "./sqlite/within.ts";
+import { hostCommits } from "./sqlite/within.ts";
 import { TaskQueue } from "./task-queue.ts";
 
 export {
@@ -131,7 +131,6 @@ function storageOn({ connection, handle, elapsed, close }: StorageParts): Engine
   const tables = new GivenTables(databaseDialect(connection, read));
   const target = targetOn(connection, tables);
   const { tasks } = target;
-  const hosted = new HostCommitWriter({ own: handle, targetOn: (other) => targetOn(other, tables) });
   const commits = new SqliteCommitWriter(connection, target, elapsed);
   return {
     install: (wanted) => tables.install(wanted),
@@ -139,7 +138,7 @@ function storageOn({ connection, handle, elapsed, close }: StorageParts): Engine
     find: (query) => tables.find(query),
     tally: (query) => tables.tally(query),
     commit: (items) => commits.commit(items),
-    within: (host, item) => hosted.commit(host, item),
+    within: hostCommits(handle, (other) => targetOn(other, tables)),
     // Writes nothing, and does not ask for the write lock, while nothing is due.
     claim: async (request) =>
       (await connection.read(() => tasks.isDue(request)))

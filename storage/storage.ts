@@ -7,37 +7,10 @@
  * text, so that a text is read byte for byte as written. Records go in and out as copies.
  */
 import type { CompiledQuery, QueryRefusal } from "./compiled-queries.ts";
+import type { HistoryRecord, InstanceRecord, StoredTask, TaskKind, WatchRecord } from "./engine-tables.ts";
 import type { AnyTable, Table } from "./table.ts";
 
-/** A stored run of a machine. */
-export interface InstanceRecord {
-  readonly id: string;
-  /** The chart and version of this snapshot, as `name@version`. */
-  readonly workflow: string;
-  /** Structural hash of that chart, so that an edit without a new version is noticed. */
-  readonly hash: string;
-  /** Counts the committed steps, for people and for the history; 1 after creation. */
-  readonly version: number;
-  /** The stamp of the last step: a commit must name the stamp to make the next step. */
-  readonly stamp: string;
-  /** The stamp of the first step. It tells this instance from earlier and later instances with the same id. */
-  readonly life: string;
-  /** The parent instance, which is not removed while this child is active; null without a parent. */
-  readonly parent: string | null;
-  /** `done` once the machine has reached a final state and takes no more events. */
-  readonly status: "active" | "done";
-  /** JSON text of `{ value, context, status }`. */
-  readonly snapshot: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}
-
-/**
- * The kind of a task. An `effect` runs a handler; a `timer` or a `message` becomes one step of its instance. An
- * `invocation` runs a promise as long as its instance is in a state; like a timer, an invocation is disarmed by name. A
- * message may target an instance that does not exist yet; the payload then says how to start the instance.
- */
-export type TaskKind = "effect" | "timer" | "message" | "invocation";
+export type { HistoryRecord, InstanceRecord, TaskKind, WatchRecord } from "./engine-tables.ts";
 
 /**
  * The queue a task waits in. `steps`: timers and messages, which are short. `free`: effects and invocations without
@@ -59,20 +32,8 @@ export interface DueTime {
 }
 
 /** Work due at a time. */
-export interface TaskRecord extends DueTime {
-  /** `instance:stamp:index` of the step that armed it. */
-  readonly id: string;
-  readonly instance: string;
-  /**
-   * The workflow of the instance, as `name@version`, or `name` for a message whose target does not exist yet: any
-   * process that knows the workflow may claim the task.
-   */
-  readonly workflow: string;
-  readonly kind: TaskKind;
-  /** An effect's action, a timer's or an invocation's id in the chart, a message's event type. */
-  readonly name: string;
-  /** JSON text. */
-  readonly payload: string;
+export interface TaskRecord
+  extends DueTime, Pick<StoredTask, "id" | "instance" | "workflow" | "kind" | "name" | "payload"> {
   /**
    * Limits of effects, invocations and messages: none, one, or two, of which the second is counted within the first,
    * like the webhooks of an account. While a key has no room the task is *parked*: no claim sees the task until a task
@@ -98,28 +59,21 @@ export type LimitWait =
   | { readonly key: string; readonly until: number };
 
 /** A task of an instance, with its state so far. */
-export interface PendingTask extends TaskRecord {
-  readonly crashes: number;
+export interface PendingTask
+  extends
+    TaskRecord,
+    Pick<StoredTask, "crashes" | "failures" | "lastError" | "visibleAt" | "failingSince" | "deadAt"> {
   /**
    * Set when the last holder vanished: until the task ends, fails in the normal way or is kept by a heartbeat, or for
    * an hour, it is handed out only while no suspect is held.
    */
   readonly isSuspect: boolean;
-  readonly failures: number;
-  /** The message of the last failure, without secrets. */
-  readonly lastError: string | null;
-  /** When it can be claimed: its due time, the end of its lease while `isHeld`, or for a suspect that waits, at the latest. */
-  readonly visibleAt: number;
   /** True from its claim to its end, also where the lease has run out and the next claim is still to come. */
   readonly isHeld: boolean;
   /** True while a key of its limits has no room for it. */
   readonly isParked: boolean;
   /** For an effect or an invocation that waits for its limits. Lists of `tasks` tell of rates alone, and count no places. */
   readonly waitsFor?: LimitWait;
-  /** When it was due as it first failed; null while it has not. */
-  readonly failingSince: number | null;
-  /** When it was set aside as a dead letter, else null. */
-  readonly deadAt: number | null;
 }
 
 /** The pending work of an instance, as far as the storage knows. */
@@ -182,14 +136,7 @@ export type TaskListQuery =
   | { readonly order: "workflow" };
 
 /** A task in the hands of one holder until its lease ends. */
-export interface ClaimedTask extends TaskRecord {
-  /** Grows with every claim of the task, so that results of former holders are refused. */
-  readonly token: number;
-  /** How often in a row a holder of this task vanished; a normal failure, or an hour, resets the count. */
-  readonly crashes: number;
-  /** How often it was released with an error. */
-  readonly failures: number;
-}
+export interface ClaimedTask extends TaskRecord, Pick<StoredTask, "token" | "crashes" | "failures"> {}
 
 /**
  * A lease taken in the commit that arms the task, with the token 1. A task with limits gets it where no other of its first
@@ -211,47 +158,15 @@ export interface TaskMigration extends DueTime {
   readonly payload: string;
 }
 
-/** Something the ledger is polled for on behalf of an instance. */
-export interface WatchRecord {
-  readonly kind: string;
-  /** The watched thing, such as a signature. Unique together with kind and instance. */
-  readonly key: string;
-  readonly instance: string;
-  /** The life of the instance for which it is watched: findings are told to no other life. */
-  readonly life: string;
-  readonly workflow: string;
-  /** 0 … shards − 1 of its kind; polling processes divide the shards among themselves. */
-  readonly shard: number;
-}
-
-/** A committed step, contiguous per instance from version 1. */
-export interface HistoryRecord {
-  readonly instance: string;
-  readonly version: number;
-  /** The stamp of the step. The stamp of the first row is the life of the instance. */
-  readonly stamp: string;
-  readonly at: number;
-  /** JSON text of the event; the first row's is `{ "type": "$started", "input": … }`. */
-  readonly event: string;
-  /** JSON text of the resulting state value. */
-  readonly value: string;
-  /** The cause of the step, as the engine writes it; null for a caller or a migration. */
-  readonly cause: string | null;
-}
-
-/** The next state of an existing instance. */
-export interface StepRecord {
-  readonly id: string;
+/** The next state of an existing instance; its `stamp` is a unique id of this step, beginning with the time. */
+export interface StepRecord extends Pick<
+  InstanceRecord,
+  "id" | "stamp" | "workflow" | "hash" | "status" | "snapshot"
+> {
   /** The stamp of the step before. */
   readonly after: string;
   /** The number of steps in this record, by which the version of the instance grows. Default: one. */
   readonly steps?: number;
-  /** A unique id of this step, beginning with the time. */
-  readonly stamp: string;
-  readonly workflow: string;
-  readonly hash: string;
-  readonly status: "active" | "done";
-  readonly snapshot: string;
   readonly at: number;
 }
 

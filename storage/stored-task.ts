@@ -16,18 +16,11 @@ import { admitted, limitColumns, limitsOf, paused, revived } from "./limits.ts";
 
 /** The row of a newly armed task. @throws TypeError when a limit is wrong: see `limitColumns`. */
 export function storedTask(task: TaskRecord, lease: ArmLease | undefined): StoredTask {
-  const { id, instance, workflow, kind, name, payload, dueAt, delayMs = null } = task;
   return {
-    id,
-    instance,
-    workflow,
-    kind,
-    name,
-    payload,
-    dueAt,
+    ...task,
     ...limitColumns(task, lease === undefined ? "parked" : "admitted"),
-    visibleAt: lease?.until ?? dueAt,
-    delayMs: lease?.leaseMs ?? delayMs,
+    visibleAt: lease?.until ?? task.dueAt,
+    delayMs: lease?.leaseMs ?? task.delayMs ?? null,
     rateKey: null,
     holder: lease?.holder ?? null,
     token: lease === undefined ? 0 : 1,

@@ -229,29 +229,16 @@ export function ownTable<const C extends Readonly<Record<string, Column>>>(
   return describedTable(name, { ...options, ownName: name });
 }
 
-interface AnyOptions extends TableOptions<string> {
-  readonly columns: Readonly<Record<string, Column>>;
-  readonly ownName: string | null;
-}
-
-function describedTable(name: string, options: AnyOptions): AnyTable {
-  const { columns, ownName, key = "id", unique = [], group = null } = options;
-  const { appendOnly = false, settled = appendOnly, ordered = null, migrations = [] } = options;
+function describedTable(
+  name: string,
+  options: Pick<AnyTable, "columns" | "ownName"> & TableOptions<string>,
+): AnyTable {
+  const { key = "id", unique = [], group = null, ordered = null, migrations = [] } = options;
+  const { appendOnly = false, settled = appendOnly } = options;
   const whole = Object.entries(options.indexes ?? {}).map(([index, given]) => [index, wholeIndex(given)]);
   const indexes = Object.fromEntries(whole) as AnyTable["indexes"];
-  const table: AnyTable = {
-    name,
-    ownName,
-    columns,
-    key,
-    unique,
-    group,
-    appendOnly,
-    settled,
-    ordered,
-    migrations,
-    indexes,
-  };
+  const told = { key, unique, group, ordered, migrations, appendOnly, settled, indexes };
+  const table: AnyTable = { name, ownName: options.ownName, columns: options.columns, ...told };
   checkTable(table);
   return table;
 }

@@ -47,16 +47,11 @@ export const PAGE = 500;
 /** The number of tasks before a parked one that are counted. */
 export const MAX_BEFORE = 1_000;
 
-/** The lines of a queue in which tasks wait for their time, and the one that a claim takes from. */
-const WAITING: { readonly [Q in QueueName]: readonly ClaimQueueName[] } = {
+/** The lines of a queue in which tasks wait for their time: first the one that a claim takes from. */
+const WAITING: { readonly [Q in QueueName]: readonly [ClaimQueueName, ...ClaimQueueName[]] } = {
   steps: ["steps"],
   free: ["free"],
   limited: ["admitted", "paused"],
-};
-const CLAIMED: { readonly [Q in QueueName]: ClaimQueueName } = {
-  steps: "steps",
-  free: "free",
-  limited: "admitted",
 };
 
 /**
@@ -226,7 +221,7 @@ export class TaskQueue {
   }
 
   #due(queue: QueueName, { workflows, now }: ClaimRequest, limit: number): readonly TaskRow[] {
-    return this.#rows.due({ line: CLAIMED[queue], workflows, until: now, limit });
+    return this.#rows.due({ line: WAITING[queue][0], workflows, until: now, limit });
   }
 
   /** Tasks that ask for room after their pause, and admitted tasks that nobody claims. Up to the limit of each workflow. */

@@ -14,17 +14,15 @@ import type {
   InstanceRecord,
   WatchRecord,
 } from "../storage.ts";
-import { by, type Journal, Rows } from "./rows.ts";
+import { by, type Journal, type Order, Rows } from "./rows.ts";
 
 type Reads = Pick<EngineStorage, "load" | "history" | "list" | "watches" | "lease">;
-
-type StoredLease = EngineTables["paystateLeases"];
 
 export class Records {
   readonly #instances: Rows<InstanceRecord>;
   readonly #history: Rows<HistoryRecord>;
   readonly #watches: Rows<WatchRecord>;
-  readonly #leases: Rows<StoredLease>;
+  readonly #leases: Rows<EngineTables["paystateLeases"]>;
 
   constructor(journal: Journal) {
     this.#instances = new Rows(engineTables.instances, journal);
@@ -47,21 +45,19 @@ export class Records {
       remove({ id, life }) {
         const instance = instances.get(id);
         if (instance?.status !== "done" || instance.life !== life) return false;
-        if (instances.under("parent", id).some(({ status }) => status === "active")) return false;
-        if (hasTasks(id) || watches.under("instance", id).length > 0) return false;
+        const children = instances.select({ under: ["parent", id] });
+        if (children.some(({ status }) => status === "active")) return false;
+        if (hasTasks(id) || watches.select({ under: ["instance", id] }).length > 0) return false;
         instances.remove(instance);
-        for (const row of history.under("instance", id)) history.remove(row);
+        for (const row of history.select({ under: ["instance", id] })) history.remove(row);
         return true;
       },
       workflowOf: (id) => instances.get(id)?.workflow,
       watch: (watch) => watches.put(watches.copy(watch)),
-      unwatch({ kind, key, instance }) {
-        const watch = watches.get(kind, key, instance);
-        if (watch !== undefined) watches.remove(watch);
-      },
-      forget({ instance, before, most }) {
-        const older = history.under("instance", instance).filter(({ version }) => version < before);
-        const oldest = older.toSorted(by(({ version }) => version)).slice(0, most);
+      unwatch: ({ kind, key, instance }) => watches.remove(watches.get(kind, key, instance)),
+      forget({ instance, before, most: limit }) {
+        const where = ({ version }: HistoryRecord): boolean => version < before;
+        const oldest = history.select({ under: ["instance", instance], where, order: by("version"), limit });
         for (const row of oldest) history.remove(row);
       },
       record(row) {
@@ -74,7 +70,7 @@ export class Records {
 
   /** Watches by kind, then key. */
   watchesOf(instance: string, limit: number): WatchRecord[] {
-    return this.#shown(this.#watches.under("instance", instance)).slice(0, limit);
+    return this.#watches.copies({ under: ["instance", instance], order: byKind, limit });
   }
 
   reads(moveDelayed: TaskQueue["moveDelayed"]): Reads {
@@ -85,66 +81,57 @@ export class Records {
         return instance === undefined ? null : instances.copy(instance);
       },
       history: async (instance, { after, limit }) =>
-        history
-          .under("instance", instance)
-          .filter(({ version }) => version > after)
-          .toSorted((a, b) => a.version - b.version)
-          .slice(0, limit)
-          .map((row) => history.copy(row)),
-      list: async (listing) => listed(instances.all(), listing).map((each) => instances.copy(each)),
+        history.copies({
+          under: ["instance", instance],
+          where: ({ version }) => version > after,
+          order: by("version"),
+          limit,
+        }),
+      list: async (listing) => listed(instances, listing),
       watches: async (listing) => {
         if ("shards" in listing) {
-          const ofKind = watches.under("kind", listing.kind);
-          return this.#shown(ofKind.filter(({ shard }) => listing.shards.includes(shard)));
+          const where = ({ shard }: WatchRecord): boolean => listing.shards.includes(shard);
+          return watches.copies({ under: ["kind", listing.kind], where, order: byKind });
         }
-        const later = watches.all().filter(({ kind }) => compareTexts(kind, listing.afterKind) > 0);
-        return this.#shown(later).slice(0, listing.limit);
+        const { afterKind, limit } = listing;
+        return watches.copies({
+          where: ({ kind }) => compareTexts(kind, afterKind) > 0,
+          order: byKind,
+          limit,
+        });
       },
       lease: async (request) => {
-        const rows = this.#leases.all().filter(({ name }) => request.names.includes(name));
+        const rows = [...new Set(request.names)].flatMap((name) => this.#leases.get(name) ?? []);
         const { held, put, remove, setBackMs } = planLeases(request, rows);
         let page = setBackMs > 0 ? "" : null;
         while (page !== null) page = moveDelayed(request.now, page);
         for (const lease of put) this.#leases.put(this.#leases.copy(lease));
-        for (const name of remove) this.#leases.remove(this.#leases.get(name) as StoredLease);
+        for (const name of remove) this.#leases.remove(this.#leases.get(name));
         return held;
       },
     };
   }
-
-  /** Copies in the order of their kinds, keys and instances. */
-  #shown(watches: readonly WatchRecord[]): WatchRecord[] {
-    return watches.toSorted(byKind).map((watch) => this.#watches.copy(watch));
-  }
 }
 
-const byKind = by<WatchRecord>(
-  ({ kind }) => kind,
-  ({ key }) => key,
-  ({ instance }) => instance,
-);
+const byKind = by<WatchRecord>("kind", "key", "instance");
+const oldestFirst = by<InstanceRecord>("createdAt", "id");
 
-const id = (instance: InstanceRecord): string => instance.id;
-const oldestFirst = by<InstanceRecord>(({ createdAt }) => createdAt, id);
-
-const ORDERS: {
-  readonly [O in InstanceListQuery["order"]]: (a: InstanceRecord, b: InstanceRecord) => number;
-} = {
-  id: by(id),
+const ORDERS: { readonly [O in InstanceListQuery["order"]]: Order<InstanceRecord> } = {
+  id: by("id"),
   newest: (a, b) => oldestFirst(b, a),
-  ended: by(({ updatedAt }) => updatedAt, id),
-  workflow: by(({ workflow }) => workflow),
+  ended: by("updatedAt", "id"),
+  workflow: by("workflow"),
 };
 
-function listed(all: readonly InstanceRecord[], listing: InstanceListQuery): readonly InstanceRecord[] {
-  const { order, after } = listing;
+function listed(instances: Rows<InstanceRecord>, listing: InstanceListQuery): readonly InstanceRecord[] {
+  const { after, limit } = listing;
+  const order = ORDERS[listing.order];
   const place = (typeof after === "string" ? { id: after, workflow: after } : after) as InstanceRecord | null;
   const isListed = ({ workflow, status, updatedAt }: InstanceRecord): boolean => {
-    if (order === "id") return workflow === listing.workflow && status === listing.status;
-    return order !== "ended" || (status === "done" && updatedAt <= listing.until);
+    if (listing.order === "id") return workflow === listing.workflow && status === listing.status;
+    return listing.order !== "ended" || (status === "done" && updatedAt <= listing.until);
   };
-  return all
-    .filter((each) => isListed(each) && (place === null || ORDERS[order](place, each) < 0))
-    .toSorted(ORDERS[order])
-    .slice(0, listing.limit);
+  const where = (each: InstanceRecord): boolean =>
+    isListed(each) && (place === null || order(place, each) < 0);
+  return instances.copies({ where, order, limit });
 }

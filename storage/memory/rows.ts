@@ -30,6 +30,16 @@ interface Shape {
   readonly lookups?: readonly string[];
 }
 
+/** Which rows are read: by default all, in no order. */
+interface Selecting<R> {
+  readonly under?: readonly [field: string, value: unknown];
+  readonly where?: (row: R) => boolean;
+  readonly order?: Order<R>;
+  readonly limit?: number;
+}
+
+export type Order<R> = (a: R, b: R) => number;
+
 /** Rows are replaced, never changed: what comes from outside, or goes there, is a `copy`. */
 export class Rows<R extends object> {
   readonly #shape: Shape;
@@ -52,13 +62,15 @@ export class Rows<R extends object> {
     return copyRow(this.#shape, row);
   }
 
-  all(): R[] {
-    return [...this.#rows.values()];
+  /** The rows with a value in a lookup field, or all: those that are wanted, in an order, up to a limit. */
+  select({ under, where = () => true, order, limit }: Selecting<R> = {}): R[] {
+    const rows = under === undefined ? this.#rows : this.#lookups.get(under[0])?.get(under[1]);
+    const found = [...(rows?.values() ?? [])].filter(where);
+    return (order === undefined ? found : found.toSorted(order)).slice(0, limit);
   }
 
-  /** The rows with this value in a lookup field, in no order. */
-  under(field: string, value: unknown): R[] {
-    return [...(this.#lookups.get(field)?.get(value)?.values() ?? [])];
+  copies(wanted: Selecting<R>): R[] {
+    return this.select(wanted).map((row) => this.copy(row));
   }
 
   /** Adds the row; false when its key is taken. */
@@ -72,8 +84,8 @@ export class Rows<R extends object> {
     this.#swap(this.#keyOf(row), row);
   }
 
-  remove(row: R): void {
-    this.#swap(this.#keyOf(row), undefined);
+  remove(row: R | undefined): void {
+    if (row !== undefined) this.#swap(this.#keyOf(row), undefined);
   }
 
   #swap(key: string, next: R | undefined): void {
@@ -102,16 +114,16 @@ export class Rows<R extends object> {
 
 const valueOf = (row: object, field: string): unknown => (row as Readonly<Record<string, unknown>>)[field];
 
-/** Orders rows by the values of these functions: the first difference decides. */
-export function by<R>(...values: readonly ((row: R) => unknown)[]): (a: R, b: R) => number {
-  return (a, b) => {
-    for (const value of values) {
-      const side = compare(value(a), value(b));
+/** Orders rows by these fields: the first difference decides. */
+export const by =
+  <R extends object>(...fields: readonly (keyof R & string)[]): Order<R> =>
+  (a, b) => {
+    for (const field of fields) {
+      const side = compare(a[field], b[field]);
       if (side !== 0) return side;
     }
     return 0;
   };
-}
 
 /** Orders values: null first, false before true, texts by their bytes. */
 export function compare(a: unknown, b: unknown): number {

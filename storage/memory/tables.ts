@@ -74,7 +74,7 @@ class GivenTable {
   }
 
   all(): readonly AnyRow[] {
-    return this.#rows.all();
+    return this.#rows.select();
   }
 
   get(key: string): AnyRow | null {
@@ -116,8 +116,7 @@ class GivenTable {
         index.present.every((field) => row[field] !== null) &&
         isBeyond(row),
     );
-    const fields = [...order.map(({ name }) => name), SEQ];
-    const inOrder = by(...fields.map((field) => (row: AnyRow) => row[field]));
+    const inOrder = by<AnyRow>(...order.map(({ name }) => name), SEQ);
     return found.toSorted(isDescending ? (a, b) => inOrder(b, a) : inOrder);
   }
 
@@ -129,7 +128,9 @@ class GivenTable {
     const [first] = equals;
     // Reads by the key, and by the order of insertion, have no lookup.
     const looked = index.on[0] === this.#table.key ? undefined : first;
-    return looked === undefined ? this.#rows.all() : this.#rows.under(looked[0].name, looked[1]);
+    return looked === undefined
+      ? this.#rows.select()
+      : this.#rows.select({ under: [looked[0].name, looked[1]] });
   }
 
   write(change: AnyWrite): boolean {
@@ -158,9 +159,9 @@ class GivenTable {
   }
 
   #remove(change: AnyRemoval): boolean {
-    const row = this.#rows.get(change.remove) ?? null;
-    const isExpected = isAsExpected(this.#table, row, change);
-    if (row !== null && isExpected) this.#rows.remove(row);
+    const row = this.#rows.get(change.remove);
+    const isExpected = isAsExpected(this.#table, row ?? null, change);
+    if (isExpected) this.#rows.remove(row);
     return isExpected;
   }
 
@@ -168,7 +169,9 @@ class GivenTable {
   #isTaken(row: AnyRow): boolean {
     const { key, unique } = this.#table;
     const isOther = (other: AnyRow): boolean => other[key] !== row[key];
-    return unique.some((field) => row[field] !== null && this.#rows.under(field, row[field]).some(isOther));
+    return unique.some(
+      (field) => row[field] !== null && this.#rows.select({ under: [field, row[field]] }).some(isOther),
+    );
   }
 
   /** Whether the group of a row has room for it. What has left the window of the group is removed. */
@@ -182,8 +185,8 @@ class GivenTable {
     const { since = -Infinity } = atMost;
     const isOld = (other: AnyRow): boolean => "since" in group && Number(other[group.since]) <= since;
     const isCounted = (other: AnyRow): boolean => !("open" in group) || other[group.open] === null;
-    const gathered = this.#rows.under(first, row[first]);
-    const members = gathered.filter((other) => group.by.every((field) => other[field] === row[field]));
+    const isMember = (other: AnyRow): boolean => group.by.every((field) => other[field] === row[field]);
+    const members = this.#rows.select({ under: [first, row[first]], where: isMember });
     for (const old of members.filter(isOld)) this.#rows.remove(old);
     const counted = members.filter((other) => !isOld(other) && isCounted(other));
     if ("count" in atMost) return counted.length < atMost.count;

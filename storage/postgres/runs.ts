@@ -3,7 +3,8 @@
  * the other: none touches what another touches, except by messages.
  */
 import { compareTexts } from "../compare-texts.ts";
-import { engineTables, startedInstance } from "../engine-tables.ts";
+import { startedInstance } from "../apply-commit.ts";
+import { engineTables } from "../engine-tables.ts";
 import { checkOverride } from "../limits.ts";
 import { encodeRow } from "../sql/codecs.ts";
 import type { AnyCommit } from "../storage.ts";

@@ -149,7 +149,7 @@ export class GivenTable {
   /** The statements that count the totals of a read's group anew; null where the read asks for no total. */
   mending(query: AnyQuery): readonly [remove: BoundStatement, add: BoundStatement] | null {
     if (this.totals === null || this.total(query) === null) return null;
-    const [remove, add] = this.totals.mending((field) => valueOf(valueName.equal(field)));
+    const [remove, add] = this.totals.counting((field) => valueOf(valueName.equal(field)));
     const values = this.#valuesOf(selectionOf(this.table, query));
     return [
       { statement: { text: remove }, values },

@@ -59,7 +59,7 @@ export const summed = (parts: string): string =>
     from (${parts}) as parts`;
 
 /** Names the value of a field of the group, as the place of a statement. */
-export type MemberPlace = (field: string) => string;
+type MemberPlace = (field: string) => string;
 
 /** The totals of one table. */
 export class GroupTotals {
@@ -89,17 +89,17 @@ export class GroupTotals {
     return `${kept} and hour > ${hour} union all ${rows} where ${membersOf(this.#table, this.#group, member)} and ${begun}`;
   }
 
-  /** Counts the totals of one group anew, from its rows: the old totals go, and others are made. */
-  mending(member: MemberPlace): readonly [remove: string, add: string] {
+  /** Counts the totals of one group anew, or of every group, from its rows: the old totals go, and others are made. */
+  counting(member: MemberPlace | null): readonly [remove: string, add: string] {
+    const isTotal = member === null ? this.#isOfTable : this.#isTotalOf(member);
+    const isRow = member === null ? "true" : membersOf(this.#table, this.#group, member);
+    const sums = this.#digits("").map((digits) => `sum(${digits})`);
+    const values = [this.#named, this.#dialect.list(this.#by("")), this.#hour(""), "count(*)", ...sums];
     return [
-      `delete from ${quoted(TOTALS)} where ${this.#isTotalOf(member)}`,
-      this.#filled(membersOf(this.#table, this.#group, member)),
+      `delete from ${quoted(TOTALS)} where ${isTotal}`,
+      `insert into ${quoted(TOTALS)} (${COLUMNS}) select ${values.join(", ")} from ${quoted(this.#table.name)}
+      where ${isRow} and ${this.counts("")} group by 2, 3`,
     ];
-  }
-
-  /** Counts the totals of every group anew. */
-  filling(): readonly [remove: string, add: string] {
-    return [`delete from ${quoted(TOTALS)} where ${this.#isOfTable}`, this.#filled("true")];
   }
 
   /** The group and the hour of a row, as the text of one JSON array: an expression. */
@@ -170,13 +170,6 @@ export class GroupTotals {
     if (sum === undefined) return DIGITS.map(() => "0");
     const amount = `coalesce(${row}${quoted(sum)}, '0')`;
     return DIGITS.map((_, at) => this.#dialect.digits(amount, at * 9));
-  }
-
-  #filled(condition: string): string {
-    const sums = this.#digits("").map((digits) => `sum(${digits})`);
-    const values = [this.#named, this.#dialect.list(this.#by("")), this.#hour(""), "count(*)", ...sums];
-    return `insert into ${quoted(TOTALS)} (${COLUMNS}) select ${values.join(", ")} from ${quoted(this.#table.name)}
-      where ${condition} and ${this.counts("")} group by 2, 3`;
   }
 }
 

@@ -49,7 +49,7 @@ export function planTotals(
   if (made.some((each) => each.name === trigger && each.here === 1)) return NONE;
   return {
     before,
-    after: [...dialect.triggers({ name: trigger, table: name, totals }), ...totals.filling()],
+    after: [...dialect.triggers({ name: trigger, table: name, totals }), ...totals.counting(null)],
   };
 }
 

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
 import type { BackupPages, SqliteDatabase } from "./driver.ts";
-import { schemaOf, openExisting } from "./existing.ts";
+import { during, schemaOf } from "./existing.ts";
 import { codeOf, explained } from "./explain.ts";
 import { nameFile } from "./name-file.ts";
 
@@ -114,36 +114,21 @@ function targetExists(file: string): StorageUnusable {
  * Within one transaction, which sees one moment: outside of one SQLite begins a copy again whenever another process
  * writes.
  */
-async function copy(
-  source: string,
-  partial: string,
-  progress: (pages: BackupPages) => number,
-): Promise<void> {
-  const database = await openExisting(source, { readonly: true });
-  try {
+const copy = (source: string, partial: string, progress: (pages: BackupPages) => number): Promise<void> =>
+  during(source, { readonly: true }, async (database) => {
     await mustBeOurs(database);
     database.prepare("begin").run();
     await inTurn(() => database.prepare("select count(*) from sqlite_master").get());
     await database.backup(partial, { progress });
-  } finally {
-    database.close();
-  }
-}
+  });
 
 /** The copy says of itself that it has a log beside it, as its source has. */
-async function foldLog(partial: string): Promise<void> {
-  const copied = await openExisting(partial, {});
-  try {
-    copied.pragma("journal_mode = delete");
-  } finally {
-    copied.close();
-  }
-}
+const foldLog = (partial: string): Promise<unknown> =>
+  during(partial, {}, (copied) => copied.pragma("journal_mode = delete"));
 
 /** Reads every page of the copy. Answers its length in bytes. */
-async function verify(partial: string): Promise<number> {
-  const copied = await openExisting(partial, { readonly: true });
-  try {
+const verify = (partial: string): Promise<number> =>
+  during(partial, { readonly: true }, async (copied) => {
     await mustBeOurs(copied);
     const [found] = copied.pragma("integrity_check") as readonly { readonly integrity_check: string }[];
     if (found?.integrity_check !== "ok") {
@@ -156,10 +141,7 @@ async function verify(partial: string): Promise<number> {
       .prepare("select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()")
       .get() as { readonly bytes: number };
     return bytes;
-  } finally {
-    copied.close();
-  }
-}
+  });
 
 /** A database without our tables would be copied as well, and help nobody when it is needed. */
 async function mustBeOurs(database: SqliteDatabase): Promise<void> {

@@ -38,11 +38,12 @@ export class SqliteCommitWriter {
     this.#elapsed = elapsed;
   }
 
-  async commit(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
+  /** Each item apart from the others, of which one physical transaction has so many at most. */
+  async commit(items: readonly AnyCommit[], most: number = MAX_ITEMS): Promise<CommitAnswer[]> {
     const answers: CommitAnswer[] = [];
     while (answers.length < items.length) {
       if (answers.length > 0) await new Promise(setImmediate);
-      const rest = sharing(items.slice(answers.length, answers.length + MAX_ITEMS));
+      const rest = sharing(items.slice(answers.length, answers.length + most));
       const told = await this.#transaction(rest);
       answers.push(...told);
       // The trouble that stops one transaction stops all, and is waited for only once.
@@ -68,7 +69,7 @@ export class SqliteCommitWriter {
       tried = 0;
       // A refused commit leaves its changes behind until the rollback, so the following commits are not judged beside
       // them.
-      return this.#settled(() => this.#applyAll(batch, apply, isOk));
+      return this.#applied(batch, apply, isOk);
     };
     try {
       const unhindered = await this.#connection.write(attempt, (results) => results.every(isOk));
@@ -93,29 +94,16 @@ export class SqliteCommitWriter {
     };
     const attempt = (): CommitAnswer[] => {
       tried = [];
-      return this.#settled(() => this.#applyAll(batch, apply));
+      return this.#applied(batch, apply);
     };
     try {
       return await this.#connection.write(attempt);
     } catch (error) {
       if (error instanceof UncertainCommitError) return tried.map((answer) => uncertain(answer, error.cause));
       if (isTrouble(failed(error))) return batch.map(() => failed(error));
-      return this.#alone(batch.slice(0, tried.length + 1));
+      // A full disk, for example, has taken back all items, which are carried out anew, each in a transaction of its own.
+      return this.commit(batch.slice(0, tried.length + 1), 1);
     }
-  }
-
-  /**
-   * Commits each item in a transaction of its own: a full disk, for example, has taken back all items, which are
-   * carried out anew.
-   */
-  async #alone(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
-    const answers: CommitAnswer[] = [];
-    for (const item of items) {
-      answers.push(...(await this.#transaction([item])));
-      if (answers.some(isTrouble)) break;
-      await new Promise(setImmediate);
-    }
-    return answers;
   }
 
   #guarded(item: AnyCommit): CommitAnswer {
@@ -127,15 +115,11 @@ export class SqliteCommitWriter {
     }
   }
 
-  /** Tasks with room are admitted once, behind the last of the commits, each of which tells so. */
-  #settled<A extends CommitAnswer>(apply: () => A[]): A[] {
-    const results = apply();
-    const admits = this.#target.tasks.settle();
-    return admits ? results.map((result) => (result.ok ? { ...result, admits } : result)) : results;
-  }
-
-  /** Applies items one after another, until the time of one transaction is up, or a result ends the attempt. */
-  #applyAll<A extends CommitAnswer>(
+  /**
+   * Applies items one after another, until the time of one transaction is up, or a result ends the attempt. Tasks with room are
+   * admitted once, behind the last of the commits, each of which tells so.
+   */
+  #applied<A extends CommitAnswer>(
     batch: readonly AnyCommit[],
     apply: (item: AnyCommit) => A,
     goesOn: (result: A) => boolean = () => true,
@@ -147,6 +131,7 @@ export class SqliteCommitWriter {
       results.push(result);
       if (!goesOn(result) || this.#elapsed() >= end) break;
     }
-    return results;
+    const admits = this.#target.tasks.settle();
+    return admits ? results.map((result) => (result.ok ? { ...result, admits } : result)) : results;
   }
 }

@@ -36,6 +36,13 @@ interface Prepared {
   readonly places: readonly string[];
 }
 
+/** Statements that begin and end transactions, and savepoints within them. */
+const CONTROL = [
+  ...(["begin immediate", "begin deferred", "commit", "rollback"] as const),
+  ...(["savepoint item", "release item", "rollback to item"] as const),
+];
+type Control = (typeof CONTROL)[number];
+
 /** A COMMIT failed in a way that leaves open whether it has happened. */
 export class UncertainCommitError extends Error {
   override readonly name = "UncertainCommitError";
@@ -53,24 +60,16 @@ export class Connection {
   #nameOf: NameOf | null = null;
   /** False from a commit that did not wait for the disk until the next ones do so again. */
   #isSynced = true;
-  readonly #control: {
-    readonly [
-      K in "begin" | "beginRead" | "commit" | "rollback" | "save" | "release" | "undo"
-    ]: SqliteStatement;
-  };
+  readonly #control = new Map<Control, SqliteStatement>();
 
   constructor(database: SqliteDatabase, guard: FileGuard | null = null) {
     this.#database = database;
     this.#guard = guard;
-    this.#control = {
-      begin: database.prepare("begin immediate"),
-      beginRead: database.prepare("begin deferred"),
-      commit: database.prepare("commit"),
-      rollback: database.prepare("rollback"),
-      save: database.prepare("savepoint item"),
-      release: database.prepare("release item"),
-      undo: database.prepare("rollback to item"),
-    };
+    for (const text of CONTROL) this.#control.set(text, database.prepare(text));
+  }
+
+  #do(text: Control): void {
+    (this.#control.get(text) ?? this.#database.prepare(text)).run();
   }
 
   /** Answers how many rows it changed. */
@@ -150,14 +149,13 @@ export class Connection {
 
   /** Reads several things of one moment, even while other processes commit. */
   snapshot<A>(act: () => A): Promise<A> {
-    const { beginRead, rollback } = this.#control;
     return inTurn(() => {
       this.#guard?.check();
-      beginRead.run();
+      this.#do("begin deferred");
       try {
         return act();
       } finally {
-        rollback.run();
+        this.#do("rollback");
       }
     });
   }
@@ -213,23 +211,22 @@ export class Connection {
   }
 
   #transaction<A>(act: () => A, isKept: (answer: A) => boolean): A {
-    const { begin, rollback } = this.#control;
     this.#guard?.check();
-    begin.run();
+    this.#do("begin immediate");
     try {
       const answer = act();
       if (isKept(answer)) this.#commit();
-      else rollback.run();
+      else this.#do("rollback");
       return answer;
     } catch (error) {
-      if (this.#database.inTransaction) rollback.run();
+      if (this.#database.inTransaction) this.#do("rollback");
       throw error;
     }
   }
 
   #commit(): void {
     try {
-      this.#control.commit.run();
+      this.#do("commit");
     } catch (error) {
       throw isUncertain(error) ? new UncertainCommitError(error) : error;
     }
@@ -245,8 +242,7 @@ export class Connection {
    * failed read may end the whole transaction instead: see `isInTransaction`.
    */
   savepoint<A>(act: () => A, isKept: (answer: A) => boolean): A {
-    const { save } = this.#control;
-    save.run();
+    this.#do("savepoint item");
     let kept = false;
     try {
       const answer = act();
@@ -259,12 +255,11 @@ export class Connection {
 
   /** A savepoint that cannot be taken back alone is taken back with the whole transaction. */
   #endSavepoint(isKept: boolean): void {
-    const { release, undo, rollback } = this.#control;
     try {
-      if (!isKept) undo.run();
-      release.run();
+      if (!isKept) this.#do("rollback to item");
+      this.#do("release item");
     } catch (error) {
-      if (this.#database.inTransaction) rollback.run();
+      if (this.#database.inTransaction) this.#do("rollback");
       throw error;
     }
   }

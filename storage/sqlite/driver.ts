@@ -36,14 +36,10 @@ export interface BackupPages {
   readonly remainingPages: number;
 }
 
-/** How a file is opened. */
-interface OpenOptions {
-  readonly timeout: number;
-  readonly readonly?: boolean;
-  readonly fileMustExist?: boolean;
-}
-
-type SqliteConstructor = new (path: string, options: OpenOptions) => OpenedDatabase;
+type SqliteConstructor = new (
+  path: string,
+  options: { readonly timeout: number; readonly readonly?: boolean; readonly fileMustExist?: boolean },
+) => OpenedDatabase;
 
 /** From this version on the driver speaks Node-API 10. Earlier ones speak V8, of Node alone. */
 const FIRST_ON_NODE_API_10 = 13;
@@ -87,28 +83,22 @@ export function assertInstalledLoadable(): void {
 export function assertLoadable(driverVersion: string, { node, napi, bun, deno }: RuntimeVersions): void {
   const speaksNodeApi = Number.parseInt(driverVersion, 10) >= FIRST_ON_NODE_API_10;
   const foreign = (bun !== undefined && `Bun ${bun}`) || (deno !== undefined && `Deno ${deno}`);
-  if (foreign !== false && !speaksNodeApi) {
-    throw new StorageUnusable(
-      "driver_unusable",
-      `better-sqlite3 ${driverVersion} runs on Node alone and this is ${foreign}: ` +
-        `\`npm install better-sqlite3@${FIRST_ON_NODE_API_10}\``,
-    );
-  }
+  const refuse = (why: string): never => {
+    throw new StorageUnusable("driver_unusable", `better-sqlite3 ${driverVersion} ${why}`);
+  };
+  const newer = `\`npm install better-sqlite3@${FIRST_ON_NODE_API_10}\``;
+  if (foreign !== false && !speaksNodeApi) refuse(`runs on Node alone and this is ${foreign}: ${newer}`);
   const [major = 0, minor = 0] = node.split(".").map(Number);
   const [abortsMajor, abortsMinor] = FIRST_NODE_THAT_ABORTS;
   const aborts = major > abortsMajor || (major === abortsMajor && minor >= abortsMinor);
   if (foreign === false && !speaksNodeApi && aborts) {
-    throw new StorageUnusable(
-      "driver_unusable",
-      `better-sqlite3 ${driverVersion} ends the process on Node ${abortsMajor}.${abortsMinor} and newer and this is ` +
-        `Node ${node}: \`npm install better-sqlite3@${FIRST_ON_NODE_API_10}\``,
+    refuse(
+      `ends the process on Node ${abortsMajor}.${abortsMinor} and newer and this is Node ${node}: ${newer}`,
     );
   }
   if (!speaksNodeApi || Number(napi) >= 10) return;
-  throw new StorageUnusable(
-    "driver_unusable",
-    `better-sqlite3 ${driverVersion} needs Node 22.14 or newer and this is Node ${node}: ` +
-      "run a newer Node, or `npm install better-sqlite3@12`",
+  refuse(
+    `needs Node 22.14 or newer and this is Node ${node}: run a newer Node, or \`npm install better-sqlite3@12\``,
   );
 }
 

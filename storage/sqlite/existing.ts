@@ -1,11 +1,11 @@
 /** Opens existing database files, and tells whether paystate made them. */
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
-import { assertAllKnown, isCurrent, isWritten } from "../sql/migrations/index.ts";
+import { assertAllKnown, isCurrent } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
 import { loadDriver, type OpenedDatabase, type SqliteDatabase } from "./driver.ts";
 import { explained } from "./explain.ts";
-import { schemaIn } from "./schema.ts";
+import { isWritten, schemaIn } from "./schema.ts";
 
 /** @throws StorageUnusable where the file cannot be opened. */
 export async function openExisting(
@@ -20,15 +20,28 @@ export async function openExisting(
   }
 }
 
+/** Opens a file for as long as something is done with it. */
+export async function during<A>(
+  path: string,
+  options: { readonly readonly?: true },
+  act: (database: OpenedDatabase) => A | Promise<A>,
+): Promise<A> {
+  const database = await openExisting(path, options);
+  try {
+    return await act(database);
+  } finally {
+    database.close();
+  }
+}
+
 /**
  * Whether the file has the tables of this code, or those of an older one, which a storage on it would migrate; `none` for
  * an empty file, and for one of a host's tables alone.
  */
 export const schemaOf = (database: SqliteDatabase): Promise<"present" | "older" | "none"> =>
   inTurn(async () => {
-    const db = schemaIn(database);
-    if (await isCurrent(db, sqliteSchema)) return "present";
-    return (await isWritten(db, sqliteSchema)) ? "older" : "none";
+    if (await isCurrent(schemaIn(database), sqliteSchema)) return "present";
+    return isWritten(database) ? "older" : "none";
   });
 
 /** The refusal of a file that is empty, or holds a host's tables alone. */
@@ -38,9 +51,7 @@ export const nothingOfOurs = (): StorageUnusable =>
 /** @throws StorageUnusable unless the file has the tables of this code. */
 export async function assertOurs(database: SqliteDatabase): Promise<void> {
   const schema = await schemaOf(database);
-  if (schema === "none") {
-    throw nothingOfOurs();
-  }
+  if (schema === "none") throw nothingOfOurs();
   if (schema === "older") {
     throw new StorageUnusable(
       "old_schema",

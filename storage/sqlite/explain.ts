@@ -20,13 +20,11 @@ export const isTaken = (error: unknown): boolean =>
 /** Whether a failed COMMIT may turn out as done for the next process: its pages may have reached the disk. */
 export const isUncertain = (error: unknown): boolean => /^SQLITE_(IOERR|NOMEM)/.test(codeOf(error));
 
-interface Explanation {
+const explanations: readonly {
   readonly of: RegExp;
   readonly code: StorageUnusableCode;
   readonly sentence: string;
-}
-
-const explanations: readonly Explanation[] = [
+}[] = [
   {
     of: /^SQLITE_(BUSY|LOCKED)/,
     code: "busy",
@@ -93,29 +91,27 @@ const explanations: readonly Explanation[] = [
  */
 export function takenName(error: unknown, code: "foreign_database" | "other_table"): unknown {
   const symptom = error instanceof Error ? error.message : "";
+  const sentence = ofTaken(symptom) ?? ofUnresolved(symptom);
+  return sentence === null ? error : new StorageUnusable(code, sentence, { cause: error });
+}
+
+function ofTaken(symptom: string): string | null {
   const [, by, named, under] =
     /^(?:(\w+ .+) already exists|there is already an? (\w+) named (.+))$/.exec(symptom) ?? [];
-  if (by === undefined && named === undefined) return unresolved(error, code);
-  const thing = by ?? `${named} ${under}`;
-  return new StorageUnusable(
-    code,
-    `this file has the ${thing}, which is not paystate's and has a name that paystate needs: rename it, or give paystate a file of its own`,
-    { cause: error },
-  );
+  const thing = by ?? (named === undefined ? undefined : `${named} ${under}`);
+  return thing === undefined
+    ? null
+    : `this file has the ${thing}, which is not paystate's and has a name that paystate needs: rename it, or give paystate a file of its own`;
 }
 
 /** SQLite drops a column only where it can resolve each view, trigger and index of the file. */
-function unresolved(error: unknown, code: "foreign_database" | "other_table"): unknown {
-  const symptom = error instanceof Error ? error.message : "";
+function ofUnresolved(symptom: string): string | null {
   const [, thing, why] =
     /^error in ((?:view|trigger|index|table) .+?)(?: after [a-z ]+)?: (.+)$/.exec(symptom) ?? [];
-  if (thing === undefined) return error;
-  return new StorageUnusable(
-    code,
-    `SQLite changes no table while this file has the ${thing}, which is not paystate's and cannot be resolved (${why}): ` +
-      "mend it, or drop it and make it anew afterwards",
-    { cause: error },
-  );
+  return thing === undefined
+    ? null
+    : `SQLite changes no table while this file has the ${thing}, which is not paystate's and cannot be resolved (${why}): ` +
+        "mend it, or drop it and make it anew afterwards";
 }
 
 /** The error itself, or the sentence for it with the error as its cause. */

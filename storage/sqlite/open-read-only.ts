@@ -8,14 +8,10 @@ import type { SqliteDatabase } from "./driver.ts";
 import { assertOurs, openExisting } from "./existing.ts";
 import { explained } from "./explain.ts";
 
-/** An open file with the way to leave it. */
-interface ReadOnlyDatabase {
-  readonly handle: SqliteDatabase;
-  readonly close: () => Promise<void>;
-}
-
 /** @throws StorageUnusable with a sentence for a file that is absent, foreign, older, newer, locked, cut off or damaged. */
-export async function openReadOnly(path: string): Promise<ReadOnlyDatabase> {
+export async function openReadOnly(
+  path: string,
+): Promise<{ readonly handle: SqliteDatabase; readonly close: () => Promise<void> }> {
   try {
     const found = await stat(path).catch(() => null);
     if (found?.isFile() !== true) throw new StorageUnusable("cannot_open", "there is no such file");

@@ -1,27 +1,23 @@
 /** Opens a database file, or takes an open one, and brings it up to the schema of this code. */
 import { closeSync, existsSync, openSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Kysely } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
-import { isCurrent, isWritten, migrate } from "../sql/migrations/index.ts";
+import { isCurrent, migrate } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { Connection, inTurn } from "./connection.ts";
 import { loadDriver, type SqliteDatabase } from "./driver.ts";
-import { nothingOfOurs } from "./existing.ts";
+import { nothingOfOurs, schemaOf } from "./existing.ts";
 import { codeOf, explained, takenName } from "./explain.ts";
 import type { GuardedFile } from "./file-guard.ts";
 import { refuseHiding } from "./hiding.ts";
 import { refuseMoved } from "./moved.ts";
 import { nameOfIn, schemaIn } from "./schema.ts";
 
-/** A database that was opened, and its file; null where it is in memory alone. */
-interface OpenedDatabase {
-  readonly handle: SqliteDatabase;
-  readonly file: GuardedFile | null;
-}
-
-/** Opens a path, where `:memory:` is one too. With `create` false no file is made. */
-export async function openDatabase(path: string, { create = true } = {}): Promise<OpenedDatabase> {
+/** Opens a path, where `:memory:` is one too, which has no file. With `create` false no file is made. */
+export async function openDatabase(
+  path: string,
+  { create = true } = {},
+): Promise<{ readonly handle: SqliteDatabase; readonly file: GuardedFile | null }> {
   if (/^[a-z]+:\/\//i.test(path)) {
     // Not shown: it may hold a password.
     throw new StorageUnusable(
@@ -67,35 +63,31 @@ export async function prepareDatabase(
     database.pragma("busy_timeout = 0");
     database.pragma("synchronous = FULL");
   });
-  const schema = schemaIn(database);
   // Looked at before anything is changed: a database that we cannot use, or has moved, keeps the mode of its journal. One of
   // an older schema may have moved as well: it must not be brought up and used.
   await inTurn(() => refuseHiding(new Connection(database), "foreign_database"));
-  const isReady = await inTurn(() => isCurrent(schema, sqliteSchema));
+  const found = await schemaOf(database);
   await inTurn(() => refuseMoved(database));
-  if (!isReady && !(await inTurn(() => isWritten(schema, sqliteSchema)))) {
+  if (found === "none") {
     if (!create) throw nothingOfOurs();
     // Names that a host has taken show before its file is changed.
-    if (await inTurn(() => hasTables(database))) await bringUp(database, schema, "rollback");
+    if (await inTurn(() => hasTables(database))) await bringUp(database, "rollback");
   }
   await inTurn(() => database.pragma("journal_mode = WAL"));
   // A move may have begun meanwhile. In this mode none can while the file is open.
   await inTurn(() => refuseMoved(database));
-  if (!isReady) await bringUp(database, schema, "commit");
+  if (found !== "present") await bringUp(database, "commit");
 }
 
 const hasTables = (database: SqliteDatabase): boolean =>
   database.prepare("select 1 from sqlite_master limit 1").get() !== undefined;
 
-async function bringUp(
-  database: SqliteDatabase,
-  schema: Kysely<unknown>,
-  end: "commit" | "rollback",
-): Promise<void> {
+async function bringUp(database: SqliteDatabase, end: "commit" | "rollback"): Promise<void> {
+  const schema = schemaIn(database);
   await inTurn(() => database.prepare("begin immediate").run());
   try {
     if (!(await isCurrent(schema, sqliteSchema))) {
-      await migrate(schema, sqliteSchema, { nameOf: nameOfIn(database) });
+      await migrate(schema, sqliteSchema, nameOfIn(database));
     }
     database.prepare(end).run();
   } catch (error) {

@@ -17,8 +17,7 @@ const LOOK_AHEAD = 128;
 /** Columns that may change after arming; other columns are not compared. */
 const CHANGING = [
   ...(["holder", "visibleAt", "delayMs", "token", "admission", "crashes", "crashedAt", "deadAt"] as const),
-  "rateKey" as const,
-  ...(["dueAt", "failures", "lastError", "failingSince", "name", "payload"] as const),
+  ...(["rateKey", "dueAt", "failures", "lastError", "failingSince", "name", "payload"] as const),
 ];
 
 /** Tasks of a queue, of each workflow the earliest. */
@@ -86,50 +85,36 @@ export const sqliteTaskRows = (connection: Connection): TaskRows => ({
 });
 
 /** What limits are judged by. */
-const limitRows = (
-  connection: Connection,
-): Pick<
-  TaskRows,
-  | "admitted"
-  | "hasAny"
-  | "firstKeys"
-  | "heads"
-  | "parked"
-  | "before"
-  | "overrides"
-  | "setOverride"
-  | "unheld"
-  | "rated"
-  | "firstKeysOf"
-> => ({
-  admitted(firstKey, lastKey) {
-    const found =
-      lastKey === undefined
-        ? connection.get(taskStatements.admittedUnder, { firstKey })
-        : connection.get(taskStatements.admittedIn, { firstKey, lastKey });
-    return found?.count ?? 0;
-  },
-  hasAny: (firstKey) => connection.get(taskStatements.anyUnder, { firstKey }) !== undefined,
-  *firstKeys(after) {
-    const next = (key: string) => connection.get(taskStatements.firstKeyAfter, { after: key });
-    for (let row = next(after); row !== undefined; row = next(row.firstKey)) yield row.firstKey;
-  },
-  heads: (firstKey, left) => heads(connection, firstKey, left),
-  parked: (key, limit) => connection.all(taskStatements.parked, { key, limit }),
-  before: ({ firstKey, lastKey, priority, seq }, limit) =>
-    Math.min(
-      limit,
-      connection.get(taskStatements.before, { firstKey, lastKey, priority, seq, limit })?.count ?? 0,
-    ),
-  overrides: (firstKey, lastKey) => connection.all(taskStatements.overrides, { firstKey, lastKey }),
-  setOverride(key, atMost) {
-    if (atMost === null) connection.run(taskStatements.dropOverride, { key });
-    else connection.run(taskStatements.setOverride, { key, atMost });
-  },
-  unheld: (key) => connection.all(taskStatements.unheld, { key }),
-  rated: (key) => connection.all(taskStatements.rated, { key }),
-  firstKeysOf: (key) => connection.all(taskStatements.firstKeysOf, { key }).map(({ firstKey }) => firstKey),
-});
+const limitRows = (connection: Connection) =>
+  ({
+    admitted(firstKey, lastKey) {
+      const found =
+        lastKey === undefined
+          ? connection.get(taskStatements.admittedUnder, { firstKey })
+          : connection.get(taskStatements.admittedIn, { firstKey, lastKey });
+      return found?.count ?? 0;
+    },
+    hasAny: (firstKey) => connection.get(taskStatements.anyUnder, { firstKey }) !== undefined,
+    *firstKeys(after) {
+      const next = (key: string) => connection.get(taskStatements.firstKeyAfter, { after: key });
+      for (let row = next(after); row !== undefined; row = next(row.firstKey)) yield row.firstKey;
+    },
+    heads: (firstKey, left) => heads(connection, firstKey, left),
+    parked: (key, limit) => connection.all(taskStatements.parked, { key, limit }),
+    before: ({ firstKey, lastKey, priority, seq }, limit) =>
+      Math.min(
+        limit,
+        connection.get(taskStatements.before, { firstKey, lastKey, priority, seq, limit })?.count ?? 0,
+      ),
+    overrides: (firstKey, lastKey) => connection.all(taskStatements.overrides, { firstKey, lastKey }),
+    setOverride(key, atMost) {
+      if (atMost === null) connection.run(taskStatements.dropOverride, { key });
+      else connection.run(taskStatements.setOverride, { key, atMost });
+    },
+    unheld: (key) => connection.all(taskStatements.unheld, { key }),
+    rated: (key) => connection.all(taskStatements.rated, { key }),
+    firstKeysOf: (key) => connection.all(taskStatements.firstKeysOf, { key }).map(({ firstKey }) => firstKey),
+  }) satisfies Partial<TaskRows>;
 
 /** Heads behind the key that a task has left, then heads before that key. */
 function* heads(connection: Connection, firstKey: string, left: string): Generator<TaskRow> {

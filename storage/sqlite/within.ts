@@ -7,30 +7,37 @@ import { Connection } from "./connection.ts";
 import type { SqliteDatabase } from "./driver.ts";
 import { hiding } from "./hiding.ts";
 
-interface HostCommitWriterParts {
-  /** The connection of the storage itself. */
-  readonly own: SqliteDatabase;
-  /** What a commit is applied to over a connection. */
-  readonly targetOn: (connection: Connection) => CommitTarget;
-}
-
 /** A connection of the host, and what is applied to it. */
 interface HostConnection {
   readonly connection: Connection;
   readonly target: CommitTarget;
 }
 
-export class HostCommitWriter {
-  readonly #parts: HostCommitWriterParts;
-  readonly #known = new WeakMap<SqliteDatabase, HostConnection>();
-
-  constructor(parts: HostCommitWriterParts) {
-    this.#parts = parts;
-  }
-
-  /** Done when it returns: a transaction of better-sqlite3 ends with the function that is its body. */
-  commit(host: HostTransaction, item: HostCommit): CommitAnswer {
-    const { connection, target } = this.#on(host);
+/**
+ * Commits to the file of a storage, given the storage's own connection and what a commit is applied to over another. A commit is
+ * done when the call returns: a transaction of better-sqlite3 ends with the function that is its body.
+ */
+export function hostCommits(
+  own: SqliteDatabase,
+  targetOn: (connection: Connection) => CommitTarget,
+): (host: HostTransaction, item: HostCommit) => CommitAnswer {
+  const known = new WeakMap<SqliteDatabase, HostConnection>();
+  const connected = (host: HostTransaction): HostConnection => {
+    if (!isDatabase(host)) {
+      throw new TypeError(
+        "within: the storage is an SQLite file: give the Database whose transaction is open",
+      );
+    }
+    const found = known.get(host);
+    if (found !== undefined) return found;
+    assertSameFile(own, host);
+    const connection = new Connection(host);
+    const made = { connection, target: targetOn(connection) };
+    known.set(host, made);
+    return made;
+  };
+  return (host, item) => {
+    const { connection, target } = connected(host);
     if (!connection.isInTransaction) throw notOpen();
     const hidden = hiding(connection);
     if (hidden !== undefined) throw hides(hidden);
@@ -47,36 +54,24 @@ export class HostCommitWriter {
     } catch (error) {
       return failed(error);
     }
-  }
+  };
+}
 
-  #on(host: HostTransaction): HostConnection {
-    if (!isDatabase(host)) throw noDatabase();
-    const known = this.#known.get(host);
-    if (known !== undefined) return known;
-    this.#assertSameFile(host);
-    const connection = new Connection(host);
-    const made = { connection, target: this.#parts.targetOn(connection) };
-    this.#known.set(host, made);
-    return made;
-  }
-
-  #assertSameFile(host: SqliteDatabase): void {
-    const { own } = this.#parts;
-    if (host === own) {
-      throw new TypeError(
-        "within: the storage works on this very connection: open it with the path of the file, so that it has one of its own",
-      );
-    }
-    const [file, hostFile] = [fileOf(own), fileOf(host)];
-    if (file === "" || hostFile === "") {
-      throw new TypeError("within: a database in memory has one connection: give storage and host one file");
-    }
-    if (realpathSync(file) === realpathSync(hostFile)) return;
+function assertSameFile(own: SqliteDatabase, host: SqliteDatabase): void {
+  if (host === own) {
     throw new TypeError(
-      `within: this transaction is on another file than the storage (${hostFile} in place of ${file}): ` +
-        "open the storage on the host's own file",
+      "within: the storage works on this very connection: open it with the path of the file, so that it has one of its own",
     );
   }
+  const [file, hostFile] = [fileOf(own), fileOf(host)];
+  if (file === "" || hostFile === "") {
+    throw new TypeError("within: a database in memory has one connection: give storage and host one file");
+  }
+  if (realpathSync(file) === realpathSync(hostFile)) return;
+  throw new TypeError(
+    `within: this transaction is on another file than the storage (${hostFile} in place of ${file}): ` +
+      "open the storage on the host's own file",
+  );
 }
 
 const isDatabase = (host: HostTransaction): host is SqliteDatabase => "prepare" in host && "pragma" in host;
@@ -89,9 +84,6 @@ function fileOf(database: SqliteDatabase): string {
   }[];
   return files.find(({ name }) => name === "main")?.file ?? "";
 }
-
-const noDatabase = (): TypeError =>
-  new TypeError("within: the storage is an SQLite file: give the Database whose transaction is open");
 
 const notOpen = (): TypeError =>
   new TypeError(

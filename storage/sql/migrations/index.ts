@@ -4,28 +4,42 @@
  * know all migrations up to 0004. A name without `beside` allows only programs that know the migration itself. Tables and
  * indexes of the engine's are marked, as `{@tasks}`: not every database calls them so.
  */
-import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import { StorageUnusable } from "../../storage-unusable.ts";
+import { TOTALS, totalsTable } from "../group-totals.ts";
 import { engine } from "./0001-engine.ts";
 import { stamps } from "./0002-stamps.ts";
-import { leases } from "./0003-leases.ts";
 import { limits } from "./0004-limits.ts";
-import { delays } from "./0005-delays.ts";
-import { totals } from "./0006-totals.ts";
-import { fullPages } from "./0007-full-pages.ts";
 import { limitsAtRunTime } from "./0008-limits-at-run-time.ts";
-import { type NameOf, plainName, prefixedName, withNames } from "../statement.ts";
+import {
+  type NameOf,
+  plainName,
+  prefixedName,
+  statement,
+  type StatementReader,
+  withNames,
+} from "../statement.ts";
 import type { SchemaDialect } from "./dialect.ts";
-import { assertNeeds, type EnginePlace } from "./needs.ts";
+import { assertNeeds } from "./needs.ts";
 
-const migrations = {
+const migrations: Readonly<Record<string, (dialect: SchemaDialect) => readonly string[]>> = {
   "0001-engine": engine,
   "0002-stamps": stamps,
-  "0003-leases": leases,
+  /** Named leases take the place of those on shards of watches, and of the watch that retention had for one. */
+  "0003-leases": ({ table }) => [
+    table("paystateLeases", {
+      columns: { name: "text", holder: "text", until: "integer", ms: "integer" },
+      key: ["name"],
+    }),
+    `drop table "{@watchShards}"`,
+    "delete from {@watches} where kind in ('$keep finished', '$keep payments')",
+  ],
   "0004-limits": limits,
-  "0005-delays": delays,
-  "0006-totals-beside-0005": totals,
-  "0007-full-pages-beside-0005": fullPages,
+  /** A task keeps the delay that it waits by. The delays of stored tasks are unknown: stored tasks keep their moment. */
+  "0005-delays": ({ types }) => [`alter table {@tasks} add column "delayMs" ${types.integer}`],
+  /** Totals of groups, which the triggers of the caller's tables keep: programs without them write as before. */
+  "0006-totals-beside-0005": ({ table }) => [table(TOTALS, totalsTable)],
+  /** Rows of the history never change: its pages keep no room for that any more. */
+  "0007-full-pages-beside-0005": ({ settled }) => settled("{@history}"),
   "0008-limits-at-run-time-beside-0005": limitsAtRunTime,
 };
 
@@ -45,7 +59,7 @@ const isBeside = (name: string): boolean => Number(/-beside-(\d{4})$/.exec(name)
 
 /** The names of the applied migrations. */
 export const MIGRATIONS_TABLE = "paystateMigrations";
-/** Kysely's own lock among programs that migrate. */
+/** The lock of programs of before among those that migrate. */
 export const LOCK_TABLE = "paystateMigrationLock";
 
 /**
@@ -56,11 +70,11 @@ export const LOCK_TABLE = "paystateMigrationLock";
  * none of ours. A file of SQLite may hold those of a host beside ours.
  */
 export async function isCurrent(
-  db: Kysely<unknown>,
+  read: StatementReader,
   dialect: SchemaDialect,
   schema?: string,
 ): Promise<boolean> {
-  const { rows: found } = await dialect.tableNames(schema).execute(db);
+  const found = await read(dialect.tableNames, { schema });
   const tables = found.map(({ name }) => name);
   if (!tables.includes(MIGRATIONS_TABLE)) {
     if (tables.length === 0 || schema === undefined) return false;
@@ -69,7 +83,7 @@ export async function isCurrent(
       `the schema ${schema} holds tables that are not paystate's: give paystate a schema of its own`,
     );
   }
-  const applied = await appliedTo(db);
+  const applied = await appliedTo(read);
   if (applied.includes(BEFORE_TABLES)) {
     throw new StorageUnusable(
       "old_schema",
@@ -82,18 +96,12 @@ export async function isCurrent(
   const refused = unknown.filter((name) => isBehind || !isBeside(name));
   if (refused.length > 0) throw newerSchema(refused);
   if (isBehind) return false;
-  await assertNeeds(db, dialect, { schema, nameOf: nameOfNoted(applied) });
+  await assertNeeds(read, dialect, { schema, nameOf: nameOfNoted(applied) });
   return true;
 }
 
-/** Whether any paystate has written to the database, be it an older one. */
-export async function isWritten(db: Kysely<unknown>, dialect: SchemaDialect): Promise<boolean> {
-  const { rows } = await dialect.tableNames().execute(db);
-  return rows.some(({ name }) => name === MIGRATIONS_TABLE);
-}
-
-async function appliedTo(db: Kysely<unknown>): Promise<readonly string[]> {
-  const { rows } = await sql<{ name: string }>`select name from ${sql.table(MIGRATIONS_TABLE)}`.execute(db);
+async function appliedTo(read: StatementReader): Promise<readonly string[]> {
+  const rows = await read(statement<object, { name: string }>(`select name from "${MIGRATIONS_TABLE}"`), {});
   return rows.map(({ name }) => name);
 }
 
@@ -104,8 +112,8 @@ const unknownOf = (applied: readonly string[]): readonly string[] =>
   applied.filter((name) => name !== PREFIXED && !(name in migrations));
 
 /** @throws StorageUnusable `newer_schema` when there is a migration which this program does not know, also beside which it can work. */
-export async function assertAllKnown(db: Kysely<unknown>): Promise<void> {
-  const unknown = unknownOf(await appliedTo(db));
+export async function assertAllKnown(read: StatementReader): Promise<void> {
+  const unknown = unknownOf(await appliedTo(read));
   if (unknown.length > 0) throw newerSchema(unknown);
 }
 
@@ -115,33 +123,24 @@ const newerSchema = (unknown: readonly string[]): StorageUnusable =>
     `this database was written by a newer paystate (${unknown.join(", ")}): upgrade paystate, or restore a backup from before`,
   );
 
+/** The list of what was applied, and a lock that programs of before ask for. */
+const LEDGER = [
+  `create table if not exists "${MIGRATIONS_TABLE}" ("name" varchar(255) not null primary key, "timestamp" varchar(255) not null)`,
+  `create table if not exists "${LOCK_TABLE}" ("id" varchar(255) not null primary key, "is_locked" integer default 0 not null)`,
+  `insert into "${LOCK_TABLE}" ("id", "is_locked") values ('migration_lock', 0) on conflict do nothing`,
+];
+
 /** Applies the missing migrations. The caller holds the lock or transaction that keeps other processes out. */
-export async function migrate(
-  db: Kysely<unknown>,
-  dialect: SchemaDialect,
-  { schema, nameOf }: EnginePlace,
-): Promise<void> {
+export async function migrate(run: StatementReader, dialect: SchemaDialect, nameOf: NameOf): Promise<void> {
+  for (const text of LEDGER) await run(statement(text), {});
+  const applied = await appliedTo(run);
   const all = nameOf === prefixedName ? { [PREFIXED]: () => [], ...migrations } : migrations;
-  const named = Object.entries(all).map(([name, statementsFor]): [string, Migration] => [
-    name,
-    {
-      async up(connection) {
-        for (const text of statementsFor(dialect)) {
-          await sql.raw(withNames(text, nameOf)).execute(connection);
-        }
-      },
-    },
-  ]);
-  const migrator = new Migrator({
-    db,
-    provider: { getMigrations: async (): Promise<Record<string, Migration>> => Object.fromEntries(named) },
-    migrationTableName: MIGRATIONS_TABLE,
-    migrationLockTableName: LOCK_TABLE,
-    disableTransactions: true,
-    // Otherwise tables of a different schema would be mistaken for tables of this schema.
-    ...(schema === undefined ? {} : { migrationTableSchema: schema }),
-  });
-  const { error } = await migrator.migrateToLatest();
-  if (error instanceof Error) throw error;
-  if (error !== undefined) throw new Error("a migration failed", { cause: error });
+  const noted = statement<{ name: string }>(
+    `insert into "${MIGRATIONS_TABLE}" ("name", "timestamp") values ({name}, ${dialect.timestamp})`,
+  );
+  for (const [name, statementsFor] of Object.entries(all)) {
+    if (applied.includes(name)) continue;
+    for (const text of statementsFor(dialect)) await run(statement(withNames(text, nameOf)), {});
+    await run(noted, { name });
+  }
 }

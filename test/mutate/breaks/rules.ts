@@ -173,7 +173,7 @@ export const RULE_BREAKS: readonly Break[] = [
   {
     property: "R32: a dead letter is no failing task in memory",
     file: "storage/memory/task-rows.ts",
-    text: "task.deadAt === null && task.failingSince",
+    text: "isLiving(task) && task.failingSince",
     replacement: "task.failingSince",
     tests: ["storage/contract.test.ts"],
   },

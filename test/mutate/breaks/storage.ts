@@ -44,15 +44,15 @@ const ANSWERS_OF_SQLITE: readonly Break[] = [
   {
     property: "an answer of SQLite: the items of a transaction that has ended are carried out anew",
     file: SQLITE,
-    text: "return this.#alone(batch.slice(0, tried.length + 1));",
+    text: "return this.commit(batch.slice(0, tried.length + 1), 1);",
     replacement: "return batch.map(() => failed(error));",
     tests: IN_SQLITE,
   },
   {
     property: "an answer of SQLite: what cannot be taken back alone is taken back with all",
     file: CONNECTION,
-    text: "      release.run();\n    } catch (error) {\n      if (this.#database.inTransaction) rollback.run();",
-    replacement: "      release.run();\n    } catch (error) {",
+    text: '      this.#do("release item");\n    } catch (error) {\n      if (this.#database.inTransaction) this.#do("rollback");',
+    replacement: '      this.#do("release item");\n    } catch (error) {',
     tests: IN_SQLITE,
   },
   {
@@ -232,8 +232,8 @@ const DELAYS: readonly Break[] = [
   {
     property: "a clock that was set back: an absolute moment stays",
     file: "storage/stored-task.ts",
-    text: "dueAt, delayMs = null } = task;",
-    replacement: "dueAt, delayMs = 0 } = task;",
+    text: "task.delayMs ?? null,",
+    replacement: "task.delayMs ?? 0,",
     tests: IN_SET_BACK,
   },
   {
@@ -450,7 +450,7 @@ export const STORAGE_BREAKS: readonly Break[] = [
   {
     property: "L4: totals that were never kept are counted when a table is installed",
     file: "storage/sql/total-triggers.ts",
-    text: ", ...totals.filling()",
+    text: ", ...totals.counting(null)",
     replacement: "",
     tests: ["storage/group-totals.test.ts"],
   },
