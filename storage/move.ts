@@ -6,6 +6,7 @@
  */
 import { Database } from "./postgres/database.ts";
 import { openConnections } from "./postgres/open.ts";
+import { again } from "./postgres/retries.ts";
 import { FilledSchema } from "./move/filled-schema.ts";
 import { HeldFile } from "./move/held-file.ts";
 import { type CopiedRows, type CopiedTable, isSameRow, placeOf, type StoredRow } from "./move/stored-rows.ts";
@@ -79,7 +80,7 @@ export async function moveToPostgres({
   try {
     const file = await HeldFile.open(from);
     try {
-      const database = new Database(servers, schema, { statementTimeoutMs: 60_000, lockTimeoutMs: 15_000 });
+      const database = new Database(servers, { schema, statementTimeoutMs: 60_000, lockTimeoutMs: 15_000 });
       return await new Transfer(file, database, { schema, place: placeIn(to, schema), onProgress }).run();
     } finally {
       file.close();
@@ -172,16 +173,14 @@ class Transfer {
 
   /** Whether it happened is known to the target alone. While that does not answer, the file stays marked. */
   async #lookUp(mark: MoveRecord, cause: unknown): Promise<void> {
-    const hasArrived = await this.#database
-      .again(() => this.#hasArrived(mark))
-      .catch((error: unknown) => {
-        throw new StorageUnusable(
-          "unavailable",
-          `the connection was lost while ${mark.place} committed the copy, and it does not answer: ` +
-            "no service begins on the file until the same move was run again",
-          { cause: error },
-        );
-      });
+    const hasArrived = await again(() => this.#hasArrived(mark)).catch((error: unknown) => {
+      throw new StorageUnusable(
+        "unavailable",
+        `the connection was lost while ${mark.place} committed the copy, and it does not answer: ` +
+          "no service begins on the file until the same move was run again",
+        { cause: error },
+      );
+    });
     if (hasArrived) return;
     this.#file.setMark(null);
     throw cause;

@@ -1,11 +1,10 @@
 /** Commits to PostgreSQL: a group is one round trip and one transaction, and each item is kept or taken back on its own. */
-import pRetry from "p-retry";
 import type { GivenTables } from "../sql/given-tables.ts";
 import { failed, isTrouble, takenBack, unknown } from "../commit-answers.ts";
 import { assertQuery, type CompiledQuery, hasQueries, QueryFailed, sharing } from "../compiled-queries.ts";
 import type { AnyCommit, CommitAnswer, CommitFailure } from "../storage.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
-import { type Database, SOON } from "./database.ts";
+import type { Database } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import {
   DroppedError,
@@ -14,7 +13,6 @@ import {
   isAway,
   isGivenUp,
   isHeldUp,
-  isLost,
   isOtherServer,
   isRace,
   isRefusal,
@@ -22,8 +20,9 @@ import {
 } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { type GroupNeeds, GroupWrites } from "./prepare-writes.ts";
+import { persistent, raced, SOON } from "./retries.ts";
 import { areApart, joined, type CommitRows, runOf } from "./runs.ts";
-import { AnswerLost, type Writer, WriterPool } from "./writer-pool.ts";
+import { AnswerLost, type Told, type ToldGroup, type WriterPool } from "./writer-pool.ts";
 
 /** The most commits in one transaction: enough to share its cost, and others do not wait long for its locks. */
 const MAX_GROUP = 128;
@@ -47,23 +46,19 @@ interface Group {
   readonly needs: GroupNeeds;
 }
 
-/** The writer of a group whose answer was lost, with what was said instead. */
-interface LostAnswer {
-  readonly lost: Writer;
-  readonly error: unknown;
+/** What every kind of commit works with. */
+export interface CommitContext {
+  readonly database: Database;
+  readonly tables: GivenTables;
+  readonly clock: DatabaseClock;
+  readonly writers: WriterPool;
 }
 
 export class PostgresCommitWriter {
-  readonly #database: Database;
-  readonly #tables: GivenTables;
-  readonly #clock: DatabaseClock;
-  readonly #writers: WriterPool;
+  readonly #context: CommitContext;
 
-  constructor(database: Database, tables: GivenTables, clock: DatabaseClock) {
-    this.#database = database;
-    this.#tables = tables;
-    this.#clock = clock;
-    this.#writers = new WriterPool(database);
+  constructor(context: CommitContext) {
+    this.#context = context;
   }
 
   async commit(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
@@ -76,10 +71,6 @@ export class PostgresCommitWriter {
       answers.push(...items.slice(answers.length).map(() => failed(trouble.error)));
     }
     return answers;
-  }
-
-  close(): Promise<void> {
-    return this.#writers.forget();
   }
 
   /**
@@ -148,71 +139,42 @@ export class PostgresCommitWriter {
    * happened then. Throws `AnswerLost` where what has happened cannot be found out.
    */
   async #carryOut({ items, needs, queries }: Group, runs: readonly CommitRows[]): Promise<CommitAnswer[]> {
+    const { database, writers } = this.#context;
+    const { commit } = functionNames;
     for (let resends = 0; ; resends += 1) {
-      const sent = await this.#sent({ ...needs, runs }, queries);
-      if (!("lost" in sent)) return answersFor(items, sent);
-      try {
-        const known = await this.#writers.outcome(sent.lost);
-        if (known !== null) return answersFor(items, JSON.parse(known) as ToldGroup);
-      } finally {
-        this.#writers.giveBack(sent.lost);
-      }
-      if (queries.length > 0 && resends === MAX_RESENDS) throw new QueryFailed(null, sent.error);
-    }
-  }
-
-  /** The answer of the database, or the writer of the group whose answer was lost. */
-  async #sent(request: object, queries: readonly CompiledQuery[]): Promise<ToldGroup | LostAnswer> {
-    let drops = 0;
-    const isAgain = (error: unknown): boolean => {
-      if (error instanceof DroppedError) drops += 1;
-      return isAway(error) || isGivenUp(error) || (error instanceof DroppedError && drops <= MAX_RESENDS);
-    };
-    try {
-      return await this.#send(request, queries);
-    } catch (error) {
-      if (!isAgain(error)) throw explained(error);
-    }
-    return pRetry(() => this.#send(request, queries), {
-      ...SOON,
-      maxRetryTime: WAITING_MS,
-      shouldRetry: ({ error }) => isAgain(error),
-    }).catch((error: unknown) => {
-      throw explained(error);
-    });
-  }
-
-  async #send(request: object, queries: readonly CompiledQuery[]): Promise<ToldGroup | LostAnswer> {
-    const writer = await this.#writers.take();
-    writer.number += 1;
-    const { id, number } = writer;
-    const numbered = { ...request, writer: id, number };
-    try {
-      const database = this.#database;
-      const told = await database.raced(() =>
-        queries.length === 0
-          ? database.call(functionNames.commit, numbered)
-          : database.callWith(functionNames.commit, numbered, queries),
+      let drops = 0;
+      const isAgain = (error: unknown): boolean => {
+        if (error instanceof DroppedError) drops += 1;
+        return isAway(error) || isGivenUp(error) || (error instanceof DroppedError && drops <= MAX_RESENDS);
+      };
+      const sent = () =>
+        writers.sent((numbered) => {
+          const request = { ...needs, runs, ...numbered };
+          return raced(() =>
+            queries.length === 0
+              ? database.call(commit, request)
+              : database.callWith(commit, request, queries),
+          );
+        });
+      const told = await persistent(sent, { ...SOON, maxRetryTime: WAITING_MS }, isAgain).catch(
+        (error: unknown) => {
+          throw explained(error);
+        },
       );
-      this.#writers.giveBack(writer);
-      return told as ToldGroup;
-    } catch (error) {
-      if (isLost(error) && !isAway(error)) return { lost: writer, error };
-      if (isGivenUp(error)) this.#writers.leaveFree();
-      else this.#writers.giveBack(writer);
-      throw error;
+      if (!("again" in told)) return answersFor(items, told);
+      if (queries.length > 0 && resends === MAX_RESENDS) throw new QueryFailed(null, told.again);
     }
   }
 
   /** Prepares the items before the first that no table can hold, with the reason why that item cannot be stored. */
   #prepared(items: readonly AnyCommit[]): Group {
-    const writes = new GroupWrites(this.#tables, this.#clock);
+    const writes = new GroupWrites(this.#context.tables, this.#context.clock);
     const runs: CommitRows[] = [];
     let fault: unknown = null;
     for (const item of items) {
       try {
         item.queries?.forEach(assertQuery);
-        runs.push(runOf(item, writes, this.#clock));
+        runs.push(runOf(item, writes));
       } catch (error) {
         fault = error;
         break;
@@ -238,16 +200,6 @@ const ofQueries = ({ queries }: Group, error: unknown): unknown =>
 /** The server was away, or its connections were taken, for as long as it is waited for. */
 const isUnavailable = (error: unknown): boolean =>
   error instanceof StorageUnusable && (/^(unavailable|replica)$/.test(error.code) || isUnserved(error));
-
-/** The answer for an item as the functions of the database give it: a word, or the error that took the item back. */
-type Told = string | { readonly code: string; readonly message: string };
-
-/** The function's answer: one for each item with its own run, and the tasks armed without their lease. */
-export interface ToldGroup {
-  readonly answers: readonly Told[];
-  readonly parked: readonly string[];
-  readonly admits: boolean;
-}
 
 export function answersFor(
   items: readonly AnyCommit[],

@@ -22,7 +22,6 @@ const makeHolder = statement<object, { id: string }>("select gen_random_uuid()::
 
 export class IndexBuildLoop {
   readonly #database: Database;
-  readonly #schema: string;
   readonly #connections: Pick<Connections, "listener" | "unhurried">;
   readonly #tables = new Map<string, AnyTable>();
   readonly #closing = new AbortController();
@@ -33,9 +32,8 @@ export class IndexBuildLoop {
   #running: Promise<void> = Promise.resolve();
 
   /** @param connections Connections for the builds: a build of hours leaves the pool's connections to other work. */
-  constructor(database: Database, schema: string, connections: Pick<Connections, "listener" | "unhurried">) {
+  constructor(database: Database, connections: Pick<Connections, "listener" | "unhurried">) {
     this.#database = database;
-    this.#schema = schema;
     this.#connections = connections;
   }
 
@@ -103,25 +101,19 @@ export class IndexBuildLoop {
 
   async #carryOut({ name, change }: IndexChange): Promise<void> {
     if (change === null) return;
-    const place = (of: string): string => `${quoted(this.#schema)}.${quoted(of)}`;
+    const place = (of: string): string => `${quoted(this.#database.schema)}.${quoted(of)}`;
     const text =
       change === "drop"
         ? `drop index concurrently if exists ${place(name)}`
         : creating(change, place(change.table), "concurrently ");
-    let isUnderWay = true;
-    const extend = async (): Promise<void> => {
-      for (;;) {
-        await pause(LEASE_MS / 3);
-        if (!isUnderWay) return;
-        // A process that takes over the lease sees that the index is being built.
-        await this.#lease(LEASE_MS).catch(() => {});
-      }
-    };
-    void extend();
+    // A process that takes over the lease sees that the index is being built.
+    const extend = (): void => void this.#lease(LEASE_MS).catch(() => {});
+    // oxlint-disable-next-line paystate/no-ambient -- paces the lease, which the database's clock judges
+    const extending = setInterval(extend, LEASE_MS / 3).unref();
     try {
       await carryOutAlone(text, this.#connections, this.#closing.signal);
     } finally {
-      isUnderWay = false;
+      clearInterval(extending);
     }
   }
 }

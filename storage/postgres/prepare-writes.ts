@@ -34,7 +34,7 @@ const rewritten = new WeakMap<AnyTable, Map<string, OverArray>>();
 export class GroupWrites {
   readonly #statements: string[] = [];
   readonly #tables: GivenTables;
-  readonly #clock: DatabaseClock;
+  readonly clock: DatabaseClock;
   readonly #numbers = new Map<string, number>();
   readonly #names = new Set<string>();
   readonly #rows = new Map<string, Map<string, Strength>>();
@@ -43,7 +43,7 @@ export class GroupWrites {
 
   constructor(tables: GivenTables, clock: DatabaseClock) {
     this.#tables = tables;
-    this.#clock = clock;
+    this.clock = clock;
   }
 
   /** The statements, once all writes are prepared, and what is locked before the first item: names of things without a row, and rows. */
@@ -83,7 +83,7 @@ export class GroupWrites {
     }
     if (!("set" in write)) return { ...this.#run(bound, table), rows };
     const { unexpired } = write;
-    const now = unexpired === undefined ? null : this.#clock.now(unexpired.now);
+    const now = unexpired === undefined ? null : this.clock.now(unexpired.now);
     const run = this.#run({ ...bound, values: { ...bound.values, [valueName.now]: now } }, table);
     const isUnique = table.unique.some((field) => field in write.set);
     // A value that is taken refuses the write.

@@ -16,10 +16,11 @@ import type {
 import { QUEUES } from "../task-queues.ts";
 import type { Database } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
-import { explained, isLost, lost } from "./explain.ts";
+import { lost } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { MAX_HEADS } from "../limits.ts";
 import { IN_LINE, limitedWorkflows, QUEUE_OF_TASK } from "./functions/claims.ts";
+import { again, raced } from "./retries.ts";
 
 type Heartbeat = Parameters<EngineStorage["heartbeat"]>[0];
 type Release = Parameters<EngineStorage["release"]>[0];
@@ -50,9 +51,7 @@ export class TaskQueue {
   async heartbeat({ now, ...beat }: Heartbeat): Promise<string[]> {
     if (beat.tasks.length === 0) return [];
     const request = { ...beat, now: this.#clock.now(now) };
-    return (await this.#database.again(() =>
-      this.#database.call(functionNames.heartbeat, request),
-    )) as string[];
+    return (await again(() => this.#database.call(functionNames.heartbeat, request))) as string[];
   }
 
   /** Not repeated where the answer is lost, since a failure would count twice: the lease runs out by itself. */
@@ -63,11 +62,9 @@ export class TaskQueue {
   }
 
   async #once(name: string, request: object): Promise<unknown> {
-    try {
-      return await this.#database.raced(() => this.#database.call(name, request));
-    } catch (error) {
-      throw isLost(error) ? lost(error) : explained(error);
-    }
+    return raced(() => this.#database.call(name, request)).catch((error: unknown) => {
+      throw lost(error);
+    });
   }
 
   async of(instance: string, limit: number, except?: TaskKind): Promise<PendingTask[]> {

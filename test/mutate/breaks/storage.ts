@@ -127,15 +127,15 @@ const FAILOVER: readonly Break[] = [
   {
     property: "a failover: of several hosts a standby is not read",
     file: "storage/postgres/database.ts",
-    text: "if (follows) throw readOnly();",
+    text: "if (isStandby) throw readOnly();",
     replacement: "",
     tests: IN_FAILOVER,
   },
   {
     property: "a failover: of several hosts one that was left behind is left",
     file: "storage/postgres/database.ts",
-    text: "const error = this.#met(thrown);\n      await this.#end(client, error);",
-    replacement: "const error = this.#met(thrown);\n      await this.#end(client, thrown);",
+    text: "if (isAway(error)) servers.leave(client);",
+    replacement: "if (isAway(thrown)) servers.leave(client);",
     tests: IN_FAILOVER,
   },
   {
@@ -193,7 +193,7 @@ const ANSWERS_OF_POSTGRES: readonly Break[] = [
   {
     property: "an answer of PostgreSQL: without the row of its writer a group is unknown",
     file: "storage/postgres/writer-pool.ts",
-    text: 'if (row === undefined) throw new WriterGoneError("the row of the group\'s writer is gone");',
+    text: 'if (row === undefined) throw new AnswerLost(new Error("the row of the group\'s writer is gone"));',
     replacement: "if (row === undefined) return null;",
     tests: IN_POSTGRES,
   },
