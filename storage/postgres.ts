@@ -1,7 +1,7 @@
 /** PostgreSQL 13 and newer: any number of processes, on any number of machines. */
 import { commitOne } from "./decided.ts";
 import type { AnyCommit, EngineStorage, WatchRecord } from "./storage.ts";
-import { PostgresCommitWriter } from "./postgres/commits.ts";
+import { committed } from "./postgres/commits.ts";
 import { Database } from "./postgres/database.ts";
 import { canKeep } from "./postgres/text.ts";
 import { GivenTables } from "./sql/given-tables.ts";
@@ -184,7 +184,6 @@ function contextOf(database: Database, connections: Connections, options: Postgr
 function storageOn(context: ReturnType<typeof contextOf>, place: Place): Omit<PostgresStorage, "close"> {
   const { database, builds, acts, tables, clock, wakes, channel } = context;
   const tasks = new TaskQueue(database, clock);
-  const commits = new PostgresCommitWriter(context);
   return {
     time: (now) => timeOf(database, clock, now),
     install: (wanted) => tables.install(wanted),
@@ -192,7 +191,7 @@ function storageOn(context: ReturnType<typeof contextOf>, place: Place): Omit<Po
     find: async (query) => (Object.values(query.equals ?? {}).every(canKeep) ? tables.find(query) : []),
     tally: (query) => tables.tally(query),
     async commit(items) {
-      const answers = await commits.commit(items);
+      const answers = await committed(context, items);
       if (items.some(makesWorkDue)) wakes.tell();
       return answers;
     },

@@ -54,138 +54,128 @@ export interface CommitContext {
   readonly writers: WriterPool;
 }
 
-export class PostgresCommitWriter {
-  readonly #context: CommitContext;
-
-  constructor(context: CommitContext) {
-    this.#context = context;
+/** @param most How many items one transaction takes: one, where the server did not say because of which it took a group back. */
+export async function committed(
+  context: CommitContext,
+  items: readonly AnyCommit[],
+  most = MAX_GROUP,
+): Promise<CommitAnswer[]> {
+  const answers: CommitAnswer[] = [];
+  while (answers.length < items.length) {
+    const told = await grouped(context, sharing(items.slice(answers.length, answers.length + most)));
+    answers.push(...told);
+    const trouble = told.find(isTrouble);
+    if (trouble === undefined || !(await isServerAway(context, trouble))) continue;
+    answers.push(...items.slice(answers.length).map(() => failed(trouble.error)));
   }
+  return answers;
+}
 
-  async commit(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
-    const answers: CommitAnswer[] = [];
-    while (answers.length < items.length) {
-      const told = await this.#group(sharing(items.slice(answers.length, answers.length + MAX_GROUP)));
-      answers.push(...told);
-      const trouble = told.find(isTrouble);
-      if (trouble === undefined || !(await this.#isAway(trouble))) continue;
-      answers.push(...items.slice(answers.length).map(() => failed(trouble.error)));
+/**
+ * Commits as many items as one transaction takes: the items before the first that no table can hold. Together, when
+ * no two items touch the same rows; when an item is refused or fails, nothing was kept, and each item is sent alone.
+ */
+async function grouped(context: CommitContext, items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
+  let group = prepared(context, items);
+  if (group.items.length === 0) return [failed(group.fault)];
+  try {
+    if (areApart(group.items)) {
+      const answers = await together(context, group);
+      if (answers !== null) return answers;
     }
-    return answers;
-  }
-
-  /**
-   * Commits as many items as one transaction takes: the items before the first that no table can hold. Together, when
-   * no two items touch the same rows; when an item is refused or fails, nothing was kept, and each item is sent alone.
-   */
-  async #group(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
-    let group = this.#prepared(items);
-    if (group.items.length === 0) return [failed(group.fault)];
-    try {
-      if (areApart(group.items)) {
-        const answers = await this.#together(group);
-        if (answers !== null) return answers;
-      }
-      group = { ...group, items: group.items.slice(0, MAX_SEPARATE) };
-      return await this.#carryOut(group, group.runs.slice(0, MAX_SEPARATE));
-    } catch (error) {
-      if (error instanceof AnswerLost) return group.items.map(() => unknown(error.cause));
-      if (isOtherServer(error)) return this.#anew(group.items, error);
-      if (isUnavailable(error)) return group.items.map(() => failed(error));
-      if (group.items.length === 1) return [refusal(error) ?? takenBack(ofQueries(group, error))];
-      return this.#alone(items.slice(0, group.items.length));
-    }
-  }
-
-  /** Null when one of several was refused or failed, and so nothing was kept. */
-  async #together(group: Group): Promise<CommitAnswer[] | null> {
-    try {
-      return await this.#carryOut(group, [joined(group.runs)]);
-    } catch (error) {
-      const isOfServer = isHeldUp(error) || isUnavailable(error) || !isAnswered(error);
-      if (group.items.length === 1 || isOfServer) throw error;
-      return null;
-    }
-  }
-
-  /** Each alone, on a server not known when it was decided: a stamp shows another history, the version of a row does not. */
-  async #anew(items: readonly AnyCommit[], error: unknown): Promise<CommitAnswer[]> {
-    const answers: CommitAnswer[] = [];
-    for (const item of items) {
-      answers.push(...(countsVersions(item) ? [failed(error)] : await this.#group([item])));
-    }
-    return answers;
-  }
-
-  /** Each item in a transaction of its own: the server did not say because of which it took the group back. */
-  async #alone(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
-    const answers: CommitAnswer[] = [];
-    for (const item of items) {
-      const told = await this.#group([item]);
-      answers.push(...told);
-      const trouble = told.find(isTrouble);
-      if (trouble !== undefined && (await this.#isAway(trouble))) break;
-    }
-    return answers;
-  }
-
-  /** Whether the server takes no commit, not even an unhindered one. Else only this commit met a lock or took too long. */
-  async #isAway({ conflict, error }: CommitFailure): Promise<boolean> {
-    if (conflict === "unknown" || isUnavailable(error)) return true;
-    return (await this.#group([{}])).some(isTrouble);
-  }
-
-  /**
-   * Sends the group until it is known to have happened, and never twice. A server that is away is waited for: nothing has
-   * happened then. Throws `AnswerLost` where what has happened cannot be found out.
-   */
-  async #carryOut({ items, needs, queries }: Group, runs: readonly CommitRows[]): Promise<CommitAnswer[]> {
-    const { database, writers } = this.#context;
-    const { commit } = functionNames;
-    for (let resends = 0; ; resends += 1) {
-      let drops = 0;
-      const isAgain = (error: unknown): boolean => {
-        if (error instanceof DroppedError) drops += 1;
-        return isAway(error) || isGivenUp(error) || (error instanceof DroppedError && drops <= MAX_RESENDS);
-      };
-      const sent = () =>
-        writers.sent((numbered) => {
-          const request = { ...needs, runs, ...numbered };
-          return raced(() =>
-            queries.length === 0
-              ? database.call(commit, request)
-              : database.callWith(commit, request, queries),
-          );
-        });
-      const told = await persistent(sent, { ...SOON, maxRetryTime: WAITING_MS }, isAgain).catch(
-        (error: unknown) => {
-          throw explained(error);
-        },
-      );
-      if (!("again" in told)) return answersFor(items, told);
-      if (queries.length > 0 && resends === MAX_RESENDS) throw new QueryFailed(null, told.again);
-    }
-  }
-
-  /** Prepares the items before the first that no table can hold, with the reason why that item cannot be stored. */
-  #prepared(items: readonly AnyCommit[]): Group {
-    const writes = new GroupWrites(this.#context.tables, this.#context.clock);
-    const runs: CommitRows[] = [];
-    let fault: unknown = null;
-    for (const item of items) {
-      try {
-        item.queries?.forEach(assertQuery);
-        runs.push(runOf(item, writes));
-      } catch (error) {
-        fault = error;
-        break;
-      }
-    }
-    const prepared = items.slice(0, runs.length);
-    const queries = prepared.flatMap((item) => item.queries ?? []);
-    return { items: prepared, runs, fault, queries, needs: writes.needs() };
+    group = { ...group, items: group.items.slice(0, MAX_SEPARATE) };
+    return await carriedOut(context, group, group.runs.slice(0, MAX_SEPARATE));
+  } catch (error) {
+    if (error instanceof AnswerLost) return group.items.map(() => unknown(error.cause));
+    if (isOtherServer(error)) return anew(context, group.items, error);
+    if (isUnavailable(error)) return group.items.map(() => failed(error));
+    if (group.items.length === 1) return [refusal(error) ?? takenBack(ofQueries(group, error))];
+    return committed(context, items.slice(0, group.items.length), 1);
   }
 }
 
+/** Null when one of several was refused or failed, and so nothing was kept. */
+async function together(context: CommitContext, group: Group): Promise<CommitAnswer[] | null> {
+  try {
+    return await carriedOut(context, group, [joined(group.runs)]);
+  } catch (error) {
+    const isOfServer = isHeldUp(error) || isUnavailable(error) || !isAnswered(error);
+    if (group.items.length === 1 || isOfServer) throw error;
+    return null;
+  }
+}
+
+/** Each alone, on a server not known when it was decided: a stamp shows another history, the version of a row does not. */
+async function anew(
+  context: CommitContext,
+  items: readonly AnyCommit[],
+  error: unknown,
+): Promise<CommitAnswer[]> {
+  const answers: CommitAnswer[] = [];
+  for (const item of items) {
+    answers.push(...(countsVersions(item) ? [failed(error)] : await grouped(context, [item])));
+  }
+  return answers;
+}
+
+/** Whether the server takes no commit, not even an unhindered one. Else only this commit met a lock or took too long. */
+async function isServerAway(context: CommitContext, { conflict, error }: CommitFailure): Promise<boolean> {
+  if (conflict === "unknown" || isUnavailable(error)) return true;
+  return (await grouped(context, [{}])).some(isTrouble);
+}
+
+/**
+ * Sends the group until it is known to have happened, and never twice. A server that is away is waited for: nothing has
+ * happened then. Throws `AnswerLost` where what has happened cannot be found out.
+ */
+async function carriedOut(
+  context: CommitContext,
+  { items, needs, queries }: Group,
+  runs: readonly CommitRows[],
+): Promise<CommitAnswer[]> {
+  const { database, writers } = context;
+  const { commit } = functionNames;
+  for (let resends = 0; ; resends += 1) {
+    let drops = 0;
+    const isAgain = (error: unknown): boolean => {
+      if (error instanceof DroppedError) drops += 1;
+      return isAway(error) || isGivenUp(error) || (error instanceof DroppedError && drops <= MAX_RESENDS);
+    };
+    const sent = () =>
+      writers.sent((numbered) => {
+        const request = { ...needs, runs, ...numbered };
+        return raced(() =>
+          queries.length === 0 ? database.call(commit, request) : database.callWith(commit, request, queries),
+        );
+      });
+    const told = await persistent(sent, { ...SOON, maxRetryTime: WAITING_MS }, isAgain).catch(
+      (error: unknown) => {
+        throw explained(error);
+      },
+    );
+    if (!("again" in told)) return answersFor(items, told);
+    if (queries.length > 0 && resends === MAX_RESENDS) throw new QueryFailed(null, told.again);
+  }
+}
+
+/** Prepares the items before the first that no table can hold, with the reason why that item cannot be stored. */
+function prepared({ tables, clock }: CommitContext, items: readonly AnyCommit[]): Group {
+  const writes = new GroupWrites(tables, clock);
+  const runs: CommitRows[] = [];
+  let fault: unknown = null;
+  for (const item of items) {
+    try {
+      item.queries?.forEach(assertQuery);
+      runs.push(runOf(item, writes));
+    } catch (error) {
+      fault = error;
+      break;
+    }
+  }
+  const storable = items.slice(0, runs.length);
+  const queries = storable.flatMap((item) => item.queries ?? []);
+  return { items: storable, runs, fault, queries, needs: writes.needs() };
+}
 /** Whether the item is refused unless a row of the caller's has a version, or holds what may mean another row there. */
 const countsVersions = (item: AnyCommit): boolean =>
   hasQueries(item) ||

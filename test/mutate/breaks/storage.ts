@@ -162,8 +162,8 @@ const FAILOVER: readonly Break[] = [
   {
     property: "a failover: what counts the versions of rows is not sent to another server",
     file: POSTGRES,
-    text: "countsVersions(item) ? [failed(error)] : await this.#group([item])",
-    replacement: "await this.#group([item])",
+    text: "countsVersions(item) ? [failed(error)] : await grouped(context, [item])",
+    replacement: "await grouped(context, [item])",
     tests: IN_FAILOVER,
   },
   {
@@ -214,14 +214,14 @@ const ANSWERS_OF_POSTGRES: readonly Break[] = [
   {
     property: "an answer of PostgreSQL: the items of a group that the server took back are sent alone",
     file: POSTGRES,
-    text: "return this.#alone(items.slice(0, group.items.length));",
+    text: "return committed(context, items.slice(0, group.items.length), 1);",
     replacement: "return group.items.map(() => failed(error));",
     tests: IN_POSTGRES,
   },
   {
     property: "an answer of PostgreSQL: an item that meets a lock fails none behind it",
     file: POSTGRES,
-    text: "(await this.#group([{}])).some(isTrouble)",
+    text: "(await grouped(context, [{}])).some(isTrouble)",
     replacement: "true",
     tests: IN_POSTGRES,
   },
