@@ -5,7 +5,7 @@ import { committed } from "./postgres/commits.ts";
 import { Database } from "./postgres/database.ts";
 import { canKeep } from "./postgres/text.ts";
 import { GivenTables } from "./sql/given-tables.ts";
-import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
+import { instanceReads } from "./sql/instance-statements.ts";
 import { statement } from "./sql/statement.ts";
 import { callersClock, CLOCK, type DatabaseClock, databaseClock } from "./postgres/database-clock.ts";
 import type { PostgresPool } from "./postgres/driver.ts";
@@ -18,7 +18,7 @@ import { type Connections, openConnections } from "./postgres/open.ts";
 import { assertSameServer, assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
 import { persistent, SOON } from "./postgres/retries.ts";
 import { databaseDialect } from "./postgres/tables.ts";
-import { TaskQueue } from "./postgres/task-queue.ts";
+import { tasksIn } from "./postgres/task-queue.ts";
 import { transacted } from "./postgres/transact.ts";
 import { WakeFeed } from "./postgres/wake-feed.ts";
 import { commitWithin, type Place, placeOf } from "./postgres/within.ts";
@@ -104,8 +104,8 @@ export async function postgresStorage(
       await prepareSchema(database);
       return placeOf(database);
     });
-    const context = contextOf(database, connections, options);
-    const storage = storageOn(context, place);
+    const context = contextOf(database, connections, { ...options, place });
+    const storage = storageOn(context);
     // Waits for a standby that is promoted just now, and refuses one that stays a standby.
     if (options.create !== false) await commitOne(storage, {});
     if (servers.areSeveral && database.server === null) throw hidden();
@@ -155,8 +155,12 @@ const inShards = statement<{ kind: string; shards: string }, WatchRecord>(
 const databaseTime = statement<object, { now: number }>(`select ${CLOCK} as now`);
 
 /** What the acts of a storage share. */
-function contextOf(database: Database, connections: Connections, options: PostgresOptions) {
-  const builds = options.create === false ? null : new IndexBuildLoop(database, connections);
+function contextOf(
+  database: Database,
+  connections: Connections,
+  { place, ...options }: PostgresOptions & { readonly place: Place },
+) {
+  const builds = options.create === false ? null : new IndexBuildLoop(database, connections, place.self);
   const acts = databaseDialect(database, (given) => builds?.build(given));
   const tables = new GivenTables(acts);
   database.mendBy(async (apart) => {
@@ -165,25 +169,15 @@ function contextOf(database: Database, connections: Connections, options: Postgr
     await new GivenTables(databaseDialect(apart)).install(tables.all());
   });
   const clock = options.clock === "caller" ? callersClock : databaseClock();
-  const wakes = new WakeFeed(database, connections.listener);
+  const wakes = new WakeFeed(database, connections.listener, place.self);
   const channel = options.listen === false ? null : wakes.channel;
   const writers = new WriterPool(database);
-  return {
-    database,
-    builds,
-    acts,
-    tables,
-    clock,
-    wakes,
-    channel,
-    writers,
-    servers: connections.transactions,
-  };
+  const { transactions: servers } = connections;
+  return { database, place, builds, acts, tables, clock, wakes, channel, writers, servers };
 }
 
-function storageOn(context: ReturnType<typeof contextOf>, place: Place): Omit<PostgresStorage, "close"> {
+function storageOn(context: ReturnType<typeof contextOf>): Omit<PostgresStorage, "close"> {
   const { database, builds, acts, tables, clock, wakes, channel } = context;
-  const tasks = new TaskQueue(database, clock);
   return {
     time: (now) => timeOf(database, clock, now),
     install: (wanted) => tables.install(wanted),
@@ -195,30 +189,14 @@ function storageOn(context: ReturnType<typeof contextOf>, place: Place): Omit<Po
       if (items.some(makesWorkDue)) wakes.tell();
       return answers;
     },
-    within: (host, item) => commitWithin({ ...context, place }, host, item),
+    within: (host, item) => commitWithin(context, host, item),
     transact: (act) => transacted(context, act),
-    claim: (request) => tasks.claim(request),
-    heartbeat: (request) => tasks.heartbeat(request),
-    async release(request) {
-      const isReleased = await tasks.release(request);
-      if (isReleased) wakes.tell();
-      return isReleased;
-    },
-    nextDue: (...asked) => tasks.nextDue(...asked),
+    ...tasksIn(context),
     lease: (request) => leased(database, clock, request),
     ...instanceReads(acts.read, {
       usedBytes,
       inShards: (kind, shards) => database.read(inShards, { kind, shards: shards.join(",") }),
     }),
-    async pending(instance, limit, except) {
-      // Both reads are asked for in one turn, so they see the same state.
-      const [ofTasks, watches] = await Promise.all([
-        tasks.of(instance, limit, except),
-        database.read(watchStatements.ofInstance, { instance, limit }),
-      ]);
-      return { tasks: ofTasks, watches };
-    },
-    tasks: (listing) => tasks.list(listing),
     onWake: (listener) => (channel === null ? () => {} : wakes.listen(listener)),
     building: () => builds?.left() ?? [],
     hintsArrive: async () => channel !== null && wakes.arrives(),

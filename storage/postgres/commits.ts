@@ -19,7 +19,7 @@ import {
   isUnserved,
 } from "./explain.ts";
 import { functionNames } from "./functions.ts";
-import { type GroupNeeds, GroupWrites } from "./prepare-writes.ts";
+import { GroupWrites } from "./prepare-writes.ts";
 import { persistent, raced, SOON } from "./retries.ts";
 import { areApart, joined, type CommitRows, runOf } from "./runs.ts";
 import { AnswerLost, type Told, type ToldGroup, type WriterPool } from "./writer-pool.ts";
@@ -43,7 +43,7 @@ interface Group {
   readonly fault: unknown;
   /** Statements of the host, of an item that is a group of its own. */
   readonly queries: readonly CompiledQuery[];
-  readonly needs: GroupNeeds;
+  readonly needs: ReturnType<GroupWrites["needs"]>;
 }
 
 /** What every kind of commit works with. */
@@ -134,7 +134,6 @@ async function carriedOut(
   runs: readonly CommitRows[],
 ): Promise<CommitAnswer[]> {
   const { database, writers } = context;
-  const { commit } = functionNames;
   for (let resends = 0; ; resends += 1) {
     let drops = 0;
     const isAgain = (error: unknown): boolean => {
@@ -145,7 +144,9 @@ async function carriedOut(
       writers.sent((numbered) => {
         const request = { ...needs, runs, ...numbered };
         return raced(() =>
-          queries.length === 0 ? database.call(commit, request) : database.callWith(commit, request, queries),
+          queries.length === 0
+            ? database.call(functionNames.commit, request)
+            : database.commitWith(request, queries),
         );
       });
     const told = await persistent(sent, { ...SOON, maxRetryTime: WAITING_MS }, isAgain).catch(
@@ -205,7 +206,7 @@ export function answersFor(
 
 /** The database's answer to a commit that was sent alone; null when the commit failed. */
 export const refusal = (error: unknown): CommitAnswer | null =>
-  error instanceof Error && isRefusal(error) ? answerOf(error.message) : null;
+  isRefusal(error) ? answerOf(error.message) : null;
 
 /** From the word for it: `ok`, or the conflict and the place of what was refused. */
 export function answerOf(told: Told): CommitAnswer {

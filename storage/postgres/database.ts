@@ -43,12 +43,6 @@ interface ServerRow {
   readonly follows: boolean;
 }
 
-/** A function that is called in a transaction with a mark, which tells it from those that its user may have begun. */
-interface MarkedCall {
-  readonly name: string;
-  readonly mark: string;
-}
-
 /** How a connection goes back to its pool. */
 interface Holding {
   readonly servers?: HostPool;
@@ -154,17 +148,20 @@ export class Database {
   }
 
   /**
-   * Like `call`, with statements of the host behind it in the same transaction, which find tables as the session does.
+   * Calls the function of commits, with statements of the host behind it in the same transaction, which find tables as the
+   * session does.
    * Rejects with `QueryFailed` where one of them cannot be carried out, and with `DroppedError` where the connection went away
    * before COMMIT.
    */
-  callWith(name: string, request: object, queries: readonly CompiledQuery[]): Promise<unknown> {
+  commitWith(request: object, queries: readonly CompiledQuery[]): Promise<unknown> {
     // A pool of the host has settings of its own, so none are reset.
     const isLasting = queries.some(({ sql }) => /set_config|advisory_lock/i.test(sql));
     return this.#mended(() => {
       let isEnding = false;
       const carriedOut = async (client: PostgresClient): Promise<unknown> => {
-        const called = [KEEP_PATH, this.#head, ...this.#called(name, request), OWN_PATH].join(";");
+        const called = [KEEP_PATH, this.#head, ...this.#called(functionNames.commit, request), OWN_PATH].join(
+          ";",
+        );
         const all = await this.#query(client, `begin;${WRITING}${GIVEN_UP_AFTER}${called}`);
         for (const [place, query] of queries.entries()) await this.#carryOut(client, query, place);
         // They would fail at COMMIT otherwise, of which nothing is left to be told.
@@ -183,13 +180,16 @@ export class Database {
   }
 
   /**
-   * Like `call`, as the last statement of a transaction in which `act` has worked on the connection, and made the request.
+   * Calls the function of commits as the last statement of a transaction in which `act` has worked on the connection, and made
+   * the request.
    * The next one finds the session as it was. Rejects as `act` does, and with `DroppedError` where the connection went away
-   * before the request was sent. @throws TypeError where `act` has ended the transaction, or its isolation is another.
+   * before the request was sent.
+   * @param mark Tells the transaction from those that `act` may have begun.
+   * @throws TypeError where `act` has ended the transaction, or its isolation is another.
    */
-  async callBehind(
+  async commitBehind(
     servers: HostPool,
-    { name, mark }: MarkedCall,
+    mark: string,
     act: (client: PostgresClient) => Promise<object>,
   ): Promise<unknown> {
     const loan = new Loan();
@@ -201,7 +201,7 @@ export class Database {
         standing(mark),
         UNSET,
         `${this.#head}select 1`,
-        ...this.#called(name, request),
+        ...this.#called(functionNames.commit, request),
         "commit",
       ];
       const all = await this.#query(client, called.join(";"));

@@ -1,7 +1,7 @@
 /** Builds changed indexes beside all work: in one process of all on the schema, under a named lease, in no transaction. */
 import { nextBuild, standings } from "../sql/install-statements.ts";
 import { postgresSchema } from "../sql/migrations/dialect.ts";
-import { quoted, statement } from "../sql/statement.ts";
+import { quoted } from "../sql/statement.ts";
 import { creating, type IndexChange } from "../sql/table-indexes.ts";
 import type { AnyTable } from "../table.ts";
 import { carryOutAlone } from "./alone.ts";
@@ -18,23 +18,23 @@ const LEASE_MS = 60_000;
 const LOOK_MS = 1_000;
 const MOST_FAILURES = 10;
 
-const makeHolder = statement<object, { id: string }>("select gen_random_uuid()::text as id");
-
 export class IndexBuildLoop {
   readonly #database: Database;
   readonly #connections: Pick<Connections, "listener" | "unhurried">;
   readonly #tables = new Map<string, AnyTable>();
   readonly #closing = new AbortController();
-  #holder = "";
+  readonly #holder: string;
   #left: readonly IndexChange[] = [];
+  #hasAsked = false;
   #failures = 0;
   #failure = "";
   #running: Promise<void> = Promise.resolve();
 
   /** @param connections Connections for the builds: a build of hours leaves the pool's connections to other work. */
-  constructor(database: Database, connections: Pick<Connections, "listener" | "unhurried">) {
+  constructor(database: Database, connections: Pick<Connections, "listener" | "unhurried">, holder: string) {
     this.#database = database;
     this.#connections = connections;
+    this.#holder = holder;
   }
 
   /** Indexes that are still to be built or dropped, the first with its error. */
@@ -69,7 +69,7 @@ export class IndexBuildLoop {
       await Promise.race([pause(LOOK_MS * 2 ** this.#failures), closed]);
     }
     this.#left = [];
-    if (this.#holder !== "") await this.#lease(0).catch(() => {});
+    if (this.#hasAsked) await this.#lease(0).catch(() => {});
   }
 
   async #isDone(): Promise<boolean> {
@@ -93,7 +93,7 @@ export class IndexBuildLoop {
   }
 
   async #lease(leaseMs: number): Promise<boolean> {
-    if (this.#holder === "") this.#holder = (await this.#database.read(makeHolder, {}))[0]?.id ?? "";
+    this.#hasAsked = true;
     const request = { names: [LEASE], holder: this.#holder, now: 0, leaseMs };
     const [lease] = await leased(this.#database, databaseClock(), request);
     return lease?.holder === this.#holder;

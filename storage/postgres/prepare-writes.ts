@@ -15,13 +15,6 @@ const casts: SchemaDialect["types"] = { ...postgresSchema.types, text: "text" };
 /** Rows that are only checked are locked in share mode, so that payments of one account need not wait for each other. */
 type Strength = "share" | "no key update";
 
-/** What a group needs besides its runs, as the database function takes it. */
-export interface GroupNeeds {
-  readonly statements: readonly string[];
-  readonly names: readonly string[];
-  readonly rows: readonly object[];
-}
-
 interface OverArray {
   readonly text: string;
   readonly places: readonly string[];
@@ -46,8 +39,8 @@ export class GroupWrites {
     this.clock = clock;
   }
 
-  /** The statements, once all writes are prepared, and what is locked before the first item: names of things without a row, and rows. */
-  needs(): GroupNeeds {
+  /** What a group needs besides its runs: its statements, and the names and rows that are locked before the first item. */
+  needs(): Readonly<Record<"rows" | "statements" | "names", readonly unknown[]>> {
     // In this order: the statements that lock the rows are among the statements.
     const rows = this.#locks();
     return { rows, statements: this.#statements, names: [...this.#names] };

@@ -3,7 +3,6 @@ import { failed, unknown } from "../commit-answers.ts";
 import type { AnyCommit, CommitAnswer, TransactionClient } from "../storage.ts";
 import { answersFor, type CommitContext, refusal } from "./commits.ts";
 import { DroppedError, explained, isGivenUp, isRace } from "./explain.ts";
-import { functionNames } from "./functions.ts";
 import type { HostPool } from "./host-pool.ts";
 import { GroupWrites } from "./prepare-writes.ts";
 import { raced } from "./retries.ts";
@@ -52,8 +51,8 @@ async function once(context: TransactionContext, act: Act): Promise<CommitAnswer
     const told = await writers.sent(
       (numbered) => {
         progress.stage = "connecting";
-        const call = { name: functionNames.commit, mark: `${numbered.writer}/${numbered.number}` };
-        return database.callBehind(servers(), call, async (client) => {
+        const mark = `${numbered.writer}/${numbered.number}`;
+        return database.commitBehind(servers(), mark, async (client) => {
           progress.stage = "acting";
           progress.item = await act(client as unknown as TransactionClient);
           progress.stage = "ending";

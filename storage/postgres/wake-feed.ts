@@ -16,6 +16,8 @@ const RECONNECT = { retries: Infinity, factor: 2, minTimeout: 250, maxTimeout: 3
 export class WakeFeed {
   readonly #database: Database;
   readonly #listener: Connections["listener"];
+  /** Marks the hints of this process. */
+  readonly #self: string;
   /** All processes of one schema listen to it. */
   readonly channel: string;
   readonly #listeners = new Set<() => void>();
@@ -26,12 +28,11 @@ export class WakeFeed {
   #sending: Promise<void> | null = null;
   #isWanted = false;
   #tests = 0;
-  /** Marks the hints of this process. */
-  #self: string | null = null;
 
-  constructor(database: Database, listener: Connections["listener"]) {
+  constructor(database: Database, listener: Connections["listener"], self: string) {
     this.#database = database;
     this.#listener = listener;
+    this.#self = self;
     this.channel = `paystate_${database.schema}`;
   }
 
@@ -53,7 +54,7 @@ export class WakeFeed {
   async #send(): Promise<void> {
     while (this.#isWanted && !this.#stopped.signal.aborted) {
       this.#isWanted = false;
-      await this.#notify(await this.#name()).catch(() => {});
+      await this.#notify(this.#self).catch(() => {});
       await pause(SPACING_MS);
     }
   }
@@ -66,19 +67,13 @@ export class WakeFeed {
     );
   }
 
-  async #name(): Promise<string> {
-    if (this.#self !== null) return this.#self;
-    const [rows = []] = await this.#database.write("select gen_random_uuid()::text as name");
-    return (this.#self ??= (rows[0] as { readonly name: string }).name);
-  }
-
   async arrives(): Promise<boolean> {
     const patience = pause(PATIENCE_MS).then(() => false);
     const isListening = this.#connect().then(() => true);
     // Where nothing can listen, connecting is tried on and on.
     if (!(await Promise.race([isListening, patience]))) return false;
     this.#tests += 1;
-    const payload = `${await this.#name()} ${this.#tests}`;
+    const payload = `${this.#self} ${this.#tests}`;
     const heard = new Promise<boolean>((resolve) => this.#awaited.set(payload, () => resolve(true)));
     try {
       await this.#notify(payload);
@@ -94,7 +89,6 @@ export class WakeFeed {
   }
 
   async #open(): Promise<void> {
-    const name = await this.#name();
     const client = await this.#listener();
     const isOver = (): void => {
       if (this.#client !== client) return;
@@ -106,7 +100,7 @@ export class WakeFeed {
     client.on("end", isOver);
     client.on("notification", ({ payload = "" }) => {
       this.#awaited.get(payload)?.();
-      if (!payload.startsWith(name)) for (const listener of this.#listeners) listener();
+      if (!payload.startsWith(this.#self)) for (const listener of this.#listeners) listener();
     });
     try {
       await client.connect();

@@ -15,10 +15,13 @@ interface HostContext extends Omit<CommitContext, "writers"> {
   readonly channel: string | null;
 }
 
+/** Where the storage was opened. */
 export interface Place {
   readonly database: string;
   /** Null where the server hides it. */
   readonly server: string | null;
+  /** A name that no other process has. */
+  readonly self: string;
 }
 
 /** What the database function answers; nothing where the rows were added. */
@@ -92,7 +95,8 @@ const has = <Name extends string>(
 /** Asked for when the storage is opened: later a host's transactions may have all connections of a shared pool. */
 export async function placeOf(database: Database): Promise<Place> {
   const [[row] = []] = await database.write(
-    `select current_database()::text as database, split_part(${functionNames.server}(null), '/', 1) as server`,
+    `select current_database()::text as database, split_part(${functionNames.server}(null), '/', 1) as server,
+      gen_random_uuid()::text as self`,
   );
   return row as Place;
 }

@@ -18,12 +18,12 @@ const dueIn = (queue: QueueName, more = ""): string => `array(
       order by t."visibleAt", t.seq limit ${queue}
     )`;
 
-/** The workflows that have tasks with limits: one seek from each to the next. */
-export const limitedWorkflows = `limited (workflow) as (
-      (select workflow from tasks where ${IN_QUEUE.limited} order by workflow limit 1)
+/** The workflows that have tasks of a queue: one seek from each to the next, however many tasks lie between. */
+export const workflowsIn = (queue: QueueName): string => `${queue} (workflow) as (
+      (select workflow from tasks where ${IN_QUEUE[queue]} order by workflow limit 1)
       union all
-      select n.workflow from limited cross join lateral (
-        select t.workflow from tasks t where ${IN_QUEUE.limited} and t.workflow > limited.workflow
+      select n.workflow from ${queue} cross join lateral (
+        select t.workflow from tasks t where ${IN_QUEUE[queue]} and t.workflow > ${queue}.workflow
           order by t.workflow limit 1) n
     )`;
 
@@ -83,7 +83,7 @@ declare
   changed jsonb := '{}';
 begin
   for found_key in
-    with recursive ${limitedWorkflows}
+    with recursive ${workflowsIn("limited")}
     select l."firstKey", min(l."lastKey") as "lastKey", array_agg(l.id) as ids from limited w cross join lateral (
       (select t.* from tasks t where ${IN_QUEUE.limited} and t.workflow = w.workflow
         and t.admission = 'paused' and t."visibleAt" <= at order by t."visibleAt", t.seq limit ${MAX_UNSETTLED})
