@@ -104,18 +104,11 @@ export async function postgresStorage(
       await prepareSchema(database);
       return placeOf(database);
     });
-    const context = contextOf(database, connections, { ...options, place });
-    const storage = storageOn(context);
+    const storage = storageOn(database, connections, { ...options, place });
     // Waits for a standby that is promoted just now, and refuses one that stays a standby.
     if (options.create !== false) await commitOne(storage, {});
     if (servers.areSeveral && database.server === null) throw hidden();
-    const close = async (): Promise<void> => {
-      await context.builds?.close();
-      await context.wakes.close();
-      await context.writers.forget();
-      await connections.close();
-    };
-    return { ...storage, close };
+    return storage;
   } catch (error) {
     await connections.close();
     throw explained(error);
@@ -154,12 +147,11 @@ const inShards = statement<{ kind: string; shards: string }, WatchRecord>(
 
 const databaseTime = statement<object, { now: number }>(`select ${CLOCK} as now`);
 
-/** What the acts of a storage share. */
-function contextOf(
+function storageOn(
   database: Database,
   connections: Connections,
   { place, ...options }: PostgresOptions & { readonly place: Place },
-) {
+): PostgresStorage {
   const builds = options.create === false ? null : new IndexBuildLoop(database, connections, place.self);
   const acts = databaseDialect(database, (given) => builds?.build(given));
   const tables = new GivenTables(acts);
@@ -173,11 +165,7 @@ function contextOf(
   const channel = options.listen === false ? null : wakes.channel;
   const writers = new WriterPool(database);
   const { transactions: servers } = connections;
-  return { database, place, builds, acts, tables, clock, wakes, channel, writers, servers };
-}
-
-function storageOn(context: ReturnType<typeof contextOf>): Omit<PostgresStorage, "close"> {
-  const { database, builds, acts, tables, clock, wakes, channel } = context;
+  const context = { database, place, tables, clock, wakes, channel, writers, servers };
   return {
     time: (now) => timeOf(database, clock, now),
     install: (wanted) => tables.install(wanted),
@@ -200,6 +188,12 @@ function storageOn(context: ReturnType<typeof contextOf>): Omit<PostgresStorage,
     onWake: (listener) => (channel === null ? () => {} : wakes.listen(listener)),
     building: () => builds?.left() ?? [],
     hintsArrive: async () => channel !== null && wakes.arrives(),
+    async close() {
+      await builds?.close();
+      await wakes.close();
+      await writers.forget();
+      await connections.close();
+    },
   };
 }
 

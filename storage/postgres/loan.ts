@@ -11,31 +11,23 @@ type Query = (...given: readonly unknown[]) => unknown;
 type Told = (error: unknown, ...results: readonly unknown[]) => void;
 
 export class Loan {
+  /** Whether a query had no answer when the handler settled, or came later: the connection is for nobody else. */
+  isStray = false;
+  /** Whether the error is one of the handler: it says nothing of the connection. */
+  hasFailed = false;
   #isSettled = false;
   /** Queries without an answer. */
   #under = 0;
-  #isStray = false;
-  #hasFailed = false;
-
-  /** Whether a query had no answer when the handler settled, or came later: the connection is for nobody else. */
-  get isStray(): boolean {
-    return this.#isStray;
-  }
-
-  /** Whether the error is one of the handler: it says nothing of the connection. */
-  get hasFailed(): boolean {
-    return this.#hasFailed;
-  }
 
   async of<A>(client: PostgresClient, act: (lent: PostgresClient) => Promise<A>): Promise<A> {
     try {
       return await act(this.#lent(client));
     } catch (error) {
-      this.#hasFailed = true;
+      this.hasFailed = true;
       throw error;
     } finally {
       this.#isSettled = true;
-      this.#isStray = this.#under > 0;
+      this.isStray = this.#under > 0;
     }
   }
 
@@ -82,7 +74,7 @@ export class Loan {
 
   #refusalOf(query: unknown): TypeError | null {
     if (this.#isSettled) {
-      this.#isStray = true;
+      this.isStray = true;
       return new TypeError("transact: its handler has settled, and this query came later: await each query");
     }
     const text = typeof query === "string" ? query : (query as { readonly text?: unknown } | null)?.text;

@@ -1,8 +1,13 @@
 /** The connections of a storage: an own pool from a URL, or a given pool; and a listening connection. */
-import type { PostgresOptions } from "../postgres.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { type ListeningClient, loadDriver, type PostgresPool } from "./driver.ts";
 import { HostPool } from "./host-pool.ts";
+
+interface Opening {
+  readonly connections?: number;
+  readonly transactConnections?: number;
+  readonly listen?: string | false;
+}
 
 export interface Connections {
   readonly servers: HostPool;
@@ -36,7 +41,7 @@ function hear(pool: PostgresPool): PostgresPool {
 /** @throws StorageUnusable when pg is missing, or what was given is no URL of PostgreSQL. */
 export async function openConnections(
   urlOrPool: string | PostgresPool,
-  { connections = 10, transactConnections = 10, listen }: PostgresOptions,
+  { connections = 10, transactConnections = 10, listen }: Opening,
 ): Promise<Connections> {
   const { Pool, Client } = await loadDriver();
   const direct = typeof listen === "string" ? optionsFrom(listen) : null;
