@@ -14,8 +14,8 @@ const dueIn = (queue: QueueName, more = ""): string => `array(
       select t.id from unnest(knows) w cross join lateral
         (select id, "visibleAt", seq from tasks
           where ${IN_QUEUE[queue]} and workflow = w${more} and "visibleAt" <= at
-          order by "visibleAt", seq limit ${queue} for update skip locked) t
-      order by t."visibleAt", t.seq limit ${queue}
+          order by "visibleAt", seq limit (request->>'${queue}')::int for update skip locked) t
+      order by t."visibleAt", t.seq limit (request->>'${queue}')::int
     )`;
 
 /** The workflows that have tasks of a queue: one seek from each to the next, however many tasks lie between. */
@@ -145,9 +145,7 @@ ${KEPT_PLANS} as $body$
 declare
   at bigint := coalesce((request->>'now')::bigint, ${CLOCK});
   knows text[] := array(select distinct jsonb_array_elements_text(request->'workflows'));
-  steps int := (request->>'steps')::int;
-  free int := (request->>'free')::int;
-  limited int := (request->>'limited')::int;
+  places text;
   missed record;
   changed jsonb;
   due text[];
@@ -183,13 +181,8 @@ begin
     select * into suspect from paystate_suspect_@(request, at);
     exit when suspect.id is null;
     tasks_claimed := paystate_lease_@(request, at, array[suspect.id]);
-    if suspect.kind in ('timer', 'message') then
-      steps := steps - 1;
-    elsif suspect."firstKey" is not null then
-      limited := limited - 1;
-    else
-      free := free - 1;
-    end if;
+    select ${QUEUE_OF_TASK} into places from (select suspect.*) taken;
+    request := request || jsonb_build_object(places, (request->>places)::int - 1);
   end loop;
   due := array(select id from tasks where id = any(due) order by "visibleAt", seq);
   tasks_claimed := tasks_claimed || paystate_lease_@(request, at, due);
