@@ -1,10 +1,10 @@
 /** Sends an event and waits for the state that follows; starts an instance, or sends to the one that is there. */
 import type { AnyStateMachine, EventFromLogic, EventObject, InputFrom } from "xstate";
 import type { HistoryRecord, InstanceRecord } from "../../storage/storage.ts";
-import type { ChartSnapshot } from "./chart.ts";
+import type { ChartSnapshot } from "../workflow/chart.ts";
 import { throwRefusal } from "./end-task.ts";
 import { givenEvent } from "./given-events.ts";
-import { stateMatches } from "./reading/state-matches.ts";
+import { stateMatches } from "../workflow/state-matches.ts";
 import type { SnapshotOf } from "./reading/views.ts";
 import {
   StateNotReached,
@@ -14,7 +14,7 @@ import {
 } from "./reading/waiting.ts";
 import { checkTarget, isOfVersion } from "./reading/workflow-reads.ts";
 import type { SendResult, StepHandler } from "./step-handler.ts";
-import type { AnyWorkflow, Workflow } from "./workflow.ts";
+import type { AnyWorkflow, Workflow } from "../workflow/workflow.ts";
 
 /** What an ask waits for; see `Engine.ask`. */
 export interface AskOptions<M> {

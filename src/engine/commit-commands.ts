@@ -4,7 +4,7 @@ import type { CommitResult, HostTransaction } from "../../storage/storage.ts";
 import type { CommitAdditions } from "./step-commit-writer.ts";
 import type { SendResult } from "./step-handler.ts";
 import type { WithinResult, HostAdditions, HostCommands, WithinOptions } from "./within-host.ts";
-import type { AnyWorkflow, StartRequest, Workflow } from "./workflow.ts";
+import type { AnyWorkflow, StartRequest, Workflow } from "../workflow/workflow.ts";
 
 /** Commits of a host, each in a commit of the engine's own or, with `within`, in a transaction of the host. */
 export interface CommitCommands<W> {

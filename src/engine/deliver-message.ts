@@ -1,6 +1,6 @@
 /** Delivers a message: it becomes the first or the next step of its target, in the commit that ends its task. */
 import type { ClaimedTask } from "../../storage/storage.ts";
-import { RETRY } from "./chart.ts";
+import { RETRY } from "../workflow/chart.ts";
 import { isTroubled } from "./each/each-workflow.ts";
 import {
   consumptionOf,
@@ -10,9 +10,15 @@ import {
   unlessTaken,
   type TaskRun,
 } from "./end-task.ts";
-import { isMeant, messageFromText, messageTask, type Message, type MessageTarget } from "./messages.ts";
-import { snapshotFromText } from "./snapshot-text.ts";
-import { nameOf, versionOf } from "./workflow-key.ts";
+import {
+  isMeant,
+  messageFromText,
+  messageTask,
+  type Message,
+  type MessageTarget,
+} from "../workflow/messages.ts";
+import { snapshotFromText } from "../workflow/snapshot-text.ts";
+import { nameOf, versionOf } from "../workflow/workflow-key.ts";
 
 /** Throws when the message has to be delivered again later: its target is not there yet, or the commit was refused. */
 export async function deliverMessage<W>(run: TaskRun<W>, task: ClaimedTask): Promise<void> {

@@ -1,10 +1,10 @@
 /** Effects that are done in the commit of the step that asks for them, in place of a task and a commit of their own. */
 import type { CommitResult, TaskRecord, Write } from "../../storage/storage.ts";
-import type { StepCommit } from "./plan-step.ts";
-import { causeText } from "./step-cause.ts";
-import type { WorkflowRegistry } from "./workflow-registry.ts";
-import { fromJson } from "./values.ts";
-import type { CommittingStep, DoneWithStep, StartRequest } from "./workflow.ts";
+import type { StepCommit } from "../workflow/plan-step.ts";
+import { causeText } from "../workflow/step-cause.ts";
+import type { WorkflowRegistry } from "../workflow/workflow-registry.ts";
+import { fromJson } from "../workflow/values.ts";
+import type { CommittingStep, DoneWithStep, StartRequest } from "../workflow/workflow.ts";
 
 type DoWithStep = (step: CommittingStep<unknown, never>) => Promise<DoneWithStep<never> | null>;
 

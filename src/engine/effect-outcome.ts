@@ -1,7 +1,7 @@
 /** Checks what an effect returned before it is committed: an unnoticed mistake would end the effect silently. */
 import type { EventObject } from "xstate";
 import { givenEvent } from "./given-events.ts";
-import type { EffectOutcome, TransactionOutcome } from "./workflow.ts";
+import type { EffectOutcome, TransactionOutcome } from "../workflow/workflow.ts";
 
 /** The expected type of each part of an outcome, and the test of the type. */
 const PARTS: Readonly<

@@ -3,7 +3,7 @@ import type { EventObject } from "xstate";
 import type { ClaimedTask, CommitResult, EngineStorage } from "../../storage/storage.ts";
 import type { Clock } from "../runtime.ts";
 import { ranTaskWrite } from "./ran-tasks.ts";
-import type { WorkflowRegistry } from "./workflow-registry.ts";
+import type { WorkflowRegistry } from "../workflow/workflow-registry.ts";
 import type { StepCommitAdditions } from "./step-commit-writer.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import type { StepHandler } from "./step-handler.ts";

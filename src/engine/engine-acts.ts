@@ -17,8 +17,8 @@ import { actOnSchedule, scheduleNamed, scheduleOffers } from "./schedules/schedu
 import type { ScheduleCommands } from "./schedules/schedule-commands.ts";
 import type { SendResult } from "./step-handler.ts";
 import type { TaskCommands } from "./troubled-tasks.ts";
-import { eventFromText } from "./values.ts";
-import type { WorkflowRegistry } from "./workflow-registry.ts";
+import { eventFromText } from "../workflow/values.ts";
+import type { WorkflowRegistry } from "../workflow/workflow-registry.ts";
 
 type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
   Pick<InstanceCommands, "stopInstance"> & {

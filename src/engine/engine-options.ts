@@ -9,8 +9,8 @@ import type { Archive } from "./retention/archiving.ts";
 import type { ArchivedInstance } from "./retention/retention.ts";
 import type { InspectListener } from "./inspection-feed.ts";
 import type { Watcher } from "./watcher.ts";
-import { workflowKey } from "./workflow-key.ts";
-import type { AnyWorkflow } from "./workflow.ts";
+import { workflowKey } from "../workflow/workflow-key.ts";
+import type { AnyWorkflow } from "../workflow/workflow.ts";
 
 /** Options of `createEngine`. */
 export interface EngineOptions<W> {

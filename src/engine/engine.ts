@@ -21,13 +21,13 @@ import { instanceReads } from "./reading/reads.ts";
 import { InstanceWaitList } from "./reading/waiting.ts";
 import { type FilterCheck, workflowReads, type WorkflowReads } from "./reading/workflow-reads.ts";
 import { ranTasks } from "./ran-tasks.ts";
-import { WorkflowRegistry } from "./workflow-registry.ts";
+import { WorkflowRegistry } from "../workflow/workflow-registry.ts";
 import { InstanceRetentionLoop, type RetentionStatus } from "./retention/retention.ts";
 import type { ScheduleDefinition } from "./schedules/define-schedule.ts";
 import type { ScheduleCommands } from "./schedules/schedule-commands.ts";
 import { Schedules } from "./schedules/schedules.ts";
 import type { ScheduleView } from "./schedules/stored-schedules.ts";
-import { checkFilter, searchRows } from "./search-fields.ts";
+import { checkFilter, searchRows } from "../workflow/search-fields.ts";
 import { ChartCheck, storedCharts } from "./stored-charts.ts";
 import { RateLimit } from "./rate-limit.ts";
 import type { CommittedStep } from "./step-commit-writer.ts";
@@ -38,7 +38,7 @@ import { taskCommands, type TaskCommands } from "./troubled-tasks.ts";
 import { Worker } from "./worker.ts";
 import type { WatchStatus } from "./watcher.ts";
 import { hostCommands } from "./within-host.ts";
-import type { AnyWorkflow } from "./workflow.ts";
+import type { AnyWorkflow } from "../workflow/workflow.ts";
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
 export interface Engine<W>

@@ -1,6 +1,6 @@
 /** Migrations that have failed a moment ago: each task of the instance would try the same one again, and fail alike. */
 import { elapsed, type Clock } from "../runtime.ts";
-import type { MigrationFailed, MigrationStep } from "./migrations.ts";
+import type { MigrationFailed, MigrationStep } from "../workflow/migrations.ts";
 
 // As long as the first backoff of a task. What a migration reads besides the snapshot (tasks, the time) may change meanwhile.
 const REMEMBERED_MS = 1_000;

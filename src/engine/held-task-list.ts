@@ -10,7 +10,7 @@ import { thrownText, withoutTraps } from "../thrown.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { RateFullError } from "./rate-limit.ts";
 import { TaskLease } from "./task-lease.ts";
-import { invocationFromText } from "./invocation-task.ts";
+import { invocationFromText } from "../workflow/invocation-task.ts";
 
 // A task that throws comes back after 1 s, 2 s, 4 s … and never later than a minute: what it waits for may be back.
 const FIRST_BACKOFF_MS = 1_000;

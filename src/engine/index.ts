@@ -1,17 +1,17 @@
 /** `paystate/engine`: durable XState workflows for anything, without payments. */
 export { createEngine } from "./engine.ts";
 export { column, defineTable } from "../../storage/table.ts";
-export { startOf, workflow } from "./workflow.ts";
+export { startOf, workflow } from "../workflow/workflow.ts";
 export { InvalidOptions } from "../options.ts";
-export { MigrationFailed } from "./migrations.ts";
-export { ChangedChart, UnknownWorkflow } from "./workflow-registry.ts";
+export { MigrationFailed } from "../workflow/migrations.ts";
+export { ChangedChart, UnknownWorkflow } from "../workflow/workflow-registry.ts";
 export type {
   AnyMigration,
   PreviousInstance,
   MigratedInstance,
   Migration as InstanceMigration,
   Migrations as InstanceMigrations,
-} from "./migrations.ts";
+} from "../workflow/migrations.ts";
 export { systemClock } from "../runtime.ts";
 export type { EachActs, EachJob, EachOptions, EachProgress } from "./each/each-commands.ts";
 export type { Engine } from "./engine.ts";
@@ -21,7 +21,14 @@ export type { WatchStatus, PollContext, Watcher, WatchEvent } from "./watcher.ts
 export type { CommittedStep, CommitAdditions } from "./step-commit-writer.ts";
 export type { AskOptions, StartOrSendResult } from "./ask.ts";
 export type { SendResult } from "./step-handler.ts";
-export type { ChartSnapshot, ChildLink, ParentLink, PlannedEffect, StateMeta, Voice } from "./chart.ts";
+export type {
+  ChartSnapshot,
+  ChildLink,
+  ParentLink,
+  PlannedEffect,
+  StateMeta,
+  Voice,
+} from "../workflow/chart.ts";
 export { ActRefused } from "./inspected-engine.ts";
 export type { InspectListener } from "./inspection-feed.ts";
 export type {
@@ -47,9 +54,9 @@ export type {
 } from "./reading/views.ts";
 export type { RemoveResult, StopResult } from "./instance-commands.ts";
 export type { TroubledTask } from "./troubled-tasks.ts";
-export type { StartParams, TellParams } from "./messages.ts";
-export type { VoicedAction } from "./step-result.ts";
-export type { ActorOptions, ChildOptions } from "./actor-options.ts";
+export type { StartParams, TellParams } from "../workflow/messages.ts";
+export type { VoicedAction } from "../workflow/step-result.ts";
+export type { ActorOptions, ChildOptions } from "../workflow/actor-options.ts";
 export type { Duration } from "../duration.ts";
 export type { Archive } from "./retention/archiving.ts";
 export type { RemovalStatus } from "./retention/retention-loop.ts";
@@ -57,9 +64,9 @@ export type { ArchivedInstance, RetentionStatus } from "./retention/retention.ts
 export type { ScheduleDefinition } from "./schedules/define-schedule.ts";
 export type { ScheduleCommands } from "./schedules/schedule-commands.ts";
 export type { MissedMoments, ScheduleView } from "./schedules/stored-schedules.ts";
-export type { StepCause, TaskCause } from "./step-cause.ts";
+export type { StepCause, TaskCause } from "../workflow/step-cause.ts";
 export { CommitRefused, type WithinResult, type HostAdditions, type WithinOptions } from "./within-host.ts";
-export { UnstorableValue } from "./values.ts";
+export { UnstorableValue } from "../workflow/values.ts";
 export { currentRun } from "./current-run.ts";
 export type {
   AnyWorkflow,
@@ -75,8 +82,8 @@ export type {
   TransactionOutcome,
   Workflow,
   WorkflowOptions,
-} from "./workflow.ts";
-export type { OwnLimit, Rate, RatedLimit } from "./own-limit.ts";
+} from "../workflow/workflow.ts";
+export type { OwnLimit, Rate, RatedLimit } from "../workflow/own-limit.ts";
 export type { KeyLimit } from "./rate-limit.ts";
 export type {
   AnyTable,

@@ -1,7 +1,7 @@
 /** The view of a running engine for the inspector: charts, and reads of the storage. */
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { ScheduleCommands } from "./schedules/schedule-commands.ts";
-import type { AnyWorkflow } from "./workflow.ts";
+import type { AnyWorkflow } from "../workflow/workflow.ts";
 
 /** The reads of a storage for a viewer, which never write or take a lease. */
 export type InspectedStorage = Pick<

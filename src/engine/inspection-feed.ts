@@ -1,10 +1,10 @@
 /** Feeds the inspectors of XState: each committed step of an instance as the events that a running actor would send. */
 import type { InspectionEvent, Observer } from "xstate";
 import type { CommitParts, HistoryRecord, StepRecord } from "../../storage/storage.ts";
-import { FOLDED, type ChartSnapshot } from "./chart.ts";
-import type { WorkflowRegistry } from "./workflow-registry.ts";
-import { snapshotFromText } from "./snapshot-text.ts";
-import { eventFromText } from "./values.ts";
+import { FOLDED, type ChartSnapshot } from "../workflow/chart.ts";
+import type { WorkflowRegistry } from "../workflow/workflow-registry.ts";
+import { snapshotFromText } from "../workflow/snapshot-text.ts";
+import { eventFromText } from "../workflow/values.ts";
 
 /** The type of XState's `createActor` option `inspect`. */
 export type InspectListener = Observer<InspectionEvent> | ((event: InspectionEvent) => void);

@@ -1,11 +1,5 @@
 /** A cache of the instances that this process committed last, so that the next step of a busy instance needs no read. */
-import type { InstanceRecord } from "../../storage/storage.ts";
-
-/** The fields of a stored instance that a step depends on. */
-export type KnownInstance = Pick<
-  InstanceRecord,
-  "id" | "workflow" | "hash" | "version" | "stamp" | "life" | "status" | "snapshot"
->;
+import type { KnownInstance } from "../workflow/step-context.ts";
 
 // Somewhat more than are under way at once; with contexts of a kilobyte, four megabytes.
 const MAX_KNOWN = 4_096;

@@ -2,10 +2,10 @@
 import { commitOne } from "../../storage/decided.ts";
 import type { EventObject } from "xstate";
 import type { EngineStorage } from "../../storage/storage.ts";
-import { STOP } from "./chart.ts";
+import { STOP } from "../workflow/chart.ts";
 import type { SendResult } from "./step-handler.ts";
 import { ranTaskRemovals } from "./ran-tasks.ts";
-import { searchRemovals } from "./search-fields.ts";
+import { searchRemovals } from "../workflow/search-fields.ts";
 
 /** The result of `stopInstance`: `ended` for an instance that had reached its end before. */
 export type StopResult = "stopped" | "ended" | "absent";

@@ -1,27 +1,9 @@
 /** Lends large contexts to effects: a task holds no copy; the snapshot keeps the context, and later snapshots lend it. */
 import type { EngineStorage, InstanceRecord, PendingTask } from "../../storage/storage.ts";
-import type { ChartSnapshot } from "./chart.ts";
-import { snapshotFromText } from "./snapshot-text.ts";
-import { fieldsFromJson, fieldsToJson } from "./values.ts";
-
-/** Contexts up to so many characters are copied into each task. */
-const MAX_COPIED = 16_384;
-
-const sizes = new WeakMap<object, boolean>();
-
-/** Whether a context is too large to be copied; looked at once for all effects of a step. */
-export function isLarge(context: object): boolean {
-  const known = sizes.get(context);
-  if (known !== undefined) return known;
-  const found = JSON.stringify(fieldsToJson(context, "context")).length > MAX_COPIED;
-  sizes.set(context, found);
-  return found;
-}
-
-/** Replaces the context in the task of an effect: the stamp of the step that left the context. */
-export interface LentContext {
-  readonly contextOf: string;
-}
+import type { ChartSnapshot } from "../workflow/chart.ts";
+import { type LentContext, MAX_COPIED } from "../workflow/large-context.ts";
+import { snapshotFromText } from "../workflow/snapshot-text.ts";
+import { fieldsFromJson, fieldsToJson } from "../workflow/values.ts";
 
 /** The most tasks of an instance that are examined; with more tasks, all contexts are kept. */
 const MAX_TASKS = 10_000;

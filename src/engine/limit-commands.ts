@@ -2,7 +2,7 @@
 import { commitOne } from "../../storage/decided.ts";
 import type { AnyWrite, EngineStorage } from "../../storage/storage.ts";
 import { withTables } from "../../storage/with-tables.ts";
-import { checkRate } from "./own-limit.ts";
+import { checkRate } from "../workflow/own-limit.ts";
 import { storedStarts, type KeyLimit } from "./rate-limit.ts";
 
 /** Commands about limits. They need neither `run()` nor the charts. */

@@ -1,21 +1,21 @@
 /** Performs a task: an effect runs its handler; a timer or a message becomes a step of its instance. */
 import type { EventObject } from "xstate";
 import type { ClaimedTask } from "../../storage/storage.ts";
-import { BORN, childDone, childFailed } from "./chart.ts";
+import { BORN, childDone, childFailed } from "../workflow/chart.ts";
 import { deliverMessage } from "./deliver-message.ts";
 import { endTask, endTaskOrThrow, MAX_LOOKS, throwRefusal, type Refusal, type TaskRun } from "./end-task.ts";
 import { checkedOutcome } from "./effect-outcome.ts";
 import { givenEvent } from "./given-events.ts";
 import type { TaskLease } from "./task-lease.ts";
-import { invocationFromText } from "./invocation-task.ts";
-import { delayedFromText, messageTask } from "./messages.ts";
-import { ratesFor } from "./own-limit.ts";
-import { UnknownWorkflow, type WorkflowRegistry } from "./workflow-registry.ts";
+import { invocationFromText } from "../workflow/invocation-task.ts";
+import { delayedFromText, messageTask } from "../workflow/messages.ts";
+import { ratesFor } from "../workflow/own-limit.ts";
+import { UnknownWorkflow, type WorkflowRegistry } from "../workflow/workflow-registry.ts";
 import { runBody, runPromise } from "./run-actor.ts";
 import { withinTask } from "./running-task.ts";
 import { type HandlerTransaction, runTransaction } from "./run-transaction.ts";
-import { fromJson } from "./values.ts";
-import type { AnyWorkflow, EffectHandler, EffectOutcome, EffectRun } from "./workflow.ts";
+import { fromJson } from "../workflow/values.ts";
+import type { AnyWorkflow, EffectHandler, EffectOutcome, EffectRun } from "../workflow/workflow.ts";
 
 /** Throws when the task must be tried again, and `TaskMovedError` when it belongs to another version of its chart. */
 export async function performTask<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {

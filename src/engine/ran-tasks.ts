@@ -1,6 +1,6 @@
 /** A row for each task that failed before, crashed or took long, written when the task ends. */
 import type { ClaimedTask, EngineStorage, Insert } from "../../storage/storage.ts";
-import { STEP_PATTERN } from "./stamps.ts";
+import { STEP_PATTERN } from "../workflow/stamps.ts";
 import { ownTable } from "../../storage/table.ts";
 
 const TABLE = "paystateRanTasks";

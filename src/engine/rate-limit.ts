@@ -8,7 +8,7 @@ import { column, ownTable, type Row } from "../../storage/table.ts";
 import { withTables } from "../../storage/with-tables.ts";
 import { elapsed, type Clock } from "../runtime.ts";
 import type { EngineContext } from "./engine-context.ts";
-import type { KeyRate, Rate } from "./own-limit.ts";
+import type { KeyRate, Rate } from "../workflow/own-limit.ts";
 
 const STARTS = "paystateStarts";
 

@@ -1,12 +1,13 @@
 /** Runs what stands in the chart itself: the creator of a promise actor, the body of an action. */
 import type { EventObject } from "xstate";
 import type { ClaimedTask, EngineStorage } from "../../storage/storage.ts";
-import type { ActionBody, PromiseCreator } from "./chart-interpreter.ts";
+import type { ActionBody, PromiseCreator } from "../workflow/chart-interpreter.ts";
 import { withinRun } from "./current-run.ts";
-import { contextOf, type LentContext } from "./lent-contexts.ts";
-import type { InvocationTask } from "./invocation-task.ts";
-import { eventFromJson, fromJson } from "./values.ts";
-import type { EffectRun } from "./workflow.ts";
+import { contextOf } from "./lent-contexts.ts";
+import type { LentContext } from "../workflow/large-context.ts";
+import type { InvocationTask } from "../workflow/invocation-task.ts";
+import { eventFromJson, fromJson } from "../workflow/values.ts";
+import type { EffectRun } from "../workflow/workflow.ts";
 
 /** Instances share no actor system: a body finds no actor in its system. */
 const system = { get: () => undefined };

@@ -12,10 +12,10 @@ import {
   unlessTaken,
 } from "./end-task.ts";
 import { givenEvent } from "./given-events.ts";
-import { messageTask } from "./messages.ts";
-import { ratesFor } from "./own-limit.ts";
-import { fromJson } from "./values.ts";
-import type { EffectRun, Transaction, TransactionOutcome } from "./workflow.ts";
+import { messageTask } from "../workflow/messages.ts";
+import { ratesFor } from "../workflow/own-limit.ts";
+import { fromJson } from "../workflow/values.ts";
+import type { EffectRun, Transaction, TransactionOutcome } from "../workflow/workflow.ts";
 
 export type HandlerTransaction<W> = Transaction<unknown, EventObject, W>;
 

@@ -13,17 +13,17 @@ import type {
 } from "../../storage/storage.ts";
 import { isTurnOver, nextTurn } from "../runtime.ts";
 import type { CommitQueue } from "./commit-queue.ts";
-import { together, type StepResult, type VoicedAction } from "./step-result.ts";
+import { together, type StepResult, type VoicedAction } from "../workflow/step-result.ts";
 import { type BeginningInstance, type DoneParts, doneWithStep, isRefusedBehind } from "./done-with-step.ts";
-import type { StepCommit, StepPlan } from "./plan-step.ts";
-import type { MessageTarget } from "./messages.ts";
+import type { StepCommit, StepPlan } from "../workflow/plan-step.ts";
+import type { MessageTarget } from "../workflow/messages.ts";
 import type { RanTaskWrite } from "./ran-tasks.ts";
 import type { InstanceCache } from "./instance-cache.ts";
-import type { WorkflowRegistry } from "./workflow-registry.ts";
-import { causeText, type CommitCause } from "./step-cause.ts";
+import type { WorkflowRegistry } from "../workflow/workflow-registry.ts";
+import { causeText, type CommitCause } from "../workflow/step-cause.ts";
 import type { TakenIdCache } from "./taken-id-cache.ts";
 import type { LeasingWorker } from "./worker.ts";
-import type { AnyWorkflow, StartRequest } from "./workflow.ts";
+import type { AnyWorkflow, StartRequest } from "../workflow/workflow.ts";
 
 /** Further parts of a step's commit, besides the step itself. */
 export type CommitAdditions<W> = Pick<Commit<W>, "consumes" | "writes"> & {

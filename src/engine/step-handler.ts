@@ -10,20 +10,21 @@ import type {
   TaskRecord,
 } from "../../storage/storage.ts";
 import { isTurnOver, nextTurn, type Clock, type Random } from "../runtime.ts";
-import { BORN, type ChartSnapshot } from "./chart.ts";
+import { BORN, type ChartSnapshot } from "../workflow/chart.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { FailedMigrationCache } from "./failed-migration-cache.ts";
 import { withLent } from "./lent-contexts.ts";
-import { dependsOnState, isMeant, messageFromText, messageKey, messageTask } from "./messages.ts";
-import { MigrationFailed } from "./migrations.ts";
-import { MAX_MOVED, planMigration, renamedEffects } from "./plan-migration.ts";
-import { StepPlan, type StepCommit, type WaitingEvent } from "./plan-step.ts";
-import { InstanceCache, type KnownInstance } from "./instance-cache.ts";
-import { UnknownWorkflow } from "./workflow-registry.ts";
-import { newMoment } from "./stamps.ts";
+import { dependsOnState, isMeant, messageFromText, messageKey, messageTask } from "../workflow/messages.ts";
+import { MigrationFailed } from "../workflow/migrations.ts";
+import { MAX_MOVED, planMigration, renamedEffects } from "../workflow/plan-migration.ts";
+import { StepPlan, type StepCommit, type WaitingEvent } from "../workflow/plan-step.ts";
+import { InstanceCache } from "./instance-cache.ts";
+import type { KnownInstance } from "../workflow/step-context.ts";
+import { UnknownWorkflow } from "../workflow/workflow-registry.ts";
+import { newMoment } from "../workflow/stamps.ts";
 import type { ChartCheck } from "./stored-charts.ts";
-import { snapshotFromText } from "./snapshot-text.ts";
-import { causeText } from "./step-cause.ts";
+import { snapshotFromText } from "../workflow/snapshot-text.ts";
+import { causeText } from "../workflow/step-cause.ts";
 import {
   type HostStepAdditions,
   StepCommitWriter,
@@ -33,8 +34,8 @@ import {
 import { TakenIdCache } from "./taken-id-cache.ts";
 import { TaskMovedError } from "./held-task-list.ts";
 import { KeyedQueue } from "./keyed-queue.ts";
-import { nameOf } from "./workflow-key.ts";
-import type { AnyWorkflow } from "./workflow.ts";
+import { nameOf } from "../workflow/workflow-key.ts";
+import type { AnyWorkflow } from "../workflow/workflow.ts";
 
 type WaitingMessage = WaitingEvent & { readonly task: string };
 

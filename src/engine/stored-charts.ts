@@ -3,10 +3,10 @@ import { commitEach } from "../../storage/decided.ts";
 import { ownTable } from "../../storage/table.ts";
 import type { AnyWrite, InstanceRecord } from "../../storage/storage.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { declaredFields, declaringWrites, narrowingWrites } from "./search-fields.ts";
-import { ChangedChart, type WorkflowRegistry } from "./workflow-registry.ts";
-import { withChildren, type AnyWorkflow } from "./workflow.ts";
-import { chartDifferences } from "./xstate/chart-differences.ts";
+import { declaredFields, declaringWrites, narrowingWrites } from "../workflow/search-fields.ts";
+import { ChangedChart, type WorkflowRegistry } from "../workflow/workflow-registry.ts";
+import { withChildren, type AnyWorkflow } from "../workflow/workflow.ts";
+import { chartDifferences } from "../workflow/xstate/chart-differences.ts";
 
 const TABLE = "paystateCharts";
 

@@ -1,6 +1,6 @@
 /** Gives a child a new id when its id is taken, for example by an instance of the host. */
 import type { CommitResult, EngineStorage } from "../../storage/storage.ts";
-import type { ChartSnapshot } from "./chart.ts";
+import type { ChartSnapshot } from "../workflow/chart.ts";
 
 interface BeginningPart {
   readonly after: ChartSnapshot;

@@ -1,6 +1,6 @@
 /** Fair shares of watch shards: a process polls its share of a kind's shards, under named leases. */
 import type { EngineContext } from "./engine-context.ts";
-import { ALL_SHARDS, shardOf } from "./shards.ts";
+import { ALL_SHARDS, shardOf } from "../workflow/shards.ts";
 
 type SharingProcess = Pick<EngineContext, "storage" | "holder" | "leaseMs">;
 

@@ -15,7 +15,7 @@ import type {
 import { givenEvent } from "./given-events.ts";
 import type { HostStepAdditions } from "./step-commit-writer.ts";
 import type { SentEvent, StepHandler } from "./step-handler.ts";
-import type { StartRequest } from "./workflow.ts";
+import type { StartRequest } from "../workflow/workflow.ts";
 
 /** Makes a commit part of the transaction that the host has opened. */
 export interface WithinOptions<Host extends HostTransaction> {

@@ -8,7 +8,7 @@ import type { WorkerLimits } from "./engine-options.ts";
 import { OutageGuard } from "./outage-guard.ts";
 import { Pause } from "./pause.ts";
 import { QueueSemaphore, type Reservation } from "./queue-semaphore.ts";
-import type { WorkflowRegistry } from "./workflow-registry.ts";
+import type { WorkflowRegistry } from "../workflow/workflow-registry.ts";
 import { TroubleReport } from "./report-troubles.ts";
 import { HeldTaskList, type HeldTaskParts } from "./held-task-list.ts";
 import { UpkeepLoop } from "./upkeep-loop.ts";

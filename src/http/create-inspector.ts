@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { InspectedEngine, InspectedStorage } from "../engine/inspected-engine.ts";
 import type { Engine } from "../engine/index.ts";
-import type { AnyWorkflow } from "../engine/workflow.ts";
+import type { AnyWorkflow } from "../workflow/workflow.ts";
 import type { Authorize } from "../inspector/admit-viewer.ts";
 import { Inspector, type InspectorParts } from "../inspector/inspector.ts";
 import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";

@@ -1,5 +1,5 @@
 /** Describes the cause of a step in words, for the timeline of the pages and of the command. */
-import { stepNumber, type HistoryStep, type StepCause, type TaskCause } from "../engine/step-cause.ts";
+import { stepNumber, type HistoryStep, type StepCause, type TaskCause } from "../workflow/step-cause.ts";
 
 /** The words, and the step that they link to at their end, if any. */
 interface CauseWords {

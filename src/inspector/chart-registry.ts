@@ -1,5 +1,5 @@
 /** The registered charts with their layouts, all of which are begun when a page is first shown. */
-import { type AnyWorkflow, withChildren } from "../engine/workflow.ts";
+import { type AnyWorkflow, withChildren } from "../workflow/workflow.ts";
 import { layouts, type LayoutResult, type DrawnChart } from "./chart/layout-cache.ts";
 import { activeStates, readChart, statesOf, type ChartState } from "./chart/read-chart.ts";
 

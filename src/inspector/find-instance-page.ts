@@ -1,8 +1,8 @@
 /** The pages of one instance: as it stands, as it stood, and as an event would change it. */
 import type { EventObject } from "xstate";
 import type { InspectedEngine } from "../engine/inspected-engine.ts";
-import { snapshotFromText } from "../engine/snapshot-text.ts";
-import { eventFromText } from "../engine/values.ts";
+import { snapshotFromText } from "../workflow/snapshot-text.ts";
+import { eventFromText } from "../workflow/values.ts";
 import type { InspectedPaymentParts } from "../payments/service-context.ts";
 import type { Clock } from "../runtime.ts";
 import type { LedgerCallReads } from "../service/ledger-call-history.ts";

@@ -2,7 +2,7 @@
  * Finds related instances: parent, children, instances that the chart has started or told, and instances of the same
  * payment.
  */
-import { type ChartAction, type ChartSnapshot, childInstance } from "../engine/chart.ts";
+import { type ChartAction, type ChartSnapshot, childInstance } from "../workflow/chart.ts";
 import type { InspectedStorage } from "../engine/inspected-engine.ts";
 import type { AwaitedInstance } from "./explain-waiting.ts";
 import { stateWords } from "./show-values.ts";

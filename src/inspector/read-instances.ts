@@ -2,8 +2,8 @@
 import type { InspectedEngine, InspectedStorage } from "../engine/inspected-engine.ts";
 import { ranTasksOf, type RanTask } from "../engine/ran-tasks.ts";
 import type { HistoryRecord, InstanceRecord, PendingRecords, PendingTask } from "../../storage/storage.ts";
-import { stateMatches } from "../engine/reading/state-matches.ts";
-import { instancesWith, type SearchValues } from "../engine/search-fields.ts";
+import { stateMatches } from "../workflow/state-matches.ts";
+import { instancesWith, type SearchValues } from "../workflow/search-fields.ts";
 import { deadLetters, failingTasks, type TroubledTask } from "../engine/troubled-tasks.ts";
 import type { ChartRegistry } from "./chart-registry.ts";
 import { isDamaged } from "./readable-storage.ts";

@@ -1,7 +1,7 @@
 /** A storage as it can be shown: where a stored text is damaged, a stand-in that says so takes its place, and all else is shown. */
 import type { HistoryRecord, InstanceRecord } from "../../storage/storage.ts";
 import type { InspectedStorage } from "../engine/inspected-engine.ts";
-import { snapshotFromText } from "../engine/snapshot-text.ts";
+import { snapshotFromText } from "../workflow/snapshot-text.ts";
 
 /** The state, and the type of an event, that a stand-in has. */
 const DAMAGED = "damaged";

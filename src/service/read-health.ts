@@ -5,7 +5,7 @@ import { contradictionOf } from "../payments/intake/chain-clock.ts";
 import { loweredWitnesses, type LoweredWitnessRule } from "../payments/intake/rules.ts";
 import { isoTime } from "../payments/iso-time.ts";
 import type { WatchStatus, TroubleCount } from "../engine/index.ts";
-import { ALL_SHARDS } from "../engine/shards.ts";
+import { ALL_SHARDS } from "../workflow/shards.ts";
 import type { LandingFigures } from "../payments/outgoing/landing-cache.ts";
 import type { SilentPart } from "../payments/host-parts.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";

@@ -4,8 +4,8 @@ import { PaymentError } from "../errors.ts";
 import { ActRefused, type ViewerActs, type GivenAct, type OfferedAct } from "../engine/inspected-engine.ts";
 import type { Engine } from "../engine/index.ts";
 import { partsOf, repairsOf } from "../engine/engine-acts.ts";
-import { DamagedSnapshot, snapshotFromText } from "../engine/snapshot-text.ts";
-import type { AnyWorkflow } from "../engine/workflow.ts";
+import { DamagedSnapshot, snapshotFromText } from "../workflow/snapshot-text.ts";
+import type { AnyWorkflow } from "../workflow/workflow.ts";
 import type { Commit } from "../../storage/storage.ts";
 import {
   createWriteAct,

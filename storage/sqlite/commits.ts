@@ -8,11 +8,7 @@ import { codeOf, explained } from "./explain.ts";
 
 /** Most commits in one physical transaction, so that neither other processes nor the event loop wait long. */
 const MAX_ITEMS = 256;
-/**
- * A transaction executes for this time, or for as long as the disk took for the transaction before: on a slow disk few
- * large transactions finish sooner.
- */
-const MIN_EXECUTION_MS = 2;
+/** A transaction executes for this time at most. Few large transactions finish sooner: each waits for the disk once. */
 const MAX_EXECUTION_MS = 10;
 
 const isOk = ({ ok }: CommitResult): boolean => ok;
@@ -35,9 +31,6 @@ export class SqliteCommitWriter {
   readonly #target: CommitTarget;
   /** A clock in milliseconds that bounds a transaction. */
   readonly #elapsed: () => number;
-  #appliedAt = 0;
-  /** Time that the disk took for the last transaction. */
-  #diskMs = 0;
 
   constructor(connection: Connection, target: CommitTarget, elapsed: () => number) {
     this.#connection = connection;
@@ -56,7 +49,6 @@ export class SqliteCommitWriter {
       const trouble = told.find(isTrouble);
       const untried = trouble === undefined ? [] : items.slice(answers.length);
       answers.push(...untried.map(() => failed(trouble?.error)));
-      this.#diskMs = this.#elapsed() - this.#appliedAt;
     }
     return answers;
   }
@@ -139,7 +131,6 @@ export class SqliteCommitWriter {
   #settled<A extends CommitAnswer>(apply: () => A[]): A[] {
     const results = apply();
     const admits = this.#target.tasks.settle();
-    this.#appliedAt = this.#elapsed();
     return admits ? results.map((result) => (result.ok ? { ...result, admits } : result)) : results;
   }
 
@@ -150,7 +141,7 @@ export class SqliteCommitWriter {
     goesOn: (result: A) => boolean = () => true,
   ): A[] {
     const results: A[] = [];
-    const end = this.#elapsed() + Math.min(Math.max(MIN_EXECUTION_MS, this.#diskMs), MAX_EXECUTION_MS);
+    const end = this.#elapsed() + MAX_EXECUTION_MS;
     for (const item of batch) {
       const result = apply(item);
       results.push(result);

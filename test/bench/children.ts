@@ -73,7 +73,15 @@ export async function benchChildren(report: Report): Promise<void> {
         await engine.send(parent, id, { type: "SPREAD" });
         await engine.waitFor(parent, id, "final");
       });
-      report({ name: `children, ${id}`, children: CHILDREN, seconds, ...loop() });
+      // Each child is started by one message and ends with another.
+      const messages = (2 * CHILDREN) / seconds;
+      report({
+        name: `children, ${id}`,
+        children: CHILDREN,
+        seconds,
+        "messages /s": Math.round(messages),
+        ...loop(),
+      });
     }
     largest = 0;
     const loop = watchLoop();

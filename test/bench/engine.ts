@@ -14,13 +14,12 @@ import {
   type WorkflowOptions,
   type Write,
 } from "../../src/engine/index.ts";
-import { inParallel, timed, type Report } from "./figures.ts";
+import { inParallel, timed, warmed, type Report } from "./figures.ts";
 
 const WORKFLOWS = 4_000;
-const ALONE = 400;
+const ALONE = 1_000;
 const COMMITS_EACH = 5;
 const RAW_GROUP = 64;
-const ROUNDS = 3;
 
 const { createMachine, assign } = setup({
   types: {
@@ -216,49 +215,56 @@ async function rawWorkflowsPerSecond(path: string, total: number, group: number)
 /** As long as a stamp of the engine. */
 const stampOf = (id: string, version: number): string => `${id}.${version}`.padStart(19, "0");
 
-const CONCURRENCIES = [1, 50, 200];
+/** What is measured: a name, how many at once, and by what. */
+interface Measure {
+  readonly name: string;
+  readonly atOnce: number;
+  readonly window: (path: string) => Promise<number>;
+}
 
-/**
- * Concurrency 1, 50 and 200, beside raw writes in groups and one by one. All in turns and the best of a few rounds: what
- * else the machine does only adds.
- */
+const ofEngine = (name: string, benches: Workflow<AnyStateMachine, PaymentTables>): readonly Measure[] =>
+  [1, 50, 200].map((atOnce) => ({
+    name: `engine ${name}, ${atOnce} at once`,
+    atOnce,
+    window: async (path) =>
+      workflowsPerSecond(await sqliteStorage(path), atOnce === 1 ? ALONE : WORKFLOWS, { atOnce, benches }),
+  }));
+
+const RAW: readonly [one: Measure, grouped: Measure] = [
+  {
+    name: "engine raw SQL, one by one",
+    atOnce: 1,
+    window: (path) => rawWorkflowsPerSecond(path, ALONE, 1),
+  },
+  {
+    name: `engine raw SQL, groups of ${RAW_GROUP}`,
+    atOnce: RAW_GROUP,
+    window: (path) => rawWorkflowsPerSecond(path, WORKFLOWS, RAW_GROUP),
+  },
+];
+
+/** Concurrency 1, 50 and 200, beside raw writes in groups and one by one, each in a file of its own. */
 export async function benchEngine(report: Report): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
   let files = 0;
-  const file = (): string => join(folder, `${files++}.db`);
-  const best = {
-    grouped: 0,
-    single: 0,
-    effects: CONCURRENCIES.map(() => 0),
-    invocations: CONCURRENCIES.map(() => 0),
-  };
-  const kinds = [
-    ["effects", withEffects],
-    ["invocations", withInvocations],
-  ] as const;
+  const measures = [...RAW, ...ofEngine("effects", withEffects), ...ofEngine("invocations", withInvocations)];
   try {
-    for (let round = 0; round < ROUNDS; round++) {
-      best.grouped = Math.max(best.grouped, await rawWorkflowsPerSecond(file(), WORKFLOWS, RAW_GROUP));
-      best.single = Math.max(best.single, await rawWorkflowsPerSecond(file(), ALONE, 1));
-      for (const [index, atOnce] of CONCURRENCIES.entries()) {
-        for (const [kind, benches] of kinds) {
-          const storage = await sqliteStorage(file());
-          const total = atOnce === 1 ? ALONE : WORKFLOWS;
-          const perSecond = await workflowsPerSecond(storage, total, { atOnce, benches });
-          best[kind][index] = Math.max(best[kind][index] ?? 0, perSecond);
-        }
-      }
+    const found = await warmed(
+      measures.map(({ window }) => async () => ({
+        perSecond: await window(join(folder, `${files++}.db`)),
+      })),
+    );
+    const [one, grouped] = found;
+    for (const [index, { cold, warm }] of found.entries()) {
+      const raw = measures[index]?.atOnce === 1 ? one : grouped;
+      report({
+        name: measures[index]?.name ?? "",
+        perSecond: warm.perSecond,
+        "of raw": warm.perSecond / (raw?.warm.perSecond ?? NaN),
+        "cold /s": Math.round(cold.perSecond),
+      });
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
-  }
-  report({ name: `engine raw SQL, groups of ${RAW_GROUP}`, perSecond: best.grouped });
-  report({ name: "engine raw SQL, one by one", perSecond: best.single });
-  for (const [kind] of kinds) {
-    best[kind].forEach((perSecond, index) => {
-      const atOnce = CONCURRENCIES[index] ?? 1;
-      const reference = atOnce === 1 ? best.single : best.grouped;
-      report({ name: `engine ${kind}, ${atOnce} at once`, perSecond, "of raw": perSecond / reference });
-    });
   }
 }

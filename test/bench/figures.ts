@@ -34,6 +34,43 @@ export async function timed<T>(work: () => Promise<T>): Promise<{ seconds: numbe
   return { seconds: (performance.now() - began) / 1_000, result };
 }
 
+/** What one window of a measure found. */
+interface Window {
+  readonly perSecond: number;
+}
+
+/** The first window of a measure, when the compiler had seen nothing of it, and the middle one of the last three. */
+export interface Warmed<W extends Window = Window> {
+  readonly cold: W;
+  readonly warm: W;
+}
+
+/** Windows agree when the slowest has nine tenths of the fastest. */
+const AGREED = 0.9;
+/** On a busy machine they never do. */
+const MOST_WINDOWS = 12;
+
+/** Measures in turns, until three windows in a row of each agree. */
+export async function warmed<W extends Window>(
+  measures: readonly (() => Promise<W>)[],
+): Promise<readonly Warmed<W>[]> {
+  const windows = measures.map((): W[] => []);
+  const last = (of: readonly W[]): W[] =>
+    of.slice(-3).toSorted((one, other) => one.perSecond - other.perSecond);
+  const isWarm = (of: readonly W[]): boolean => {
+    const [slowest, , fastest] = last(of);
+    return slowest !== undefined && fastest !== undefined && slowest.perSecond >= AGREED * fastest.perSecond;
+  };
+  for (let round = 0; round < MOST_WINDOWS && !windows.every(isWarm); round++) {
+    for (const [index, measure] of measures.entries()) windows[index]?.push(await measure());
+  }
+  return windows.map((of) => {
+    const [cold, , middle] = [of[0], ...last(of)];
+    if (cold === undefined || middle === undefined) throw new Error("a measure has no window");
+    return { cold, warm: middle };
+  });
+}
+
 /** Runs `work` for 0 … total − 1, so many at a time. */
 export async function inParallel(
   total: number,

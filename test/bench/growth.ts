@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { postgresPrograms, startPostgres } from "../kit/postgres-server.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import { postgresStorage } from "../../storage/postgres.ts";
-import type { Commit } from "../../storage/storage.ts";
+import type { Commit, TaskRecord } from "../../storage/storage.ts";
 import { newId } from "../../src/payments/ids.ts";
 import { type PaymentStorage, paymentStorage } from "../../src/payments/payment-storage.ts";
 import type { PaymentTables } from "../../src/payments/tables.ts";
@@ -24,6 +24,8 @@ const FIRST_FRESH = 1_000_000_000;
 /** And those that a claim finds from here on. */
 const FIRST_DUE = 2_000_000_000;
 const CLAIMS = 500;
+/** Of one tenant. */
+const PARKED = 1_000_000;
 const WORKFLOW = "bench@1";
 const NOW = Date.UTC(2026, 0, 1);
 const SNAPSHOT = JSON.stringify({ value: "waiting", context: { n: 0 }, status: "active" });
@@ -77,6 +79,17 @@ const began = (ids: readonly string[]): Commit<PaymentTables> => ({
   history: ids.map((id) => row(id, 1)),
 });
 
+const claimRequest = {
+  holder: "bench",
+  now: NOW,
+  leaseMs: 15_000,
+  workflows: [WORKFLOW],
+  steps: 64,
+  free: 64,
+  limited: 64,
+  maxCrashes: 5,
+};
+
 /** Instances that wait for a timer tomorrow. */
 async function fill(storage: PaymentStorage, from: number, to: number): Promise<void> {
   for (let start = from; start < to; start += ROWS_PER_COMMIT) {
@@ -129,23 +142,15 @@ function stepper(storage: PaymentStorage) {
 }
 
 /** The 99th percentile of a claim that finds one due task among all that wait, in milliseconds. */
-async function claimP99(storage: PaymentStorage): Promise<number> {
+async function claimP99(
+  storage: PaymentStorage,
+  due: (id: string) => TaskRecord = (id) => task(id, 1, NOW),
+): Promise<number> {
   const times: number[] = [];
   for (let index = 0; index < CLAIMS; index++) {
     const id = idOf(FIRST_DUE + index);
-    await storage.commit([{ arms: [{ task: task(id, 1, NOW) }] }]);
-    const { seconds, result } = await timed(() =>
-      storage.claim({
-        holder: "bench",
-        now: NOW,
-        leaseMs: 15_000,
-        workflows: [WORKFLOW],
-        steps: 64,
-        free: 64,
-        limited: 64,
-        maxCrashes: 5,
-      }),
-    );
+    await storage.commit([{ arms: [{ task: due(id) }] }]);
+    const { seconds, result } = await timed(() => storage.claim(claimRequest));
     if (result.length !== 1) throw new Error(`a claim found ${result.length} tasks instead of one`);
     times.push(seconds * 1e3);
     await storage.commit([{ consumes: { task: `${id}:1:0`, token: 1 } }]);
@@ -185,12 +190,42 @@ async function grow(storage: PaymentStorage, name: string, report: Report): Prom
   }
 }
 
+const effectOf = (tenant: string, id: string): TaskRecord => ({
+  ...task(id, 1, NOW),
+  kind: "effect",
+  limits: [{ key: tenant, atMost: 1 }],
+});
+
+/** What an honest tenant pays beside one that has a million effects parked. */
+async function besideParked(storage: PaymentStorage, name: string, report: Report): Promise<void> {
+  let armed = 0;
+  const arm = async (tenantOf: (index: number) => string, count: number): Promise<void> => {
+    const tasks = Array.from({ length: count }, () => {
+      const id = idOf(armed++);
+      return { task: effectOf(tenantOf(armed), id) };
+    });
+    await storage.commit([{ arms: tasks }]);
+  };
+  while (armed < PARKED) await arm(() => "busy", ROWS_PER_COMMIT);
+  const { seconds } = await timed(async () => {
+    for (let batch = 0; batch < BATCHES; batch++) await arm((index) => `honest-${index}`, PER_BATCH);
+  });
+  // The one of the busy tenant that has room, and those that were armed just now.
+  while ((await storage.claim(claimRequest)).length > 0);
+  report({
+    name: `growth, ${name}, beside ${PARKED.toLocaleString("en")} parked`,
+    "µs/arm": (seconds * 1e6) / BATCHES / PER_BATCH,
+    "claim p99 ms": await claimP99(storage, (id) => effectOf(id, id)),
+  });
+}
+
 /** On SQLite, and on PostgreSQL with `fsync`, where there is one. */
 export async function benchGrowth(report: Report): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
   const storage = await sqliteStorage(join(folder, "growth.db"));
   try {
     await grow(storage, "SQLite", report);
+    await besideParked(storage, "SQLite", report);
   } finally {
     await storage.close();
     rmSync(folder, { recursive: true, force: true });
@@ -201,6 +236,7 @@ export async function benchGrowth(report: Report): Promise<void> {
   try {
     const onServer = paymentStorage(await postgresStorage(server.url, { clock: "caller" }));
     await grow(onServer, "PostgreSQL", report);
+    await besideParked(onServer, "PostgreSQL", report);
     await onServer.close();
   } finally {
     await server.stop();

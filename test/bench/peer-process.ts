@@ -19,7 +19,7 @@ export interface PeerSettings {
   readonly role?: "run" | "hold" | "take";
 }
 
-/** What ours says when it is done. */
+/** What ours says when a window of workflows is done. */
 export interface PeerDone {
   readonly done: number;
   /** How long each group of commits took, in milliseconds. */
@@ -71,7 +71,7 @@ const fourSteps = workflow(chart)({
   },
 });
 
-const commitMs: number[] = [];
+let commitMs: number[] = [];
 function timingCommits(storage: EngineStorage): EngineStorage {
   return {
     ...storage,
@@ -111,9 +111,12 @@ async function one(): Promise<void> {
   await looked.catch(() => {});
 }
 
-process.once("message", () => {
-  engine.run();
+let isRunning = false;
+process.on("message", () => {
+  if (!isRunning) engine.run();
+  isRunning = true;
   if (role === "take") return;
+  commitMs = [];
   void inParallel(workflows, atOnce, one).then(() => {
     process.send?.({ done: workflows, commitMs } satisfies PeerDone);
   });

@@ -7,18 +7,18 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { type PostgresServer, startPostgres } from "../kit/postgres-server.ts";
-import { percentile, type Report } from "./figures.ts";
+import { percentile, type Report, type Warmed, warmed } from "./figures.ts";
 import type { PeerDone, PeerSettings } from "./peer-process.ts";
 import { serverCpuMs } from "./server-cpu.ts";
 
 /** Programs of the peers, and what they need: installed into a folder that goes with the bench. */
 const PEERS = "test/bench/peers";
 const OURS = fileURLToPath(new URL("./peer-process.js", import.meta.url));
-/** Each is run with all of these, and its best counts. */
+/** Each is warmed with all of these, and its best counts. */
 const AT_ONCE = [16, 64, 256];
 const PROCESSES = [2, 4];
-const ROUNDS = 2;
-const WORKFLOWS = { ours: 2_000, peers: 600, alone: 100 } as const;
+/** In a window. */
+const WORKFLOWS = { ours: 2_000, peers: 600, alone: 300 } as const;
 /** What a killed process has in hand. */
 const HELD = 16;
 /** The default of `leaseMs`. */
@@ -30,7 +30,7 @@ interface Contestant {
   readonly workflows: number;
 }
 
-/** How one run went. */
+/** How one window of a run went. */
 interface Run {
   readonly name: string;
   readonly atOnce: number;
@@ -67,8 +67,8 @@ async function killed(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-/** Workflows per second of all processes, from the word to begin until the last is done. */
-async function run({ name, program, workflows }: Contestant, task: Task): Promise<Run> {
+/** Windows of one run: in each, all processes get the word to begin, and the last of them ends it. */
+async function run({ name, program, workflows }: Contestant, task: Task): Promise<Warmed<Run>> {
   const { url, server, atOnce, processes } = task;
   const each = Math.ceil(workflows / processes);
   const children = await Promise.all(
@@ -76,21 +76,26 @@ async function run({ name, program, workflows }: Contestant, task: Task): Promis
   );
   const pids = [server.process().pid, ...children.map(({ pid }) => pid)];
   const cpu = (): number => pids.reduce((sum: number, pid) => sum + (serverCpuMs(pid ?? 0) ?? NaN), 0);
-  const before = cpu();
-  const began = performance.now();
-  const done = children.map((child) => said<Partial<PeerDone>>(child));
-  for (const child of children) child.send("begin");
-  const figures = await Promise.all(done);
-  const seconds = (performance.now() - began) / 1_000;
-  const used = (cpu() - before) / (each * processes);
-  await Promise.all(children.map(killed));
-  return {
-    name,
-    atOnce,
-    perSecond: (each * processes) / seconds,
-    cpuMs: Number.isNaN(used) ? undefined : used,
-    commitMs: figures.flatMap(({ commitMs }) => commitMs ?? []),
+  const window = async (): Promise<Run> => {
+    const before = cpu();
+    const began = performance.now();
+    const done = children.map((child) => said<Partial<PeerDone>>(child));
+    for (const child of children) child.send("begin");
+    const figures = await Promise.all(done);
+    const seconds = (performance.now() - began) / 1_000;
+    const used = (cpu() - before) / (each * processes);
+    return {
+      name,
+      atOnce,
+      perSecond: (each * processes) / seconds,
+      cpuMs: Number.isNaN(used) ? undefined : used,
+      commitMs: figures.flatMap(({ commitMs }) => commitMs ?? []),
+    };
   };
+  const [found] = await warmed([window]);
+  await Promise.all(children.map(killed));
+  if (found === undefined) throw new Error(`${name} was not measured`);
+  return found;
 }
 
 /** Databases of one server: each run has its own. */
@@ -112,8 +117,8 @@ class Databases {
   }
 }
 
-const faster = (one: Run | undefined, other: Run): Run =>
-  one !== undefined && one.perSecond >= other.perSecond ? one : other;
+const faster = (one: Warmed<Run> | undefined, other: Warmed<Run>): Warmed<Run> =>
+  one !== undefined && one.warm.perSecond >= other.warm.perSecond ? one : other;
 
 function installPeers(folder: string): void {
   cpSync(PEERS, folder, { recursive: true });
@@ -121,29 +126,32 @@ function installPeers(folder: string): void {
   execFileSync("npm", args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
 }
 
-/** All in turns, and the best of each: what else the machine does only takes away. */
+/** Of each the number at once with which it is fastest. */
 async function bestRuns(
   contestants: readonly Contestant[],
   server: PostgresServer,
   databases: Databases,
-): Promise<ReadonlyMap<string, Run>> {
-  const best = new Map<string, Run>();
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const atOnce of AT_ONCE) {
-      for (const contestant of contestants) {
-        const url = await databases.make();
-        const made = await run(contestant, { url, server, atOnce, processes: 1 });
-        best.set(contestant.name, faster(best.get(contestant.name), made));
-      }
+): Promise<ReadonlyMap<string, Warmed<Run>>> {
+  const best = new Map<string, Warmed<Run>>();
+  for (const atOnce of AT_ONCE) {
+    for (const contestant of contestants) {
+      const url = await databases.make();
+      const made = await run(contestant, { url, server, atOnce, processes: 1 });
+      best.set(contestant.name, faster(best.get(contestant.name), made));
     }
   }
   return best;
 }
 
-function reportRun(report: Report, made: Run, compared: { readonly [fact: string]: number }): void {
+function reportRun(
+  report: Report,
+  { cold, warm: made }: Warmed<Run>,
+  compared: { readonly [fact: string]: number },
+): void {
   report({
     name: made.name,
     perSecond: made.perSecond,
+    "cold /s": Math.round(cold.perSecond),
     "at once": made.atOnce,
     ...(made.cpuMs === undefined ? {} : { "CPU ms each, server included": made.cpuMs }),
     ...compared,
@@ -207,25 +215,21 @@ export async function benchPeers(report: Report): Promise<void> {
   }));
   try {
     const best = await bestRuns([ours, ...peers], server, databases);
-    const better = Math.max(...peers.map(({ name }) => best.get(name)?.perSecond ?? 0));
+    const better = Math.max(...peers.map(({ name }) => best.get(name)?.warm.perSecond ?? 0));
     for (const made of best.values()) {
       reportRun(
         report,
         made,
-        made.name === ours.name ? { "of the better peer": made.perSecond / better } : {},
+        made.warm.name === ours.name ? { "of the better peer": made.warm.perSecond / better } : {},
       );
     }
-    const one = best.get(ours.name);
+    const one = best.get(ours.name)?.warm;
     if (one === undefined) return;
     for (const processes of PROCESSES) {
       const contestant = { ...ours, name: `${ours.name}, ${processes} processes` };
-      let fastest: Run | undefined;
-      for (let round = 0; round < ROUNDS; round++) {
-        const url = await databases.make();
-        const made = await run(contestant, { url, server, atOnce: one.atOnce, processes });
-        fastest = faster(fastest, made);
-      }
-      if (fastest !== undefined) reportRun(report, fastest, { "of one": fastest.perSecond / one.perSecond });
+      const task = { url: await databases.make(), server, atOnce: one.atOnce, processes };
+      const made = await run(contestant, task);
+      reportRun(report, made, { "of one": made.warm.perSecond / one.perSecond });
     }
     const alone = { ...ours, name: `${ours.name}, alone`, workflows: WORKFLOWS.alone };
     const url = await databases.make();

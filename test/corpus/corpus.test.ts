@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import type { EventObject } from "xstate";
 import type { AnyWorkflow, ChartSnapshot } from "paystate/engine";
-import { snapshotFromText, snapshotToText } from "../../src/engine/snapshot-text.ts";
-import { eventFromText } from "../../src/engine/values.ts";
+import { snapshotFromText, snapshotToText } from "../../src/workflow/snapshot-text.ts";
+import { eventFromText } from "../../src/workflow/values.ts";
 import { privateFixture } from "../kit/private-fixture.ts";
 import { storedLives, type StoredLife } from "./lives.ts";
 

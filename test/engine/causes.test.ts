@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { fromPromise, sendTo, setup } from "xstate";
 import { workflow, type HistoryEntry, type StepCause } from "paystate/engine";
-import { causeFromText, causeText } from "../../src/engine/step-cause.ts";
+import { causeFromText, causeText } from "../../src/workflow/step-cause.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";

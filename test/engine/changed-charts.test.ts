@@ -2,8 +2,8 @@
 import { assign, createMachine, fromPromise, setup, type AnyStateMachine } from "xstate";
 import { describe, expect, test } from "vitest";
 import { ChangedChart, workflow, type Logger } from "paystate/engine";
-import { chartDifferences } from "../../src/engine/xstate/chart-differences.ts";
-import { chartText } from "../../src/engine/xstate/chart-text.ts";
+import { chartDifferences } from "../../src/workflow/xstate/chart-differences.ts";
+import { chartText } from "../../src/workflow/xstate/chart-text.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";

@@ -12,8 +12,8 @@ import {
 } from "xstate";
 import { describe, expect, test } from "vitest";
 import { walletTransfer, webhookDelivery } from "paystate/machines";
-import { openChart } from "../../src/engine/xstate/open-chart.ts";
-import type { ActionScope, ChartAction, ChartSnapshot, ChartStep } from "../../src/engine/chart.ts";
+import { openChart } from "../../src/workflow/xstate/open-chart.ts";
+import type { ActionScope, ChartAction, ChartSnapshot, ChartStep } from "../../src/workflow/chart.ts";
 import { runsOf } from "../kit/thorough.ts";
 
 interface Subject {

@@ -2,7 +2,7 @@
 import { assign, fromPromise, sendParent, sendTo, setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { workflow } from "paystate/engine";
-import { messageTask } from "../../src/engine/messages.ts";
+import { messageTask } from "../../src/workflow/messages.ts";
 import { commitOne } from "../../storage/decided.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, until } from "../kit/engine-world.ts";

@@ -3,7 +3,7 @@ import { assign, setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { createEngine, MigrationFailed, workflow, type PreviousInstance } from "paystate/engine";
 import type { EngineStorage } from "../../storage/storage.ts";
-import { messageTask } from "../../src/engine/messages.ts";
+import { messageTask } from "../../src/workflow/messages.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
 import { drawn } from "../kit/thorough.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { assign, setup } from "xstate";
 import { workflow, type PreviousInstance } from "paystate/engine";
-import { FOLDED } from "../../src/engine/chart.ts";
+import { FOLDED } from "../../src/workflow/chart.ts";
 import { everyAdapter } from "../kit/adapters.ts";
 import { inWorld, type EngineWorld } from "../kit/engine-world.ts";
 import { byDepth, EXPLORING_MS, drawn } from "../kit/thorough.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { createMachine, setup } from "xstate";
 import { UnknownWorkflow, workflow, type InstanceView, type StateName } from "paystate/engine";
-import { statesOf } from "../../src/engine/reading/state-matches.ts";
+import { statesOf } from "../../src/workflow/state-matches.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";

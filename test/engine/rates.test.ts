@@ -5,7 +5,7 @@ import { createEngine, workflow, type OwnLimit } from "paystate/engine";
 import { memoryStorage } from "paystate/storage/memory";
 import { storedStarts } from "../../src/engine/rate-limit.ts";
 import { silentLogger } from "../../src/runtime.ts";
-import { limitsFor, ratesFor, type RatedLimit } from "../../src/engine/own-limit.ts";
+import { limitsFor, ratesFor, type RatedLimit } from "../../src/workflow/own-limit.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { assign, setup } from "xstate";
 import { workflow, type Engine } from "paystate/engine";
 import type { EngineStorage } from "../../storage/storage.ts";
-import { searchRows } from "../../src/engine/search-fields.ts";
+import { searchRows } from "../../src/workflow/search-fields.ts";
 import { everyAdapter, type Adapter } from "../kit/adapters.ts";
 import { inWorld, until } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";

@@ -3,7 +3,7 @@ import { createMachine, fromPromise, assign, setup } from "xstate";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { UnstorableValue, workflow, type ChartSnapshot } from "paystate/engine";
-import { snapshotFromText, snapshotToText } from "../../src/engine/snapshot-text.ts";
+import { snapshotFromText, snapshotToText } from "../../src/workflow/snapshot-text.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";

@@ -1,11 +1,11 @@
 /** The invariants I1–I5, checked over what a run left behind and, where it was kept, the log of how it came about. */
 import type { EventObject } from "xstate";
 import type { AnyWorkflow, ChartSnapshot, ParentLink } from "../../src/engine/index.ts";
-import { snapshotFromText, snapshotToText } from "../../src/engine/snapshot-text.ts";
-import { eventFromText } from "../../src/engine/values.ts";
+import { snapshotFromText, snapshotToText } from "../../src/workflow/snapshot-text.ts";
+import { eventFromText } from "../../src/workflow/values.ts";
 import type { AnnounceParams } from "../../machines/wallet-transfer.ts";
-import { FOLDED, MIGRATED, type ChartAction } from "../../src/engine/chart.ts";
-import { withChildren } from "../../src/engine/workflow.ts";
+import { FOLDED, MIGRATED, type ChartAction } from "../../src/workflow/chart.ts";
+import { withChildren } from "../../src/workflow/workflow.ts";
 import type { Commit, HistoryRecord, InstanceRecord, TaskRecord } from "../../storage/storage.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { derivedId } from "../../src/payments/ids.ts";

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { createEngine, type AnyWorkflow, type Engine, type EngineOptions } from "../../src/engine/index.ts";
 import { eachWorkflow } from "../../src/engine/each/each-workflow.ts";
-import { withChildren } from "../../src/engine/workflow.ts";
+import { withChildren } from "../../src/workflow/workflow.ts";
 import type { PaymentTables } from "../../src/payments/tables.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { Adapter } from "./adapters.ts";

@@ -1,7 +1,7 @@
 /** Lets virtual time pass for an engine, due moment by due moment, so that years take milliseconds. */
 import { NotInstalled } from "../../storage/install-plan.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
-import type { AnyWorkflow } from "../../src/engine/workflow.ts";
+import type { AnyWorkflow } from "../../src/workflow/workflow.ts";
 import { storedSchedules } from "../../src/engine/schedules/stored-schedules.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 

@@ -1,7 +1,7 @@
 /** What a service does that starts while its chain is silent, and what it never does before the chain was compared. */
 import { agreed } from "../../src/ledger/agreed.ts";
 import { afterAll, beforeAll, describe, expect } from "vitest";
-import { snapshotFromText } from "../../src/engine/snapshot-text.ts";
+import { snapshotFromText } from "../../src/workflow/snapshot-text.ts";
 import { MAINNET_GENESIS } from "../../src/payments/assets/assets.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { createLocalChain, type LocalChain } from "../../src/local/index.ts";

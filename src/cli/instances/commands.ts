@@ -1,6 +1,6 @@
 /** Commands on the instances of any database file: `ps`, `show`, `history`, and commands that repair an instance. */
 import type { EventObject } from "xstate";
-import { RETRY, STOP } from "../../engine/chart.ts";
+import { RETRY, STOP } from "../../workflow/chart.ts";
 import { instanceReads, type InstanceReads } from "../../engine/reading/reads.ts";
 import type { InstanceQuery } from "../../engine/index.ts";
 import { ranTasks, ranTasksOf, type RanTask } from "../../engine/ran-tasks.ts";

@@ -7,7 +7,7 @@ import type {
   PendingWork,
   TroubledTask,
 } from "../../engine/index.ts";
-import { isOwnRow } from "../../engine/chart.ts";
+import { isOwnRow } from "../../workflow/chart.ts";
 import { limitWords } from "../../engine/limit-words.ts";
 import { causeSentence } from "../../inspector/cause-words.ts";
 import { isoDate } from "../../inspector/show-values.ts";

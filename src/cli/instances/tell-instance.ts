@@ -4,11 +4,11 @@
 import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import { withTables } from "../../../storage/with-tables.ts";
-import { isOwnRow } from "../../engine/chart.ts";
+import { isOwnRow } from "../../workflow/chart.ts";
 import { instanceWorkflows } from "../../engine/stored-names.ts";
 import type { InstanceView } from "../../engine/index.ts";
 import { ranTasks } from "../../engine/ran-tasks.ts";
-import { causeFromText, isOfStep } from "../../engine/step-cause.ts";
+import { causeFromText, isOfStep } from "../../workflow/step-cause.ts";
 import { causeSentence } from "../../inspector/cause-words.ts";
 import { ChartRegistry, type KnownChart } from "../../inspector/chart-registry.ts";
 import { explainWaiting, type AwaitedInstance } from "../../inspector/explain-waiting.ts";

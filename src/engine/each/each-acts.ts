@@ -1,9 +1,9 @@
 /** Acts of viewers on all instances of a list: send an event, stop, retry, each as a durable job. */
 import type { EventObject } from "xstate";
-import { RETRY, STOP } from "../chart.ts";
+import { RETRY, STOP } from "../../workflow/chart.ts";
 import { ActRefused, type OfferedAct } from "../inspected-engine.ts";
-import type { SearchValues } from "../search-fields.ts";
-import type { AnyWorkflow } from "../workflow.ts";
+import type { SearchValues } from "../../workflow/search-fields.ts";
+import type { AnyWorkflow } from "../../workflow/workflow.ts";
 import type { GivenOrder } from "./each-commands.ts";
 
 export interface ListFilter {

@@ -1,19 +1,19 @@
 /** Jobs for many instances at once: a commit begins a job, and any running process carries it out. */
 import type { AnyStateMachine, EventFromLogic, EventObject } from "xstate";
 import type { EngineStorage } from "../../../storage/storage.ts";
-import { RETRY, STOP } from "../chart.ts";
+import { RETRY, STOP } from "../../workflow/chart.ts";
 import { throwRefusal } from "../end-task.ts";
 import { givenEvent } from "../given-events.ts";
 import type { InstanceWaitList } from "../reading/waiting.ts";
 import type { InstanceView, WorkflowQuery } from "../reading/views.ts";
 import { checkState, type FilterCheck } from "../reading/workflow-reads.ts";
-import type { SearchValues } from "../search-fields.ts";
-import { snapshotFromText } from "../snapshot-text.ts";
+import type { SearchValues } from "../../workflow/search-fields.ts";
+import { snapshotFromText } from "../../workflow/snapshot-text.ts";
 import type { StepHandler } from "../step-handler.ts";
-import { nameOf } from "../workflow-key.ts";
-import type { AnyWorkflow, Workflow } from "../workflow.ts";
-import type { WorkflowRegistry } from "../workflow-registry.ts";
-import { eachChart, type EachOrder, type EachState } from "../xstate/each-chart.ts";
+import { nameOf } from "../../workflow/workflow-key.ts";
+import type { AnyWorkflow, Workflow } from "../../workflow/workflow.ts";
+import type { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
+import { eachChart, type EachOrder, type EachState } from "./each-chart.ts";
 import { eachInput } from "./each-workflow.ts";
 
 /** How far a job is. */

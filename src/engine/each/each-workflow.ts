@@ -1,19 +1,13 @@
 /** A job is an instance that tells those of a filter page by page, each page and the cursor behind it in one commit. */
 import type { EventObject } from "xstate";
 import type { EngineStorage, PendingTask } from "../../../storage/storage.ts";
-import { RETRY } from "../chart.ts";
+import { RETRY } from "../../workflow/chart.ts";
 import { instanceReads, type StoredReads } from "../reading/reads.ts";
 import type { InstanceView } from "../reading/views.ts";
-import { searchRows } from "../search-fields.ts";
-import { eventToText } from "../values.ts";
-import { workflow, type Workflow } from "../workflow.ts";
-import {
-  eachChart,
-  type EachInput,
-  type EachOrder,
-  type EachState,
-  type PageEvent,
-} from "../xstate/each-chart.ts";
+import { searchRows } from "../../workflow/search-fields.ts";
+import { eventToText } from "../../workflow/values.ts";
+import { workflow, type Workflow } from "../../workflow/workflow.ts";
+import { eachChart, type EachInput, type EachOrder, type EachState, type PageEvent } from "./each-chart.ts";
 
 /** The messages of one commit, and the characters of their events: each message has the event whole. */
 const PAGE = 256;

@@ -1,9 +1,9 @@
 /** Pages of instances: section by section of the storage's index, each section one workflow and one status. */
 import type { EngineStorage, InstanceRecord } from "../../../storage/storage.ts";
-import { instancesWith, type SearchValues } from "../search-fields.ts";
+import { instancesWith, type SearchValues } from "../../workflow/search-fields.ts";
 import { instanceWorkflows } from "../stored-names.ts";
-import { nameOf } from "../workflow-key.ts";
-import { stateMatches } from "./state-matches.ts";
+import { nameOf } from "../../workflow/workflow-key.ts";
+import { stateMatches } from "../../workflow/state-matches.ts";
 import { listedView, type InstanceList, type InstanceQuery, type InstanceView } from "./views.ts";
 
 export type ReadStorage = Pick<EngineStorage, "load" | "history" | "list" | "pending" | "tasks">;

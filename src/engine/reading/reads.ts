@@ -1,10 +1,10 @@
 /** Reads of instances, for people and programs that want to know what goes on. No chart is needed for any of them. */
 import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
-import { childInstance, type ChartSnapshot } from "../chart.ts";
-import type { SearchValues } from "../search-fields.ts";
-import { snapshotFromText } from "../snapshot-text.ts";
-import { causeFromText } from "../step-cause.ts";
-import { eventFromText } from "../values.ts";
+import { childInstance, type ChartSnapshot } from "../../workflow/chart.ts";
+import type { SearchValues } from "../../workflow/search-fields.ts";
+import { snapshotFromText } from "../../workflow/snapshot-text.ts";
+import { causeFromText } from "../../workflow/step-cause.ts";
+import { eventFromText } from "../../workflow/values.ts";
 import { failingInstances, instancePage, searchedInstances, type ReadStorage } from "./list-instances.ts";
 import { readTroubles, type TroubleCount } from "./troubles.ts";
 import {

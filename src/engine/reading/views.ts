@@ -1,9 +1,9 @@
 /** Views of instances, of their pending work and of their history. */
 import type { AnyStateMachine, EventObject, OutputFrom, StateFrom } from "xstate";
 import type { InstanceRecord, PendingTask, WatchRecord } from "../../../storage/storage.ts";
-import type { ChartSnapshot } from "../chart.ts";
-import { DamagedSnapshot, snapshotFromText } from "../snapshot-text.ts";
-import type { StepCause } from "../step-cause.ts";
+import type { ChartSnapshot } from "../../workflow/chart.ts";
+import { DamagedSnapshot, snapshotFromText } from "../../workflow/snapshot-text.ts";
+import type { StepCause } from "../../workflow/step-cause.ts";
 
 /**
  * The names of a chart's states, as paths: `"paid"`, and `"shipping.packed"` for a state within a state or a region. One

@@ -1,10 +1,10 @@
 /** Waits until an instance is in a state: told of this process's commits at once, of others' by looking. */
 import type { Commit, EngineStorage, InstanceRecord } from "../../../storage/storage.ts";
 import type { Clock } from "../../runtime.ts";
-import type { ChartSnapshot } from "../chart.ts";
+import type { ChartSnapshot } from "../../workflow/chart.ts";
 import { Pause } from "../pause.ts";
-import { snapshotFromText } from "../snapshot-text.ts";
-import { stateMatches } from "./state-matches.ts";
+import { snapshotFromText } from "../../workflow/snapshot-text.ts";
+import { stateMatches } from "../../workflow/state-matches.ts";
 import type { StateName } from "./views.ts";
 
 /** The target of a wait: the end of the instance, however it ends, or a state such as `paying` or `paying.card`. */

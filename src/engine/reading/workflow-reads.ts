@@ -2,12 +2,12 @@
 import type { AnyStateMachine } from "xstate";
 import type { InstanceRecord } from "../../../storage/storage.ts";
 import { mixedUp } from "../step-handler.ts";
-import { nameOf, versionOf } from "../workflow-key.ts";
-import { UnknownWorkflow } from "../workflow-registry.ts";
-import type { AnyWorkflow, Workflow } from "../workflow.ts";
-import type { GivenFilter, SearchValues } from "../search-fields.ts";
+import { nameOf, versionOf } from "../../workflow/workflow-key.ts";
+import { UnknownWorkflow } from "../../workflow/workflow-registry.ts";
+import type { AnyWorkflow, Workflow } from "../../workflow/workflow.ts";
+import type { GivenFilter, SearchValues } from "../../workflow/search-fields.ts";
 import type { InstanceReads, StoredReads } from "./reads.ts";
-import { statesOf } from "./state-matches.ts";
+import { statesOf } from "../../workflow/state-matches.ts";
 import type { InstanceList, InstanceQuery, InstanceView, SnapshotOf, WorkflowQuery } from "./views.ts";
 import type { InstanceWaitList, WaitTarget } from "./waiting.ts";
 

@@ -1,11 +1,11 @@
 /** Retention: how long an engine keeps ended instances. They are handed to the archive, and removed with their history. */
 import { commitEach } from "../../../storage/decided.ts";
 import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
-import { childInstance } from "../chart.ts";
+import { childInstance } from "../../workflow/chart.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { ranTaskRemovals } from "../ran-tasks.ts";
-import { searchRemovals } from "../search-fields.ts";
-import { snapshotFromText } from "../snapshot-text.ts";
+import { searchRemovals } from "../../workflow/search-fields.ts";
+import { snapshotFromText } from "../../workflow/snapshot-text.ts";
 import { ARCHIVE_DEADLINE_MS, archived, type Archive } from "./archiving.ts";
 import { RetentionLoop, type RemovalStatus } from "./retention-loop.ts";
 

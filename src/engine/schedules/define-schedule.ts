@@ -4,10 +4,10 @@ import type { AnyStateMachine, InputFrom } from "xstate";
 import { commitOne } from "../../../storage/decided.ts";
 import { checkOptions, InvalidOptions } from "../../options.ts";
 import { thrownText } from "../../thrown.ts";
-import { NOT_KEPT, toJson } from "../values.ts";
-import { nameOf, versionOf } from "../workflow-key.ts";
-import type { WorkflowRegistry } from "../workflow-registry.ts";
-import type { AnyWorkflow, Workflow } from "../workflow.ts";
+import { NOT_KEPT, toJson } from "../../workflow/values.ts";
+import { nameOf, versionOf } from "../../workflow/workflow-key.ts";
+import type { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
+import type { AnyWorkflow, Workflow } from "../../workflow/workflow.ts";
 import { Moments, type ScheduleRule } from "./moments.ts";
 import {
   SCHEDULES,

@@ -2,9 +2,9 @@
 import { column, ownTable, type Row } from "../../../storage/table.ts";
 import type { EngineStorage, TaskRecord } from "../../../storage/storage.ts";
 import type { Clock, Random } from "../../runtime.ts";
-import { messageTask } from "../messages.ts";
-import { newMoment } from "../stamps.ts";
-import { fromJson } from "../values.ts";
+import { messageTask } from "../../workflow/messages.ts";
+import { newMoment } from "../../workflow/stamps.ts";
+import { fromJson } from "../../workflow/values.ts";
 
 /**
  * What a process starts of the moments that passed while no process worked: `last` the last moment, `all` the last 1,000,

@@ -1,6 +1,6 @@
 /** The what-if page: the effect of an event on an instance, without storing or carrying out anything. */
 import type { HistoryRecord, InstanceRecord, TaskRecord } from "../../../storage/storage.ts";
-import { snapshotToText } from "../../engine/snapshot-text.ts";
+import { snapshotToText } from "../../workflow/snapshot-text.ts";
 import type { KnownChart } from "../chart-registry.ts";
 import { html, type Html } from "../html.ts";
 import type { ImaginedResult, ImaginedStep, PlannedWrite } from "../recount/what-if.ts";

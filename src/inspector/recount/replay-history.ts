@@ -10,10 +10,10 @@ import {
   type ChartAction,
   type ChartSnapshot,
   type ParentLink,
-} from "../../engine/chart.ts";
-import { snapshotFromText, snapshotToText } from "../../engine/snapshot-text.ts";
-import { eventFromText } from "../../engine/values.ts";
-import type { AnyWorkflow } from "../../engine/workflow.ts";
+} from "../../workflow/chart.ts";
+import { snapshotFromText, snapshotToText } from "../../workflow/snapshot-text.ts";
+import { eventFromText } from "../../workflow/values.ts";
+import type { AnyWorkflow } from "../../workflow/workflow.ts";
 import type { InspectedStorage } from "../../engine/inspected-engine.ts";
 
 /** A recorded step, replayed by the chart that made it. */

@@ -1,11 +1,11 @@
 /** Computes the effect of an event on a copy of an instance, without storing or carrying out anything. */
 import type { EventObject } from "xstate";
 import type { TaskRecord, WatchRecord } from "../../../storage/storage.ts";
-import type { ChartSnapshot } from "../../engine/chart.ts";
-import { StepPlan, type StepCommit } from "../../engine/plan-step.ts";
-import type { KnownInstance } from "../../engine/instance-cache.ts";
-import { WorkflowRegistry } from "../../engine/workflow-registry.ts";
-import type { AnyWorkflow } from "../../engine/workflow.ts";
+import type { ChartSnapshot } from "../../workflow/chart.ts";
+import { StepPlan, type StepCommit } from "../../workflow/plan-step.ts";
+import type { KnownInstance } from "../../workflow/step-context.ts";
+import { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
+import type { AnyWorkflow } from "../../workflow/workflow.ts";
 
 /** A row of a table that would be written. */
 export interface PlannedWrite {

@@ -4,7 +4,7 @@
  */
 import type { WebhookDeliveryEvent, WebhookDeliveryInput } from "../../../machines/webhook-delivery.ts";
 import type { HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
-import { snapshotToText } from "../../engine/snapshot-text.ts";
+import { snapshotToText } from "../../workflow/snapshot-text.ts";
 import type { NoticeRecord } from "../tables/notices.ts";
 import type { DeliveryAttemptRecord, DeliveryRecord } from "../tables/webhooks.ts";
 import { inOrder } from "./announce.ts";

@@ -16,7 +16,7 @@ await DBOS.launch();
 
 // Started where it runs, without a queue, which would be polled; the handle of its own process needs no look either.
 const one = async (number) => (await DBOS.startWorkflow(fourSteps)(number)).getResult();
-process.once("message", async () => {
+process.on("message", async () => {
   let next = 0;
   const lane = async () => {
     while (next < workflows) await one(next++);

@@ -7,6 +7,7 @@ const { url, workflows, atOnce } = JSON.parse(process.argv[2]);
 const backend = await BackendPostgres.connect(url);
 const client = new OpenWorkflow({ backend });
 let onRan = () => {};
+let ordered = 0;
 const fourSteps = client.defineWorkflow({ name: "four-steps" }, async ({ input, step }) => {
   let sum = input.number;
   for (let each = 1; each <= 4; each++) {
@@ -19,18 +20,18 @@ const worker = client.newWorker({ concurrency: atOnce });
 await worker.start();
 
 // Its handles look for the result once a second. Here the next one is ordered as soon as one has run, which is in its favour.
-process.once("message", async () => {
-  const sql = postgres(url, { max: 1 });
-  let next = 0;
+const sql = postgres(url, { max: 1 });
+process.on("message", async () => {
+  const all = ordered + workflows;
   const order = async () => {
-    if (next < workflows) await fourSteps.run({ number: next++ });
+    if (ordered < all) await fourSteps.run({ number: ordered++ });
   };
   onRan = () => void order();
   await Promise.all(Array.from({ length: atOnce }, order));
   for (;;) {
     const [{ count }] =
       await sql`select count(*)::int from openworkflow.workflow_runs where status = 'completed'`;
-    if (count === workflows) break;
+    if (count === all) break;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   process.send({ done: workflows });

@@ -1,6 +1,6 @@
 /** A handful of charts in the style of XState 6. */
 import { createActor, createAsyncLogic, setup, SimulatedClock, types, type AnyActorLogic } from "xstate6";
-import { workflowOf } from "../../../src/engine/workflow.ts";
+import { workflowOf } from "../../../src/workflow/workflow.ts";
 import type { ChartCase, ChartLibrary, Outside } from "../charts/chart-case.ts";
 import { xstate6 } from "./interpreter.ts";
 

@@ -25,7 +25,7 @@ import type {
   ActorSource,
   ChartSourceReader,
   ChartParts,
-} from "../../../src/engine/chart-interpreter.ts";
+} from "../../../src/workflow/chart-interpreter.ts";
 import {
   ArrivalError,
   STOP,
@@ -39,7 +39,7 @@ import {
   type EventAddress,
   type ParentLink,
   type StateMeta,
-} from "../../../src/engine/chart.ts";
+} from "../../../src/workflow/chart.ts";
 
 const MAX_MICROSTEPS = 100;
 

@@ -169,7 +169,7 @@ export const ENGINE_BREAKS: readonly Break[] = [
   },
   {
     property: "messages to one instance are done in the order in which they were sent",
-    file: "src/engine/messages.ts",
+    file: "src/workflow/messages.ts",
     text: "[{ key: messageKey(instance), atMost: 1 }]",
     replacement: "[{ key: messageKey(instance), atMost: 9 }]",
     tests: ["engine/order.test.ts"],
@@ -246,14 +246,14 @@ export const ENGINE_BREAKS: readonly Break[] = [
   },
   {
     property: "what is meant for an earlier life of an id does not reach the next one",
-    file: "src/engine/messages.ts",
+    file: "src/workflow/messages.ts",
     text: "isInState && (life === undefined || life === instance.life);",
     replacement: "isInState;",
     tests: ["engine/stamps.test.ts"],
   },
   {
     property: "a timer that a migration has given a moment is not counted from now on",
-    file: "src/engine/plan-migration.ts",
+    file: "src/workflow/plan-migration.ts",
     text: "return dueAt === before ? [] : [{ task, name, payload, dueAt }];",
     replacement:
       "return dueAt === before ? [] : [{ task, name, payload, dueAt, delayMs: Math.max(0, dueAt - this.#at) }];",
@@ -282,28 +282,28 @@ export const ENGINE_BREAKS: readonly Break[] = [
   },
   {
     property: "a spawned child that has ended leaves the snapshot of its parent",
-    file: "src/engine/xstate/step-actions.ts",
+    file: "src/workflow/xstate/step-actions.ts",
     text: "delete this.#changed()[ended];",
     replacement: "void ended;",
     tests: ["engine/child-ids.test.ts"],
   },
   {
     property: "a commit begins no more children than it has room for",
-    file: "src/engine/plan-step.ts",
+    file: "src/workflow/plan-step.ts",
     text: "follows.children.slice(0, this.#room)",
     replacement: "follows.children.slice(0)",
     tests: ["engine/many-children.test.ts"],
   },
   {
     property: "what was sent to a child that begins later finds it",
-    file: "src/engine/unborn-children.ts",
+    file: "src/workflow/unborn-children.ts",
     text: "told.get(task.instance)?.push(task) === undefined",
     replacement: "told.size > 0 || task.id !== ''",
     tests: ["engine/many-children.test.ts"],
   },
   {
     property: "a run of messages leaves out the one that throws",
-    file: "src/engine/plan-step.ts",
+    file: "src/workflow/plan-step.ts",
     text: "waiting.slice(0, taken));",
     replacement: "[]);",
     tests: ["engine/many-children.test.ts"],
@@ -359,7 +359,7 @@ export const ENGINE_BREAKS: readonly Break[] = [
   },
   {
     property: "an instance that has left the filter of a job takes no message of it",
-    file: "src/engine/messages.ts",
+    file: "src/workflow/messages.ts",
     text: "isOfChart && isOfParent && isFound && isInState",
     replacement: "isOfChart && isOfParent",
     tests: ["engine/each.test.ts"],

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { ClaimedTask } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
-import { messageFromText } from "../../../src/engine/messages.ts";
+import { messageFromText } from "../../../src/workflow/messages.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { memoryStorage } from "../../kit/storages.ts";

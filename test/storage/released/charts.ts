@@ -1,6 +1,6 @@
 /** The charts of the stored lives that later versions go on with. */
 import { assign, setup } from "xstate";
-import { workflow, type Workflow } from "../../../src/engine/workflow.ts";
+import { workflow, type Workflow } from "../../../src/workflow/workflow.ts";
 
 const errand = setup({
   types: { events: {} as { readonly type: "BACK" } },

@@ -1,7 +1,7 @@
 /** The timeline of an instance: each step with its cause and its actions, and webhook attempts on the same axis. */
 import type { HistoryRecord } from "../../../../storage/storage.ts";
-import { type ChartAction, childInstance } from "../../../engine/chart.ts";
-import { causeFromText, isOfStep, stepNumber } from "../../../engine/step-cause.ts";
+import { type ChartAction, childInstance } from "../../../workflow/chart.ts";
+import { causeFromText, isOfStep, stepNumber } from "../../../workflow/step-cause.ts";
 import { causeWords, originWords } from "../../cause-words.ts";
 import { durationWords } from "../../chart/words.ts";
 import { messageTarget } from "../../find-related.ts";

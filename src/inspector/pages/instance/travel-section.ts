@@ -1,6 +1,6 @@
 /** Time travel: any recorded step can be looked at, with the context as the chart computes it again; and what an event would do. */
 import { html, type Html } from "../../html.ts";
-import { snapshotToText } from "../../../engine/snapshot-text.ts";
+import { snapshotToText } from "../../../workflow/snapshot-text.ts";
 import { whyMissing } from "../../recount/replay-history.ts";
 import { valueOf } from "../../read-instances.ts";
 import { shownJson } from "../../show-values.ts";

@@ -5,7 +5,7 @@ import { isoTime } from "../../iso-time.ts";
 import { beliefRules, loweredWitnesses, type LoweringParts } from "../../intake/rules.ts";
 import type { WatchStatus } from "../../../engine/index.ts";
 import type { Clock } from "../../../runtime.ts";
-import { ALL_SHARDS } from "../../../engine/shards.ts";
+import { ALL_SHARDS } from "../../../workflow/shards.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { messageOf } from "../../attention.ts";
 import { readPlan } from "../../outgoing/plans/stored-plan.ts";

@@ -1,9 +1,15 @@
 /** A step of an instance, with all facts that its consequences depend on. */
 import type { EventObject } from "xstate";
-import type { TaskRecord } from "../../storage/storage.ts";
+import type { InstanceRecord, TaskRecord } from "../../storage/storage.ts";
 import type { ChartSnapshot, ChartStep } from "./chart.ts";
 import type { WorkflowRegistry } from "./workflow-registry.ts";
 import type { AnyWorkflow } from "./workflow.ts";
+
+/** The fields of a stored instance that a step depends on. */
+export type KnownInstance = Pick<
+  InstanceRecord,
+  "id" | "workflow" | "hash" | "version" | "stamp" | "life" | "status" | "snapshot"
+>;
 
 export interface StepContext {
   readonly workflow: AnyWorkflow;

@@ -2,7 +2,7 @@
 import type { EventObject } from "xstate";
 import type { InstanceRecord, TaskRecord } from "../../storage/storage.ts";
 import { RETRY, STOP, type ChartSnapshot } from "./chart.ts";
-import { stateMatches } from "./reading/state-matches.ts";
+import { stateMatches } from "./state-matches.ts";
 import type { SearchValues } from "./search-fields.ts";
 import { nameOf } from "./workflow-key.ts";
 import { eventFromJson, eventFromText, eventToJson, fromJson, toJson } from "./values.ts";

@@ -1,7 +1,7 @@
 /** The task of a named action: an effect of the host, or a message where the action is the engine's `start` or `tell`. */
 import type { TaskRecord } from "../../storage/storage.ts";
 import type { ChartAction } from "./chart.ts";
-import { isLarge, type LentContext } from "./lent-contexts.ts";
+import { isLarge, type LentContext } from "./large-context.ts";
 import { messageTask, type StartParams, type TellParams } from "./messages.ts";
 import { limitsFor } from "./own-limit.ts";
 import { taskOfStep, type StepContext } from "./step-context.ts";

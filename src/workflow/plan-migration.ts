@@ -12,7 +12,7 @@ import {
   type MigrationStep,
 } from "./migrations.ts";
 import type { PlannedArrival, StepCommit, StepPlan } from "./plan-step.ts";
-import type { KnownInstance } from "./instance-cache.ts";
+import type { KnownInstance } from "./step-context.ts";
 import { UnstorableValue } from "./values.ts";
 import { versionOf } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";

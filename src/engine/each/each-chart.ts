@@ -1,9 +1,9 @@
 /** The chart of jobs for many instances: it reads a page, tells the instances of the page, and reads the next. */
 import { assign, enqueueActions, setup, type EventObject } from "xstate";
-import type { TellParams } from "../messages.ts";
+import type { TellParams } from "../../workflow/messages.ts";
 import type { InstanceView } from "../reading/views.ts";
-import type { SearchValues } from "../search-fields.ts";
-import { nameOf } from "../workflow-key.ts";
+import type { SearchValues } from "../../workflow/search-fields.ts";
+import { nameOf } from "../../workflow/workflow-key.ts";
 
 /** The instances that a job is for, and the event that it tells them. */
 export interface EachOrder {

@@ -23,14 +23,12 @@ import {
 } from "./chart.ts";
 import { consequencesOf, inTurn, missingFrom, type StepResult } from "./step-result.ts";
 import { delayedFromText, messageTask } from "./messages.ts";
-import type { KnownInstance } from "./instance-cache.ts";
 import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { searchWrites, withSearch } from "./search-fields.ts";
 import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent, causeText } from "./step-cause.ts";
 import type { StepTime } from "./stamps.ts";
-import { taskOfStep, type StepContext } from "./step-context.ts";
-import type { TakenIdCache } from "./taken-id-cache.ts";
+import { type KnownInstance, taskOfStep, type StepContext } from "./step-context.ts";
 import { birthTask, heldFor, unborn } from "./unborn-children.ts";
 import { eventToText, NOT_KEPT, storableThrown, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
@@ -90,6 +88,12 @@ export interface WaitingEvent {
 /** The fields of an instance that a step is named by. */
 type StandingInstance = Pick<KnownInstance, "id" | "version" | "life">;
 
+/** The ids of children that were found taken. */
+interface TakenIds {
+  /** By child id: the run number that the next child of this instance follows. */
+  of(instance: string): ChartSnapshot["runs"];
+}
+
 /** A step that is not stored yet, from which the next step of a run begins. */
 interface Made extends Pick<StepCommit, "after" | "earlier" | "history" | "follows" | "fired" | "forgets"> {
   readonly facts: StepContext;
@@ -105,15 +109,11 @@ export class StepPlan {
   readonly #newMoment: () => StepTime;
   #moment: StepTime;
   readonly #workflows: WorkflowRegistry;
-  readonly #taken: Pick<TakenIdCache, "of"> | null;
+  readonly #taken: TakenIds | null;
   /** The number of children that may still begin in this commit. */
   #room = MAX_BORN;
 
-  constructor(
-    newMoment: () => StepTime,
-    workflows: WorkflowRegistry,
-    taken: Pick<TakenIdCache, "of"> | null = null,
-  ) {
+  constructor(newMoment: () => StepTime, workflows: WorkflowRegistry, taken: TakenIds | null = null) {
     this.#newMoment = newMoment;
     this.#moment = newMoment();
     this.#workflows = workflows;
