@@ -6,6 +6,7 @@
  */
 import { Database } from "./postgres/database.ts";
 import { openConnections } from "./postgres/open.ts";
+import { again } from "./postgres/retries.ts";
 import { FilledSchema } from "./move/filled-schema.ts";
 import { HeldFile } from "./move/held-file.ts";
 import { type CopiedRows, type CopiedTable, isSameRow, placeOf, type StoredRow } from "./move/stored-rows.ts";
@@ -79,8 +80,8 @@ export async function moveToPostgres({
   try {
     const file = await HeldFile.open(from);
     try {
-      const database = new Database(servers, schema, { statementTimeoutMs: 60_000, lockTimeoutMs: 15_000 });
-      return await new Transfer(file, database, { schema, place: placeIn(to, schema), onProgress }).run();
+      const database = new Database(servers, { schema, statementTimeoutMs: 60_000, lockTimeoutMs: 15_000 });
+      return await moved({ file, database, place: placeIn(to, schema), onProgress });
     } finally {
       file.close();
     }
@@ -103,144 +104,121 @@ function placeIn(url: string, schema: string): string {
   return `postgres://${host}${at === "" ? "" : `:${at}`}${pathname}, schema ${schema}`;
 }
 
-interface Target {
-  readonly schema: string;
+interface Transfer {
+  readonly file: HeldFile;
+  readonly database: Database;
   readonly place: string;
   readonly onProgress: (progress: MoveProgress) => void;
 }
 
+async function moved(transfer: Transfer): Promise<MoveResult> {
+  const { file, place } = transfer;
+  const mark = file.mark();
+  if (mark !== null && mark.place !== place) throw goneElsewhere(mark);
+  if (mark !== null && (await hasArrived(transfer, mark))) {
+    file.setMark({ ...mark, state: "moved" });
+    return { place, tables: [], leftBehind: [], wasThere: true };
+  }
+  if (mark?.state === "moved") throw lostSince(mark);
+  return { place, ...(await copied(transfer)), wasThere: false };
+}
+
+/** Under the lock, so that a copy whose COMMIT was under way when its process died is there by now, or never. */
+const hasArrived = ({ database }: Transfer, { copy }: MoveRecord): Promise<boolean> =>
+  FilledSchema.within(database, async (filled) => (await filled.arrived()) === copy);
+
 type Copied = Pick<MoveResult, "tables" | "leftBehind">;
 
-class Transfer {
-  readonly #file: HeldFile;
-  readonly #database: Database;
-  readonly #target: Target;
-  /** The copy whose commit is asked for next. */
-  #pending: MoveRecord | null = null;
-  #progress: MoveProgress = { sentRows: 0, readBackRows: 0, rows: 0 };
-
-  constructor(file: HeldFile, database: Database, target: Target) {
-    this.#file = file;
-    this.#database = database;
-    this.#target = target;
-  }
-
-  async run(): Promise<MoveResult> {
-    const { place } = this.#target;
-    const mark = this.#file.mark();
-    if (mark !== null && mark.place !== place) throw goneElsewhere(mark);
-    if (mark !== null && (await this.#hasArrived(mark))) {
-      this.#file.setMark({ ...mark, state: "moved" });
-      return { place, tables: [], leftBehind: [], wasThere: true };
-    }
-    if (mark?.state === "moved") throw lostSince(mark);
-    const copied = await this.#copied();
-    return { place, ...copied, wasThere: false };
-  }
-
-  /** Under the lock, so that a copy whose COMMIT was under way when its process died is there by now, or never. */
-  #hasArrived({ copy }: MoveRecord): Promise<boolean> {
-    return this.#within(async (filled) => (await filled.arrived()) === copy);
-  }
-
-  #within<A>(act: (filled: FilledSchema) => Promise<A>): Promise<A> {
-    return this.#database.transaction(async (ask) => {
-      const filled = new FilledSchema(ask, this.#target.schema);
-      await filled.lock();
-      return act(filled);
+async function copied(transfer: Transfer): Promise<Copied> {
+  const { file, database, place } = transfer;
+  const pending: { mark?: MoveRecord } = {};
+  let all: Copied = { tables: [], leftBehind: [] };
+  try {
+    await FilledSchema.within(database, async (filled) => {
+      all = await fill(transfer, filled);
+      const mark: MoveRecord = { copy: await filled.markArrived(file.path), place, state: "moving" };
+      file.setMark(mark);
+      // From here on the file is of no use, whatever becomes of the commit that follows.
+      pending.mark = mark;
     });
+  } catch (error) {
+    if (pending.mark === undefined) throw error;
+    await lookUp(transfer, pending.mark, error);
   }
+  if (pending.mark !== undefined) file.setMark({ ...pending.mark, state: "moved" });
+  return all;
+}
 
-  async #copied(): Promise<Copied> {
-    let copied: Copied = { tables: [], leftBehind: [] };
-    try {
-      await this.#within(async (filled) => {
-        copied = await this.#fill(filled);
-        const copy = await filled.markArrived(this.#file.path);
-        const mark: MoveRecord = { copy, place: this.#target.place, state: "moving" };
-        this.#file.setMark(mark);
-        // From here on the file is of no use, whatever becomes of the commit that follows.
-        this.#pending = mark;
-      });
-    } catch (error) {
-      if (this.#pending === null) throw error;
-      await this.#lookUp(this.#pending, error);
-    }
-    if (this.#pending !== null) this.#file.setMark({ ...this.#pending, state: "moved" });
-    return copied;
+/** Whether it happened is known to the target alone. While that does not answer, the file stays marked. */
+async function lookUp(transfer: Transfer, mark: MoveRecord, cause: unknown): Promise<void> {
+  const isThere = await again(() => hasArrived(transfer, mark)).catch((error: unknown) => {
+    throw new StorageUnusable(
+      "unavailable",
+      `the connection was lost while ${mark.place} committed the copy, and it does not answer: ` +
+        "no service begins on the file until the same move was run again",
+      { cause: error },
+    );
+  });
+  if (isThere) return;
+  transfer.file.setMark(null);
+  throw cause;
+}
+
+async function fill({ file, database, onProgress }: Transfer, filled: FilledSchema): Promise<Copied> {
+  const { schema } = database;
+  if ((await filled.present()).size > 0) {
+    throw new StorageUnusable(
+      "target_exists",
+      `the schema ${schema} of this database has tables, and only an empty one is filled: name another with --schema, ` +
+        `or, where nothing in it is needed, \`drop schema "${schema}" cascade\``,
+    );
   }
-
-  /** Whether it happened is known to the target alone. While that does not answer, the file stays marked. */
-  async #lookUp(mark: MoveRecord, cause: unknown): Promise<void> {
-    const hasArrived = await this.#database
-      .again(() => this.#hasArrived(mark))
-      .catch((error: unknown) => {
-        throw new StorageUnusable(
-          "unavailable",
-          `the connection was lost while ${mark.place} committed the copy, and it does not answer: ` +
-            "no service begins on the file until the same move was run again",
-          { cause: error },
-        );
-      });
-    if (hasArrived) return;
-    this.#file.setMark(null);
-    throw cause;
-  }
-
-  async #fill(filled: FilledSchema): Promise<Copied> {
-    const { schema } = this.#target;
-    if ((await filled.present()).size > 0) {
-      throw new StorageUnusable(
-        "target_exists",
-        `the schema ${schema} of this database has tables, and only an empty one is filled: name another with --schema, ` +
-          `or, where nothing in it is needed, \`drop schema "${schema}" cascade\``,
-      );
-    }
-    await filled.make(this.#file.installed());
-    const { copied, left } = this.#file.tables(await filled.present());
-    const tables: CopiedRows[] = [];
-    this.#progress = { ...this.#progress, rows: this.#file.count(copied) };
-    for (const table of copied) {
-      await this.#send(filled, table);
-      tables.push(await this.#readBack(filled, table));
-    }
-    return { tables, leftBehind: left };
-  }
-
-  async #send(filled: FilledSchema, table: CopiedTable): Promise<void> {
+  await filled.make(file.installed());
+  const { copied: wanted, left } = file.tables(await filled.present());
+  const tables: CopiedRows[] = [];
+  const progress = { sentRows: 0, readBackRows: 0, rows: file.count(wanted) };
+  const tell = (field: "sentRows" | "readBackRows", rows: number): void => {
+    progress[field] += rows;
+    onProgress({ ...progress });
+  };
+  for (const table of wanted) {
     let last: StoredRow | undefined;
-    for (const { after, rows } of this.#file.pages(table)) {
+    for (const { after, rows } of file.pages(table)) {
       last = after;
       if (rows.length > 0) await filled.add(table, rows);
-      this.#tell({ sentRows: this.#progress.sentRows + rows.length });
+      tell("sentRows", rows.length);
     }
     await filled.finish(table, last);
+    const pages = file.pages(table);
+    tables.push(await readBack(filled, { table, pages, tell: (rows) => tell("readBackRows", rows) }));
   }
+  return { tables, leftBehind: left };
+}
 
-  #tell(more: Partial<MoveProgress>): void {
-    this.#progress = { ...this.#progress, ...more };
-    this.#target.onProgress(this.#progress);
-  }
+interface Reading {
+  readonly table: CopiedTable;
+  readonly pages: ReturnType<HeldFile["pages"]>;
+  readonly tell: (rows: number) => void;
+}
 
-  /** Both are read in the same order: what is missing, too much or different shows in the first page that has it. */
-  async #readBack(filled: FilledSchema, table: CopiedTable): Promise<CopiedRows> {
-    const sums: Record<string, bigint> = Object.fromEntries(table.amounts.map((column) => [column, 0n]));
-    let count = 0;
-    for (const { after, rows } of this.#file.pages(table)) {
-      const found = await filled.page(table, after);
-      rows.forEach((row, index) => {
-        const back = found[index];
-        if (back === undefined || !isSameRow(table, row, back)) throw differs(table, row);
-        for (const column of table.amounts) {
-          sums[column] = (sums[column] ?? 0n) + BigInt(String(back[column] ?? 0));
-        }
-      });
-      if (found.length !== rows.length) throw differs(table, found.at(-1));
-      count += rows.length;
-      this.#tell({ readBackRows: this.#progress.readBackRows + rows.length });
-    }
-    return { table: table.name, rows: count, sums };
+/** Both are read in the same order: what is missing, too much or different shows in the first page that has it. */
+async function readBack(filled: FilledSchema, { table, pages, tell }: Reading): Promise<CopiedRows> {
+  const sums: Record<string, bigint> = Object.fromEntries(table.amounts.map((column) => [column, 0n]));
+  let count = 0;
+  for (const { after, rows } of pages) {
+    const found = await filled.page(table, after);
+    rows.forEach((row, index) => {
+      const back = found[index];
+      if (back === undefined || !isSameRow(table, row, back)) throw differs(table, row);
+      for (const column of table.amounts) {
+        sums[column] = (sums[column] ?? 0n) + BigInt(String(back[column] ?? 0));
+      }
+    });
+    if (found.length !== rows.length) throw differs(table, found.at(-1));
+    count += rows.length;
+    tell(rows.length);
   }
+  return { table: table.name, rows: count, sums };
 }
 
 const differs = (table: CopiedTable, row: StoredRow | undefined): StorageUnusable =>

@@ -1,27 +1,28 @@
 /** PostgreSQL 13 and newer: any number of processes, on any number of machines. */
-import pRetry from "p-retry";
 import { commitOne } from "./decided.ts";
 import type { AnyCommit, EngineStorage, WatchRecord } from "./storage.ts";
-import { PostgresCommitWriter } from "./postgres/commits.ts";
-import { Database, type ConnectionSource, SOON } from "./postgres/database.ts";
-import type { AnyTable } from "./table.ts";
+import { committed } from "./postgres/commits.ts";
+import { Database } from "./postgres/database.ts";
 import { canKeep } from "./postgres/text.ts";
 import { GivenTables } from "./sql/given-tables.ts";
-import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
+import { instanceReads } from "./sql/instance-statements.ts";
 import { statement } from "./sql/statement.ts";
 import { callersClock, CLOCK, type DatabaseClock, databaseClock } from "./postgres/database-clock.ts";
 import type { PostgresPool } from "./postgres/driver.ts";
 import { explained, isAway, UnsentError } from "./postgres/explain.ts";
+import type { HostPool } from "./postgres/host-pool.ts";
 import { IndexBuildLoop } from "./postgres/index-build-loop.ts";
 import { leased } from "./postgres/leases.ts";
 import { StorageUnusable } from "./storage-unusable.ts";
-import { openConnections, pause } from "./postgres/open.ts";
+import { type Connections, openConnections } from "./postgres/open.ts";
 import { assertSameServer, assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
+import { persistent, SOON } from "./postgres/retries.ts";
 import { databaseDialect } from "./postgres/tables.ts";
-import { TaskQueue } from "./postgres/task-queue.ts";
-import { TransactionWriter } from "./postgres/transact.ts";
+import { tasksIn } from "./postgres/task-queue.ts";
+import { transacted } from "./postgres/transact.ts";
 import { WakeFeed } from "./postgres/wake-feed.ts";
 import { commitWithin, type Place, placeOf } from "./postgres/within.ts";
+import { WriterPool } from "./postgres/writer-pool.ts";
 
 export { type CopiedRows, type Move, type MoveProgress, type MoveResult, moveToPostgres } from "./move.ts";
 export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from "./postgres/driver.ts";
@@ -95,40 +96,21 @@ export async function postgresStorage(
   const { schema = "paystate", statementTimeoutMs = 10_000, lockTimeoutMs = 5_000 } = options;
   assertSchemaName(schema);
   const connections = await openConnections(urlOrPool, options);
-  const { servers, listener, close } = connections;
-  const limits = { statementTimeoutMs, lockTimeoutMs };
-  const database = new Database(servers, schema, limits);
-  const channel = `paystate_${schema}`;
-  const wakes = new WakeFeed({ database, client: listener, channel, pause });
+  const { servers } = connections;
+  const database = new Database(servers, { schema, statementTimeoutMs, lockTimeoutMs });
   try {
     const place = await onServer(servers, async () => {
-      if (options.create === false) await assertWritten(database, schema);
-      await prepareSchema(database, schema);
+      if (options.create === false) await assertWritten(database);
+      await prepareSchema(database);
       return placeOf(database);
     });
-    const builds = new IndexBuildLoop(database, schema, connections);
-    const storage = storageOn(database, wakes, {
-      builds: options.create === false ? null : builds,
-      clock: options.clock ?? "database",
-      listens: options.listen !== false,
-      schema,
-      place,
-      channel,
-      transactions: connections.transactions,
-      async mend(tables) {
-        const apart = new Database(servers, schema, limits);
-        await assertSameServer(apart, database.server);
-        await prepareSchema(apart, schema);
-        await new GivenTables(databaseDialect(apart)).install(tables);
-      },
-      close,
-    });
+    const storage = storageOn(database, connections, { ...options, place });
     // Waits for a standby that is promoted just now, and refuses one that stays a standby.
     if (options.create !== false) await commitOne(storage, {});
-    if (servers.areSeveral === true && database.server === null) throw hidden();
+    if (servers.areSeveral && database.server === null) throw hidden();
     return storage;
   } catch (error) {
-    await close();
+    await connections.close();
     throw explained(error);
   }
 }
@@ -137,15 +119,12 @@ export async function postgresStorage(
 const OPENING_MS = 10_000;
 
 /** A single server that cannot be reached is refused at once: its name may be wrong. */
-function onServer<A>(servers: ConnectionSource, act: () => Promise<A>): Promise<A> {
-  const isAgain = (error: unknown): boolean =>
-    isAway(error) && (servers.areSeveral === true || !(error instanceof UnsentError));
-  return pRetry(act, {
-    ...SOON,
-    maxRetryTime: OPENING_MS,
-    shouldRetry: ({ error }) => isAgain(error),
-  });
-}
+const onServer = <A>(servers: HostPool, act: () => Promise<A>): Promise<A> =>
+  persistent(
+    act,
+    { ...SOON, maxRetryTime: OPENING_MS },
+    (error) => isAway(error) && (servers.areSeveral || !(error instanceof UnsentError)),
+  );
 
 const hidden = (): StorageUnusable =>
   new StorageUnusable(
@@ -168,32 +147,25 @@ const inShards = statement<{ kind: string; shards: string }, WatchRecord>(
 
 const databaseTime = statement<object, { now: number }>(`select ${CLOCK} as now`);
 
-interface StorageParts {
-  /** Null where nothing is made. */
-  readonly builds: IndexBuildLoop | null;
-  readonly clock: "database" | "caller";
-  readonly listens: boolean;
-  readonly schema: string;
-  readonly place: Place;
-  /** The channel of the hints. */
-  readonly channel: string;
-  readonly transactions: () => ConnectionSource;
-  /** Makes again what is gone, with these tables of the caller. */
-  readonly mend: (tables: readonly AnyTable[]) => Promise<void>;
-  readonly close: () => Promise<void>;
-}
-
-function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): PostgresStorage {
-  const clock = parts.clock === "database" ? databaseClock() : callersClock;
-  const tasks = new TaskQueue(database, clock);
-  const { builds, schema, place, listens, channel } = parts;
+function storageOn(
+  database: Database,
+  connections: Connections,
+  { place, ...options }: PostgresOptions & { readonly place: Place },
+): PostgresStorage {
+  const builds = options.create === false ? null : new IndexBuildLoop(database, connections, place.self);
   const acts = databaseDialect(database, (given) => builds?.build(given));
   const tables = new GivenTables(acts);
-  database.mendBy(() => parts.mend(tables.all()));
-  const commits = new PostgresCommitWriter(database, tables, clock);
-  const handled = { database, servers: parts.transactions, tables, clock, wakes };
-  const transactions = new TransactionWriter(handled);
-  const hosted = { schema, place, tables, clock, wakes: listens ? channel : null };
+  database.mendBy(async (apart) => {
+    await assertSameServer(apart, database.server);
+    await prepareSchema(apart);
+    await new GivenTables(databaseDialect(apart)).install(tables.all());
+  });
+  const clock = options.clock === "caller" ? callersClock : databaseClock();
+  const wakes = new WakeFeed(database, connections.listener, place.self);
+  const channel = options.listen === false ? null : wakes.channel;
+  const writers = new WriterPool(database);
+  const { transactions: servers } = connections;
+  const context = { database, place, tables, clock, wakes, channel, writers, servers };
   return {
     time: (now) => timeOf(database, clock, now),
     install: (wanted) => tables.install(wanted),
@@ -201,43 +173,26 @@ function storageOn(database: Database, wakes: WakeFeed, parts: StorageParts): Po
     find: async (query) => (Object.values(query.equals ?? {}).every(canKeep) ? tables.find(query) : []),
     tally: (query) => tables.tally(query),
     async commit(items) {
-      const answers = await commits.commit(items);
+      const answers = await committed(context, items);
       if (items.some(makesWorkDue)) wakes.tell();
       return answers;
     },
-    within: (host, item) => commitWithin(hosted, host, item),
-    transact: (act) => transactions.transact(act),
-    claim: (request) => tasks.claim(request),
-    heartbeat: (request) => tasks.heartbeat(request),
-    async release(request) {
-      const isReleased = await tasks.release(request);
-      if (isReleased) wakes.tell();
-      return isReleased;
-    },
-    nextDue: (...asked) => tasks.nextDue(...asked),
+    within: (host, item) => commitWithin(context, host, item),
+    transact: (act) => transacted(context, act),
+    ...tasksIn(context),
     lease: (request) => leased(database, clock, request),
     ...instanceReads(acts.read, {
       usedBytes,
       inShards: (kind, shards) => database.read(inShards, { kind, shards: shards.join(",") }),
     }),
-    async pending(instance, limit, except) {
-      // Both reads are asked for in one turn, so they see the same state.
-      const [ofTasks, watches] = await Promise.all([
-        tasks.of(instance, limit, except),
-        database.read(watchStatements.ofInstance, { instance, limit }),
-      ]);
-      return { tasks: ofTasks, watches };
-    },
-    tasks: (listing) => tasks.list(listing),
-    onWake: (listener) => (listens ? wakes.listen(listener) : () => {}),
+    onWake: (listener) => (channel === null ? () => {} : wakes.listen(listener)),
     building: () => builds?.left() ?? [],
-    hintsArrive: async () => listens && wakes.arrives(),
+    hintsArrive: async () => channel !== null && wakes.arrives(),
     async close() {
       await builds?.close();
       await wakes.close();
-      await commits.close();
-      await transactions.close();
-      await parts.close();
+      await writers.forget();
+      await connections.close();
     },
   };
 }

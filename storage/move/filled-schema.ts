@@ -3,26 +3,31 @@ import type { TableSchema } from "../install-plan.ts";
 import { creation } from "../sql/install-statements.ts";
 import { postgresSchema } from "../sql/migrations/dialect.ts";
 import { MOVES } from "../sqlite/moved.ts";
-import type { SqlCall } from "../postgres/database.ts";
+import type { Database, SqlCall } from "../postgres/database.ts";
 import { assertServer, bringUp, lockSchema } from "../postgres/prepare-schema.ts";
 import { bound, literal } from "../postgres/text.ts";
 import { listed, quoted, type SqlValue } from "../sql/statement.ts";
 import { type CopiedTable, pageOf, type StoredRow } from "./stored-rows.ts";
 
-/** Within one transaction. */
 export class FilledSchema {
   readonly #ask: SqlCall;
   readonly #schema: string;
 
-  constructor(ask: SqlCall, schema: string) {
+  private constructor(ask: SqlCall, schema: string) {
     this.#ask = ask;
     this.#schema = schema;
   }
 
-  /** Waits for a concurrent move or start on this schema. @throws StorageUnusable `server_too_old` or `wrong_encoding`. */
-  async lock(): Promise<void> {
-    await assertServer(this.#ask);
-    await lockSchema(this.#ask, this.#schema);
+  /**
+   * One transaction, which waits for a concurrent move or start on this schema.
+   * @throws StorageUnusable `server_too_old` or `wrong_encoding`.
+   */
+  static within<A>(database: Database, act: (filled: FilledSchema) => Promise<A>): Promise<A> {
+    return database.transaction(async (ask) => {
+      await assertServer(ask);
+      await lockSchema(ask, database.schema);
+      return act(new FilledSchema(ask, database.schema));
+    });
   }
 
   /** The names of the existing tables; empty when the schema does not exist. */

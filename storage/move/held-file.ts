@@ -55,12 +55,8 @@ export class HeldFile {
 
   /** The caller's tables, by their names, as they were installed. */
   installed(): ReadonlyMap<string, TableSchema> {
-    return new Map(
-      installedIn(this.#connection).map(({ name, definition }) => [
-        name,
-        JSON.parse(definition) as TableSchema,
-      ]),
-    );
+    const tables = installedIn(this.#connection);
+    return new Map(tables.map(({ name, definition }) => [name, JSON.parse(definition) as TableSchema]));
   }
 
   /** Those of these tables that have rows here to be copied, and the names of all others of the file. */
@@ -108,11 +104,9 @@ export class HeldFile {
   }
 
   count(tables: readonly CopiedTable[]): number {
-    const counts = tables.map(({ source }) => {
-      const counting = statement<object, { rows: number }>(`select count(*) as rows from ${quoted(source)}`);
-      return this.#connection.all(counting, {})[0]?.rows ?? 0;
-    });
-    return counts.reduce((sum, rows) => sum + rows, 0);
+    const counts = tables.map(({ source }) => `(select count(*) from ${quoted(source)})`);
+    const counting = statement<object, { rows: number }>(`select ${["0", ...counts].join(" + ")} as rows`);
+    return this.#connection.get(counting, {})?.rows ?? 0;
   }
 
   mark(): MoveRecord | null {

@@ -1,4 +1,5 @@
 /** Tables as a copy reads them: names, columns, a total order of rows, and rows in their stored form. */
+import { isDeepStrictEqual } from "node:util";
 import { type BoundStatement, listed, quoted, type SqlValue } from "../sql/statement.ts";
 
 export interface CopiedTable {
@@ -35,14 +36,8 @@ export interface CopiedRows {
   readonly sums: Readonly<Record<string, bigint>>;
 }
 
-export function isSameRow({ columns }: CopiedTable, a: StoredRow, b: StoredRow): boolean {
-  return columns.every((column) => isSame(a[column] ?? null, b[column] ?? null));
-}
-
-function isSame(a: SqlValue, b: SqlValue): boolean {
-  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0;
-  return a === b;
-}
+export const isSameRow = ({ columns }: CopiedTable, a: StoredRow, b: StoredRow): boolean =>
+  columns.every((column) => isDeepStrictEqual(a[column] ?? null, b[column] ?? null));
 
 export const placeOf = ({ order }: CopiedTable, row: StoredRow): string =>
   order.map((column) => String(row[column])).join(" ");

@@ -1,4 +1,5 @@
 /** A statement that a server takes in no transaction, such as the build of an index, on a connection of its own. */
+import { once } from "node:events";
 import type { ListeningClient } from "./driver.ts";
 import { isUnsupported } from "./explain.ts";
 import type { Connections } from "./open.ts";
@@ -14,19 +15,15 @@ export async function carryOutAlone(
   const over = new AbortController();
   try {
     off.throwIfAborted();
-    await Promise.race([client.query(text), rejectedBy(off, over.signal)]);
+    const calledOff = once(off, "abort", { signal: over.signal }).then(() =>
+      Promise.reject(new Error("called off")),
+    );
+    await Promise.race([client.query(text), calledOff]);
   } finally {
     over.abort();
     await client.end().catch(() => {});
   }
 }
-
-/** Made only for a race: a rejection that nobody hears would end the process. */
-const rejectedBy = (off: AbortSignal, over: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    const told = { once: true, signal: over };
-    off.addEventListener("abort", () => reject(new Error("called off")), told);
-  });
 
 /** No setting may be left in a session of a pooler, which refuses those of a connection: there the limits of the role hold. */
 async function connected({ listener, unhurried }: Pick<Connections, "listener" | "unhurried">) {

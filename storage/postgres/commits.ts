@@ -1,11 +1,10 @@
 /** Commits to PostgreSQL: a group is one round trip and one transaction, and each item is kept or taken back on its own. */
-import pRetry from "p-retry";
 import type { GivenTables } from "../sql/given-tables.ts";
 import { failed, isTrouble, takenBack, unknown } from "../commit-answers.ts";
 import { assertQuery, type CompiledQuery, hasQueries, QueryFailed, sharing } from "../compiled-queries.ts";
 import type { AnyCommit, CommitAnswer, CommitFailure } from "../storage.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
-import { type Database, SOON } from "./database.ts";
+import type { Database } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import {
   DroppedError,
@@ -14,16 +13,16 @@ import {
   isAway,
   isGivenUp,
   isHeldUp,
-  isLost,
   isOtherServer,
   isRace,
   isRefusal,
   isUnserved,
 } from "./explain.ts";
 import { functionNames } from "./functions.ts";
-import { type GroupNeeds, GroupWrites } from "./prepare-writes.ts";
+import { GroupWrites } from "./prepare-writes.ts";
+import { persistent, raced, SOON } from "./retries.ts";
 import { areApart, joined, type CommitRows, runOf } from "./runs.ts";
-import { AnswerLost, type Writer, WriterPool } from "./writer-pool.ts";
+import { AnswerLost, type Told, type ToldGroup, type WriterPool } from "./writer-pool.ts";
 
 /** The most commits in one transaction: enough to share its cost, and others do not wait long for its locks. */
 const MAX_GROUP = 128;
@@ -44,186 +43,140 @@ interface Group {
   readonly fault: unknown;
   /** Statements of the host, of an item that is a group of its own. */
   readonly queries: readonly CompiledQuery[];
-  readonly needs: GroupNeeds;
+  readonly needs: ReturnType<GroupWrites["needs"]>;
 }
 
-/** The writer of a group whose answer was lost, with what was said instead. */
-interface LostAnswer {
-  readonly lost: Writer;
-  readonly error: unknown;
+/** What every kind of commit works with. */
+export interface CommitContext {
+  readonly database: Database;
+  readonly tables: GivenTables;
+  readonly clock: DatabaseClock;
+  readonly writers: WriterPool;
 }
 
-export class PostgresCommitWriter {
-  readonly #database: Database;
-  readonly #tables: GivenTables;
-  readonly #clock: DatabaseClock;
-  readonly #writers: WriterPool;
-
-  constructor(database: Database, tables: GivenTables, clock: DatabaseClock) {
-    this.#database = database;
-    this.#tables = tables;
-    this.#clock = clock;
-    this.#writers = new WriterPool(database);
+/** @param most How many items one transaction takes: one, where the server did not say because of which it took a group back. */
+export async function committed(
+  context: CommitContext,
+  items: readonly AnyCommit[],
+  most = MAX_GROUP,
+): Promise<CommitAnswer[]> {
+  const answers: CommitAnswer[] = [];
+  while (answers.length < items.length) {
+    const told = await grouped(context, sharing(items.slice(answers.length, answers.length + most)));
+    answers.push(...told);
+    const trouble = told.find(isTrouble);
+    if (trouble === undefined || !(await isServerAway(context, trouble))) continue;
+    answers.push(...items.slice(answers.length).map(() => failed(trouble.error)));
   }
+  return answers;
+}
 
-  async commit(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
-    const answers: CommitAnswer[] = [];
-    while (answers.length < items.length) {
-      const told = await this.#group(sharing(items.slice(answers.length, answers.length + MAX_GROUP)));
-      answers.push(...told);
-      const trouble = told.find(isTrouble);
-      if (trouble === undefined || !(await this.#isAway(trouble))) continue;
-      answers.push(...items.slice(answers.length).map(() => failed(trouble.error)));
+/**
+ * Commits as many items as one transaction takes: the items before the first that no table can hold. Together, when
+ * no two items touch the same rows; when an item is refused or fails, nothing was kept, and each item is sent alone.
+ */
+async function grouped(context: CommitContext, items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
+  let group = prepared(context, items);
+  if (group.items.length === 0) return [failed(group.fault)];
+  try {
+    if (areApart(group.items)) {
+      const answers = await together(context, group);
+      if (answers !== null) return answers;
     }
-    return answers;
+    group = { ...group, items: group.items.slice(0, MAX_SEPARATE) };
+    return await carriedOut(context, group, group.runs.slice(0, MAX_SEPARATE));
+  } catch (error) {
+    if (error instanceof AnswerLost) return group.items.map(() => unknown(error.cause));
+    if (isOtherServer(error)) return anew(context, group.items, error);
+    if (isUnavailable(error)) return group.items.map(() => failed(error));
+    if (group.items.length === 1) return [refusal(error) ?? takenBack(ofQueries(group, error))];
+    return committed(context, items.slice(0, group.items.length), 1);
   }
+}
 
-  close(): Promise<void> {
-    return this.#writers.forget();
+/** Null when one of several was refused or failed, and so nothing was kept. */
+async function together(context: CommitContext, group: Group): Promise<CommitAnswer[] | null> {
+  try {
+    return await carriedOut(context, group, [joined(group.runs)]);
+  } catch (error) {
+    const isOfServer = isHeldUp(error) || isUnavailable(error) || !isAnswered(error);
+    if (group.items.length === 1 || isOfServer) throw error;
+    return null;
   }
+}
 
-  /**
-   * Commits as many items as one transaction takes: the items before the first that no table can hold. Together, when
-   * no two items touch the same rows; when an item is refused or fails, nothing was kept, and each item is sent alone.
-   */
-  async #group(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
-    let group = this.#prepared(items);
-    if (group.items.length === 0) return [failed(group.fault)];
-    try {
-      if (areApart(group.items)) {
-        const answers = await this.#together(group);
-        if (answers !== null) return answers;
-      }
-      group = { ...group, items: group.items.slice(0, MAX_SEPARATE) };
-      return await this.#carryOut(group, group.runs.slice(0, MAX_SEPARATE));
-    } catch (error) {
-      if (error instanceof AnswerLost) return group.items.map(() => unknown(error.cause));
-      if (isOtherServer(error)) return this.#anew(group.items, error);
-      if (isUnavailable(error)) return group.items.map(() => failed(error));
-      if (group.items.length === 1) return [refusal(error) ?? takenBack(ofQueries(group, error))];
-      return this.#alone(items.slice(0, group.items.length));
-    }
+/** Each alone, on a server not known when it was decided: a stamp shows another history, the version of a row does not. */
+async function anew(
+  context: CommitContext,
+  items: readonly AnyCommit[],
+  error: unknown,
+): Promise<CommitAnswer[]> {
+  const answers: CommitAnswer[] = [];
+  for (const item of items) {
+    answers.push(...(countsVersions(item) ? [failed(error)] : await grouped(context, [item])));
   }
+  return answers;
+}
 
-  /** Null when one of several was refused or failed, and so nothing was kept. */
-  async #together(group: Group): Promise<CommitAnswer[] | null> {
-    try {
-      return await this.#carryOut(group, [joined(group.runs)]);
-    } catch (error) {
-      const isOfServer = isHeldUp(error) || isUnavailable(error) || !isAnswered(error);
-      if (group.items.length === 1 || isOfServer) throw error;
-      return null;
-    }
-  }
+/** Whether the server takes no commit, not even an unhindered one. Else only this commit met a lock or took too long. */
+async function isServerAway(context: CommitContext, { conflict, error }: CommitFailure): Promise<boolean> {
+  if (conflict === "unknown" || isUnavailable(error)) return true;
+  return (await grouped(context, [{}])).some(isTrouble);
+}
 
-  /** Each alone, on a server not known when it was decided: a stamp shows another history, the version of a row does not. */
-  async #anew(items: readonly AnyCommit[], error: unknown): Promise<CommitAnswer[]> {
-    const answers: CommitAnswer[] = [];
-    for (const item of items) {
-      answers.push(...(countsVersions(item) ? [failed(error)] : await this.#group([item])));
-    }
-    return answers;
-  }
-
-  /** Each item in a transaction of its own: the server did not say because of which it took the group back. */
-  async #alone(items: readonly AnyCommit[]): Promise<CommitAnswer[]> {
-    const answers: CommitAnswer[] = [];
-    for (const item of items) {
-      const told = await this.#group([item]);
-      answers.push(...told);
-      const trouble = told.find(isTrouble);
-      if (trouble !== undefined && (await this.#isAway(trouble))) break;
-    }
-    return answers;
-  }
-
-  /** Whether the server takes no commit, not even an unhindered one. Else only this commit met a lock or took too long. */
-  async #isAway({ conflict, error }: CommitFailure): Promise<boolean> {
-    if (conflict === "unknown" || isUnavailable(error)) return true;
-    return (await this.#group([{}])).some(isTrouble);
-  }
-
-  /**
-   * Sends the group until it is known to have happened, and never twice. A server that is away is waited for: nothing has
-   * happened then. Throws `AnswerLost` where what has happened cannot be found out.
-   */
-  async #carryOut({ items, needs, queries }: Group, runs: readonly CommitRows[]): Promise<CommitAnswer[]> {
-    for (let resends = 0; ; resends += 1) {
-      const sent = await this.#sent({ ...needs, runs }, queries);
-      if (!("lost" in sent)) return answersFor(items, sent);
-      try {
-        const known = await this.#writers.outcome(sent.lost);
-        if (known !== null) return answersFor(items, JSON.parse(known) as ToldGroup);
-      } finally {
-        this.#writers.giveBack(sent.lost);
-      }
-      if (queries.length > 0 && resends === MAX_RESENDS) throw new QueryFailed(null, sent.error);
-    }
-  }
-
-  /** The answer of the database, or the writer of the group whose answer was lost. */
-  async #sent(request: object, queries: readonly CompiledQuery[]): Promise<ToldGroup | LostAnswer> {
+/**
+ * Sends the group until it is known to have happened, and never twice. A server that is away is waited for: nothing has
+ * happened then. Throws `AnswerLost` where what has happened cannot be found out.
+ */
+async function carriedOut(
+  context: CommitContext,
+  { items, needs, queries }: Group,
+  runs: readonly CommitRows[],
+): Promise<CommitAnswer[]> {
+  const { database, writers } = context;
+  for (let resends = 0; ; resends += 1) {
     let drops = 0;
     const isAgain = (error: unknown): boolean => {
       if (error instanceof DroppedError) drops += 1;
       return isAway(error) || isGivenUp(error) || (error instanceof DroppedError && drops <= MAX_RESENDS);
     };
-    try {
-      return await this.#send(request, queries);
-    } catch (error) {
-      if (!isAgain(error)) throw explained(error);
-    }
-    return pRetry(() => this.#send(request, queries), {
-      ...SOON,
-      maxRetryTime: WAITING_MS,
-      shouldRetry: ({ error }) => isAgain(error),
-    }).catch((error: unknown) => {
-      throw explained(error);
-    });
-  }
-
-  async #send(request: object, queries: readonly CompiledQuery[]): Promise<ToldGroup | LostAnswer> {
-    const writer = await this.#writers.take();
-    writer.number += 1;
-    const { id, number } = writer;
-    const numbered = { ...request, writer: id, number };
-    try {
-      const database = this.#database;
-      const told = await database.raced(() =>
-        queries.length === 0
-          ? database.call(functionNames.commit, numbered)
-          : database.callWith(functionNames.commit, numbered, queries),
-      );
-      this.#writers.giveBack(writer);
-      return told as ToldGroup;
-    } catch (error) {
-      if (isLost(error) && !isAway(error)) return { lost: writer, error };
-      if (isGivenUp(error)) this.#writers.leaveFree();
-      else this.#writers.giveBack(writer);
-      throw error;
-    }
-  }
-
-  /** Prepares the items before the first that no table can hold, with the reason why that item cannot be stored. */
-  #prepared(items: readonly AnyCommit[]): Group {
-    const writes = new GroupWrites(this.#tables, this.#clock);
-    const runs: CommitRows[] = [];
-    let fault: unknown = null;
-    for (const item of items) {
-      try {
-        item.queries?.forEach(assertQuery);
-        runs.push(runOf(item, writes, this.#clock));
-      } catch (error) {
-        fault = error;
-        break;
-      }
-    }
-    const prepared = items.slice(0, runs.length);
-    const queries = prepared.flatMap((item) => item.queries ?? []);
-    return { items: prepared, runs, fault, queries, needs: writes.needs() };
+    const sent = () =>
+      writers.sent((numbered) => {
+        const request = { ...needs, runs, ...numbered };
+        return raced(() =>
+          queries.length === 0
+            ? database.call(functionNames.commit, request)
+            : database.commitWith(request, queries),
+        );
+      });
+    const told = await persistent(sent, { ...SOON, maxRetryTime: WAITING_MS }, isAgain).catch(
+      (error: unknown) => {
+        throw explained(error);
+      },
+    );
+    if (!("again" in told)) return answersFor(items, told);
+    if (queries.length > 0 && resends === MAX_RESENDS) throw new QueryFailed(null, told.again);
   }
 }
 
+/** Prepares the items before the first that no table can hold, with the reason why that item cannot be stored. */
+function prepared({ tables, clock }: CommitContext, items: readonly AnyCommit[]): Group {
+  const writes = new GroupWrites(tables, clock);
+  const runs: CommitRows[] = [];
+  let fault: unknown = null;
+  for (const item of items) {
+    try {
+      item.queries?.forEach(assertQuery);
+      runs.push(runOf(item, writes));
+    } catch (error) {
+      fault = error;
+      break;
+    }
+  }
+  const storable = items.slice(0, runs.length);
+  const queries = storable.flatMap((item) => item.queries ?? []);
+  return { items: storable, runs, fault, queries, needs: writes.needs() };
+}
 /** Whether the item is refused unless a row of the caller's has a version, or holds what may mean another row there. */
 const countsVersions = (item: AnyCommit): boolean =>
   hasQueries(item) ||
@@ -239,16 +192,6 @@ const ofQueries = ({ queries }: Group, error: unknown): unknown =>
 const isUnavailable = (error: unknown): boolean =>
   error instanceof StorageUnusable && (/^(unavailable|replica)$/.test(error.code) || isUnserved(error));
 
-/** The answer for an item as the functions of the database give it: a word, or the error that took the item back. */
-type Told = string | { readonly code: string; readonly message: string };
-
-/** The function's answer: one for each item with its own run, and the tasks armed without their lease. */
-export interface ToldGroup {
-  readonly answers: readonly Told[];
-  readonly parked: readonly string[];
-  readonly admits: boolean;
-}
-
 export function answersFor(
   items: readonly AnyCommit[],
   { answers, parked, admits }: ToldGroup,
@@ -263,7 +206,7 @@ export function answersFor(
 
 /** The database's answer to a commit that was sent alone; null when the commit failed. */
 export const refusal = (error: unknown): CommitAnswer | null =>
-  error instanceof Error && isRefusal(error) ? answerOf(error.message) : null;
+  isRefusal(error) ? answerOf(error.message) : null;
 
 /** From the word for it: `ok`, or the conflict and the place of what was refused. */
 export function answerOf(told: Told): CommitAnswer {

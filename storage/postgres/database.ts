@@ -1,29 +1,28 @@
 /** Each transaction is one message and one round trip, with its own limits, and leaves no state in the session. */
-import pRetry from "p-retry";
 import { type CompiledQuery, notWriting, parametersOf, QueryFailed } from "../compiled-queries.ts";
 import type { Statement } from "../sql/statement.ts";
 import type { PostgresClient, PostgresQuery } from "./driver.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import {
   DroppedError,
-  explained,
   isAway,
   isEnded,
   isGone,
   isLost,
   isOtherServer,
-  isRace,
   isUnserved,
-  lost,
   readOnly,
   UnsentError,
 } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { ENDED } from "./functions/states.ts";
-import { LentClient } from "./lent-client.ts";
+import type { HostPool } from "./host-pool.ts";
+import { Loan } from "./loan.ts";
+import { again } from "./retries.ts";
 import { bound, jsonLiteral, literal } from "./text.ts";
 
-interface Limits {
+interface DatabaseOptions {
+  readonly schema: string;
   readonly statementTimeoutMs: number;
   readonly lockTimeoutMs: number;
 }
@@ -33,40 +32,30 @@ type Rows = readonly object[];
 /** Sends statements within an open transaction. */
 export type SqlCall = (...statements: readonly string[]) => Promise<readonly Rows[]>;
 
-/** Retries for a server that is away, and may be back soon. */
-export const SOON = { retries: Infinity, factor: 1.5, minTimeout: 20, maxTimeout: 500, randomize: true };
-
-/** The server is asked again for so long after a connection was lost: about what a restart takes. */
-const AGAIN = { ...SOON, maxRetryTime: 10_000 };
-
-/** Two transactions that met are tried again soon. */
-const RACES = { retries: 8, factor: 2, minTimeout: 2, maxTimeout: 100, randomize: true };
-
 /** Without an answer for so much longer than a statement may take, the connection is half open. */
 const overdue = (statementTimeoutMs: number): number => Math.round(statementTimeoutMs * 1.2) + 500;
 
 /** The time limit of schema changes, in milliseconds: as long as many rows take. */
 const SCHEMA_TIMEOUT_MS = 3_600_000;
 
-export interface ConnectionSource {
-  connect(): Promise<PostgresClient>;
-  /** Whether a second server may take writes when the present server does not. */
-  readonly areSeveral?: boolean;
-  /** The server of this connection takes no writes, or was left behind. */
-  leave?(client: PostgresClient): void;
-}
-
 interface ServerRow {
   readonly server: string | null;
-  readonly follows?: boolean;
+  readonly follows: boolean;
 }
 
-type Check = (row: ServerRow) => void;
-
-/** A function that is called in a transaction with a mark, which tells it from those that its user may have begun. */
-interface MarkedCall {
-  readonly name: string;
-  readonly mark: string;
+/** How a connection goes back to its pool. */
+interface Holding {
+  readonly servers?: HostPool;
+  /** Sent where the work has failed and the connection has not. */
+  readonly rollback?: string;
+  /** Sent behind the work, for which nobody waits. */
+  readonly behind?: string;
+  /** Whether an error says nothing of the connection. */
+  readonly isOfHandler?: () => boolean;
+  /** Whether the connection is for nobody else. */
+  readonly isSpent?: () => boolean;
+  /** What is thrown where the connection is broken: a query of a host may fail in the driver alone, and as if it were lost. */
+  readonly broken?: (error: unknown) => unknown;
 }
 
 interface Read {
@@ -84,62 +73,53 @@ const dead = new WeakSet<PostgresClient>();
 const TOGETHER = 64;
 
 export class Database {
-  readonly #servers: ConnectionSource;
-  readonly #limits: Limits;
+  readonly #servers: HostPool;
+  readonly #options: DatabaseOptions;
   readonly #head: string;
   #reads: Read[] = [];
   /** The server that is written to, and its timeline; null until that is known, and where it cannot be read. */
   #server: string | null = null;
-  #mend: (() => Promise<void>) | null = null;
+  #mend: ((apart: Database) => Promise<void>) | null = null;
   #mending: Promise<void> | null = null;
 
-  constructor(servers: ConnectionSource, schema: string, limits: Limits) {
+  constructor(servers: HostPool, options: DatabaseOptions) {
     this.#servers = servers;
-    this.#limits = limits;
+    this.#options = options;
     this.#head =
       // Unless it is named, the schema of temporary tables comes first: a pool's session may have some of these names.
-      `set local search_path to "${schema}", pg_temp;` +
-      `set local statement_timeout to ${limits.statementTimeoutMs};` +
-      `set local lock_timeout to ${limits.lockTimeoutMs};`;
+      `set local search_path to "${options.schema}", pg_temp;` +
+      `set local statement_timeout to ${options.statementTimeoutMs};` +
+      `set local lock_timeout to ${options.lockTimeoutMs};`;
   }
 
   /** Those of one turn of the event loop are one message, and see one state. Asked again where the connection is lost. */
   read<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> {
     return new Promise<Rows>((resolve, reject) => {
       const text = bound(statement, values);
-      if (this.#reads.length === 0) setImmediate(() => void this.#flush());
+      if (this.#reads.length === 0) setImmediate(() => this.#flush());
       this.#reads.push({ text, resolve, reject });
     }) as Promise<unknown> as Promise<Row[]>;
   }
 
-  async #flush(): Promise<void> {
+  #flush(): void {
     const reads = this.#reads;
     this.#reads = [];
     for (let first = 0; first < reads.length; first += TOGETHER) {
       const batch = reads.slice(first, first + TOGETHER);
-      void this.#readTogether(batch);
+      const texts = batch.map(({ text }) => text);
+      void again(() => this.#current(READ_ONLY, texts)).then(
+        (rows) => batch.forEach(({ resolve }, index) => resolve(rows[index] ?? [])),
+        (error: unknown) => batch.forEach(({ reject }) => reject(error)),
+      );
     }
   }
 
-  async #readTogether(batch: readonly Read[]): Promise<void> {
-    try {
-      const rows = await this.again(() => this.#read(batch.map(({ text }) => text)));
-      batch.forEach(({ resolve }, index) => resolve(rows[index] ?? []));
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
-    }
+  get schema(): string {
+    return this.#options.schema;
   }
 
-  /** Of several servers one that takes no writes may lack acknowledged commits, and is refused. */
-  async #read(texts: readonly string[]): Promise<readonly Rows[]> {
-    const follows = this.#servers.areSeveral === true ? "pg_is_in_recovery()" : "false";
-    const which = `select ${functionNames.server}(null) as server, ${follows} as follows`;
-    const [, ...rows] = await this.#send(READ_ONLY, [which, ...texts], (row) => this.#assertCurrent(row));
-    return rows;
-  }
-
-  /** How lost tables and functions are made again, as after the promotion of a server without them: over a second `Database`. */
-  mendBy(mend: () => Promise<void>): void {
+  /** How lost tables and functions are made again, as after the promotion of a server without them. */
+  mendBy(mend: (apart: Database) => Promise<void>): void {
     this.#mend = mend;
   }
 
@@ -150,8 +130,7 @@ export class Database {
 
   /** Calls a function with JSON in a transaction of its own. Where another server answers than before, nothing has happened. */
   async call(name: string, request: object): Promise<unknown> {
-    const [[here] = [], [told] = []] = await this.#send(WRITING, this.#called(name, request));
-    return this.#told(here, told);
+    return this.#told(await this.#send(WRITING, this.#called(name, request)));
   }
 
   #called(name: string, request: object): readonly string[] {
@@ -162,92 +141,84 @@ export class Database {
     ];
   }
 
-  #told(here: object | undefined, told: object | undefined): unknown {
-    this.#server ??= (here as { readonly server: string | null }).server;
+  #told(rows: readonly Rows[]): unknown {
+    const [[here] = [], [told] = []] = rows;
+    this.#server ??= (here as ServerRow).server;
     return (told as { readonly answer: unknown } | undefined)?.answer;
   }
 
   /**
-   * Like `call`, with statements of the host behind it in the same transaction, which find tables as the session does.
+   * Calls the function of commits, with statements of the host behind it in the same transaction, which find tables as the
+   * session does.
    * Rejects with `QueryFailed` where one of them cannot be carried out, and with `DroppedError` where the connection went away
    * before COMMIT.
    */
-  callWith(name: string, request: object, queries: readonly CompiledQuery[]): Promise<unknown> {
-    return this.#mended(async () => {
-      const client = await this.#connect();
+  commitWith(request: object, queries: readonly CompiledQuery[]): Promise<unknown> {
+    // A pool of the host has settings of its own, so none are reset.
+    const isLasting = queries.some(({ sql }) => /set_config|advisory_lock/i.test(sql));
+    return this.#mended(() => {
       let isEnding = false;
-      try {
-        const called = [KEEP_PATH, this.#head, ...this.#called(name, request), OWN_PATH].join(";");
+      const carriedOut = async (client: PostgresClient): Promise<unknown> => {
+        const called = [KEEP_PATH, this.#head, ...this.#called(functionNames.commit, request), OWN_PATH].join(
+          ";",
+        );
         const all = await this.#query(client, `begin;${WRITING}${GIVEN_UP_AFTER}${called}`);
-        const [[here] = [], [told] = []] = all.slice(-3);
         for (const [place, query] of queries.entries()) await this.#carryOut(client, query, place);
         // They would fail at COMMIT otherwise, of which nothing is left to be told.
         await this.#query(client, "set constraints all immediate").catch(ofQuery(null));
         isEnding = true;
         await this.#query(client, "commit");
-        client.release(isLasting(queries));
-        return this.#told(here, told);
-      } catch (thrown) {
-        const error = this.#met(thrown);
-        const isBroken = await this.#end(
-          client,
-          error,
-          isLasting(queries) ? `rollback;${UNLOCKED}` : "rollback",
-        );
-        const isDropped = isBroken && !isEnding && (isLost(error) || error instanceof QueryFailed);
-        throw isDropped ? new DroppedError(error) : error;
-      }
+        return this.#told(all.slice(-3));
+      };
+      return this.#held(carriedOut, {
+        rollback: isLasting ? `rollback;${UNLOCKED}` : "rollback",
+        isSpent: () => isLasting && isEnding,
+        broken: (error) =>
+          !isEnding && (isLost(error) || error instanceof QueryFailed) ? new DroppedError(error) : error,
+      });
     });
   }
 
   /**
-   * Like `call`, as the last statement of a transaction in which `act` has worked on the connection, and made the request.
+   * Calls the function of commits as the last statement of a transaction in which `act` has worked on the connection, and made
+   * the request.
    * The next one finds the session as it was. Rejects as `act` does, and with `DroppedError` where the connection went away
-   * before the request was sent. @throws TypeError where `act` has ended the transaction, or its isolation is another.
+   * before the request was sent.
+   * @param mark Tells the transaction from those that `act` may have begun.
+   * @throws TypeError where `act` has ended the transaction, or its isolation is another.
    */
-  async callBehind(
-    servers: ConnectionSource,
-    { name, mark }: MarkedCall,
+  async commitBehind(
+    servers: HostPool,
+    mark: string,
     act: (client: PostgresClient) => Promise<object>,
   ): Promise<unknown> {
-    const client = await this.#connect(servers);
-    const loan = new LentClient(client);
-    try {
+    const loan = new Loan();
+    const worked = async (client: PostgresClient): Promise<unknown> => {
       await this.#query(client, `begin;${WRITING}set local ${MARK} to ${literal(mark)};${ABANDONED_AFTER}`);
-      const request = await loan.to(act);
+      const request = await loan.of(client, act);
       if (dead.has(client)) throw new DroppedError(null);
       const called = [
         standing(mark),
         UNSET,
         `${this.#head}select 1`,
-        ...this.#called(name, request),
+        ...this.#called(functionNames.commit, request),
         "commit",
       ];
       const all = await this.#query(client, called.join(";"));
-      const [[here] = [], [told] = []] = all.slice(-3);
-      // Behind the COMMIT, for which the locks may have been taken; nobody waits for this answer.
-      void this.#giveBack(client, loan, UNLOCKED);
-      return this.#told(here, told);
-    } catch (thrown) {
-      if (loan.hasFailed) {
-        await this.#giveBack(client, loan, `rollback;${UNSET};${UNLOCKED}`);
-        throw thrown;
-      }
-      const error = this.#met(thrown);
-      if (isAway(error)) servers.leave?.(client);
-      if (isLost(error)) client.release(true);
-      else await this.#giveBack(client, loan, `rollback;${UNSET};${UNLOCKED}`);
-      throw isEnded(error) ? notStanding(error) : error;
+      return this.#told(all.slice(-3));
+    };
+    try {
+      return await this.#held(worked, {
+        servers,
+        rollback: `rollback;${UNSET};${UNLOCKED}`,
+        // Behind the COMMIT, for which the locks may have been taken.
+        behind: UNLOCKED,
+        isOfHandler: () => loan.hasFailed,
+        isSpent: () => loan.isStray,
+      });
+    } catch (error) {
+      throw !loan.hasFailed && isEnded(error) ? notStanding(error) : error;
     }
-  }
-
-  /** Gives back the connection of a handler behind this last message, which shows that the connection still works. */
-  async #giveBack(client: PostgresClient, loan: LentClient, last: string): Promise<void> {
-    const works = await this.#query(client, last).then(
-      () => true,
-      () => false,
-    );
-    client.release(!works || loan.isStray);
   }
 
   async #carryOut(client: PostgresClient, query: CompiledQuery, place: number): Promise<void> {
@@ -257,7 +228,7 @@ export class Database {
       values: [...parametersOf(query)],
       queryMode: "extended" as const,
       types,
-      query_timeout: overdue(this.#limits.statementTimeoutMs),
+      query_timeout: overdue(this.#options.statementTimeoutMs),
     };
     const result = await client.query(sent).catch(ofQuery(place));
     const { command = "" } = Array.isArray(result) ? {} : result;
@@ -285,66 +256,49 @@ export class Database {
   }
 
   /** Like `write`, for statements whose answer counts: a server that was left behind knows nothing of later commits. */
-  async decide(...statements: readonly string[]): Promise<readonly Rows[]> {
-    const which = `select ${functionNames.server}(null) as server`;
-    const asked = [which, ...statements];
-    const [, ...rows] = await this.#send(WRITING, asked, (row) => this.#assertCurrent(row));
+  decide(...statements: readonly string[]): Promise<readonly Rows[]> {
+    return this.#current(WRITING, statements);
+  }
+
+  /** Of several servers one that takes no writes may lack acknowledged commits, and is refused; and one that was left behind. */
+  async #current(mode: string, statements: readonly string[]): Promise<readonly Rows[]> {
+    const follows = this.#servers.areSeveral ? "pg_is_in_recovery()" : "false";
+    const which = `select ${functionNames.server}(null) as server, ${follows} as follows`;
+    const [, ...rows] = await this.#send(mode, [which, ...statements], ([row]) => {
+      const { server, follows: isStandby } = row as ServerRow;
+      if (isStandby) throw readOnly();
+      if (server !== null && this.#isLeftBehind(server)) throw leftBehind();
+    });
     return rows;
   }
 
-  /** @throws What a server says that takes no writes, or was left behind. */
-  #assertCurrent({ server, follows = false }: ServerRow): void {
-    if (follows) throw readOnly();
-    if (server !== null && this.#isLeftBehind(server)) throw leftBehind();
-  }
-
   /** A transaction of several messages that changes the schema, or fills it; kept when `act` resolves, taken back when it rejects. */
-  async transaction<A>(act: (ask: SqlCall) => Promise<A>): Promise<A> {
-    const client = await this.#connect();
-    try {
-      await this.#query(
-        client,
-        `begin;${WRITING}${GIVEN_UP_AFTER}${this.#head}set local statement_timeout to ${SCHEMA_TIMEOUT_MS}`,
-      );
+  transaction<A>(act: (ask: SqlCall) => Promise<A>): Promise<A> {
+    const begin = `begin;${WRITING}${GIVEN_UP_AFTER}${this.#head}set local statement_timeout to ${SCHEMA_TIMEOUT_MS}`;
+    const changed = async (client: PostgresClient): Promise<A> => {
+      await this.#query(client, begin);
       const answer = await act((...statements) =>
         this.#query(client, statements.join(";"), SCHEMA_TIMEOUT_MS),
       );
       await this.#query(client, "commit");
-      client.release();
       return answer;
-    } catch (error) {
-      await this.#end(client, error, "rollback");
-      throw error;
-    }
+    };
+    return this.#held(changed, { rollback: "rollback" });
   }
 
-  /** Tries again what may be done twice, while the server is away or another transaction is in the way. */
-  async again<A>(act: () => Promise<A>): Promise<A> {
-    try {
-      return await this.raced(act);
-    } catch (error) {
-      if (!isAgain(error)) throw explained(error);
-    }
-    try {
-      return await pRetry(() => this.raced(act), { ...AGAIN, shouldRetry: ({ error }) => isAgain(error) });
-    } catch (error) {
-      throw lost(error);
-    }
-  }
-
-  /** Tries again what the server took back because of another transaction. Rejects as the driver does. */
-  async raced<A>(act: () => Promise<A>): Promise<A> {
-    try {
-      return await act();
-    } catch (error) {
-      if (!isRace(error)) throw error;
-    }
-    return pRetry(act, { ...RACES, shouldRetry: ({ error }) => isRace(error) });
-  }
-
-  /** @param check Looks at the first row while the connection is held. */
-  #send(mode: string, statements: readonly string[], check?: Check): Promise<readonly Rows[]> {
-    return this.#mended(() => this.#sendOnce(mode, statements, check));
+  /** @param check Looks at the first rows while the connection is held. */
+  #send(
+    mode: string,
+    statements: readonly string[],
+    check?: (first: Rows) => void,
+  ): Promise<readonly Rows[]> {
+    const sent = async (client: PostgresClient): Promise<readonly Rows[]> => {
+      const all = await this.#query(client, `${mode}${this.#head}${statements.join(";")}`);
+      const rows = all.slice(-statements.length);
+      check?.(rows[0] ?? []);
+      return rows;
+    };
+    return this.#mended(() => this.#held(sent));
   }
 
   /** Once more where tables or functions of the engine were gone. */
@@ -353,28 +307,45 @@ export class Database {
       return await act();
     } catch (error) {
       if (!isGone(error) || this.#mend === null) throw error;
-      this.#mending ??= this.#mend().finally(() => (this.#mending = null));
+      this.#mending ??= this.#mend(new Database(this.#servers, this.#options)).finally(
+        () => (this.#mending = null),
+      );
       await this.#mending;
     }
     return act();
   }
 
-  async #sendOnce(mode: string, statements: readonly string[], check?: Check): Promise<readonly Rows[]> {
-    const client = await this.#connect();
+  /** Works on a connection, and gives it back: the last message shows whether it still works. */
+  async #held<A>(work: (client: PostgresClient) => Promise<A>, holding: Holding = {}): Promise<A> {
+    const { servers = this.#servers, rollback, behind, broken = (error) => error } = holding;
+    const client = await this.#connect(servers);
+    const givenBack = async (last: string | undefined, isLostBefore = false): Promise<boolean> => {
+      const isBroken =
+        last === undefined || isLostBefore
+          ? isLostBefore
+          : await this.#query(client, last).then(
+              () => false,
+              () => true,
+            );
+      client.release(isBroken || holding.isSpent?.() === true);
+      return isBroken;
+    };
     try {
-      const all = await this.#query(client, `${mode}${this.#head}${statements.join(";")}`);
-      const rows = all.slice(-statements.length);
-      check?.(rows[0]?.[0] as ServerRow);
-      client.release();
-      return rows;
+      const answer = await work(client);
+      void givenBack(behind);
+      return answer;
     } catch (thrown) {
+      if (holding.isOfHandler?.() === true) {
+        await givenBack(rollback);
+        throw thrown;
+      }
       const error = this.#met(thrown);
-      await this.#end(client, error);
-      throw error;
+      if (isAway(error)) servers.leave(client);
+      throw (await givenBack(rollback, isLost(error))) ? broken(error) : error;
     }
   }
 
-  async #connect(servers = this.#servers): Promise<PostgresClient> {
+  async #connect(servers: HostPool): Promise<PostgresClient> {
     const client = await servers.connect().catch((error: unknown) => {
       throw isLost(error) || isUnserved(error) ? new UnsentError(error) : error;
     });
@@ -386,33 +357,16 @@ export class Database {
     return client;
   }
 
-  /** Answers whether the connection is broken: a query of a host may fail in the driver alone, and as if it were lost. */
-  async #end(client: PostgresClient, error: unknown, rollback?: string): Promise<boolean> {
-    let isBroken = isLost(error);
-    if (isAway(error)) this.#servers.leave?.(client);
-    if (rollback !== undefined && !isBroken) {
-      isBroken = await this.#query(client, rollback).then(
-        () => false,
-        () => true,
-      );
-    }
-    client.release(isBroken);
-    return isBroken;
-  }
-
   async #query(
     client: PostgresClient,
     text: string,
-    timeoutMs = this.#limits.statementTimeoutMs,
+    timeoutMs = this.#options.statementTimeoutMs,
   ): Promise<readonly Rows[]> {
     const query: PostgresQuery = { text, types, query_timeout: overdue(timeoutMs) };
     const results = await client.query(query);
     return (Array.isArray(results) ? results : [results]).map(({ rows }) => rows);
   }
 }
-
-/** Whether the request may be repeated, since no answer counted. */
-const isAgain = (error: unknown): boolean => isLost(error) || isAway(error);
 
 const leftBehind = (): UnsentError =>
   new UnsentError(
@@ -440,10 +394,6 @@ const ABANDONED_AFTER = "set local idle_in_transaction_session_timeout to 60000;
 
 /** A setting of the transaction alone: it ends with it. */
 const MARK = "paystate.transact";
-
-/** Whether a query may change its session beyond the transaction: a pool of the host has settings of its own, so none are reset. */
-const isLasting = (queries: readonly CompiledQuery[]): boolean =>
-  queries.some(({ sql }) => /set_config|advisory_lock/i.test(sql));
 
 /** What a handler has set for its session is not there for the next one, nor for the engine's own statements. */
 const UNSET = "reset session authorization;reset role;reset all";

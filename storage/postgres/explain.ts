@@ -18,8 +18,14 @@ const READ_ONLY = "25006";
 export const isRace = (error: unknown): boolean =>
   /^(40001|40P01)$/.test(error instanceof QueryFailed ? error.code : codeOf(error));
 
+/** Whether an error has one of these codes. */
+const coded =
+  (...codes: readonly string[]) =>
+  (error: unknown): error is Error =>
+    codes.includes(codeOf(error));
+
 /** A table or a schema is gone that was there a moment before. */
-export const isVanished = (error: unknown): boolean => /^(42P01|3F000)$/.test(codeOf(error));
+export const isVanished = coded("42P01", "3F000");
 
 /** All connections of the pool were in use for too long: nothing was sent. */
 const NO_TURN = /timeout exceeded when trying to connect/;
@@ -30,20 +36,20 @@ export const isUnserved = (error: unknown): boolean =>
     : error instanceof Error && NO_TURN.test(error.message);
 
 /** Another session kept a lock for too long. */
-export const isLocked = (error: unknown): boolean => codeOf(error) === "55P03";
+export const isLocked = coded("55P03");
 
 /** The transaction waited too long for a lock, took too long, or was cancelled: so would the same one again. */
 export const isHeldUp = (error: unknown): boolean =>
   error instanceof StorageUnusable && /^(55P03|57014)$/.test(codeOf(error.cause));
 
 /** The database holds what refuses the commit. */
-export const isRefusal = (error: unknown): boolean => codeOf(error) === REFUSED;
+export const isRefusal = coded(REFUSED);
 
 /** The group's writer has given it up meanwhile, or is not known any more: nothing of it was kept. */
-export const isGivenUp = (error: unknown): boolean => codeOf(error) === GIVEN_UP;
+export const isGivenUp = coded(GIVEN_UP);
 
 /** A handler has ended its transaction itself, or changed how it is isolated. */
-export const isEnded = (error: unknown): error is Error => codeOf(error) === ENDED;
+export const isEnded = coded(ENDED);
 
 /** The server has answered with an error, and nothing of the group was kept. */
 export const isAnswered = (error: unknown): boolean =>
@@ -71,15 +77,15 @@ export const readOnly = (): Error =>
   Object.assign(new Error("this server follows another one"), { code: READ_ONLY });
 
 /** Whether the server takes no writes for now, as a standby that is not promoted yet: it has taken the transaction back. */
-const isReadOnly = (error: unknown): boolean => codeOf(error) === READ_ONLY;
+const isReadOnly = coded(READ_ONLY);
 
 /** The server was not reached, or takes no writes for now: nothing has happened, and it may go on by itself. */
 export const isAway = (error: unknown): boolean => error instanceof UnsentError || isReadOnly(error);
 
 /** What stands before the server takes no settings for a connection, as poolers do not. */
-export const isUnsupported = (error: unknown): boolean => codeOf(error) === "08P01";
+export const isUnsupported = coded("08P01");
 
-export const isGone = (error: unknown): boolean => /^(42P01|42883|3F000)$/.test(codeOf(error));
+export const isGone = coded("42P01", "42883", "3F000");
 
 /** A different server answers, or a different timeline of the same server. */
 export const isOtherServer = (error: unknown): error is Error =>

@@ -1,26 +1,23 @@
 /** Servers named in a URL: one server is used, and the next as soon as that server is away or takes no writes. */
-import type { PostgresClient } from "./driver.ts";
+import type { PostgresClient, PostgresPool } from "./driver.ts";
 
-interface Connecting {
-  connect(): Promise<PostgresClient>;
-}
-
-export class HostPool<Pool extends Connecting> {
-  readonly #pools: readonly Pool[];
-  readonly #poolOf = new WeakMap<PostgresClient, Pool>();
+export class HostPool {
+  readonly #pools: readonly PostgresPool[];
+  readonly #poolOf = new WeakMap<PostgresClient, PostgresPool>();
   #current = 0;
 
   /** @param pools At least one, in the order of trying. */
-  constructor(pools: readonly [Pool, ...Pool[]]) {
+  constructor(pools: readonly PostgresPool[]) {
     this.#pools = pools;
   }
 
+  /** Whether a second server may take writes when the present server does not. */
   get areSeveral(): boolean {
     return this.#pools.length > 1;
   }
 
-  get current(): Pool {
-    return this.#pools[this.#current] as Pool;
+  get current(): PostgresPool {
+    return this.#pools[this.#current] as PostgresPool;
   }
 
   async connect(): Promise<PostgresClient> {
@@ -40,7 +37,11 @@ export class HostPool<Pool extends Connecting> {
     this.#leave(this.#poolOf.get(client));
   }
 
-  #leave(pool: Pool | undefined): void {
+  #leave(pool: PostgresPool | undefined): void {
     if (pool === this.current) this.#current = (this.#current + 1) % this.#pools.length;
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#pools.map((pool) => pool.end()));
   }
 }

@@ -1,7 +1,7 @@
 /** Builds changed indexes beside all work: in one process of all on the schema, under a named lease, in no transaction. */
 import { nextBuild, standings } from "../sql/install-statements.ts";
 import { postgresSchema } from "../sql/migrations/dialect.ts";
-import { quoted, statement } from "../sql/statement.ts";
+import { quoted } from "../sql/statement.ts";
 import { creating, type IndexChange } from "../sql/table-indexes.ts";
 import type { AnyTable } from "../table.ts";
 import { carryOutAlone } from "./alone.ts";
@@ -18,25 +18,23 @@ const LEASE_MS = 60_000;
 const LOOK_MS = 1_000;
 const MOST_FAILURES = 10;
 
-const makeHolder = statement<object, { id: string }>("select gen_random_uuid()::text as id");
-
 export class IndexBuildLoop {
   readonly #database: Database;
-  readonly #schema: string;
   readonly #connections: Pick<Connections, "listener" | "unhurried">;
   readonly #tables = new Map<string, AnyTable>();
   readonly #closing = new AbortController();
-  #holder = "";
+  readonly #holder: string;
   #left: readonly IndexChange[] = [];
+  #hasAsked = false;
   #failures = 0;
   #failure = "";
   #running: Promise<void> = Promise.resolve();
 
   /** @param connections Connections for the builds: a build of hours leaves the pool's connections to other work. */
-  constructor(database: Database, schema: string, connections: Pick<Connections, "listener" | "unhurried">) {
+  constructor(database: Database, connections: Pick<Connections, "listener" | "unhurried">, holder: string) {
     this.#database = database;
-    this.#schema = schema;
     this.#connections = connections;
+    this.#holder = holder;
   }
 
   /** Indexes that are still to be built or dropped, the first with its error. */
@@ -71,7 +69,7 @@ export class IndexBuildLoop {
       await Promise.race([pause(LOOK_MS * 2 ** this.#failures), closed]);
     }
     this.#left = [];
-    if (this.#holder !== "") await this.#lease(0).catch(() => {});
+    if (this.#hasAsked) await this.#lease(0).catch(() => {});
   }
 
   async #isDone(): Promise<boolean> {
@@ -95,7 +93,7 @@ export class IndexBuildLoop {
   }
 
   async #lease(leaseMs: number): Promise<boolean> {
-    if (this.#holder === "") this.#holder = (await this.#database.read(makeHolder, {}))[0]?.id ?? "";
+    this.#hasAsked = true;
     const request = { names: [LEASE], holder: this.#holder, now: 0, leaseMs };
     const [lease] = await leased(this.#database, databaseClock(), request);
     return lease?.holder === this.#holder;
@@ -103,25 +101,19 @@ export class IndexBuildLoop {
 
   async #carryOut({ name, change }: IndexChange): Promise<void> {
     if (change === null) return;
-    const place = (of: string): string => `${quoted(this.#schema)}.${quoted(of)}`;
+    const place = (of: string): string => `${quoted(this.#database.schema)}.${quoted(of)}`;
     const text =
       change === "drop"
         ? `drop index concurrently if exists ${place(name)}`
         : creating(change, place(change.table), "concurrently ");
-    let isUnderWay = true;
-    const extend = async (): Promise<void> => {
-      for (;;) {
-        await pause(LEASE_MS / 3);
-        if (!isUnderWay) return;
-        // A process that takes over the lease sees that the index is being built.
-        await this.#lease(LEASE_MS).catch(() => {});
-      }
-    };
-    void extend();
+    // A process that takes over the lease sees that the index is being built.
+    const extend = (): void => void this.#lease(LEASE_MS).catch(() => {});
+    // oxlint-disable-next-line paystate/no-ambient -- paces the lease, which the database's clock judges
+    const extending = setInterval(extend, LEASE_MS / 3).unref();
     try {
       await carryOutAlone(text, this.#connections, this.#closing.signal);
     } finally {
-      isUnderWay = false;
+      clearInterval(extending);
     }
   }
 }

@@ -5,6 +5,7 @@ import type { Lease, LeaseRequest } from "../storage.ts";
 import type { Database } from "./database.ts";
 import { CLOCK, type DatabaseClock } from "./database-clock.ts";
 import { functionNames } from "./functions.ts";
+import { again } from "./retries.ts";
 import { literal } from "./text.ts";
 
 /** Looks without a lock first: most of the time nothing is to be written. */
@@ -19,7 +20,7 @@ export async function leased(
   /** The rows of the names after the statements, and the time by which leases are judged. */
   const asked = async (...statements: readonly string[]) => {
     const look = [`select ${at} as now`, `select * from "paystateLeases" where name = ${anyOf(names)}`];
-    const answers = await database.again(() => database.decide(...statements, ...look));
+    const answers = await again(() => database.decide(...statements, ...look));
     const [times = [], rows = []] = answers.slice(statements.length);
     return { rows: rows as readonly StoredLease[], now: (times[0] as { readonly now: number }).now };
   };
@@ -33,7 +34,7 @@ export async function leased(
   let page = setBackMs > 0 ? "" : null;
   while (page !== null) {
     const wanted = { now: given, after: page };
-    page = (await database.again(() => database.call(functionNames.move, wanted))) as string | null;
+    page = (await again(() => database.call(functionNames.move, wanted))) as string | null;
   }
   if (put.length === 0 && remove.length === 0) return told(held);
   const { rows, now } = await asked(

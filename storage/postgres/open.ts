@@ -1,6 +1,5 @@
 /** The connections of a storage: an own pool from a URL, or a given pool; and a listening connection. */
 import { StorageUnusable } from "../storage-unusable.ts";
-import type { ConnectionSource } from "./database.ts";
 import { type ListeningClient, loadDriver, type PostgresPool } from "./driver.ts";
 import { HostPool } from "./host-pool.ts";
 
@@ -11,9 +10,9 @@ interface Opening {
 }
 
 export interface Connections {
-  readonly servers: ConnectionSource;
+  readonly servers: HostPool;
   /** Connections for handlers' transactions, in a pool of its own that the first call makes. */
-  readonly transactions: () => ConnectionSource;
+  readonly transactions: () => HostPool;
   /** A connection outside the pool, which has not connected yet. */
   readonly listener: () => Promise<ListeningClient>;
   /** The same, whose statements may take as long as they do, whatever is set for the role; a pooler may refuse it. */
@@ -27,32 +26,16 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** Errors of an idle connection are found at its next use. */
 const ignored = (): void => {};
 
-/** Given pools whose errors have a listener: without one they would end the process. */
+/** Pools whose errors have a listener: without one they would end the process. */
 const heard = new WeakSet<PostgresPool>();
 
 /** A connection may end with the very piece of the stream that makes it: before its pool has handed it to anyone. */
-function hear(pool: PostgresPool): void {
+function hear(pool: PostgresPool): PostgresPool {
+  if (heard.has(pool)) return pool;
+  heard.add(pool);
   pool.on("error", ignored);
   pool.on("connect", (client) => client.on("error", ignored));
-}
-
-type Pools = readonly [PostgresPool, ...PostgresPool[]];
-
-/** Connections that may never be needed, to the same places. */
-function lazyPools(make: () => Pools): Pick<Connections, "transactions"> & { readonly end: () => void } {
-  let made: { readonly pools: Pools; readonly servers: HostPool<PostgresPool> } | null = null;
-  return {
-    transactions() {
-      if (made !== null) return made.servers;
-      const pools = make();
-      made = { pools, servers: new HostPool(pools) };
-      return made.servers;
-    },
-    // A handler that hears no signal may keep a connection; it ends with its transaction, for which nobody waits.
-    end() {
-      for (const pool of made?.pools ?? []) void pool.end().catch(ignored);
-    },
-  };
+  return pool;
 }
 
 /** @throws StorageUnusable when pg is missing, or what was given is no URL of PostgreSQL. */
@@ -62,45 +45,28 @@ export async function openConnections(
 ): Promise<Connections> {
   const { Pool, Client } = await loadDriver();
   const direct = typeof listen === "string" ? optionsFrom(listen) : null;
-  const pooled = (options: object, max: number, limits: object = {}): PostgresPool => {
-    const pool = new Pool(Object.assign(copyOf(options), { max, allowExitOnIdle: true, ...limits }));
-    hear(pool);
-    return pool;
-  };
-  if (typeof urlOrPool !== "string") {
-    if (!heard.has(urlOrPool)) hear(urlOrPool);
-    heard.add(urlOrPool);
-    const options = direct ?? urlOrPool.options;
-    const apart = lazyPools(() => {
-      // What `onConnect` sets would be gone behind the first handler, whose own settings are reset.
-      const limits = "onConnect" in urlOrPool.options ? { maxUses: 1 } : {};
-      return [pooled(urlOrPool.options, transactConnections, limits)];
-    });
-    return {
-      servers: urlOrPool,
-      transactions: apart.transactions,
-      listener: async () => new Client(options),
-      unhurried: async () => new Client(withoutLimits(options)),
-      close: async () => apart.end(),
-    };
-  }
-  const places = hostsOf(urlOrPool).map(optionsFrom);
-  const poolsOf = (max: number): Pools => {
-    const [first, ...others] = places.map((place) => pooled(place, max));
-    if (first === undefined) throw notOfPostgres();
-    return [first, ...others];
-  };
-  const pools = poolsOf(connections);
-  const servers = new HostPool(pools);
-  const apart = lazyPools(() => poolsOf(transactConnections));
+  const isGiven = typeof urlOrPool !== "string";
+  const places = isGiven ? [urlOrPool.options] : hostsOf(urlOrPool).map(optionsFrom);
+  const pooled = (max: number): HostPool =>
+    new HostPool(
+      places.map((options) => {
+        // What `onConnect` sets would be gone behind the first handler, whose own settings are reset.
+        const limits = { max, allowExitOnIdle: true, ...("onConnect" in options && { maxUses: 1 }) };
+        return hear(new Pool(Object.assign(copyOf(options), limits)));
+      }),
+    );
+  const servers = isGiven ? new HostPool([hear(urlOrPool)]) : pooled(connections);
+  const place = (): object => direct ?? servers.current.options;
+  let transactions: HostPool | null = null;
   return {
     servers,
-    transactions: apart.transactions,
-    listener: async () => new Client(direct ?? servers.current.options),
-    unhurried: async () => new Client(withoutLimits(direct ?? servers.current.options)),
+    transactions: () => (transactions ??= pooled(transactConnections)),
+    listener: async () => new Client(place()),
+    unhurried: async () => new Client(withoutLimits(place())),
     async close() {
-      apart.end();
-      await Promise.all(pools.map((pool) => pool.end()));
+      // A handler that hears no signal may keep a connection; it ends with its transaction, for which nobody waits.
+      void transactions?.end().catch(ignored);
+      if (!isGiven) await servers.end();
     },
   };
 }

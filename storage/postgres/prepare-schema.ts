@@ -1,5 +1,4 @@
 /** Brings the schema of a PostgreSQL database up to this code: two programs that start at once do it once. */
-import pRetry from "p-retry";
 import { postgresSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent, migrate } from "../sql/migrations/index.ts";
 import { plainName, type Statement, type StatementReader } from "../sql/statement.ts";
@@ -8,6 +7,7 @@ import type { SqlCall, Database } from "./database.ts";
 import { isVanished } from "./explain.ts";
 import { allFunctions, FUNCTIONS } from "./functions.ts";
 import { UNADMITTED_INDEX } from "./functions/within.ts";
+import { persistent, raced } from "./retries.ts";
 import { bound, literal } from "./text.ts";
 
 /** The oldest server with all functions and clauses used here. */
@@ -17,7 +17,8 @@ const OLDEST_SERVER = 130_000;
 const VANISHING = { retries: 10, factor: 1.5, minTimeout: 5, maxTimeout: 200, randomize: true };
 
 /** Locks only when something is missing. @throws StorageUnusable for an old server, a missing right, a schema of others. */
-export async function prepareSchema(database: Database, schema: string): Promise<void> {
+export async function prepareSchema(database: Database): Promise<void> {
+  const { schema } = database;
   const isReady = await listing(database, async (ask) => {
     await assertServer(ask);
     return (await isCurrent(over(ask), postgresSchema, schema)) && (await hasAllBeside(ask));
@@ -31,10 +32,7 @@ export async function prepareSchema(database: Database, schema: string): Promise
 
 /** A look into the catalogue fails where another program drops one of its own tables meanwhile. */
 function listing<A>(database: Database, act: (ask: SqlCall) => Promise<A>): Promise<A> {
-  return pRetry(() => database.raced(() => database.transaction(act)), {
-    ...VANISHING,
-    shouldRetry: ({ error }) => isVanished(error),
-  });
+  return persistent(() => raced(() => database.transaction(act)), VANISHING, isVanished);
 }
 
 /** Keeps others out who would make, bring up or fill this schema, until the transaction ends. */
@@ -54,7 +52,8 @@ export async function bringUp(ask: SqlCall, schema: string): Promise<void> {
 }
 
 /** @throws StorageUnusable `not_a_database` when there is nothing of paystate in the schema. */
-export async function assertWritten(database: Database, schema: string): Promise<void> {
+export async function assertWritten(database: Database): Promise<void> {
+  const { schema } = database;
   const [rows = []] = await database.write(
     `select 1 from pg_tables where schemaname = ${literal(schema)} and tablename = 'paystateMigrations'`,
   );

@@ -15,13 +15,6 @@ const casts: SchemaDialect["types"] = { ...postgresSchema.types, text: "text" };
 /** Rows that are only checked are locked in share mode, so that payments of one account need not wait for each other. */
 type Strength = "share" | "no key update";
 
-/** What a group needs besides its runs, as the database function takes it. */
-export interface GroupNeeds {
-  readonly statements: readonly string[];
-  readonly names: readonly string[];
-  readonly rows: readonly object[];
-}
-
 interface OverArray {
   readonly text: string;
   readonly places: readonly string[];
@@ -34,7 +27,7 @@ const rewritten = new WeakMap<AnyTable, Map<string, OverArray>>();
 export class GroupWrites {
   readonly #statements: string[] = [];
   readonly #tables: GivenTables;
-  readonly #clock: DatabaseClock;
+  readonly clock: DatabaseClock;
   readonly #numbers = new Map<string, number>();
   readonly #names = new Set<string>();
   readonly #rows = new Map<string, Map<string, Strength>>();
@@ -43,11 +36,11 @@ export class GroupWrites {
 
   constructor(tables: GivenTables, clock: DatabaseClock) {
     this.#tables = tables;
-    this.#clock = clock;
+    this.clock = clock;
   }
 
-  /** The statements, once all writes are prepared, and what is locked before the first item: names of things without a row, and rows. */
-  needs(): GroupNeeds {
+  /** What a group needs besides its runs: its statements, and the names and rows that are locked before the first item. */
+  needs(): Readonly<Record<"rows" | "statements" | "names", readonly unknown[]>> {
     // In this order: the statements that lock the rows are among the statements.
     const rows = this.#locks();
     return { rows, statements: this.#statements, names: [...this.#names] };
@@ -76,35 +69,42 @@ export class GroupWrites {
     const given = this.#tables.of(write.table);
     const { table } = given;
     const { bound, rows, room } = given.write(write);
-    this.#lock(table, write, bound.values);
-    this.#lockTotals(given, write, bound.values);
-    if ("insert" in write) {
-      return { ...this.#run(bound, table), rows, ...(room && { room: this.#room(table, room) }) };
-    }
-    if (!("set" in write)) return { ...this.#run(bound, table), rows };
-    const { unexpired } = write;
-    const now = unexpired === undefined ? null : this.#clock.now(unexpired.now);
-    const run = this.#run({ ...bound, values: { ...bound.values, [valueName.now]: now } }, table);
-    const isUnique = table.unique.some((field) => field in write.set);
+    this.#lock(given, write, bound.values);
+    const { set = {}, unexpired } = "set" in write ? write : {};
+    const now = unexpired && { [valueName.now]: this.clock.now(unexpired.now) };
+    const run = this.#run(
+      now === undefined ? bound : { ...bound, values: { ...bound.values, ...now } },
+      table,
+    );
     // A value that is taken refuses the write.
-    return { ...run, rows, ...(isUnique && { mayBeTaken: true }) };
+    const mayBeTaken = table.unique.some((field) => field in set);
+    return {
+      ...run,
+      rows,
+      ...(room && { room: this.#room(table, room) }),
+      ...(mayBeTaken && { mayBeTaken }),
+    };
   }
 
-  #lock(table: AnyTable, write: AnyWrite, values: AnyRow): void {
+  #lock({ table, totals }: GivenTable, write: AnyWrite, values: AnyRow): void {
     const { name, key, columns, ordered, group } = table;
     const valuesOf = (fields: readonly string[]): string =>
       JSON.stringify(fields.map((field) => values[field]));
-    if ("set" in write) this.#lockRow(name, write.id, "no key update");
-    else if ("remove" in write) this.#lockRow(name, write.remove, "no key update");
-    else if ("expectVersion" in write) {
+    if ("expectVersion" in write) {
       this.#lockRow(name, write.id, "share");
       // An absent row cannot be locked, but its name can, and an insert of the row locks the name too.
       if (write.expectVersion === 0) this.#names.add(`row/${name}/${write.id}`);
-    } else {
+    } else if ("insert" in write) {
       if ("version" in columns) this.#names.add(`row/${name}/${String(values[key])}`);
       // Numbers of rows are drawn before their commit, so one that commits late would stand before what was read already.
       if (ordered !== null) this.#names.add(`order/${name}/${valuesOf(ordered)}`);
       if (write.atMost !== undefined) this.#names.add(`group/${name}/${valuesOf(group?.by ?? [])}`);
+      if (totals !== null) this.#lockTotal(name, totals.placeOf(values));
+    } else {
+      const id = "set" in write ? write.id : write.remove;
+      this.#lockRow(name, id, "no key update");
+      const isCounted = "remove" in write || totals?.fields.some((field) => field in write.set) === true;
+      if (totals !== null && isCounted) this.#lockTotal(name, JSON.stringify(id));
     }
   }
 
@@ -124,13 +124,9 @@ export class GroupWrites {
     return { statement: this.#number(run.text), values: valuesIn(run, bound.values) };
   }
 
-  #lockTotals({ table, totals }: GivenTable, write: AnyWrite, values: AnyRow): void {
-    if (totals === null || "expectVersion" in write) return;
-    const places = this.#places.get(table.name) ?? new Set<string>();
-    this.#places.set(table.name, places);
-    if ("insert" in write) places.add(totals.placeOf(values));
-    else if ("remove" in write) places.add(JSON.stringify(write.remove));
-    else if (totals.fields.some((field) => field in write.set)) places.add(JSON.stringify(write.id));
+  #lockTotal(table: string, place: string): void {
+    const places = this.#places.get(table) ?? new Set<string>();
+    this.#places.set(table, places.add(place));
   }
 
   #lockRow(table: string, key: string, strength: Strength): void {

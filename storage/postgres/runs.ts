@@ -7,57 +7,60 @@ import { startedInstance } from "../apply-commit.ts";
 import { engineTables } from "../engine-tables.ts";
 import { checkOverride } from "../limits.ts";
 import { encodeRow } from "../sql/codecs.ts";
-import type { AnyCommit } from "../storage.ts";
+import type { AnyCommit, DueTime } from "../storage.ts";
 import { storedTask } from "../stored-task.ts";
-import type { DatabaseClock } from "./database-clock.ts";
 import type { GroupWrites } from "./prepare-writes.ts";
 
 /** The parts of one or several commits, as the database function takes them; empty kinds are left out. */
 export type CommitRows = Readonly<Record<string, readonly unknown[]>>;
 
 /** @throws TypeError when the commit holds what no table can. */
-export function runOf(commit: AnyCommit, writes: GroupWrites, clock: DatabaseClock): CommitRows {
-  const { consumes, behind = [], step, retries = [], drops = [], removes = [], starts = [] } = commit;
-  const { ends = [], disarms = [], adopts = [], amends = [], limits = [], arms = [] } = commit;
-  const { unwatches = [], watches = [], forgets = [], history = [] } = commit;
+export function runOf(commit: AnyCommit, writes: GroupWrites): CommitRows {
+  const { consumes, step } = commit;
+  const timed = <Part extends DueTime>(part: Part) => ({
+    ...part,
+    visibleAt: writes.clock.stored(part.dueAt, part.delayMs),
+  });
   return withoutEmpty({
-    consumes: consumes === undefined ? [] : [consumes],
-    behind: behind.map((task) => ({ task, head: consumes?.task ?? null })),
-    retries: retries.map((each) => ({ ...each, visibleAt: clock.stored(each.dueAt, each.delayMs) })),
-    drops,
-    steps: step === undefined ? [] : [step],
-    removes,
-    starts: starts.map((start) => encodeRow(engineTables.instances, startedInstance(start))),
-    writes: (commit.writes ?? []).map((write) => writes.prepare(write)),
-    ends,
-    disarms,
+    consumes: consumes && [consumes],
+    behind: commit.behind?.map((task) => ({ task, head: consumes?.task ?? null })),
+    retries: commit.retries?.map(timed),
+    drops: commit.drops,
+    steps: step && [step],
+    removes: commit.removes,
+    starts: commit.starts?.map((start) => encodeRow(engineTables.instances, startedInstance(start))),
+    writes: commit.writes?.map((write) => writes.prepare(write)),
+    ends: commit.ends,
+    disarms: commit.disarms,
     // An instance named twice is changed once, to the last value: a statement changes no row twice.
-    adopts: lastOfEach(adopts, ({ instance }) => instance),
-    amends: amends.map((each) => ({ ...each, visibleAt: clock.stored(each.dueAt, each.delayMs) })),
-    limits: limits.map((each) => {
+    adopts: lastOfEach(commit.adopts, ({ instance }) => instance),
+    amends: commit.amends?.map(timed),
+    limits: commit.limits?.map((each) => {
       checkOverride(each);
-      return { ...each, visibleAt: clock.stored(each.dueAt, each.delayMs) };
+      return timed(each);
     }),
-    arms: arms.map(({ task, lease }) => {
+    arms: commit.arms?.map(({ task, lease }) => {
       const stored = storedTask(task, lease);
-      const visibleAt = clock.stored(stored.visibleAt, stored.delayMs);
+      const visibleAt = writes.clock.stored(stored.visibleAt, stored.delayMs);
       return { ...encodeRow(engineTables.tasks, stored), visibleAt };
     }),
-    unwatches,
-    watches: lastOfEach(watches, ({ kind, key, instance }) => JSON.stringify([kind, key, instance])).map(
-      (watch) => encodeRow(engineTables.watches, watch),
-    ),
-    forgets,
-    history: history.map((row) => encodeRow(engineTables.history, row)),
+    unwatches: commit.unwatches,
+    watches: lastOfEach(commit.watches, ({ kind, key, instance }) =>
+      JSON.stringify([kind, key, instance]),
+    ).map((watch) => encodeRow(engineTables.watches, watch)),
+    forgets: commit.forgets,
+    history: commit.history?.map((row) => encodeRow(engineTables.history, row)),
   });
 }
 
-const lastOfEach = <P>(parts: readonly P[], nameOf: (part: P) => string): P[] => [
-  ...new Map(parts.map((part) => [nameOf(part), part])).values(),
+const lastOfEach = <P>(parts: readonly P[] | undefined, nameOf: (part: P) => string): P[] => [
+  ...new Map(parts?.map((part) => [nameOf(part), part])).values(),
 ];
 
-const withoutEmpty = (run: CommitRows): CommitRows =>
-  Object.fromEntries(Object.entries(run).filter(([, parts]) => parts.length > 0));
+const withoutEmpty = (run: Readonly<Record<string, readonly unknown[] | undefined>>): CommitRows =>
+  Object.fromEntries(
+    Object.entries(run).flatMap(([kind, parts = []]) => (parts.length > 0 ? [[kind, parts]] : [])),
+  );
 
 /** Rows that concurrent groups may change are sorted by these fields, so that two groups do not deadlock. */
 const ORDERED_BY: Readonly<Record<string, string>> = { consumes: "task", steps: "id" };
@@ -108,17 +111,9 @@ const ownOf = ({ step, starts = [] }: AnyCommit): string[] => [
 /** Whether a commit changes timers, effects or watches of another's instance. Messages may go anywhere. */
 function leaves(item: AnyCommit, ownOfAll: ReadonlySet<string>): boolean {
   const own = new Set(ownOf(item));
-  const {
-    ends = [],
-    disarms = [],
-    adopts = [],
-    arms = [],
-    watches = [],
-    unwatches = [],
-    forgets = [],
-  } = item;
-  const changed = [...disarms, ...adopts, ...unwatches, ...watches, ...forgets].map(
-    ({ instance }) => instance,
+  const { ends = [], arms = [], disarms, adopts, unwatches, watches, forgets } = item;
+  const changed = [disarms, adopts, unwatches, watches, forgets].flatMap((parts = []) =>
+    parts.map(({ instance }) => instance),
   );
   if ([...ends, ...changed].some((instance) => !own.has(instance))) return true;
   return arms.some(

@@ -15,6 +15,7 @@ import type { FoundTrigger } from "../sql/total-triggers.ts";
 import type { AnyTable } from "../table.ts";
 import type { SqlCall, Database } from "./database.ts";
 import { DATABASE_NOW } from "./database-clock.ts";
+import { again } from "./retries.ts";
 import { bound, jsonText, literal } from "./text.ts";
 
 const ANY_OF = valueOf(valueName.anyOf);
@@ -31,7 +32,7 @@ export const databaseDialect = (database: Database, build?: DatabaseDialect["bui
     totals: postgresSchema.totals,
   },
   bring: (tables) =>
-    database.again(() =>
+    again(() =>
       database.transaction(async (ask) => {
         await ask(`select pg_advisory_xact_lock(hashtextextended(current_schema() || '/install', 0))`);
         const { indexes, foundTriggers } = postgresSchema;
@@ -50,7 +51,7 @@ export const databaseDialect = (database: Database, build?: DatabaseDialect["bui
     return { count: sums?.count ?? 0, total: BigInt(sums?.total ?? 0) };
   },
   mend: (statements) =>
-    database.again(() =>
+    again(() =>
       database.transaction((ask) =>
         ask(LOCK_TOTALS, ...statements.map(({ statement, values }) => bound(statement, values))),
       ),

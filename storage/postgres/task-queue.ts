@@ -1,128 +1,96 @@
 /** Tasks in PostgreSQL: claimed, extended and given back in one round trip each. */
 import type { StoredTask } from "../engine-tables.ts";
+import { watchStatements } from "../sql/instance-statements.ts";
 import { statement } from "../sql/statement.ts";
 import { IN_QUEUE, SOONEST_FIRST, taskStatements } from "../sql/task-statements.ts";
 import { claimedTask, pendingTask } from "../stored-task.ts";
-import type {
-  ClaimRequest,
-  ClaimedTask,
-  EngineStorage,
-  LimitWait,
-  PendingTask,
-  QueueName,
-  TaskKind,
-  TaskListQuery,
-} from "../storage.ts";
+import type { EngineStorage, LimitWait, PendingTask, QueueName } from "../storage.ts";
 import { QUEUES } from "../task-queues.ts";
 import type { Database } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
-import { explained, isLost, lost } from "./explain.ts";
+import { lost } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { MAX_HEADS } from "../limits.ts";
-import { IN_LINE, limitedWorkflows, QUEUE_OF_TASK } from "./functions/claims.ts";
-
-type Heartbeat = Parameters<EngineStorage["heartbeat"]>[0];
-type Release = Parameters<EngineStorage["release"]>[0];
+import { IN_LINE, QUEUE_OF_TASK, workflowsIn } from "./functions/claims.ts";
+import { again, raced } from "./retries.ts";
+import type { WakeFeed } from "./wake-feed.ts";
 
 /** Errors are for people: characters that PostgreSQL cannot store are left out. */
 const NUL = "\u0000";
 
-export class TaskQueue {
-  readonly #database: Database;
-  readonly #clock: DatabaseClock;
+interface TaskContext {
+  readonly database: Database;
+  readonly clock: DatabaseClock;
+  readonly wakes: Pick<WakeFeed, "tell">;
+}
+
+export function tasksIn({
+  database,
+  clock,
+  wakes,
+}: TaskContext): Pick<EngineStorage, "claim" | "heartbeat" | "release" | "nextDue" | "pending" | "tasks"> {
   /** The first key behind which tasks are looked for that were forgotten. */
-  #lookedBehind = "";
-
-  constructor(database: Database, clock: DatabaseClock) {
-    this.#database = database;
-    this.#clock = clock;
-  }
-
-  /** Writes nothing while nothing is due. Where the answer is lost the leases run out by themselves. */
-  async claim(request: ClaimRequest): Promise<ClaimedTask[]> {
-    const now = this.#clock.now(request.now);
-    const answer = await this.#once(functionNames.claim, { ...request, now });
-    const { now: at, tasks } = answer as { readonly now: number; readonly tasks: readonly StoredTask[] };
-    this.#clock.learn(request.now, at);
-    return tasks.map(claimedTask);
-  }
-
-  async heartbeat({ now, ...beat }: Heartbeat): Promise<string[]> {
-    if (beat.tasks.length === 0) return [];
-    const request = { ...beat, now: this.#clock.now(now) };
-    return (await this.#database.again(() =>
-      this.#database.call(functionNames.heartbeat, request),
-    )) as string[];
-  }
-
-  /** Not repeated where the answer is lost, since a failure would count twice: the lease runs out by itself. */
-  async release({ error, ...due }: Release): Promise<boolean> {
-    const failure = error === undefined ? {} : { error: error.replaceAll(NUL, "") };
-    const visibleAt = this.#clock.stored(due.dueAt, due.delayMs);
-    return (await this.#once(functionNames.release, { ...due, visibleAt, ...failure })) as boolean;
-  }
-
-  async #once(name: string, request: object): Promise<unknown> {
-    try {
-      return await this.#database.raced(() => this.#database.call(name, request));
-    } catch (error) {
-      throw isLost(error) ? lost(error) : explained(error);
-    }
-  }
-
-  async of(instance: string, limit: number, except?: TaskKind): Promise<PendingTask[]> {
-    const asked = { instance, limit, except: except ?? "" };
-    const found = await this.#database.read(OF_INSTANCE, asked);
-    const places = found.map(({ place }) => (place === null ? null : (JSON.parse(place) as LimitWait)));
-    return this.#shown(found, places);
-  }
-
-  async nextDue(workflows: readonly string[], queues: readonly QueueName[] = QUEUES): Promise<number | null> {
-    const asked = { workflows: JSON.stringify(workflows), queues: JSON.stringify(queues) };
-    const [next] = await this.#database.read(NEXT_DUE, asked);
-    return next === undefined || next.at === null ? null : this.#clock.told(next.at);
-  }
-
-  async list(listing: TaskListQuery): Promise<PendingTask[]> {
-    return this.#shown(await this.#listed(listing));
-  }
-
-  #listed(listing: TaskListQuery): Promise<StoredTask[]> {
-    switch (listing.order) {
-      case "dead":
-        return this.#database.read(taskStatements.dead, listing);
-      case "failing":
-        return this.#database.read(taskStatements.failing, listing);
-      case "due":
-        return this.#database.read(taskStatements.steps, listing);
-      case "parked":
-        return this.#database.read(taskStatements.parked, listing);
-      case "forgotten":
-        return this.#forgotten();
-      case "workflow":
-        return this.#database.read(FIRST_OF_EACH, {});
-    }
-  }
-
-  async #forgotten(): Promise<StoredTask[]> {
-    const looked = await this.#database.read(HEADS, { after: this.#lookedBehind });
-    this.#lookedBehind = looked[MAX_HEADS - 1]?.firstKey ?? "";
-    const found: StoredTask[] = [];
-    for (const { id, isForgotten } of looked) {
-      if (isForgotten) found.push(...(await this.#database.read(taskStatements.one, { id })));
-    }
-    return found;
-  }
-
-  /** As the caller's clock has it. */
-  #shown(tasks: readonly StoredTask[], places: readonly (LimitWait | null)[] = []): PendingTask[] {
-    const told = (at: number): number => this.#clock.told(at);
-    return tasks.map((task, index) => {
-      const { visibleAt, deadAt } = task;
-      const times = { visibleAt: told(visibleAt), deadAt: deadAt === null ? null : told(deadAt) };
-      return pendingTask({ ...task, ...times }, places[index]);
+  let lookedBehind = "";
+  /** Not repeated where the answer is lost. */
+  const once = (name: string, request: object): Promise<unknown> =>
+    raced(() => database.call(name, request)).catch((error: unknown) => {
+      throw lost(error);
     });
-  }
+  const forgotten = async (): Promise<StoredTask[]> => {
+    const looked = await database.read(HEADS, { after: lookedBehind });
+    lookedBehind = looked[MAX_HEADS - 1]?.firstKey ?? "";
+    const found = looked.filter(({ isForgotten }) => isForgotten);
+    return (await Promise.all(found.map(({ id }) => database.read(taskStatements.one, { id })))).flat();
+  };
+  return {
+    /** Writes nothing while nothing is due. Where the answer is lost the leases run out by themselves. */
+    async claim(request) {
+      const answer = await once(functionNames.claim, { ...request, now: clock.now(request.now) });
+      const { now, tasks } = answer as { readonly now: number; readonly tasks: readonly StoredTask[] };
+      clock.learn(request.now, now);
+      return tasks.map(claimedTask);
+    },
+    async heartbeat({ now, ...beat }) {
+      if (beat.tasks.length === 0) return [];
+      const request = { ...beat, now: clock.now(now) };
+      return (await again(() => database.call(functionNames.heartbeat, request))) as string[];
+    },
+    /** Where the answer is lost a failure would count twice: the lease runs out by itself. */
+    async release({ error, ...due }) {
+      const failure = error === undefined ? {} : { error: error.replaceAll(NUL, "") };
+      const visibleAt = clock.stored(due.dueAt, due.delayMs);
+      const isReleased = await once(functionNames.release, { ...due, visibleAt, ...failure });
+      if (isReleased === true) wakes.tell();
+      return isReleased === true;
+    },
+    async nextDue(workflows, queues = QUEUES) {
+      const asked = { workflows: JSON.stringify(workflows), queues: JSON.stringify(queues) };
+      const [next] = await database.read(NEXT_DUE, asked);
+      return next === undefined || next.at === null ? null : clock.told(next.at);
+    },
+    async pending(instance, limit, except) {
+      // Both reads are asked for in one turn, so they see the same state.
+      const [tasks, watches] = await Promise.all([
+        database.read(OF_INSTANCE, { instance, limit, except: except ?? "" }),
+        database.read(watchStatements.ofInstance, { instance, limit }),
+      ]);
+      const waits = tasks.map(({ place }) => (place === null ? null : (JSON.parse(place) as LimitWait)));
+      return { tasks: tasks.map((task, at) => shown(task, clock, waits[at])), watches };
+    },
+    async tasks(listing) {
+      const listed =
+        listing.order === "forgotten"
+          ? await forgotten()
+          : await database.read<object, StoredTask>({ text: LISTS[listing.order].text }, listing);
+      return listed.map((task) => shown(task, clock));
+    },
+  };
+}
+
+/** As the caller's clock has it. */
+function shown(task: StoredTask, clock: DatabaseClock, waitsFor?: LimitWait | null): PendingTask {
+  const deadAt = task.deadAt === null ? null : clock.told(task.deadAt);
+  return pendingTask({ ...task, visibleAt: clock.told(task.visibleAt), deadAt }, waitsFor);
 }
 
 /** The tasks of an instance, and as JSON the places that they wait for. */
@@ -133,15 +101,6 @@ const OF_INSTANCE = statement<
   `select t.*, ${functionNames.place}(t) as place from tasks t where t.id in (
     select o.id from (${taskStatements.ofInstance.text}) as o) order by t.name, t.seq`,
 );
-
-/** The first task of each workflow in one queue: from workflow to workflow by one seek each, however many tasks lie between. */
-const firstOfEach = (queue: "steps" | "free"): string => `${queue} as (
-      (select * from tasks where ${IN_QUEUE[queue]} order by workflow, "visibleAt", seq limit 1)
-      union all
-      select next.* from ${queue} cross join lateral (
-        select t.* from tasks t where ${IN_QUEUE[queue]} and t.workflow > ${queue}.workflow
-          order by t.workflow, t."visibleAt", t.seq limit 1) next
-    )`;
 
 /** When the first of a queue can be claimed, of a workflow that is asked for: by one seek. */
 const nextOf = (queue: QueueName, more = ""): string =>
@@ -184,14 +143,18 @@ const HEADS = statement<{ after: string }, { id: string; firstKey: string; isFor
       ) select * from heads) h limit ${MAX_HEADS}`,
 );
 
+const firstOfEach = (queue: QueueName, more = ""): string =>
+  `select f.* from ${queue} w cross join lateral (
+        select * from tasks t where ${IN_QUEUE[queue]} and t.workflow = w.workflow${more} order by "visibleAt", seq limit 1) f`;
+
 /** The first task of each workflow, and of each admission for tasks with limits. */
 const FIRST_OF_EACH = statement<object, StoredTask>(
-  `with recursive ${firstOfEach("steps")}, ${firstOfEach("free")}, ${limitedWorkflows}
+  `with recursive ${QUEUES.map(workflowsIn).join(", ")}
     select distinct on (workflow) * from (
-      select * from steps union all select * from free union all
-      select f.* from limited l cross join (values ('admitted'), ('parked'), ('paused')) a(admission)
-        cross join lateral (
-          select * from tasks t where ${IN_QUEUE.limited} and t.workflow = l.workflow and t.admission = a.admission
-            order by "visibleAt", seq limit 1) f
+      ${firstOfEach("steps")} union all ${firstOfEach("free")} union all
+      ${["admitted", "parked", "paused"].map((each) => firstOfEach("limited", ` and t.admission = '${each}'`)).join(" union all ")}
     ) every order by workflow, "visibleAt", seq`,
 );
+
+const { dead, failing, steps, parked } = taskStatements;
+const LISTS = { dead, failing, due: steps, parked, workflow: FIRST_OF_EACH };

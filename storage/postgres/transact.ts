@@ -1,24 +1,18 @@
 /** Transactions in which a handler works: the commit of its end is their last statement. */
 import { failed, unknown } from "../commit-answers.ts";
-import type { GivenTables } from "../sql/given-tables.ts";
 import type { AnyCommit, CommitAnswer, TransactionClient } from "../storage.ts";
-import { answersFor, refusal, type ToldGroup } from "./commits.ts";
-import type { ConnectionSource, Database } from "./database.ts";
-import type { DatabaseClock } from "./database-clock.ts";
-import type { PostgresClient } from "./driver.ts";
-import { DroppedError, explained, isAway, isGivenUp, isLost, isRace } from "./explain.ts";
-import { functionNames } from "./functions.ts";
+import { answersFor, type CommitContext, refusal } from "./commits.ts";
+import { DroppedError, explained, isGivenUp, isRace } from "./explain.ts";
+import type { HostPool } from "./host-pool.ts";
 import { GroupWrites } from "./prepare-writes.ts";
+import { raced } from "./retries.ts";
 import { runOf } from "./runs.ts";
 import type { WakeFeed } from "./wake-feed.ts";
-import { AnswerLost, type Writer, WriterPool } from "./writer-pool.ts";
+import { AnswerLost } from "./writer-pool.ts";
 
-interface TransactionWriterParts {
-  readonly database: Database;
+interface TransactionContext extends CommitContext {
   /** A pool of its own: a handler may take long, and the engine's own connections wait for none. */
-  readonly servers: () => ConnectionSource;
-  readonly tables: GivenTables;
-  readonly clock: DatabaseClock;
+  readonly servers: () => HostPool;
   /** Tells other processes of a durable commit. */
   readonly wakes: Pick<WakeFeed, "tell">;
 }
@@ -34,97 +28,50 @@ interface Again {
 type Act = (client: TransactionClient) => Promise<AnyCommit>;
 
 interface Progress {
-  isActing: boolean;
-  item: AnyCommit | null;
+  stage: "waiting" | "connecting" | "acting" | "ending";
+  item: AnyCommit;
 }
 
-export class TransactionWriter {
-  readonly #parts: TransactionWriterParts;
-  readonly #writers: WriterPool;
-
-  constructor(parts: TransactionWriterParts) {
-    this.#parts = parts;
-    this.#writers = new WriterPool(parts.database);
-  }
-
-  /** Rejects as `act` does, for a transaction that it has ended itself, and where its connection went away before COMMIT. */
-  async transact(act: Act): Promise<CommitAnswer> {
-    const { database, wakes } = this.#parts;
-    for (let times = 0; ; times += 1) {
-      const answer = await database.raced(() => this.#once(act));
-      if ("again" in answer) {
-        if (times === MAX_AGAIN) throw new DroppedError(answer.again);
-        continue;
-      }
-      if (answer.ok) wakes.tell();
+/** Rejects as `act` does, for a transaction that it has ended itself, and where its connection went away before COMMIT. */
+export async function transacted(context: TransactionContext, act: Act): Promise<CommitAnswer> {
+  for (let times = 0; ; times += 1) {
+    const answer = await raced(() => once(context, act));
+    if (!("again" in answer)) {
+      if (answer.ok) context.wakes.tell();
       return answer;
     }
+    if (times === MAX_AGAIN) throw new DroppedError(answer.again);
   }
+}
 
-  close(): Promise<void> {
-    return this.#writers.forget();
-  }
-
-  async #once(act: Act): Promise<CommitAnswer | Again> {
-    const { database, servers } = this.#parts;
-    const writer = await this.#writers.take().catch((error: unknown) => {
-      throw explained(error);
-    });
-    writer.number += 1;
-    const progress: Progress = { isActing: false, item: null };
-    const worked = async (client: PostgresClient): Promise<object> => {
-      progress.isActing = true;
-      progress.item = await act(client as unknown as TransactionClient);
-      progress.isActing = false;
-      return this.#request(progress.item, writer);
-    };
-    const call = { name: functionNames.commit, mark: `${writer.id}/${writer.number}` };
-    try {
-      const told = (await database.callBehind(servers(), call, worked)) as ToldGroup;
-      this.#writers.giveBack(writer);
-      return answerIn(progress, told);
-    } catch (error) {
-      return this.#after(error, writer, progress);
-    }
-  }
-
-  #request(item: AnyCommit, { id, number }: Writer): object {
-    const { tables, clock } = this.#parts;
-    const writes = new GroupWrites(tables, clock);
-    const runs = [runOf(item, writes, clock)];
-    return { runs, ...writes.needs(), writer: id, number };
-  }
-
-  async #after(error: unknown, writer: Writer, progress: Progress): Promise<CommitAnswer | Again> {
-    if (progress.isActing) {
-      this.#writers.giveBack(writer);
-      throw raceIn(error) ?? error;
-    }
-    const isUnderWay = progress.item !== null && isLost(error) && !isAway(error);
-    if (isUnderWay) return this.#lookUp(error, writer, progress);
-    if (isGivenUp(error)) {
-      this.#writers.leaveFree();
-      return { again: error };
-    }
-    this.#writers.giveBack(writer);
+async function once(context: TransactionContext, act: Act): Promise<CommitAnswer | Again> {
+  const { database, servers, writers, tables, clock } = context;
+  const progress: Progress = { stage: "waiting", item: {} };
+  try {
+    const told = await writers.sent(
+      (numbered) => {
+        progress.stage = "connecting";
+        const mark = `${numbered.writer}/${numbered.number}`;
+        return database.commitBehind(servers(), mark, async (client) => {
+          progress.stage = "acting";
+          progress.item = await act(client as unknown as TransactionClient);
+          progress.stage = "ending";
+          const writes = new GroupWrites(tables, clock);
+          return { runs: [runOf(progress.item, writes)], ...writes.needs(), ...numbered };
+        });
+      },
+      () => progress.stage === "ending",
+    );
+    return "again" in told ? told : (answersFor([progress.item], told)[0] ?? { ok: true });
+  } catch (error) {
+    if (progress.stage === "waiting") throw explained(error);
+    if (progress.stage === "acting") throw raceIn(error) ?? error;
+    if (error instanceof AnswerLost) return unknown(error.cause);
+    if (isGivenUp(error)) return { again: error };
     if (isRace(error) || error instanceof TypeError || error instanceof DroppedError) throw error;
     return refusal(error) ?? failed(explained(error));
   }
-
-  async #lookUp(lost: unknown, writer: Writer, progress: Progress): Promise<CommitAnswer | Again> {
-    try {
-      const told = await this.#writers.outcome(writer);
-      return told === null ? { again: lost } : answerIn(progress, JSON.parse(told) as ToldGroup);
-    } catch (error) {
-      return unknown(error instanceof AnswerLost ? error.cause : error);
-    } finally {
-      this.#writers.giveBack(writer);
-    }
-  }
 }
-
-const answerIn = ({ item }: Progress, told: ToldGroup): CommitAnswer =>
-  answersFor([item ?? {}], told)[0] ?? { ok: true };
 
 /** Libraries put the server's error into one of their own. */
 function raceIn(error: unknown): unknown {

@@ -2,17 +2,8 @@
 import pRetry from "p-retry";
 import type { Database } from "./database.ts";
 import type { ListeningClient } from "./driver.ts";
+import { type Connections, pause } from "./open.ts";
 import { literal } from "./text.ts";
-
-interface WakeFeedParts {
-  readonly database: Database;
-  /** Makes a separate connection, which has not connected yet. */
-  readonly client: () => Promise<ListeningClient>;
-  /** The channel that all processes of one schema listen to. */
-  readonly channel: string;
-  /** Waits, without keeping the process alive. */
-  readonly pause: (ms: number) => Promise<void>;
-}
 
 /** Hints within this time are sent as one. */
 const SPACING_MS = 20;
@@ -23,7 +14,12 @@ const PATIENCE_MS = 2_000;
 const RECONNECT = { retries: Infinity, factor: 2, minTimeout: 250, maxTimeout: 30_000, randomize: true };
 
 export class WakeFeed {
-  readonly #parts: WakeFeedParts;
+  readonly #database: Database;
+  readonly #listener: Connections["listener"];
+  /** Marks the hints of this process. */
+  readonly #self: string;
+  /** All processes of one schema listen to it. */
+  readonly channel: string;
   readonly #listeners = new Set<() => void>();
   readonly #awaited = new Map<string, () => void>();
   readonly #stopped = new AbortController();
@@ -32,11 +28,12 @@ export class WakeFeed {
   #sending: Promise<void> | null = null;
   #isWanted = false;
   #tests = 0;
-  /** Marks the hints of this process. */
-  #self: string | null = null;
 
-  constructor(parts: WakeFeedParts) {
-    this.#parts = parts;
+  constructor(database: Database, listener: Connections["listener"], self: string) {
+    this.#database = database;
+    this.#listener = listener;
+    this.#self = self;
+    this.channel = `paystate_${database.schema}`;
   }
 
   /** Calls back for every hint of another process. */
@@ -57,33 +54,26 @@ export class WakeFeed {
   async #send(): Promise<void> {
     while (this.#isWanted && !this.#stopped.signal.aborted) {
       this.#isWanted = false;
-      await this.#notify(await this.#name()).catch(() => {});
-      await this.#parts.pause(SPACING_MS);
+      await this.#notify(this.#self).catch(() => {});
+      await pause(SPACING_MS);
     }
   }
 
   /** Sends a notification; its transaction waits for no disk. */
   async #notify(payload: string): Promise<void> {
-    const { database, channel } = this.#parts;
-    await database.write(
+    await this.#database.write(
       "set local synchronous_commit to off",
-      `select pg_notify(${literal(channel)}, ${literal(payload)})`,
+      `select pg_notify(${literal(this.channel)}, ${literal(payload)})`,
     );
   }
 
-  async #name(): Promise<string> {
-    if (this.#self !== null) return this.#self;
-    const [rows = []] = await this.#parts.database.write("select gen_random_uuid()::text as name");
-    return (this.#self ??= (rows[0] as { readonly name: string }).name);
-  }
-
   async arrives(): Promise<boolean> {
-    const patience = this.#parts.pause(PATIENCE_MS).then(() => false);
+    const patience = pause(PATIENCE_MS).then(() => false);
     const isListening = this.#connect().then(() => true);
     // Where nothing can listen, connecting is tried on and on.
     if (!(await Promise.race([isListening, patience]))) return false;
     this.#tests += 1;
-    const payload = `${await this.#name()} ${this.#tests}`;
+    const payload = `${this.#self} ${this.#tests}`;
     const heard = new Promise<boolean>((resolve) => this.#awaited.set(payload, () => resolve(true)));
     try {
       await this.#notify(payload);
@@ -99,9 +89,7 @@ export class WakeFeed {
   }
 
   async #open(): Promise<void> {
-    const { channel } = this.#parts;
-    const name = await this.#name();
-    const client = await this.#parts.client();
+    const client = await this.#listener();
     const isOver = (): void => {
       if (this.#client !== client) return;
       this.#client = null;
@@ -112,11 +100,11 @@ export class WakeFeed {
     client.on("end", isOver);
     client.on("notification", ({ payload = "" }) => {
       this.#awaited.get(payload)?.();
-      if (!payload.startsWith(name)) for (const listener of this.#listeners) listener();
+      if (!payload.startsWith(this.#self)) for (const listener of this.#listeners) listener();
     });
     try {
       await client.connect();
-      await client.query(`listen "${channel}"`);
+      await client.query(`listen "${this.channel}"`);
     } catch (error) {
       await client.end().catch(() => {});
       throw error;

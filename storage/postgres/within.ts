@@ -1,29 +1,27 @@
 /** Commits in the transaction of a host, to which they only add rows. */
 import { CompiledQuery } from "kysely";
 import { failed } from "../commit-answers.ts";
-import type { GivenTables } from "../sql/given-tables.ts";
 import type { AnyCommit, CommitAnswer, HostClient, HostCommit, HostTransaction } from "../storage.ts";
-import { answerOf } from "./commits.ts";
+import { answerOf, type CommitContext } from "./commits.ts";
 import type { Database } from "./database.ts";
-import type { DatabaseClock } from "./database-clock.ts";
 import { functionNames } from "./functions.ts";
 import { GroupWrites } from "./prepare-writes.ts";
 import { type CommitRows, runOf } from "./runs.ts";
 import { jsonLiteral, literal } from "./text.ts";
 
-interface HostCommitParts {
-  readonly schema: string;
+interface HostContext extends Omit<CommitContext, "writers"> {
   readonly place: Place;
-  readonly tables: GivenTables;
-  readonly clock: DatabaseClock;
   /** The channel on which other processes hear of the commit once the host has committed; null for none. */
-  readonly wakes: string | null;
+  readonly channel: string | null;
 }
 
+/** Where the storage was opened. */
 export interface Place {
   readonly database: string;
   /** Null where the server hides it. */
   readonly server: string | null;
+  /** A name that no other process has. */
+  readonly self: string;
 }
 
 /** What the database function answers; nothing where the rows were added. */
@@ -37,12 +35,13 @@ interface Told {
 
 /** Rejects as the host's library does where the transaction has failed before, or its connection. */
 export async function commitWithin(
-  parts: HostCommitParts,
+  context: HostContext,
   host: HostTransaction,
   item: HostCommit,
 ): Promise<CommitAnswer> {
   if ("prepare" in host) throw ofSqlite();
-  const { schema, place } = parts;
+  const { place, tables, clock, channel } = context;
+  const { schema } = context.database;
   // In the transaction of the second statement this number is the same, or there is none that both belong to.
   const [found] = await askHost(
     host,
@@ -55,7 +54,10 @@ export async function commitWithin(
   if (found?.["database"] !== place.database || found["isHere"] !== "true") throw elsewhere(schema);
   assertCounted(item, found["isolation"] ?? "");
   const transaction = found["transaction"] ?? "";
-  const request = { ...requestOf(parts, item), transaction, server: place.server };
+  const writes = new GroupWrites(tables, clock);
+  const run = unadmitted(runOf(item, writes));
+  const hints = channel !== null && { wakes: channel };
+  const request = { run, ...writes.needs(), ...hints, transaction, server: place.server };
   const [row] = await askHost(
     host,
     `select "${schema}".${functionNames.within}(${jsonLiteral(request)}::jsonb)::text as answer`,
@@ -65,12 +67,6 @@ export async function commitWithin(
   if (told.elsewhere === true) throw elsewhere(schema);
   if (told.code !== undefined) return failed(Object.assign(new Error(told.message), { code: told.code }));
   return told.refused === undefined ? { ok: true } : answerOf(told.refused);
-}
-
-function requestOf({ tables, clock, wakes }: HostCommitParts, item: HostCommit): object {
-  const writes = new GroupWrites(tables, clock);
-  const run = unadmitted(runOf(item, writes, clock));
-  return { run, ...writes.needs(), ...(wakes !== null && { wakes }) };
 }
 
 type HostRows = readonly Readonly<Record<string, string | null>>[];
@@ -99,7 +95,8 @@ const has = <Name extends string>(
 /** Asked for when the storage is opened: later a host's transactions may have all connections of a shared pool. */
 export async function placeOf(database: Database): Promise<Place> {
   const [[row] = []] = await database.write(
-    `select current_database()::text as database, split_part(${functionNames.server}(null), '/', 1) as server`,
+    `select current_database()::text as database, split_part(${functionNames.server}(null), '/', 1) as server,
+      gen_random_uuid()::text as self`,
   );
   return row as Place;
 }

@@ -2,17 +2,32 @@
  * Finds out whether a group whose answer was lost was applied: it changes its writer's row in the same transaction, and a later
  * change of that row keeps a late group from being applied at all.
  */
-import pRetry from "p-retry";
-import { type Database, SOON } from "./database.ts";
+import type { Database } from "./database.ts";
 import { CLOCK } from "./database-clock.ts";
-import { isAway, isLocked, isLost, lost, UnsentError } from "./explain.ts";
+import { isAway, isGivenUp, isLocked, isLost, lost, UnsentError } from "./explain.ts";
+import { persistent, SOON } from "./retries.ts";
 import { literal } from "./text.ts";
 
 /** A row of `paystateWriters`, which numbers the groups sent one after the other. */
-export interface Writer {
+interface Writer {
   readonly id: string;
   /** The number of the last group. */
   number: number;
+}
+
+/** The answer for an item as the functions of the database give it: a word, or the error that took the item back. */
+export type Told = string | { readonly code: string; readonly message: string };
+
+/** The function's answer: one for each item with its own run, and the tasks armed without their lease. */
+export interface ToldGroup {
+  readonly answers: readonly Told[];
+  readonly parked: readonly string[];
+  readonly admits: boolean;
+}
+
+/** Instead of an answer, which was lost: nothing of the group has happened, and nothing of it ever will. */
+interface NotApplied {
+  readonly again: unknown;
 }
 
 /** How long is asked after a lost answer, in milliseconds. */
@@ -30,10 +45,33 @@ export class WriterPool {
     this.#database = database;
   }
 
-  /** A writer for one user until it is given back. */
-  async take(): Promise<Writer> {
-    const free = this.#free.pop();
-    if (free !== undefined) return free;
+  /**
+   * Sends a group under the name and the number of its writer. Rejects as `send` does where nothing of the group was kept.
+   * @param wasSent Whether the group is under way where `send` rejects.
+   * @throws AnswerLost when it cannot be found out what has happened.
+   */
+  async sent(
+    send: (writer: { readonly writer: string; readonly number: number }) => Promise<unknown>,
+    wasSent: () => boolean = () => true,
+  ): Promise<ToldGroup | NotApplied> {
+    const writer = this.#free.pop() ?? (await this.#made());
+    writer.number += 1;
+    let isKnown = true;
+    try {
+      return (await send({ writer: writer.id, number: writer.number })) as ToldGroup;
+    } catch (error) {
+      isKnown = !isGivenUp(error);
+      // If the database has lost one writer's row, it may have lost all rows.
+      if (!isKnown) this.#free.length = 0;
+      if (!wasSent() || !isLost(error) || isAway(error)) throw error;
+      const told = await this.#outcome(writer);
+      return told === null ? { again: error } : (JSON.parse(told) as ToldGroup);
+    } finally {
+      if (isKnown) this.#free.push(writer);
+    }
+  }
+
+  async #made(): Promise<Writer> {
     const made = this.#database.write(
       `delete from "paystateWriters" where "usedAt" < ${CLOCK} - ${FORGOTTEN_MS}`,
       `insert into "paystateWriters" (id, number, "usedAt") values (gen_random_uuid()::text, 0, ${CLOCK}) returning id`,
@@ -47,41 +85,25 @@ export class WriterPool {
     return { id, number: 0 };
   }
 
-  /** Forgets all free writers: if the database has lost one writer's row, it may have lost all rows. */
-  leaveFree(): void {
-    this.#free.length = 0;
-  }
-
-  giveBack(writer: Writer): void {
-    this.#free.push(writer);
-  }
-
   /**
    * The answer to the writer's last group; null when the group was not applied and from now on cannot be. Waits for the
    * server, and for the lost transaction itself should it still be under way.
-   * @throws AnswerLost when it cannot be found out.
    */
-  async outcome(writer: Writer): Promise<string | null> {
-    try {
-      return await pRetry(() => this.#outcome(writer), {
-        ...SOON,
-        maxRetryTime: ASKING_MS,
-        shouldRetry: ({ error }) =>
-          !(error instanceof WriterGoneError) && (isLost(error) || isAway(error) || isLocked(error)),
-      });
-    } catch (error) {
-      throw new AnswerLost(error instanceof WriterGoneError ? error : lost(error));
-    }
-  }
-
-  /** @throws WriterGoneError when nothing tells any more. */
-  async #outcome({ id, number }: Writer): Promise<string | null> {
-    const [, [row] = []] = await this.#database.decide(
-      `update "paystateWriters" set number = ${number}, results = null where id = ${literal(id)} and number < ${number}`,
-      `select results from "paystateWriters" where id = ${literal(id)} and number = ${number}`,
-    );
-    if (row === undefined) throw new WriterGoneError("the row of the group's writer is gone");
-    return (row as { readonly results: string | null }).results;
+  #outcome({ id, number }: Writer): Promise<string | null> {
+    const asked = async (): Promise<string | null> => {
+      const [, [row] = []] = await this.#database.decide(
+        `update "paystateWriters" set number = ${number}, results = null where id = ${literal(id)} and number < ${number}`,
+        `select results from "paystateWriters" where id = ${literal(id)} and number = ${number}`,
+      );
+      // A promoted server may lack it, and a writer idle for a day has lost it.
+      if (row === undefined) throw new AnswerLost(new Error("the row of the group's writer is gone"));
+      return (row as { readonly results: string | null }).results;
+    };
+    const isAgain = (error: unknown): boolean =>
+      !(error instanceof AnswerLost) && (isLost(error) || isAway(error) || isLocked(error));
+    return persistent(asked, { ...SOON, maxRetryTime: ASKING_MS }, isAgain).catch((error: unknown) => {
+      throw error instanceof AnswerLost ? error : new AnswerLost(lost(error));
+    });
   }
 
   /** Removes the rows; what is left undone is done by another process after a day. */
@@ -92,12 +114,7 @@ export class WriterPool {
   }
 }
 
-/** The row of a writer is missing: a promoted server may lack it, and a writer idle for a day has lost it. */
-class WriterGoneError extends Error {
-  override readonly name = "WriterGoneError";
-}
-
-/** The connection was lost behind a group that was sent, and the server could not be asked what became of it. */
+/** The connection was lost behind a group that was sent, and nothing tells any more what became of it. */
 export class AnswerLost extends Error {
   override readonly name = "AnswerLost";
 

@@ -14,16 +14,16 @@ const dueIn = (queue: QueueName, more = ""): string => `array(
       select t.id from unnest(knows) w cross join lateral
         (select id, "visibleAt", seq from tasks
           where ${IN_QUEUE[queue]} and workflow = w${more} and "visibleAt" <= at
-          order by "visibleAt", seq limit ${queue} for update skip locked) t
-      order by t."visibleAt", t.seq limit ${queue}
+          order by "visibleAt", seq limit (request->>'${queue}')::int for update skip locked) t
+      order by t."visibleAt", t.seq limit (request->>'${queue}')::int
     )`;
 
-/** The workflows that have tasks with limits: one seek from each to the next. */
-export const limitedWorkflows = `limited (workflow) as (
-      (select workflow from tasks where ${IN_QUEUE.limited} order by workflow limit 1)
+/** The workflows that have tasks of a queue: one seek from each to the next, however many tasks lie between. */
+export const workflowsIn = (queue: QueueName): string => `${queue} (workflow) as (
+      (select workflow from tasks where ${IN_QUEUE[queue]} order by workflow limit 1)
       union all
-      select n.workflow from limited cross join lateral (
-        select t.workflow from tasks t where ${IN_QUEUE.limited} and t.workflow > limited.workflow
+      select n.workflow from ${queue} cross join lateral (
+        select t.workflow from tasks t where ${IN_QUEUE[queue]} and t.workflow > ${queue}.workflow
           order by t.workflow limit 1) n
     )`;
 
@@ -83,7 +83,7 @@ declare
   changed jsonb := '{}';
 begin
   for found_key in
-    with recursive ${limitedWorkflows}
+    with recursive ${workflowsIn("limited")}
     select l."firstKey", min(l."lastKey") as "lastKey", array_agg(l.id) as ids from limited w cross join lateral (
       (select t.* from tasks t where ${IN_QUEUE.limited} and t.workflow = w.workflow
         and t.admission = 'paused' and t."visibleAt" <= at order by t."visibleAt", t.seq limit ${MAX_UNSETTLED})
@@ -145,9 +145,7 @@ ${KEPT_PLANS} as $body$
 declare
   at bigint := coalesce((request->>'now')::bigint, ${CLOCK});
   knows text[] := array(select distinct jsonb_array_elements_text(request->'workflows'));
-  steps int := (request->>'steps')::int;
-  free int := (request->>'free')::int;
-  limited int := (request->>'limited')::int;
+  places text;
   missed record;
   changed jsonb;
   due text[];
@@ -183,13 +181,8 @@ begin
     select * into suspect from paystate_suspect_@(request, at);
     exit when suspect.id is null;
     tasks_claimed := paystate_lease_@(request, at, array[suspect.id]);
-    if suspect.kind in ('timer', 'message') then
-      steps := steps - 1;
-    elsif suspect."firstKey" is not null then
-      limited := limited - 1;
-    else
-      free := free - 1;
-    end if;
+    select ${QUEUE_OF_TASK} into places from (select suspect.*) taken;
+    request := request || jsonb_build_object(places, (request->>places)::int - 1);
   end loop;
   due := array(select id from tasks where id = any(due) order by "visibleAt", seq);
   tasks_claimed := tasks_claimed || paystate_lease_@(request, at, due);

@@ -68,7 +68,7 @@ export const QUOTE_BREAKS: readonly Break[] = [
   {
     property: "a commit judges what is unexpired by the clock of the database",
     file: "storage/postgres/prepare-writes.ts",
-    text: "this.#clock.now(unexpired.now)",
+    text: "this.clock.now(unexpired.now)",
     replacement: "unexpired.now",
     tests: ["payments/expiring-quotes.test.ts"],
   },

@@ -127,15 +127,15 @@ const FAILOVER: readonly Break[] = [
   {
     property: "a failover: of several hosts a standby is not read",
     file: "storage/postgres/database.ts",
-    text: "if (follows) throw readOnly();",
+    text: "if (isStandby) throw readOnly();",
     replacement: "",
     tests: IN_FAILOVER,
   },
   {
     property: "a failover: of several hosts one that was left behind is left",
     file: "storage/postgres/database.ts",
-    text: "const error = this.#met(thrown);\n      await this.#end(client, error);",
-    replacement: "const error = this.#met(thrown);\n      await this.#end(client, thrown);",
+    text: "if (isAway(error)) servers.leave(client);",
+    replacement: "if (isAway(thrown)) servers.leave(client);",
     tests: IN_FAILOVER,
   },
   {
@@ -162,8 +162,8 @@ const FAILOVER: readonly Break[] = [
   {
     property: "a failover: what counts the versions of rows is not sent to another server",
     file: POSTGRES,
-    text: "countsVersions(item) ? [failed(error)] : await this.#group([item])",
-    replacement: "await this.#group([item])",
+    text: "countsVersions(item) ? [failed(error)] : await grouped(context, [item])",
+    replacement: "await grouped(context, [item])",
     tests: IN_FAILOVER,
   },
   {
@@ -193,7 +193,7 @@ const ANSWERS_OF_POSTGRES: readonly Break[] = [
   {
     property: "an answer of PostgreSQL: without the row of its writer a group is unknown",
     file: "storage/postgres/writer-pool.ts",
-    text: 'if (row === undefined) throw new WriterGoneError("the row of the group\'s writer is gone");',
+    text: 'if (row === undefined) throw new AnswerLost(new Error("the row of the group\'s writer is gone"));',
     replacement: "if (row === undefined) return null;",
     tests: IN_POSTGRES,
   },
@@ -214,14 +214,14 @@ const ANSWERS_OF_POSTGRES: readonly Break[] = [
   {
     property: "an answer of PostgreSQL: the items of a group that the server took back are sent alone",
     file: POSTGRES,
-    text: "return this.#alone(items.slice(0, group.items.length));",
+    text: "return committed(context, items.slice(0, group.items.length), 1);",
     replacement: "return group.items.map(() => failed(error));",
     tests: IN_POSTGRES,
   },
   {
     property: "an answer of PostgreSQL: an item that meets a lock fails none behind it",
     file: POSTGRES,
-    text: "(await this.#group([{}])).some(isTrouble)",
+    text: "(await grouped(context, [{}])).some(isTrouble)",
     replacement: "true",
     tests: IN_POSTGRES,
   },

@@ -1,4 +1,4 @@
-/** The connection of a transaction as its handler gets it: until the handler has settled, and without the transaction's ends. */
+/** The connection of a transaction, lent to its handler: until the handler has settled, and without the transaction's ends. */
 import { bare } from "../compiled-queries.ts";
 import type { PostgresClient } from "./driver.ts";
 
@@ -10,24 +10,36 @@ const ENDING =
 type Query = (...given: readonly unknown[]) => unknown;
 type Told = (error: unknown, ...results: readonly unknown[]) => void;
 
-export class LentClient {
-  readonly client: PostgresClient;
-  readonly #lent: PostgresClient;
+export class Loan {
+  /** Whether a query had no answer when the handler settled, or came later: the connection is for nobody else. */
+  isStray = false;
+  /** Whether the error is one of the handler: it says nothing of the connection. */
+  hasFailed = false;
   #isSettled = false;
   /** Queries without an answer. */
   #under = 0;
-  #isStray = false;
-  #hasFailed = false;
 
-  constructor(client: PostgresClient) {
-    this.#lent = client;
+  async of<A>(client: PostgresClient, act: (lent: PostgresClient) => Promise<A>): Promise<A> {
+    try {
+      return await act(this.#lent(client));
+    } catch (error) {
+      this.hasFailed = true;
+      throw error;
+    } finally {
+      this.#isSettled = true;
+      this.isStray = this.#under > 0;
+    }
+  }
+
+  #lent(client: PostgresClient): PostgresClient {
+    const query = client.query.bind(client) as unknown as Query;
     const own: Readonly<Record<PropertyKey, unknown>> = {
-      query: (...given: readonly unknown[]) => this.#query(given),
+      query: (...given: readonly unknown[]) => this.#asked(query, given),
       // A library that thinks of a pool's connection gives it back after each query.
       release: () => {},
       end: async () => {},
     };
-    this.client = new Proxy(client, {
+    return new Proxy(client, {
       get(target, key) {
         if (Object.hasOwn(own, key)) return own[key];
         const value: unknown = Reflect.get(target, key, target);
@@ -36,48 +48,23 @@ export class LentClient {
     });
   }
 
-  /** Whether a query had no answer when the handler settled, or came later: the connection is for nobody else. */
-  get isStray(): boolean {
-    return this.#isStray;
-  }
-
-  /** Whether the error is one of the handler: it says nothing of the connection. */
-  get hasFailed(): boolean {
-    return this.#hasFailed;
-  }
-
-  async to<A>(act: (client: PostgresClient) => Promise<A>): Promise<A> {
-    try {
-      return await act(this.client);
-    } catch (error) {
-      this.#hasFailed = true;
-      throw error;
-    } finally {
-      this.#isSettled = true;
-      this.#isStray = this.#under > 0;
-    }
-  }
-
-  #query(given: readonly unknown[]): unknown {
-    const [first] = given;
-    const told = given.findIndex((each) => typeof each === "function");
-    const refusal = this.#refusalOf(first);
+  #asked(query: Query, given: readonly unknown[]): unknown {
+    const at = given.findIndex((each) => typeof each === "function");
+    const tell = given[at] as Told | undefined;
+    const refusal = this.#refusalOf(given[0]);
     if (refusal !== null) {
-      if (told === -1) return Promise.reject(refusal);
-      setImmediate(() => (given[told] as Told)(refusal));
+      if (tell === undefined) return Promise.reject(refusal);
+      setImmediate(() => tell(refusal));
       return undefined;
     }
     this.#under += 1;
     const answered = (): void => void (this.#under -= 1);
-    const query = this.#lent.query.bind(this.#lent) as unknown as Query;
-    if (told !== -1) {
-      const tell = given[told] as Told;
-      return query(
-        ...given.with(told, (...answer: Parameters<Told>) => {
-          answered();
-          tell(...answer);
-        }),
-      );
+    if (tell !== undefined) {
+      const heard = (...answer: Parameters<Told>): void => {
+        answered();
+        tell(...answer);
+      };
+      return query(...given.with(at, heard));
     }
     const result = query(...given);
     // A cursor or a stream is no promise, and counts as one without an answer.
@@ -87,7 +74,7 @@ export class LentClient {
 
   #refusalOf(query: unknown): TypeError | null {
     if (this.#isSettled) {
-      this.#isStray = true;
+      this.isStray = true;
       return new TypeError("transact: its handler has settled, and this query came later: await each query");
     }
     const text = typeof query === "string" ? query : (query as { readonly text?: unknown } | null)?.text;
