@@ -1,14 +1,15 @@
 /** Brings the schema of a PostgreSQL database up to this code: two programs that start at once do it once. */
+import { Kysely, PostgresDialect, type PostgresPool as KyselyPool } from "kysely";
 import { postgresSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent, migrate } from "../sql/migrations/index.ts";
-import { plainName, type Statement, type StatementReader } from "../sql/statement.ts";
+import { plainName } from "../sql/statement.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import type { SqlCall, Database } from "./database.ts";
 import { isVanished } from "./explain.ts";
 import { allFunctions, FUNCTIONS } from "./functions.ts";
 import { UNADMITTED_INDEX } from "./functions/within.ts";
 import { persistent, raced } from "./retries.ts";
-import { bound, literal } from "./text.ts";
+import { literal } from "./text.ts";
 
 /** The oldest server with all functions and clauses used here. */
 const OLDEST_SERVER = 130_000;
@@ -30,7 +31,7 @@ export async function prepareSchema(database: Database): Promise<void> {
   });
 }
 
-/** A look into the catalogue fails where another program drops one of its own tables meanwhile. */
+/** Kysely lists the tables of every schema, and fails where another program drops one of its own meanwhile. */
 function listing<A>(database: Database, act: (ask: SqlCall) => Promise<A>): Promise<A> {
   return persistent(() => raced(() => database.transaction(act)), VANISHING, isVanished);
 }
@@ -46,7 +47,7 @@ export async function bringUp(ask: SqlCall, schema: string): Promise<void> {
   if (found.length === 0) await ask(`create schema "${schema}"`);
   const db = over(ask);
   if (!(await isCurrent(db, postgresSchema, schema))) {
-    await migrate(db, postgresSchema, plainName);
+    await migrate(db, postgresSchema, { schema, nameOf: plainName });
   }
   await ask(WRITERS, UNADMITTED_INDEX, FUNCTIONS);
 }
@@ -117,9 +118,25 @@ async function hasAllBeside(ask: SqlCall): Promise<boolean> {
   return rows.length === allFunctions.length + 1;
 }
 
-const over =
-  (ask: SqlCall): StatementReader =>
-  async <Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> => {
-    const [rows = []] = await ask(bound(statement, values));
-    return [...rows] as Row[];
+/** Kysely within a transaction that is under way. Its statements have no parameters but the names of its own migrations. */
+function over(ask: SqlCall): Kysely<unknown> {
+  // A failed transaction refuses all that is asked after, and Kysely's migrator tells the last error: the first has the reason.
+  let failed: { readonly error: unknown } | null = null;
+  const client = {
+    async query(text: string, values: readonly unknown[]) {
+      if (failed !== null) throw failed.error;
+      const given = text.replace(/\$(\d+)/g, (_, digits: string) => {
+        const value = values[Number(digits) - 1];
+        return typeof value === "boolean" ? String(value) : literal(value as string | number);
+      });
+      const [rows = []] = await ask(given).catch((error: unknown) => {
+        failed = { error };
+        throw error;
+      });
+      return { command: "SELECT" as const, rowCount: rows.length, rows: [...rows] };
+    },
+    release: () => {},
   };
+  const pool = { connect: async () => client, end: async () => {} } as unknown as KyselyPool;
+  return new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+}

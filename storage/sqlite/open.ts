@@ -87,7 +87,7 @@ async function bringUp(database: SqliteDatabase, end: "commit" | "rollback"): Pr
   await inTurn(() => database.prepare("begin immediate").run());
   try {
     if (!(await isCurrent(schema, sqliteSchema))) {
-      await migrate(schema, sqliteSchema, nameOfIn(database));
+      await migrate(schema, sqliteSchema, { nameOf: nameOfIn(database) });
     }
     database.prepare(end).run();
   } catch (error) {

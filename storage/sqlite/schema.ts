@@ -1,14 +1,33 @@
-/** The schema of a database file, and the names that the engine's tables have in it. */
+/** The schema of a database file: Kysely over it, which looks at the names of tables alone, and the names of the engine's. */
+import { Kysely, SqliteDialect, SqliteIntrospector, type TableMetadata } from "kysely";
+import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { MIGRATIONS_TABLE, PREFIXED } from "../sql/migrations/index.ts";
-import {
-  type NameOf,
-  plainName,
-  prefixedName,
-  type Statement,
-  type StatementReader,
-  withPlaces,
-} from "../sql/statement.ts";
+import { type NameOf, plainName, prefixedName } from "../sql/statement.ts";
 import type { SqliteDatabase } from "./driver.ts";
+
+/**
+ * Kysely's own list describes the columns of everything, which fails at a view of the host that SQLite cannot resolve:
+ * over a table that is gone, or with a function or a module that only the host has.
+ */
+class NamesAlone extends SqliteIntrospector {
+  readonly #db: Kysely<unknown>;
+
+  constructor(db: Kysely<unknown>) {
+    super(db);
+    this.#db = db;
+  }
+
+  override async getTables(): Promise<TableMetadata[]> {
+    const { rows } = await sqliteSchema.tableNames().execute(this.#db);
+    return rows.map(({ name }) => ({ name, isView: false, columns: [] }));
+  }
+}
+
+class SchemaDialect extends SqliteDialect {
+  override createIntrospector(db: Kysely<unknown>): NamesAlone {
+    return new NamesAlone(db);
+  }
+}
 
 /** Whether any paystate has written to the file, be it an older one. */
 export const isWritten = (database: SqliteDatabase): boolean =>
@@ -16,20 +35,8 @@ export const isWritten = (database: SqliteDatabase): boolean =>
     .prepare("select 1 from main.sqlite_master where type = 'table' and name = ?")
     .get(MIGRATIONS_TABLE) !== undefined;
 
-/** Carries out statements on the schema of a file. */
-export const schemaIn =
-  (database: SqliteDatabase): StatementReader =>
-  async <Values extends object, Row>({ text }: Statement<Values, Row>, values: Values): Promise<Row[]> => {
-    const given: unknown[] = [];
-    const place = (name: string): string => {
-      given.push((values as Readonly<Record<string, unknown>>)[name]);
-      return "?";
-    };
-    const prepared = database.prepare(withPlaces(text, place));
-    if (prepared.reader) return prepared.all(given) as Row[];
-    prepared.run(given);
-    return [];
-  };
+export const schemaIn = (database: SqliteDatabase): Kysely<unknown> =>
+  new Kysely<unknown>({ dialect: new SchemaDialect({ database }) });
 
 /**
  * What the file calls the engine's tables, or will, as whoever makes them notes. Names stay for ever: older programs may work

@@ -2,6 +2,7 @@
  * Differences between the databases' schemas: types of columns, the place of null in an index, options of tables, and
  * the listing of tables.
  */
+import { type RawBuilder, sql } from "kysely";
 import { type Field, fieldsOf } from "../../row.ts";
 import type { Column, ColumnKind } from "../../table.ts";
 import { listed, quoted, type Statement, statement } from "../statement.ts";
@@ -35,11 +36,6 @@ export interface FoundIndex {
   readonly building: number;
 }
 
-/** The schema that is looked into, where the database has several. */
-interface InSchema {
-  readonly schema: string | undefined;
-}
-
 /** A database's way to create tables. */
 export interface SchemaDialect extends TriggerDialect {
   /** The type of a column of each kind. */
@@ -60,18 +56,17 @@ export interface SchemaDialect extends TriggerDialect {
   readonly without: (name: string, columns: readonly string[], left: TableParts) => readonly string[];
   /** Sixteen digits that nobody can guess. */
   readonly chance: string;
-  /** The time in UTC, as `toISOString` writes it. */
-  readonly timestamp: string;
   /** The instance that a stored snapshot names as its parent; null for none. */
   readonly parentOf: (snapshot: string) => string;
   /**
-   * The names of the tables and views there are, in one schema where the database has several.
+   * The names of the tables and views there are, in one schema where the database has several. Kysely's own list describes
+   * every column of every schema: 1.6 ms for the tables of SQLite in place of 0.1.
    */
-  readonly tableNames: Statement<InSchema, { readonly name: string }>;
+  readonly tableNames: (schema?: string) => RawBuilder<{ readonly name: string }>;
   /** The columns of every table. */
-  readonly columns: Statement<InSchema, { readonly table: string; readonly column: string }>;
+  readonly columns: (schema?: string) => RawBuilder<{ readonly table: string; readonly column: string }>;
   /** The unique keys of every table: the names of their columns, separated by spaces. */
-  readonly uniques: Statement<InSchema, { readonly table: string; readonly columns: string }>;
+  readonly uniques: (schema?: string) => RawBuilder<{ readonly table: string; readonly columns: string }>;
   /** Every index, and whether it can be used. */
   readonly indexes: Statement<object, FoundIndex>;
   /** Every trigger. */
@@ -114,7 +109,7 @@ const sqliteTypes: SchemaDialect["types"] = {
 };
 
 /** No virtual table of a host, whose module this process may not have. */
-const OF_SQLITE = "m.sql not like 'create virtual %'";
+const OF_SQLITE = sql`m.sql not like 'create virtual %'`;
 
 /** Strict, so that SQLite holds to the types; clustered by their key where it is not a single id. */
 export const sqliteSchema: SchemaDialect = {
@@ -135,17 +130,16 @@ export const sqliteSchema: SchemaDialect = {
     return remadeInSqlite(name, sqliteSchema.sequencedTable(name, left), rows);
   },
   chance: "lower(hex(randomblob(8)))",
-  timestamp: "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
   parentOf: (snapshot) =>
     `case when json_valid(${snapshot}) then json_extract(${snapshot}, '$.parent.instance') end`,
-  tableNames: statement(`select name from sqlite_master
-    where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'`),
-  columns: statement(`select m.name as "table", c.name as "column"
-    from sqlite_master m join pragma_table_info(m.name) c where m.type = 'table' and ${OF_SQLITE}`),
-  uniques: statement(`select m.name as "table",
+  tableNames: () => sql`select name from sqlite_master
+    where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'`,
+  columns: () => sql`select m.name as "table", c.name as "column"
+    from sqlite_master m join pragma_table_info(m.name) c where m.type = 'table' and ${OF_SQLITE}`,
+  uniques: () => sql`select m.name as "table",
       (select group_concat(c.name, ' ') from pragma_index_info(i.name) c) as "columns"
     from sqlite_master m join pragma_index_list(m.name) i
-    where m.type = 'table' and ${OF_SQLITE} and i."unique" = 1 and i.partial = 0`),
+    where m.type = 'table' and ${OF_SQLITE} and i."unique" = 1 and i.partial = 0`,
   indexes: statement(
     `select tbl_name as "table", name, 1 as valid, 0 as building from sqlite_master where type = 'index'`,
   ),
@@ -200,20 +194,20 @@ export const postgresSchema: SchemaDialect = {
   without: (name, columns) =>
     columns.map((column) => `alter table ${quoted(name)} drop column ${quoted(column)}`),
   chance: "left(replace(gen_random_uuid()::text, '-', ''), 16)",
-  timestamp: `to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
   parentOf: (snapshot) => `${snapshot}::json #>> '{parent,instance}'`,
   // The catalogue also has tables of a schema that the role may not look into.
-  tableNames: statement(`select relname as name
-    from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-    where nspname = {schema} and relkind in ('r', 'p', 'v') and has_schema_privilege(nspname, 'USAGE')`),
-  columns: statement(`select c.relname as "table", a.attname as "column"
+  tableNames: (
+    schema,
+  ) => sql`select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where nspname = ${schema} and relkind in ('r', 'p', 'v') and has_schema_privilege(nspname, 'USAGE')`,
+  columns: (schema) => sql`select c.relname as "table", a.attname as "column"
     from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
-    where n.nspname = {schema} and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped`),
-  uniques: statement(`select c.relname as "table", string_agg(a.attname, ' ') as "columns"
+    where n.nspname = ${schema} and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped`,
+  uniques: (schema) => sql`select c.relname as "table", string_agg(a.attname, ' ') as "columns"
     from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_index i on i.indrelid = c.oid
       join pg_attribute a on a.attrelid = c.oid and a.attnum = any(i.indkey)
-    where n.nspname = {schema} and i.indisunique and i.indisvalid and i.indpred is null
-    group by c.relname, i.indexrelid`),
+    where n.nspname = ${schema} and i.indisunique and i.indisvalid and i.indpred is null
+    group by c.relname, i.indexrelid`,
   indexes: statement(`select t.relname as "table", c.relname as name, i.indisvalid::int as valid,
       (p.pid is not null)::int as building
     from pg_index i join pg_class c on c.oid = i.indexrelid join pg_class t on t.oid = i.indrelid

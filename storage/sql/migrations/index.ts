@@ -4,22 +4,16 @@
  * know all migrations up to 0004. A name without `beside` allows only programs that know the migration itself. Tables and
  * indexes of the engine's are marked, as `{@tasks}`: not every database calls them so.
  */
+import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import { StorageUnusable } from "../../storage-unusable.ts";
 import { TOTALS, totalsTable } from "../group-totals.ts";
 import { engine } from "./0001-engine.ts";
 import { stamps } from "./0002-stamps.ts";
 import { limits } from "./0004-limits.ts";
 import { limitsAtRunTime } from "./0008-limits-at-run-time.ts";
-import {
-  type NameOf,
-  plainName,
-  prefixedName,
-  statement,
-  type StatementReader,
-  withNames,
-} from "../statement.ts";
+import { type NameOf, plainName, prefixedName, withNames } from "../statement.ts";
 import type { SchemaDialect } from "./dialect.ts";
-import { assertNeeds } from "./needs.ts";
+import { assertNeeds, type EnginePlace } from "./needs.ts";
 
 const migrations: Readonly<Record<string, (dialect: SchemaDialect) => readonly string[]>> = {
   "0001-engine": engine,
@@ -59,7 +53,7 @@ const isBeside = (name: string): boolean => Number(/-beside-(\d{4})$/.exec(name)
 
 /** The names of the applied migrations. */
 export const MIGRATIONS_TABLE = "paystateMigrations";
-/** The lock of programs of before among those that migrate. */
+/** Kysely's own lock among programs that migrate. */
 export const LOCK_TABLE = "paystateMigrationLock";
 
 /**
@@ -70,11 +64,11 @@ export const LOCK_TABLE = "paystateMigrationLock";
  * none of ours. A file of SQLite may hold those of a host beside ours.
  */
 export async function isCurrent(
-  read: StatementReader,
+  db: Kysely<unknown>,
   dialect: SchemaDialect,
   schema?: string,
 ): Promise<boolean> {
-  const found = await read(dialect.tableNames, { schema });
+  const { rows: found } = await dialect.tableNames(schema).execute(db);
   const tables = found.map(({ name }) => name);
   if (!tables.includes(MIGRATIONS_TABLE)) {
     if (tables.length === 0 || schema === undefined) return false;
@@ -83,7 +77,7 @@ export async function isCurrent(
       `the schema ${schema} holds tables that are not paystate's: give paystate a schema of its own`,
     );
   }
-  const applied = await appliedTo(read);
+  const applied = await appliedTo(db);
   if (applied.includes(BEFORE_TABLES)) {
     throw new StorageUnusable(
       "old_schema",
@@ -96,12 +90,12 @@ export async function isCurrent(
   const refused = unknown.filter((name) => isBehind || !isBeside(name));
   if (refused.length > 0) throw newerSchema(refused);
   if (isBehind) return false;
-  await assertNeeds(read, dialect, { schema, nameOf: nameOfNoted(applied) });
+  await assertNeeds(db, dialect, { schema, nameOf: nameOfNoted(applied) });
   return true;
 }
 
-async function appliedTo(read: StatementReader): Promise<readonly string[]> {
-  const rows = await read(statement<object, { name: string }>(`select name from "${MIGRATIONS_TABLE}"`), {});
+async function appliedTo(db: Kysely<unknown>): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(MIGRATIONS_TABLE)}`.execute(db);
   return rows.map(({ name }) => name);
 }
 
@@ -112,8 +106,8 @@ const unknownOf = (applied: readonly string[]): readonly string[] =>
   applied.filter((name) => name !== PREFIXED && !(name in migrations));
 
 /** @throws StorageUnusable `newer_schema` when there is a migration which this program does not know, also beside which it can work. */
-export async function assertAllKnown(read: StatementReader): Promise<void> {
-  const unknown = unknownOf(await appliedTo(read));
+export async function assertAllKnown(db: Kysely<unknown>): Promise<void> {
+  const unknown = unknownOf(await appliedTo(db));
   if (unknown.length > 0) throw newerSchema(unknown);
 }
 
@@ -123,24 +117,33 @@ const newerSchema = (unknown: readonly string[]): StorageUnusable =>
     `this database was written by a newer paystate (${unknown.join(", ")}): upgrade paystate, or restore a backup from before`,
   );
 
-/** The list of what was applied, and a lock that programs of before ask for. */
-const LEDGER = [
-  `create table if not exists "${MIGRATIONS_TABLE}" ("name" varchar(255) not null primary key, "timestamp" varchar(255) not null)`,
-  `create table if not exists "${LOCK_TABLE}" ("id" varchar(255) not null primary key, "is_locked" integer default 0 not null)`,
-  `insert into "${LOCK_TABLE}" ("id", "is_locked") values ('migration_lock', 0) on conflict do nothing`,
-];
-
 /** Applies the missing migrations. The caller holds the lock or transaction that keeps other processes out. */
-export async function migrate(run: StatementReader, dialect: SchemaDialect, nameOf: NameOf): Promise<void> {
-  for (const text of LEDGER) await run(statement(text), {});
-  const applied = await appliedTo(run);
+export async function migrate(
+  db: Kysely<unknown>,
+  dialect: SchemaDialect,
+  { schema, nameOf }: EnginePlace,
+): Promise<void> {
   const all = nameOf === prefixedName ? { [PREFIXED]: () => [], ...migrations } : migrations;
-  const noted = statement<{ name: string }>(
-    `insert into "${MIGRATIONS_TABLE}" ("name", "timestamp") values ({name}, ${dialect.timestamp})`,
-  );
-  for (const [name, statementsFor] of Object.entries(all)) {
-    if (applied.includes(name)) continue;
-    for (const text of statementsFor(dialect)) await run(statement(withNames(text, nameOf)), {});
-    await run(noted, { name });
-  }
+  const named = Object.entries(all).map(([name, statementsFor]): [string, Migration] => [
+    name,
+    {
+      async up(connection) {
+        for (const text of statementsFor(dialect)) {
+          await sql.raw(withNames(text, nameOf)).execute(connection);
+        }
+      },
+    },
+  ]);
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async (): Promise<Record<string, Migration>> => Object.fromEntries(named) },
+    migrationTableName: MIGRATIONS_TABLE,
+    migrationLockTableName: LOCK_TABLE,
+    disableTransactions: true,
+    // Otherwise tables of a different schema would be mistaken for tables of this schema.
+    ...(schema === undefined ? {} : { migrationTableSchema: schema }),
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error instanceof Error) throw error;
+  if (error !== undefined) throw new Error("a migration failed", { cause: error });
 }

@@ -1,20 +1,27 @@
 /** Checks that the engine's tables have the form that this program uses, whatever migrations have been noted. */
+import type { Kysely } from "kysely";
 import { engineTables } from "../../engine-tables.ts";
 import { StorageUnusable } from "../../storage-unusable.ts";
-import type { NameOf, StatementReader } from "../statement.ts";
+import type { NameOf } from "../statement.ts";
 import type { SchemaDialect } from "./dialect.ts";
+
+/** Where the engine's tables are, in one schema where the database has several, and what they are called there. */
+export interface EnginePlace {
+  readonly schema?: string | undefined;
+  readonly nameOf: NameOf;
+}
 
 /**
  * Further tables, columns and indexes may exist: of a host, of an administrator, of other programs.
  * @throws StorageUnusable `old_schema` with the missing part.
  */
 export async function assertNeeds(
-  read: StatementReader,
+  db: Kysely<unknown>,
   dialect: SchemaDialect,
-  { schema, nameOf }: { readonly schema: string | undefined; readonly nameOf: NameOf },
+  { schema, nameOf }: EnginePlace,
 ): Promise<void> {
-  const columns = await read(dialect.columns, { schema });
-  const uniques = await read(dialect.uniques, { schema });
+  const { rows: columns } = await dialect.columns(schema).execute(db);
+  const { rows: uniques } = await dialect.uniques(schema).execute(db);
   for (const [name, { columns: needed, key = ["id"] }] of Object.entries(engineTables)) {
     const table = nameOf(name);
     const there = new Set(columns.filter((each) => each.table === table).map(({ column }) => column));

@@ -208,8 +208,8 @@ export const RULE_BREAKS: readonly Break[] = [
   {
     property: "R36: a refused migration is an error",
     file: "src/engine/step-handler.ts",
-    text: 'if (result.ok || result.conflict === "step") return;',
-    replacement: 'if (result.ok || result.conflict !== "exists") return;',
+    text: 'if (result.conflict === "step") return "lost";',
+    replacement: 'if (result.conflict !== "exists") return "lost";',
     tests: ["engine/versions.test.ts"],
   },
   {
