@@ -26,10 +26,10 @@ export interface TaskRows {
   get(id: string): TaskRow | undefined;
   /**
    * Adds a task behind all others. What is given may have more fields than `engineTables` names, and wrong values: keep its
-   * `copyRow`. @throws where its id is taken, TypeError where a value is wrong.
+   * `copyRow`. @throws where its id is taken or a value is wrong.
    */
   insert(task: StoredTask): void;
-  /** Replaces a task, which was `before`. @throws TypeError where a value is wrong. */
+  /** Replaces a task, which was `before`. @throws where a value is wrong. */
   put(task: TaskRow, before: TaskRow): void;
   remove(id: string): void;
   /** Tasks by their ids in the order of `compareTexts`, behind this one. */
