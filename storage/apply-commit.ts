@@ -15,7 +15,7 @@ import type { TaskQueue } from "./task-queue.ts";
 /** To remove a row takes some microseconds, and others wait meanwhile. */
 export const MAX_FORGOTTEN = 20_000;
 
-/** A database within a transaction. An act that returns false was refused. */
+/** A database within a transaction. Each act is synchronous; one that returns false was refused. */
 export interface CommitTarget {
   readonly tasks: TaskQueue;
   /** The instance goes on from the stamp `after`; the version grows by `steps`, or by one. */

@@ -480,7 +480,8 @@ export interface LeaseRequest {
 export interface EngineStorage {
   /**
    * Installs these tables as described: creates absent tables, and runs missing migrations. Atomic, and only once,
-   * however many processes begin at the same time. Installed tables cost one read. @throws StorageUnusable
+   * however many processes begin at the same time. Installed tables cost one read. Each process installs what it reads and
+   * writes, so an adapter has the descriptions of tables that a commit names. @throws StorageUnusable
    * `newer_schema` when a table has seen more migrations than its description knows, `other_table` when the stored
    * table differs from the description and no migration explains the difference.
    */
@@ -524,7 +525,7 @@ export interface EngineStorage {
    * let the lease end has crashed, and is a suspect for an hour. Only one suspect in the database is leased at a time,
    * first in the answer, within the budget of its queue and the room of its keys: suspects with the fewest crashes
    * first, then timers and messages. So a task that ends its process is found, and further crashes count only against
-   * that task.
+   * that task. A claim outlasts a restart as a commit does; a loss of power that ends all holders, too, may take it back.
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedTask[]>;
   /**

@@ -118,7 +118,7 @@ export interface Migration {
 export interface TableOptions<F extends string> {
   /** The text field that identifies a row. Default `id`. */
   readonly key?: F;
-  /** Fields that are unique besides the key. */
+  /** Fields that are unique besides the key; any number of rows may have null there. */
   readonly unique?: readonly F[];
   /** Indexes by name, as reads use them. Every list can also be read by `key`, and in the order of insertion. */
   readonly indexes?: { readonly [name: string]: IndexOptions<F> };
@@ -150,6 +150,7 @@ export interface Index {
 
 /** A table without its type of rows: what adapters work with. */
 export interface AnyTable extends Required<Omit<TableOptions<string>, "indexes" | "group" | "ordered">> {
+  /** What the database calls the table: in an adapter of your own the name that commits write to. */
   readonly name: string;
   /** The name again where paystate itself declares the table, whatever a database calls the table; null for one of a caller. */
   readonly ownName: string | null;

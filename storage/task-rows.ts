@@ -11,18 +11,25 @@ export type GoneTask = Pick<TaskRow, "firstKey" | "lastKey" | "admission"> & {
   readonly hasParked?: boolean | number;
 };
 
-/** The line in which claims look for a task: its queue, or under limits its admission. Parked messages and dead letters have none. */
+/**
+ * The line in which claims look for a task. Timers and messages, which have limits too, stand in `steps`; effects and invocations
+ * in `free`, or with limits in the line of their admission. Parked messages and dead letters have none.
+ */
 export type ClaimQueueName = "steps" | "free" | "admitted" | "parked" | "paused";
 
 /**
- * The tasks of a database as `TaskQueue` reads and writes them, within a transaction of the adapter. Returned rows are
- * never changed. Only `get`, `remove`, `disarm`, `ofInstance`, `page` and `dead` include dead letters.
+ * The tasks of a database as `TaskQueue` reads and writes them, synchronously, within a transaction of the adapter. Returned
+ * rows are never changed. Dead letters are left out, but by `get`, `insert`, `put`, `remove`, `page`, `consume`, `disarm`,
+ * `adopt`, `ofInstance` and `dead`.
  */
 export interface TaskRows {
   get(id: string): TaskRow | undefined;
-  /** Adds a task behind all others. @throws where its id is taken. */
+  /**
+   * Adds a task behind all others. What is given may have more fields than `engineTables` names, and wrong values: keep its
+   * `copyRow`. @throws where its id is taken or a value is wrong.
+   */
   insert(task: StoredTask): void;
-  /** Replaces a task, which was `before`. */
+  /** Replaces a task, which was `before`. @throws where a value is wrong. */
   put(task: TaskRow, before: TaskRow): void;
   remove(id: string): void;
   /** Tasks by their ids in the order of `compareTexts`, behind this one. */
@@ -53,11 +60,11 @@ export interface TaskRows {
   admitted(firstKey: string, lastKey?: string): number;
   /** Whether any task has this first key. */
   hasAny(firstKey: string): boolean;
-  /** The first keys of tasks behind this one, in the order of `compareTexts`. */
+  /** The first keys that tasks have, each once, behind this key in the order of `compareTexts`. */
   firstKeys(after: string): Iterable<string>;
   /**
-   * Under a first key, the parked task of each last key that is admitted soonest, ordered by last key as `compareTexts` does: first keys
-   * behind `after`, then the remaining keys. No task is admitted during the iteration.
+   * Under a first key, the parked task of each last key that is admitted soonest, in the order of the last keys by `compareTexts`: from
+   * behind the last key `after` to the end, then from the beginning. No task is admitted during the iteration.
    */
   heads(firstKey: string, after: string): Iterable<TaskRow>;
   /** Parked tasks whose first and last key are both this key, as they are admitted: by priority, the highest first, then as armed. */
