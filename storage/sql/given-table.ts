@@ -110,8 +110,7 @@ export class GivenTable {
     const selection = selectionOf(table, query);
     const place = placeFields(table, selection);
     const among = this.#conditionsOf(selection);
-    const after =
-      beyond === undefined ? isAfter(selection, order) : [isBeyond(table, { place, order, among })];
+    const after = beyond === undefined ? isAfter(selection, order) : [this.#isBeyond(place, among, order)];
     // Null stands before all values, which databases see differently.
     const nulls = order === "asc" ? " nulls first" : " nulls last";
     const ordered = place.map(({ name, empty }) => `${quoted(name)} ${order}${empty === null ? "" : nulls}`);
@@ -120,6 +119,14 @@ export class GivenTable {
     const text = `select * from ${rows} order by ${ordered.join(", ")}${bounds}`;
     const extent = { [valueName.limit]: limit ?? null, [valueName.beyond]: beyond ?? null };
     return { text, values: { ...this.#valuesOf(selection), ...extent } };
+  }
+
+  /** The condition for rows behind the row with a key; no row matches when that row would not be found itself. */
+  #isBeyond(place: readonly PlaceField[], among: readonly string[], order: "asc" | "desc"): string {
+    const { name, key } = this.table;
+    const columns = place.map(compared).join(", ");
+    const isIt = where([`${quoted(key)} = ${valueOf(valueName.beyond)}`, ...among]);
+    return `(${columns}) ${beyondSign(order)} (select ${columns} from ${quoted(name)}${isIt})`;
   }
 
   /** How many rows there are. */
@@ -352,22 +359,6 @@ function isAfter({ after }: SelectionQuery, order: "asc" | "desc"): string[] {
   const fields = after.map(([{ name }]) => name);
   const values = fields.map((field) => valueOf(valueName.after(field)));
   return [`(${listed(fields)}) ${beyondSign(order)} (${values.join(", ")})`];
-}
-
-interface BeyondRow {
-  readonly place: readonly PlaceField[];
-  readonly order: "asc" | "desc";
-  readonly among: readonly string[];
-}
-
-/**
- * The condition for rows behind the row with a key, in the same statement; no row matches when that row would not be
- * found itself.
- */
-function isBeyond({ name, key }: AnyTable, { place, order, among }: BeyondRow): string {
-  const columns = place.map(compared).join(", ");
-  const isIt = where([`${quoted(key)} = ${valueOf(valueName.beyond)}`, ...among]);
-  return `(${columns}) ${beyondSign(order)} (select ${columns} from ${quoted(name)}${isIt})`;
 }
 
 /** A field as part of a tuple. Null compares with nothing, so a flag for null comes before the value. */
