@@ -104,15 +104,6 @@ const recordColumns = {
     /** The cause of the step, as the engine writes it; null for a caller or a migration. */
     cause: "text?",
   },
-  paystateLeases: {
-    name: "text",
-    holder: "text",
-    until: "integer",
-    /** For how long it was given. What seems to last longer was given before the clock was set back. */
-    ms: "integer",
-  },
-  /** Overrides of limits: how many tasks of a key may have room, whatever their own limits say. */
-  paystateLimits: { key: "text", atMost: "integer" },
 } as const;
 
 /** A stored run of a machine. */
@@ -128,7 +119,21 @@ export interface WatchRecord extends RowOf<typeof recordColumns.watches> {}
 export interface HistoryRecord extends RowOf<typeof recordColumns.history> {}
 
 /** The rows of the engine's own tables. */
-export type EngineTables = { readonly [T in keyof typeof recordColumns]: RowOf<(typeof recordColumns)[T]> };
+export interface EngineTables {
+  instances: InstanceRecord;
+  tasks: StoredTask;
+  watches: WatchRecord;
+  /** `ms`: for how long it was given. What seems to last longer was given before the clock was set back. */
+  paystateLeases: {
+    readonly name: string;
+    readonly holder: string;
+    readonly until: number;
+    readonly ms: number;
+  };
+  history: HistoryRecord;
+  /** Overrides of limits: how many tasks of a key may have room, whatever their own limits say. */
+  paystateLimits: { readonly key: string; readonly atMost: number };
+}
 
 /** A lease as it is kept. */
 export type StoredLease = EngineTables["paystateLeases"];
@@ -159,7 +164,10 @@ export const engineTables: {
     key: ["kind", "key", "instance"],
     lookups: ["kind", "instance"],
   },
-  paystateLeases: { columns: recordColumns.paystateLeases, key: ["name"] },
+  paystateLeases: {
+    columns: { name: "text", holder: "text", until: "integer", ms: "integer" },
+    key: ["name"],
+  },
   history: { columns: recordColumns.history, key: ["instance", "version"], lookups: ["instance"] },
-  paystateLimits: { columns: recordColumns.paystateLimits, key: ["key"] },
+  paystateLimits: { columns: { key: "text", atMost: "integer" }, key: ["key"] },
 };

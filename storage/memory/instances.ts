@@ -16,13 +16,18 @@ import type {
 } from "../storage.ts";
 import { by, type Journal, type Order, Rows } from "./rows.ts";
 
-type Records = ReturnType<typeof recordsIn>;
+interface Records {
+  readonly instances: Rows<InstanceRecord>;
+  readonly history: Rows<HistoryRecord>;
+  readonly watches: Rows<WatchRecord>;
+  readonly leases: Rows<EngineTables["paystateLeases"]>;
+}
 
-export const recordsIn = (journal: Journal) => ({
-  instances: new Rows<InstanceRecord>(engineTables.instances, journal),
-  history: new Rows<HistoryRecord>(engineTables.history, journal),
-  watches: new Rows<WatchRecord>(engineTables.watches, journal),
-  leases: new Rows<EngineTables["paystateLeases"]>(engineTables.paystateLeases, journal),
+export const recordsIn = (journal: Journal): Records => ({
+  instances: new Rows(engineTables.instances, journal),
+  history: new Rows(engineTables.history, journal),
+  watches: new Rows(engineTables.watches, journal),
+  leases: new Rows(engineTables.paystateLeases, journal),
 });
 
 /** The acts of a commit on instances. */

@@ -20,7 +20,7 @@ import { bound, jsonText, literal } from "./text.ts";
 const ANY_OF = valueOf(valueName.anyOf);
 
 export const databaseDialect = (database: Database, build?: DatabaseDialect["build"]): DatabaseDialect => ({
-  read: (statement, values) => database.read(statement, values),
+  read: (asked, values) => database.read(asked, values),
   ...(build === undefined ? {} : { build }),
   nameOf: () => Promise.resolve(plainName),
   schema: postgresSchema,
