@@ -88,14 +88,12 @@ const withoutSql = (): TypeError =>
 
 function firstRefused(writes: readonly AnyWrite[], to: CommitTarget): number {
   for (let at = 0; at < writes.length;) {
-    const inserts = to.insertAll === undefined ? [] : insertsFrom(writes, at);
-    const [write] = writes.slice(at, at + 1);
-    if (write === undefined) break;
-    if (to.insertAll !== undefined && inserts.length > 1) {
-      const refused = to.insertAll(inserts);
-      if (refused !== -1) return at + refused;
-    } else if (!to.write(write)) return at;
-    at += Math.max(1, inserts.length);
+    const inserts = insertsFrom(writes, at);
+    const next: readonly AnyWrite[] = inserts.length > 1 ? inserts : writes.slice(at, at + 1);
+    const together = inserts.length > 1 ? to.insertAll?.(inserts) : undefined;
+    const refused = together ?? next.findIndex((write) => !to.write(write));
+    if (refused !== -1) return at + refused;
+    at += next.length;
   }
   return -1;
 }

@@ -1,6 +1,6 @@
 /** The reference adapter: everything in the memory of one process, with copies in and out and real rollback. */
 import { applyCommit, TaskQueue } from "./index.ts";
-import { Records } from "./memory/instances.ts";
+import { instanceReads, instanceTarget, recordsIn, watchesOf } from "./memory/instances.ts";
 import { Journal } from "./memory/rows.ts";
 import { Tables } from "./memory/tables.ts";
 import { memoryTaskRows } from "./memory/task-rows.ts";
@@ -24,11 +24,11 @@ export function memoryStorage(): EngineStorage {
   const journal = new Journal();
   const tasks = new TaskQueue(memoryTaskRows(journal));
   const tables = new Tables(journal);
-  const records = new Records(journal);
+  const records = recordsIn(journal);
   const target = {
     tasks,
     write: (write: AnyWrite) => tables.of(write.table).write(write),
-    ...records.target((id) => tasks.of(id, 1).length > 0),
+    ...instanceTarget(records, (id) => tasks.of(id, 1).length > 0),
   };
 
   /** Applies commits separately: a commit with a mistake fails alone. */
@@ -61,11 +61,11 @@ export function memoryStorage(): EngineStorage {
     heartbeat: async (request) => journal.atomically(() => tasks.heartbeat(request)),
     release: async (request) => journal.atomically(() => tasks.release(request)),
     nextDue: async (...asked) => tasks.nextDue(...asked),
-    ...records.reads((now, after) => journal.atomically(() => tasks.moveDelayed(now, after))),
+    ...instanceReads(records, (now, after) => journal.atomically(() => tasks.moveDelayed(now, after))),
     size: async () => null,
     pending: async (instance, limit, except) => ({
       tasks: tasks.of(instance, limit, except),
-      watches: records.watchesOf(instance, limit),
+      watches: watchesOf(records, instance, limit),
     }),
     tasks: async (listing) => tasks.list(listing),
     onWake: () => () => {},

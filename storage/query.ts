@@ -1,6 +1,6 @@
 /** Checks a read against its table and takes it apart: the same for every adapter. */
 import type { RowQuery } from "./storage.ts";
-import { checked, type Field, fieldsOf } from "./row.ts";
+import { checked, type DescribedTable, type Field, fieldsOf } from "./row.ts";
 import type { AnyTable, Index } from "./table.ts";
 
 /** A read of any table. */
@@ -94,7 +94,7 @@ function indexNamed(table: AnyTable, name: string | undefined): Index {
 }
 
 /** @throws TypeError when the table has no such field. */
-export function fieldNamed(table: AnyTable, name: string): Field {
+export function fieldNamed(table: DescribedTable & { readonly name: string }, name: string): Field {
   const field = fieldsOf(table).find((each) => each.name === name);
   if (field === undefined) throw new TypeError(`${table.name} has no field ${JSON.stringify(name)}`);
   return field;

@@ -1,7 +1,7 @@
 /** SQLite: one file, any number of processes on one machine, durable when a commit resolves. */
 import type { CommitTarget } from "./apply-commit.ts";
 import type { AnyInsert, AnyWrite, EngineStorage } from "./storage.ts";
-import { SqliteCommitWriter } from "./sqlite/commits.ts";
+import { committed } from "./sqlite/commits.ts";
 import { Connection } from "./sqlite/connection.ts";
 import { assertInstalledLoadable, type SqliteDatabase } from "./sqlite/driver.ts";
 import { FileGuard } from "./sqlite/file-guard.ts";
@@ -131,13 +131,12 @@ function storageOn({ connection, handle, elapsed, close }: StorageParts): Engine
   const tables = new GivenTables(databaseDialect(connection, read));
   const target = targetOn(connection, tables);
   const { tasks } = target;
-  const commits = new SqliteCommitWriter(connection, target, elapsed);
   return {
     install: (wanted) => tables.install(wanted),
     get: (table, key) => tables.get(table, key),
     find: (query) => tables.find(query),
     tally: (query) => tables.tally(query),
-    commit: (items) => commits.commit(items),
+    commit: (items) => committed({ connection, target, elapsed }, items),
     within: hostCommits(handle, (other) => targetOn(other, tables)),
     // Writes nothing, and does not ask for the write lock, while nothing is due.
     claim: async (request) =>
@@ -166,7 +165,7 @@ function storageOn({ connection, handle, elapsed, close }: StorageParts): Engine
 
 const targetOn = (connection: Connection, tables: GivenTables): CommitTarget => ({
   tasks: new TaskQueue(sqliteTaskRows(connection)),
-  write: (each: AnyWrite) => isWritten(connection, tables, each),
+  write: (each: AnyWrite) => isWritten(connection, tables.of(each.table), each),
   insertAll: (inserts: readonly AnyInsert[]) => firstRefused(connection, tables, inserts),
   query: (query, place) => connection.query(query, place),
   ...instanceTarget(connection),

@@ -53,3 +53,10 @@ export class StorageUnusable extends Error {
     this.code = code;
   }
 }
+
+/** The code and sentence for errors whose own code, or message, matches. */
+export interface Explanation {
+  readonly of: RegExp;
+  readonly code: StorageUnusableCode;
+  readonly sentence: string;
+}

@@ -37,11 +37,7 @@ export interface TaskRecord
   /**
    * Limits of effects, invocations and messages: none, one, or two, of which the second is counted within the first,
    * like the webhooks of an account. While a key has no room the task is *parked*: no claim sees the task until a task
-   * of the key ends; parked tasks are admitted by priority, those of one priority in the order of arming. A task that
-   * can be claimed or is held takes room; a task in its pause, in the line of suspects or set aside takes none.
-   *
-   * An admitted message keeps its room until it is consumed, dropped or set aside, so no later message of its key
-   * overtakes it.
+   * of the key ends. Who has room, and who is next: README.md, "A limit".
    */
   readonly limits: readonly Limit[];
   /**
@@ -189,15 +185,6 @@ export type Insert<W> = {
 }[keyof W & string];
 
 /**
- * The condition that a time must still be in the future when a row is changed, by an integer field. Judged inside the
- * statement by the database's clock if the adapter has one, else by `now`.
- */
-export interface ExpiryCheck<F extends string = string> {
-  readonly field: F;
-  readonly now: number;
-}
-
-/**
  * Changes the named fields of one row. Refused when the row is absent, its `version` is not the expected one, what has to
  * be unexpired is over, or another row has the new value of a unique field.
  */
@@ -208,7 +195,11 @@ export type Update<W> = {
     readonly set: Partial<Omit<W[T], "id" | "version">>;
     /** For tables with a `version`: the one this change was made from. It grows by one with every change. */
     readonly expectedVersion?: number;
-    readonly unexpired?: ExpiryCheck<keyof W[T] & string>;
+    /**
+     * A time, an integer field, that must still be in the future. Judged inside the statement by the database's clock if the
+     * adapter has one, else by `now`.
+     */
+    readonly unexpired?: { readonly field: keyof W[T] & string; readonly now: number };
   };
 }[keyof W & string];
 
@@ -242,7 +233,7 @@ export type AnyInsert = Insert<Record<string, unknown>>;
 
 /** An update of any table. */
 export type AnyUpdate = Omit<Update<Record<string, unknown>>, "unexpired"> & {
-  readonly unexpired?: ExpiryCheck;
+  readonly unexpired?: { readonly field: string; readonly now: number };
 };
 
 /** An expectation of a row of any table. */
@@ -521,11 +512,9 @@ export interface EngineStorage {
   transact?: (act: (client: TransactionClient) => Promise<AnyCommit>) => Promise<CommitAnswer>;
   /**
    * Leases due tasks, earliest first within each of the three budgets, then as armed: tasks that were never claimed,
-   * were released, or whose lease has ended. Among racing callers, a task goes to exactly one (G4). A task whose holder
-   * let the lease end has crashed, and is a suspect for an hour. Only one suspect in the database is leased at a time,
-   * first in the answer, within the budget of its queue and the room of its keys: suspects with the fewest crashes
-   * first, then timers and messages. So a task that ends its process is found, and further crashes count only against
-   * that task. A claim outlasts a restart as a commit does; a loss of power that ends all holders, too, may take it back.
+   * were released, or whose lease has ended. Among racing callers, a task goes to exactly one (G4). The suspect whose turn
+   * it is (README.md, "A claim") comes first in the answer, within the budget of its queue and the room of its keys. A
+   * claim outlasts a restart as a commit does; a loss of power that ends all holders, too, may take it back.
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedTask[]>;
   /**

@@ -113,7 +113,7 @@ export function retried<T extends StoredTask>(task: T, due: DueTime): T | null {
     const counts = { crashes: 0, crashedAt: null, failures: 0, failingSince: null };
     return revived({ ...task, ...dueColumns(due), ...counts, deadAt: null });
   }
-  return task.failures > 0 ? paused({ ...task, ...dueColumns(due), rateKey: null }) : null;
+  return task.failures > 0 ? paused(rateOver(task, due)) : null;
 }
 
 /** A task that waits for a rate after that was overridden: due at another time. */

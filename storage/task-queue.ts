@@ -274,12 +274,12 @@ export class TaskQueue {
     return this.#rows.due({ line, workflows, until: EVER, limit: 1 });
   }
 
-  #nextSuspectAt(workflows: readonly string[], queues: readonly QueueName[]): number | undefined {
+  #nextSuspectAt(workflows: readonly string[], queues: readonly QueueName[]): number | null {
     const suspects = this.#rows.suspects(workflows);
     const asked = suspects.filter(
       (task) => workflows.includes(task.workflow) && queues.includes(queueOfRow(task)),
     );
-    return nextSuspectAt(asked, suspects) ?? undefined;
+    return nextSuspectAt(asked, suspects);
   }
 
   of(instance: string, limit: number, except?: TaskKind): PendingTask[] {

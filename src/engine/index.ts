@@ -150,5 +150,4 @@ export type {
   Update,
   WatchRecord,
   Write,
-  ExpiryCheck,
 } from "../../storage/storage.ts";

@@ -16,102 +16,97 @@ import type {
 } from "../storage.ts";
 import { by, type Journal, type Order, Rows } from "./rows.ts";
 
-type Reads = Pick<EngineStorage, "load" | "history" | "list" | "watches" | "lease">;
-
-export class Records {
-  readonly #instances: Rows<InstanceRecord>;
-  readonly #history: Rows<HistoryRecord>;
-  readonly #watches: Rows<WatchRecord>;
-  readonly #leases: Rows<EngineTables["paystateLeases"]>;
-
-  constructor(journal: Journal) {
-    this.#instances = new Rows(engineTables.instances, journal);
-    this.#history = new Rows(engineTables.history, journal);
-    this.#watches = new Rows(engineTables.watches, journal);
-    this.#leases = new Rows(engineTables.paystateLeases, journal);
-  }
-
-  target(hasTasks: (instance: string) => boolean): Omit<CommitTarget, "tasks" | "write"> {
-    const [instances, history, watches] = [this.#instances, this.#history, this.#watches];
-    return {
-      step({ id, after, steps = 1, at, ...next }) {
-        const instance = instances.get(id);
-        if (instance?.stamp !== after) return false;
-        const version = instance.version + steps;
-        instances.put(instances.copy({ ...instance, ...next, version, updatedAt: at }));
-        return true;
-      },
-      start: (instance) => instances.insert(instances.copy(instance)),
-      remove({ id, life }) {
-        const instance = instances.get(id);
-        if (instance?.status !== "done" || instance.life !== life) return false;
-        const children = instances.select({ under: ["parent", id] });
-        if (children.some(({ status }) => status === "active")) return false;
-        if (hasTasks(id) || watches.select({ under: ["instance", id] }).length > 0) return false;
-        instances.remove(instance);
-        for (const row of history.select({ under: ["instance", id] })) history.remove(row);
-        return true;
-      },
-      workflowOf: (id) => instances.get(id)?.workflow,
-      watch: (watch) => watches.put(watches.copy(watch)),
-      unwatch: ({ kind, key, instance }) => watches.remove(watches.get(kind, key, instance)),
-      forget({ instance, before, most: limit }) {
-        const where = ({ version }: HistoryRecord): boolean => version < before;
-        const oldest = history.select({ under: ["instance", instance], where, order: by("version"), limit });
-        for (const row of oldest) history.remove(row);
-      },
-      record(row) {
-        if (!history.insert(history.copy(row))) {
-          throw new Error(`${row.instance} has a version ${row.version} in its history`);
-        }
-      },
-    };
-  }
-
-  /** Watches by kind, then key. */
-  watchesOf(instance: string, limit: number): WatchRecord[] {
-    return this.#watches.copies({ under: ["instance", instance], order: byKind, limit });
-  }
-
-  reads(moveDelayed: TaskQueue["moveDelayed"]): Reads {
-    const [instances, history, watches] = [this.#instances, this.#history, this.#watches];
-    return {
-      load: async (id) => {
-        const instance = instances.get(id);
-        return instance === undefined ? null : instances.copy(instance);
-      },
-      history: async (instance, { after, limit }) =>
-        history.copies({
-          under: ["instance", instance],
-          where: ({ version }) => version > after,
-          order: by("version"),
-          limit,
-        }),
-      list: async (listing) => listed(instances, listing),
-      watches: async (listing) => {
-        if ("shards" in listing) {
-          const where = ({ shard }: WatchRecord): boolean => listing.shards.includes(shard);
-          return watches.copies({ under: ["kind", listing.kind], where, order: byKind });
-        }
-        const { afterKind, limit } = listing;
-        return watches.copies({
-          where: ({ kind }) => compareTexts(kind, afterKind) > 0,
-          order: byKind,
-          limit,
-        });
-      },
-      lease: async (request) => {
-        const rows = [...new Set(request.names)].flatMap((name) => this.#leases.get(name) ?? []);
-        const { held, put, remove, setBackMs } = planLeases(request, rows);
-        let page = setBackMs > 0 ? "" : null;
-        while (page !== null) page = moveDelayed(request.now, page);
-        for (const lease of put) this.#leases.put(this.#leases.copy(lease));
-        for (const name of remove) this.#leases.remove(this.#leases.get(name));
-        return held;
-      },
-    };
-  }
+interface Records {
+  readonly instances: Rows<InstanceRecord>;
+  readonly history: Rows<HistoryRecord>;
+  readonly watches: Rows<WatchRecord>;
+  readonly leases: Rows<EngineTables["paystateLeases"]>;
 }
+
+export const recordsIn = (journal: Journal): Records => ({
+  instances: new Rows(engineTables.instances, journal),
+  history: new Rows(engineTables.history, journal),
+  watches: new Rows(engineTables.watches, journal),
+  leases: new Rows(engineTables.paystateLeases, journal),
+});
+
+/** The acts of a commit on instances. */
+export const instanceTarget = (
+  { instances, history, watches }: Records,
+  hasTasks: (instance: string) => boolean,
+): Omit<CommitTarget, "tasks" | "write"> => ({
+  step({ id, after, steps = 1, at, ...next }) {
+    const instance = instances.get(id);
+    if (instance?.stamp !== after) return false;
+    const version = instance.version + steps;
+    instances.put(instances.copy({ ...instance, ...next, version, updatedAt: at }));
+    return true;
+  },
+  start: (instance) => instances.insert(instances.copy(instance)),
+  remove({ id, life }) {
+    const instance = instances.get(id);
+    if (instance?.status !== "done" || instance.life !== life) return false;
+    const children = instances.select({ under: ["parent", id] });
+    if (children.some(({ status }) => status === "active")) return false;
+    if (hasTasks(id) || watches.select({ under: ["instance", id] }).length > 0) return false;
+    instances.remove(instance);
+    for (const row of history.select({ under: ["instance", id] })) history.remove(row);
+    return true;
+  },
+  workflowOf: (id) => instances.get(id)?.workflow,
+  watch: (watch) => watches.put(watches.copy(watch)),
+  unwatch: ({ kind, key, instance }) => watches.remove(watches.get(kind, key, instance)),
+  forget({ instance, before, most: limit }) {
+    const where = ({ version }: HistoryRecord): boolean => version < before;
+    const oldest = history.select({ under: ["instance", instance], where, order: by("version"), limit });
+    for (const row of oldest) history.remove(row);
+  },
+  record(row) {
+    if (!history.insert(history.copy(row))) {
+      throw new Error(`${row.instance} has a version ${row.version} in its history`);
+    }
+  },
+});
+
+/** Watches by kind, then key. */
+export const watchesOf = ({ watches }: Records, instance: string, limit: number): WatchRecord[] =>
+  watches.copies({ under: ["instance", instance], order: byKind, limit });
+
+export const instanceReads = (
+  { instances, history, watches, leases }: Records,
+  moveDelayed: TaskQueue["moveDelayed"],
+): Pick<EngineStorage, "load" | "history" | "list" | "watches" | "lease"> => ({
+  load: async (id) => {
+    const instance = instances.get(id);
+    return instance === undefined ? null : instances.copy(instance);
+  },
+  history: async (instance, { after, limit }) =>
+    history.copies({
+      under: ["instance", instance],
+      where: ({ version }) => version > after,
+      order: by("version"),
+      limit,
+    }),
+  list: async (listing) => listed(instances, listing),
+  watches: async (listing) => {
+    if ("shards" in listing) {
+      const where = ({ shard }: WatchRecord): boolean => listing.shards.includes(shard);
+      return watches.copies({ under: ["kind", listing.kind], where, order: byKind });
+    }
+    const { afterKind, limit } = listing;
+    const where = ({ kind }: WatchRecord): boolean => compareTexts(kind, afterKind) > 0;
+    return watches.copies({ where, order: byKind, limit });
+  },
+  lease: async (request) => {
+    const rows = [...new Set(request.names)].flatMap((name) => leases.get(name) ?? []);
+    const { held, put, remove, setBackMs } = planLeases(request, rows);
+    let page = setBackMs > 0 ? "" : null;
+    while (page !== null) page = moveDelayed(request.now, page);
+    for (const lease of put) leases.put(leases.copy(lease));
+    for (const name of remove) leases.remove(leases.get(name));
+    return held;
+  },
+});
 
 const byKind = by<WatchRecord>("kind", "key", "instance");
 const oldestFirst = by<InstanceRecord>("createdAt", "id");

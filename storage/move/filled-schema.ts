@@ -2,7 +2,7 @@
 import type { TableSchema } from "../install-plan.ts";
 import { creation } from "../sql/install-statements.ts";
 import { postgresSchema } from "../sql/migrations/dialect.ts";
-import { MOVES } from "../sqlite/moved.ts";
+import { MOVES, MOVES_COLUMNS } from "../sqlite/moved.ts";
 import type { Database, SqlCall } from "../postgres/database.ts";
 import { assertServer, bringUp, lockSchema } from "../postgres/prepare-schema.ts";
 import { bound, literal } from "../postgres/text.ts";
@@ -49,17 +49,7 @@ export class FilledSchema {
   async make(installed: ReadonlyMap<string, TableSchema>): Promise<void> {
     await bringUp(this.#ask, this.#schema);
     for (const [name, definition] of installed) {
-      const table = {
-        name,
-        ownName: null,
-        ...definition,
-        group: null,
-        ordered: null,
-        appendOnly: false,
-        settled: false,
-        migrations: [],
-      };
-      await this.#ask(...creation(table, postgresSchema));
+      await this.#ask(...creation({ name, settled: false, ...definition }, postgresSchema));
     }
   }
 
@@ -80,15 +70,15 @@ export class FilledSchema {
   }
 
   async page(table: CopiedTable, after: StoredRow | undefined): Promise<readonly StoredRow[]> {
-    const { statement, values } = pageOf(table, after);
-    const [rows = []] = await this.#ask(bound(statement, values));
+    const page = pageOf(table, after);
+    const [rows = []] = await this.#ask(bound(page, page.values));
     return rows as readonly StoredRow[];
   }
 
   /** Marks the schema as a complete copy, in the transaction that completes it. Returns the name of the copy. */
   async markArrived(from: string): Promise<string> {
     const [, rows = []] = await this.#ask(
-      `create table "${MOVES}" (id integer primary key, "copy" text not null, place text not null, state text not null)`,
+      `create table "${MOVES}" (${MOVES_COLUMNS})`,
       `insert into "${MOVES}" (id, "copy", place, state)
         values (1, gen_random_uuid()::text, ${literal(from)}, 'arrived') returning "copy"`,
     );

@@ -7,7 +7,7 @@ import { codeOf, explained, isBusy } from "../sqlite/explain.ts";
 import type { SqliteDatabase } from "../sqlite/driver.ts";
 import { assertAllOurs, assertOurs, openExisting } from "../sqlite/existing.ts";
 import { installedIn, tableNames } from "../sqlite/installed.ts";
-import { moveMarkOf, type MoveRecord, MOVES } from "../sqlite/moved.ts";
+import { moveMarkOf, type MoveRecord, MOVES, MOVES_COLUMNS } from "../sqlite/moved.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { quoted, statement } from "../sql/statement.ts";
 import { type CopiedTable, pageOf, type StoredRow } from "./stored-rows.ts";
@@ -96,7 +96,7 @@ export class HeldFile {
     let after: StoredRow | undefined;
     for (;;) {
       const page = pageOf({ ...table, name: table.source }, after);
-      const rows: readonly StoredRow[] = this.#connection.all(page.statement, page.values);
+      const rows: readonly StoredRow[] = this.#connection.all(page, page.values);
       yield { after, rows };
       after = rows.at(-1);
       if (after === undefined) return;
@@ -117,9 +117,7 @@ export class HeldFile {
   setMark(mark: MoveRecord | null): void {
     try {
       this.#database.prepare("begin immediate").run();
-      this.#connection.change(
-        `create table if not exists "${MOVES}" (id integer primary key, "copy" text not null, place text not null, state text not null) strict`,
-      );
+      this.#connection.change(`create table if not exists "${MOVES}" (${MOVES_COLUMNS}) strict`);
       this.#connection.change(`delete from "${MOVES}"`);
       if (mark !== null) this.#connection.run(marking, mark);
       this.#database.prepare("commit").run();

@@ -25,7 +25,7 @@ export function pageOf(
   const place = order.map((column) => `{${column}}`).join(", ");
   const beyond = after === undefined ? "" : `where (${listed(order)}) > (${place})`;
   const text = `select ${listed(columns)} from ${quoted(name)} ${beyond} order by ${listed(order)} limit ${ROWS_AT_ONCE}`;
-  return { statement: { text }, values: { ...after } };
+  return { text, values: { ...after } };
 }
 
 /** The number of copied rows of a table, counted while reading them back. */

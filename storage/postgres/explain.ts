@@ -1,7 +1,7 @@
 /** Explains errors of PostgreSQL, pg and the network, in sentences that tell what to do. */
 import { QueryFailed } from "../compiled-queries.ts";
 import { ENDED, GIVEN_UP, OTHER_SERVER, REFUSED } from "./functions/states.ts";
-import { StorageUnusable, type StorageUnusableCode } from "../storage-unusable.ts";
+import { type Explanation, StorageUnusable } from "../storage-unusable.ts";
 
 /** The code of an error: PostgreSQL's SQLSTATE, or Node's. A host's query may raise any, which says nothing of the engine's. */
 function codeOf(error: unknown): string {
@@ -100,12 +100,6 @@ export const isLost = (error: unknown): boolean =>
   !(error instanceof DroppedError) &&
   !NO_TURN.test(error.message) &&
   (!isAnswer(error) || /^(08...|57P0[1235])$/.test(codeOf(error)));
-
-interface Explanation {
-  readonly of: RegExp;
-  readonly code: StorageUnusableCode;
-  readonly sentence: string;
-}
 
 const explanations: readonly Explanation[] = [
   {

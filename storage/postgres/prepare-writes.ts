@@ -68,18 +68,14 @@ export class GroupWrites {
   prepare(write: AnyWrite): object {
     const given = this.#tables.of(write.table);
     const { table } = given;
-    const { bound, rows, room } = given.write(write);
-    this.#lock(given, write, bound.values);
+    const { text, values, rows, room } = given.write(write);
+    this.#lock(given, write, values);
     const { set = {}, unexpired } = "set" in write ? write : {};
     const now = unexpired && { [valueName.now]: this.clock.now(unexpired.now) };
-    const run = this.#run(
-      now === undefined ? bound : { ...bound, values: { ...bound.values, ...now } },
-      table,
-    );
     // A value that is taken refuses the write.
     const mayBeTaken = table.unique.some((field) => field in set);
     return {
-      ...run,
+      ...this.#run({ text, values: { ...values, ...now } }, table),
       rows,
       ...(room && { room: this.#room(table, room) }),
       ...(mayBeTaken && { mayBeTaken }),
@@ -155,7 +151,7 @@ const lockTotals = ({ name, key }: AnyTable, totals: GroupTotals): string => {
       on conflict ("table", "group", hour) do update set rows = ${total}.rows`;
 };
 
-function overArray({ statement: { text } }: BoundStatement, table: AnyTable): OverArray {
+function overArray({ text }: BoundStatement, table: AnyTable): OverArray {
   const known = rewritten.get(table) ?? new Map<string, OverArray>();
   rewritten.set(table, known);
   const found = known.get(text);

@@ -3,14 +3,13 @@ import { valueName, valueOf } from "../sql/given-table.ts";
 import type { DatabaseDialect } from "../sql/given-tables.ts";
 import { TOTALS } from "../sql/group-totals.ts";
 import {
-  foundOf,
   type InstalledTable,
   installedStatements,
   installing,
   type TableStatus,
 } from "../sql/install-statements.ts";
 import { type FoundIndex, postgresSchema } from "../sql/migrations/dialect.ts";
-import { type AnyRow, plainName, statement as statementOf } from "../sql/statement.ts";
+import { type AnyRow, plainName, statement } from "../sql/statement.ts";
 import type { FoundTrigger } from "../sql/total-triggers.ts";
 import type { AnyTable } from "../table.ts";
 import type { SqlCall, Database } from "./database.ts";
@@ -21,16 +20,13 @@ import { bound, jsonText, literal } from "./text.ts";
 const ANY_OF = valueOf(valueName.anyOf);
 
 export const databaseDialect = (database: Database, build?: DatabaseDialect["build"]): DatabaseDialect => ({
-  read: (statement, values) => database.read(statement, values),
+  read: (asked, values) => database.read(asked, values),
   ...(build === undefined ? {} : { build }),
   nameOf: () => Promise.resolve(plainName),
   schema: postgresSchema,
-  dialect: {
-    now: DATABASE_NOW,
-    isAnyOf: `= any(array(select jsonb_array_elements_text(${ANY_OF}::jsonb)))`,
-    json: jsonText,
-    totals: postgresSchema.totals,
-  },
+  now: DATABASE_NOW,
+  isAnyOf: `= any(array(select jsonb_array_elements_text(${ANY_OF}::jsonb)))`,
+  json: jsonText,
   bring: (tables) =>
     again(() =>
       database.transaction(async (ask) => {
@@ -42,9 +38,9 @@ export const databaseDialect = (database: Database, build?: DatabaseDialect["bui
         for (const table of tables) await bring(table, { ...there, isSmall: names.has(table.name) }, ask);
       }),
     ),
-  async sum({ statement: { text }, values }) {
+  async sum({ text, values }) {
     // numeric is exact, however large.
-    const summing = statementOf<AnyRow, { count: number; total: string }>(
+    const summing = statement<AnyRow, { count: number; total: string }>(
       `select count(*) as "count", coalesce(sum("part"), 0) as "total" from (${text}) as parts`,
     );
     const [sums] = await database.read(summing, values);
@@ -52,9 +48,7 @@ export const databaseDialect = (database: Database, build?: DatabaseDialect["bui
   },
   mend: (statements) =>
     again(() =>
-      database.transaction((ask) =>
-        ask(LOCK_TOTALS, ...statements.map(({ statement, values }) => bound(statement, values))),
-      ),
+      database.transaction((ask) => ask(LOCK_TOTALS, ...statements.map((each) => bound(each, each.values)))),
     ),
 });
 
@@ -67,9 +61,7 @@ const SMALL_TABLES = `select relname as name from pg_class
 
 async function bring(table: AnyTable, there: Omit<TableStatus, "stored">, ask: SqlCall): Promise<void> {
   const [rows = []] = await ask(bound(installedStatements.installed, { name: table.name }));
-  const stored = rows[0] as InstalledTable | undefined;
-  const standing = { ...there, stored, found: foundOf(table, there.found) };
-  const plan = installing(table, standing, postgresSchema);
+  const plan = installing(table, { ...there, stored: rows[0] as InstalledTable | undefined }, postgresSchema);
   if (plan === null) return;
   const callOffs = plan.calledOff.map(({ name }) => callingOff(name));
   await ask(...callOffs, ...plan.changes, bound(installedStatements.record, plan.record));

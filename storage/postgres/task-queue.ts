@@ -13,10 +13,8 @@ import { functionNames } from "./functions.ts";
 import { MAX_HEADS } from "../limits.ts";
 import { IN_LINE, QUEUE_OF_TASK, workflowsIn } from "./functions/claims.ts";
 import { again, raced } from "./retries.ts";
+import { NUL } from "./text.ts";
 import type { WakeFeed } from "./wake-feed.ts";
-
-/** Errors are for people: characters that PostgreSQL cannot store are left out. */
-const NUL = "\u0000";
 
 interface TaskContext {
   readonly database: Database;
@@ -57,6 +55,7 @@ export function tasksIn({
     },
     /** Where the answer is lost a failure would count twice: the lease runs out by itself. */
     async release({ error, ...due }) {
+      // Errors are for people: characters that PostgreSQL cannot store are left out.
       const failure = error === undefined ? {} : { error: error.replaceAll(NUL, "") };
       const visibleAt = clock.stored(due.dueAt, due.delayMs);
       const isReleased = await once(functionNames.release, { ...due, visibleAt, ...failure });

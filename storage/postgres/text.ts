@@ -5,7 +5,7 @@
 import { type SqlValue, type Statement, withPlaces } from "../sql/statement.ts";
 
 /** PostgreSQL keeps no NUL in a text. */
-const NUL = "\u0000";
+export const NUL = "\u0000";
 
 /** Safe under every setting of the server. @throws TypeError when PostgreSQL cannot keep it. */
 export function literal(value: SqlValue): string {

@@ -8,7 +8,7 @@ import { GroupWrites } from "./prepare-writes.ts";
 import { raced } from "./retries.ts";
 import { runOf } from "./runs.ts";
 import type { WakeFeed } from "./wake-feed.ts";
-import { AnswerLost } from "./writer-pool.ts";
+import { AnswerLost, type NotApplied } from "./writer-pool.ts";
 
 interface TransactionContext extends CommitContext {
   /** A pool of its own: a handler may take long, and the engine's own connections wait for none. */
@@ -19,11 +19,6 @@ interface TransactionContext extends CommitContext {
 
 /** How often a handler runs again at once for what is no fault of its own. */
 const MAX_AGAIN = 3;
-
-/** Nothing has happened, and nothing of it ever will. */
-interface Again {
-  readonly again: unknown;
-}
 
 type Act = (client: TransactionClient) => Promise<AnyCommit>;
 
@@ -44,7 +39,7 @@ export async function transacted(context: TransactionContext, act: Act): Promise
   }
 }
 
-async function once(context: TransactionContext, act: Act): Promise<CommitAnswer | Again> {
+async function once(context: TransactionContext, act: Act): Promise<CommitAnswer | NotApplied> {
   const { database, servers, writers, tables, clock } = context;
   const progress: Progress = { stage: "waiting", item: {} };
   try {

@@ -26,7 +26,7 @@ export interface ToldGroup {
 }
 
 /** Instead of an answer, which was lost: nothing of the group has happened, and nothing of it ever will. */
-interface NotApplied {
+export interface NotApplied {
   readonly again: unknown;
 }
 

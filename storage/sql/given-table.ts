@@ -5,14 +5,8 @@ import { columnsOf, type Field } from "../row.ts";
 import type { AnyExpectation, AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, GroupLimit } from "../storage.ts";
 import type { AnyTable, GroupOptions, Index } from "../table.ts";
 import { encodeChanges, encodeRow, encodeValue } from "./codecs.ts";
-import {
-  type GroupTotals,
-  groupTotals,
-  membersOf,
-  summed,
-  type TotalRow,
-  type TotalsDialect,
-} from "./group-totals.ts";
+import { type GroupTotals, groupTotals, membersOf, type TotalRow } from "./group-totals.ts";
+import type { SchemaDialect } from "./migrations/dialect.ts";
 import {
   type AnyRow,
   assigned,
@@ -51,8 +45,7 @@ export const valueOf = (name: string): string => `{${name}}`;
 /**
  * A write, as it is carried out: refused unless this many rows are changed, or found by a write that only expects them.
  */
-interface PreparedWrite {
-  readonly bound: BoundStatement;
+interface PreparedWrite extends BoundStatement {
   readonly rows: 0 | 1;
   /** Before an insert: refused, too, where its group has no room for it. */
   readonly room?: GroupLimitCheck;
@@ -84,7 +77,7 @@ export interface TableDialect {
   readonly isAnyOf: string;
   /** A list as JSON text that the database can read. */
   readonly json: (list: readonly string[]) => string;
-  readonly totals: TotalsDialect;
+  readonly schema: Pick<SchemaDialect, "totals">;
 }
 
 export class GivenTable {
@@ -97,14 +90,14 @@ export class GivenTable {
 
   constructor(table: AnyTable, dialect: TableDialect) {
     this.table = table;
-    this.totals = groupTotals(table, dialect.totals);
+    this.totals = groupTotals(table, dialect.schema.totals);
     this.#dialect = dialect;
   }
 
   get(key: string): BoundStatement<AnyRow> {
     const { name, key: field } = this.table;
     const text = this.#once("get", () => `select * from ${quoted(name)} where ${isKey(field)}`);
-    return { statement: { text }, values: { [valueName.key]: key } };
+    return { text, values: { [valueName.key]: key } };
   }
 
   /**
@@ -117,8 +110,7 @@ export class GivenTable {
     const selection = selectionOf(table, query);
     const place = placeFields(table, selection);
     const among = this.#conditionsOf(selection);
-    const after =
-      beyond === undefined ? isAfter(selection, order) : [isBeyond(table, { place, order, among })];
+    const after = beyond === undefined ? isAfter(selection, order) : [this.#isBeyond(place, among, order)];
     // Null stands before all values, which databases see differently.
     const nulls = order === "asc" ? " nulls first" : " nulls last";
     const ordered = place.map(({ name, empty }) => `${quoted(name)} ${order}${empty === null ? "" : nulls}`);
@@ -126,7 +118,15 @@ export class GivenTable {
     const rows = `${quoted(table.name)}${where([...among, ...after])}`;
     const text = `select * from ${rows} order by ${ordered.join(", ")}${bounds}`;
     const extent = { [valueName.limit]: limit ?? null, [valueName.beyond]: beyond ?? null };
-    return { statement: { text }, values: { ...this.#valuesOf(selection), ...extent } };
+    return { text, values: { ...this.#valuesOf(selection), ...extent } };
+  }
+
+  /** The condition for rows behind the row with a key; no row matches when that row would not be found itself. */
+  #isBeyond(place: readonly PlaceField[], among: readonly string[], order: "asc" | "desc"): string {
+    const { name, key } = this.table;
+    const columns = place.map(compared).join(", ");
+    const isIt = where([`${quoted(key)} = ${valueOf(valueName.beyond)}`, ...among]);
+    return `(${columns}) ${beyondSign(order)} (select ${columns} from ${quoted(name)}${isIt})`;
   }
 
   /** How many rows there are. */
@@ -142,19 +142,16 @@ export class GivenTable {
     if (query.anyOf !== undefined || !isOfGroup(selection, group)) return null;
     const [begin] = selection.after;
     const since = begin === undefined ? null : valueOf(valueName.after(begin[0].name));
-    const text = summed(this.totals.parts((field) => valueOf(valueName.equal(field)), since));
-    return { statement: { text }, values: this.#valuesOf(selection) };
+    const text = this.totals.sum((field) => valueOf(valueName.equal(field)), since);
+    return { text, values: this.#valuesOf(selection) };
   }
 
   /** The statements that count the totals of a read's group anew; null where the read asks for no total. */
-  mending(query: AnyQuery): readonly [remove: BoundStatement, add: BoundStatement] | null {
-    if (this.totals === null || this.total(query) === null) return null;
-    const [remove, add] = this.totals.counting((field) => valueOf(valueName.equal(field)));
-    const values = this.#valuesOf(selectionOf(this.table, query));
-    return [
-      { statement: { text: remove }, values },
-      { statement: { text: add }, values },
-    ];
+  mending(query: AnyQuery): readonly BoundStatement[] | null {
+    const kept = this.total(query);
+    if (this.totals === null || kept === null) return null;
+    const { values } = kept;
+    return this.totals.counting((field) => valueOf(valueName.equal(field))).map((text) => ({ text, values }));
   }
 
   /** One field of each row. */
@@ -166,7 +163,7 @@ export class GivenTable {
     const selection = selectionOf(this.table, query);
     const conditions = [...this.#conditionsOf(selection), ...isAfter(selection, "asc")];
     const text = `select ${what} from ${quoted(this.table.name)}${where(conditions)}`;
-    return { statement: { text }, values: this.#valuesOf(selection) };
+    return { text, values: this.#valuesOf(selection) };
   }
 
   #conditionsOf({ index, equals, anyOf }: SelectionQuery): readonly string[] {
@@ -187,8 +184,8 @@ export class GivenTable {
   /** @throws TypeError when the write is wrong for the table. */
   write(write: AnyWrite): PreparedWrite {
     if ("insert" in write) return this.#insert(write);
-    if ("remove" in write) return { bound: this.#removal(write), rows: 1 };
-    return "set" in write ? { bound: this.#update(write), rows: 1 } : this.#expected(write);
+    if ("remove" in write) return this.#removal(write);
+    return "set" in write ? this.#update(write) : this.#expected(write);
   }
 
   #insert({ insert: record, atMost }: AnyInsert): PreparedWrite {
@@ -198,8 +195,7 @@ export class GivenTable {
       () => `${insertInto(quoted(table.name), columnsOf(table))} on conflict do nothing`,
     );
     const values = encodeRow(table, record as object);
-    const bound = { statement: { text }, values };
-    return { bound, rows: 1, ...(atMost && { room: this.#room(values, atMost) }) };
+    return { text, values, rows: 1, ...(atMost && { room: this.#room(values, atMost) }) };
   }
 
   /**
@@ -221,7 +217,7 @@ export class GivenTable {
       const encoded = Object.entries(encodeRow(table, record));
       for (const [column, value] of encoded) values[ofRow(column, at)] = value;
     }
-    return { statement: { text }, values };
+    return { text, values };
   }
 
   #room(row: AnyRow, atMost: GroupLimit): GroupLimitCheck {
@@ -235,25 +231,23 @@ export class GivenTable {
       [valueName.since]: Math.max(atMost.since ?? -Infinity, Number.MIN_SAFE_INTEGER),
     };
     const since = valueOf(valueName.since);
-    const bound = (text: string): BoundStatement<never> => ({ statement: { text }, values });
     const windows = (sign: string): string =>
       "open" in group
         ? ""
         : `from ${quoted(name)} where ${isMember} and ${quoted(group.since)} ${sign} cast(${since} as bigint)`;
     return {
-      forget: "open" in group ? null : bound(`delete ${windows("<=")}`),
-      counted: bound(
-        this.totals === null
-          ? `select count(*) as "count" ${windows(">")}`
-          : summed(this.totals.parts(valueOf, since)),
-      ),
+      forget: "open" in group ? null : { text: `delete ${windows("<=")}`, values },
+      counted: {
+        text: this.totals?.sum(valueOf, since) ?? `select count(*) as "count" ${windows(">")}`,
+        values,
+      },
       isSum,
       plus: isSum ? BigInt(row[group.sum ?? ""] as string) : 1n,
       most: isSum ? atMost.total : atMost.count,
     };
   }
 
-  #update(change: AnyUpdate): BoundStatement {
+  #update(change: AnyUpdate): PreparedWrite {
     checkExpected(this.table, change);
     const { id, set, expectedVersion, unexpired } = change;
     const { name, key, columns } = this.table;
@@ -278,16 +272,18 @@ export class GivenTable {
       return `update ${quoted(name)} set ${sets.join(", ")}${where(conditions)}`;
     });
     const named = { [valueName.key]: id, [valueName.version]: expectedVersion ?? null };
-    return { statement: { text }, values: { ...changes, ...named, [valueName.now]: unexpired?.now ?? null } };
+    const values = { ...changes, ...named, [valueName.now]: unexpired?.now ?? null };
+    return { text, values, rows: 1 };
   }
 
-  #removal(change: AnyRemoval): BoundStatement {
+  #removal(change: AnyRemoval): PreparedWrite {
     const { name, key } = this.table;
     const expected = expectedFields(this.table, change);
     const conditions = expected.map(([field, value]) => isEqual(field.name, value, valueOf(field.name)));
     const text = `delete from ${quoted(name)}${where([isKey(key), ...conditions])}`;
-    const values = expected.map(([field, value]) => [field.name, encodeValue(field, value)] as const);
-    return { statement: { text }, values: { ...Object.fromEntries(values), [valueName.key]: change.remove } };
+    const values: AnyRow = { [valueName.key]: change.remove };
+    for (const [field, value] of expected) values[field.name] = encodeValue(field, value);
+    return { text, values, rows: 1 };
   }
 
   #expected(expectation: AnyExpectation): PreparedWrite {
@@ -298,7 +294,7 @@ export class GivenTable {
     const conditions = [isKey(key), ...(isAbsent ? [] : [IS_VERSION])];
     const text = `select 1 from ${quoted(name)}${where(conditions)}`;
     const values = { [valueName.key]: id, [valueName.version]: expectVersion };
-    return { bound: { statement: { text }, values }, rows: isAbsent ? 0 : 1 };
+    return { text, values, rows: isAbsent ? 0 : 1 };
   }
 
   #once(shape: string, make: () => string): string {
@@ -365,22 +361,6 @@ function isAfter({ after }: SelectionQuery, order: "asc" | "desc"): string[] {
   return [`(${listed(fields)}) ${beyondSign(order)} (${values.join(", ")})`];
 }
 
-interface BeyondRow {
-  readonly place: readonly PlaceField[];
-  readonly order: "asc" | "desc";
-  readonly among: readonly string[];
-}
-
-/**
- * The condition for rows behind the row with a key, in the same statement; no row matches when that row would not be
- * found itself.
- */
-function isBeyond({ name, key }: AnyTable, { place, order, among }: BeyondRow): string {
-  const columns = place.map(compared).join(", ");
-  const isIt = where([`${quoted(key)} = ${valueOf(valueName.beyond)}`, ...among]);
-  return `(${columns}) ${beyondSign(order)} (select ${columns} from ${quoted(name)}${isIt})`;
-}
-
 /** A field as part of a tuple. Null compares with nothing, so a flag for null comes before the value. */
 const compared = ({ name, empty }: PlaceField): string =>
   empty === null ? quoted(name) : `${quoted(name)} is not null, coalesce(${quoted(name)}, ${empty})`;
@@ -388,7 +368,10 @@ const compared = ({ name, empty }: PlaceField): string =>
 /**
  * The conditions of a partial index, with literals: a database uses a partial index only when it sees its conditions.
  */
-export function indexConditions(table: AnyTable, { where: fixed, present }: Index): readonly string[] {
+export function indexConditions(
+  table: Pick<AnyTable, "name" | "columns">,
+  { where: fixed, present }: Index,
+): readonly string[] {
   return [
     ...Object.entries(fixed).map(([field, value]) =>
       isEqual(field, value, literalOf(encodeValue(fieldNamed(table, field), value))),

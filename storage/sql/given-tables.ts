@@ -10,11 +10,10 @@ import type { SchemaDialect } from "./migrations/dialect.ts";
 import type { BoundStatement, NameOf, StatementReader } from "./statement.ts";
 
 /** Acts that differ between databases. */
-export interface DatabaseDialect {
+export interface DatabaseDialect extends TableDialect {
   readonly read: StatementReader;
   readonly nameOf: () => Promise<NameOf>;
   readonly schema: SchemaDialect;
-  readonly dialect: TableDialect;
   /** Installs tables in one transaction that excludes concurrent installations. */
   readonly bring: (tables: readonly AnyTable[]) => Promise<unknown>;
   /** Builds missing indexes of the tables, while work goes on. */
@@ -42,7 +41,7 @@ export class GivenTables implements Pick<EngineStorage, "install" | "get" | "fin
 
   /** Asks for a lock only when there is something to do. */
   async install(declared: readonly AnyTable[]): Promise<void> {
-    const { read, schema, dialect, bring, build } = this.#acts;
+    const { read, schema, bring, build } = this.#acts;
     const nameOf = await this.#acts.nameOf();
     const tables = declared.map((table) =>
       table.ownName === null ? table : { ...table, name: nameOf(table.ownName) },
@@ -50,7 +49,7 @@ export class GivenTables implements Pick<EngineStorage, "install" | "get" | "fin
     const there = await standings(read, tables, schema);
     if (there.some(([table, standing]) => installing(table, standing, schema) !== null)) await bring(tables);
     if (there.some(([table, standing]) => nextBuild(table, standing, schema) !== null)) build?.(tables);
-    for (const table of tables) this.#tables.set(declaredName(table), new GivenTable(table, dialect));
+    for (const table of tables) this.#tables.set(declaredName(table), new GivenTable(table, this.#acts));
   }
 
   /** The tables that were installed, as the database calls them. */
@@ -60,15 +59,13 @@ export class GivenTables implements Pick<EngineStorage, "install" | "get" | "fin
 
   async get<R extends object>({ name }: Table<R>, key: string): Promise<R | null> {
     const given = this.of(name);
-    const { statement, values } = given.get(key);
-    const [row] = await this.#acts.read(statement, values);
+    const [row] = await this.#read(given.get(key));
     return row === undefined ? null : (decodeRow(given.table, row) as R);
   }
 
   async find<R extends object>(query: RowQuery<R>): Promise<readonly R[]> {
     const given = this.of(query.table.name);
-    const { statement, values } = given.find(query);
-    const rows = await this.#acts.read(statement, values);
+    const rows = await this.#read(given.find(query));
     return rows.map((row) => decodeRow(given.table, row) as R);
   }
 
@@ -78,8 +75,11 @@ export class GivenTables implements Pick<EngineStorage, "install" | "get" | "fin
     if (mending !== null) await this.#acts.mend(mending);
     const kept = given.total(query);
     if (kept === null && query.sum !== undefined) return this.#acts.sum(given.parts(query, query.sum));
-    const { statement, values } = kept ?? given.count(query);
-    const [row = { count: 0 }] = await this.#acts.read(statement, values);
+    const [row = { count: 0 }] = await this.#read(kept ?? given.count(query));
     return { count: row.count, total: query.sum === undefined ? 0n : totalIn(row) };
+  }
+
+  #read<Row>(statement: BoundStatement<Row>): Promise<Row[]> {
+    return this.#acts.read(statement, statement.values);
   }
 }

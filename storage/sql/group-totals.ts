@@ -53,31 +53,29 @@ export type TotalRow = { readonly count: number } & Partial<
 export const totalIn = ({ low = 0, middle = 0, high = 0 }: TotalRow): bigint =>
   BigInt(low) + BigInt(middle) * 10n ** 9n + BigInt(high) * 10n ** 18n;
 
-/** Sums parts, such as those of `GroupTotals`, into one row. */
-export const summed = (parts: string): string =>
-  `select ${["count", ...DIGITS].map((each) => `cast(coalesce(sum(${each}), 0) as bigint) as ${each}`).join(", ")}
-    from (${parts}) as parts`;
-
 /** Names the value of a field of the group, as the place of a statement. */
 type MemberPlace = (field: string) => string;
 
 /** The totals of one table. */
 export class GroupTotals {
-  readonly #table: AnyTable;
+  readonly table: AnyTable;
   readonly #group: GroupOptions<string>;
   readonly #dialect: TotalsDialect;
 
   constructor(table: AnyTable, group: GroupOptions<string>, dialect: TotalsDialect) {
-    this.#table = table;
+    this.table = table;
     this.#group = group;
     this.#dialect = dialect;
   }
 
-  /**
-   * What is counted of one group: its kept total; of a window that begins at `since` the hours behind the hour of `since`, and
-   * the rows of that hour.
-   */
-  parts(member: MemberPlace, since: string | null): string {
+  /** Sums what is counted of one group into one row, by parts. */
+  sum(member: MemberPlace, since: string | null): string {
+    const sums = ["count", ...DIGITS].map((each) => `cast(coalesce(sum(${each}), 0) as bigint) as ${each}`);
+    return `select ${sums.join(", ")} from (${this.#counted(member, since)}) as parts`;
+  }
+
+  /** Its kept total; of a window that begins at `since` the hours behind the hour of `since`, and the rows of that hour. */
+  #counted(member: MemberPlace, since: string | null): string {
     const kept = `select rows as count, low, middle, high from ${quoted(TOTALS)} where ${this.#isTotalOf(member)}`;
     if ("open" in this.#group) return `${kept} and hour = ${NO_HOUR}`;
     if (since === null) return kept;
@@ -85,19 +83,19 @@ export class GroupTotals {
     const begins = `cast(${since} as bigint)`;
     const hour = hourOf(begins);
     const begun = `${time} > ${begins} and ${time} < (${hour} + 1) * ${HOUR_MS}`;
-    const rows = `select 1, ${this.#digits("").join(", ")} from ${quoted(this.#table.name)}`;
-    return `${kept} and hour > ${hour} union all ${rows} where ${membersOf(this.#table, this.#group, member)} and ${begun}`;
+    const rows = `select 1, ${this.#digits("").join(", ")} from ${quoted(this.table.name)}`;
+    return `${kept} and hour > ${hour} union all ${rows} where ${membersOf(this.table, this.#group, member)} and ${begun}`;
   }
 
   /** Counts the totals of one group anew, or of every group, from its rows: the old totals go, and others are made. */
   counting(member: MemberPlace | null): readonly [remove: string, add: string] {
     const isTotal = member === null ? this.#isOfTable : this.#isTotalOf(member);
-    const isRow = member === null ? "true" : membersOf(this.#table, this.#group, member);
+    const isRow = member === null ? "true" : membersOf(this.table, this.#group, member);
     const sums = this.#digits("").map((digits) => `sum(${digits})`);
     const values = [this.#named, this.#dialect.list(this.#by("")), this.#hour(""), "count(*)", ...sums];
     return [
       `delete from ${quoted(TOTALS)} where ${isTotal}`,
-      `insert into ${quoted(TOTALS)} (${COLUMNS}) select ${values.join(", ")} from ${quoted(this.#table.name)}
+      `insert into ${quoted(TOTALS)} (${COLUMNS}) select ${values.join(", ")} from ${quoted(this.table.name)}
       where ${isRow} and ${this.counts("")} group by 2, 3`,
     ];
   }
@@ -142,7 +140,7 @@ export class GroupTotals {
   }
 
   get #named(): string {
-    return `'${declaredName(this.#table)}'`;
+    return `'${declaredName(this.table)}'`;
   }
 
   get #isOfTable(): string {
@@ -152,7 +150,7 @@ export class GroupTotals {
   #isTotalOf(member: MemberPlace): string {
     // A driver may take a number for a fractional one.
     const values = this.#group.by.map((field) =>
-      fieldNamed(this.#table, field).kind === "text" ? member(field) : `cast(${member(field)} as bigint)`,
+      fieldNamed(this.table, field).kind === "text" ? member(field) : `cast(${member(field)} as bigint)`,
     );
     return `${this.#isOfTable} and "group" = ${this.#dialect.list(values)}`;
   }

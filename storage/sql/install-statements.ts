@@ -1,5 +1,5 @@
 /** The statements that create and migrate the caller's tables. */
-import { definitionOf, planInstall } from "../install-plan.ts";
+import { definitionOf, planInstall, type TableSchema } from "../install-plan.ts";
 import { fieldNamed } from "../query.ts";
 import { type AnyTable, declaredName, type Migration } from "../table.ts";
 import { encodeValue } from "./codecs.ts";
@@ -35,7 +35,7 @@ export const installedStatements = {
     on conflict (name) do update set definition = {definition}, migrations = {migrations}`),
 };
 
-/** The database's state of a table. */
+/** The database's state of a table, with the indexes and triggers of every table. */
 export interface TableStatus {
   readonly stored: InstalledTable | undefined;
   readonly found: readonly FoundIndex[];
@@ -56,12 +56,10 @@ export async function standings(
     read(foundTriggers, {}),
     Promise.all(tables.map((table) => read(installedStatements.installed, { name: declaredName(table) }))),
   ]);
-  return tables.map(
-    (table, at) => [table, { stored: stored[at]?.[0], found: foundOf(table, found), triggers }] as const,
-  );
+  return tables.map((table, at) => [table, { stored: stored[at]?.[0], found, triggers }] as const);
 }
 
-export const foundOf = ({ name }: AnyTable, found: readonly FoundIndex[]): readonly FoundIndex[] =>
+const foundOf = ({ name }: AnyTable, { found }: TableStatus): readonly FoundIndex[] =>
   found.filter(({ table }) => table === name);
 
 /** What is done in one transaction. */
@@ -78,19 +76,21 @@ interface Installing {
  * index is included when building it locks out writers anyway, when the table is new, when the table is small and changed
  * besides, and when a unique rule would otherwise have no index.
  */
-export function installing(
-  table: AnyTable,
-  { stored, found, triggers, isSmall = false }: TableStatus,
-  dialect: SchemaDialect,
-): Installing | null {
+export function installing(table: AnyTable, status: TableStatus, dialect: SchemaDialect): Installing | null {
+  const { stored, triggers, isSmall = false } = status;
   const plan = planInstall(table, stored ?? null);
   const { name, migrations } = table;
   if (stored !== undefined && stored.migrations > migrations.length) return null;
   const totals = planTotals(table, triggers, dialect);
+  const record = {
+    name: declaredName(table),
+    definition: definitionOf(table),
+    migrations: migrations.length,
+  };
   if (plan === "create") {
-    const changes = [...creation(table, dialect), ...totals.after];
-    return { changes, record: recordOf(table), calledOff: [] };
+    return { changes: [...creation(table, dialect), ...totals.after], record, calledOff: [] };
   }
+  const found = foundOf(table, status);
   const [steps, gone] =
     plan === "keep"
       ? [[], []]
@@ -114,36 +114,32 @@ export function installing(
     ...totals.after,
   ];
   if (plan === "keep" && changes.length === 0) return null;
-  return { changes, record: recordOf(table), calledOff };
+  return { changes, record, calledOff };
 }
-
-const recordOf = (table: AnyTable): InstalledTable => ({
-  name: declaredName(table),
-  definition: definitionOf(table),
-  migrations: table.migrations.length,
-});
 
 /**
  * The next index change of a table that runs while work goes on; null when all is done, or a newer program does it.
  */
-export function nextBuild(
-  table: AnyTable,
-  { stored, found }: TableStatus,
-  dialect: SchemaDialect,
-): IndexChange | null {
+export function nextBuild(table: AnyTable, status: TableStatus, dialect: SchemaDialect): IndexChange | null {
+  const { stored } = status;
   const isOurs = stored !== undefined && stored.migrations <= table.migrations.length;
-  return isOurs ? nextChange(indexesOf(table, dialect), found) : null;
+  return isOurs ? nextChange(indexesOf(table, dialect), foundOf(table, status)) : null;
 }
 
 /** Creates a table with a column for the order in which its rows are inserted, and without totals. */
-export function creation(table: AnyTable, dialect: SchemaDialect): readonly string[] {
+export function creation(
+  table: TableSchema & Pick<AnyTable, "name" | "settled">,
+  dialect: SchemaDialect,
+): readonly string[] {
   const { name, columns, key } = table;
   const indexes = indexesOf(table, dialect).map((index) => creating(index, quoted(name)));
   return [dialect.sequencedTable(name, { columns, key: [key] }), ...settling(table, dialect), ...indexes];
 }
 
-const settling = ({ name, settled }: AnyTable, dialect: SchemaDialect): readonly string[] =>
-  settled ? dialect.settled(name) : [];
+const settling = (
+  { name, settled }: Pick<AnyTable, "name" | "settled">,
+  dialect: SchemaDialect,
+): readonly string[] => (settled ? dialect.settled(name) : []);
 
 /** The changes of a migration to the columns. */
 function altering(

@@ -21,8 +21,7 @@ export const statement = <Values extends object, Row = unknown>(text: string): S
 });
 
 /** A statement and its values. */
-export interface BoundStatement<Row = unknown> {
-  readonly statement: Statement<AnyRow, Row>;
+export interface BoundStatement<Row = unknown> extends Statement<AnyRow, Row> {
   readonly values: AnyRow;
 }
 

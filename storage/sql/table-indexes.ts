@@ -2,6 +2,7 @@
  * The indexes of a caller's table, named by content: a name ends in a digest of the statement, so a changed index gets
  * a new name, and is built beside the old index. The database is asked for existing indexes and their names.
  */
+import type { TableSchema } from "../install-plan.ts";
 import { fieldNamed } from "../query.ts";
 import type { AnyTable, Index } from "../table.ts";
 import { indexConditions, mayBeNull, where } from "./given-table.ts";
@@ -39,7 +40,7 @@ const described = (table: string, { unique, indexes }: Indexed): ReadonlyMap<str
 
 /** Unique ones first. */
 export function indexesOf(
-  table: AnyTable,
+  table: TableSchema & Pick<AnyTable, "name">,
   { nullsFirst, insertionOrder }: SchemaDialect,
 ): readonly WantedIndex[] {
   const { name, unique, key } = table;

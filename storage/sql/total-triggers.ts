@@ -1,7 +1,7 @@
 /** The triggers that keep the totals of groups: installed with their table, and made anew where its group is another. */
 import type { AnyTable } from "../table.ts";
 import { type GroupTotals, groupTotals, type TotalsDialect } from "./group-totals.ts";
-import { digest, quoted } from "./statement.ts";
+import { digest, listed, quoted } from "./statement.ts";
 
 /** A trigger that there is. */
 export interface FoundTrigger {
@@ -14,53 +14,39 @@ export interface FoundTrigger {
 /** What triggers say otherwise on each database. */
 export interface TriggerDialect {
   readonly totals: TotalsDialect;
-  readonly triggers: (parts: TriggerParts) => readonly string[];
+  /** Makes those of a table; other triggers have other names. */
+  readonly triggers: (name: string, totals: GroupTotals) => readonly string[];
   readonly dropTrigger: (name: string) => string;
 }
 
-/** What triggers are made of. */
-interface TriggerParts {
-  /** Other triggers have other names. */
-  readonly name: string;
-  readonly table: string;
-  readonly totals: GroupTotals;
-}
-
-/** Statements around the other changes to a table: a column can only be dropped without a trigger over it. */
-interface TotalsPlan {
-  readonly before: readonly string[];
-  readonly after: readonly string[];
-}
-
-const NONE: TotalsPlan = { before: [], after: [] };
-
-/** The statements after which the database keeps the totals of a table; none where it does. */
+/**
+ * The statements after which the database keeps the totals of a table; none where it does. They stand around the other changes to
+ * a table: a column can only be dropped without a trigger over it.
+ */
 export function planTotals(
   table: AnyTable,
   found: readonly FoundTrigger[],
   dialect: TriggerDialect,
-): TotalsPlan {
+): { readonly before: readonly string[]; readonly after: readonly string[] } {
   const { name } = table;
   const totals = groupTotals(table, dialect.totals);
   const made = found.filter((each) => each.table === name && MADE.test(each.name));
+  const trigger = totals && `${name}_total_${digest(dialect.triggers(name, totals).join("\n"))}`;
+  if (made.some((each) => each.name === trigger && each.here === 1)) return { before: [], after: [] };
   const before = made.map((each) => dialect.dropTrigger(each.name));
-  if (totals === null) return made.length === 0 ? NONE : { before, after: [] };
-  const trigger = `${name}_total_${digest(dialect.triggers({ name, table: name, totals }).join("\n"))}`;
-  if (made.some((each) => each.name === trigger && each.here === 1)) return NONE;
-  return {
-    before,
-    after: [...dialect.triggers({ name: trigger, table: name, totals }), ...totals.counting(null)],
-  };
+  if (totals === null || trigger === null) return { before, after: [] };
+  return { before, after: [...dialect.triggers(trigger, totals), ...totals.counting(null)] };
 }
 
 const MADE = /_total_[0-9a-f]{8}(_[a-z]+)?$/;
 
 /** Three triggers, since one of SQLite has one event. */
-export const sqliteTriggers = ({ name, table, totals }: TriggerParts): readonly string[] => {
+export const sqliteTriggers: TriggerDialect["triggers"] = (name, totals) => {
+  const table = quoted(totals.table.name);
   const add = totals.change("new.", "");
   const subtract = `${totals.change("old.", "-")}; ${totals.clearing("old.")}`;
   const [counted, counts] = [totals.counts("old."), totals.counts("new.")];
-  const update = `update of ${totals.fields.map(quoted).join(", ")}`;
+  const update = `update of ${listed(totals.fields)}`;
   const events = [
     ["", "insert", counts, add],
     ["_delete", "delete", counted, subtract],
@@ -68,12 +54,12 @@ export const sqliteTriggers = ({ name, table, totals }: TriggerParts): readonly 
   ] as const;
   return events.map(
     ([ending, event, when, acts]) =>
-      `create trigger ${quoted(`${name}${ending}`)} after ${event} on ${quoted(table)} when ${when} begin ${acts}; end`,
+      `create trigger ${quoted(`${name}${ending}`)} after ${event} on ${table} when ${when} begin ${acts}; end`,
   );
 };
 
 /** One function for all events, with the schema in which it was made. */
-export const postgresTriggers = ({ name, table, totals }: TriggerParts): readonly string[] => [
+export const postgresTriggers: TriggerDialect["triggers"] = (name, totals) => [
   `create or replace function ${quoted(name)}() returns trigger language plpgsql set search_path from current as $body$
   begin
     if tg_op <> 'DELETE' then ${totals.change("new.", "")}; end if;
@@ -83,6 +69,6 @@ export const postgresTriggers = ({ name, table, totals }: TriggerParts): readonl
     end if;
     return null;
   end $body$`,
-  `create trigger ${quoted(name)} after insert or delete or update of ${totals.fields.map(quoted).join(", ")} on ${quoted(table)}
+  `create trigger ${quoted(name)} after insert or delete or update of ${listed(totals.fields)} on ${quoted(totals.table.name)}
     for each row execute function ${quoted(name)}()`,
 ];

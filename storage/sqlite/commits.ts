@@ -26,112 +26,108 @@ const ofQueries = (item: AnyCommit, error: unknown): unknown =>
     ? new QueryFailed(null, error)
     : error;
 
-export class SqliteCommitWriter {
-  readonly #connection: Connection;
-  readonly #target: CommitTarget;
+interface CommitContext {
+  readonly connection: Connection;
+  readonly target: CommitTarget;
   /** A clock in milliseconds that bounds a transaction. */
-  readonly #elapsed: () => number;
+  readonly elapsed: () => number;
+}
 
-  constructor(connection: Connection, target: CommitTarget, elapsed: () => number) {
-    this.#connection = connection;
-    this.#target = target;
-    this.#elapsed = elapsed;
+/** Commits each item apart from the others, of which one physical transaction has so many at most. */
+export async function committed(
+  context: CommitContext,
+  items: readonly AnyCommit[],
+  most: number = MAX_ITEMS,
+): Promise<CommitAnswer[]> {
+  const answers: CommitAnswer[] = [];
+  while (answers.length < items.length) {
+    if (answers.length > 0) await new Promise(setImmediate);
+    const told = await together(context, sharing(items.slice(answers.length, answers.length + most)));
+    answers.push(...told);
+    // The trouble that stops one transaction stops all, and is waited for only once.
+    const trouble = told.find(isTrouble);
+    const untried = trouble === undefined ? [] : items.slice(answers.length);
+    answers.push(...untried.map(() => failed(trouble?.error)));
   }
+  return answers;
+}
 
-  /** Each item apart from the others, of which one physical transaction has so many at most. */
-  async commit(items: readonly AnyCommit[], most: number = MAX_ITEMS): Promise<CommitAnswer[]> {
-    const answers: CommitAnswer[] = [];
-    while (answers.length < items.length) {
-      if (answers.length > 0) await new Promise(setImmediate);
-      const rest = sharing(items.slice(answers.length, answers.length + most));
-      const told = await this.#transaction(rest);
-      answers.push(...told);
-      // The trouble that stops one transaction stops all, and is waited for only once.
-      const trouble = told.find(isTrouble);
-      const untried = trouble === undefined ? [] : items.slice(answers.length);
-      answers.push(...untried.map(() => failed(trouble?.error)));
-    }
-    return answers;
+/**
+ * Commits as many items as one physical transaction may hold. Conflicts are rare, and a savepoint costs half as much
+ * again as its item (31 µs in place of 20): at first no item has a savepoint, and the first refused item takes the
+ * whole attempt back.
+ */
+async function together(context: CommitContext, batch: readonly AnyCommit[]): Promise<CommitAnswer[]> {
+  let tried = 0;
+  const apply = (item: AnyCommit): CommitResult => {
+    tried += 1;
+    return applyCommit(item, context.target);
+  };
+  const attempt = (): CommitResult[] => {
+    tried = 0;
+    // A refused commit leaves its changes behind until the rollback, so the following commits are not judged beside them.
+    return applied(context, batch, { apply, goesOn: isOk });
+  };
+  try {
+    const unhindered = await context.connection.write(attempt, (results) => results.every(isOk));
+    if (unhindered.every(isOk) || batch.length === 1) return unhindered;
+  } catch (error) {
+    if (error instanceof UncertainCommitError) return batch.slice(0, tried).map(() => unknown(error.cause));
+    if (tried === 0 || batch.length === 1) return batch.map((item) => takenBack(ofQueries(item, error)));
   }
+  return itemByItem(context, batch);
+}
 
-  /**
-   * Commits as many items as one physical transaction may hold. Conflicts are rare, and a savepoint costs half as much
-   * again as its item (31 µs in place of 20): at first no item has a savepoint, and the first refused item takes the
-   * whole attempt back.
-   */
-  async #transaction(batch: readonly AnyCommit[]): Promise<CommitAnswer[]> {
-    let tried = 0;
-    const apply = (item: AnyCommit): CommitResult => {
-      tried += 1;
-      return applyCommit(item, this.#target);
-    };
-    const attempt = (): CommitResult[] => {
-      tried = 0;
-      // A refused commit leaves its changes behind until the rollback, so the following commits are not judged beside
-      // them.
-      return this.#applied(batch, apply, isOk);
-    };
-    try {
-      const unhindered = await this.#connection.write(attempt, (results) => results.every(isOk));
-      if (unhindered.every(isOk) || batch.length === 1) return unhindered;
-    } catch (error) {
-      if (error instanceof UncertainCommitError) return batch.slice(0, tried).map(() => unknown(error.cause));
-      if (tried === 0 || batch.length === 1) return batch.map((item) => takenBack(ofQueries(item, error)));
-    }
-    return this.#itemByItem(batch);
+/**
+ * Applies the batch again with a savepoint for each commit, so that a refused or failed commit takes back only
+ * itself.
+ */
+async function itemByItem(context: CommitContext, batch: readonly AnyCommit[]): Promise<CommitAnswer[]> {
+  let tried: CommitAnswer[] = [];
+  const apply = (item: AnyCommit): CommitAnswer => {
+    const answer = guarded(context, item);
+    tried.push(answer);
+    return answer;
+  };
+  const attempt = (): CommitAnswer[] => {
+    tried = [];
+    return applied(context, batch, { apply, goesOn: () => true });
+  };
+  try {
+    return await context.connection.write(attempt);
+  } catch (error) {
+    if (error instanceof UncertainCommitError) return tried.map((answer) => uncertain(answer, error.cause));
+    if (isTrouble(failed(error))) return batch.map(() => failed(error));
+    // A full disk, for example, has taken back all items, which are carried out anew, each in a transaction of its own.
+    return committed(context, batch.slice(0, tried.length + 1), 1);
   }
+}
 
-  /**
-   * Applies the batch again with a savepoint for each commit, so that a refused or failed commit takes back only
-   * itself.
-   */
-  async #itemByItem(batch: readonly AnyCommit[]): Promise<CommitAnswer[]> {
-    let tried: CommitAnswer[] = [];
-    const apply = (item: AnyCommit): CommitAnswer => {
-      const answer = this.#guarded(item);
-      tried.push(answer);
-      return answer;
-    };
-    const attempt = (): CommitAnswer[] => {
-      tried = [];
-      return this.#applied(batch, apply);
-    };
-    try {
-      return await this.#connection.write(attempt);
-    } catch (error) {
-      if (error instanceof UncertainCommitError) return tried.map((answer) => uncertain(answer, error.cause));
-      if (isTrouble(failed(error))) return batch.map(() => failed(error));
-      // A full disk, for example, has taken back all items, which are carried out anew, each in a transaction of its own.
-      return this.commit(batch.slice(0, tried.length + 1), 1);
-    }
+function guarded({ connection, target }: CommitContext, item: AnyCommit): CommitAnswer {
+  try {
+    return connection.savepoint(() => applyCommit(item, target), isOk);
+  } catch (error) {
+    if (!connection.isInTransaction) throw error;
+    return failed(explained(error));
   }
+}
 
-  #guarded(item: AnyCommit): CommitAnswer {
-    try {
-      return this.#connection.savepoint(() => applyCommit(item, this.#target), isOk);
-    } catch (error) {
-      if (!this.#connection.isInTransaction) throw error;
-      return failed(explained(error));
-    }
+/**
+ * Applies items one after another, until the time of one transaction is up, or a result ends the attempt. Tasks with room are
+ * admitted once, behind the last of the commits, each of which tells so.
+ */
+function applied<A extends CommitAnswer>(
+  { target, elapsed }: CommitContext,
+  batch: readonly AnyCommit[],
+  { apply, goesOn }: { readonly apply: (item: AnyCommit) => A; readonly goesOn: (result: A) => boolean },
+): A[] {
+  const results: A[] = [];
+  const end = elapsed() + MAX_EXECUTION_MS;
+  for (const item of batch) {
+    const result = apply(item);
+    results.push(result);
+    if (!goesOn(result) || elapsed() >= end) break;
   }
-
-  /**
-   * Applies items one after another, until the time of one transaction is up, or a result ends the attempt. Tasks with room are
-   * admitted once, behind the last of the commits, each of which tells so.
-   */
-  #applied<A extends CommitAnswer>(
-    batch: readonly AnyCommit[],
-    apply: (item: AnyCommit) => A,
-    goesOn: (result: A) => boolean = () => true,
-  ): A[] {
-    const results: A[] = [];
-    const end = this.#elapsed() + MAX_EXECUTION_MS;
-    for (const item of batch) {
-      const result = apply(item);
-      results.push(result);
-      if (!goesOn(result) || this.#elapsed() >= end) break;
-    }
-    const admits = this.#target.tasks.settle();
-    return admits ? results.map((result) => (result.ok ? { ...result, admits } : result)) : results;
-  }
+  const admits = target.tasks.settle();
+  return admits ? results.map((result) => (result.ok ? { ...result, admits } : result)) : results;
 }

@@ -17,12 +17,8 @@ const TURN = {
   minTimeout: 6,
   randomize: true,
   maxRetryTime: 5_000,
-  shouldRetry: isBusyAttempt,
+  shouldRetry: ({ error }: { readonly error: unknown }) => isBusy(error),
 };
-
-function isBusyAttempt({ error }: { readonly error: unknown }): boolean {
-  return isBusy(error);
-}
 
 /**
  * SQLite plans by a number that stands alone behind `limit`, and compiles the statement again each time one is bound: ten
@@ -191,10 +187,7 @@ export class Connection {
     });
   }
 
-  /**
-   * Tries to turn syncing on again. A failure must not lose the answer of the commit: the next `write` begins with the
-   * same try.
-   */
+  /** Turns syncing on again. A failure must not lose the answer of the commit. */
   #trySync(): void {
     try {
       this.#sync();

@@ -1,5 +1,5 @@
 /** Explains errors of SQLite and the file system, in sentences that tell what to do. */
-import { StorageUnusable, type StorageUnusableCode } from "../storage-unusable.ts";
+import { type Explanation, StorageUnusable } from "../storage-unusable.ts";
 
 /** The code of an error of SQLite, of Node or of the file system. */
 export function codeOf(error: unknown): string {
@@ -20,11 +20,7 @@ export const isTaken = (error: unknown): boolean =>
 /** Whether a failed COMMIT may turn out as done for the next process: its pages may have reached the disk. */
 export const isUncertain = (error: unknown): boolean => /^SQLITE_(IOERR|NOMEM)/.test(codeOf(error));
 
-const explanations: readonly {
-  readonly of: RegExp;
-  readonly code: StorageUnusableCode;
-  readonly sentence: string;
-}[] = [
+const explanations: readonly Explanation[] = [
   {
     of: /^SQLITE_(BUSY|LOCKED)/,
     code: "busy",

@@ -17,6 +17,7 @@ export interface MoveRecord {
 
 /** The table of marks. It is made by the move itself: a database that was never moved has none. */
 export const MOVES = "paystateMoves";
+export const MOVES_COLUMNS = `id integer primary key, "copy" text not null, place text not null, state text not null`;
 
 /** The mark of a file, or null. */
 export function moveMarkOf(database: SqliteDatabase): MoveRecord | null {

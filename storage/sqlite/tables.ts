@@ -1,8 +1,8 @@
 /** The caller's tables in SQLite: how they are installed, and written in commits. */
-import { type GroupLimitCheck, valueName, valueOf } from "../sql/given-table.ts";
+import { type GivenTable, type GroupLimitCheck, valueName, valueOf } from "../sql/given-table.ts";
 import type { GivenTables, DatabaseDialect } from "../sql/given-tables.ts";
 import { totalIn } from "../sql/group-totals.ts";
-import { foundOf, installedStatements, installing, type TableStatus } from "../sql/install-statements.ts";
+import { installedStatements, installing, type TableStatus } from "../sql/install-statements.ts";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import type { StatementReader } from "../sql/statement.ts";
 import type { AnyInsert, AnyWrite } from "../storage.ts";
@@ -15,12 +15,9 @@ export const databaseDialect = (connection: Connection, read: StatementReader): 
   read,
   nameOf: () => connection.read(() => connection.nameOf),
   schema: sqliteSchema,
-  dialect: {
-    now: valueOf(valueName.now),
-    isAnyOf: `in (select value from json_each(${valueOf(valueName.anyOf)}))`,
-    json: JSON.stringify,
-    totals: sqliteSchema.totals,
-  },
+  now: valueOf(valueName.now),
+  isAnyOf: `in (select value from json_each(${valueOf(valueName.anyOf)}))`,
+  json: JSON.stringify,
   bring: (tables) =>
     connection.write(() => {
       const found = connection.all(sqliteSchema.indexes, {});
@@ -28,22 +25,21 @@ export const databaseDialect = (connection: Connection, read: StatementReader): 
       for (const table of tables) bring(connection, table, { found, triggers });
       refuseHiding(connection, "other_table");
     }),
-  async sum({ statement, values }) {
-    const parts = await read(statement, values);
+  async sum(statement) {
+    const parts = await read(statement, statement.values);
     // Added here and not by SQLite, whose integers end at 2^63 and whose other numbers are not exact.
     const total = parts.reduce((sum, { part }) => sum + BigInt(part ?? 0), 0n);
     return { count: parts.length, total };
   },
   mend: (statements) =>
     connection.write(() => {
-      for (const { statement, values } of statements) connection.run(statement, values);
+      for (const each of statements) connection.run(each, each.values);
     }),
 });
 
 function bring(connection: Connection, table: AnyTable, there: Omit<TableStatus, "stored">): void {
   const stored = connection.get(installedStatements.installed, { name: declaredName(table) });
-  const status = { ...there, stored, found: foundOf(table, there.found) };
-  const plan = installing(table, status, sqliteSchema);
+  const plan = installing(table, { ...there, stored }, sqliteSchema);
   if (plan === null) return;
   try {
     for (const change of plan.changes) connection.change(change);
@@ -54,13 +50,13 @@ function bring(connection: Connection, table: AnyTable, there: Omit<TableStatus,
 }
 
 /** Within a commit; false when the write is refused. */
-export function isWritten(connection: Connection, given: GivenTables, write: AnyWrite): boolean {
-  const { bound, rows, room } = given.of(write.table).write(write);
-  const { statement, values } = bound;
+export function isWritten(connection: Connection, given: GivenTable, write: AnyWrite): boolean {
+  const prepared = given.write(write);
+  const { values, rows, room } = prepared;
   if (room !== undefined && !hasRoom(connection, room)) return false;
-  if ("expectVersion" in write) return (connection.get(statement, values) === undefined ? 0 : 1) === rows;
+  if ("expectVersion" in write) return (connection.get(prepared, values) === undefined ? 0 : 1) === rows;
   try {
-    return connection.run(statement, values) === rows;
+    return connection.run(prepared, values) === rows;
   } catch (error) {
     if (isTaken(error)) return false;
     throw error;
@@ -82,11 +78,11 @@ export function firstRefused(
 ): number {
   const [first] = inserts;
   if (first === undefined) return -1;
-  const columns = Object.keys(given.of(first.table).table.columns).length;
+  const table = given.of(first.table);
+  const columns = Object.keys(table.table.columns).length;
   for (let at = 0; at < inserts.length;) {
     const rows = inserts.slice(at, at + rowsAtOnce(inserts.length - at, columns));
-    const refused =
-      rows.length === 1 ? refusedAlone(connection, given, rows) : refusedOf(connection, given, rows);
+    const refused = refusedOf(connection, table, rows);
     if (refused !== -1) return at + refused;
     at += rows.length;
   }
@@ -98,36 +94,30 @@ function rowsAtOnce(left: number, columns: number): number {
   return 2 ** Math.floor(Math.log2(most));
 }
 
-const refusedAlone = (connection: Connection, given: GivenTables, inserts: readonly AnyInsert[]): number =>
-  inserts.findIndex((insert) => !isWritten(connection, given, insert));
-
-function refusedOf(connection: Connection, given: GivenTables, inserts: readonly AnyInsert[]): number {
-  const [first] = inserts;
-  if (first === undefined) return -1;
-  const table = given.of(first.table);
+function refusedOf(connection: Connection, table: GivenTable, inserts: readonly AnyInsert[]): number {
+  const alone = (): number => inserts.findIndex((insert) => !isWritten(connection, table, insert));
   const { key } = table.table;
   const records = inserts.map(({ insert }) => insert as Readonly<Record<string, unknown>>);
   // Of two rows with one key it could not be told which one is there.
-  if (new Set(records.map((record) => record[key])).size < records.length) {
-    return refusedAlone(connection, given, inserts);
-  }
-  const { statement, values } = table.insertAll(records);
+  const isOneOfEach = new Set(records.map((record) => record[key])).size === records.length;
+  if (records.length === 1 || !isOneOfEach) return alone();
+  const inserting = table.insertAll(records);
   try {
-    const written = new Set(connection.all(statement, values).map((row) => row[key]));
+    const written = new Set(connection.all(inserting, inserting.values).map((row) => row[key]));
     return written.size === records.length
       ? -1
       : records.findIndex((record) => !written.has(record[key] as string));
   } catch (error) {
-    if (isTaken(error)) return refusedAlone(connection, given, inserts);
+    if (isTaken(error)) return alone();
     throw error;
   }
 }
 
 /** Looks under the write lock of the commit, so that no other commit comes between the look and the insert. */
 function hasRoom(connection: Connection, { forget, counted, isSum, plus, most }: GroupLimitCheck): boolean {
-  if (forget !== null) connection.run(forget.statement, forget.values);
+  if (forget !== null) connection.run(forget, forget.values);
   if (most === null) return true;
-  const found = connection.get(counted.statement, counted.values) ?? { count: 0 };
+  const found = connection.get(counted, counted.values) ?? { count: 0 };
   const size = isSum ? totalIn(found) : BigInt(found.count);
   return size >= 0n && size + plus <= most;
 }

@@ -44,7 +44,7 @@ const DIALECT: TableDialect = {
   now: "0",
   isAnyOf: "= any(array[''])",
   json: JSON.stringify,
-  totals: postgresSchema.totals,
+  schema: postgresSchema,
 };
 
 /** A read of a table by each of its indexes, with no field fixed, with the first, and so on. */
@@ -57,8 +57,8 @@ function* listsOf(table: AnyTable): Generator<{ readonly read: string; readonly 
     for (const order of ["asc", "desc"] as const) {
       for (let fixed = 0; fixed <= on.length; fixed += 1) {
         const equals = Object.fromEntries(on.slice(0, fixed).map((field) => [field, valueOf(field)]));
-        const { statement, values: named } = given.find({ table, index, equals, order, limit: 21 });
-        yield { read: `${table.name} ${index} ${order}, ${fixed} fixed`, sql: bound(statement, named) };
+        const found = given.find({ table, index, equals, order, limit: 21 });
+        yield { read: `${table.name} ${index} ${order}, ${fixed} fixed`, sql: bound(found, found.values) };
       }
     }
   }
@@ -94,8 +94,8 @@ listTest.runIf(HAS_POSTGRES)(
     const given = new GivenTable(paymentTables.announcements, DIALECT);
     for (const order of ["asc", "desc"] as const) {
       const query = { table: paymentTables.announcements, index: "ofAccount", order, limit: 21 } as const;
-      const { statement, values } = given.find({ ...query, equals: { accountId: "old" } });
-      const nodes = nodesOf(await explain(bound(statement, values), "analyze, "));
+      const found = given.find({ ...query, equals: { accountId: "old" } });
+      const nodes = nodesOf(await explain(bound(found, found.values), "analyze, "));
       const touched = nodes.map((node) => (node["Actual Rows"] ?? 0) + (node["Rows Removed by Filter"] ?? 0));
       expect(Math.max(...touched), order).toBe(21);
     }

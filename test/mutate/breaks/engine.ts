@@ -163,8 +163,8 @@ export const ENGINE_BREAKS: readonly Break[] = [
   {
     property: "what has room is admitted behind each transaction of commits",
     file: "storage/sqlite/commits.ts",
-    text: "this.#target.tasks.settle();",
-    replacement: "if (results.length > 1) this.#target.tasks.settle();",
+    text: "const admits = target.tasks.settle();",
+    replacement: "const admits = results.length > 1 && target.tasks.settle();",
     tests: ["storage/contract.test.ts"],
   },
   {

@@ -44,7 +44,7 @@ const ANSWERS_OF_SQLITE: readonly Break[] = [
   {
     property: "an answer of SQLite: the items of a transaction that has ended are carried out anew",
     file: SQLITE,
-    text: "return this.commit(batch.slice(0, tried.length + 1), 1);",
+    text: "return committed(context, batch.slice(0, tried.length + 1), 1);",
     replacement: "return batch.map(() => failed(error));",
     tests: IN_SQLITE,
   },
