@@ -148,33 +148,22 @@ export async function workflowsPerSecond(
   return total / seconds;
 }
 
-/** How the commits of raw workflows share transactions: so many each, in this order. */
-interface RawGroups {
-  readonly group: number;
-  /**
-   * `together`: the five commits of one workflow follow each other, so most of its rows come and go within one transaction.
-   * `in turns`: each transaction has one commit of each of `group` workflows, as effects demand: the next commit of a workflow
-   * comes after what its last one has made durable.
-   */
-  readonly order: "together" | "in turns";
-}
-
-/** Workflow and version of each commit. */
-function rawCommits(total: number, { group, order }: RawGroups): readonly (readonly [number, number])[] {
-  const all = Array.from(
-    { length: total * COMMITS_EACH },
-    (_, index) => [Math.floor(index / COMMITS_EACH), (index % COMMITS_EACH) + 1] as const,
+/**
+ * Workflow and version of each commit: a transaction has one commit of each of `group` workflows, since the next commit of a
+ * workflow follows what its last one has made durable.
+ */
+const rawCommits = (total: number, group: number): readonly (readonly [number, number])[] =>
+  Array.from({ length: Math.ceil(total / group) }, (_, block) => block * group).flatMap((first) =>
+    Array.from({ length: COMMITS_EACH }, (_, made) => made + 1).flatMap((version) =>
+      Array.from({ length: Math.min(group, total - first) }, (_, index) => [first + index, version] as const),
+    ),
   );
-  if (order === "together") return all;
-  const block = ([workflow]: readonly [number, number]): number => Math.floor(workflow / group);
-  return all.toSorted((one, other) => block(one) - block(other) || one[1] - other[1] || one[0] - other[0]);
-}
 
 /**
  * The same rows in the same tables, by hand-written SQL on the driver itself: what the storage could do if nobody decided
  * anything. As many transactions too: one for each group of commits.
  */
-async function rawWorkflowsPerSecond(path: string, total: number, groups: RawGroups): Promise<number> {
+async function rawWorkflowsPerSecond(path: string, total: number, group: number): Promise<number> {
   // Creates the tables.
   await (await sqliteStorage(path)).close();
   const db = new Database(path);
@@ -220,12 +209,11 @@ async function rawWorkflowsPerSecond(path: string, total: number, groups: RawGro
     }
     insertHistory.run(id, version, stamp, at, '{"type":"WORKED"}', '"working"');
   };
-  const commits = rawCommits(total, groups);
+  const commits = rawCommits(total, group);
   const began = performance.now();
-  for (let start = 0; start < commits.length; start += groups.group) {
+  for (let start = 0; start < commits.length; start += group) {
     db.exec("begin immediate");
-    for (const [index, version] of commits.slice(start, start + groups.group))
-      commit(`raw-${index}`, version);
+    for (const [index, version] of commits.slice(start, start + group)) commit(`raw-${index}`, version);
     db.exec("commit");
   }
   const seconds = (performance.now() - began) / 1_000;
@@ -251,13 +239,13 @@ const ofEngine = (name: string, benches: Workflow<AnyStateMachine, PaymentTables
       workflowsPerSecond(await sqliteStorage(path), atOnce === 1 ? ALONE : WORKFLOWS, { atOnce, benches }),
   }));
 
-const raw = (group: number, order: RawGroups["order"]): Measure => ({
-  name: `engine raw SQL, ${group} ${order}`,
+const raw = (group: number): Measure => ({
+  name: `engine raw SQL, ${group} at once`,
   atOnce: group,
-  window: (path) => rawWorkflowsPerSecond(path, group === 1 ? ALONE : WORKFLOWS, { group, order }),
+  window: (path) => rawWorkflowsPerSecond(path, group === 1 ? ALONE : WORKFLOWS, group),
 });
 
-const RAW = [raw(1, "together"), raw(RAW_GROUP, "in turns"), raw(RAW_GROUP, "together")];
+const RAW = [raw(1), raw(RAW_GROUP)];
 
 /** Concurrency 1, 50 and 200, beside raw writes in groups and one by one, each in a file of its own. */
 export async function benchEngine(report: Report): Promise<void> {
@@ -270,14 +258,13 @@ export async function benchEngine(report: Report): Promise<void> {
         perSecond: await window(join(folder, `${files++}.db`)),
       })),
     );
-    const [alone, inTurns, together] = found.map(({ warm }) => warm.perSecond);
+    const [alone, grouped] = found.map(({ warm }) => warm.perSecond);
     for (const [index, { cold, warm }] of found.entries()) {
-      const isAlone = measures[index]?.atOnce === 1;
+      const reference = measures[index]?.atOnce === 1 ? alone : grouped;
       report({
         name: measures[index]?.name ?? "",
         perSecond: warm.perSecond,
-        "of raw": warm.perSecond / ((isAlone ? alone : inTurns) ?? NaN),
-        ...(isAlone ? {} : { "of raw, together": warm.perSecond / (together ?? NaN) }),
+        "of raw": warm.perSecond / (reference ?? NaN),
         "cold /s": Math.round(cold.perSecond),
       });
     }
