@@ -164,15 +164,8 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
 type EngineParts<W> = ReturnType<typeof partsOf<W>>;
 
 function partsOf<W>(options: EngineOptions<W>) {
-  const {
-    clock: given,
-    random,
-    logger: log,
-    keep,
-    archive = null,
-    inspect,
-    ...limits
-  } = checkEngineOptions(options);
+  const checked = checkEngineOptions(options);
+  const { clock: given, random, logger: log, keep, archive = null, inspect, ...limits } = checked;
   const tables = [storedCharts, ranTasks, searchRows, ...Object.values<AnyTable>(options.tables ?? {})];
   const gate = new StorageGate();
   const storage = gate.guarding(withTextIds(withTables(options.storage, tables)));

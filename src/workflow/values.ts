@@ -222,10 +222,8 @@ function changed(value: unknown): Changed | null {
 }
 
 function prototypesOf(value: object): number {
-  let count = 0;
-  for (let at: unknown = Object.getPrototypeOf(value); at !== null; at = Object.getPrototypeOf(at))
-    count += 1;
-  return count;
+  const next = Object.getPrototypeOf(value) as object | null;
+  return next === null ? 0 : 1 + prototypesOf(next);
 }
 
 function storedError(error: Error): StoredError {
