@@ -101,7 +101,8 @@ interface WithQueries {
   readonly queries?: readonly unknown[];
 }
 
-export const hasQueries = ({ queries = [] }: WithQueries): boolean => queries.length > 0;
+/** False for what is no commit at all: it is refused by itself, and not with the group that it came in. */
+export const hasQueries = (item: WithQueries | null | undefined): boolean => (item?.queries?.length ?? 0) > 0;
 
 /** The first items that may share a physical transaction: an item with queries has a transaction of its own. */
 export function sharing<Item extends WithQueries>(items: readonly Item[]): readonly Item[] {

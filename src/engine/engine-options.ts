@@ -10,7 +10,7 @@ import type { ArchivedInstance } from "./retention/retention.ts";
 import type { InspectListener } from "./inspection-feed.ts";
 import type { Watcher } from "./watcher.ts";
 import { workflowKey } from "../workflow/workflow-key.ts";
-import type { AnyWorkflow } from "../workflow/workflow.ts";
+import { isWorkflow, type AnyWorkflow } from "../workflow/workflow.ts";
 
 /** Options of `createEngine`. */
 export interface EngineOptions<W> {
@@ -72,11 +72,7 @@ const optionsSchema = z
       "a storage, such as memoryStorage() or sqliteStorage(path)",
     ),
     tables: z.record(z.string(), z.custom<AnyTable>()).superRefine(checkTables).optional(),
-    workflows: z.array(
-      z.custom<AnyWorkflow>((value) => typeof (value as AnyWorkflow | null)?.chart?.step === "function", {
-        error: "expected what workflow() returns",
-      }),
-    ),
+    workflows: z.array(z.custom<AnyWorkflow>(isWorkflow, { error: "expected what workflow() returns" })),
     watchers: z
       .record(
         z.string(),

@@ -27,11 +27,13 @@ import type { ScheduleDefinition } from "./schedules/define-schedule.ts";
 import type { ScheduleCommands } from "./schedules/schedule-commands.ts";
 import { Schedules } from "./schedules/schedules.ts";
 import type { ScheduleView } from "./schedules/stored-schedules.ts";
+import { checkText } from "../workflow/instance-id.ts";
 import { checkFilter, searchRows } from "../workflow/search-fields.ts";
 import { ChartCheck, storedCharts } from "./stored-charts.ts";
 import { RateLimit } from "./rate-limit.ts";
 import type { CommittedStep } from "./step-commit-writer.ts";
 import { StepHandler, type SendResult } from "./step-handler.ts";
+import { steadyClock } from "./steady-clock.ts";
 import { StorageGate } from "./storage-gate.ts";
 import { CommitListenerList } from "./commit-listener-list.ts";
 import { taskCommands, type TaskCommands } from "./troubled-tasks.ts";
@@ -162,18 +164,12 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
 type EngineParts<W> = ReturnType<typeof partsOf<W>>;
 
 function partsOf<W>(options: EngineOptions<W>) {
-  const {
-    clock,
-    random,
-    logger: log,
-    keep,
-    archive = null,
-    inspect,
-    ...limits
-  } = checkEngineOptions(options);
+  const checked = checkEngineOptions(options);
+  const { clock: given, random, logger: log, keep, archive = null, inspect, ...limits } = checked;
   const tables = [storedCharts, ranTasks, searchRows, ...Object.values<AnyTable>(options.tables ?? {})];
   const gate = new StorageGate();
-  const storage = gate.guarding(withTables(options.storage, tables));
+  const storage = gate.guarding(withTextIds(withTables(options.storage, tables)));
+  const clock = steadyClock(given, log);
   const holder = Buffer.from(random.bytes(8)).toString("hex");
   const own: EngineContext = { storage, clock, log, holder, leaseMs: limits.leaseMs };
   const workflows = new WorkflowRegistry([...options.workflows, eachWorkflow(storage)]);
@@ -215,7 +211,12 @@ function partsOf<W>(options: EngineOptions<W>) {
     ...own,
     send: ({ instance, event }, by) => steps.send(instance, givenEvent(event), by),
   });
-  const retention = new InstanceRetentionLoop({ ...own, keepMs: keep?.finished ?? null, archive });
+  const retention = new InstanceRetentionLoop({
+    ...own,
+    clock: given,
+    keepMs: keep?.finished ?? null,
+    archive,
+  });
   const schedules = new Schedules({ ...own, storage: wakingStorage(storage, worker), random, workflows });
   return { ...own, gate, workflows, worker, steps, polling, retention, schedules, waiting, subscribers };
 }
@@ -385,6 +386,25 @@ function wakingStorage(storage: EngineStorage, worker: Worker): EngineStorage {
       const answers = await storage.commit(items);
       worker.wake();
       return answers;
+    },
+  };
+}
+
+/** Refuses what is no id before the storage is asked: each driver would say so in words of its own. */
+function withTextIds(storage: EngineStorage): EngineStorage {
+  return {
+    ...storage,
+    async load(id) {
+      checkText(id);
+      return storage.load(id);
+    },
+    async history(instance, page) {
+      checkText(instance);
+      return storage.history(instance, page);
+    },
+    async pending(instance, ...asked) {
+      checkText(instance);
+      return storage.pending(instance, ...asked);
     },
   };
 }

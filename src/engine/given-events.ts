@@ -1,4 +1,5 @@
 /** Events that come from outside the engine: those of its own tell of ends and delays, and from outside they would be lies. */
+import { keptEvent } from "../workflow/values.ts";
 
 /** Why this event is refused from outside, or null. The step itself refuses what is no event at all. */
 export function reservedIn(event: unknown): string | null {
@@ -11,9 +12,9 @@ export function reservedIn(event: unknown): string | null {
   return field === undefined ? null : `event.${field}: fields that begin with $ are the engine's own`;
 }
 
-/** Returns the event as it is stored: a step sees no field that its history does not. @throws TypeError when outsiders may not send it. */
+/** Returns the event as it is stored: a step sees what its history keeps. @throws TypeError when outsiders may not send it. */
 export function givenEvent<E>(event: E): E {
-  const stored = typeof event === "object" && event !== null ? { ...event } : event;
+  const stored = typeof event === "object" && event !== null ? (keptEvent(event) as E) : event;
   const reason = reservedIn(stored);
   if (reason !== null) throw new TypeError(reason);
   return stored;

@@ -151,10 +151,10 @@ export class StepCommitWriter<W> {
     const { workflows, hands, isFollowed } = this.#around;
     return begins.map(({ start, cause, firesTimers = false }) => {
       const { id, input } = start;
-      const { key, hash } = start.workflow;
-      const workflow = workflows.of({ id, workflow: key, hash });
+      const workflow = workflows.ofHandle(start.workflow, id);
       // Bodies of the chart may be lent the context of the step that asks for them.
-      const firesTimer = firesTimers && workflow.bodies.size === 0 && hands.takes(key) && !isFollowed(id);
+      const firesTimer =
+        firesTimers && workflow.bodies.size === 0 && hands.takes(workflow.key) && !isFollowed(id);
       return plan.start({ workflow, id, input, firesTimer, ...(cause !== undefined && { cause }) });
     });
   }

@@ -34,6 +34,7 @@ import {
 import { TakenIdCache } from "./taken-id-cache.ts";
 import { TaskMovedError } from "./held-task-list.ts";
 import { KeyedQueue } from "./keyed-queue.ts";
+import { checkId } from "../workflow/instance-id.ts";
 import { nameOf } from "../workflow/workflow-key.ts";
 import type { AnyWorkflow } from "../workflow/workflow.ts";
 
@@ -133,8 +134,8 @@ export class StepHandler<W> {
   /** An event on its way to an instance, which a host has sent. No step arms the task, so its id names none. */
   sent({ workflow, id: instance, event }: SentEvent): TaskRecord {
     const { clock, random, workflows } = this.#around;
-    const { name: machine, key, hash } = workflow;
-    workflows.of({ id: instance, workflow: key, hash });
+    const { name: machine, key } = workflows.ofHandle(workflow, instance);
+    checkId(instance);
     const { at, stamp } = newMoment(clock, random);
     return messageTask(
       { id: `${instance} ${stamp}`, dueAt: at },
@@ -221,7 +222,8 @@ export class StepHandler<W> {
     const { storage, workflows } = this.#around;
     if (!this.charts.isDone) await this.charts.check();
     const { workflow: sentTo, meant = {} } = companions;
-    if (sentTo !== undefined) workflows.of({ id, workflow: sentTo.key, hash: sentTo.hash });
+    // A program without types may give undefined.
+    if ("workflow" in companions) workflows.ofHandle(sentTo, id);
     let isAlone = companions.isMessage !== true;
     let lost = 0;
     for (let look = 0; look < MAX_LOST_RACES; look++) {

@@ -23,6 +23,7 @@ import {
   type StartedChild,
 } from "./chart.ts";
 import { consequencesOf, inTurn, missingFrom, type StepResult } from "./step-result.ts";
+import { checkId } from "./instance-id.ts";
 import { delayedFromText, messageTask } from "./messages.ts";
 import type { WorkflowRegistry } from "./workflow-registry.ts";
 import { searchWrites, withSearch } from "./search-fields.ts";
@@ -31,7 +32,7 @@ import { causeOfParent, causeText } from "./step-cause.ts";
 import type { StepTime } from "./stamps.ts";
 import { type KnownInstance, taskOfStep, type StepContext } from "./step-context.ts";
 import { birthTask, heldFor, unborn } from "./unborn-children.ts";
-import { eventToText, NOT_KEPT, storableThrown, UnstorableValue, withStep } from "./values.ts";
+import { eventToText, storableThrown, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
 export interface StepCommit {
@@ -371,12 +372,6 @@ export class StepPlan {
     }
     return { born, failed };
   }
-}
-
-/** @throws UnstorableValue for an id that a database would refuse, or give back as another one. */
-function checkId(id: unknown): void {
-  if (typeof id === "string" && id !== "" && !NOT_KEPT.test(id)) return;
-  throw new UnstorableValue("id", "expected text that is not empty, without NUL and halves of characters");
 }
 
 /**

@@ -62,8 +62,25 @@ const ERROR_CLASSES: Readonly<Record<string, new (message: string) => Error>> = 
   URIError,
 };
 
-const reducers = { Error: (value: unknown) => value instanceof Error && storedError(value) };
-const revivers = { Error: (stored: StoredError) => revivedError(stored) };
+/** Stands for a value that devalue would change: it refuses this one with the path. */
+class Changed {
+  readonly reason: string;
+
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+// Asked in this order. A buffer may lie in memory that it shares with others: of that only its own bytes are stored.
+const reducers = {
+  Error: (value: unknown) => value instanceof Error && storedError(value),
+  Buffer: (value: unknown) => Buffer.isBuffer(value) && new Uint8Array(value),
+  Changed: (value: unknown) => changed(value),
+};
+const revivers = {
+  Error: (stored: StoredError) => revivedError(stored),
+  Buffer: (bytes: Uint8Array) => Buffer.from(bytes),
+};
 
 /**
  * The value as something that `JSON.stringify` keeps: itself where it is plain JSON, an object of devalue's otherwise.
@@ -122,8 +139,24 @@ export function eventToText(event: object): string {
 
 /** An event as something that `JSON.stringify` keeps; see `eventToText`. */
 export function eventToJson(event: object): unknown {
-  const defined = Object.entries(event).filter(([, value]) => value !== undefined);
-  return fieldsToJson(Object.fromEntries(defined), "event");
+  return fieldsToJson(definedFields(event), "event");
+}
+
+/** An event as it comes back from storage. What cannot be stored is left as it is: the step refuses it with its place. */
+export function keptEvent(event: object): object {
+  const fields = definedFields(event);
+  if (isPlain(fields, MAX_PLAIN_DEPTH)) return fields;
+  try {
+    return eventFromText(eventToText(fields));
+  } catch {
+    return fields;
+  }
+}
+
+function definedFields(event: object): object {
+  const fields: Record<string, unknown> = { ...event };
+  for (const key of Object.keys(fields)) if (fields[key] === undefined) delete fields[key];
+  return fields;
 }
 
 export function eventFromText(text: string): EventObject {
@@ -153,9 +186,9 @@ function isPlain(value: unknown, depth: number): boolean {
 
 function isPlainObject(value: object, depth: number): boolean {
   if (Array.isArray(value)) {
-    // `every` skips the holes of a sparse array, which JSON fills with null.
-    if (Object.keys(value).length !== value.length) return false;
-    return value.every((item) => isPlain(item, depth));
+    // A hole is read as undefined, which is not plain; so there are as many keys as items, and more are fields beside them.
+    for (let at = 0; at < value.length; at++) if (!isPlain(value[at], depth)) return false;
+    return Object.getPrototypeOf(value) === Array.prototype && Object.keys(value).length === value.length;
   }
   if (Object.getPrototypeOf(value) !== Object.prototype) return false;
   if (hasOddKeys(value) || "toJSON" in value) return false;
@@ -170,6 +203,27 @@ function hasOddKeys(value: object): boolean {
     Object.hasOwn(value, MARK) ||
     Object.hasOwn(value, "__proto__")
   );
+}
+
+/** What devalue would give back otherwise, without a word; null for what it keeps, or refuses itself. */
+function changed(value: unknown): Changed | null {
+  if (typeof value !== "object" || value === null) return null;
+  // What it refuses itself, but for plain objects, which it keeps.
+  if (Object.prototype.toString.call(value) === "[object Object]") return null;
+  // Built-in objects have two prototypes; lists of bytes and of numbers have one between them.
+  const isView = ArrayBuffer.isView(value);
+  if (prototypesOf(value) > (isView ? 3 : 2)) return new Changed(ofClass(value));
+  if (value instanceof RegExp && value.lastIndex !== 0) return new Changed("its lastIndex is not 0");
+  if (isView) return null;
+  // Those of items come first.
+  const field = Object.keys(value).at(-1);
+  const isItem = field === undefined || /^\d+$/.test(field);
+  return isItem ? null : new Changed(`it has a field "${field}" beside what it holds`);
+}
+
+function prototypesOf(value: object): number {
+  const next = Object.getPrototypeOf(value) as object | null;
+  return next === null ? 0 : 1 + prototypesOf(next);
 }
 
 function storedError(error: Error): StoredError {
@@ -199,9 +253,13 @@ function revivedError({ name, message, cause, hasCause, errors, fields }: Stored
 }
 
 function reasonOf({ message, value }: DevalueError): string {
-  const advice = "store plain data, or an id that finds the thing again";
-  if (typeof value === "function") return `it is a function; ${advice}`;
-  if (typeof value === "symbol") return `it is a symbol; ${advice}`;
+  if (value instanceof Changed) return value.reason;
+  if (typeof value === "function") return `it is a function; ${ADVICE}`;
+  if (typeof value === "symbol") return `it is a symbol; ${ADVICE}`;
   const name = (value as object | null | undefined)?.constructor?.name;
-  return name === undefined || name === "Object" ? message : `it is an instance of ${name}; ${advice}`;
+  return name === undefined || name === "Object" ? message : ofClass(value as object);
 }
+
+const ADVICE = "store plain data, or an id that finds the thing again";
+
+const ofClass = ({ constructor }: object): string => `it is an instance of ${constructor.name}; ${ADVICE}`;

@@ -1,7 +1,7 @@
 /** The workflows of one engine, by key and by name, and the workflows whose tasks it takes. */
 import type { InstanceRecord, TaskRecord } from "../../storage/storage.ts";
 import { workflowKey } from "./workflow-key.ts";
-import { withChildren, type AnyWorkflow } from "./workflow.ts";
+import { isWorkflow, withChildren, type AnyWorkflow } from "./workflow.ts";
 
 /** An instance is one of a chart that this process does not have, or that the caller does not mean. Nothing of it is touched. */
 export class UnknownWorkflow extends Error {
@@ -118,6 +118,12 @@ export class WorkflowRegistry {
     return successor;
   }
 
+  /** The workflow of a handle that a caller gave for this instance. @throws TypeError for what is no handle, and as `of` does. */
+  ofHandle(handle: AnyWorkflow | undefined, id: string): AnyWorkflow {
+    assertWorkflow(handle);
+    return this.of({ id, workflow: handle.key, hash: handle.hash });
+  }
+
   /** Throws `UnknownWorkflow` for an unknown workflow or chart, and `ChangedChart` for a refused one. */
   of({ id, workflow: key, hash }: Pick<InstanceRecord, "id" | "workflow" | "hash">): AnyWorkflow {
     const workflow = this.#byKey.get(key);
@@ -129,6 +135,11 @@ export class WorkflowRegistry {
         : `one of another chart of ${key}: raise the version and give \`migrate\`, or take the change back`;
     throw new UnknownWorkflow({ id, workflow: key }, `instance ${id} is ${reason}`);
   }
+}
+
+/** @throws TypeError where a program without types gave something else, such as the machine itself. */
+export function assertWorkflow(handle: AnyWorkflow | undefined): asserts handle is AnyWorkflow {
+  if (!isWorkflow(handle)) throw new TypeError("workflow: expected what workflow() returns");
 }
 
 function claimsOf(workflows: readonly AnyWorkflow[]): readonly string[] {

@@ -290,6 +290,9 @@ export interface AnyWorkflow {
   readonly search: SearchOptions;
 }
 
+export const isWorkflow = (value: unknown): value is AnyWorkflow =>
+  typeof (value as Partial<AnyWorkflow> | null | undefined)?.chart?.step === "function";
+
 /**
  * Registers a chart under its machine id and a version: `workflow(chart)({ version: 1 })`. The chart stands in a call of
  * its own so that handlers are typed from it, literal event types included. A workflow that writes domain tables names

@@ -1,4 +1,5 @@
 /** What a caller, an effect or a chart may not ask for is refused before anything is stored, in words that name it. */
+import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { assign, createMachine, setup } from "xstate";
 import { startOf, UnknownWorkflow, workflow } from "paystate/engine";
@@ -19,6 +20,9 @@ const door = createMachine({
 });
 const lights = workflow(light)({ version: 1 });
 const doors = workflow(door)({ version: 1 });
+
+/** Text that no database makes shorter. */
+const any = (bytes: number): string => randomBytes(bytes).toString("hex").slice(0, bytes);
 
 const boss = workflow(
   setup({
@@ -51,6 +55,67 @@ describe.each(drawn(adapters, "refusals"))("on $name", (adapter) => {
         "instance d is one of another chart of light@1",
       );
       expect(await storage.load("d")).toBeNull();
+    }));
+
+  test.each([
+    ["undefined", undefined],
+    ["null", null],
+    ["an empty object", {}],
+    ["the machine itself", light],
+  ])("D21: %s in place of a workflow is refused by every call, which says what is right", (_name, given) =>
+    inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
+      const one = await engine({ workflows: [lights] });
+      await one.start(lights, { id: "hall", input: undefined });
+      const before = await storage.load("hall");
+      const handle = given as typeof lights;
+      const right = new TypeError("workflow: expected what workflow() returns");
+      const start = { id: "new", input: undefined };
+      await expect(one.start(handle, start)).rejects.toThrow(right);
+      await expect(one.commit({ starts: [{ workflow: handle, ...start }] })).rejects.toThrow(right);
+      await expect(one.startOrSend(handle, start, { type: "SWITCH" })).rejects.toThrow(right);
+      await expect(one.send(handle, "hall", { type: "SWITCH" })).rejects.toThrow(right);
+      await expect(one.ask(handle, "hall", { type: "SWITCH" })).rejects.toThrow(right);
+      await expect(one.waitFor(handle, "hall", "final")).rejects.toThrow(right);
+      await expect(one.read(handle, "hall")).rejects.toThrow(right);
+      await expect(one.each(handle).send({ type: "SWITCH" })).rejects.toThrow(right);
+      expect(await storage.load("hall")).toEqual(before);
+      expect(await storage.load("new")).toBeNull();
+      awaitsOutside("hall");
+    }),
+  );
+
+  test.each([
+    ["undefined", undefined],
+    ["a number", 7],
+    ["an object", { id: "hall" }],
+    ["text with NUL", "a\0b"],
+  ])("D21: an id that is %s is refused by every call in the same words", (_name, given) =>
+    inWorld(adapter, async ({ engine }) => {
+      const one = await engine({ workflows: [lights] });
+      const id = given as string;
+      const right =
+        "id cannot be stored: expected text that is not empty, without NUL and halves of characters";
+      await expect(one.start(lights, { id, input: undefined })).rejects.toThrow(right);
+      await expect(one.send(lights, id, { type: "SWITCH" })).rejects.toThrow(right);
+      await expect(one.ask(lights, id, { type: "SWITCH" })).rejects.toThrow(right);
+      await expect(one.read(lights, id)).rejects.toThrow(right);
+      await expect(one.waitFor(lights, id, "final")).rejects.toThrow(right);
+      await expect(one.history(id)).rejects.toThrow(right);
+      await expect(one.pending(id)).rejects.toThrow(right);
+      await expect(one.stopInstance(id)).rejects.toThrow(right);
+      await expect(one.removeInstance(id)).rejects.toThrow(right);
+    }),
+  );
+
+  test("D21: an id is 2,048 bytes at most, which every database can keep", () =>
+    inWorld(adapter, async ({ engine, awaitsOutside }) => {
+      const one = await engine({ workflows: [boss] });
+      const longest = any(2_042);
+      expect(await one.start(boss, { id: longest, input: undefined })).toMatchObject({ ok: true });
+      expect(await one.read(longest)).toMatchObject({ value: "waiting" });
+      const longer = one.start(boss, { id: any(2_049), input: undefined });
+      await expect(longer).rejects.toThrow("id cannot be stored: expected 2048 bytes at most");
+      awaitsOutside(longest, `${longest}/kid`);
     }));
 
   test("D21: send refuses an instance of another chart, whatever its state", () =>

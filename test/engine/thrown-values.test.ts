@@ -1,7 +1,8 @@
 /** Whatever is thrown, and however a listener fails: the task is listed as failing, and the process goes on. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { assign, fromPromise, sendTo, setup } from "xstate";
-import { workflow } from "paystate/engine";
+import { createEngine, workflow } from "paystate/engine";
+import { memoryStorage } from "paystate/storage/memory";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns, until } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";
@@ -158,4 +159,38 @@ describe.each(drawn(adapters, "thrown values"))("on $name", (adapter) => {
       expect(lines).toEqual(["a subscriber failed", "a subscriber failed"]);
       expect(unhandled).toEqual([]);
     }));
+});
+
+test("D16: a clock whose sleep rejects is logged once, and work is done by the machine's timers", async () => {
+  const lines: string[] = [];
+  const logger = { debug() {}, info() {}, warn() {}, error: (_: object, line: string) => lines.push(line) };
+  const clock = {
+    now: () => Date.now(),
+    sleep: async () => {
+      await turns(1);
+      throw bare as unknown;
+    },
+  };
+  const waiting = workflow(
+    setup({}).createMachine({
+      id: "waiting",
+      initial: "here",
+      states: { here: { after: { 30: "over" } }, over: { type: "final" } },
+    }),
+  )({ version: 1 });
+  const one = createEngine({
+    storage: memoryStorage(),
+    workflows: [waiting],
+    logger,
+    clock,
+    keep: { finished: "1h" },
+  });
+  one.run();
+  await one.start(waiting, { id: "w", input: undefined });
+  expect(await one.waitFor(waiting, "w", "final")).toMatchObject({ value: "over" });
+  await one.stop();
+  expect(new Set(lines)).toEqual(
+    new Set(["the sleep of the clock failed: the machine's timer waits instead"]),
+  );
+  expect(unhandled).toEqual([]);
 });

@@ -95,6 +95,43 @@ describe("a stored snapshot", () => {
     expect(kept.self).toBe(kept);
   });
 
+  test("D6: keeps a Buffer, of the memory that it shares only its own bytes", () => {
+    const { kept } = roundTrip({ kept: Buffer.from("hi") }) as { kept: Buffer };
+    expect(Buffer.isBuffer(kept)).toBe(true);
+    expect(kept.toString()).toBe("hi");
+    expect(snapshotToText(snapshotOf({ kept: Buffer.from("hi") })).length).toBeLessThan(200);
+  });
+
+  test("D6: an object in two fields is two equal ones", () => {
+    const shared = { count: 1 };
+    const kept = roundTrip({ a: shared, b: shared }) as { a: object; b: object };
+    expect(kept).toEqual({ a: shared, b: shared });
+    expect(kept.a).not.toBe(kept.b);
+  });
+
+  class Names extends Array<string> {}
+  class Index extends Map<string, number> {}
+  class Day extends Date {}
+  const holed = [1, , 3]; // eslint-disable-line no-sparse-arrays
+  const global = /a/g;
+  global.lastIndex = 3;
+
+  test.each([
+    ["a class of lists", Names.from(["a"]), /an instance of Names/],
+    ["a class of maps", new Index([["a", 1]]), /an instance of Index/],
+    ["a class of dates", new Day(0), /an instance of Day/],
+    ["a list with a field", Object.assign([1, 2], { total: 3 }), /a field "total" beside/],
+    ["a list with a field and a hole", Object.assign(holed, { total: 3 }), /a field "total" beside/],
+    ["a date with a field", Object.assign(new Date(0), { zone: "UTC" }), /a field "zone" beside/],
+    ["a map with a field", Object.assign(new Map(), { total: 3 }), /a field "total" beside/],
+    ["a pattern in the middle of a search", global, /its lastIndex is not 0/],
+  ])("D6: refuses %s with its path", (_name, value, reason) => {
+    const act = (): unknown => roundTrip({ deep: [{ value }] });
+    expect(act).toThrow(UnstorableValue);
+    expect(act).toThrow(reason);
+    expect(act).toThrow("context.deep[0].value cannot be stored");
+  });
+
   test.each([
     ["a function", { a: { b: [() => {}] } }, "context.a.b[0]", /it is a function/],
     ["a symbol", { a: Symbol("s") }, "context.a", /it is a symbol/],
@@ -129,6 +166,47 @@ describe.each(drawn(adapters, "values"))("at the commit, on $name", (adapter) =>
       );
       expect(await storage.load("h")).toEqual(before);
       awaitsOutside("h");
+    }));
+
+  test("D6: a step sees an event as its history keeps it", () =>
+    inWorld(adapter, async ({ engine, awaitsOutside }) => {
+      class Refused extends Error {
+        override readonly name = "Refused";
+      }
+      interface Seen {
+        readonly type: "SEE";
+        readonly absent?: undefined;
+        readonly error: Error;
+        readonly at: Date;
+      }
+      const chart = setup({
+        types: { context: {} as { seen: unknown[] }, events: {} as Seen },
+      }).createMachine({
+        id: "seer",
+        context: { seen: [] },
+        on: {
+          SEE: {
+            actions: assign({
+              seen: ({ event }) => [
+                Object.keys(event),
+                event.error instanceof Refused,
+                event.at,
+                event.error,
+              ],
+            }),
+          },
+        },
+      });
+      const seers = workflow(chart)({ version: 1 });
+      const one = await engine({ workflows: [seers] });
+      await one.start(seers, { id: "s", input: undefined });
+      const event: Seen = { type: "SEE", absent: undefined, error: new Refused("no"), at: new Date(7) };
+      await one.send(seers, "s", event);
+      const { seen } = (await one.read(seers, "s"))?.context ?? { seen: [] };
+      const kept = (await one.history("s")).at(-1)?.event as unknown as Seen;
+      expect(seen).toEqual([Object.keys(kept), kept.error instanceof Refused, kept.at, kept.error]);
+      expect(seen.slice(0, 3)).toEqual([["type", "error", "at"], false, new Date(7)]);
+      awaitsOutside("s");
     }));
 
   test("D6 inputs, events and outputs keep what JSON loses, across a restart", () =>

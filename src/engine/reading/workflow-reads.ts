@@ -3,8 +3,8 @@ import type { AnyStateMachine } from "xstate";
 import type { InstanceRecord } from "../../../storage/storage.ts";
 import { mixedUp } from "../step-handler.ts";
 import { nameOf, versionOf } from "../../workflow/workflow-key.ts";
-import { UnknownWorkflow } from "../../workflow/workflow-registry.ts";
-import type { AnyWorkflow, Workflow } from "../../workflow/workflow.ts";
+import { assertWorkflow, UnknownWorkflow } from "../../workflow/workflow-registry.ts";
+import { isWorkflow, type AnyWorkflow, type Workflow } from "../../workflow/workflow.ts";
 import type { GivenFilter, SearchValues } from "../../workflow/search-fields.ts";
 import type { InstanceReads, StoredReads } from "./reads.ts";
 import { statesOf } from "../../workflow/state-matches.ts";
@@ -81,6 +81,7 @@ export function workflowReads(
 ): WorkflowReads {
   const read = async (first: AnyWorkflow | string, id = ""): Promise<InstanceView | null> => {
     if (typeof first === "string") return reads.read(first);
+    assertWorkflow(first);
     const view = await reads.read(id);
     if (view !== null) checkMeant(first, view);
     return view;
@@ -115,10 +116,6 @@ export function isOfVersion(workflow: AnyWorkflow, instance: Instance): boolean 
   return true;
 }
 
-function isWorkflow(first: AnyWorkflow | InstanceQuery): first is AnyWorkflow {
-  return "chartText" in first;
-}
-
 /** Whether the next step of the instance makes it one of this version. */
 function willArrive({ name, migrations }: AnyWorkflow, { workflow, status }: Instance): boolean {
   return status === "active" && nameOf(workflow) === name && migrations.has(versionOf(workflow));
@@ -136,6 +133,7 @@ function checkMeant(workflow: AnyWorkflow, instance: Pick<InstanceRecord, "id" |
 
 /** @throws TypeError for what is neither the end nor a state of the chart. */
 export function checkTarget(read: string, workflow: AnyWorkflow, until: unknown): void {
+  assertWorkflow(workflow);
   if (until === "final") return;
   const state = typeof until === "object" && until !== null && "state" in until ? until.state : null;
   if (typeof state === "string") return checkState(read, workflow, state);
@@ -144,8 +142,10 @@ export function checkTarget(read: string, workflow: AnyWorkflow, until: unknown)
   );
 }
 
-export function checkState(read: string, { key, machine }: AnyWorkflow, state: string | undefined): void {
+export function checkState(read: string, workflow: AnyWorkflow, state: string | undefined): void {
+  assertWorkflow(workflow);
   if (state === undefined) return;
+  const { key, machine } = workflow;
   const states = statesOf(machine.root);
   if (states.includes(state)) return;
   throw new TypeError(`${read}: ${key} has no state "${state}": expected one of ${states.join(", ")}`);

@@ -1,9 +1,10 @@
 /** Removes what is old enough, a little at a time, in one process at a time: a pass every ten minutes. */
 import { offBy } from "../../clock-trust.ts";
-import { elapsed } from "../../runtime.ts";
+import { elapsed, type Clock } from "../../runtime.ts";
 import type { EngineStorage, Lease } from "../../../storage/storage.ts";
 import { thrownText } from "../../thrown.ts";
 import type { EngineContext } from "../engine-context.ts";
+import { steadyClock } from "../steady-clock.ts";
 
 export interface RetentionRule {
   /** The name of the sweep, such as `finished`: for the log. */
@@ -52,6 +53,8 @@ const LEASE_MS = 180_000;
 export class RetentionLoop {
   readonly #sweeps: readonly RetentionRule[];
   readonly #around: RetentionLoopParts;
+  /** For pauses. What is trusted is judged of the host's own clock, as everywhere in the process. */
+  readonly #clock: Clock;
   /** A separate holder name, since other leases of this process are given up at other times. */
   readonly #holder: string;
   #running: AbortController | null = null;
@@ -66,6 +69,7 @@ export class RetentionLoop {
   constructor(sweeps: readonly RetentionRule[], around: RetentionLoopParts) {
     this.#sweeps = sweeps;
     this.#around = around;
+    this.#clock = steadyClock(around.clock, around.log);
     this.#holder = `${around.holder} ${around.name}`;
   }
 
@@ -82,9 +86,8 @@ export class RetentionLoop {
     if (this.#running === null) return;
     this.#running.abort();
     this.#running = null;
-    const { clock } = this.#around;
     const waiting = new AbortController();
-    await Promise.race([this.#passing, clock.sleep(timeoutMs, waiting.signal)]);
+    await Promise.race([this.#passing, this.#clock.sleep(timeoutMs, waiting.signal)]);
     waiting.abort();
     if (this.#leasedAt > 0) await this.#lease(0);
     this.#leasedAt = 0;
@@ -96,9 +99,9 @@ export class RetentionLoop {
   }
 
   async #keepPassing(signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#around;
+    const { log } = this.#around;
     for (;;) {
-      await clock.sleep(PASS_EVERY_MS, signal);
+      await this.#clock.sleep(PASS_EVERY_MS, signal);
       if (signal.aborted) return;
       this.#passing = this.#pass(signal).catch((err: unknown) => {
         log.warn({ err }, "the storage could not be asked whose turn it is to remove what is old");
@@ -150,7 +153,7 @@ export class RetentionLoop {
           log.info(this.#sweep, "what is old is being removed");
           toldAt = elapsed(clock);
         }
-        await clock.sleep(Math.min(Math.max(PAUSE_MS, elapsed(clock) - batchAt), MAX_PAUSE_MS), signal);
+        await this.#clock.sleep(Math.min(Math.max(PAUSE_MS, elapsed(clock) - batchAt), MAX_PAUSE_MS), signal);
         batchAt = elapsed(clock);
         const isFresh = batchAt - this.#leasedAt < LEASE_MS / 3;
         if (signal.aborted || !(isFresh || (await this.#isMyTurn()))) return false;

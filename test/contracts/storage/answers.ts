@@ -9,6 +9,9 @@ const fact = (id: string): PaymentCommit => ({ writes: [{ table: "facts", insert
 /** The word for an answer; of a failure the word alone, since each adapter tells the reason in its own words. */
 const wordOf = (answer: CommitAnswer): string => (answer.ok ? "ok" : answer.conflict);
 
+/** Of a program without types. */
+const none = null as unknown as PaymentCommit;
+
 /** Commits that no table takes, by what is wrong with them. */
 const mistakes: Readonly<Record<string, PaymentCommit>> = {
   "a number in the place of a text": {
@@ -18,6 +21,7 @@ const mistakes: Readonly<Record<string, PaymentCommit>> = {
   "a number too large for its column": { writes: [{ table: "limitHits", insert: hit("bad", 2 ** 60) }] },
   "a table that is not there": { writes: [{ table: "absent", insert: { id: "bad" } } as never] },
   "a fraction for a time": { starts: [startOf("bad")], arms: [{ task: taskOf("bad", { dueAt: 0.5 }) }] },
+  "null in its place": none,
   "a task id that is taken": { starts: [startOf("bad")], arms: [{ task: taskOf("taken") }] },
 };
 
