@@ -1,6 +1,6 @@
 /** PostgreSQL 13 and newer: any number of processes, on any number of machines. */
 import { commitOne } from "./decided.ts";
-import type { AnyCommit, EngineStorage, WatchRecord } from "./storage.ts";
+import type { AnyCommit, CommitAnswer, EngineStorage, WatchRecord } from "./storage.ts";
 import { committed } from "./postgres/commits.ts";
 import { Database } from "./postgres/database.ts";
 import { canKeep } from "./postgres/text.ts";
@@ -174,7 +174,7 @@ function storageOn(
     tally: (query) => tables.tally(query),
     async commit(items) {
       const answers = await committed(context, items);
-      if (items.some(makesWorkDue)) wakes.tell();
+      if (items.some((item, index) => !isFailed(answers[index]) && makesWorkDue(item))) wakes.tell();
       return answers;
     },
     within: (host, item) => commitWithin(context, host, item),
@@ -203,6 +203,9 @@ async function timeOf(database: Database, clock: DatabaseClock, now: number): Pr
   const [row] = await database.read(databaseTime, {});
   return row?.now ?? now;
 }
+
+const isFailed = (answer: CommitAnswer | undefined): boolean =>
+  answer?.ok === false && answer.conflict === "failed";
 
 /** Whether the commit gives work to other processes: a task armed under a lease has its process already. */
 const makesWorkDue = ({ arms = [], retries = [], watches = [], limits = [] }: AnyCommit): boolean =>
