@@ -85,7 +85,7 @@ const recordColumns = {
     /** The watched thing, such as a signature. Unique together with kind and instance. */
     key: "text",
     instance: "text",
-    /** The life of the instance for which it is watched: findings are told to no other life. */
+    /** The life of the instance that watches: a finding is told to this life alone. */
     life: "text",
     workflow: "text",
     /** 0 … shards − 1 of its kind; polling processes divide the shards among themselves. */

@@ -138,7 +138,7 @@ async function copied(transfer: Transfer): Promise<Copied> {
       all = await fill(transfer, filled);
       const mark: MoveRecord = { copy: await filled.markArrived(file.path), place, state: "moving" };
       file.setMark(mark);
-      // From here on the file is of no use, whatever becomes of the commit that follows.
+      // From here on no service opens the file any more, also where the commit that follows fails.
       pending.mark = mark;
     });
   } catch (error) {

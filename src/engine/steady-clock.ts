@@ -1,4 +1,4 @@
-/** A host's clock whose pauses never fail: all loops of the engine wait by it, and nobody hears what ends a loop. */
+/** A host's clock whose pauses never fail: each loop of the engine pauses by the clock, and an error would end the loop unheard. */
 import { systemClock, type Clock, type Logger } from "../runtime.ts";
 
 /** The same clock. Where its `sleep` fails, the machine's timer waits instead; that is logged once. */

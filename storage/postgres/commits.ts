@@ -177,6 +177,7 @@ function prepared({ tables, clock }: CommitContext, items: readonly AnyCommit[])
   const queries = storable.flatMap((item) => item.queries ?? []);
   return { items: storable, runs, fault, queries, needs: writes.needs() };
 }
+
 /** Whether the item is refused unless a row of the caller's has a version, or holds what may mean another row there. */
 const countsVersions = (item: AnyCommit): boolean =>
   hasQueries(item) ||

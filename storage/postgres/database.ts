@@ -48,11 +48,11 @@ interface Holding {
   readonly servers?: HostPool;
   /** Sent where the work has failed and the connection has not. */
   readonly rollback?: string;
-  /** Sent behind the work, for which nobody waits. */
+  /** A statement after the work. The caller does not wait for its answer. */
   readonly behind?: string;
   /** Whether an error says nothing of the connection. */
   readonly isOfHandler?: () => boolean;
-  /** Whether the connection is for nobody else. */
+  /** Whether the pool closes the connection, and lends it to no other caller. */
   readonly isSpent?: () => boolean;
   /** What is thrown where the connection is broken: a query of a host may fail in the driver alone, and as if it were lost. */
   readonly broken?: (error: unknown) => unknown;

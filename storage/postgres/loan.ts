@@ -11,7 +11,7 @@ type Query = (...given: readonly unknown[]) => unknown;
 type Told = (error: unknown, ...results: readonly unknown[]) => void;
 
 export class Loan {
-  /** Whether a query had no answer when the handler settled, or came later: the connection is for nobody else. */
+  /** Whether a query had no answer when the handler settled, or came later: the pool then closes the connection. */
   isStray = false;
   /** Whether the error is one of the handler: it says nothing of the connection. */
   hasFailed = false;

@@ -64,7 +64,7 @@ export async function openConnections(
     listener: async () => new Client(place()),
     unhurried: async () => new Client(withoutLimits(place())),
     async close() {
-      // A handler that hears no signal may keep a connection; it ends with its transaction, for which nobody waits.
+      // A handler that hears no signal may keep a connection: the pool ends when the handler's transaction has ended.
       void transactions?.end().catch(ignored);
       if (!isGiven) await servers.end();
     },

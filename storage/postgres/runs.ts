@@ -1,6 +1,6 @@
 /**
- * Commits as lists by kind of change, so that each kind is one statement. Several are combined only where that equals one after
- * the other: none touches what another touches, except by messages.
+ * Commits as lists by kind of change, so that each kind is one statement. Commits are combined only where
+ * the result equals that of one after the other: no commit changes an instance or a task of another, except by messages.
  */
 import { compareTexts } from "../compare-texts.ts";
 import { startedInstance } from "../apply-commit.ts";
@@ -97,7 +97,7 @@ function meet(items: readonly AnyCommit[]): boolean {
   return items.some((item) => leaves(item, own)) || maySetAside(items);
 }
 
-/** Whether one may end a task that another consumes: without a step, the instance of a consumed task is unknown. */
+/** Whether a commit may end a task that another commit consumes: without a step, the instance of a consumed task is unknown. */
 function maySetAside(items: readonly AnyCommit[]): boolean {
   const setsAside = items.some(({ ends = [], disarms = [] }) => ends.length + disarms.length > 0);
   return setsAside && items.some(({ consumes, step }) => consumes !== undefined && step === undefined);

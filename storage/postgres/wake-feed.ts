@@ -18,7 +18,7 @@ export class WakeFeed {
   readonly #listener: Connections["listener"];
   /** Marks the hints of this process. */
   readonly #self: string;
-  /** All processes of one schema listen to it. */
+  /** The channel of NOTIFY, to which all processes of one schema listen. */
   readonly channel: string;
   readonly #listeners = new Set<() => void>();
   readonly #awaited = new Map<string, () => void>();

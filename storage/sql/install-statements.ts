@@ -50,7 +50,7 @@ export async function standings(
   tables: readonly AnyTable[],
   { indexes, foundTriggers }: SchemaDialect,
 ): Promise<readonly (readonly [AnyTable, TableStatus])[]> {
-  // Together, so that none is rejected while another is waited for: the process would end with it.
+  // Asked together: a read that rejects while nobody waits for its answer would end the process.
   const [found, triggers, stored] = await Promise.all([
     read(indexes, {}),
     read(foundTriggers, {}),

@@ -56,7 +56,7 @@ describe("a stored snapshot", () => {
       URL: new URL("https://example.com/?a=b"),
       bytes: new Uint8Array([0, 255]),
       RegExp: /a+/gi,
-      "a sparse array": [1, , 3], // eslint-disable-line no-sparse-arrays
+      "a sparse array": [1, , 3], // eslint-disable-line no-sparse-arrays -- the hole is what is tested
       "an object that looks like ours": { $values: [1] },
       "an object without prototype": Object.assign(Object.create(null) as object, { a: 1 }),
     }),
@@ -112,7 +112,7 @@ describe("a stored snapshot", () => {
   class Names extends Array<string> {}
   class Index extends Map<string, number> {}
   class Day extends Date {}
-  const holed = [1, , 3]; // eslint-disable-line no-sparse-arrays
+  const holed = [1, , 3]; // eslint-disable-line no-sparse-arrays -- the hole is what is tested
   const global = /a/g;
   global.lastIndex = 3;
 

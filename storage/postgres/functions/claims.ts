@@ -111,7 +111,7 @@ begin
   perform paystate_admit_@(changed);
 end $body$;`;
 
-/** The suspect whose turn it is, with the rooms of its keys. None while one is held, or another claim looks for one. */
+/** The suspect whose turn it is, with the rooms of its keys. No suspect while another suspect is held, or another claim looks for a suspect. */
 const suspectInTurn = `
 create or replace function paystate_suspect_@(request jsonb, at bigint) returns tasks language plpgsql as $body$
 #variable_conflict use_column
