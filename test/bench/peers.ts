@@ -54,11 +54,17 @@ async function started(program: string, settings: PeerSettings): Promise<ChildPr
 }
 
 async function said<T>(child: ChildProcess): Promise<T> {
-  const ended = once(child, "exit").then((): never => {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  const ended = once(child, "exit", { signal }).then((): never => {
     throw new Error(`${child.spawnfile} ended without a word`);
   });
-  const [message] = (await Promise.race([once(child, "message"), ended])) as [T];
-  return message;
+  try {
+    const [message] = (await Promise.race([once(child, "message", { signal }), ended])) as [T];
+    return message;
+  } finally {
+    waiting.abort();
+  }
 }
 
 async function killed(child: ChildProcess): Promise<void> {
