@@ -1,53 +1,34 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig, type UserWorkspaceConfig } from "vitest/config";
 import { LongestFirst } from "./programs/longest-first.ts";
+import { PROJECT_VARIABLE } from "./programs/project-of-run.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const source = (path: string): string => `${root}${path}`;
 
-/** Tests that start processes of their own, and mostly wait for them: CI runs them, `npm test` alone has no time for them. */
-const WITH_PROCESSES = [
-  "test/cli/**/*.test.ts",
-  "test/readme/{examples,snippets,tour}.test.ts",
-  "test/deploy/{devnet,running}.test.ts",
-  "test/lint/plugin.test.ts",
-  "test/engine/*{-example,-examples,-processes}.test.ts",
-  "test/{engine,payments}/processes.test.ts",
-  "test/chaos/*.test.ts",
-  "test/http/{cells,shop}-example.test.ts",
-  "test/payments/swap/other-providers.test.ts",
-  // Some of them wait for locks, poolers and servers that are taken away.
-  "test/storage/sqlite-{full-disk,processes,read-only}.test.ts",
-  "test/storage/postgres-{failures,outages,refusals}.test.ts",
-  // By the clock of the machine.
-  "test/local/killed-process.test.ts",
-  "test/solana/lazy-loading.test.ts",
-  "test/{http,inspector}/browser*.test.ts",
-];
+/** Many tests wait for processes of their own: a second file at a time halves the run, on two cores as well. */
+const WORKERS = 2;
+const PATIENCE_MS = 120_000;
+/** Shorter than what ends a test, so that a failure shows what was expected. */
+const POLL_MS = 100_000;
+const COMPILE = source("test/programs/compile.ts");
 
-/** Random lives, deaths at every line, nodes that lie, and crowds: CI runs them, `npm test` alone has no time for them. */
-const EXPLORATIONS = [
-  "test/simulation/*.test.ts",
-  "test/protocol/{model,on-chain}.test.ts",
-  "test/engine/{chart-oracle,crowded-migrations,event-loop,many-children,migrating-lives}.test.ts",
-  "test/engine/{random-charts,schedule-moments,schedule-years}.test.ts",
-  "test/http/mutated-requests.test.ts",
-  "test/local/garbage.test.ts",
-  "test/payments/moving.test.ts",
-  "test/payments/operator/resolve-crashes.test.ts",
-  "test/payments/races/{cancelling,quotes}.test.ts",
-  "test/payments/private/{bound-shares,covered-fees,fee-market,lies,lives,screening,two-live-copies}.test.ts",
-  "test/payments/private/{other-mints-crashes,purses-explained,restored-*}.test.ts",
-  "test/payments/swap/swap-under-lies.test.ts",
-  "test/payments/webhooks/{catching-up,fair-deliveries,hostile-tenants,tarpit}.test.ts",
-  "test/released/*.test.ts",
-  "test/service/chain-down-kills.test.ts",
-  "test/solana/{chaos,verify-random}.test.ts",
-  "test/storage/{changed-indexes,equivalence,moving,postgres-many-keys}.test.ts",
+/**
+ * Which tests are of a project is said by their file's name: `NAME.PROJECT.test.ts`. Those without a project in their name
+ * are of `rest`, which is all that `npm test` runs.
+ */
+const namedFor = (project: string): string => `test/**/*.${project}.test.ts`;
+
+/** Files of `rest` that say the same of every database: `postgres` has them once more, with PostgreSQL alone. */
+const OF_EVERY_DATABASE = [
+  "test/engine/{each,folded-history,queries,schedules,search,stamps,within-host}.test.ts",
+  "test/http/nul.test.ts",
+  "test/payments/webhooks/notice-feed.test.ts",
+  "test/storage/{contract,queries}.test.ts",
 ];
 
 /** What needs packages of other people's that a clone does not install by itself: `npm ci --prefix test/foreign`. */
-const FOREIGN = ["test/foreign/*/*.test.ts"];
+const FOREIGN = "test/foreign/*/*.test.ts";
 
 /** Tests run against the sources; the packed build has a test of its own (`npm run test:package`). */
 const sources = [
@@ -71,16 +52,18 @@ const sources = [
 interface ProjectParts {
   readonly name: string;
   readonly include: readonly string[];
-  readonly exclude: readonly string[];
-  readonly timeoutMs: number;
+  readonly exclude?: readonly string[];
   /** What has to be done once before its first test. */
-  readonly setUp: readonly string[];
-  /** That of the command, such as `--mode long`: a project does not inherit it. */
-  readonly mode: string;
+  readonly setUp?: readonly string[];
+  /** How many files run beside one another: as many as in every project, where it says nothing. */
+  readonly workers?: number;
 }
 
-/** What all projects have in common. */
-function project({ name, include, exclude, timeoutMs, setUp, mode }: ProjectParts): UserWorkspaceConfig {
+/** What all projects have in common, in the mode of the command: a project does not inherit it. */
+function project(
+  { name, include, exclude = [], setUp = [], workers = WORKERS }: ProjectParts,
+  mode: string,
+): UserWorkspaceConfig {
   return {
     mode,
     resolve: { alias: sources },
@@ -91,19 +74,36 @@ function project({ name, include, exclude, timeoutMs, setUp, mode }: ProjectPart
       exclude: [...exclude],
       globalSetup: [...setUp],
       setupFiles: source("test/programs/use-seed.ts"),
+      env: { [PROJECT_VARIABLE]: name },
       // Files share what they have imported, which a third of the run went to; none changes a module for another.
       isolate: false,
+      maxWorkers: workers,
       // What a file became is kept for the next run, under a hash of its text and of these settings.
       experimental: { fsModuleCache: true },
-      // Ends what hangs, and measures nothing: files beside one another share the cores.
-      testTimeout: timeoutMs,
-      hookTimeout: 30_000,
+      // Ends what hangs, and measures nothing: a busy machine makes no test red.
+      testTimeout: PATIENCE_MS,
+      hookTimeout: PATIENCE_MS,
+      expect: { poll: { timeout: POLL_MS } },
       // The stand-in for bigint-buffer below spl-token is TypeScript: what imports it has to pass through vite, and so
       // has what imports a module that a test replaces.
       server: { deps: { inline: [/@solana\/(spl-token|buffer-layout-utils|pay)\//, /@solana-program\//] } },
     },
   };
 }
+
+const PROJECTS: readonly ProjectParts[] = [
+  // They start processes of their own, and mostly wait for them.
+  { name: "processes", include: [namedFor("processes")], setUp: [COMPILE] },
+  { name: "foreign", include: [FOREIGN], setUp: [COMPILE] },
+  // Only generators draw here: random lives, deaths at random calls. One budget of time bounds all of it.
+  { name: "explorations", include: [namedFor("explorations")] },
+  { name: "postgres", include: [namedFor("postgres"), ...OF_EVERY_DATABASE] },
+  // Whatever takes longest, each time whole.
+  { name: "slow", include: [namedFor("slow")] },
+  // They read the machine's own clock, and would measure their neighbours.
+  { name: "clock", include: [namedFor("clock")], workers: 1 },
+  { name: "rest", include: ["test/**/*.test.ts"], exclude: ["test/**/*.*.test.ts", FOREIGN] },
+];
 
 export default defineConfig(({ mode }) => ({
   test: {
@@ -113,42 +113,8 @@ export default defineConfig(({ mode }) => ({
       source("test/programs/use-memory-disk.ts"),
       source("test/programs/postgres.ts"),
     ],
-    // Many tests wait for processes of their own: a second file at a time halves the run, on two cores as well.
-    maxWorkers: 2,
+    maxWorkers: WORKERS,
     sequence: { sequencer: LongestFirst },
-    projects: [
-      project({
-        name: "processes",
-        include: WITH_PROCESSES,
-        exclude: [],
-        timeoutMs: 90_000,
-        setUp: [source("test/programs/compile.ts")],
-        mode,
-      }),
-      project({
-        name: "explorations",
-        include: EXPLORATIONS,
-        exclude: [],
-        timeoutMs: 20_000,
-        setUp: [],
-        mode,
-      }),
-      project({
-        name: "foreign",
-        include: FOREIGN,
-        exclude: [],
-        timeoutMs: 90_000,
-        setUp: [source("test/programs/compile.ts")],
-        mode,
-      }),
-      project({
-        name: "rest",
-        include: ["test/**/*.test.ts"],
-        exclude: [...WITH_PROCESSES, ...EXPLORATIONS, "test/foreign/**"],
-        timeoutMs: 20_000,
-        setUp: [],
-        mode,
-      }),
-    ],
+    projects: PROJECTS.map((parts) => project(parts, mode)),
   },
 }));

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { assign, setup } from "xstate";
 import { workflow, type PreviousInstance } from "paystate/engine";
 import { FOLDED } from "../../src/workflow/chart.ts";
-import { everyAdapter } from "../kit/adapters.ts";
+import { everyAdapter, onSqlite } from "../kit/adapters.ts";
 import { inWorld, type EngineWorld } from "../kit/engine-world.ts";
 import { byDepth, EXPLORING_MS, drawn } from "../kit/thorough.ts";
 
@@ -122,9 +122,7 @@ test(
   "F10: after very many steps the history holds its newest, and what is stored is what they lead to",
   { timeout: EXPLORING_MS },
   async () => {
-    const sqlite = everyAdapter.find(({ name }) => name === "SQLite");
-    if (sqlite === undefined) throw new Error("no SQLite");
-    await inWorld(sqlite, async (world) => {
+    await inWorld(onSqlite, async (world) => {
       const flow = workflow(meter)({ version: 1, history: { keep: 100 } });
       const one = await readMeter(world, STEPS, flow);
       world.log.commits.splice(0);

@@ -7,6 +7,7 @@ import pg from "pg";
 import type { EngineStorage } from "paystate/engine";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
+import { databasesOfProject } from "../programs/project-of-run.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
 
 /** Where a test's commits go: what `within` takes on each database. */
@@ -95,8 +96,7 @@ async function postgresHost(): Promise<HostDatabase> {
   };
 }
 
-export const hostDatabases: readonly { readonly name: string; readonly make: () => Promise<HostDatabase> }[] =
-  [
-    { name: "SQLite", make: sqliteHost },
-    ...(HAS_POSTGRES ? [{ name: "PostgreSQL", make: postgresHost }] : []),
-  ];
+export const hostDatabases = databasesOfProject<{
+  readonly name: string;
+  readonly make: () => Promise<HostDatabase>;
+}>([{ name: "SQLite", make: sqliteHost }], HAS_POSTGRES ? [{ name: "PostgreSQL", make: postgresHost }] : []);

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createWebSocketInspector } from "@statelyai/inspect";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { WebSocketServer } from "ws";
 import { createMachine, type InspectionEvent } from "xstate";
 import { createEngine, workflow } from "../../src/engine/index.ts";
@@ -10,6 +10,7 @@ import type { Logger } from "../../src/runtime.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { parcels } from "../inspector/parcel.ts";
+import { eventually } from "../kit/eventually.ts";
 
 interface Told {
   readonly type: string;
@@ -35,7 +36,7 @@ test("an inspector of @statelyai/inspect gets the actor with its chart, then eac
   try {
     await engine.start(chart, { id: "p1", input: { note: "x" } });
     await engine.send(chart, "p1", { type: "PAUSE" });
-    await vi.waitFor(() => expect(told).toHaveLength(5), { timeout: 10_000 });
+    await eventually(() => expect(told).toHaveLength(5));
     const line = ({ type, sessionId, event, snapshot }: Told): unknown[] => [
       type,
       sessionId,
@@ -58,7 +59,7 @@ test("an inspector of @statelyai/inspect gets the actor with its chart, then eac
     for (const client of server.clients) client.terminate();
     server.close();
   }
-}, 30_000);
+});
 
 test("an instance that another process began is announced with its first step here; an inspector that throws stops nothing", async () => {
   const storage = memoryStorage();

@@ -4,7 +4,7 @@ import { InvalidOptions, workflow, type EngineStorage } from "paystate/engine";
 import { createMachine } from "xstate";
 import { SCHEDULES, storedSchedules } from "../../src/engine/schedules/stored-schedules.ts";
 import { commitOne } from "../../storage/decided.ts";
-import { everyAdapter } from "../kit/adapters.ts";
+import { everyAdapter, inMemory } from "../kit/adapters.ts";
 import { drawn } from "../kit/thorough.ts";
 import {
   DAY,
@@ -203,8 +203,6 @@ describe.each(drawn(everyAdapter, "schedules"))("schedules on $name", (adapter) 
 });
 
 test("F7: schedules that wait write nothing, and read once in five seconds", async () => {
-  const [memory] = everyAdapter;
-  if (memory === undefined) throw new Error("no adapter");
   const asked: string[] = [];
   const counted = (storage: EngineStorage): EngineStorage => {
     const methods = Object.entries(storage) as [string, (...given: never[]) => unknown][];
@@ -217,8 +215,8 @@ test("F7: schedules that wait write nothing, and read once in five seconds", asy
     ]);
     return Object.fromEntries(counting) as EngineStorage;
   };
-  const make = async (): Promise<Awaited<ReturnType<typeof memory.make>>> => {
-    const database = await memory.make();
+  const make = async (): Promise<Awaited<ReturnType<typeof inMemory.make>>> => {
+    const database = await inMemory.make();
     return { ...database, open: async () => counted(await database.open()) as never };
   };
   await inScheduleWorld({ make }, NOON + MINUTE, async (world) => {

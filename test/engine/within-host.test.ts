@@ -131,7 +131,7 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
     await connection.ask("begin");
     await done(() => rare.start(runs, { id: "o-1", input: { shop: "mitte" } }, within));
     await connection.ask("commit");
-    await expect.poll(() => packed, { timeout: 10_000 }).toEqual(["o-1"]);
+    await expect.poll(() => packed).toEqual(["o-1"]);
     await rare.stop();
   });
 

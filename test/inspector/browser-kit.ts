@@ -12,7 +12,7 @@ const PROGRAM = "/usr/bin/chromium-headless-shell";
 export const hasBrowser = existsSync(PROGRAM);
 
 /** For a test in a browser. */
-export const BROWSER_TEST_MS = 90_000;
+export const BROWSER_TEST_MS = 180_000;
 
 export const WIDE = { viewport: { width: 1280, height: 900 }, colorScheme: "light" } as const;
 export const NARROW = {

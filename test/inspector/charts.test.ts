@@ -82,7 +82,7 @@ describe.each(sampled(Object.entries(ALL), "drawn charts"))("the chart %s", (_, 
     expect(layout.edges.filter(({ points }) => points.length < 2)).toEqual([]);
     const labels = layout.edges.flatMap(({ label }) => label ?? []);
     expect(labels.filter((label) => !within(label, { x: 0, y: 0, ...layout }))).toEqual([]);
-  }, 60_000);
+  });
 
   test("is an indented list with every state and every transition where nothing lays it out", () => {
     const list = indentedList(chart);

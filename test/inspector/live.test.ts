@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { createEngine } from "../../src/engine/index.ts";
 import { changesOf, piecesOf, type PageChange } from "../../src/inspector/live/page-pieces.ts";
@@ -13,6 +13,7 @@ import { virtualClock } from "../kit/virtual-clock.ts";
 import { parcels } from "./parcel.ts";
 import { parcelTest as test } from "./parcel-test.ts";
 import { AT } from "./viewer.ts";
+import { eventually } from "../kit/eventually.ts";
 
 /** A page as a stream brings a browser to it. */
 interface StreamedPage {
@@ -198,7 +199,7 @@ test("a storage that is gone is reported once, and the page goes on when it is b
   await engine.start(workflow, { id: "p1", input: { note: "x" } });
   const events = eventsOf(await fetch(new Request(live("/instance?id=p1"))));
   const first = events.next();
-  await vi.waitFor(() => expect(errors).toHaveLength(1));
+  await eventually(() => expect(errors).toHaveLength(1));
   isGone = false;
   expect(valueOf(await first).main).toContain("p1");
   await events.return(undefined);

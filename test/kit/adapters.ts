@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
+import { databasesOfProject } from "../programs/project-of-run.ts";
 import { postgresDatabase } from "./postgres-database.ts";
 import { THOROUGH } from "./thorough.ts";
 import { memoryStorage, postgresStorage, copiedSqlite } from "./storages.ts";
@@ -30,29 +31,34 @@ const postgres: Adapter = {
   },
 };
 
-/** Those that need no server. */
-const withoutServer: readonly Adapter[] = [
-  {
-    name: "memory",
-    async make() {
-      const storage = memoryStorage();
-      return { open: async () => storage, destroy: async () => {} };
-    },
+/** In memory, where every handle is the one storage. */
+export const inMemory: Adapter = {
+  name: "memory",
+  async make() {
+    const storage = memoryStorage();
+    return { open: async () => storage, destroy: async () => {} };
   },
-  {
-    name: "SQLite",
-    async make() {
-      const folder = await mkdtemp(join(tmpdir(), "paystate-"));
-      return {
-        open: () => copiedSqlite(join(folder, "test.db")),
-        destroy: () => rm(folder, { recursive: true }),
-      };
-    },
-  },
-];
+};
 
-/** All of them, for suites that make few calls. */
-export const everyAdapter: readonly Adapter[] = [...withoutServer, ...(HAS_POSTGRES ? [postgres] : [])];
+/** A file of SQLite. */
+export const onSqlite: Adapter = {
+  name: "SQLite",
+  async make() {
+    const folder = await mkdtemp(join(tmpdir(), "paystate-"));
+    return {
+      open: () => copiedSqlite(join(folder, "test.db")),
+      destroy: () => rm(folder, { recursive: true }),
+    };
+  },
+};
+
+const withoutServer: readonly Adapter[] = [inMemory, onSqlite];
+
+/** All that this project tests, for suites that make few calls. */
+export const everyAdapter: readonly Adapter[] = databasesOfProject(
+  withoutServer,
+  HAS_POSTGRES ? [postgres] : [],
+);
 
 /** For `describe.each(adapters)("… on $name", ({ make }) => …)`. */
 export const adapters: readonly Adapter[] = [

@@ -223,7 +223,7 @@ test("a single endpoint is asked whatever it did before and says in passing, and
   // A virtual clock that nobody turns: any pause would hang.
   expect(await ledger.mints([OWNER])).toEqual([null]);
   expect(looks).toBe(1);
-}, 5_000);
+});
 
 test("an idle ledger looks at nobody, a busy one every five seconds", async () => {
   const [first, second] = [scriptedNode(absent), scriptedNode(absent)];

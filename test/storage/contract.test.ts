@@ -12,6 +12,7 @@ import { NAMED_AS_BEFORE, NAMESAKES } from "../kit/namesakes.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
 import { sampled } from "../kit/thorough.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
+import { databasesOfProject } from "../programs/project-of-run.ts";
 import { storageContract, type StorageUnderTest } from "../contracts/storage.ts";
 
 async function postgresWithHost(): Promise<StorageUnderTest> {
@@ -67,12 +68,11 @@ const adapters: Readonly<Record<string, () => Promise<StorageUnderTest>>> = {
   },
   "SQLite beside namesakes of a host's": sqliteWith(NAMESAKES),
   "SQLite under the names of before": sqliteWith(NAMED_AS_BEFORE),
-  ...(HAS_POSTGRES ? { PostgreSQL: postgresWithHost } : {}),
 };
+const onServer = HAS_POSTGRES ? { PostgreSQL: postgresWithHost } : {};
 
-describe.each(sampled(Object.entries(adapters), "storage contract"))(
-  "storage contract: %s",
-  (_, makeStorage) => {
-    test.each(storageContract)("$name", ({ run }) => run(makeStorage));
-  },
-);
+const tested = databasesOfProject(Object.entries(adapters), Object.entries(onServer));
+
+describe.each(sampled(tested, "storage contract"))("storage contract: %s", (_, makeStorage) => {
+  test.each(storageContract)("$name", ({ run }) => run(makeStorage));
+});

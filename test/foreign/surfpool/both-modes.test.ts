@@ -21,7 +21,7 @@ import { HAS_SURFPOOL, surfnet, type SurfnetWallet, type SurfnetWorld } from "./
 const SOL = 1_000_000_000n;
 /** What no block takes. */
 const HOPELESS = 10n ** 9n;
-const WITHIN = { timeout: 30_000, interval: 100 };
+const WITHIN = { interval: 100 };
 
 // Where there is no addon for a machine the run tells these tests as skipped.
 describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
@@ -65,7 +65,7 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
     });
     await service.start();
     caller = await customer();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await service.stop();
@@ -170,74 +170,53 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
     proxy.rule = market.rule;
   });
 
-  test(
-    "N6: a wallet pays as many as a quote of version 1 takes, none of whom has a token account",
-    { timeout: 60_000 },
-    async () => {
-      const payees = await Promise.all(Array.from({ length: 8 }, () => node.wallet({})));
-      const recipients = payees.map(({ address }) => ({ address, amount: "1.5" }));
-      const { id } = await walletPayment("USDC", recipients, { transactionVersion: 1 });
-      await expect.poll(() => statusOf(id), WITHIN).toBe("completed");
-      for (const { address } of payees) expect(await node.usdcOf(address)).toBe(1_500_000n);
-    },
-  );
+  test("N6: a wallet pays as many as a quote of version 1 takes, none of whom has a token account", async () => {
+    const payees = await Promise.all(Array.from({ length: 8 }, () => node.wallet({})));
+    const recipients = payees.map(({ address }) => ({ address, amount: "1.5" }));
+    const { id } = await walletPayment("USDC", recipients, { transactionVersion: 1 });
+    await expect.poll(() => statusOf(id), WITHIN).toBe("completed");
+    for (const { address } of payees) expect(await node.usdcOf(address)).toBe(1_500_000n);
+  });
 
-  test(
-    "a private payroll pays every recipient out of an address of its own",
-    { timeout: 60_000 },
-    async () => {
-      const before = await node.usdcOf(bob.address);
-      const payees = [bob, ...(await Promise.all([1, 2, 3, 4, 5, 6].map(() => node.wallet({}))))];
-      const recipients = payees.map(({ address }) => ({ address, amount: "1.5" }));
-      const body = await privateOrder(recipients);
-      await node.fundTokens(body.ephemeralAddress, units(body.depositAmount, 6));
-      await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
-      for (const { address } of payees.slice(1)) expect(await node.usdcOf(address)).toBe(1_500_000n);
-      expect((await node.usdcOf(bob.address)) - before).toBe(1_500_000n);
-    },
-  );
+  test("a private payroll pays every recipient out of an address of its own", async () => {
+    const before = await node.usdcOf(bob.address);
+    const payees = [bob, ...(await Promise.all([1, 2, 3, 4, 5, 6].map(() => node.wallet({}))))];
+    const recipients = payees.map(({ address }) => ({ address, amount: "1.5" }));
+    const body = await privateOrder(recipients);
+    await node.fundTokens(body.ephemeralAddress, units(body.depositAmount, 6));
+    await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
+    for (const { address } of payees.slice(1)) expect(await node.usdcOf(address)).toBe(1_500_000n);
+    expect((await node.usdcOf(bob.address)) - before).toBe(1_500_000n);
+  });
 
-  test(
-    "N6: a deposit in a transaction of version 1 is read, and the order is paid",
-    { timeout: 60_000 },
-    async () => {
-      const [carol, dave] = [
-        await node.wallet({ lamports: 10n * SOL }),
-        await node.wallet({ lamports: SOL }),
-      ];
-      const body = await privateOrder([{ address: dave.address, amount: "2" }], "SOL");
-      const deposit = SystemProgram.transfer({
-        fromPubkey: new PublicKey(carol.address),
-        toPubkey: new PublicKey(body.ephemeralAddress),
-        lamports: units(body.depositAmount, 9),
-      });
-      const blockhash = await node.blockhash();
-      const bytes = bytesOfVersion1({ signers: [carol], instructions: [deposit], blockhash });
-      const ledger = solanaLedger({ endpoints: [node.rpcUrl] });
-      await ledger.broadcast(bytes);
-      await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
-      expect((await ledger.balances(dave.address)).lamports).toBe(3n * SOL);
-      await ledger.close();
-    },
-  );
+  test("N6: a deposit in a transaction of version 1 is read, and the order is paid", async () => {
+    const [carol, dave] = [await node.wallet({ lamports: 10n * SOL }), await node.wallet({ lamports: SOL })];
+    const body = await privateOrder([{ address: dave.address, amount: "2" }], "SOL");
+    const deposit = SystemProgram.transfer({
+      fromPubkey: new PublicKey(carol.address),
+      toPubkey: new PublicKey(body.ephemeralAddress),
+      lamports: units(body.depositAmount, 9),
+    });
+    const blockhash = await node.blockhash();
+    const bytes = bytesOfVersion1({ signers: [carol], instructions: [deposit], blockhash });
+    const ledger = solanaLedger({ endpoints: [node.rpcUrl] });
+    await ledger.broadcast(bytes);
+    await expect.poll(() => statusOf(body.transactionId), WITHIN).toBe("completed");
+    expect((await ledger.balances(dave.address)).lamports).toBe(3n * SOL);
+    await ledger.close();
+  });
 
-  test(
-    "N1: in a market where every slot refuses less than 100,000 a unit a private send is paid at the third bid",
-    { timeout: 90_000 },
-    async () => {
-      market.least = 100_000n;
-      market.bids.clear();
-      const carol = await node.wallet({});
-      const body = await privateOrder([{ address: carol.address, amount: "2" }]);
-      await node.fundTokens(body.ephemeralAddress, units(body.depositAmount, 6));
-      await expect
-        .poll(() => statusOf(body.transactionId), { timeout: 80_000, interval: 100 })
-        .toBe("completed");
-      expect(await node.usdcOf(carol.address)).toBe(2_000_000n);
-      const [first, second, third] = market.bids.values();
-      expect(first).toBe(1_000n);
-      expect(second).toBeGreaterThanOrEqual(4_000n);
-      expect(third).toBeGreaterThanOrEqual(100_000n);
-    },
-  );
+  test("N1: in a market where every slot refuses less than 100,000 a unit a private send is paid at the third bid", async () => {
+    market.least = 100_000n;
+    market.bids.clear();
+    const carol = await node.wallet({});
+    const body = await privateOrder([{ address: carol.address, amount: "2" }]);
+    await node.fundTokens(body.ephemeralAddress, units(body.depositAmount, 6));
+    await expect.poll(() => statusOf(body.transactionId), { interval: 100 }).toBe("completed");
+    expect(await node.usdcOf(carol.address)).toBe(2_000_000n);
+    const [first, second, third] = market.bids.values();
+    expect(first).toBe(1_000n);
+    expect(second).toBeGreaterThanOrEqual(4_000n);
+    expect(third).toBeGreaterThanOrEqual(100_000n);
+  });
 });

@@ -42,17 +42,15 @@ const NOT_HERE: Readonly<Record<string, string>> = {
 describe.skipIf(!HAS_SURFPOOL)("N13: ledger contract: surfpool", () => {
   const isHere = ({ name }: LedgerContractCase): boolean => NOT_HERE[name] === undefined;
 
-  test.each(ledgerContract.filter(isHere).map(({ name, run }) => [name, run] as const))(
-    "%s",
-    { timeout: 60_000 },
-    (_, run) => run(surfpoolWorld),
+  test.each(ledgerContract.filter(isHere).map(({ name, run }) => [name, run] as const))("%s", (_, run) =>
+    run(surfpoolWorld),
   );
 
   test.each(
     ledgerContract
       .filter((each) => !isHere(each))
       .map(({ name, run }) => [NOT_HERE[name] ?? "", name, run] as const),
-  )("not here, since %s: %s", { timeout: 60_000 }, async (_reason, _name, run) => {
+  )("not here, since %s: %s", async (_reason, _name, run) => {
     await expect(run(surfpoolWorld)).rejects.toBeInstanceOf(Error);
   });
 

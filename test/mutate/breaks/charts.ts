@@ -14,7 +14,7 @@ export const CHART_BREAKS: readonly Break[] = [
     file: "machines/deposit-address.ts",
     text: "mayRefund: !hasRefunded",
     replacement: "mayRefund: hasRefunded || true",
-    tests: ["machines/deposit-address.test.ts", "payments/private/windows.test.ts"],
+    tests: ["machines/deposit-address.test.ts", "payments/private/windows.slow.test.ts"],
   },
   {
     property: "a wallet transfer that failed on the chain is not completed",

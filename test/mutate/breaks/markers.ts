@@ -4,7 +4,7 @@ import type { Break } from "../break.ts";
 const KEPT = "src/payments/outgoing/plans/kept-accounts.ts";
 const CLOSING = "src/payments/outgoing/closing.ts";
 const CLOSING_TESTS = ["payments/private/closing.test.ts"];
-const ANEW_TESTS = ["payments/private/signing-anew.test.ts"];
+const ANEW_TESTS = ["payments/private/signing-anew.slow.test.ts"];
 const WINDOW = "src/solana/blockhash-window.ts";
 const KEPT_TESTS = ["payments/private/kept-markers.test.ts"];
 

@@ -4,7 +4,7 @@ import type { Break } from "../break.ts";
 const WHO_ACTS = "src/payments/shown-words.ts";
 const HOST_PARTS = "src/payments/host-parts.ts";
 const SILENT = ["payments/silent-parts.test.ts"];
-const RESOLVING = ["payments/operator/resolve.test.ts"];
+const RESOLVING = ["payments/operator/resolve.slow.test.ts"];
 const SIGHTINGS = "src/payments/operator/attention/sighting-list.ts";
 const TOLD = ["payments/operator/attention.test.ts"];
 
@@ -112,21 +112,21 @@ export const OPERATOR_BREAKS: readonly Break[] = [
     file: "src/payments/private/order-return.ts",
     text: "isElsewhere && approvals === 2 && confirmed === null",
     replacement: "isElsewhere && approvals !== 2 && confirmed === null",
-    tests: ["payments/private/other-mints.test.ts"],
+    tests: ["payments/private/other-mints.slow.test.ts"],
   },
   {
     property: "tokens that came after the first person's word go nowhere by the second one's",
     file: "src/payments/operator/transaction-acts.ts",
     text: "confirmed: BigInt(units),",
     replacement: "confirmed: BigInt(units) * 2n,",
-    tests: ["payments/private/other-mints.test.ts"],
+    tests: ["payments/private/other-mints.slow.test.ts"],
   },
   {
     property: "tokens that came after the word by which others go elsewhere stay",
     file: "src/payments/private/return-tokens.ts",
     text: "atMost === undefined ? {} : { atMost: BigInt(atMost) }",
     replacement: "atMost === undefined ? {} : {}",
-    tests: ["payments/private/other-mints.test.ts"],
+    tests: ["payments/private/other-mints.slow.test.ts"],
   },
   {
     property: "of two people who confirm tokens to go elsewhere one does",
@@ -134,35 +134,35 @@ export const OPERATOR_BREAKS: readonly Break[] = [
     text: `          guard,
           writeAct({ by: acted, act: "return_tokens", what: { ...what, requestedBy } }),`,
     replacement: `          writeAct({ by: acted, act: "return_tokens", what: { ...what, requestedBy } }),`,
-    tests: ["payments/private/other-mints.test.ts"],
+    tests: ["payments/private/other-mints.slow.test.ts"],
   },
   {
     property: "R7: attempts that are signed at once do not pass together what their order may cost",
     file: "src/payments/purses/sponsor-allowance.ts",
     text: "{ atMost: { total: left + taken } }",
     replacement: "{}",
-    tests: ["payments/private/sponsor-cap.test.ts"],
+    tests: ["payments/private/sponsor-cap.slow.test.ts"],
   },
   {
     property: "an order that has cost what it may waits for an operator",
     file: "src/payments/outgoing/payment-effects.ts",
     text: 'row.kind !== "sweep" && added > allowance.left',
     replacement: 'row.kind === "sweep" && added > allowance.left',
-    tests: ["payments/private/sponsor-cap.test.ts"],
+    tests: ["payments/private/sponsor-cap.slow.test.ts"],
   },
   {
     property: "an attempt that can land no more takes nothing of what its order may cost",
     file: "src/payments/outgoing/payment-effects.ts",
     text: "returnedAllowances(storage, dead, clock.now()),",
     replacement: "returnedAllowances(storage, new Set(), clock.now()),",
-    tests: ["payments/private/sponsor-cap.test.ts"],
+    tests: ["payments/private/sponsor-cap.slow.test.ts"],
   },
   {
     property: "R5: an open order is released only where each unknown transaction is recognised",
     file: "src/payments/private/release-deposit.ts",
     text: "if (doubtful.length === 0) return;",
     replacement: "if (doubtful.length < unknown.length) return;",
-    tests: ["payments/private/restored-without-history.test.ts"],
+    tests: ["payments/private/restored-without-history.slow.test.ts"],
   },
   {
     property: "the archive may take as long as its deadline says",
@@ -190,7 +190,7 @@ export const OPERATOR_BREAKS: readonly Break[] = [
     file: "src/payments/private/release-deposit.ts",
     text: '{ table: "vouchings", insert: word },',
     replacement: '{ table: "vouchings", insert: { ...word, refundTo: null, allowed: null } },',
-    tests: ["payments/operator/resolve-crashes.test.ts"],
+    tests: ["payments/operator/resolve-crashes.explorations.test.ts"],
   },
   {
     property: "M37: a lowered number holds by the clock of the storage",

@@ -1,8 +1,8 @@
 /** Breaks of what an operator's word may do with orders of a restored copy, and with what another copy has paid. */
 import type { Break } from "../break.ts";
 
-const RELEASES = ["payments/private/restored-release.test.ts"];
-const PLANS = ["payments/private/restored-plan.test.ts"];
+const RELEASES = ["payments/private/restored-release.slow.test.ts"];
+const PLANS = ["payments/private/restored-plan.slow.test.ts"];
 
 const DECLINING = ["payments/operator/declining.test.ts"];
 
@@ -182,21 +182,21 @@ export const RESTORED_BREAKS: readonly Break[] = [
     file: "src/payments/private/release-deposit.ts",
     text: "...(paysOn ? await boundAgain(storage, deposit) : []),",
     replacement: "",
-    tests: ["payments/operator/resolve.test.ts"],
+    tests: ["payments/operator/resolve.slow.test.ts"],
   },
   {
     property: "M15: a refund that meets what another copy has paid is given up on an operator's word",
     file: "src/payments/outgoing/other-copy-payment.ts",
     text: 'return refund ?? (delegate === null ? "foreclosed" : null);',
     replacement: 'return refund ?? (isExcess(words) && delegate === null ? "foreclosed" : null);',
-    tests: ["payments/operator/recovered-marker.test.ts"],
+    tests: ["payments/operator/recovered-marker.slow.test.ts"],
   },
   {
     property: "M15: what another copy has paid is open no more, so that the rest is excess",
     file: "src/payments/private/settle-address.ts",
     text: "return this.#elsewhere.hasPaid(deposit, words, view.payments);",
     replacement: "return false;",
-    tests: ["payments/operator/recovered-marker.test.ts"],
+    tests: ["payments/operator/recovered-marker.slow.test.ts"],
   },
   {
     property: "M32: the money of a declined order waits until its payouts have ended",

@@ -7,8 +7,8 @@ const POSTGRES = "storage/postgres/commits.ts";
 const GUARD = "storage/sqlite/file-guard.ts";
 const IN_FILES = ["storage/sqlite-replaced.test.ts"];
 const IN_SQLITE = ["storage/sqlite-answers.test.ts"];
-const IN_FAILOVER = ["storage/postgres-outages.test.ts"];
-const IN_POSTGRES = ["storage/postgres-answers.test.ts"];
+const IN_FAILOVER = ["storage/outages.postgres.test.ts"];
+const IN_POSTGRES = ["storage/answers.postgres.test.ts"];
 const IN_ENGINE = ["engine/unknown-answers.test.ts", "engine/group-commit.test.ts"];
 const IN_HTTP = ["http/unknown-outcomes.test.ts"];
 
@@ -143,7 +143,7 @@ const FAILOVER: readonly Break[] = [
     file: "storage/postgres/explain.ts",
     text: "^(?!E)[0-9A-Z]{5}$",
     replacement: "^[0-9A-Z]{5}$",
-    tests: ["storage/postgres-answers.test.ts"],
+    tests: ["storage/answers.postgres.test.ts"],
   },
   {
     property: "a failover: on another server nothing is made again",
@@ -181,14 +181,14 @@ const ANSWERS_OF_POSTGRES: readonly Break[] = [
     file: "storage/postgres/functions/kept-plans.ts",
     text: "set enable_seqscan = off ",
     replacement: "",
-    tests: ["storage/postgres-plans.test.ts"],
+    tests: ["storage/plans.postgres.test.ts"],
   },
   {
     property: "a plan that a session keeps: a join seeks each row, and goes through no index",
     file: "storage/postgres/functions/kept-plans.ts",
     text: "`${column} = any(array[${value}])`",
     replacement: "`${column} = ${value}`",
-    tests: ["storage/postgres-plans.test.ts"],
+    tests: ["storage/plans.postgres.test.ts"],
   },
   {
     property: "an answer of PostgreSQL: without the row of its writer a group is unknown",
@@ -245,8 +245,8 @@ const DELAYS: readonly Break[] = [
   },
 ];
 
-const IN_OTHERS = ["storage/other-programs.test.ts"];
-const IN_INDEXES = ["storage/changed-indexes.test.ts"];
+const IN_OTHERS = ["storage/other-programs.postgres.test.ts"];
+const IN_INDEXES = ["storage/changed-indexes.slow.test.ts"];
 
 const OTHER_PROGRAMS: readonly Break[] = [
   {
@@ -354,7 +354,7 @@ export const STORAGE_BREAKS: readonly Break[] = [
     file: "storage/sql/table-indexes.ts",
     text: "index.on.includes(key) ? [] : insertionOrder",
     replacement: "index.on.length > 0 ? [] : insertionOrder",
-    tests: ["storage/postgres-orders.test.ts"],
+    tests: ["storage/orders.postgres.test.ts"],
   },
   {
     property: "L6: a page that the index alone filters reads one row more than it shows",
@@ -382,7 +382,7 @@ export const STORAGE_BREAKS: readonly Break[] = [
     file: "storage/postgres/tables.ts",
     text: "json: jsonText,",
     replacement: "json: (list) => JSON.stringify(list),",
-    tests: ["storage/postgres-refusals.test.ts"],
+    tests: ["storage/refusals.postgres.test.ts"],
   },
   {
     property: "L1: a row that goes while its page is read is not shown in part",
@@ -410,21 +410,21 @@ export const STORAGE_BREAKS: readonly Break[] = [
     file: "src/payments/recipients/recipients.ts",
     text: "if (isTurnOver()) await nextTurn();",
     replacement: "void [isTurnOver, nextTurn];",
-    tests: ["payments/many-recipients.test.ts"],
+    tests: ["payments/many-recipients.slow.test.ts"],
   },
   {
     property: "a renamed schema keeps totals of its own",
     file: "storage/sql/total-triggers.ts",
     text: "each.name === trigger && each.here === 1",
     replacement: "each.name === trigger",
-    tests: ["storage/group-totals.test.ts"],
+    tests: ["storage/group-totals.postgres.test.ts"],
   },
   {
     property: "L4: what no longer counts gives its room back",
     file: "storage/sql/total-triggers.ts",
     text: 'const subtract = `${totals.change("old.", "-")}; ${totals.clearing("old.")}`;',
     replacement: 'const subtract = totals.clearing("old.");',
-    tests: ["storage/group-totals.test.ts"],
+    tests: ["storage/group-totals.postgres.test.ts"],
   },
   {
     property: "L4: only rows that count are added to a total",
@@ -452,21 +452,21 @@ export const STORAGE_BREAKS: readonly Break[] = [
     file: "storage/sql/total-triggers.ts",
     text: ", ...totals.counting(null)",
     replacement: "",
-    tests: ["storage/group-totals.test.ts"],
+    tests: ["storage/group-totals.postgres.test.ts"],
   },
   {
     property: "L4: a total below nothing takes no row on SQLite",
     file: "storage/sqlite/tables.ts",
     text: "size >= 0n && size",
     replacement: "size",
-    tests: ["storage/group-totals.test.ts"],
+    tests: ["storage/group-totals.postgres.test.ts"],
   },
   {
     property: "L4: a total below nothing takes no row on PostgreSQL",
     file: "storage/postgres/functions/commit.ts",
     text: "if size < 0 or size +",
     replacement: "if size +",
-    tests: ["storage/group-totals.test.ts"],
+    tests: ["storage/group-totals.postgres.test.ts"],
   },
   {
     property: "L4: what has lapsed is promised to nobody",
@@ -487,7 +487,7 @@ export const STORAGE_BREAKS: readonly Break[] = [
     file: "src/payments/reconcile/purses.ts",
     text: "const counted = await storage.recounted(resource);",
     replacement: "const counted = before;",
-    tests: ["payments/private/reconcile.test.ts"],
+    tests: ["payments/private/reconcile.slow.test.ts"],
   },
   {
     property: "a file keeps the names that its tables were made under",
@@ -501,6 +501,6 @@ export const STORAGE_BREAKS: readonly Break[] = [
     file: "storage/move/held-file.ts",
     text: "Object.hasOwn(engineTables, name) ? nameOf(name) : name",
     replacement: "name",
-    tests: ["storage/moving.test.ts"],
+    tests: ["storage/moving.postgres.test.ts"],
   },
 ];

@@ -238,14 +238,14 @@ export const SWAP_BREAKS: readonly Break[] = [
     file: "src/payments/swap/route-swap.ts",
     text: "if (offer.outputAmount < quote.minOutputAmount) return",
     replacement: "if (offer.outputAmount < 0n) return",
-    tests: ["payments/swap/private-swap.test.ts"],
+    tests: ["payments/swap/private-swap.slow.test.ts"],
   },
   {
     property: "a private swap gives what the fees have left",
     file: "src/payments/swap/route-swap.ts",
     text: "quote.inputAmount - quote.networkFee - quote.routingFee - quote.rent",
     replacement: "quote.inputAmount - quote.networkFee - quote.routingFee",
-    tests: ["payments/swap/private-swap.test.ts"],
+    tests: ["payments/swap/private-swap.slow.test.ts"],
   },
   {
     property: "nothing is co-signed for a swap that is over",

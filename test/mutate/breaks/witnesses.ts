@@ -1,7 +1,7 @@
 /** Breaks of lowering the number of witnesses: when it is refused, what it is never enough for, and how it ends. */
 import type { Break } from "../break.ts";
 
-const TESTS = ["payments/operator/lowering.test.ts"];
+const TESTS = ["payments/operator/lowering.slow.test.ts"];
 
 const PAYERS = ["solana/routing/payers-agreement.test.ts", "payments/private/differing-endpoints.test.ts"];
 
@@ -46,7 +46,7 @@ export const WITNESS_BREAKS: readonly Break[] = [
     file: "src/solana/rpc/landed-transaction.ts",
     text: "expectShape(signatureOf(bytes) === signature && isSigned(bytes),",
     replacement: "expectShape(signatureOf(bytes) === signature,",
-    tests: ["solana/routing/signed-by.test.ts", "payments/private/forged-signers.test.ts"],
+    tests: ["solana/routing/signed-by.test.ts", "payments/private/forged-signers.slow.test.ts"],
   },
   {
     property: "M21: a message is found under another signature by bytes that this signature is over",

@@ -3,8 +3,8 @@ import type { Break } from "../break.ts";
 
 const VOUCHED = "src/payments/private/vouched-funds.ts";
 const RELEASE = "src/payments/private/release-deposit.ts";
-const OTHER_MINTS = ["payments/private/other-mints.test.ts"];
-const LARGE_WORDS = ["payments/operator/large-words.test.ts"];
+const OTHER_MINTS = ["payments/private/other-mints.slow.test.ts"];
+const LARGE_WORDS = ["payments/operator/large-words.slow.test.ts"];
 const SUSPENDING = ["payments/operator/suspending-endpoints.test.ts"];
 const TAKEN_BACK = ["payments/operator/taken-back.test.ts"];
 
@@ -70,7 +70,7 @@ export const WORD_BREAKS: readonly Break[] = [
     file: "src/payments/outgoing/plans/plan-return.ts",
     text: 'markers[index] === "unmade"',
     replacement: 'markers[index] !== "disputed"',
-    tests: ["payments/private/returned-elsewhere.test.ts"],
+    tests: ["payments/private/returned-elsewhere.slow.test.ts"],
   },
   {
     property: "what came after a word is read, however much the word covers",

@@ -16,6 +16,7 @@ import {
 } from "../../kit/https-receiver.ts";
 import { issueLoopbackCertificate, type LoopbackCertificate } from "../../kit/loopback-certificate.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
+import { eventually } from "../../kit/eventually.ts";
 
 let certificate: LoopbackCertificate;
 let receiver: HttpsReceiver;
@@ -202,9 +203,9 @@ describe("kept connections", () => {
     const made = delivery();
     await Promise.all(Array.from({ length: 6 }, () => post(made)));
     expect(receiver.connections()).toBe(6);
-    await vi.waitFor(() => expect(receiver.openConnections()).toBe(4));
+    await eventually(() => expect(receiver.openConnections()).toBe(4));
     for (let index = 0; index < 260; index++) await post(made, `${receiver.url}/${index}`);
-    await vi.waitFor(() => expect(receiver.openConnections()).toBe(256));
+    await eventually(() => expect(receiver.openConnections()).toBe(256));
     await made.endIdle();
     await receiver.drained();
   });

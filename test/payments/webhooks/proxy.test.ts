@@ -9,6 +9,7 @@ import { startHttpsReceiver } from "../../kit/https-receiver.ts";
 import { issueLoopbackCertificate, sharedCertificate } from "../../kit/loopback-certificate.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { webhookWorld } from "./webhook-world.ts";
+import { eventually } from "../../kit/eventually.ts";
 
 const PUBLIC = "93.184.216.34";
 
@@ -125,7 +126,7 @@ test("a proxy that never answers fails the attempt with connect after five secon
   proxy.behave("hangs");
   const own = virtualClock();
   const ended = attempt({ clock: own });
-  await vi.waitFor(() => expect(proxy.asked).toHaveLength(1));
+  await eventually(() => expect(proxy.asked).toHaveLength(1));
   own.advance(4_999);
   await new Promise((resolve) => setImmediate(resolve));
   own.advance(1);
@@ -147,33 +148,32 @@ test("through a proxy a receiver that never answers is still a timeout after ten
   expect(await ended).toMatchObject({ ok: false, error: "timeout", durationMs: 10_000 });
 });
 
-test(
-  "while the proxy is away nothing is lost: the notice comes through once it is back",
-  { timeout: 30_000 },
-  async ({ receiver, proxy }) => {
-    const webhooks = {
-      ca: receiver.ca,
-      allowAddress: (ip: string) => ip === "127.0.0.1",
-      proxy: proxy.url,
-    };
-    const world = await webhookWorld({ webhooks });
-    try {
-      const { fixture, caller } = world;
-      const webhookId = await world.register({ events: ["transaction.pending"] });
-      expect(proxy.asked, "also the check at registration goes through it").toHaveLength(1);
-      proxy.behave("refuses");
-      await world.sendOne();
-      await fixture.pass(35_000);
-      const [failed] = (await fixture.service.deliveries(caller, webhookId)).data;
-      expect(failed).toMatchObject({ status: "pending", attempts: [{ error: "connect", httpStatus: null }] });
-      proxy.behave("connects");
-      await fixture.pass(60_000);
-      expect(world.eventsReceived()).toEqual(["transaction.pending"]);
-    } finally {
-      await world.close();
-    }
-  },
-);
+test("while the proxy is away nothing is lost: the notice comes through once it is back", async ({
+  receiver,
+  proxy,
+}) => {
+  const webhooks = {
+    ca: receiver.ca,
+    allowAddress: (ip: string) => ip === "127.0.0.1",
+    proxy: proxy.url,
+  };
+  const world = await webhookWorld({ webhooks });
+  try {
+    const { fixture, caller } = world;
+    const webhookId = await world.register({ events: ["transaction.pending"] });
+    expect(proxy.asked, "also the check at registration goes through it").toHaveLength(1);
+    proxy.behave("refuses");
+    await world.sendOne();
+    await fixture.pass(35_000);
+    const [failed] = (await fixture.service.deliveries(caller, webhookId)).data;
+    expect(failed).toMatchObject({ status: "pending", attempts: [{ error: "connect", httpStatus: null }] });
+    proxy.behave("connects");
+    await fixture.pass(60_000);
+    expect(world.eventsReceived()).toEqual(["transaction.pending"]);
+  } finally {
+    await world.close();
+  }
+});
 
 test.each([
   "proxy.example:3128",

@@ -1,0 +1,310 @@
+/** `paystate reconcile` and `paystate release`, beside a running `paystate dev`, after it, and on a restored database. */
+import { copyFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import bs58 from "bs58";
+import { Keypair, PublicKey, sendAndConfirmTransaction, SystemProgram, Transaction } from "@solana/web3.js";
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createInitializeMint2Instruction,
+  createMintToCheckedInstruction,
+  getAssociatedTokenAddressSync,
+  getMintLen,
+  TOKEN_2022_PROGRAM_ID,
+} from "@solana/spl-token";
+import { afterAll, expect, test as vitestTest } from "vitest";
+import { leaveNothing, newDataFolder, runCommand, type Ended } from "./command.ts";
+import { wrongCall } from "./wrong-call.ts";
+import { call, connection, DevHome, type DevSession, untilFinal } from "./dev-session.ts";
+import { eventually } from "../kit/eventually.ts";
+
+afterAll(leaveNothing);
+
+/** Who acts in this file, and why. */
+const BY = ["--actor", "ann", "--reason", "a drill"];
+
+/** The one private order of this file. */
+interface Order {
+  readonly transactionId: string;
+  readonly address: string;
+  /** In lamports. */
+  readonly due: number;
+}
+
+/** `order` makes the one order when it is first asked for. */
+const test = vitestTest
+  .extend("folder", { scope: "file" }, ({}) => newDataFolder())
+  .extend("home", { scope: "file" }, ({ folder }) => {
+    return new DevHome(folder, { args: ["--slot-ms", "50"] }).start();
+  })
+  .extend("reconcile", ({ folder }) => {
+    return (...args: string[]) => runCommand(["reconcile", "--data", folder, ...args]);
+  })
+  .extend("order", { scope: "file" }, ({ home }) => {
+    let placed: Promise<Order> | null = null;
+    return () => (placed ??= placeOrder(home.dev));
+  });
+
+interface Reconciled {
+  readonly isExplained: boolean;
+  readonly addresses: number;
+  readonly assets: readonly Readonly<Record<string, string>>[];
+  readonly findings: readonly { transactionId: string; findings: readonly Record<string, unknown>[] }[];
+}
+
+/** Orders a private send of half a SOL. */
+async function placeOrder(dev: DevSession): Promise<Order> {
+  const [alice, bob] = dev.wallets;
+  const recipients = [{ address: bob?.address, amount: "0.5" }];
+  const priced = { inputAsset: "SOL", outputAsset: "SOL", amount: "0.5", mode: "private", recipients };
+  const { body: quote } = await call(dev, "/quotes", priced);
+  const { status, body } = await call(dev, "/transactions", {
+    type: "send",
+    mode: "private",
+    quoteId: quote["quoteId"],
+    sender: alice?.address,
+    recipients,
+  });
+  expect(status).toBe(201);
+  return {
+    transactionId: String(body["transactionId"]),
+    address: String(body["ephemeralAddress"]),
+    due: Math.round(Number(body["depositAmount"]) * 1e9),
+  };
+}
+
+/** Pays from the first wallet, as any wallet would. */
+async function pay(dev: DevSession, { address, due }: Order): Promise<void> {
+  const alice = Keypair.fromSecretKey(bs58.decode(dev.wallets[0]?.secretKey ?? ""));
+  const to = { fromPubkey: alice.publicKey, toPubkey: new PublicKey(address), lamports: due };
+  await sendAndConfirmTransaction(connection(dev), new Transaction().add(SystemProgram.transfer(to)), [
+    alice,
+  ]);
+}
+
+test(
+  "beside a running paystate dev everything is explained, before, during and after a private send",
+  { timeout: 120_000 },
+  async ({ folder, home, reconcile, order }) => {
+    const empty = await reconcile();
+    expect(empty).toMatchObject({ code: 0, stderr: "" });
+    expect(empty.stdout).toContain("0 deposit addresses: every base unit is explained.\n");
+    const ordered = await order();
+    // As a backup that was made before anything came.
+    await home.dev.end("SIGTERM");
+    await copyFile(join(folder, "payments.db"), join(folder, "backup.db"));
+    await home.start();
+    await pay(home.dev, ordered);
+    expect(await reconcile("--json")).toMatchObject({ code: 0, stderr: "" });
+    expect(await untilFinal(home.dev, ordered.transactionId)).toMatchObject({ status: "completed" });
+    const done = await reconcile("--json");
+    expect(done).toMatchObject({ code: 0, stderr: "" });
+    expect(done.stdout).toMatch(/^\{[^\n]*\}\n$/);
+    const { isExplained, addresses, assets, findings } = JSON.parse(done.stdout) as Reconciled;
+    expect({ isExplained, addresses, findings }).toEqual({ isExplained: true, addresses: 1, findings: [] });
+    expect(assets[0]).toMatchObject({
+      asset: "SOL",
+      deposits: String(ordered.due / 1e9),
+      payouts: "0.5",
+      missing: "0",
+    });
+    const page = await reconcile();
+    expect(page.stdout).toMatch(/^paid out +0\.5 +0 +0$/m);
+    expect(page.stdout).toMatch(/^1 deposit address: every base unit is explained\.$/m);
+  },
+);
+
+test("release has an address settled, and refuses what is no private transaction in a sentence", async ({
+  folder,
+  order,
+}) => {
+  const { transactionId, address } = await order();
+  const released = await runCommand(["release", transactionId, "--data", folder, ...BY]);
+  expect(released).toMatchObject({ code: 0, stderr: "" });
+  expect(released.stdout).toBe(
+    `${address} is released. What is there goes back as soon as the service is at work.\n`,
+  );
+  expect(await runCommand(["release", "tx_none", "--data", folder, ...BY])).toMatchObject({
+    code: 1,
+    stderr: "paystate: there is no private transaction tx_none\n",
+  });
+});
+
+test(
+  "P11: release sends tokens of another mint on, to the sender or to whom the operator names, and says in a sentence why not",
+  { timeout: 120_000 },
+  async ({ folder, home, reconcile, order }) => {
+    const { dev } = home;
+    const { transactionId, address } = await order();
+    const alice = Keypair.fromSecretKey(bs58.decode(dev.wallets[0]?.secretKey ?? ""));
+    const confirmed = connection(dev);
+    const program = TOKEN_2022_PROGRAM_ID;
+    const mint = Keypair.generate();
+    const account = getAssociatedTokenAddressSync(mint.publicKey, new PublicKey(address), true, program);
+    const space = getMintLen([]);
+    await sendAndConfirmTransaction(
+      confirmed,
+      new Transaction().add(
+        SystemProgram.createAccount({
+          fromPubkey: alice.publicKey,
+          newAccountPubkey: mint.publicKey,
+          lamports: await confirmed.getMinimumBalanceForRentExemption(space),
+          space,
+          programId: program,
+        }),
+        createInitializeMint2Instruction(mint.publicKey, 6, alice.publicKey, null, program),
+        createAssociatedTokenAccountIdempotentInstruction(
+          ...([alice.publicKey, account, new PublicKey(address), mint.publicKey, program] as const),
+        ),
+        createMintToCheckedInstruction(mint.publicKey, account, alice.publicKey, 2_500_000n, 6, [], program),
+      ),
+      [alice, mint],
+    );
+    const release = (...args: string[]): Promise<Ended> =>
+      runCommand([
+        ...["release", transactionId, "--mint", mint.publicKey.toBase58(), "--data", folder, ...BY],
+        ...args,
+      ]);
+    expect(await release("--to", "nobody")).toMatchObject({
+      code: 1,
+      stderr: "paystate: to: nobody is no address\n",
+    });
+    expect(await release("--to", mint.publicKey.toBase58())).toMatchObject({
+      code: 1,
+      stderr: `paystate: to: ${mint.publicKey.toBase58()} cannot be paid (mint): name a wallet\n`,
+    });
+    // The word before this one may still be under way.
+    let released = await release();
+    for (let tries = 0; released.code !== 0 && tries < 20; tries++) released = await release();
+    expect(released).toMatchObject({
+      code: 0,
+      stderr: "",
+      stdout: `2.5 of ${mint.publicKey.toBase58()} go from ${address} to ${dev.wallets[0]?.address} as soon as the service is at work.\n`,
+    });
+    const own = getAssociatedTokenAddressSync(mint.publicKey, alice.publicKey, true, program);
+    await eventually(async () =>
+      expect((await confirmed.getTokenAccountBalance(own)).value.amount).toBe("2500000"),
+    );
+    let again = await release();
+    for (let tries = 0; again.stderr.includes("is at work") && tries < 20; tries++) again = await release();
+    expect(again).toMatchObject({
+      code: 1,
+      stderr: `paystate: deposit address ${address} holds nothing of ${mint.publicKey.toBase58()}\n`,
+    });
+    expect(await reconcile("--json")).toMatchObject({ code: 0, stderr: "" });
+  },
+);
+
+test("a stopped setup is asked without being started", async ({ home, reconcile }) => {
+  await home.dev.end("SIGTERM");
+  expect(await reconcile("--json")).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("E17: on a database restored from before the payout it ends with 1, names the signature, and the address is frozen", async ({
+  folder,
+  reconcile,
+  order,
+}) => {
+  const { transactionId, address } = await order();
+  for (const suffix of ["-wal", "-shm"]) await rm(join(folder, `payments.db${suffix}`), { force: true });
+  await copyFile(join(folder, "backup.db"), join(folder, "payments.db"));
+  const found = await reconcile("--json");
+  expect(found.code).toBe(1);
+  const { isExplained, findings } = JSON.parse(found.stdout) as Reconciled;
+  expect(isExplained).toBe(false);
+  expect(findings[0]).toMatchObject({ transactionId, address, status: "pending" });
+  expect(findings[0]?.findings.map(({ finding }) => finding)).toEqual(["unknown_spending", "held"]);
+  const page = await reconcile();
+  expect(page.code).toBe(1);
+  expect(page.stdout).toMatch(new RegExp(`^${transactionId} \\(pending\\) ${address}: has signed `, "m"));
+  expect(page.stdout).toContain("NOT everything is explained.\n");
+});
+
+test("a host asks its own service by the module that exports it", async () => {
+  const own = `${await newDataFolder()}.mjs`;
+  await writeFile(
+    own,
+    `export const service = {
+      reconcile: async () => ({
+        isExplained: false, addresses: 7, assets: [], findings: [],
+        wallet: {
+          transactions: 9, unproven: 2,
+          findings: [{ transactionId: "tx_9", status: "completed", signature: "S9", onChain: "never_landed" }],
+        },
+        purses: [{ purse: "desk", address: "D", transactions: 4, isWhole: false, unknownSignatures: ["S1", "S2"] }],
+        mendedTotals: [{ resource: "sponsor D", kept: "7", counted: "5" }],
+      }),
+      operator: {
+        releaseDeposit: async (transactionId, { actor }) =>
+          ({ transactionId, address: "A", heldReason: "screened", explained: [actor] }),
+        returnTokens: async (transactionId, { mint, to = "owner" }) =>
+          ({ transactionId, address: "A", mint, to, amount: "1.5", left: "2" }),
+        settleTransaction: async ({ transactionId, signature }, { actor }) => ({
+          transactionId, status: "cancelled",
+          landing: { signature, slot: 7, blockTime: 1, fee: 5000n, error: actor === "ann" ? null : "program_error" },
+        }),
+      },
+    };
+    setInterval(() => {}, 1_000);`,
+  );
+  const page = await runCommand(["reconcile", "--service", own]);
+  expect(page).toMatchObject({ code: 1, stderr: "" });
+  for (const line of [
+    "tx_9 (completed) S9: never landed",
+    "desk D: has signed S1, S2, which this database does not know",
+    "sponsor D: its total was 7, its rows sum to 5: mended",
+    "9 wallet transactions that are over, of 2 of which no node has the history any more. The newest 4 transactions of the desk.",
+    "7 deposit addresses: NOT everything is explained.",
+  ]) {
+    expect(page.stdout).toContain(`${line}\n`);
+  }
+  const released = await runCommand(["release", "tx_1", "--service", own, ...BY]);
+  expect(released.stdout).toBe(
+    "A is released. It was held: screened. You have vouched for ann. What is there goes back as soon as the service is at work.\n",
+  );
+  const sent = await runCommand(["release", "tx_1", "--mint", "M", "--service", own, ...BY]);
+  expect(sent.stdout).toBe(
+    "1.5 of M go from A to owner as soon as the service is at work. 2 stay: release them again once this is done.\n",
+  );
+  const settled = await runCommand(["settle", "tx_1", "--signature", "S", "--service", own, ...BY]);
+  expect(settled).toMatchObject({ code: 0, stderr: "" });
+  expect(settled.stdout).toBe("tx_1 is settled: S has landed in slot 7. It is shown as cancelled.\n");
+  const told = await runCommand([
+    ...["settle", "tx_1", "--signature", "S", "--service", own, "--json"],
+    ...["--actor", "bea", "--reason", "a drill"],
+  ]);
+  expect(JSON.parse(told.stdout)).toEqual({
+    transactionId: "tx_1",
+    status: "cancelled",
+    landing: { signature: "S", slot: 7, blockTime: 1, fee: "5000", error: "program_error" },
+  });
+  await writeFile(own, "export const payments = {};");
+  expect(await runCommand(["reconcile", "--service", own])).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: `paystate: ${own} exports no \`service\`: expected what createPaymentService returns, under this name\n`,
+  });
+  await rm(own);
+});
+
+test.each([
+  ["reconcile --data nowhere", "there is no paystate dev in nowhere: name its folder with --data", 2],
+  ["reconcile --service nowhere.js", "there is no nowhere.js: name a module that exports your service", 2],
+])("`paystate %s` is refused: %s", async (line, sentence, code) => {
+  const ended = await runCommand(line.split(" "));
+  expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code, stdout: "" });
+  expect(ended.stderr).toBe(`paystate: ${sentence}\n`);
+});
+
+test.each([
+  ["reconcile --data a --service b", "expected --data or --service, not both"],
+  ["release", "release expects the id of a transaction"],
+  ["settle --signature S", "settle expects the id of a transaction"],
+  ["settle tx_1", "settle expects the --signature that has landed"],
+  ["settle tx_1 --signature S", "expected --actor NAME: who acts stands in the audit log"],
+  ["release tx_1 --to A", "--to expects the --mint that goes there"],
+  ["release tx_1 tx_2", 'release takes the id of a transaction, and no "tx_2"'],
+  ["release tx_1", "expected --actor NAME: who acts stands in the audit log"],
+  ["release tx_1 --actor ann", "expected --reason TEXT: why stands in the audit log"],
+])("`paystate %s` is refused as a wrong call: %s", async (line, sentence) => {
+  expect(await wrongCall(line.split(" "))).toBe(sentence);
+});

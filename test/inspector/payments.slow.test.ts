@@ -1,0 +1,103 @@
+/** A payment service in the inspector: its money sums to zero, everything is found, no secret is shown, acts are audited. */
+import { expect } from "vitest";
+import { createHttpHandler } from "../../src/index.ts";
+import { sceneTest as test } from "../payments/private/scene-test.ts";
+import { orderedAs, type Scene } from "../payments/private/scene.ts";
+import { BY } from "../kit/by.ts";
+import { units } from "../kit/private-fixture.ts";
+import { viewerOf } from "./viewer.ts";
+
+const inspect = ({ service, clock }: Pick<Scene, "service" | "clock">) =>
+  viewerOf(createHttpHandler({ service, clock, inspector: { acts: true } }));
+
+test("a payroll with one bad payee: its money sums to zero, its payments are one click away, and no bytes are shown", async ({
+  open,
+}) => {
+  const world = await open();
+  const { customer, alice, service } = world;
+  const payees = Array.from({ length: 4 }, (_, index) =>
+    world.wallet(`payee ${index}`, { lamports: 1_000_000n, usdc: 1n }),
+  );
+  const { body } = await world.order(customer, {
+    sender: alice,
+    to: payees.map(({ address }) => ({ address, amount: "0.5" })),
+  });
+  const order = orderedAs(body);
+  const [bad, good] = payees;
+  if (bad === undefined || good === undefined) throw new Error("there are four");
+  await world.freeze(bad, "USDC");
+  const look = inspect(world);
+  const opened = await look.text(`/instance?id=${order.id}`);
+  expect(opened).toContain("Nothing has come in yet.");
+  expect(opened).toContain(`It waits for its deposit address ${order.address} , which is in waiting.`);
+  await world.deposit(order.address, { usdc: units(body.depositAmount, 6) });
+  await world.settle(24);
+  await world.sweep();
+  const page = await look.text(`/instance?id=${order.id}`);
+  expect(page).toContain("3 of 4 recipients paid");
+  expect(page).toMatch(/in [\d.]+ USDC − out and held [\d.]+ USDC = 0 /);
+  expect(page).not.toMatch(/= -?[1-9]/);
+  const { payments } = (await service.inspected.payments.reads.transaction(order.id)) ?? { payments: [] };
+  expect(payments.length).toBeGreaterThan(1);
+  const html = await look.html(`/instance?id=${order.id}`);
+  for (const { id } of payments) expect(html).toContain(`/_inspector/instance?id=${id}`);
+  expect(await look.text("/health")).toMatch(/Newest final slot \d+, of .* Endpoints 1 answer, 1 must agree/);
+  // Found by what a person has at hand; exactly one hit is gone to at once.
+  const signature = payments.find(({ signature: signed }) => signed !== null)?.signature ?? "";
+  for (const known of [order.address, good.address]) {
+    const found = await look.get(`/find?${new URLSearchParams({ q: known }).toString()}`);
+    expect([found.status, found.headers.get("location") ?? (await found.text())]).toEqual([
+      expect.any(Number),
+      expect.stringContaining(order.id),
+    ]);
+  }
+  expect((await look.get(`/find?q=${signature}`)).status).toBe(303);
+  expect(await look.text("/find?q=nothing-of-ours")).toContain("Nothing: no instance has this id");
+  // Signed bytes are in the database, and on no page.
+  const attempts = await service.inspected.payments.reads.attempts(
+    payments.flatMap(({ signature: each }) => each ?? []),
+  );
+  expect(attempts.length).toBeGreaterThan(0);
+  const pages = await Promise.all(
+    [
+      "",
+      "/timers",
+      "/webhooks",
+      "/health",
+      ...[order.id, order.address, ...payments.map(({ id }) => id)].map((id) => `/instance?id=${id}`),
+    ].map(look.html),
+  );
+  for (const { bytes } of attempts) {
+    for (const spelling of [Buffer.from(bytes).toString("base64"), Buffer.from(bytes).toString("hex")]) {
+      for (const each of pages) expect(each).not.toContain(spelling.slice(0, 80));
+    }
+  }
+  await world.judge();
+});
+
+test("an open order is cancelled by hand, once, and the audit log has who and why", async ({ open }) => {
+  const world = await open();
+  const order = await world.sendTo();
+  const look = inspect(world);
+  expect(await look.text(`/instance?id=${order.id}`)).toContain("Cancel the transaction …");
+  // Facts of the chain are no acts: what moves money is believed from the chain alone.
+  expect((await look.act({ id: order.id, do: "send", event: "FUNDED" })).status).toBe(409);
+  expect((await look.act({ id: order.id, do: "cancel" })).status).toBe(200);
+  expect((await world.shown(order)).status).toBe("cancelled");
+  expect((await look.act({ id: order.id, do: "cancel" })).status).toBe(409);
+  expect(await world.service.operator.auditLog()).toMatchObject([
+    { act: "request_cancel", actor: "ada", reason: "a test", what: { transactionId: order.id } },
+  ]);
+  await world.judge();
+});
+
+test("an address that was written off is not among what needs attention any more", async ({ open }) => {
+  const world = await open();
+  const order = await world.sendTo();
+  const set = { heldReason: "payment_fails" };
+  await world.storage.commit([{ writes: [{ table: "deposits", id: order.address, set }] }]);
+  const { text } = inspect(world);
+  expect(await text(`/instance?id=${order.address}`)).toContain("held: payment_fails");
+  await world.service.operator.resolve(`held:${order.address}`, { action: "writeOff" }, BY);
+  expect(await text(`/instance?id=${order.address}`)).not.toContain("held: ");
+});
