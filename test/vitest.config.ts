@@ -1,7 +1,8 @@
+import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type UserWorkspaceConfig } from "vitest/config";
 import { LongestFirst } from "./programs/longest-first.ts";
-import { PROJECT_VARIABLE } from "./programs/project-of-run.ts";
+import { FILE_SHARE_VARIABLE, PROJECT_VARIABLE } from "./programs/project-of-run.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const source = (path: string): string => `${root}${path}`;
@@ -55,13 +56,14 @@ interface ProjectParts {
   readonly exclude?: readonly string[];
   /** What has to be done once before its first test. */
   readonly setUp?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
   /** How many files run beside one another: as many as in every project, where it says nothing. */
   readonly workers?: number;
 }
 
 /** What all projects have in common, in the mode of the command: a project does not inherit it. */
 function project(
-  { name, include, exclude = [], setUp = [], workers = WORKERS }: ProjectParts,
+  { name, include, exclude = [], setUp = [], env = {}, workers = WORKERS }: ProjectParts,
   mode: string,
 ): UserWorkspaceConfig {
   return {
@@ -74,7 +76,7 @@ function project(
       exclude: [...exclude],
       globalSetup: [...setUp],
       setupFiles: source("test/programs/use-seed.ts"),
-      env: { [PROJECT_VARIABLE]: name },
+      env: { [PROJECT_VARIABLE]: name, ...env },
       // Files share what they have imported, which a third of the run went to; none changes a module for another.
       isolate: false,
       maxWorkers: workers,
@@ -91,12 +93,21 @@ function project(
   };
 }
 
+/** What each file of explorations has of the budget that the command gives; nothing where it gives none. */
+function shareOfBudget(): Readonly<Record<string, string>> {
+  const seconds = process.env["PAYSTATE_EXPLORE_SECONDS"];
+  if (seconds === undefined) return {};
+  const names = readdirSync(source("test"), { recursive: true, encoding: "utf8" });
+  const files = names.filter((name) => name.endsWith(".explorations.test.ts")).length;
+  return { [FILE_SHARE_VARIABLE]: String((Number(seconds) * 1_000 * WORKERS) / files) };
+}
+
 const PROJECTS: readonly ProjectParts[] = [
   // They start processes of their own, and mostly wait for them.
   { name: "processes", include: [namedFor("processes")], setUp: [COMPILE] },
   { name: "foreign", include: [FOREIGN], setUp: [COMPILE] },
   // Only generators draw here: random lives, deaths at random calls. One budget of time bounds all of it.
-  { name: "explorations", include: [namedFor("explorations")] },
+  { name: "explorations", include: [namedFor("explorations")], env: shareOfBudget() },
   { name: "postgres", include: [namedFor("postgres"), ...OF_EVERY_DATABASE] },
   // Whatever takes longest, each time whole.
   { name: "slow", include: [namedFor("slow")] },

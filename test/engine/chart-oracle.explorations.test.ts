@@ -15,6 +15,7 @@ import { walletTransfer, webhookDelivery } from "paystate/machines";
 import { openChart } from "../../src/workflow/xstate/open-chart.ts";
 import type { ActionScope, ChartAction, ChartSnapshot, ChartStep } from "../../src/workflow/chart.ts";
 import { runsOf } from "../kit/thorough.ts";
+import { withinBudget } from "../kit/exploration-budget.ts";
 
 interface Subject {
   readonly machine: AnyStateMachine;
@@ -287,7 +288,7 @@ describe.each(subjects)("$machine.id, $input", ({ machine, input, events }) => {
           remember(step.value.actions);
         }
       }),
-      { numRuns: runsOf(200) },
+      { numRuns: runsOf(200), plugins: [withinBudget()] },
     );
   });
 });

@@ -8,6 +8,7 @@ import { byDepth, EXPLORING_MS } from "../kit/thorough.ts";
 import { durableLife } from "./charts/lives.ts";
 import { charts, happenings } from "./random-charts/chart-spec.ts";
 import { referenceLife } from "./random-charts/reference-life.ts";
+import { withinBudget } from "../kit/exploration-budget.ts";
 
 const memory = adapters.find(({ name }) => name === "memory") as Adapter;
 
@@ -31,7 +32,11 @@ test(
         expect(sights).toEqual(expected.sights);
         expect(new Set(notes)).toEqual(new Set(expected.notes));
       }),
-      { numRuns: byDepth({ quick: 100, ci: 300, long: 20_000 }), ...repeatedRun() },
+      {
+        numRuns: byDepth({ quick: 100, ci: 300, long: 20_000 }),
+        ...repeatedRun(),
+        plugins: [withinBudget()],
+      },
     );
   },
   EXPLORING_MS,

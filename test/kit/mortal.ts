@@ -1,13 +1,15 @@
 /** Processes that die on purpose: at one chosen call to the outside, before it is made or after it was carried out. */
 import type { Clock } from "../../src/runtime.ts";
 
-/**
- * When a process dies: at its call number `call`, counted from 1 over everything outside together, or at its `nth` call
- * of one method.
- */
-export type Death = ({ readonly call: number } | { readonly method: string; readonly nth: number }) & {
+/** A process dies at its call number `call`, counted from 1 over everything outside together. */
+export interface DeathAtCall {
+  readonly call: number;
   readonly moment: "before" | "after";
-};
+}
+
+/** When a process dies: at that call of all, or at its `nth` call of one method. */
+export type Death =
+  DeathAtCall | { readonly method: string; readonly nth: number; readonly moment: "before" | "after" };
 
 /** A process whose calls to the outside are counted, and end at its death. */
 export interface MortalProcess {

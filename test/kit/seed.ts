@@ -1,5 +1,5 @@
 /** The seed of every random test of one run, so that a failed run can be repeated. */
-import { randomInt } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 
 /** The environment variable that gives a seed, and by which the workers of one run share it. */
 const SEED_VARIABLE = "PAYSTATE_SEED";
@@ -19,6 +19,14 @@ export function chooseSeed(): number {
   process.env[SEED_VARIABLE] ??= String(randomInt(MAX_SEED));
   return seedOfRun();
 }
+
+/** The same items in the order that the seed of the run draws: whoever stops early has not only seen the first. */
+export function shuffled<Item>(items: readonly Item[]): readonly Item[] {
+  const lots = items.map((item, index) => [lotOf(`${seedOfRun()} ${index}`), item] as const);
+  return lots.toSorted(([one], [other]) => one - other).map(([, item]) => item);
+}
+
+const lotOf = (text: string): number => createHash("sha256").update(text).digest().readUIntBE(0, 6);
 
 /** How to run the same tests with the same seed. */
 export const repeatWith = (seed: number): string => `repeat with ${SEED_VARIABLE}=${seed}`;

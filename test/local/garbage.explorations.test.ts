@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { connect, keyOf, rpc, signed, SOL, somebody, stillChain, transfer } from "./kit.ts";
 import { runsOf } from "../kit/thorough.ts";
+import { withinBudget } from "../kit/exploration-budget.ts";
 
 const PROGRAMS = [
   "11111111111111111111111111111111",
@@ -44,7 +45,7 @@ test("arbitrary bytes are refused and the process goes on", async () => {
   const chain = await stillChain();
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 1300 }), (bytes) => offer(chain, bytes)),
-    { numRuns: runsOf(300) },
+    { numRuns: runsOf(300), plugins: [withinBudget()] },
   );
 });
 
@@ -66,7 +67,7 @@ test("damaged transactions are refused and the process goes on", async () => {
     });
   await fc.assert(
     fc.asyncProperty(damaged, (bytes) => offer(chain, bytes)),
-    { numRuns: runsOf(300) },
+    { numRuns: runsOf(300), plugins: [withinBudget()] },
   );
 });
 
@@ -133,7 +134,7 @@ test("well-formed messages with senseless contents fail without ending the proce
       if (signatures.length === 1) transaction.sign([payer]);
       await offer(chain, transaction.serialize());
     }),
-    { numRuns: runsOf(600) },
+    { numRuns: runsOf(600), plugins: [withinBudget()] },
   );
 });
 

@@ -1,7 +1,10 @@
-/** How a test file learns which project runs it: two of them have files in common. */
+/** What a project of the tests tells its files: its name, since two have files in common, and their time. */
 
 /** The variable that each project gives its tests. */
 export const PROJECT_VARIABLE = "PAYSTATE_TEST_PROJECT";
+
+/** The variable with the time of a file of explorations, in milliseconds; not set where the command bounds none. */
+export const FILE_SHARE_VARIABLE = "PAYSTATE_EXPLORE_FILE_MS";
 
 /** The name of the project that runs; `rest` where nobody says. */
 export const PROJECT = process.env[PROJECT_VARIABLE] ?? "rest";

@@ -11,6 +11,7 @@ import { computeBudget, type DepositOnChain, depositsOnChain } from "./on-chain.
 import { PROTOCOL } from "./rules.ts";
 import { SWAP, TWO_CHUNKS, TWO_COPIES } from "./scenarios.ts";
 import { runsOf } from "../kit/thorough.ts";
+import { withinBudget } from "../kit/exploration-budget.ts";
 
 const makeDeposit = depositsOnChain();
 
@@ -86,7 +87,7 @@ describe("with every rule the chain lands what the model lands and refuses what 
         expect(landed.balance).toBeGreaterThanOrEqual(0);
         await onChain.fork();
       }),
-      { numRuns: runsOf(15) },
+      { numRuns: runsOf(15), plugins: [withinBudget()] },
     );
   });
 });

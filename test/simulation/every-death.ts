@@ -3,9 +3,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { adapters, type Adapter } from "../kit/adapters.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import { turns } from "../kit/engine-world.ts";
-import { mortalProcess, type Death, type MortalProcess } from "../kit/mortal.ts";
+import { mortalProcess, type Death, type DeathAtCall, type MortalProcess } from "../kit/mortal.ts";
 import { passTime } from "../kit/pass-time.ts";
-import { seedOfRun } from "../kit/seed.ts";
+import { isTimeUp } from "../kit/exploration-budget.ts";
+import { seedOfRun, shuffled } from "../kit/seed.ts";
 import { byDepth, drawn, THOROUGH } from "../kit/thorough.ts";
 import { untilRest } from "./acts.ts";
 import { brokenPromises } from "./broken-promises.ts";
@@ -100,16 +101,19 @@ export function testEveryDeath(flow: Flow, ordeal: Ordeal, plan: Plan): void {
       const { calls, broken, books } = await liveThrough(flow, ordeal, undefined, around, adapter);
       expect(broken).toEqual([]);
       expect(calls.length).toBeGreaterThan(FEWEST_CALLS);
-      for (const call of chosenCalls(calls, thoroughness, flow.makes ?? [])) {
-        for (const moment of momentsAt(call, thoroughness)) {
-          const place = `killed ${moment} call ${call} (${calls[call - 1]}, seed ${SEED})`;
-          const life = liveThrough(flow, ordeal, { call, moment }, around, adapter);
-          const lived = await life.catch((cause: unknown) => {
-            throw new Error(place, { cause });
-          });
-          expect([place, ...lived.broken]).toEqual([place]);
-          expect([place, otherGains(lived.books, books)]).toEqual([place, []]);
-        }
+      const places = chosenCalls(calls, thoroughness, flow.makes ?? []).flatMap((call) =>
+        momentsAt(call, thoroughness).map((moment): DeathAtCall => ({ call, moment })),
+      );
+      for (const [index, death] of shuffled(places).entries()) {
+        if (index > 0 && isTimeUp()) break;
+        const { call, moment } = death;
+        const place = `killed ${moment} call ${call} (${calls[call - 1]}, seed ${SEED})`;
+        const life = liveThrough(flow, ordeal, death, around, adapter);
+        const lived = await life.catch((cause: unknown) => {
+          throw new Error(place, { cause });
+        });
+        expect([place, ...lived.broken]).toEqual([place]);
+        expect([place, otherGains(lived.books, books)]).toEqual([place, []]);
       }
     });
   }

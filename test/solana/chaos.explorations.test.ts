@@ -6,6 +6,7 @@ import type { EndpointFault, LedgerWorld } from "../contracts/ledger.ts";
 import { finalizeHeight, readyBetweenStrangers, type Ready } from "../contracts/ledger/payments.ts";
 import { solanaWorld } from "../kit/solana-world.ts";
 import { runsOf } from "../kit/thorough.ts";
+import { withinBudget } from "../kit/exploration-budget.ts";
 
 type Index = 0 | 1;
 type Step =
@@ -130,7 +131,11 @@ test("E7, E9, E10: in any run of outages, lies and forks nothing dead ever lands
       await world.destroy();
     }),
     // One that is still alive when it is sent at last, and one that nobody sent in time.
-    { numRuns: runsOf(15), examples: [[[{ does: "pass", blocks: 8 }]], [[{ does: "pass", blocks: 200 }]]] },
+    {
+      numRuns: runsOf(15),
+      plugins: [withinBudget()],
+      examples: [[[{ does: "pass", blocks: 8 }]], [[{ does: "pass", blocks: 200 }]]],
+    },
   );
   expect([...ends].toSorted()).toEqual(["dead", "landed"]);
 }, 120_000);

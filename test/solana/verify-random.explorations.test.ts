@@ -20,6 +20,7 @@ import {
   wire,
 } from "./signed-transaction.ts";
 import { AMOUNT, verifyScene, type VerifyScene } from "./verify-scene.ts";
+import { withinBudget } from "../kit/exploration-budget.ts";
 
 let scene: VerifyScene;
 let table: AddressLookupTableAccount;
@@ -91,7 +92,7 @@ test(
           "accepted",
         );
       }),
-      { numRuns: MANY },
+      { numRuns: MANY, plugins: [withinBudget()] },
     );
   },
   TIMEOUT,
@@ -125,7 +126,7 @@ test(
         const text = kind(Buffer.from(noise)).toString("base64");
         expect(await verdict(scene.ledger, text, payment)).not.toBe("accepted");
       }),
-      { numRuns: MANY },
+      { numRuns: MANY, plugins: [withinBudget()] },
     );
   },
   TIMEOUT,
@@ -241,7 +242,7 @@ test(
         const seen = await scene.ledger.statuses([answer.verified.signature]);
         if (seen[0] === null) await expectOnlyThePayment(answer.verified, usdc);
       }),
-      { numRuns: MANY / 10 },
+      { numRuns: MANY / 10, plugins: [withinBudget()] },
     );
     expect(accepted).toBeGreaterThan(0);
   },

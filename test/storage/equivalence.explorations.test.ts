@@ -8,7 +8,7 @@ import {
 } from "../../src/payments/payment-storage.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
 import { emptySqlite, memoryStorage, sqliteStorage } from "../kit/storages.ts";
-import { byDepth, THOROUGH } from "../kit/thorough.ts";
+import { byDepth } from "../kit/thorough.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import type { ArmLease, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES } from "../../storage/task-queues.ts";
@@ -23,6 +23,7 @@ import {
   webhookOf,
 } from "../contracts/storage/samples.ts";
 import { instanceWorkflows } from "../../src/engine/stored-names.ts";
+import { withinBudget } from "../kit/exploration-budget.ts";
 
 type Call = (storage: PaymentStorage) => Promise<unknown>;
 
@@ -436,7 +437,7 @@ test(
       return { storage, remove: () => storage.close().then(() => void database.close()) };
     });
     const numRuns = byDepth({ quick: 10, ci: 300, long: 300 });
-    await fc.assert(property, { numRuns, plugins: [fc.interruptAfterTimeLimit(90_000)] });
+    await fc.assert(property, { numRuns, plugins: [withinBudget()] });
   },
 );
 
@@ -451,7 +452,6 @@ test.skipIf(!HAS_POSTGRES)(
       return { storage, remove: () => storage.close().then(database.destroy) };
     });
     const numRuns = byDepth({ quick: 2, ci: 8, long: 1_000 });
-    const time = THOROUGH ? 300_000 : 30_000;
-    await fc.assert(property, { numRuns, plugins: [fc.interruptAfterTimeLimit(time)] });
+    await fc.assert(property, { numRuns, plugins: [withinBudget()] });
   },
 );

@@ -6,6 +6,7 @@ import { byDepth, EXPLORING_MS } from "../../kit/thorough.ts";
 import { brokenAccounts } from "./accounts-of-everybody.ts";
 import { liveThrough } from "./live-through.ts";
 import { anyHonestLife, anyLifeUnderLiars, anyLifeUnderOneLiar, type Life } from "./random-life.ts";
+import { withinBudget } from "../../kit/exploration-budget.ts";
 
 async function brokenIn(life: Life): Promise<readonly string[]> {
   const lived = await liveThrough(life);
@@ -41,6 +42,11 @@ test.each(KINDS.map((kind) => [kind.name, kind] as const))(
     const unbroken = fc.asyncProperty(lives, async (life) => {
       expect(await brokenIn(life)).toEqual([]);
     });
-    await fc.assert(unbroken, { numRuns: byDepth(runs), endOnFailure: true, ...repeatedRun() });
+    await fc.assert(unbroken, {
+      numRuns: byDepth(runs),
+      endOnFailure: true,
+      ...repeatedRun(),
+      plugins: [withinBudget()],
+    });
   },
 );

@@ -8,6 +8,7 @@ import { repeatedRun } from "../../kit/seed.ts";
 import { byDepth, EXPLORING_MS } from "../../kit/thorough.ts";
 import { copiedWorld, type CopiedWorld } from "./live-copies.ts";
 import { SOL } from "./scene.ts";
+import { withinBudget } from "../../kit/exploration-budget.ts";
 
 let world: CopiedWorld;
 afterEach(() => world.close());
@@ -138,7 +139,12 @@ test.each(STORIES)(
           expect([story.ends, "unknown_spending"]).toContain(deposit?.heldReason ?? told);
         }
       }),
-      { numRuns: byDepth({ quick: 1, ci: 2, long: 80 }), endOnFailure: true, ...repeatedRun() },
+      {
+        numRuns: byDepth({ quick: 1, ci: 2, long: 80 }),
+        endOnFailure: true,
+        ...repeatedRun(),
+        plugins: [withinBudget()],
+      },
     );
   },
 );

@@ -1,0 +1,59 @@
+/** The parts of a verification, declared once: what `npm run verify` does before a push, and what CI does. */
+
+/** A command, and what has to be over before it begins. */
+export interface Part {
+  readonly name: string;
+  /** The program and its arguments. */
+  readonly command: readonly [string, ...string[]];
+  /** Names of parts of the same run; others are taken to be done. */
+  readonly after?: readonly string[];
+  /** It prints figures to be read, and never fails the run. */
+  readonly isToRead?: boolean;
+}
+
+const script = (name: string, ...args: string[]): Part => ({
+  name,
+  command: ["npm", "run", "--silent", name, ...(args.length === 0 ? [] : ["--", ...args])],
+});
+
+/** None of them needs a compiled module. */
+const CHECKS: readonly Part[] = [
+  script("typecheck"),
+  script("lint"),
+  script("format:check"),
+  script("layers"),
+  script("deadcode"),
+  script("docs:check"),
+  script("build"),
+  { ...script("package:check"), after: ["build"] },
+];
+
+/** Before a push: every check, and what `npm test` runs. */
+export const BEFORE_A_PUSH: readonly Part[] = [script("test"), ...CHECKS];
+
+/** How long generators may draw in CI, in all. */
+const EXPLORE_SECONDS = "180";
+/** The file that a run of all tests writes. */
+export const REPORT = "node_modules/.cache/paystate-tests.json";
+
+const EVERY_TEST: Part = {
+  name: "test",
+  command: [
+    "env",
+    `PAYSTATE_EXPLORE_SECONDS=${EXPLORE_SECONDS}`,
+    ...["npm", "test", "--", "--project", "*", "--mode", "ci"],
+    ...["--reporter=dot", "--reporter=json", `--outputFile.json=${REPORT}`],
+  ],
+  after: ["compile"],
+};
+
+/** Everything. `compile` builds what `npm ci --ignore-scripts` has left unbuilt; without need it does nothing. */
+export const EVERYTHING: readonly Part[] = [
+  { name: "compile", command: ["npm", "rebuild", "--silent"] },
+  EVERY_TEST,
+  ...CHECKS,
+  { ...script("test:package"), after: ["build", "compile"] },
+  { ...script("test:nodes"), after: ["compile"] },
+  { ...script("mutate", "--draw", "8", "--seconds", "60"), after: ["test", "test:package"], isToRead: true },
+  { ...script("bench", "cpu"), after: ["test", "test:package", "mutate"], isToRead: true },
+];
