@@ -14,15 +14,15 @@ import { startProgram } from "../readme/programs.ts";
 import { cloneInto, npmOn } from "./clone.ts";
 import { payThrough } from "./pay-through.ts";
 import { bring, project, QUIET, tarball } from "./project.ts";
-import { installed, RUNTIME_NAMES, type Runtime } from "./runtimes.ts";
+import { installed, installedDriver, RUNTIME_NAMES } from "./runtimes.ts";
 
 before(() => bring("test/package/hosts", "host", "serve", "contract", "deliver"));
 
 /** Puts the runtime's own driver where the package finds it. */
-function useDriver({ driver }: Runtime): void {
+function useDriver(name: string): void {
   const place = join(project, "node_modules/better-sqlite3");
   rmSync(place, { recursive: true, force: true });
-  symlinkSync(driver, place);
+  symlinkSync(installedDriver(name), place);
 }
 
 async function inFolder(act: (folder: string) => Promise<void>): Promise<void> {
@@ -37,7 +37,7 @@ async function inFolder(act: (folder: string) => Promise<void>): Promise<void> {
 function testOn(name: string): void {
   test(`${name} takes a payment`, { timeout: 600_000 }, async () => {
     const runtime = installed(name);
-    useDriver(runtime);
+    useDriver(name);
     await inFolder((cwd) =>
       payThrough(startProgram(runtime.command, [...runtime.args, join(project, "host.js")], { cwd })),
     );
@@ -45,7 +45,7 @@ function testOn(name: string): void {
 
   test(`${name} keeps the contract of storages`, { timeout: 600_000 }, async () => {
     const runtime = installed(name);
-    useDriver(runtime);
+    useDriver(name);
     await inFolder(async (cwd) => {
       const args = [...runtime.args, join(project, "contract.js"), cwd];
       const program = startProgram(runtime.command, args, { cwd });

@@ -9,9 +9,6 @@ export interface Runtime {
   /** The program that runs a file, and what stands before the file's name. */
   readonly command: string;
   readonly args: readonly string[];
-  /** Where its better-sqlite3 lies. */
-  readonly driver: string;
-  readonly isNode: boolean;
 }
 
 /** What a runtime is made of. */
@@ -57,31 +54,47 @@ const RUNTIMES: Readonly<Record<string, Parts>> = {
 /** The names that `npm run matrix` knows. */
 export const RUNTIME_NAMES: readonly string[] = Object.keys(RUNTIMES);
 
-/** Installs a runtime, unless it is there already. Throws what npm says, and for a name that is none. */
-export function installed(name: string): Runtime {
+/** What a runtime is made of, and where it is kept. Throws for a name that is none. */
+function partsOf(name: string): Parts & { readonly folder: string; readonly home: string } {
   const parts = RUNTIMES[name];
   if (parts === undefined) {
     throw new Error(`there is no runtime "${name}": expected some of ${RUNTIME_NAMES.join(", ")}`);
   }
   const folder = join(ROOT, "node_modules/.cache/paystate-matrix", name);
-  const home = join(folder, "node_modules", parts.package);
-  const runtime: Runtime = {
-    command: join(home, parts.binary),
-    args: parts.args,
-    driver: join(folder, "node_modules/better-sqlite3"),
-    isNode: parts.binary === "bin/node",
-  };
-  if (existsSync(join(folder, "complete"))) return runtime;
-  mkdirSync(folder, { recursive: true });
-  const manifest = { private: true, allowScripts: { "better-sqlite3": true } };
-  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
-  npm(folder, ["install", `${parts.package}@${parts.version}`, "--ignore-scripts"], {});
-  // Its script runs on the Node that it is for, so that the binary fits.
-  const env = runtime.isNode ? { PATH: `${join(home, "bin")}:${process.env["PATH"] ?? ""}` } : {};
-  const headers = runtime.isNode ? [`--nodedir=${home}`, "--build-from-source"] : ["--ignore-scripts"];
-  npm(folder, ["install", `better-sqlite3@${parts.driver}`, ...headers], env);
-  writeFileSync(join(folder, "complete"), "");
-  return runtime;
+  return { ...parts, folder, home: join(folder, "node_modules", parts.package) };
+}
+
+/** Installs what is not there yet: an install that was cut off leaves no mark. */
+function once(mark: string, install: () => void): void {
+  if (existsSync(mark)) return;
+  install();
+  writeFileSync(mark, "");
+}
+
+/** Installs a runtime, unless it is there already. Throws what npm says, and for a name that is none. */
+export function installed(name: string): Runtime {
+  const { folder, home, package: ofNpm, version, binary, args } = partsOf(name);
+  once(join(folder, "complete"), () => {
+    mkdirSync(folder, { recursive: true });
+    const manifest = { private: true, allowScripts: { "better-sqlite3": true } };
+    writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
+    npm(folder, ["install", `${ofNpm}@${version}`, "--ignore-scripts"], {});
+  });
+  return { command: join(home, binary), args };
+}
+
+/** Installs the better-sqlite3 that a runtime loads, unless it is there already, and returns its folder. */
+export function installedDriver(name: string): string {
+  installed(name);
+  const { folder, home, binary, driver } = partsOf(name);
+  once(join(folder, "complete-driver"), () => {
+    const isNode = binary === "bin/node";
+    // Its script runs on the Node that it is for, so that the binary fits.
+    const env = isNode ? { PATH: `${join(home, "bin")}:${process.env["PATH"] ?? ""}` } : {};
+    const headers = isNode ? [`--nodedir=${home}`, "--build-from-source"] : ["--ignore-scripts"];
+    npm(folder, ["install", `better-sqlite3@${driver}`, ...headers], env);
+  });
+  return join(folder, "node_modules/better-sqlite3");
 }
 
 function npm(cwd: string, args: readonly string[], env: Readonly<Record<string, string>>): void {

@@ -31,13 +31,13 @@ export class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Projects whose tests wait most. A worker that changes projects has to import everything again. */
-const WAITING = ["processes", "foreign"];
+/** Those first whose tests wait most, and last the one whose files are the smallest. A project that is not named is last. */
+const PROJECTS = ["processes", "foreign", "explorations", "slow", "postgres", "rest"];
 
-/** Files of the projects that wait stand before all others. */
+/** A worker that changes projects has to import everything again, so the files of a project stand together. */
 function placeOf({ project, moduleId }: TestSpecification): number {
   const place = LONGEST.findIndex((path) => moduleId.endsWith(`/${path}`));
-  const waiting = WAITING.indexOf(project.name);
-  const before = (waiting === -1 ? WAITING.length : waiting) * 2 * LONGEST.length;
+  const group = PROJECTS.indexOf(project.name);
+  const before = (group === -1 ? PROJECTS.length : group) * 2 * LONGEST.length;
   return before + (place === -1 ? LONGEST.length : place);
 }

@@ -16,9 +16,9 @@ fc.configureGlobal({ seed, numRuns: runsOf(USUAL_RUNS) });
 
 beginFile();
 
-beforeEach((context) => {
-  beginTest(context);
-  context.onTestFailed(({ task }) => {
+beforeEach(({ task, onTestFailed }) => {
+  beginTest(task);
+  onTestFailed(() => {
     process.stderr.write(`"${task.name}" failed: ${repeatWith(seed)}\n`);
   });
 });
