@@ -7,7 +7,7 @@ import bs58 from "bs58";
 import { createClient } from "../../src/client/index.ts";
 import { endPrograms, startProgram } from "../readme/programs.ts";
 import { sendSol } from "../readme/send-sol.ts";
-import { timed, type Report } from "./figures.ts";
+import { report, timed } from "./figures.ts";
 
 // npm runs scripts at the root of the project.
 const root = process.cwd();
@@ -29,13 +29,13 @@ interface Ready {
 }
 
 /** Needs `npm run build` before, and the registry or a filled npm cache: which of them says how much is waiting. */
-export async function benchPackage(report: Report): Promise<void> {
+export async function benchPackage(): Promise<void> {
   if (!existsSync(join(root, "dist/index.js"))) {
     throw new Error("the bench of the package needs a build: npm run build");
   }
   const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
   try {
-    const tarball = pack(folder, report);
+    const tarball = pack(folder);
     report({
       name: "installed, without paystate/local",
       MB: installedMb(folder, tarball, "--omit=optional"),
@@ -55,7 +55,7 @@ export async function benchPackage(report: Report): Promise<void> {
 }
 
 /** Packs the build into the folder, and returns the tarball's path. */
-function pack(folder: string, report: Report): string {
+function pack(folder: string): string {
   const out = runIn(root, "npm", "pack", "--ignore-scripts", "--json", "--pack-destination", folder);
   const [packed] = JSON.parse(out) as readonly Packed[];
   if (packed === undefined) throw new Error(`npm pack has packed nothing: ${out}`);
