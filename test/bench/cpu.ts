@@ -4,64 +4,70 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqliteStorage } from "../kit/storages.ts";
 import { inTurns, report, type Cost } from "./figures.ts";
-import { writeByHand, type RowsByHand } from "./rows-by-hand.ts";
-import { sendRows } from "./send-rows.ts";
+import { fileByHand, type RowsByHand } from "./rows-by-hand.ts";
 import { serviceWorld } from "./service-world.ts";
-import { workflowRows } from "./workflow-rows.ts";
-import { runWorkflows, withEffects, withPromises, type BenchedWorkflow } from "./workflows.ts";
+import { benchedEngine, withEffects, withPromises, type BenchedWorkflow } from "./workflows.ts";
 
 /** The ratios last written down: npm runs scripts at the root of the project. */
 const WRITTEN_DOWN = "test/bench/cpu-figures.json";
 /** So much more is said. */
 const WORSE = 1.1;
-const BOUNDS = { rounds: 6, seconds: 30 };
-const ROWS = { total: 2_000, group: 64 };
-const WORKFLOWS = { total: 1_000, atOnce: 200 };
-const SENDS = 100;
+/** Of each measure. Short rounds, and many: some of them have the processor for themselves. */
+const BOUNDS = { rounds: 12, seconds: 38 };
+const ROWS = { total: 1_000, group: 64 };
+const WORKFLOWS = { total: 400, atOnce: 200 };
+const SENDS = 40;
 
 type Name = "workflow" | "promises" | "send";
 
 /** What is measured, beside which rows. */
 interface Measure {
   readonly name: Name;
-  readonly ours: (path: string) => Promise<Cost>;
+  readonly ours: () => Promise<Cost>;
   readonly byHand: RowsByHand;
 }
 
 /** The ratio of the least of both sides: what else the machine does only adds. */
-async function ratioOf({ name, ours, byHand }: Measure, folder: string): Promise<number> {
-  let files = 0;
-  const path = (): string => join(folder, `${name}-${(files += 1)}.db`);
-  const rounds = await inTurns([() => writeByHand(path(), byHand, ROWS), () => ours(path())], BOUNDS);
+async function ratioOf({ name, ours, byHand }: Measure, path: string): Promise<number> {
+  const file = await fileByHand(path, byHand);
+  const rounds = await inTurns([() => file.write(ROWS), ours], BOUNDS);
+  file.close();
   const [rows = NaN, least = NaN] = rounds.map((found) => Math.min(...found.map(({ cpuMs }) => cpuMs)));
-  if (process.env["ROUNDS"]) console.log(JSON.stringify(rounds.map((f) => f.map(({ cpuMs }) => Number(cpuMs.toFixed(3))))));
   report({ name, "CPU ms each": least, "of its rows by hand": rows, rounds: rounds[0]?.length });
   return least / rows;
 }
 
-const workflows = (name: Name, benched: BenchedWorkflow): Measure => ({
-  name,
-  ours: async (path) => runWorkflows(await sqliteStorage(path), benched, WORKFLOWS),
-  byHand: workflowRows,
-});
+async function ratioOfWorkflow(name: Name, benched: BenchedWorkflow, folder: string): Promise<number> {
+  const engine = benchedEngine(await sqliteStorage(join(folder, `${name}.db`)), benched);
+  const ours = (): Promise<Cost> => engine.run(WORKFLOWS);
+  const ratio = await ratioOf({ name, ours, byHand: "workflow-rows.sql" }, join(folder, `${name}-rows.db`));
+  await engine.close();
+  return ratio;
+}
+
+async function ratioOfSend(folder: string): Promise<number> {
+  const { complete, close } = await serviceWorld({ slotMs: 100, finalizedAfter: 0, pollMs: 500 });
+  const ours = (): Promise<Cost> => complete("send", SENDS);
+  const ratio = await ratioOf({ name: "send", ours, byHand: "send-rows.sql" }, join(folder, "send-rows.db"));
+  await close();
+  return ratio;
+}
 
 /** With `isWriting` the ratios are those written down from now on. */
 export async function benchCpu({ isWriting }: { readonly isWriting: boolean }): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
-  const { complete, close } = await serviceWorld({ slotMs: 100, finalizedAfter: 0, pollMs: 500 });
+  const measures: Readonly<Record<Name, () => Promise<number>>> = {
+    workflow: () => ratioOfWorkflow("workflow", withEffects, folder),
+    promises: () => ratioOfWorkflow("promises", withPromises, folder),
+    send: () => ratioOfSend(folder),
+  };
   const ratios: Record<string, number> = {};
   try {
-    const measures: readonly Measure[] = [
-      workflows("workflow", withEffects),
-      workflows("promises", withPromises),
-      { name: "send", ours: () => complete("send", SENDS), byHand: sendRows },
-    ];
-    for (const measure of measures) {
-      ratios[measure.name] = Number((await ratioOf(measure, folder)).toFixed(1));
-      compare(measure.name, ratios[measure.name] ?? NaN);
+    for (const name of ["workflow", "promises", "send"] as const) {
+      ratios[name] = Number((await measures[name]()).toFixed(1));
+      compare(name, ratios[name]);
     }
   } finally {
-    await close();
     rmSync(folder, { recursive: true, force: true });
   }
   if (isWriting) writeFileSync(WRITTEN_DOWN, `${JSON.stringify(ratios, null, 2)}\n`);

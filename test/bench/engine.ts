@@ -4,12 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqliteStorage } from "../kit/storages.ts";
 import { inTurns, report, warm } from "./figures.ts";
-import { writeByHand } from "./rows-by-hand.ts";
-import { workflowRows } from "./workflow-rows.ts";
-import { runWorkflows, withEffects, withPromises, type BenchedWorkflow } from "./workflows.ts";
+import { fileByHand } from "./rows-by-hand.ts";
+import { benchedEngine, withEffects, withPromises, type BenchedWorkflow } from "./workflows.ts";
 
 /** Seven measures, which all end within two minutes. */
-const BOUNDS = { rounds: 4, seconds: 10 };
+const BOUNDS = { rounds: 6, seconds: 10 };
 const WORKFLOWS = 1_000;
 const ALONE = 200;
 const ROWS_GROUP = 64;
@@ -17,71 +16,71 @@ const FINISHED = { total: 50_000, group: 1_000 };
 
 const AT_ONCE = [1, 50, 200] as const;
 
-/** Paths of new files. */
-type NewPath = () => string;
-
-/** How many at once, and of what. */
+/** What is measured, in which folder. */
 interface Measure {
   readonly name: string;
   readonly benched: BenchedWorkflow;
-  readonly atOnce: number;
+  readonly folder: string;
 }
 
 /** One by one beside rows one by one, many at once beside rows in groups. */
-async function besideRows({ name, benched, atOnce }: Measure, newPath: NewPath): Promise<void> {
+async function besideRows({ name, benched, folder }: Measure, atOnce: number): Promise<void> {
   const total = atOnce === 1 ? ALONE : WORKFLOWS;
+  const path = join(folder, `${name}-${atOnce}`);
+  const byHand = await fileByHand(`${path}-rows.db`, "workflow-rows.sql");
+  const engine = benchedEngine(await sqliteStorage(`${path}.db`), benched);
   const rows = { total, group: atOnce === 1 ? 1 : ROWS_GROUP };
-  const [byHand, ours] = await inTurns(
-    [
-      () => writeByHand(newPath(), workflowRows, rows),
-      async () => runWorkflows(await sqliteStorage(newPath()), benched, { total, atOnce }),
-    ],
-    BOUNDS,
-  );
-  const [reference, measured] = [warm(byHand), warm(ours)];
+  const turns = [() => byHand.write(rows), () => engine.run({ total, atOnce })];
+  const [ofRows, ofEngine] = await inTurns(turns, BOUNDS);
+  byHand.close();
+  await engine.close();
+  const [reference, ours] = [warm(ofRows), warm(ofEngine)];
   report({
     name: `engine, ${name}, ${atOnce} at once`,
-    perSecond: measured.perSecond,
-    "of its rows by hand": measured.perSecond / reference.perSecond,
-    "CPU ms each": measured.cpuMs,
-    "times its rows": measured.cpuMs / reference.cpuMs,
-    "cold /s": Math.round(ours?.[0]?.perSecond ?? NaN),
+    perSecond: ours.perSecond,
+    "of its rows by hand": ours.perSecond / reference.perSecond,
+    "CPU ms each": ours.cpuMs,
+    "times its rows": ours.cpuMs / reference.cpuMs,
+    "cold /s": Math.round(ofEngine?.[0]?.perSecond ?? NaN),
   });
 }
 
 /** In a file of finished workflows beside a new file. */
-async function besideFinished(newPath: NewPath): Promise<void> {
-  const filled = newPath();
-  await writeByHand(filled, workflowRows, FINISHED);
-  const howMany = { total: WORKFLOWS, atOnce: 200 };
-  const [fresh, grown] = await inTurns(
-    [newPath, () => filled].map(
-      (path) => async () => runWorkflows(await sqliteStorage(path()), withEffects, howMany),
-    ),
-    BOUNDS,
+async function besideFinished(folder: string): Promise<void> {
+  const paths = ["new", "filled"].map((name) => join(folder, `${name}.db`));
+  const filled = await fileByHand(paths[1] ?? "", "workflow-rows.sql");
+  await filled.write(FINISHED);
+  filled.close();
+  const engines = await Promise.all(
+    paths.map(async (path) => benchedEngine(await sqliteStorage(path), withEffects)),
   );
-  const [first, beside] = [warm(fresh), warm(grown)];
+  const turns = engines.map(
+    ({ run }) =>
+      () =>
+        run({ total: WORKFLOWS, atOnce: 200 }),
+  );
+  const [fresh, grown] = (await inTurns(turns, BOUNDS)).map(warm);
+  for (const { close } of engines) await close();
+  if (fresh === undefined || grown === undefined) return;
   report({
     name: `engine, effects, beside ${FINISHED.total.toLocaleString("en")} finished`,
-    perSecond: beside.perSecond,
-    "of a new file": beside.perSecond / first.perSecond,
-    "CPU, times that of a new file": beside.cpuMs / first.cpuMs,
+    perSecond: grown.perSecond,
+    "of a new file": grown.perSecond / fresh.perSecond,
+    "CPU, times that of a new file": grown.cpuMs / fresh.cpuMs,
   });
 }
 
 /** Reports effects and promises, 1, 50 and 200 at once, and effects beside what is finished. */
 export async function benchEngine(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
-  let files = 0;
-  const newPath: NewPath = () => join(folder, `${(files += 1)}.db`);
   try {
     for (const [name, benched] of [
       ["effects", withEffects],
       ["promises", withPromises],
     ] as const) {
-      for (const atOnce of AT_ONCE) await besideRows({ name, benched, atOnce }, newPath);
+      for (const atOnce of AT_ONCE) await besideRows({ name, benched, folder }, atOnce);
     }
-    await besideFinished(newPath);
+    await besideFinished(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

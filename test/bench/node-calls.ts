@@ -8,7 +8,7 @@ export class NodeCalls {
 
   counting(node: typeof fetch): typeof fetch {
     return async (input, init) => {
-      for (const [, method = ""] of String(init?.body).matchAll(METHOD)) {
+      for (const [, method = ""] of (init?.body as string).matchAll(METHOD)) {
         this.#counts.set(method, (this.#counts.get(method) ?? 0) + 1);
       }
       return node(input, init);

@@ -17,13 +17,9 @@ interface Context {
 
 const NAMES = ["one", "two", "three", "four", "done"] as const;
 
-/** Four states made alike, each leading to the next one, and the end. */
-const fourStates = <T>(stateOf: (step: number, target: string) => T) => ({
-  ...Object.fromEntries(
-    NAMES.slice(1).map((target, index) => [NAMES[index] ?? "", stateOf(index + 1, target)] as const),
-  ),
-  done: { type: "final" as const },
-});
+/** Each state and the next one, and the step that it is. */
+const STEPS = NAMES.slice(1).map((target, index) => ({ state: NAMES[index] ?? "", target, step: index + 1 }));
+const done = { type: "final" } as const;
 
 const { createMachine, assign } = setup({
   types: { context: {} as Context, events: {} as { type: "WORKED"; result: number } },
@@ -34,10 +30,18 @@ const effects = createMachine({
   id: "bench",
   context: () => ({ results: [] }),
   initial: "one",
-  states: fourStates((step, target) => ({
-    entry: { type: "work" as const, params: { step } },
-    on: { WORKED: { target, actions: recorded } },
-  })),
+  states: {
+    ...Object.fromEntries(
+      STEPS.map(({ state, target, step }) => [
+        state,
+        {
+          entry: { type: "work" as const, params: { step } },
+          on: { WORKED: { target, actions: recorded } },
+        },
+      ]),
+    ),
+    done,
+  },
 });
 
 const invoking = setup({
@@ -51,9 +55,15 @@ const promises = invoking.createMachine({
   id: "bench",
   context: () => ({ results: [] }),
   initial: "one",
-  states: fourStates((step, target) => ({
-    invoke: { src: "work" as const, input: { step }, onDone: { target, actions: recordedEnd } },
-  })),
+  states: {
+    ...Object.fromEntries(
+      STEPS.map(({ state, target, step }) => [
+        state,
+        { invoke: { src: "work" as const, input: { step }, onDone: { target, actions: recordedEnd } } },
+      ]),
+    ),
+    done,
+  },
 });
 
 const project: Project = ({ id, before, after }, at) => {
@@ -118,16 +128,4 @@ export function benchedEngine(storage: PaymentStorage, benched: BenchedWorkflow)
       await storage.close();
     },
   };
-}
-
-/** On an engine of their own. */
-export async function runWorkflows(
-  storage: PaymentStorage,
-  benched: BenchedWorkflow,
-  howMany: HowMany,
-): Promise<Cost> {
-  const { run, close } = benchedEngine(storage, benched);
-  const cost = await run(howMany);
-  await close();
-  return cost;
 }
