@@ -2,7 +2,7 @@
 import type { PaymentRecord } from "../../src/payments/tables/payments.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { privateFixture, units, type PrivateFixture } from "../kit/private-fixture.ts";
-import { report, type Figure } from "./figures.ts";
+import { report } from "./figures.ts";
 import { NodeCalls } from "./node-calls.ts";
 
 const PAYROLL = 500;
@@ -73,7 +73,11 @@ async function measure(scenario: Scenario): Promise<void> {
     const accounts = scenario.haveAccounts ? 0n : rent * BigInt(scenario.recipients);
     report({
       name: `private-costs, ${scenario.name}: transactions`,
-      ...countsOf(all),
+      landed: all
+        .map(({ kind }) => kind)
+        .filter((kind, at, kinds) => kind !== kinds[at - 1])
+        .join(", "),
+      transactions: all.length,
       "most recipients": Math.max(...all.map(({ legs }) => legs.length)),
       "fees, lamports": Number(fees),
       "accounts of payees, lamports": Number(accounts),
@@ -126,13 +130,6 @@ async function landed({ storage }: PrivateFixture, transactionId: string): Promi
 async function feesOf({ ledger }: PrivateFixture, payments: readonly PaymentRecord[]): Promise<bigint> {
   const receipts = await ledger.receipts(payments.flatMap(({ signature }) => signature ?? []));
   return receipts.reduce((sum, receipt) => sum + (receipt?.fee ?? 0n), 0n);
-}
-
-/** How many transactions of each kind landed. */
-function countsOf(payments: readonly PaymentRecord[]): Omit<Figure, "name"> {
-  const counts: Record<string, number> = { transactions: payments.length };
-  for (const { kind } of payments) counts[kind] = (counts[kind] ?? 0) + 1;
-  return counts;
 }
 
 /** On the local chain in this process, by a clock that only this bench turns: the same figures in every run. */

@@ -6,7 +6,7 @@ import { report } from "./figures.ts";
 import { treeCpuMs } from "./server-cpu.ts";
 import { serviceWorld, type Surroundings } from "./service-world.ts";
 
-const SENDS = 400;
+const SENDS = 200;
 const SPEED = { slotMs: 100, pollMs: 500 };
 
 /** Reports one run on a new service. `ofServer` tells what a server has computed. */
