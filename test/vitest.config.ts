@@ -73,7 +73,7 @@ function project(
       name,
       root,
       include: [...include],
-      exclude: [...exclude],
+      exclude: ["**/node_modules/**", ...exclude],
       globalSetup: [...setUp],
       setupFiles: source("test/programs/use-seed.ts"),
       env: { [PROJECT_VARIABLE]: name, ...env },
@@ -115,7 +115,7 @@ const PROJECTS: readonly ProjectParts[] = [
   { name: "slow", include: [namedFor("slow")] },
   // They read the machine's own clock, and would measure their neighbours.
   { name: "clock", include: [namedFor("clock")], workers: 1 },
-  { name: "rest", include: ["test/**/*.test.ts"], exclude: ["test/**/*.*.test.ts", FOREIGN] },
+  { name: "rest", include: ["test/**/*.test.ts"], exclude: ["test/**/*.*.test.ts", "test/foreign/**"] },
 ];
 
 export default defineConfig(({ mode }) => ({

@@ -1,4 +1,4 @@
-/** How figures are told: a table for people, one line of JSON each for programs. */
+/** How figures are taken and told. */
 
 /** One measured figure; further fields say what it was measured beside. */
 export interface Figure {
@@ -7,24 +7,34 @@ export interface Figure {
   readonly [fact: string]: string | number | undefined;
 }
 
-/** Prints figures as they come. */
-export type Report = (figure: Figure) => void;
-
-/** One line of JSON per figure. */
-export const reportJson: Report = (figure) => {
-  process.stdout.write(`${JSON.stringify(figure)}\n`);
-};
-
-/** One readable line per figure. */
-export const reportTable: Report = ({ name, perSecond, ...facts }) => {
+/** Prints a figure in one line as soon as it is there. */
+export function report({ name, perSecond, ...facts }: Figure): void {
   const rate = perSecond === undefined ? "" : `${Math.round(perSecond).toLocaleString("en")} /s`;
   const rest = Object.entries(facts).map(([fact, value]) => `${fact} ${shown(value)}`);
-  process.stdout.write(`${name.padEnd(34)}${rate.padStart(12)}   ${rest.join(" · ")}\n`);
-};
+  process.stdout.write(`${name.padEnd(44)}${rate.padStart(12)}   ${rest.join(" · ")}\n`);
+}
 
 function shown(value: string | number | undefined): string {
   if (typeof value !== "number") return String(value);
   return Number.isInteger(value) ? value.toLocaleString("en") : value.toPrecision(3);
+}
+
+/** What some work cost: units a second, and milliseconds of this process' CPU for each. */
+export interface Cost {
+  readonly perSecond: number;
+  readonly cpuMs: number;
+}
+
+/** Milliseconds that this process has computed. */
+export function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+export async function costOf(units: number, work: () => void | Promise<void>): Promise<Cost> {
+  const cpu = ownCpuMs();
+  const { seconds } = await timed(async () => work());
+  return { perSecond: units / seconds, cpuMs: (ownCpuMs() - cpu) / units };
 }
 
 /** Seconds that `work` takes, and what it answers. */
@@ -34,41 +44,32 @@ export async function timed<T>(work: () => Promise<T>): Promise<{ seconds: numbe
   return { seconds: (performance.now() - began) / 1_000, result };
 }
 
-/** What one window of a measure found. */
-interface Window {
-  readonly perSecond: number;
+/** How long something is measured again and again: so often, or until so many seconds are over. */
+interface Bounds {
+  readonly rounds: number;
+  readonly seconds: number;
 }
 
-/** The first window of a measure, when the compiler had seen nothing of it, and the middle one of the last three. */
-export interface Warmed<W extends Window = Window> {
-  readonly cold: W;
-  readonly warm: W;
-}
-
-/** Windows agree when the slowest has nine tenths of the fastest. */
-const AGREED = 0.9;
-/** On a busy machine they never do. */
-const MOST_WINDOWS = 12;
-
-/** Measures in turns, until three windows in a row of each agree. */
-export async function warmed<W extends Window>(
-  measures: readonly (() => Promise<W>)[],
-): Promise<readonly Warmed<W>[]> {
-  const windows = measures.map((): W[] => []);
-  const last = (of: readonly W[]): W[] =>
-    of.slice(-3).toSorted((one, other) => one.perSecond - other.perSecond);
-  const isWarm = (of: readonly W[]): boolean => {
-    const [slowest, , fastest] = last(of);
-    return slowest !== undefined && fastest !== undefined && slowest.perSecond >= AGREED * fastest.perSecond;
-  };
-  for (let round = 0; round < MOST_WINDOWS && !windows.every(isWarm); round++) {
-    for (const [index, measure] of measures.entries()) windows[index]?.push(await measure());
+/** Measures in turns, so that a machine that gets slower slows all alike; what each has found, oldest first. Two rounds at least. */
+export async function inTurns(
+  measures: readonly (() => Promise<Cost>)[],
+  { rounds, seconds }: Bounds,
+): Promise<readonly (readonly Cost[])[]> {
+  const found = measures.map((): Cost[] => []);
+  const until = performance.now() + seconds * 1_000;
+  for (let round = 0; round < 2 || (round < rounds && performance.now() < until); round += 1) {
+    for (const [index, measure] of measures.entries()) found[index]?.push(await measure());
   }
-  return windows.map((of) => {
-    const [cold, , middle] = [of[0], ...last(of)];
-    if (cold === undefined || middle === undefined) throw new Error("a measure has no window");
-    return { cold, warm: middle };
-  });
+  return found;
+}
+
+/** The middle of all rounds but the first, in which the compiler had seen nothing. */
+export function warm(rounds: readonly Cost[] | undefined): Cost {
+  const later = rounds?.slice(1) ?? [];
+  return {
+    perSecond: median(later.map(({ perSecond }) => perSecond)),
+    cpuMs: median(later.map(({ cpuMs }) => cpuMs)),
+  };
 }
 
 /** Runs `work` for 0 … total − 1, so many at a time. */

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { systemClock } from "../../src/runtime.ts";
 import { serviceFixture } from "../kit/service-fixture.ts";
-import type { Report } from "./figures.ts";
+import { report } from "./figures.ts";
 
 const REQUESTS = 4_000;
 const WARM_UP = 2_000;
@@ -61,7 +61,7 @@ async function costOf(listener: Listener, path: string, keys: readonly string[])
 }
 
 /** A list, an object of an account's own, and the document. The service keeps everything in memory. */
-export async function benchHttp(report: Report): Promise<void> {
+export async function benchHttp(): Promise<void> {
   const world = await serviceFixture();
   const { service } = world;
   const many = { free: 1_000_000, pro: 1_000_000, enterprise: 1_000_000 };
@@ -87,7 +87,7 @@ export async function benchHttp(report: Report): Promise<void> {
       );
       const ours = await costOf((request, response) => void handler.node(request, response), path, keys);
       report({
-        name: `GET ${path}`,
+        name: `http, GET ${path}`,
         bytes: body.length,
         "µs a request": Math.round(ours),
         "µs of bare node:http": Math.round(bare),

@@ -1,9 +1,9 @@
 /** What private orders cost on the chain, counted and never timed: calls by method, transactions, fees, rent that is bound. */
 import type { PaymentRecord } from "../../src/payments/tables/payments.ts";
-import type { Fetch } from "../../src/solana/index.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { privateFixture, units, type PrivateFixture } from "../kit/private-fixture.ts";
-import type { Figure, Report } from "./figures.ts";
+import { report } from "./figures.ts";
+import { NodeCalls } from "./node-calls.ts";
 
 const PAYROLL = 500;
 const SHARE = "0.01";
@@ -28,45 +28,13 @@ const SCENARIOS: readonly Scenario[] = [
   { name: "send, no token account", recipients: 1, haveAccounts: false, isFrozen: false },
   { name: "send, payee frozen: refunded", recipients: 1, haveAccounts: true, isFrozen: true },
   { name: `payroll of ${PAYROLL}`, recipients: PAYROLL, haveAccounts: true, isFrozen: false },
-  {
-    name: `payroll of ${PAYROLL}, no token accounts`,
-    recipients: PAYROLL,
-    haveAccounts: false,
-    isFrozen: false,
-  },
-  {
-    name: `payroll of ${PAYROLL}, one payee frozen`,
-    recipients: PAYROLL,
-    haveAccounts: true,
-    isFrozen: true,
-  },
 ];
 
-/** How often each method of a node was called since it was read last. */
-class CallBook {
-  #counts = new Map<string, number>();
-
-  counting(node: Fetch): Fetch {
-    return async (input, init) => {
-      const { method } = JSON.parse(init?.body as string) as { method: string };
-      this.#counts.set(method, (this.#counts.get(method) ?? 0) + 1);
-      return await node(input, init);
-    };
-  }
-
-  /** The methods in the order of the alphabet. */
-  take(): Omit<Figure, "name"> {
-    const sorted = [...this.#counts].toSorted(([one], [other]) => (one < other ? -1 : 1));
-    this.#counts = new Map();
-    return { calls: sorted.reduce((sum, [, count]) => sum + count, 0), ...Object.fromEntries(sorted) };
-  }
-}
-
 /** A world of its own for each scenario, whose slots and seconds pass one after the other. */
-async function measure(scenario: Scenario, report: Report): Promise<void> {
-  const book = new CallBook();
+async function measure(scenario: Scenario): Promise<void> {
+  const calls = new NodeCalls();
   const world = await privateFixture({}, { maxRecipients: PAYROLL }, ({ chain, ledgerOf }) =>
-    ledgerOf([{ url: "http://counted", fetch: book.counting(chain.fetch) }]),
+    ledgerOf([{ url: "http://counted", fetch: calls.counting(chain.fetch) }]),
   );
   try {
     world.chain.fund(world.sponsor.address, { lamports: 100_000_000_000n });
@@ -76,9 +44,9 @@ async function measure(scenario: Scenario, report: Report): Promise<void> {
     const to = payees.map(({ address }) => ({ address, amount: SHARE }));
     world.chain.advance(35);
     await world.service.settled();
-    book.take();
+    calls.take();
     const { body } = await world.order(caller, { sender: alice, to });
-    report({ name: `${scenario.name}: quote, order`, ...book.take() });
+    report({ name: `private-costs, ${scenario.name}: quote, order`, calls: calls.take().calls });
 
     const [payee] = payees;
     if (scenario.isFrozen && payee !== undefined) await world.freeze(payee, "USDC");
@@ -92,20 +60,24 @@ async function measure(scenario: Scenario, report: Report): Promise<void> {
       },
       body.transactionId,
     );
-    report({ name: `${scenario.name}: deposit to end`, seconds, ...book.take() });
+    report({ name: `private-costs, ${scenario.name}: deposit to end`, seconds, calls: calls.take().calls });
     const over = await sponsorHas(world);
     const paid = await landed(world, body.transactionId);
 
     await untilEmpty(world, body.ephemeralAddress);
-    report({ name: `${scenario.name}: end to empty`, ...book.take() });
+    report({ name: `private-costs, ${scenario.name}: end to empty`, calls: calls.take().calls });
     const all = await landed(world, body.transactionId);
     const feesToEnd = await feesOf(world, paid);
     const fees = await feesOf(world, all);
     const rent = await world.ledger.rentMinimum(TOKEN_ACCOUNT_BYTES);
     const accounts = scenario.haveAccounts ? 0n : rent * BigInt(scenario.recipients);
     report({
-      name: `${scenario.name}: transactions`,
-      ...countsOf(all),
+      name: `private-costs, ${scenario.name}: transactions`,
+      landed: all
+        .map(({ kind }) => kind)
+        .filter((kind, at, kinds) => kind !== kinds[at - 1])
+        .join(", "),
+      transactions: all.length,
       "most recipients": Math.max(...all.map(({ legs }) => legs.length)),
       "fees, lamports": Number(fees),
       "accounts of payees, lamports": Number(accounts),
@@ -160,14 +132,7 @@ async function feesOf({ ledger }: PrivateFixture, payments: readonly PaymentReco
   return receipts.reduce((sum, receipt) => sum + (receipt?.fee ?? 0n), 0n);
 }
 
-/** How many transactions of each kind landed. */
-function countsOf(payments: readonly PaymentRecord[]): Omit<Figure, "name"> {
-  const counts: Record<string, number> = { transactions: payments.length };
-  for (const { kind } of payments) counts[kind] = (counts[kind] ?? 0) + 1;
-  return counts;
-}
-
 /** On the local chain in this process, by a clock that only this bench turns: the same figures in every run. */
-export async function benchPrivateCosts(report: Report): Promise<void> {
-  for (const scenario of SCENARIOS) await measure(scenario, report);
+export async function benchPrivateCosts(): Promise<void> {
+  for (const scenario of SCENARIOS) await measure(scenario);
 }

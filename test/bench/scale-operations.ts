@@ -1,10 +1,8 @@
 /** What is asked of a service beside many finished orders. */
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
 import type { TransactionsQuery } from "../../src/payments/requests.ts";
 import type { ServiceFixture } from "../kit/service-fixture.ts";
-import type { Counting } from "./touched.ts";
 
 /** A service beside orders of one of its callers. */
 export interface FilledWorld {
@@ -14,21 +12,6 @@ export interface FilledWorld {
   readonly middle: string;
   /** Whom the caller has paid. */
   readonly payee: string;
-}
-
-/** A database with its service. */
-export interface Opened {
-  readonly name: string;
-  /** Its file's name, or its schema. */
-  readonly place: string;
-  readonly orders: number;
-  readonly file: string | null;
-  /** What this process, and the server, have computed so far. */
-  readonly cpuMs: () => number;
-  readonly storage: PaymentStorage;
-  readonly counting: Counting;
-  readonly world: FilledWorld;
-  close(): Promise<void>;
 }
 
 /** Makes ready, untimed; what is answered is timed. */

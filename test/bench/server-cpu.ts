@@ -1,17 +1,13 @@
-/** How long the processes of a PostgreSQL server have computed, in milliseconds: what a payment costs it on any machine like this. */
+/** How long processes have computed, in milliseconds: what a server of PostgreSQL costs beside what its clients cost. */
 import { readdirSync, readFileSync } from "node:fs";
 
 /** The kernel counts in hundredths of a second. */
 const TICK_MS = 10;
 
-interface Times {
-  readonly parent: number;
-  readonly own: number;
-  /** Of children that have ended. */
-  readonly ended: number;
-}
-
-function timesOf(pid: number | string): Times | null {
+/** Parent, and what the process and its ended children have computed; null where there is no such process, or no /proc. */
+function timesOf(
+  pid: number | string,
+): { readonly parent: number; readonly own: number; readonly ended: number } | null {
   try {
     // The name, in brackets, may hold anything.
     const fields = (readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1) ?? "")
@@ -24,13 +20,13 @@ function timesOf(pid: number | string): Times | null {
   }
 }
 
-/** Of the server with this process id and all that it has started; null where there is no /proc. */
-export function serverCpuMs(pid: number): number | null {
-  const server = timesOf(pid);
-  if (server === null) return null;
+/** Of a process and all that it has started; NaN where nobody counts. */
+export function treeCpuMs(pid: number | undefined): number {
+  const root = timesOf(pid ?? 0);
+  if (root === null) return NaN;
   const children = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map(timesOf)
     .filter((times) => times?.parent === pid);
-  return children.reduce((sum, times) => sum + (times?.own ?? 0), server.own + server.ended);
+  return children.reduce((sum, times) => sum + (times?.own ?? 0), root.own + root.ended);
 }

@@ -1,17 +1,10 @@
-/** How many pages and rows of a database a call touches: what has to stay the same beside any number of rows. */
+/** How many pages of a database a call touches: what has to stay the same beside any number of rows. */
 import { readFileSync } from "node:fs";
 import type Database from "better-sqlite3";
 import pg from "pg";
 
-/** What a call has touched. */
-export interface Touched {
-  readonly pages: number;
-  /** Rows that were returned or changed; null where nobody counts them. */
-  readonly rows: number | null;
-}
-
-/** Counts what an act touches. */
-export type Counting = (act: () => Promise<unknown>) => Promise<Touched>;
+/** Counts the pages that an act touches. */
+export type Counting = (act: () => Promise<unknown>) => Promise<number>;
 
 const PAGE_BYTES = 4_096;
 /** Of SQLite's page cache, in pages: what is not kept is read again, so that each look at a page is a read of the file. */
@@ -30,7 +23,7 @@ export const pagesOfFile =
       await new Promise((resolve) => setImmediate(resolve));
       const before = bytesRead();
       await act();
-      return { pages: Math.round((bytesRead() - before) / PAGE_BYTES), rows: null };
+      return Math.round((bytesRead() - before) / PAGE_BYTES);
     } finally {
       database.pragma(`cache_size = ${USUAL}`);
     }
@@ -39,25 +32,24 @@ export const pagesOfFile =
 /** What a server that counts statements needs to be started with. */
 export const COUNTED = { shared_preload_libraries: "pg_stat_statements", "pg_stat_statements.max": "10000" };
 
-/** Pages and rows of all statements of a server meanwhile. */
+const BEGIN = `create extension if not exists pg_stat_statements; select pg_stat_statements_reset()`;
+const PAGES = `select coalesce(sum(shared_blks_hit + shared_blks_read), 0)::int as pages
+  from pg_stat_statements where query not like '%pg_stat_statements%'`;
+
+/** Pages of all statements of a server meanwhile. */
 export function pagesOfServer(url: string): Counting {
-  const asked = async (text: string): Promise<{ pages: string; rows: string } | undefined> => {
+  const asked = async (text: string): Promise<{ readonly pages: number } | undefined> => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     try {
-      return (await client.query<{ pages: string; rows: string }>(text)).rows[0];
+      return (await client.query<{ pages: number }>(text)).rows[0];
     } finally {
       await client.end();
     }
   };
   return async (act) => {
-    await asked("create extension if not exists pg_stat_statements");
-    await asked("select pg_stat_statements_reset()");
+    await asked(BEGIN);
     await act();
-    const counted = await asked(
-      `select coalesce(sum(shared_blks_hit + shared_blks_read), 0) as pages, coalesce(sum(rows), 0) as rows
-        from pg_stat_statements where query not like '%pg_stat_statements%'`,
-    );
-    return { pages: Number(counted?.pages), rows: Number(counted?.rows) };
+    return (await asked(PAGES))?.pages ?? NaN;
   };
 }

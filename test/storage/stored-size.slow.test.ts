@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import pg from "pg";
 import { expect, test } from "vitest";
 import { postgresStorage as openPostgres } from "../../storage/postgres.ts";
-import { fillPostgres, fillSqlite } from "../bench/copy-orders.ts";
-import { finishedOrders } from "../bench/finished-orders.ts";
-import { storedBytes } from "../bench/stored-bytes.ts";
+import { fillPostgres, fillSqlite } from "./copy-orders.ts";
+import { finishedOrders } from "./finished-orders.ts";
+import { storedBytes } from "./stored-bytes.ts";
 import { postgresStorage, sqliteStorage } from "../kit/storages.ts";
 import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
 

@@ -1,0 +1,27 @@
+/** Counts what a node is asked. */
+
+const METHOD = /"method":"(\w+)"/g;
+
+/** How often each method of a node was called since it was read last. */
+export class NodeCalls {
+  #counts = new Map<string, number>();
+
+  counting(node: typeof fetch): typeof fetch {
+    return async (input, init) => {
+      for (const [, method = ""] of (init?.body as string).matchAll(METHOD)) {
+        this.#counts.set(method, (this.#counts.get(method) ?? 0) + 1);
+      }
+      return node(input, init);
+    };
+  }
+
+  /** How many there were, and of which methods, most first. */
+  take(): { readonly calls: number; readonly methods: Readonly<Record<string, number>> } {
+    const sorted = [...this.#counts].toSorted(([, one], [, other]) => other - one);
+    this.#counts = new Map();
+    return {
+      calls: sorted.reduce((sum, [, count]) => sum + count, 0),
+      methods: Object.fromEntries(sorted),
+    };
+  }
+}
