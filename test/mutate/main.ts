@@ -6,11 +6,11 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { chooseSeed } from "../kit/seed.ts";
-import { drawnBy, identityOf } from "./draw.ts";
+import { drawnBy } from "./draw.ts";
 import { Judge } from "./judge.ts";
 import { placesIn, type Place } from "./places.ts";
 import { ProjectCopy } from "./project-copy.ts";
-import { VerdictLog, type Verdict } from "./verdicts.ts";
+import { VerdictLog, verdictOf, withVerdict } from "./verdicts.ts";
 
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/paystate-mutate/", import.meta.url));
 
@@ -32,52 +32,54 @@ const seed = chooseSeed();
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** What is to be judged: of an earlier log what was killed, or the draw, or what of the draw has survived so far. */
+/** What is to be judged: the draw, or what of it has survived so far, or what an earlier log calls killed. */
 function chosenOf(places: readonly Place[], log: VerdictLog): readonly Place[] {
-  if (against !== undefined) return keptOf(places, new VerdictLog(against), "killed");
+  if (against !== undefined) return killedIn(new VerdictLog(against), places);
   const drawn = drawnBy(seed, places).slice(0, Number(values.draw));
-  return isAgain ? keptOf(drawn, log, "survived") : drawn;
+  return isAgain ? withVerdict(drawn, log, "survived") : drawn;
 }
 
-function keptOf(places: readonly Place[], log: VerdictLog, verdict: Verdict["verdict"]): readonly Place[] {
-  const newest = log.newest();
-  const kept = places.filter((place) => newest.get(identityOf(place))?.verdict === verdict);
-  const wanted = [...newest.values()].filter((each) => each.verdict === verdict).length;
-  if (kept.length < wanted) print(`${wanted - kept.length} of ${log.path} are not among these places`);
-  return kept;
+function killedIn(log: VerdictLog, places: readonly Place[]): readonly Place[] {
+  const killed = withVerdict(places, log, "killed");
+  const gone =
+    [...log.newest().values()].filter(({ verdict }) => verdict === "killed").length - killed.length;
+  if (gone > 0) print(`${gone} killed places of ${log.path} are not here any more, or not chosen`);
+  return killed;
 }
 
-/** Answers whether a place survived, or was not judged. */
+/** Answers whether every place was judged, and killed. */
 async function mutate(copy: ProjectCopy): Promise<boolean> {
   const project = copy.hash();
   const files = copy
     .sources()
     .filter((file) => words.length === 0 || words.some((word) => file.includes(word)));
   const places = files.flatMap((file) => placesIn(file, copy.read(file)));
-  const name = [seed, ...words, ...(against === undefined ? [] : ["against", basename(against)])].join(" ");
-  const log = new VerdictLog(join(CACHE, `${name.replaceAll(/[^\w.]+/g, "-")}.jsonl`));
+  const log = new VerdictLog(join(CACHE, `${nameOfLog()}.jsonl`));
   const chosen = chosenOf(places, log);
-  const newest = log.newest();
   const judge = new Judge(copy, until);
   const counts = { killed: 0, survived: 0 };
   print(`${chosen.length} of ${places.length} places, verdicts in ${log.path}`);
   for (const place of chosen) {
-    const known = newest.get(identityOf(place));
-    const by = known?.project === project ? known.by : await judge.noticedBy(place);
+    const known = log.known(place, project);
+    const by = known === undefined ? await judge.noticedBy(place) : known.by;
     if (by === undefined) break;
-    const { file, line, text, occurrence, change } = place;
-    const verdict = by === null ? "survived" : "killed";
-    if (known?.project !== project)
-      log.append({ verdict, file, line, text, occurrence, change, by, project });
-    counts[verdict] += 1;
-    if (by === null) print(`${file}:${line}: no test notices where ${change}`);
+    if (known === undefined) log.append(verdictOf(place, { by, project }));
+    counts[by === null ? "survived" : "killed"] += 1;
+    if (by === null) print(`${place.file}:${place.line}: no test notices where ${place.change}`);
   }
-  for (const file of judge.leftOut)
+  for (const file of judge.leftOut) {
     print(`${file} was left out: without any break it fails, or takes too long`);
+  }
   print(
     `${counts.killed} killed, ${counts.survived} survived of ${chosen.length} drawn: repeat with --seed ${seed}`,
   );
-  return counts.killed < chosen.length;
+  return counts.killed === chosen.length;
+}
+
+/** Of the seed and the arguments, so that the same call finds it again; a longer draw goes on with a shorter one. */
+function nameOfLog(): string {
+  const parts = [seed, ...words, ...(against === undefined ? [] : ["against", basename(against, ".jsonl")])];
+  return parts.join(" ").replaceAll(/[^\w.]+/g, "-");
 }
 
 const copy = await ProjectCopy.make();
@@ -85,8 +87,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => void copy.remove().finally(() => process.exit(1)));
 }
 try {
-  const isOpen = await mutate(copy);
-  if (isOpen && against !== undefined) process.exitCode = 1;
+  const isAllKilled = await mutate(copy);
+  if (!isAllKilled && against !== undefined) process.exitCode = 1;
 } finally {
   await copy.remove();
 }

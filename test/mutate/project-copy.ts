@@ -1,11 +1,11 @@
 /** A copy of the project in a temporary folder: what is broken there harms nothing, however a run ends. */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -38,8 +38,8 @@ interface TestReport {
 /** The caller of `make` must call `remove`. */
 export class ProjectCopy {
   readonly #folder: string;
-  /** The leader of the processes that run at present. */
-  #running: number | undefined;
+  /** Of the processes that run at present. */
+  #group: number | undefined;
 
   private constructor(folder: string) {
     this.#folder = folder;
@@ -98,7 +98,7 @@ export class ProjectCopy {
   }
 
   async remove(): Promise<void> {
-    this.#end("SIGKILL");
+    this.#kill();
     await rm(this.#folder, { recursive: true, force: true });
   }
 
@@ -107,28 +107,26 @@ export class ProjectCopy {
     const cwd = join(this.#folder, "project");
     // With all that it starts in a group of processes, which can be ended together.
     const child = spawn(process.execPath, [command, ...args], { cwd, stdio: "ignore", detached: true });
-    const exit = new Promise<number | null>((resolve) => child.once("exit", resolve));
-    this.#running = child.pid;
-    const clock = new AbortController();
-    const timeout = sleep(timeoutMs, "hung" as const, { signal: clock.signal }).catch(() => "hung" as const);
-    const end = await Promise.race([exit, timeout]);
-    clock.abort();
-    if (end === "hung") {
-      this.#end("SIGTERM");
-      await Promise.race([exit, sleep(MERCY_MS)]);
-    }
-    this.#end("SIGKILL");
-    if (end === "hung") return end;
-    return end === 0 ? "passed" : "failed";
+    this.#group = child.pid;
+    const asking = setTimeout(() => child.kill(), timeoutMs);
+    const killing = setTimeout(() => this.#kill(), timeoutMs + MERCY_MS);
+    const began = performance.now();
+    const [code] = (await once(child, "exit")) as [number | null];
+    clearTimeout(asking);
+    clearTimeout(killing);
+    this.#kill();
+    if (performance.now() - began >= timeoutMs) return "hung";
+    return code === 0 ? "passed" : "failed";
   }
 
-  #end(signal: NodeJS.Signals): void {
+  /** What is left of a run. */
+  #kill(): void {
     try {
-      if (this.#running !== undefined) process.kill(-this.#running, signal);
+      if (this.#group !== undefined) process.kill(-this.#group, "SIGKILL");
     } catch {
-      // Nothing of it is left.
+      // Nothing is.
     }
-    if (signal === "SIGKILL") this.#running = undefined;
+    this.#group = undefined;
   }
 
   #failureIn({ testResults }: TestReport): Failure {
