@@ -48,6 +48,16 @@ describe("the commit queue", () => {
     expect(seen).toEqual(items);
   });
 
+  test("D14: commits that are asked for as soon as the one before is answered leave timers their turn", async () => {
+    const queue = new CommitQueue<unknown>({ commit: async (items) => items.map(() => ok) });
+    const [item = {}] = numbered(1);
+    let hadTurn = false;
+    setTimeout(() => (hadTurn = true), 1);
+    // Without a turn nothing else would end the loop.
+    for (let commits = 0; !hadTurn && commits < 200_000; commits += 1) await queue.commit(item);
+    expect(hadTurn).toBe(true);
+  });
+
   test("each hears its own answer", async () => {
     const refused: CommitResult = { ok: false, conflict: "token" };
     const queue = new CommitQueue<unknown>({

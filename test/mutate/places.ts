@@ -10,9 +10,22 @@ export interface Place {
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
+  /** The expression as it is, on one line. */
+  readonly text: string;
   /** What was changed, as the end of a sentence. */
   readonly change: string;
+  /** From 0: how many like it stand before it in the file. */
+  readonly occurrence: number;
 }
+
+/** What becomes of an expression, or of a part of it. */
+interface Change {
+  readonly range?: ts.TextRange;
+  readonly replacement: string;
+  readonly change: string;
+}
+
+type Add = (node: ts.Node, change: Change) => void;
 
 const TURNED: Readonly<Record<string, string>> = {
   "<": "<=",
@@ -30,18 +43,23 @@ const LONGEST_SHOWN = 70;
 export function placesIn(file: string, source: string): readonly Place[] {
   const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
   const places: Place[] = [];
-  const add = (range: ts.TextRange, replacement: string, change: string): void => {
+  const add: Add = (node, { range = rangeOf(node), replacement, change }) => {
     const line = tree.getLineAndCharacterOfPosition(range.pos).line + 1;
-    places.push({ file, line, start: range.pos, end: range.end, replacement, change });
+    const text = onOneLine(node);
+    const occurrence = places.filter((each) => each.text === text && each.change === change).length;
+    places.push({ file, line, start: range.pos, end: range.end, replacement, text, change, occurrence });
   };
   const visit = (node: ts.Node): void => {
     if (ts.isBinaryExpression(node)) inBinary(node, add);
     else if (ts.isArrayLiteralExpression(node)) inArray(node, add);
     else if (ts.isAwaitExpression(node)) {
-      add(rangeOf(node), node.expression.getText(), `${shown(node)} is not awaited`);
+      add(node, { replacement: node.expression.getText(), change: `${shown(node)} is not awaited` });
     } else if (ts.isPropertyAccessExpression(node) && ts.isCallExpression(node.parent)) {
       const swapped = Object.hasOwn(SWAPPED, node.name.text) ? SWAPPED[node.name.text] : undefined;
-      if (swapped !== undefined) add(rangeOf(node.name), swapped, `${shown(node)} asks for ${swapped}`);
+      if (swapped !== undefined) {
+        const change = `${shown(node)} asks for ${swapped}`;
+        add(node, { range: rangeOf(node.name), replacement: swapped, change });
+      }
     }
     ts.forEachChild(node, visit);
   };
@@ -49,16 +67,17 @@ export function placesIn(file: string, source: string): readonly Place[] {
   return places;
 }
 
-type Add = (range: ts.TextRange, replacement: string, change: string) => void;
-
 function inBinary(node: ts.BinaryExpression, add: Add): void {
   const { left, right, operatorToken } = node;
   const operator = operatorToken.getText();
   const turned = TURNED[operator];
-  if (turned !== undefined) add(rangeOf(operatorToken), turned, `${shown(node)} compares by ${turned}`);
+  if (turned !== undefined) {
+    const change = `${shown(node)} compares by ${turned}`;
+    add(node, { range: rangeOf(operatorToken), replacement: turned, change });
+  }
   if (operator !== "&&" && operator !== "||") return;
-  add(rangeOf(node), left.getText(), `${shown(right)} is left out of ${shown(node)}`);
-  add(rangeOf(node), right.getText(), `${shown(left)} is left out of ${shown(node)}`);
+  add(node, { replacement: left.getText(), change: `${shown(right)} is left out of ${shown(node)}` });
+  add(node, { replacement: right.getText(), change: `${shown(left)} is left out of ${shown(node)}` });
 }
 
 function inArray({ elements }: ts.ArrayLiteralExpression, add: Add): void {
@@ -66,14 +85,17 @@ function inArray({ elements }: ts.ArrayLiteralExpression, add: Add): void {
     const next = elements[index + 1];
     // The comma behind the element goes, too.
     const end = next === undefined ? element.end : next.getStart();
-    add({ pos: element.getStart(), end }, "", `${shown(element)} is left out of its list`);
+    const range = { pos: element.getStart(), end };
+    add(element, { range, replacement: "", change: `${shown(element)} is left out of its list` });
   });
 }
 
 const rangeOf = (node: ts.Node): ts.TextRange => ({ pos: node.getStart(), end: node.end });
 
-/** On one line, and not too long. */
+const onOneLine = (node: ts.Node): string => node.getText().replaceAll(/\s+/g, " ");
+
+/** Not too long, either. */
 function shown(node: ts.Node): string {
-  const text = node.getText().replaceAll(/\s+/g, " ");
+  const text = onOneLine(node);
   return `\`${text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text}\``;
 }

@@ -294,6 +294,22 @@ const troubles: readonly StorageContractCase[] = [
       assert.equal((await claimOne(storage, 2 * HALF_A_MINUTE, newer)).id, "new0", "then it asks again");
     },
   ),
+  promise(
+    "a task whose holder vanished waits in its line until the second of its limits has room, too",
+    async (on) => {
+      const { storage } = on;
+      const [account, webhook] = [
+        { key: "account", atMost: 9 },
+        { key: "webhook", atMost: 1 },
+      ];
+      await arm(storage, within("a0", account, webhook), within("a1", account, webhook));
+      await claimOne(storage, 0);
+      assert.equal((await claimOne(storage, LEASE)).id, "a1");
+      assert.deepEqual(await claim(storage, LEASE), [], "a0 would be the second of its webhook");
+      await end(storage, { id: "a1", token: 1 });
+      assert.equal((await claimOne(storage, LEASE)).id, "a0");
+    },
+  ),
   promise("an amended task is taken from its holder and asks for its room again", async ({ storage }) => {
     await arm(storage, ...backlog("a", 1, 2));
     await claimOne(storage, 0);
