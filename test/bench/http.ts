@@ -8,13 +8,13 @@ import { systemClock } from "../../src/runtime.ts";
 import { serviceFixture } from "../kit/service-fixture.ts";
 import { report } from "./figures.ts";
 
-const REQUESTS = 4_000;
-const WARM_UP = 2_000;
+const REQUESTS = 2_000;
+const WARM_UP = 1_000;
 const CONNECTIONS = 16;
 const ACCOUNTS = 20;
 const ROUNDS = 3;
 
-/** In a process of its own, so that this one's processor time is the server's alone. */
+/** A process of its own, so that this one's processor time is the server's alone. */
 const CLIENT = `
 const { Agent, get } = require("node:http");
 const [url, total, atOnce, ...keys] = process.argv.slice(1);

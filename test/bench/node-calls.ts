@@ -8,7 +8,8 @@ export class NodeCalls {
 
   counting(node: typeof fetch): typeof fetch {
     return async (input, init) => {
-      for (const [, method = ""] of (init?.body as string).matchAll(METHOD)) {
+      const body = typeof init?.body === "string" ? init.body : "";
+      for (const [, method = ""] of body.matchAll(METHOD)) {
         this.#counts.set(method, (this.#counts.get(method) ?? 0) + 1);
       }
       return node(input, init);

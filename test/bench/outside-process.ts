@@ -80,7 +80,7 @@ async function order(mode: "wallet" | "private", index: number, door: Demand["do
   return post("/v1/transactions", { type: "send", quoteId, ...about, signedTransaction }, door);
 }
 
-async function answer({ act, count, door }: Demand): Promise<void> {
+async function carryOut({ act, count, door }: Demand): Promise<void> {
   if (act === "deposit") {
     for (const { ephemeralAddress = "", depositAmount = "" } of taken.splice(0, count)) {
       chain.fund(ephemeralAddress, { usdc: BigInt(Math.round(Number(depositAmount) * 1e6)) });
@@ -96,7 +96,7 @@ async function answer({ act, count, door }: Demand): Promise<void> {
 }
 
 // An error ends this process, and whoever asked it is told.
-process.on("message", (demand: Demand) => void answer(demand));
+process.on("message", (demand: Demand) => void carryOut(demand));
 process.on("disconnect", () => process.exit());
 const ready: Outside = {
   url,

@@ -15,7 +15,7 @@ import { median, report, timed } from "./figures.ts";
 import { type FilledWorld, type Operation, operations } from "./scale-operations.ts";
 import { COUNTED, type Counting, pagesOfFile, pagesOfServer } from "./touched.ts";
 
-const SIZES = [1_000, 30_000];
+const SIZES = [1_000, 10_000];
 const ROUNDS = 3;
 const CALLS_A_ROUND = 5;
 const COUNTED_CALLS = 3;

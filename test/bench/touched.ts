@@ -32,7 +32,6 @@ export const pagesOfFile =
 /** What a server that counts statements needs to be started with. */
 export const COUNTED = { shared_preload_libraries: "pg_stat_statements", "pg_stat_statements.max": "10000" };
 
-const BEGIN = `create extension if not exists pg_stat_statements; select pg_stat_statements_reset()`;
 const PAGES = `select coalesce(sum(shared_blks_hit + shared_blks_read), 0)::int as pages
   from pg_stat_statements where query not like '%pg_stat_statements%'`;
 
@@ -48,7 +47,8 @@ export function pagesOfServer(url: string): Counting {
     }
   };
   return async (act) => {
-    await asked(BEGIN);
+    await asked("create extension if not exists pg_stat_statements");
+    await asked("select pg_stat_statements_reset()");
     await act();
     return (await asked(PAGES))?.pages ?? NaN;
   };
