@@ -84,11 +84,14 @@ function nameOfLog(): string {
 
 const copy = await ProjectCopy.make();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => void copy.remove().finally(() => process.exit(1)));
+  process.once(signal, () => {
+    copy.remove();
+    process.exit(1);
+  });
 }
 try {
   const isAllKilled = await mutate(copy);
   if (!isAllKilled && against !== undefined) process.exitCode = 1;
 } finally {
-  await copy.remove();
+  copy.remove();
 }

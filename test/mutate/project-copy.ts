@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -97,9 +97,10 @@ export class ProjectCopy {
     return this.#failureIn(JSON.parse(written) as TestReport);
   }
 
-  async remove(): Promise<void> {
+  /** At once, so that a call which is ended judges nothing more. */
+  remove(): void {
     this.#kill();
-    await rm(this.#folder, { recursive: true, force: true });
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   async #vitest(args: readonly string[], timeoutMs: number): Promise<"passed" | "failed" | "hung"> {
