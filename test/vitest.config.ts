@@ -18,7 +18,7 @@ const COMPILE = source("test/programs/compile.ts");
  * Which tests are of a project is said by their file's name: `NAME.PROJECT.test.ts`. Those without a project in their name
  * are of `rest`, which is all that `npm test` runs.
  */
-const namedFor = (project: string): string => `test/**/*.${project}.test.ts`;
+const namedFor = (name: string): string => `test/**/*.${name}.test.ts`;
 
 /** Files of `rest` that say the same of every database: `postgres` has them once more, with PostgreSQL alone. */
 const OF_EVERY_DATABASE = [

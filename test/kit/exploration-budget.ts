@@ -3,7 +3,7 @@
  * equal share, and each of its tests an equal share of what is left. Nothing is cut off: what has begun ends, and no more
  * begins. Without a budget each exploration draws as much as it asks for.
  */
-import fc from "fast-check";
+import type fc from "fast-check";
 import type { TestContext } from "vitest";
 import { FILE_SHARE_VARIABLE } from "../programs/project-of-run.ts";
 
