@@ -54,6 +54,6 @@ export const EVERYTHING: readonly Part[] = [
   ...CHECKS,
   { ...script("test:package"), after: ["build", "compile"] },
   { ...script("test:nodes"), after: ["compile"] },
-  { ...script("mutate", "--draw", "8", "--seconds", "60"), after: ["test", "test:package"], isToRead: true },
-  { ...script("bench", "cpu"), after: ["test", "test:package", "mutate"], isToRead: true },
+  // Alone: it measures, and would measure its neighbours.
+  { ...script("bench", "cpu"), after: ["test", "test:package", "test:nodes", "docs:check"], isToRead: true },
 ];
