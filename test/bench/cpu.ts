@@ -13,10 +13,10 @@ const WRITTEN_DOWN = "test/bench/cpu-figures.json";
 /** So much more is said. */
 const WORSE = 1.1;
 /** Of each measure. Short rounds, and many: some of them have the processor for themselves. */
-const BOUNDS = { rounds: 12, seconds: 38 };
+const BOUNDS = { rounds: 16, seconds: 38 };
 const ROWS = { total: 1_000, group: 64 };
 const WORKFLOWS = { total: 400, atOnce: 200 };
-const SENDS = 40;
+const SENDS = 32;
 
 type Name = "workflow" | "promises" | "send";
 

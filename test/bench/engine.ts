@@ -8,11 +8,11 @@ import { fileByHand } from "./rows-by-hand.ts";
 import { benchedEngine, withEffects, withPromises, type BenchedWorkflow } from "./workflows.ts";
 
 /** Seven measures, which all end within two minutes. */
-const BOUNDS = { rounds: 6, seconds: 10 };
+const BOUNDS = { rounds: 6, seconds: 7 };
 const WORKFLOWS = 1_000;
-const ALONE = 200;
+const ALONE = 100;
 const ROWS_GROUP = 64;
-const FINISHED = { total: 50_000, group: 1_000 };
+const FINISHED = { total: 20_000, group: 1_000 };
 
 const AT_ONCE = [1, 50, 200] as const;
 
