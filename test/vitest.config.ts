@@ -101,7 +101,7 @@ function shareOfBudget(): Readonly<Record<string, string>> {
   if (seconds === undefined) return {};
   const names = readdirSync(source("test"), { recursive: true, encoding: "utf8" });
   const files = names.filter((name) => name.endsWith(".explorations.test.ts")).length;
-  return { [FILE_SHARE_VARIABLE]: String((Number(seconds) * 1_000 * WORKERS) / files) };
+  return { [FILE_SHARE_VARIABLE]: String((Number(seconds) * 1_000) / files) };
 }
 
 const PROJECTS: readonly ProjectParts[] = [

@@ -1,5 +1,5 @@
 /**
- * The time for what generators draw. `PAYSTATE_EXPLORE_SECONDS` gives one budget to all explorations of a run: each file has an
+ * The time for what generators draw. `PAYSTATE_EXPLORE_SECONDS` gives one budget to all explorations of a run, as if one followed the other: each file has an
  * equal share, and each of its tests an equal share of what is left. Nothing is cut off: what has begun ends, and no more
  * begins. Without a budget each exploration draws as much as it asks for.
  */
