@@ -1,7 +1,7 @@
 /**
- * The time for what generators draw. `PAYSTATE_EXPLORE_SECONDS` gives one budget to all explorations of a run, as if one followed the other: each file has an
- * equal share, and each of its tests an equal share of what is left. Nothing is cut off: what has begun ends, and no more
- * begins. Without a budget each exploration draws as much as it asks for.
+ * The time for what generators draw. `PAYSTATE_EXPLORE_SECONDS` gives one budget to all explorations of a run, as if one
+ * followed the other: each file has an equal share, and each of its tests an equal share of what is left. Nothing is cut
+ * off: what has begun ends, and no more begins. Without a budget each exploration draws as much as it asks for.
  */
 import type fc from "fast-check";
 import type { TestContext } from "vitest";
