@@ -4,12 +4,9 @@ import { appendFile, chmod, cp, mkdir, readFile, rm, writeFile } from "node:fs/p
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { afterAll, expect, test as vitestTest, vi } from "vitest";
+import { afterAll, expect, test as vitestTest } from "vitest";
 import { leaveNothing, newDataFolder, runCommand, withBrokenBinary, withoutPackage } from "./command.ts";
 import { call, startDev } from "./dev-session.ts";
-
-// Each of them starts a process, and several do so at once.
-vi.setConfig({ testTimeout: 60_000 });
 
 afterAll(leaveNothing);
 

@@ -95,7 +95,7 @@ interface Order {
 export async function payOnce(chain: ChainToTry, connection: Connection, order: Order): Promise<void> {
   const client = createClient(connection);
   const transactionId = await pay(client, chain, order);
-  await client.waitFor(transactionId, "completed", { signal: AbortSignal.timeout(60_000) });
+  await client.waitFor(transactionId, "completed", { signal: AbortSignal.timeout(100_000) });
 }
 
 async function pay(client: PaymentClient, chain: ChainToTry, { mode, payees }: Order): Promise<string> {

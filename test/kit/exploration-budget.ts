@@ -34,14 +34,17 @@ function testsIn({ tasks }: { readonly tasks: readonly Task[] }): readonly Task[
   return tasks.flatMap((task) => ("tasks" in task ? testsIn(task) : [task]));
 }
 
-/** Ends the runs of a property when the time of its test is up: those that are left hold without being tried. */
-export function withinBudget(): fc.Plugin<unknown> {
+/**
+ * Ends the runs of a property when the time of its test is up: those that are left hold without being tried.
+ * @param least so many are tried however little time there is: its examples, and one that is drawn
+ */
+export function withinBudget({ least = 1 }: { readonly least?: number } = {}): fc.Plugin<unknown> {
   return () => {
-    let hasRun = false;
+    let runs = 0;
     return {
       decorateRun: (run) => (value) => {
-        if (hasRun && isTimeUp()) return null;
-        hasRun = true;
+        if (runs >= least && isTimeUp()) return null;
+        runs += 1;
         return run(value);
       },
     };

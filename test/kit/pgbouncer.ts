@@ -44,7 +44,7 @@ export async function startPgbouncer(target: string): Promise<Pgbouncer> {
   const exited = new Promise((resolve) => child.once("exit", resolve));
   const url = `postgres://${username}@127.0.0.1:${port}${pathname}`;
   for (let tries = 0; !(await answers(url)); tries += 1) {
-    if (child.exitCode !== null || tries > 200) throw new Error("PgBouncer did not start");
+    if (child.exitCode !== null || tries > 4_000) throw new Error("PgBouncer did not start");
     await sleep(25);
   }
   return {

@@ -114,7 +114,7 @@ async function serve(make: (place: Place) => Promise<void>): Promise<PostgresSer
     process.once("exit", end);
     server.once("exit", () => process.off("exit", end));
     for (let tries = 0; !(await answers(url)); tries += 1) {
-      if (server.exitCode !== null || tries > 300) throw new Error(`PostgreSQL did not start: ${said}`);
+      if (server.exitCode !== null || tries > 2_000) throw new Error(`PostgreSQL did not start: ${said}`);
       await sleep(50);
     }
     return server;

@@ -55,7 +55,7 @@ async function worksInOneFile(bundle: string): Promise<void> {
 export function testBundles(): void {
   before(prepare);
 
-  test("bundled by esbuild, as ESM and as CommonJS", { timeout: 60_000 }, async () => {
+  test("bundled by esbuild, as ESM and as CommonJS", { timeout: 120_000 }, async () => {
     assert.equal(run(process.execPath, "esbuild.config.mjs"), "");
     for (const bundle of ["esbuild-esm.mjs", "esbuild-cjs.cjs"]) await worksInOneFile(bundle);
   });

@@ -44,7 +44,7 @@ export function testNest(): void {
 
   test(
     "U9: a Nest app in CommonJS keeps its parcels over a stop, and shows them",
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async () => {
       const tsc = join(root, "node_modules/typescript/bin/tsc");
       assert.equal(run(process.execPath, tsc, "-p", join(project, "nest")), "");

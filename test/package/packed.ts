@@ -174,7 +174,7 @@ test("the command says how it is used", () => {
 
 test(
   "U5: the README's server takes a payment to its end over `paystate dev`, and a restart makes no second account",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const options = ["--port", "0", "--rpc-port", "0", "--slot-ms", "20", "--data", "dev", "--json"];
     const dev = startProgram(join(project, "node_modules/.bin/paystate"), ["dev", ...options], {

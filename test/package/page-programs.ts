@@ -109,7 +109,7 @@ export function testPagePrograms(): void {
   });
 
   for (const [name, printed] of Object.entries(PRINTED)) {
-    test(`U2: the program "${name}" of a page runs from the package`, { timeout: 30_000 }, async () => {
+    test(`U2: the program "${name}" of a page runs from the package`, { timeout: 120_000 }, async () => {
       const program = startProgram(process.execPath, [`${name}.mjs`], { cwd: FOLDER });
       assert.equal(await program.ended, 0, program.output());
       assert.match(program.output(), printed);

@@ -1,7 +1,15 @@
 /** The tarball, installed into an empty project, as a stranger gets it. Install scripts are off: nothing may depend on them. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before } from "node:test";
@@ -87,6 +95,7 @@ export function link(folder: string, names: readonly string[]): void {
 }
 
 before(() => {
+  if (!existsSync(join(root, "dist/index.js"))) throw new Error("nothing is built here: npm run build");
   run("npm", "pack", root, "--ignore-scripts", "--pack-destination", project, "--silent");
   writeFileSync(join(project, "package.json"), '{ "name": "stranger", "private": true, "type": "module" }');
   run("npm", "install", tarball, ...QUIET);

@@ -18,11 +18,11 @@ export async function postgresUrl(): Promise<string> {
   const folder = process.env[POSTGRES_FOLDER];
   if (folder === undefined) throw new Error("PostgreSQL is not installed: apt-get install postgresql");
   await writeFile(join(folder, WANTED), "", { flag: "a" });
-  for (let tries = 0; tries < 600; tries += 1) {
+  for (let tries = 0; tries < 2_000; tries += 1) {
     const answer = await readFile(join(folder, ANSWER), "utf8").catch(() => null);
     if (answer?.startsWith("failed") === true) throw new Error(answer);
     if (answer !== null) return answer;
     await sleep(50);
   }
-  throw new Error("the PostgreSQL server of this run did not start within 30 seconds");
+  throw new Error("the PostgreSQL server of this run did not start within 100 seconds");
 }

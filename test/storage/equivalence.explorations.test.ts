@@ -8,7 +8,7 @@ import {
 } from "../../src/payments/payment-storage.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
 import { emptySqlite, memoryStorage, sqliteStorage } from "../kit/storages.ts";
-import { byDepth } from "../kit/thorough.ts";
+import { byDepth, EXPLORING_MS } from "../kit/thorough.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import type { ArmLease, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES } from "../../storage/task-queues.ts";
@@ -428,7 +428,7 @@ function asInMemory(
 
 test(
   "any history of calls has the same answers and the same end in SQLite as in memory",
-  { timeout: 120_000 },
+  { timeout: EXPLORING_MS },
   async () => {
     const property = asInMemory(async () => {
       // Without a clock a batch is one transaction, as in memory: a mistake takes back the whole of it.
@@ -443,7 +443,7 @@ test(
 
 test.skipIf(!HAS_POSTGRES)(
   "any history of calls has the same answers and the same end in PostgreSQL as in memory",
-  { timeout: 400_000 },
+  { timeout: EXPLORING_MS },
   async () => {
     const property = asInMemory(async () => {
       const database = await postgresDatabase();

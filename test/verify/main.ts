@@ -1,6 +1,7 @@
 /**
  * `npm run verify` before a push, `npm run verify:all` for everything. Prints what each part said as it ends, then what each
- * took, and as its last line `N passed, N failed`, where a check counts like a test. Ends with 1 where something failed.
+ * took, and as its last line `N passed, N failed`, where a check counts like a test. Ends with 3 where something failed and
+ * that line says so; any other end than 0 had no time to say it.
  */
 import { readFileSync, rmSync } from "node:fs";
 import { BEFORE_A_PUSH, EVERYTHING, REPORT } from "./parts.ts";
@@ -12,10 +13,14 @@ interface TestReport {
   readonly numFailedTests: number;
   readonly testResults: readonly {
     readonly name: string;
+    readonly status: string;
     readonly startTime: number;
     readonly endTime: number;
+    readonly assertionResults: readonly { readonly status: string }[];
   }[];
 }
+
+const SAID = 3;
 
 const write = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -51,18 +56,29 @@ function showTimes(ended: readonly Ended[], report: TestReport | null): void {
   }
 }
 
+/** How many tests and checks failed. A file that does not load, or an unhandled error, fails a run without a failed test. */
+function failedOf(ended: readonly Ended[], report: TestReport | null): number {
+  const failedParts = ended.filter(({ part, isGood }) => !isGood && part.isToRead !== true);
+  if (report === null) return failedParts.length;
+  const failedChecks = failedParts.filter(({ part }) => part.name !== "test").length;
+  const isTestPart = failedChecks < failedParts.length;
+  const unloaded = report.testResults.filter(({ status, assertionResults }) => {
+    return status === "failed" && !assertionResults.some((each) => each.status === "failed");
+  }).length;
+  const failedTests = report.numFailedTests + unloaded;
+  return failedChecks + (isTestPart && failedTests === 0 ? 1 : failedTests);
+}
+
+function passedOf(ended: readonly Ended[], report: TestReport | null): number {
+  const good = ended.filter(({ part, isGood }) => isGood && part.isToRead !== true);
+  if (report === null) return good.length;
+  return good.filter(({ part }) => part.name !== "test").length + report.numPassedTests;
+}
+
 rmSync(REPORT, { force: true });
 const ended = await runParts(process.argv.includes("--all") ? EVERYTHING : BEFORE_A_PUSH, show);
 const report = readReport();
 showTimes(ended, report);
-const counted = ended.filter(
-  ({ part }) => part.isToRead !== true && !(part.name === "test" && report !== null),
-);
-const tests = ended.find(({ part }) => part.name === "test");
-const failedTests = report?.numFailedTests ?? 0;
-// A file that does not load, or an unhandled error, fails the run without a failed test.
-const failedOtherwise = tests?.isGood === false && report !== null && failedTests === 0 ? 1 : 0;
-const passed = counted.filter(({ isGood }) => isGood).length + (report?.numPassedTests ?? 0);
-const failed = counted.filter(({ isGood }) => !isGood).length + failedTests + failedOtherwise;
-write(`${passed} passed, ${failed} failed`);
-process.exitCode = failed === 0 ? 0 : 1;
+const failed = failedOf(ended, report);
+write(`${passedOf(ended, report)} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : SAID;

@@ -1,6 +1,9 @@
 /** Runs parts beside one another, each as soon as what it waits for is over, and keeps what each said. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import type { Part } from "./parts.ts";
 
 /** How a part ended. */
@@ -13,6 +16,8 @@ export interface Ended {
 
 /** So many at once: the tests alone use two cores, and wait for processes in between. */
 const LANES = 2;
+/** What takes longer hangs. */
+const LIMIT_MS = 45 * 60_000;
 
 /**
  * Runs all, in the order of the list as far as they need not wait. A part runs whatever became of those before it.
@@ -50,14 +55,22 @@ export async function runParts(
   return ended;
 }
 
+/** The output goes into a file, so that a program that a part has left behind cannot hold its end up. */
 async function run(part: Part): Promise<Ended> {
   const began = performance.now();
+  const path = join(mkdtempSync(join(tmpdir(), "paystate-verify-")), "output");
+  const file = openSync(path, "w");
   const [program, ...args] = part.command;
-  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
-  }
-  const [code] = (await once(child, "close")) as [number | null];
-  return { part, isGood: code === 0, seconds: (performance.now() - began) / 1_000, output };
+  const child = spawn(program, args, { stdio: ["ignore", file, file], timeout: LIMIT_MS });
+  const code = await once(child, "exit").then(
+    ([given]) => given as number | null,
+    (error: unknown) => String(error),
+  );
+  closeSync(file);
+  const seconds = (performance.now() - began) / 1_000;
+  const said = readFileSync(path, "utf8");
+  rmSync(dirname(path), { recursive: true });
+  const ending =
+    typeof code === "number" ? "" : `\nended without a word: ${code ?? "killed, or out of time"}`;
+  return { part, isGood: code === 0, seconds, output: `${said}${ending}` };
 }
