@@ -1,4 +1,4 @@
-/** How figures are taken and told. */
+/** How the benches take figures, and print them. */
 
 /** One measured figure; further fields say what it was measured beside. */
 export interface Figure {

@@ -95,7 +95,7 @@ async function carryOut({ act, count, door }: Demand): Promise<void> {
   process.send?.({ done: act });
 }
 
-// An error ends this process, and whoever asked it is told.
+// An error ends this process; its exit code tells the process that started it.
 process.on("message", (demand: Demand) => void carryOut(demand));
 process.on("disconnect", () => process.exit());
 const ready: Outside = {

@@ -4,7 +4,7 @@ import { sqliteStorage } from "../../storage/sqlite.ts";
 import { paymentStorage } from "../../src/payments/payment-storage.ts";
 import { benchedEngine, withResults } from "./workflows.ts";
 
-/** What every process of this bench is told as JSON in its first argument. */
+/** The settings that each process of this bench takes as JSON in its first argument. */
 export interface PeerSettings {
   /** Of the server; of ours also the path of a file. */
   readonly url: string;
