@@ -16,7 +16,7 @@ interface ErrorHeader<Details> {
 /** An error code. */
 export interface ErrorKind<Details extends z.ZodObject = z.ZodObject> {
   readonly status: number;
-  /** For people, and always the same: it never holds anything of the request. */
+  /** For people, and always the same: it never holds anything of the request. An error with a reason has the reason's remedy behind it. */
   readonly message: string;
   /** The details, `requestId` aside, which the HTTP layer adds to each. */
   readonly details: Details;
@@ -264,7 +264,9 @@ export const ERRORS = {
   IDEMPOTENCY_KEY_REUSED: {
     status: 422,
     message: "This Idempotency-Key was used with another request body.",
-    details: none,
+    details: z.object({
+      transactionId: text.describe("Of the transaction that was made with the key.").exactOptional(),
+    }),
   },
   VOLUME_LIMIT_EXCEEDED: {
     status: 422,
@@ -328,3 +330,11 @@ export const ERRORS = {
     header: RETRY_AFTER,
   },
 } as const satisfies Readonly<Record<string, ErrorKind>>;
+
+/** A code of the API. Codes are permanent: none is renamed or used for something else. */
+export type ErrorCode = keyof typeof ERRORS;
+
+/** The details of each code; over HTTP all details also have `requestId`. @interface */
+export type ErrorDetails = {
+  readonly [Code in ErrorCode]: Immutable<z.output<(typeof ERRORS)[Code]["details"]>>;
+};

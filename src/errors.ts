@@ -1,21 +1,15 @@
 /** The error of every use case: a code of the table, its sentence, and the details that the table promises for it. */
-import type { z } from "zod";
-import { ERRORS } from "./error-table.ts";
-import type { Immutable } from "./immutable.ts";
+import { ERRORS, type ErrorCode, type ErrorDetails } from "./error-table.ts";
+import { messageOf } from "./remedies.ts";
 
-/** A code of the API. Codes are permanent: none is renamed or used for something else. */
-export type ErrorCode = keyof typeof ERRORS;
-
-/** The details of each code; over HTTP all details also have `requestId`. @interface */
-export type ErrorDetails = {
-  readonly [Code in ErrorCode]: Immutable<z.output<(typeof ERRORS)[Code]["details"]>>;
-};
+export type { ErrorCode, ErrorDetails };
 
 /** A fault of a request. `path` is the field, such as `recipients.0.amount`. */
 export type FieldProblem = ErrorDetails["VALIDATION_ERROR"]["fields"][number];
 
 /**
- * The error of every use case. `code` narrows `details`; the message is for people and no interface.
+ * The error of every use case. `code` narrows `details`; the message is for people and no interface: what is wrong and, where the
+ * details have a `reason`, what a caller does about it.
  *
  * @example
  * ```ts
@@ -31,7 +25,7 @@ export class PaymentError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly details: ErrorDetails[Code];
 
   constructor(code: Code, details: ErrorDetails[Code], options?: ErrorOptions) {
-    super(ERRORS[code].message, options);
+    super(messageOf(code, details), options);
     this.code = code;
     this.details = details;
   }

@@ -1,13 +1,26 @@
 /** Remedies of the API's errors: for each code, and for each of its reasons, what a caller does about the error. */
-import type { ErrorCode, ErrorDetails } from "./errors.ts";
+import { ERRORS, type ErrorCode, type ErrorDetails } from "./error-table.ts";
 
-/** One sentence, or one for each `details.reason` of a code that always tells a reason. */
-type Remedy<Details> = Details extends { readonly reason: infer Reason extends string }
-  ? Readonly<Record<Reason, string>>
-  : string;
+/**
+ * The sentence of a remedy that leaves the quote as it is priced: before a caller is told it, the quote is closed until it is
+ * refreshed, since a request that still asks the chain must not use what its caller has given up. Where the remedy is other
+ * bytes under the same quote, the quote's single use is what refuses a second payment.
+ */
+interface AnotherQuote {
+  readonly anotherQuote: string;
+}
+
+type Remedy = string | AnotherQuote;
+
+/** One remedy, or one for each `details.reason` of a code that always tells a reason. */
+type Remedies<Details> = Details extends { readonly reason: infer Reason extends string }
+  ? Readonly<Record<Reason, Remedy>>
+  : Remedy;
+
+const closing = (anotherQuote: string): AnotherQuote => ({ anotherQuote });
 
 /** Remedies by code, in the order of the error table. */
-const REMEDIES: { readonly [Code in ErrorCode]: Remedy<ErrorDetails[Code]> } = {
+const REMEDIES: { readonly [Code in ErrorCode]: Remedies<ErrorDetails[Code]> } = {
   VALIDATION_ERROR: "Correct each field that `details.fields` names, and send the request again.",
   INVALID_RECIPIENT: {
     not_base58: "Copy the address again: base58 has no 0, O, I and l.",
@@ -27,11 +40,11 @@ const REMEDIES: { readonly [Code in ErrorCode]: Remedy<ErrorDetails[Code]> } = {
       "Send the whole signed transaction, in the network's own format, with nothing behind its end.",
     unsupported_version: "Build the transaction in a version that the quote names.",
     missing_signature: "Let every required signer sign before the bytes are sent.",
-    bad_signature: "Sign the message anew, and change nothing afterwards.",
+    bad_signature: "Sign the same message again, and change nothing afterwards.",
     sender_not_signer: "Sign with the wallet that `sender` names.",
-    content_mismatch: "Sign exactly what was quoted, or get a new quote for what you want to pay.",
+    content_mismatch: "Sign exactly what was quoted.",
     instruction_not_allowed: "Leave out instructions that the quote does not ask for.",
-    blockhash_expired: "Set a fresh blockhash, sign again, and send the bytes at once.",
+    blockhash_expired: closing("Refresh the quote, sign its transaction, and send the bytes at once."),
     durable_nonce:
       "Use a recent blockhash: transactions over a durable nonce never expire, so none is taken.",
     unknown_lookup_table: "Use address lookup tables that are on the chain, or none.",
@@ -65,15 +78,18 @@ const REMEDIES: { readonly [Code in ErrorCode]: Remedy<ErrorDetails[Code]> } = {
     broadcast: "Wait for the end: bytes that have left cannot be called back.",
     deposit_detected: "Wait for the end: where the order cannot be paid out, the deposit is returned.",
   },
-  DUPLICATE_TRANSACTION: "Read the transaction that took these bytes, or sign anew over another blockhash.",
+  DUPLICATE_TRANSACTION:
+    "Read the transaction `details.transactionId`; without one, look its signature up on the chain, where it has landed, before you sign anything else.",
   WEBHOOK_LIMIT_EXCEEDED: "Delete a webhook that is not used.",
   PAYLOAD_TOO_LARGE: "Send fewer bytes, and no body in thousands of pieces.",
   UNSUPPORTED_MEDIA_TYPE: "Send JSON with `Content-Type: application/json`.",
   INVALID_QUOTE: {
     not_found: "Check the id, and that the key belongs to the account of the quote.",
-    expired: "Get a new quote: no transaction will ever use this one.",
-    used: "Get a new quote: one quote is for one transaction.",
-    price_moved: "Get a new quote: the price has changed by more than this one allows.",
+    expired: closing("Refresh the quote, or get a new one: no transaction will use this one as it is."),
+    used: "Read the transaction that `GET /v1/quotes/{quoteId}` names: it is this quote's payment. Get a new quote only for another payment.",
+    price_moved: closing(
+      "Refresh the quote, or get a new one: the price has changed by more than this one allows.",
+    ),
     mode_mismatch: "Name the mode that was quoted.",
     same_asset: "Name two different assets.",
     asset_mismatch: "Name the assets that were quoted.",
@@ -85,14 +101,16 @@ const REMEDIES: { readonly [Code in ErrorCode]: Remedy<ErrorDetails[Code]> } = {
     "Let the sender receive `details.shortfall` of the asset, and send the request again.",
   TRANSACTION_WOULD_FAIL: {
     no_token_account: "Let the sender receive the token first: the sender has no account of it.",
-    frozen: "Ask the issuer of the token: an account is frozen.",
-    program_error: "Read `details.logs`: a program on the chain refuses the transaction.",
+    frozen: "Ask the issuer of the token: an account is frozen. Then send the same bytes again.",
+    program_error:
+      "Read `details.logs`: a program on the chain refuses the transaction. Mend the cause, and send the same bytes again.",
   },
   URL_UNREACHABLE: "Let the URL answer from the public internet with a certificate that is trusted.",
-  AMOUNT_TOO_SMALL: "Send at least `details.minimum`.",
-  AMOUNT_TOO_LARGE: "Send at most `details.maximum`.",
-  INSUFFICIENT_LIQUIDITY: "Swap less, or later.",
-  IDEMPOTENCY_KEY_REUSED: "Use a new key for a new request; repeat the first body to read its answer.",
+  AMOUNT_TOO_SMALL: closing("Get a quote for at least `details.minimum`."),
+  AMOUNT_TOO_LARGE: closing("Get a quote for at most `details.maximum`."),
+  INSUFFICIENT_LIQUIDITY: closing("Get a quote for less, or later."),
+  IDEMPOTENCY_KEY_REUSED:
+    "Use a new key for a new request; repeat the first body, or read `details.transactionId`, for its answer.",
   VOLUME_LIMIT_EXCEEDED: "Wait until part of the window has passed, or ask the operator for a higher limit.",
   RATE_LIMIT_EXCEEDED: "Wait `details.retryAfter` seconds.",
   INTERNAL_ERROR:
@@ -121,7 +139,44 @@ export interface RemediedError {
 
 /** Each remedy of a code with the reason that it belongs to. */
 export function remediesOf(code: ErrorCode): readonly RemediedError[] {
-  const remedy: string | Readonly<Record<string, string>> = REMEDIES[code];
-  if (typeof remedy === "string") return [{ code, reason: null, remedy }];
-  return Object.entries(remedy).map(([reason, sentence]) => ({ code, reason, remedy: sentence }));
+  return rowsOf(code).map(([reason, remedy]) => ({ code, reason, remedy: sentenceOf(remedy) }));
+}
+
+/** The message of an error: the code's own sentence and, where the details give a reason, the remedy of the reason. */
+export function messageOf(code: ErrorCode, details: object): string {
+  const { message } = ERRORS[code];
+  return "reason" in details ? `${message} ${sentenceOf(rowFor(code, details))}` : message;
+}
+
+/** Whether the remedy begins with another quote: then the old one must be closed first. */
+export function asksForAnotherQuote({
+  code,
+  details,
+}: {
+  readonly code: ErrorCode;
+  readonly details: object;
+}): boolean {
+  return typeof rowFor(code, details) !== "string";
+}
+
+function sentenceOf(remedy: Remedy): string {
+  return typeof remedy === "string" ? remedy : remedy.anotherQuote;
+}
+
+function rowFor(code: ErrorCode, details: object): Remedy {
+  const reason = "reason" in details ? details.reason : null;
+  const rows = rowsOf(code);
+  const row = rows.find(([of]) => of === reason) ?? rows[0];
+  if (row === undefined) throw new Error(`${code} has no remedy`);
+  return row[1];
+}
+
+function rowsOf(code: ErrorCode): readonly (readonly [string | null, Remedy])[] {
+  const remedies: Remedy | Readonly<Record<string, Remedy>> = REMEDIES[code];
+  if (typeof remedies === "string" || isAnotherQuote(remedies)) return [[null, remedies]];
+  return Object.entries(remedies);
+}
+
+function isAnotherQuote(remedies: AnotherQuote | Readonly<Record<string, Remedy>>): remedies is AnotherQuote {
+  return typeof remedies["anotherQuote"] === "string";
 }

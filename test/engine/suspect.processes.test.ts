@@ -26,8 +26,8 @@ async function life(does: string, count: number, killAfter = Infinity): Promise<
     begun.push(line);
     if (begun.length === killAfter) child.kill("SIGKILL");
   });
-  const [[code, signal]] = await Promise.all([once(child, "exit"), once(lines, "close")]);
-  if (signal !== "SIGKILL") expect(code, "a life that nothing killed ends well").toBe(0);
+  await Promise.all([once(child, "exit"), once(lines, "close")]);
+  if (child.signalCode !== "SIGKILL") expect(child.exitCode, "a life that nothing killed ends well").toBe(0);
   return begun;
 }
 

@@ -1,6 +1,7 @@
 /** The OpenAPI document as a product: its names, its statuses, and its own examples. */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { messageOf } from "../../src/remedies.ts";
 import { ERRORS, type ErrorKind } from "../../src/error-table.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 import { errorsOf } from "../../src/http/contract/endpoint.ts";
@@ -104,7 +105,7 @@ test.each(Object.entries(document.components.examples))(
   (name, example) => {
     const { code, details } = example.value.error;
     const kind: ErrorKind = ERRORS[code];
-    expect(example.value.error.message).toBe(kind.message);
+    expect(example.value.error.message).toBe(messageOf(code, details));
     const { requestId, ...own } = details;
     expect(requestId).toMatch(/^req_/);
     expect(kind.details.strict().parse(own)).toEqual(own);

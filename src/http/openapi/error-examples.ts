@@ -1,7 +1,7 @@
 /** Examples of the API's errors: one body for each code, and one for each of its reasons, beside the remedy. */
 import { ERRORS } from "../../error-table.ts";
 import type { ErrorCode, ErrorDetails } from "../../errors.ts";
-import { remediesOf, type RemediedError } from "../../remedies.ts";
+import { messageOf, remediesOf, type RemediedError } from "../../remedies.ts";
 import {
   DELIVERY_ID,
   EXPIRES_AT,
@@ -92,6 +92,6 @@ function exampleOf(error: RemediedError): Json {
   const details = { ...DETAILS[code], ...(reason !== null && { reason }), requestId: REQUEST_ID };
   return {
     summary: `${nameOf(error)}: ${remedy}`,
-    value: { error: { code, message: ERRORS[code].message, details } },
+    value: { error: { code, message: messageOf(code, details), details } },
   };
 }

@@ -1,5 +1,5 @@
 /** Idempotency keys: stores an answer for each key, in the commit of the answered effect. */
-import { CommitUnknown } from "../../../storage/decided.ts";
+import { commitOne, CommitUnknown } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { PaymentError, fieldError } from "../../errors.ts";
 import type { Clock } from "../../runtime.ts";
@@ -38,13 +38,15 @@ type TakeBack = () => Promise<void>;
 /** After a lost race the use case decides again and finds out why; more rounds than this are a fault. */
 const MAX_ROUNDS = 20;
 
-interface CallerRequest {
+interface CallerRequest<Body> {
   readonly caller: Caller;
   readonly path: string;
   readonly request: unknown;
   readonly options: RequestOptions;
   /** Counts a request that is no replay against its limit, once, also when it is refused. */
   readonly count?: () => Promise<TakeBack>;
+  /** The body that this very request was granted under another key or under none; null for a new request. */
+  readonly granted?: () => Promise<Body | null>;
 }
 
 interface AnswerParts {
@@ -59,8 +61,8 @@ interface AnswerParts {
  */
 export async function answerOnce<Body>(
   deps: AnswerParts,
-  asked: CallerRequest,
-  decide: () => Promise<Decision<Body> | Answer<Body> | null>,
+  asked: CallerRequest<Body>,
+  decide: () => Promise<Decision<Body> | null>,
 ): Promise<Answer<Body>> {
   const keyed = new KeyedRequest<Body>(deps, asked);
   await keyed.checkKey();
@@ -83,14 +85,14 @@ export async function answerOnce<Body>(
 /** A request, the row under which its answer is kept, and whether it was counted. */
 class KeyedRequest<Body> {
   readonly #deps: AnswerParts;
-  readonly #asked: CallerRequest;
+  readonly #asked: CallerRequest<Body>;
   /** Null without a key: then nothing is kept. */
   readonly #id: string | null;
   readonly #fingerprint: string;
   #isNew = false;
   #takeBack: TakeBack | undefined;
 
-  constructor(deps: AnswerParts, asked: CallerRequest) {
+  constructor(deps: AnswerParts, asked: CallerRequest<Body>) {
     this.#deps = deps;
     this.#asked = asked;
     const { caller, path, request, options } = asked;
@@ -105,24 +107,42 @@ class KeyedRequest<Body> {
     if (key !== undefined && !KEY_SHAPE.test(key)) await this.#refuse(malformedKey());
   }
 
-  /** The stored answer of this key; null for a new key. Throws `IDEMPOTENCY_KEY_REUSED`. */
+  /** The stored answer of this key or of this request; null for a new one. Throws `IDEMPOTENCY_KEY_REUSED`. */
   async answerBefore(): Promise<Answer<Body> | null> {
+    const text = (await this.#storedText()) ?? (await this.#grantedText());
+    if (text === null) return null;
+    // The same request won the race: the count of this request is taken back.
+    await this.#takeBack?.();
+    return { body: JSON.parse(text) as Body, text, replayed: true };
+  }
+
+  async #storedText(): Promise<string | null> {
     const said = this.#id === null ? null : await this.#deps.storage.idempotency(this.#id);
     if (said === null) return null;
     if (said.fingerprint !== this.#fingerprint) {
-      return this.#refuse(new PaymentError("IDEMPOTENCY_KEY_REUSED", {}));
+      const { transactionId } = JSON.parse(said.answer) as { readonly transactionId?: string };
+      const made = transactionId === undefined ? {} : { transactionId };
+      return this.#refuse(new PaymentError("IDEMPOTENCY_KEY_REUSED", made));
     }
-    // The same request won the race: the count of this request is taken back.
-    await this.#takeBack?.();
-    return { body: JSON.parse(said.answer) as Body, text: said.answer, replayed: true };
+    return said.answer;
+  }
+
+  /** What the request was granted without this key, which is kept under the key from now on. */
+  async #grantedText(): Promise<string | null> {
+    const body = (await this.#asked.granted?.()) ?? null;
+    if (body === null) return null;
+    const text = JSON.stringify(body);
+    const writes = this.#writes(text);
+    const isKept = writes.length === 0 || (await commitOne(this.#deps.storage, { writes })).ok;
+    // Another request has taken the key meanwhile: its answer is the one that is kept.
+    return isKept ? text : this.#storedText();
   }
 
   /** Null when another commit came first. */
-  async answerNow(decide: () => Promise<Decision<Body> | Answer<Body> | null>): Promise<Answer<Body> | null> {
+  async answerNow(decide: () => Promise<Decision<Body> | null>): Promise<Answer<Body> | null> {
     await this.#countNew();
     const decided = await decide();
     if (decided === null) return null;
-    if (!("commit" in decided)) return decided;
     const { body, commit } = decided;
     const text = JSON.stringify(body);
     return (await commit(this.#writes(text))) ? { body, text, replayed: false } : null;

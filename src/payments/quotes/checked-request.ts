@@ -70,8 +70,8 @@ export function begunTransaction(
 }
 
 /**
- * Closes the quote before its caller is told that the quote has expired. A process that read the quote earlier and was
- * held up can then no longer use it: the refused caller may have paid with a new quote.
+ * Closes the quote before its caller is told to get another one. A request that read the quote earlier, and still asks
+ * the chain about it, can then no longer use it: the refused caller pays with a new quote.
  */
 export function closedQuote({ id, version }: QuoteRecord, closedAt: number): PaymentWrite {
   return { table: "quotes", id, set: { closedAt }, expectedVersion: version };

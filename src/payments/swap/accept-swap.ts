@@ -4,7 +4,7 @@ import bs58 from "bs58";
 import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { agingTime } from "../../clock-trust.ts";
-import { PaymentError } from "../../errors.ts";
+import { isPaymentError, PaymentError } from "../../errors.ts";
 import type { VerifiedPayment, SignatureFault, Ledger } from "../../ledger/ledger.ts";
 import type { Decision } from "../accounts/answer-once.ts";
 import type { CheckedRequest } from "../quotes/checked-request.ts";
@@ -48,6 +48,10 @@ export async function acceptSwap(
   await refuseMovedPrice(parts, quote);
   const give = assets.named(quote.inputMint);
   const refusal = await swapRefusal(ledger, assets, { ...swap, give, inputAmount: quote.inputAmount });
+  // Another request may have taken and sent these bytes since they were looked up.
+  if (isPaymentError(refusal, "DUPLICATE_TRANSACTION")) {
+    await refuseKnown(storage, swap.verified, declared.accountId);
+  }
   if (refusal !== null) throw refusal;
   const window = await ledger.landingWindow(swap.verified.blockhash);
   if (window === null) throw new PaymentError("INVALID_SIGNATURE", { reason: "blockhash_expired" });
@@ -128,7 +132,6 @@ function readSigned(
   };
 }
 
-/** The quote is not closed by it: a price that comes back while the quote lives is taken. */
 function priceMoved({ id: quoteId }: QuoteRecord): PaymentError {
   return new PaymentError("INVALID_QUOTE", { quoteId, reason: "price_moved" });
 }

@@ -2,7 +2,9 @@
 import { commitOne } from "../../../storage/decided.ts";
 import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
+import { KeyedQueue } from "../../engine/keyed-queue.ts";
 import { isPaymentError, routingOff, PaymentError } from "../../errors.ts";
+import { asksForAnotherQuote } from "../../remedies.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { sha256Hex } from "../ids.ts";
@@ -41,6 +43,8 @@ interface TransactionAcceptanceParts extends ServiceContext {
  */
 export class TransactionAcceptance {
   readonly #with: TransactionAcceptanceParts;
+  /** By account and quote: two requests for one quote would ask the chain about each other's payment. */
+  readonly #turns = new KeyedQueue();
 
   constructor(parts: TransactionAcceptanceParts) {
     this.#with = parts;
@@ -52,50 +56,53 @@ export class TransactionAcceptance {
     body: TransactionRequest,
     options: RequestOptions = {},
   ): Promise<Answer<CreatedTransactionBody>> {
-    const asked = { caller, path: "/v1/transactions", request: body, options };
-    return answerOnce<CreatedTransactionBody>(this.#with, asked, () => this.#decideOrClose(caller, body));
+    const quoteId = quoteIdOf(body);
+    const granted = (): Promise<CreatedTransactionBody | null> => grantedBefore(this.#with, caller, body);
+    const asked = { caller, path: "/v1/transactions", request: body, options, granted };
+    const answer = (): Promise<Answer<CreatedTransactionBody>> =>
+      answerOnce<CreatedTransactionBody>(this.#with, asked, () => this.#decideOrClose(caller, body));
+    if (quoteId === undefined) return answer();
+    return this.#turns.take(`${caller.accountId} ${quoteId}`, answer);
   }
 
-  /** Null where the quote was used or refreshed while its caller was about to be told that it has expired. */
+  /** Null where the quote was used or refreshed while its caller was about to be told to quote anew. */
   async #decideOrClose(
     caller: Caller,
     body: TransactionRequest,
-  ): Promise<Decision<CreatedTransactionBody> | Answer<CreatedTransactionBody> | null> {
+  ): Promise<Decision<CreatedTransactionBody> | null> {
+    const quoteId = quoteIdOf(body);
+    const quote = quoteId === undefined ? null : await this.#with.storage.quote(quoteId);
     try {
-      return await this.#decide(caller, body);
+      return await this.#decide(caller, body, quote);
     } catch (refusal) {
-      const isExpired = isPaymentError(refusal, "INVALID_QUOTE") && refusal.details.reason === "expired";
-      if (isExpired && !(await this.#mayRefuse(refusal.details.quoteId))) return null;
+      const isOwn = quote !== null && quote.accountId === caller.accountId;
+      const isAnother = isPaymentError(refusal) && asksForAnotherQuote(refusal);
+      if (isOwn && isAnother && !(await this.#closes(quote))) return null;
       throw refusal;
     }
   }
 
-  /** Closes the quote where its time is over. False where it was used or changed meanwhile: then there may be an answer. */
-  async #mayRefuse(quoteId: string): Promise<boolean> {
+  /** False where the quote was used or changed since it was read: then the refusal was decided on what is no longer so. */
+  async #closes(quote: QuoteRecord): Promise<boolean> {
+    if (quote.usedBy !== null || quote.closedAt !== null) return true;
     const { storage } = this.#with;
-    const [quote, now] = await Promise.all([storage.quote(quoteId), storageTime(this.#with)]);
-    if (quote === null || quote.closedAt !== null) return true;
-    if (quote.usedBy !== null) return false;
-    if (quote.expiresAt > now) return false;
+    const now = await storageTime(this.#with);
     return (await commitOne(storage, { writes: [closedQuote(quote, now)] })).ok;
   }
 
   async #decide(
     caller: Caller,
     body: TransactionRequest,
-  ): Promise<Decision<CreatedTransactionBody> | Answer<CreatedTransactionBody>> {
+    quote: QuoteRecord | null,
+  ): Promise<Decision<CreatedTransactionBody>> {
     const { storage, assets } = this.#with;
-    // The rest is not checked yet. A value that can be no id is not looked up; the schema reports its faults.
-    const { data: asked } = transactionRequest.shape.quoteId.safeParse(((body ?? {}) as Unchecked).quoteId);
-    const quote = asked === undefined ? null : await storage.quote(asked);
     const admission = await this.#admit(caller, body, quote);
 
     const request = parseRequest(transactionRequest, body);
     const { type, quoteId, mode, sender, signedTransaction = "", reference = null } = request;
     const { accountId } = caller;
-    const requestHash = sha256Hex(JSON.stringify(request));
-    const said = await answeredBefore(this.#with, quote, { accountId, requestHash, signedTransaction });
-    if (said !== null) return said;
+    const requestHash = hashOf(request);
+    await refuseSameBytes(storage, quote, { accountId, signedTransaction });
 
     // Decimals are those of the quoted asset; without a quote any number of decimals will do.
     const decimals = assets.ofMint(quote?.outputMint ?? "")?.decimals ?? 9;
@@ -147,36 +154,49 @@ function refuseOtherReceiver({ type, sender, transfers }: DeclaredTransaction): 
   }
 }
 
-interface RepeatedRequest extends Pick<CheckedRequest, "requestHash" | "signedTransaction"> {
-  readonly accountId: string;
+/** The id of the quote that a body names, which no schema has seen; undefined for what can be no id. */
+function quoteIdOf(body: unknown): string | undefined {
+  return transactionRequest.shape.quoteId.safeParse(((body ?? {}) as Unchecked).quoteId).data;
+}
+
+function hashOf(request: TransactionRequest): string {
+  return sha256Hex(JSON.stringify(request));
 }
 
 /**
- * The answer that this request already got, in case the client has lost the answer; null for a new request. Throws
- * `DUPLICATE_TRANSACTION` for the same signed bytes in a different request.
+ * What this very request was granted, for a client that has lost the answer or has not waited for it; null for a new request.
+ * It is the original answer, not the present state of the transaction.
  */
-async function answeredBefore(
+async function grantedBefore(
   { storage, assets }: Pick<ServiceContext, "storage" | "assets">,
+  { accountId }: Caller,
+  body: unknown,
+): Promise<CreatedTransactionBody | null> {
+  const { data: request } = transactionRequest.safeParse(body);
+  const quote = request === undefined ? null : await storage.quote(request.quoteId);
+  if (request === undefined || quote === null || quote.usedBy === null) return null;
+  const transaction = (await storage.transaction(quote.usedBy))?.transaction;
+  if (transaction?.accountId !== accountId || transaction.requestHash !== hashOf(request)) return null;
+  const [deposit] = await storage.deposits([transaction.depositAddress ?? ""]);
+  return deposit === undefined
+    ? createdTransferBody(transaction)
+    : createdOrderBody(transaction, deposit, assets);
+}
+
+/** Throws `DUPLICATE_TRANSACTION` for the same signed bytes in a different request for the same quote. */
+async function refuseSameBytes(
+  storage: ServiceContext["storage"],
   quote: QuoteRecord | null,
-  { accountId, requestHash, signedTransaction }: RepeatedRequest,
-): Promise<Answer<CreatedTransferBody | CreatedOrderBody> | null> {
-  if (quote === null || quote.usedBy === null || quote.accountId !== accountId) return null;
+  {
+    accountId,
+    signedTransaction,
+  }: Pick<CheckedRequest, "signedTransaction"> & { readonly accountId: string },
+): Promise<void> {
+  if (quote === null || quote.usedBy === null || quote.accountId !== accountId) return;
   const view = await storage.transaction(quote.usedBy);
-  if (view === null) return null;
-  const { transaction } = view;
-  if (transaction.requestHash === requestHash) {
-    // The original answer, not the present state of the transaction: the same request gets the same answer.
-    const [deposit] = await storage.deposits([transaction.depositAddress ?? ""]);
-    const body =
-      deposit === undefined
-        ? createdTransferBody(transaction)
-        : createdOrderBody(transaction, deposit, assets);
-    return { body, text: JSON.stringify(body), replayed: true };
-  }
-  const [attempt] = await storage.attempts([transaction.signature ?? ""]);
+  const [attempt] = await storage.attempts([view?.transaction.signature ?? ""]);
   const given = Buffer.from(signedTransaction, "base64");
   if (attempt !== undefined && isSameTransaction(attempt.bytes, given)) {
-    throw new PaymentError("DUPLICATE_TRANSACTION", { transactionId: transaction.id });
+    throw new PaymentError("DUPLICATE_TRANSACTION", { transactionId: quote.usedBy });
   }
-  return null;
 }

@@ -146,6 +146,8 @@ async function examine(
   await checkAmounts();
   // Also finds bytes that have landed already: while their blockhash lives, every node still remembers them.
   const fault = await ledger.simulatePayment(verified, payment);
+  // Another request may have taken and sent them since they were looked up.
+  if (fault?.kind === "already_processed") await refuseKnown(storage, verified, declared.accountId);
   if (fault !== null) throw simulationError(fault, assets);
   const reference = carriedReference(verified.bytes, referenceOf(quote.id));
   return { verified, reference, reservations: [], writes: [] };

@@ -67,9 +67,11 @@ describe("between the quote and its use", () => {
     world.market.cents = 14_849n;
     await expectRefusal(post(world, world.signed(quote, alice)), "INVALID_QUOTE", { reason: "price_moved" });
     expect(world.deskSigned()).toBe(0);
-    // The quote is not used up: should the price come back while it lives, it is taken.
+    // The sender may have taken another quote: should the price come back, this one is not taken until it is refreshed.
     world.market.cents = 14_850n;
-    await post(world, world.signed(quote, alice));
+    await expectRefusal(post(world, world.signed(quote, alice)), "INVALID_QUOTE", { reason: "expired" });
+    const { body: refreshed } = await world.service.refreshQuote(world.customer, quote.quoteId);
+    await post(world, world.signed({ ...quote, ...refreshed }, alice));
     await world.finalize();
     expect(world.deskSigned()).toBe(1);
   });
@@ -94,19 +96,26 @@ describe("between the quote and its use", () => {
       amount: "150",
     });
     world.market.cents = 15_160n;
-    await expectRefusal(post(world, world.signed(quote, alice)), "INVALID_QUOTE", { reason: "price_moved" });
-    world.market.cents = 14_000n;
+    world.market.cents = 15_150n;
     await post(world, world.signed(quote, alice));
+    const dearer = await world.quote(world.customer, {
+      sender: alice,
+      give: "USDC",
+      get: "SOL",
+      amount: "150",
+    });
+    world.market.cents = 15_320n;
+    await expectRefusal(post(world, world.signed(dearer, alice)), "INVALID_QUOTE", { reason: "price_moved" });
   });
 
   test("the bound is an option", async ({ openStage }) => {
     const world = await openStage({ desk: { maxDriftBps: 0 } });
     const { alice } = world;
     const quote = await sale(world);
-    world.market.cents = 14_999n;
-    await expectRefusal(post(world, world.signed(quote, alice)), "INVALID_QUOTE", { reason: "price_moved" });
-    world.market.cents = 15_000n;
+    const other = await sale(world);
     await post(world, world.signed(quote, alice));
+    world.market.cents = 14_999n;
+    await expectRefusal(post(world, world.signed(other, alice)), "INVALID_QUOTE", { reason: "price_moved" });
   });
 
   test.for<[string, (world: Stage) => Promise<Rate>]>([
