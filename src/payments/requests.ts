@@ -78,6 +78,8 @@ export const transactionRequest = z
       .enum(["send", "swap", "payroll"])
       .describe("A send has one recipient, a payroll several; a swap pays its sender."),
     quoteId: name.describe("A quote of this account that is open. It is used up."),
+    inputAsset: name.optional().describe("A symbol or a mint, which must be the quote's."),
+    outputAsset: name.optional().describe("A symbol or a mint, which must be the quote's."),
     mode,
     sender,
     recipients,

@@ -7,4 +7,9 @@ export type {
   WebhookRefusal,
   WebhookSecret,
 } from "./verify-webhook.ts";
-export type { Notice, NoticeEvent, NoticeRecipient } from "../payments/webhooks/sending/notice-body.ts";
+export type {
+  Notice,
+  NoticeEvent,
+  NoticeRecipient,
+  TransactionFacts,
+} from "../payments/webhooks/sending/notice-body.ts";

@@ -12,6 +12,7 @@ import { endpoint, fresh } from "../contract/endpoint.ts";
 import * as example from "../contract/examples.ts";
 import { SETTLED_AT, TRANSACTION_ID } from "../contract/examples.ts";
 import { named, text, time, pageOf } from "../../payments/body-schemas.ts";
+import { factFields } from "../../payments/quotes/transaction-facts.ts";
 import { deposit, transactionSchema } from "../../payments/transactions/transaction-schema.ts";
 import { cancelledTransaction } from "../../payments/transactions/cancel-transaction.ts";
 
@@ -22,6 +23,7 @@ const created = {
   transactionId: text("The transaction's id."),
   status: text("`pending`, also when the same request is answered again."),
   createdAt: time("When it was taken."),
+  ...factFields,
 };
 
 const createdTransfer = named(
@@ -50,6 +52,7 @@ const createdOrder = named(
 ) satisfies z.ZodType<CreatedOrderBody>;
 
 const EXAMPLE_DEPOSIT = {
+  inputAmount: "25.1",
   ephemeralAddress: example.DEPOSIT_ADDRESS,
   depositAmount: "25.1",
   depositAsset: "USDC",
@@ -57,6 +60,17 @@ const EXAMPLE_DEPOSIT = {
   depositExpiresAt: example.DEPOSIT_EXPIRES_AT,
   paymentUri: `solana:${example.DEPOSIT_ADDRESS}?amount=25.1&spl-token=${example.USDC_MINT}&reference=${example.REFERENCE_KEY}&label=${example.TRANSACTION_ID}`,
 };
+
+const EXAMPLE_FACTS = {
+  sender: example.SENDER,
+  quoteId: example.QUOTE_ID,
+  inputAsset: "USDC",
+  inputMint: example.USDC_MINT,
+  inputAmount: "25",
+  outputAsset: "USDC",
+  outputMint: example.USDC_MINT,
+  outputAmount: "25",
+} as const;
 
 const EXAMPLE_TRANSACTION = {
   transactionId: example.TRANSACTION_ID,
@@ -66,6 +80,7 @@ const EXAMPLE_TRANSACTION = {
   fee: "0.000005",
   type: "send",
   mode: "wallet",
+  ...EXAMPLE_FACTS,
   recipients: [{ address: example.RECIPIENT, amount: "25", status: "paid", signature: example.SIGNATURE }],
   reason: null,
   signatures: [example.SIGNATURE],
@@ -88,6 +103,7 @@ const EXAMPLE_CREATED = {
   transactionId: example.TRANSACTION_ID,
   status: "pending",
   createdAt: example.CREATED_AT,
+  ...EXAMPLE_FACTS,
 };
 
 export const createTransaction = endpoint({

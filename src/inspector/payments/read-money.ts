@@ -65,7 +65,7 @@ function walletFlows(
   payments: InspectedPaymentParts,
   { transaction, recipients }: TransactionView,
 ): MoneyTally[] {
-  const { mint, feeMint, fee } = transaction;
+  const { outputMint: mint, feeMint, fee } = transaction;
   const paid = recipients.map(({ amount }) => ({ is: "recipient", amount }));
   const fees = fee === null || fee === 0n ? [] : [{ is: "network fee", amount: fee }];
   const fromSender = (outOf: readonly MoneyEntry[]): Pick<MoneyTally, "into" | "outOf"> => ({

@@ -110,7 +110,7 @@ interface LeafPaymentParts extends SponsorParts {
 export function leafStarter(surroundings: LeafPaymentParts): LeafPaymentHandler {
   const { assets, startPayment } = surroundings;
   return async (view, plan) => {
-    const { id: transactionId, mint } = view.transaction;
+    const { id: transactionId, outputMint: mint } = view.transaction;
     const { leaves = [], leftOut = [] } = plan;
     const follows = proofOf(plan)?.planWords ?? null;
     const asset = assets.named(mint);

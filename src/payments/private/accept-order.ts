@@ -29,6 +29,8 @@ import {
   reserveShares,
 } from "../purses/sponsor-limit.ts";
 import { begunTransaction, usedQuote, type CheckedRequest } from "../quotes/checked-request.ts";
+import { factsOf } from "../quotes/transaction-facts.ts";
+import type { TransactionFacts } from "../webhooks/sending/notice-body.ts";
 import { paidBid, rateOfSol } from "../quotes/private-pricing.ts";
 import { type ServiceContext, storageTime } from "../service-context.ts";
 import { sponsorPurse } from "../spending.ts";
@@ -40,7 +42,7 @@ import { checkOrderParties } from "./order-parties.ts";
 import type { PrivateRouting } from "./private-routing.ts";
 
 /** The answer to POST /v1/transactions in private mode. */
-export interface CreatedOrderBody extends DepositBody {
+export interface CreatedOrderBody extends DepositBody, TransactionFacts {
   readonly transactionId: string;
   readonly status: string;
   readonly mode: "private";
@@ -287,11 +289,12 @@ function writesOf({ quote, caller }: CheckedRequest, order: FreshOrder): OrderWr
 
 /** The answer to a new order; the same at every replay. */
 export function createdOrderBody(
-  { id, createdAt, reference }: Pick<TransactionRecord, "id" | "createdAt" | "reference">,
+  transaction: TransactionRecord,
   deposit: DepositRecord,
   assets: Assets,
 ): CreatedOrderBody {
   const body = depositBody(deposit, assets);
+  const { id, createdAt, reference } = transaction;
   return {
     transactionId: id,
     status: "pending",
@@ -305,6 +308,7 @@ export function createdOrderBody(
       label: reference ?? id,
     }),
     createdAt: isoTime(createdAt),
+    ...factsOf(transaction, assets),
   };
 }
 

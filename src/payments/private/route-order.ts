@@ -62,7 +62,7 @@ export class PayoutRouting implements OrderRouting {
     const { storage, ledger, assets, sponsor } = this.#with;
     const view = await this.#load(transactionId);
     const { transaction, recipients } = view;
-    const asset = assets.named(transaction.mint);
+    const asset = assets.named(transaction.outputMint);
     const terms = await termsOf(this.#with, depositAddressOf(transaction));
     await refuseUnknownSpending({ storage, ledger }, terms.address);
     const quote = await storage.quote(transaction.quoteId);
@@ -145,7 +145,7 @@ export class PayoutRouting implements OrderRouting {
       role: "payout",
       mark: `${words.words} again ${payments.length}`,
       legs: payees.map(({ address, amount }) => ({ address, amount })),
-      plan: payoutPlan(terms, { asset: this.#with.assets.named(transaction.mint), payees }, words),
+      plan: payoutPlan(terms, { asset: this.#with.assets.named(transaction.outputMint), payees }, words),
     });
     return { event: { type: "ROUTED", payouts: 1, unpaid: 0 }, starts: [start], writes: [write] };
   }
@@ -204,7 +204,7 @@ export class PayoutRouting implements OrderRouting {
   }
 
   #start({ transaction }: TransactionView, planned: Planned): ReturnType<StartPayment> {
-    const { id: transactionId, mint } = transaction;
+    const { id: transactionId, outputMint: mint } = transaction;
     const address = depositAddressOf(transaction);
     return this.#with.startPayment({ ...planned, transactionId, address, mint });
   }

@@ -238,7 +238,7 @@ export class SettlementEffects implements AddressSettlement {
       treasury: this.#with.treasury,
       holdings,
       open: await this.#openPayments(inHand, standing),
-      paidIn: transaction.mint,
+      paidIn: transaction.outputMint,
       markers: made,
       excesses: excessesMade(payments, made),
       planned: payments.length,

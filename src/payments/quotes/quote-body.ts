@@ -113,6 +113,24 @@ export function checkQuote(
   return quote;
 }
 
+/** The assets that a request for a transaction names, if any, by symbol or mint. */
+interface NamedAssets {
+  readonly inputAsset?: string | undefined;
+  readonly outputAsset?: string | undefined;
+}
+
+/** Throws `INVALID_QUOTE` when another asset is named than was quoted. */
+export function checkAssets(
+  quote: QuoteRecord,
+  { inputAsset, outputAsset }: NamedAssets,
+  assets: Assets,
+): void {
+  const isQuoted = (named: string | undefined, mint: string): boolean =>
+    named === undefined || named === mint || named === assets.named(mint).symbol;
+  if (isQuoted(inputAsset, quote.inputMint) && isQuoted(outputAsset, quote.outputMint)) return;
+  throw new PaymentError("INVALID_QUOTE", { quoteId: quote.id, reason: "asset_mismatch" });
+}
+
 /** Whether no transaction is accepted under the quote before a refresh. */
 function isExpired({ expiresAt, closedAt }: QuoteRecord, now: number): boolean {
   return expiresAt <= now || closedAt !== null;

@@ -28,7 +28,7 @@ import type { TransactionFault } from "../../ledger/routing.ts";
 import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import { tooLittle } from "../assets/amount-errors.ts";
 
-interface SwapAcceptanceParts extends SignedTransactionParts, Pick<ServiceContext, "ledger" | "assets"> {
+interface SwapAcceptanceParts extends SignedTransactionParts, Pick<ServiceContext, "ledger"> {
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
 }

@@ -70,8 +70,11 @@ export const transactions = ownTable("transactions", {
     type: column<"send" | "swap" | "payroll">("text"),
     mode: column<"wallet" | "private">("text"),
     sender: column<Address>("text"),
-    /** Mint of what the recipients receive. */
-    mint: "text",
+    /** As quoted, in base units: what is given, and what the recipients get. SOL is its wrapped mint. */
+    inputMint: "text",
+    inputAmount: "amount",
+    outputMint: "text",
+    outputAmount: "amount",
     /** Mint of what the fee is paid in: SOL in wallet mode, what is deposited in private mode. */
     feeMint: "text",
     /** Private mode: where the caller sends the money; its row in `deposits`. */

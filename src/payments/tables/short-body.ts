@@ -34,9 +34,14 @@ const TEXTS = [
   ',"recipients":[{"address":"',
   '"},{"address":"',
   '","amount":"',
-  '"}],"reason":null,"reference":null}}',
+  '"}],"reason":null,"reference":null,"sender":"',
   '"}],"reason":',
   ',"reference":',
+  '","quoteId":"quote_',
+  '","inputAsset":"',
+  ',"inputAmount":"',
+  '","outputAsset":"',
+  ',"outputAmount":"',
 ] as const;
 
 /** JSON escapes the characters below 32, so none of them is in a body; tabs and ends of lines are left to those who print rows. */

@@ -11,7 +11,7 @@ import { sha256Hex } from "../ids.ts";
 import type { AmountLimitCheck } from "../intake/amounts.ts";
 import type { IntakeResult, IntakeCheck } from "../intake/intake-check.ts";
 import { type CreatedOrderBody, createdOrderBody } from "../private/accept-order.ts";
-import { checkQuote, checkShares } from "../quotes/quote-body.ts";
+import { checkAssets, checkQuote, checkShares } from "../quotes/quote-body.ts";
 import {
   closedQuote,
   type AcceptHandler,
@@ -110,6 +110,7 @@ export class TransactionAcceptance {
     const declared: DeclaredTransaction = { accountId, quoteId, type, mode, sender, transfers, reference };
     refuseOtherReceiver(declared);
     const checked = checkQuote(quote, declared, await storageTime(this.#with));
+    checkAssets(checked, request, assets);
     checkShares(checked, transfers, assets.named(checked.outputMint));
     const checkAmounts = (): Promise<void> => this.#with.amounts.check(admission, checked);
     const taken = { caller, quote: checked, declared, requestHash, signedTransaction, checkAmounts };
@@ -179,7 +180,7 @@ async function grantedBefore(
   if (transaction?.accountId !== accountId || transaction.requestHash !== hashOf(request)) return null;
   const [deposit] = await storage.deposits([transaction.depositAddress ?? ""]);
   return deposit === undefined
-    ? createdTransferBody(transaction)
+    ? createdTransferBody(transaction, assets)
     : createdOrderBody(transaction, deposit, assets);
 }
 

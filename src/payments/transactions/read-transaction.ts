@@ -10,6 +10,7 @@ import { attentionOf } from "../attention.ts";
 import type { Assets, Token } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
+import { factsOf } from "../quotes/transaction-facts.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
 import { depositBody } from "../private/deposit-body.ts";
 import { receivedMoney, recipientOutcome } from "./received-money.ts";
@@ -81,6 +82,7 @@ function bodyOf({ transaction, recipients, payments, assets, deposit, entries }:
     fee: transactionFee(transaction.fee, transaction, assets),
     type: transaction.type,
     mode: transaction.mode,
+    ...factsOf(transaction, assets),
     recipients: recipients.map((share) => ({
       ...recipientShare(share, transaction, assets),
       ...recipientOutcome(share, transaction, payments),
@@ -158,8 +160,8 @@ export function transactionFee(
 /** A recipient's address and amount on the wire. */
 export function recipientShare(
   { address, amount }: RecipientRecord,
-  { mint }: Pick<TransactionRecord, "mint">,
+  { outputMint }: Pick<TransactionRecord, "outputMint">,
   assets: Assets,
 ): { address: string; amount: string } {
-  return { address, amount: formatAmount(amount, assets.named(mint).decimals) };
+  return { address, amount: formatAmount(amount, assets.named(outputMint).decimals) };
 }

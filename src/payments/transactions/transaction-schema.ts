@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { attentionFields } from "../attention.ts";
 import { text, amount, time, named } from "../body-schemas.ts";
+import { factFields } from "../quotes/transaction-facts.ts";
 import type { Immutable } from "../../immutable.ts";
 
 /** The fields of a deposit, to be spread into an object. */
@@ -76,6 +77,7 @@ export const transactionSchema = named(
     ).nullable(),
     type: z.enum(["send", "payroll", "swap"]),
     mode: z.enum(["wallet", "private"]),
+    ...factFields,
     recipients: z.array(recipient),
     reason: z
       .string()

@@ -11,6 +11,8 @@ import type { VerifiedPayment, DeclaredPayment, SimulationFault } from "../../le
 import type { Decision } from "../accounts/answer-once.ts";
 import { newId } from "../ids.ts";
 import { isoTime } from "../iso-time.ts";
+import { factsOf } from "../quotes/transaction-facts.ts";
+import type { TransactionFacts } from "../webhooks/sending/notice-body.ts";
 import { begunTransaction, usedQuote, type CheckedRequest } from "../quotes/checked-request.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { TransactionPlan } from "../../ledger/routing.ts";
@@ -22,7 +24,7 @@ import { formatAmount } from "../../amount.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 
 /** The answer to POST /v1/transactions in wallet mode. */
-export interface CreatedTransferBody {
+export interface CreatedTransferBody extends TransactionFacts {
   readonly transactionId: string;
   readonly status: string;
   readonly mode: "wallet";
@@ -41,7 +43,10 @@ interface ExaminedTransaction {
 }
 
 /** Dependencies besides the context. */
-export interface SignedTransactionParts extends Pick<ServiceContext, "storage" | "clock" | "random"> {
+export interface SignedTransactionParts extends Pick<
+  ServiceContext,
+  "storage" | "clock" | "random" | "assets"
+> {
   readonly commit: (companions: CommitAdditions<PaymentTables>) => Promise<CommitResult>;
   /** The first step of a transfer. */
   readonly startTransfer: (transaction: TransactionRecord, reservations: readonly string[]) => StartRequest;
@@ -68,7 +73,7 @@ export function acceptSigned(
   request: CheckedRequest,
   examined: ExaminedTransaction,
 ): Decision<CreatedTransferBody> {
-  const { clock, random, commit, startTransfer } = parts;
+  const { clock, random, assets, commit, startTransfer } = parts;
   const createdAt = clock.now();
   const { signature } = examined.verified;
   const begun = begunTransaction(request, { id: newId("tx", createdAt, random), createdAt });
@@ -82,20 +87,21 @@ export function acceptSigned(
   ];
   const starts = [startTransfer(transaction, examined.reservations)];
   return {
-    body: createdTransferBody(transaction),
+    body: createdTransferBody(transaction, assets),
     // Refused means that another request took the quote, the bytes or the key first: deciding again finds out which.
     commit: async (more) => (await commit({ starts, writes: [...writes, ...more] })).ok,
   };
 }
 
 /** The answer to a new transaction; the same at every replay. */
-export function createdTransferBody({ id, signature, createdAt }: TransactionRecord): CreatedTransferBody {
+export function createdTransferBody(transaction: TransactionRecord, assets: Assets): CreatedTransferBody {
   return {
-    transactionId: id,
+    transactionId: transaction.id,
     status: "pending",
     mode: "wallet",
-    signature: signature ?? "",
-    createdAt: isoTime(createdAt),
+    signature: transaction.signature ?? "",
+    createdAt: isoTime(transaction.createdAt),
+    ...factsOf(transaction, assets),
   };
 }
 
@@ -121,7 +127,7 @@ export function plannedReference(plan: TransactionPlan | null): Address | null {
   return references.find((reference) => reference !== undefined) ?? null;
 }
 
-interface TransferAcceptanceParts extends SignedTransactionParts, Pick<ServiceContext, "ledger" | "assets"> {}
+interface TransferAcceptanceParts extends SignedTransactionParts, Pick<ServiceContext, "ledger"> {}
 
 export async function acceptTransfer(
   parts: TransferAcceptanceParts,

@@ -17,6 +17,7 @@ import {
   type NoticeRecipient,
 } from "./sending/notice-body.ts";
 import type { Assets } from "../assets/assets.ts";
+import { factsOf } from "../quotes/transaction-facts.ts";
 import { deliveryIdOf, firstRun, runIdOf, type BegunRun } from "./delivery-runs.ts";
 import { NoticedTransactionCache, type NoticedTransaction, readWebhookList } from "./webhook-list.ts";
 import { recipientShare, transactionFee } from "../transactions/read-transaction.ts";
@@ -244,6 +245,7 @@ export function noticeOf(
       })),
       reason,
       reference: transaction.reference,
+      ...factsOf(transaction, assets),
     },
   };
 }

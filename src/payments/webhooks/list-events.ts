@@ -5,6 +5,7 @@ import { named, amount, text, time } from "../body-schemas.ts";
 import type { NoticeRecord } from "../tables/notices.ts";
 import { noticeBody, type Notice } from "./sending/notice-body.ts";
 import { noticeOf } from "./announce.ts";
+import { factFields } from "../quotes/transaction-facts.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
 import { notInList, pageOf, type Page } from "../page.ts";
@@ -39,6 +40,7 @@ export const noticeData = named(
     recipients: z.array(recipient),
     reason: z.string().nullable().describe("Why it failed; null otherwise."),
     reference: z.string().nullable().describe("As it was given."),
+    ...factFields,
   }),
 ) satisfies z.ZodType<Notice["data"]>;
 

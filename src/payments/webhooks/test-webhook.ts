@@ -82,6 +82,8 @@ const NO_WALLET = "11111111111111111111111111111111";
 /** 64 bytes of 0 in base58. */
 const NO_SIGNATURE = "1".repeat(64);
 
+const NO_QUOTE = `quote_${"0".repeat(32)}`;
+
 const STATUS_OF = {
   "transaction.pending": "pending",
   "transaction.confirmed": "confirmed",
@@ -107,6 +109,14 @@ export function sampleNotice(event: NoticeEvent, transactionId: string, now: num
       recipients: [{ address: NO_WALLET, amount: "1" }],
       reason: event === "transaction.failed" ? "transaction_error" : null,
       reference: null,
+      sender: NO_WALLET,
+      quoteId: NO_QUOTE,
+      inputAsset: "SOL",
+      inputMint: null,
+      inputAmount: "1",
+      outputAsset: "SOL",
+      outputMint: null,
+      outputAmount: "1",
     },
   };
 }

@@ -20,7 +20,7 @@ async function fill(storage: PaymentStorage, count: number): Promise<void> {
   const writes = Array.from({ length: count }, (_, n) => {
     const own = { accountId: "ada", createdAt: 1_000 + n };
     const kind = n === 0 ? ({ type: "payroll", status: "failed" } as const) : ({ type: "send" } as const);
-    const asset = { mint: USDC, feeMint: USDC };
+    const asset = { inputMint: USDC, outputMint: USDC, feeMint: USDC };
     const transaction = { ...nullRows.transactions, ...asset, ...own, ...kind, id: idOf(n) };
     const recipient = {
       ...nullRows.recipients,

@@ -45,6 +45,14 @@ describe("a delivery", () => {
         recipients: [{ address: expect.any(String) as string, amount: "1.5" }],
         reason: null,
         reference: null,
+        sender: fixture.wallet("alice").address,
+        quoteId: expect.stringMatching(/^quote_/) as string,
+        inputAsset: "USDC",
+        inputMint: fixture.mints.USDC,
+        inputAmount: "1.5",
+        outputAsset: "USDC",
+        outputMint: fixture.mints.USDC,
+        outputAmount: "1.5",
       },
     });
     const header = String(last?.headers["x-service-signature"]);

@@ -17,6 +17,14 @@ const notice: Notice = {
     recipients: [{ address: "Addr", amount: "1.5" }],
     reason: null,
     reference: "order-7",
+    sender: "Alice",
+    quoteId: "quote_1",
+    inputAsset: "USDC",
+    inputMint: "Mint",
+    inputAmount: "1.5",
+    outputAsset: "USDC",
+    outputMint: "Mint",
+    outputAmount: "1.5",
   },
 };
 
@@ -24,7 +32,9 @@ test("the payload has its fields in the documented order, additions last", () =>
   expect(noticeBody(notice)).toBe(
     '{"event":"transaction.completed","transactionId":"tx_1","timestamp":"2026-01-02T03:04:05.006Z",' +
       '"data":{"transactionId":"tx_1","status":"completed","mode":"wallet","type":"send","signature":"5sig",' +
-      '"blockTime":1767323045,"fee":"0.000005","recipients":[{"address":"Addr","amount":"1.5"}],"reason":null,"reference":"order-7"}}',
+      '"blockTime":1767323045,"fee":"0.000005","recipients":[{"address":"Addr","amount":"1.5"}],"reason":null,"reference":"order-7",' +
+      '"sender":"Alice","quoteId":"quote_1","inputAsset":"USDC","inputMint":"Mint","inputAmount":"1.5",' +
+      '"outputAsset":"USDC","outputMint":"Mint","outputAmount":"1.5"}}',
   );
 });
 

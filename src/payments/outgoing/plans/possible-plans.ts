@@ -81,7 +81,7 @@ export async function plannedElsewhere(
   { ledger, keys, assets }: PlanNameParts,
   { deposit, view, words, delegate }: ReplacedMarker,
 ): Promise<PossiblePlan | null> {
-  const order = { recipients: view.recipients, asset: assets.named(view.transaction.mint) };
+  const order = { recipients: view.recipients, asset: assets.named(view.transaction.outputMint) };
   for (const plan of possiblePlans(words, order)) {
     if (isTurnOver()) await nextTurn();
     if (ledger.markerAddress(deposit.id, keys.seed(deposit, plan.planWords)) === delegate) return plan;

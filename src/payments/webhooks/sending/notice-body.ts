@@ -13,13 +13,32 @@ export interface NoticeRecipient {
   readonly status?: "paid" | "unpaid";
 }
 
+/** What a transaction is about: the same in each answer and notice of it, from the first to the last. */
+export interface TransactionFacts {
+  /** Wallet address, base58. In private mode where refunds go, whoever has deposited. */
+  readonly sender: string;
+  readonly quoteId: string;
+  /** Symbol of what is given. */
+  readonly inputAsset: string;
+  /** Null for SOL. */
+  readonly inputMint: string | null;
+  /** Decimal string in whole units, as quoted; in private mode it includes the fee. */
+  readonly inputAmount: string;
+  /** Symbol of what the recipients get. */
+  readonly outputAsset: string;
+  /** Null for SOL. */
+  readonly outputMint: string | null;
+  /** Decimal string in whole units, as quoted: what the recipients get in all. */
+  readonly outputAmount: string;
+}
+
 /** The content of a notice. */
 export interface Notice {
   readonly event: NoticeEvent;
   readonly transactionId: string;
   /** Time of the commit that changed the status, in milliseconds since the Unix epoch. */
   readonly timestamp: number;
-  readonly data: {
+  readonly data: TransactionFacts & {
     readonly transactionId: string;
     readonly status: "pending" | "confirmed" | "processing" | "completed" | "failed" | "cancelled";
     readonly mode: "wallet" | "private";
@@ -59,6 +78,14 @@ export function noticeBody({ event, transactionId, timestamp, data }: Notice): s
       recipients: data.recipients.map(({ address, amount, status }) => ({ address, amount, status })),
       reason: data.reason,
       reference: data.reference,
+      sender: data.sender,
+      quoteId: data.quoteId,
+      inputAsset: data.inputAsset,
+      inputMint: data.inputMint,
+      inputAmount: data.inputAmount,
+      outputAsset: data.outputAsset,
+      outputMint: data.outputMint,
+      outputAmount: data.outputAmount,
     },
   });
 }
