@@ -1,5 +1,5 @@
 /** The error of every use case: a code of the table, its sentence, and the details that the table promises for it. */
-import { ERRORS, type ErrorCode, type ErrorDetails } from "./error-table.ts";
+import type { ErrorCode, ErrorDetails } from "./error-table.ts";
 import { messageOf } from "./remedies.ts";
 
 export type { ErrorCode, ErrorDetails };

@@ -1,5 +1,4 @@
 /** Examples of the API's errors: one body for each code, and one for each of its reasons, beside the remedy. */
-import { ERRORS } from "../../error-table.ts";
 import type { ErrorCode, ErrorDetails } from "../../errors.ts";
 import { messageOf, remediesOf, type RemediedError } from "../../remedies.ts";
 import {
