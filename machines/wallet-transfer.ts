@@ -10,6 +10,8 @@ export interface WalletTransferInput {
   readonly broadcastDelayMs: number;
   /** Reservations of a swap until it has landed, is proved dead or was cancelled. */
   readonly reservations?: readonly string[];
+  /** The payment that this one refunds; absent where it refunds none. */
+  readonly refundOf?: string;
 }
 
 /** The context of a transfer: small, and whole after a trip through JSON. */

@@ -88,14 +88,22 @@ export const transactionRequest = z
       .optional()
       .describe("Wallet mode needs it: the quote's transaction, signed, in base64."),
     reference: reference.optional(),
+    refundOf: name
+      .optional()
+      .describe(
+        "A paid send or payroll of this account, in either mode, that this send of wallet mode refunds: to its `sender`, in the asset that its recipients were paid, and with other refunds never more than they were paid.",
+      ),
   })
-  .superRefine(({ type, recipients: { length }, mode: chosen, signedTransaction }, context) => {
+  .superRefine(({ type, recipients: { length }, mode: chosen, signedTransaction, refundOf }, context) => {
     const problem = (path: string, message: string): void =>
       context.addIssue({ code: "custom", path: [path], message });
     if (type === "payroll" && length < 2) problem("recipients", "a payroll has two recipients or more");
     if (type !== "payroll" && length !== 1) problem("recipients", `a ${type} has exactly one recipient`);
     if (chosen === "wallet" && signedTransaction === undefined) {
       problem("signedTransaction", "wallet mode needs the signed transaction in base64");
+    }
+    if (refundOf !== undefined && (type !== "send" || chosen !== "wallet")) {
+      problem("refundOf", "only a send of wallet mode refunds a payment");
     }
   });
 

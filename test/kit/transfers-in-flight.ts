@@ -55,6 +55,7 @@ function rowsOf(index: number, now: number): { transaction: TransactionRecord; a
     feeMint: "mint",
     depositAddress: null,
     reference: null,
+    refundOf: null,
     requestHash: id,
     status: "pending",
     reason: null,

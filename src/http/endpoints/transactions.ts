@@ -85,6 +85,9 @@ const EXAMPLE_TRANSACTION = {
   reason: null,
   signatures: [example.SIGNATURE],
   refunds: [],
+  refundOf: null,
+  refundedAmount: "0",
+  refundedBy: [],
   createdAt: example.CREATED_AT,
   cancelledAt: null,
   reference: "invoice-2027-0131",
@@ -119,6 +122,8 @@ export const createTransaction = endpoint({
 In private mode it supplies none: the answer names a one-time deposit address, and what is deposited there is paid on, in 30 to 120 seconds once it is final. It is custodial while it lasts: the operator holds the money, knows the link between sender and recipients, and keeps it; amounts and the one hop are public. It is not anonymous. Never deposit from an exchange: every refund goes to \`sender\`, never to the address that paid.
 
 A \`send\` has one recipient. A \`payroll\` has two or more, each with its own \`status\` in the end: those who cannot be paid do not keep the others from it, the transaction ends as \`failed\` with the reason PARTIAL_PAYOUT, and the rest is refunded. A \`swap\` pays its \`sender\`; a private one is priced again when it is signed, and is refunded below the quote's \`minOutputAmount\`.
+
+A \`send\` in wallet mode with \`refundOf\` pays a payment back to its \`sender\`, from any wallet, in whole or in parts (100 at most). All refunds of a payment together are never more than its recipients were paid. A refund counts from the moment when it is taken until its bytes are proved dead or have failed on the chain: a cancel alone frees nothing.
 
 A body with an unknown field is refused. Only a 201 uses a quote up.`,
   body: {

@@ -14,6 +14,8 @@ export interface DeclaredTransaction {
   readonly sender: Address;
   readonly transfers: readonly Transfer[];
   readonly reference: string | null;
+  /** The payment that is refunded by it. */
+  readonly refundOf: string | null;
 }
 
 /** A declared transaction, its quote, and the rest of the request. */
@@ -37,7 +39,7 @@ export function begunTransaction(
   { quote, declared, requestHash }: CheckedRequest,
   { id, createdAt }: Pick<TransactionRecord, "id" | "createdAt">,
 ): { readonly transaction: TransactionRecord; readonly recipients: readonly RecipientRecord[] } {
-  const { accountId, type, mode, sender, transfers, reference } = declared;
+  const { accountId, type, mode, sender, transfers, reference, refundOf } = declared;
   const transaction: TransactionRecord = {
     id,
     accountId,
@@ -46,6 +48,7 @@ export function begunTransaction(
     mode,
     sender,
     reference,
+    refundOf,
     requestHash,
     createdAt,
     inputMint: quote.inputMint,

@@ -81,6 +81,8 @@ export const transactions = ownTable("transactions", {
     depositAddress: column<Address | null>("text?"),
     /** The owner's name for the transaction; not unique. */
     reference: "text?",
+    /** The payment that this one refunds. */
+    refundOf: "text?",
     /** SHA-256 of the request that created it, hex: the same request again is answered with the same transaction. */
     requestHash: "text",
     status: column<TransactionStatus>("text"),
@@ -105,6 +107,7 @@ export const transactions = ownTable("transactions", {
     ofAccount: ["accountId", "createdAt", "id"],
     ofStatus: ["accountId", "status", "createdAt", "id"],
     ofReference: { on: ["accountId", "reference", "createdAt", "id"], present: ["reference"] },
+    ofRefunded: { on: ["refundOf", "createdAt", "id"], present: ["refundOf"] },
     ofType: ["accountId", "type", "createdAt", "id"],
     ofMode: ["accountId", "mode", "createdAt", "id"],
   },
@@ -193,6 +196,9 @@ export const orderReads = (read: TableReader) => ({
       })),
     );
   },
+  /** The refunds that were taken for any of these payments, oldest first for each. */
+  refundsOf: (ids: readonly string[]) =>
+    read.find({ table: transactions, index: "ofRefunded", anyOf: ["refundOf", ids] }),
   /** An account's transactions, newest first, filtered by `only`. */
   transactionsOf: (accountId: string, only: TransactionLookup | null, page: NewestPageQuery) =>
     only !== null && "recipient" in only

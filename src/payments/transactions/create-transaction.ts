@@ -22,6 +22,7 @@ import { invalidRecipient, readTransfers } from "../recipients/recipients.ts";
 import { parseRequest, transactionRequest, type TransactionRequest } from "../requests.ts";
 import { type ServiceContext, storageTime } from "../service-context.ts";
 import { type CreatedTransferBody, createdTransferBody } from "../wallet/accept-signed.ts";
+import { checkRefund } from "./refunds.ts";
 import { isSameTransaction } from "../../ledger/wire-format.ts";
 
 /** The answer to POST /v1/transactions. */
@@ -95,11 +96,19 @@ export class TransactionAcceptance {
     body: TransactionRequest,
     quote: QuoteRecord | null,
   ): Promise<Decision<CreatedTransactionBody>> {
-    const { storage, assets } = this.#with;
+    const { storage, assets, clock } = this.#with;
     const admission = await this.#admit(caller, body, quote);
 
     const request = parseRequest(transactionRequest, body);
-    const { type, quoteId, mode, sender, signedTransaction = "", reference = null } = request;
+    const {
+      type,
+      quoteId,
+      mode,
+      sender,
+      signedTransaction = "",
+      reference = null,
+      refundOf = null,
+    } = request;
     const { accountId } = caller;
     const requestHash = hashOf(request);
     await refuseSameBytes(storage, quote, { accountId, signedTransaction });
@@ -107,14 +116,31 @@ export class TransactionAcceptance {
     // Decimals are those of the quoted asset; without a quote any number of decimals will do.
     const decimals = assets.ofMint(quote?.outputMint ?? "")?.decimals ?? 9;
     const transfers = readTransfers(request.recipients, decimals);
-    const declared: DeclaredTransaction = { accountId, quoteId, type, mode, sender, transfers, reference };
+    const declared: DeclaredTransaction = {
+      accountId,
+      quoteId,
+      type,
+      mode,
+      sender,
+      transfers,
+      reference,
+      refundOf,
+    };
     refuseOtherReceiver(declared);
     const checked = checkQuote(quote, declared, await storageTime(this.#with));
     checkAssets(checked, request, assets);
     checkShares(checked, transfers, assets.named(checked.outputMint));
+    const refund = await checkRefund(this.#with, declared, checked);
     const checkAmounts = (): Promise<void> => this.#with.amounts.check(admission, checked);
     const taken = { caller, quote: checked, declared, requestHash, signedTransaction, checkAmounts };
-    return this.#underRules(admission, checked, await this.#accept(taken));
+    const { body: answer, commit } = await this.#accept(taken);
+    const own: readonly PaymentWrite[] = [
+      ...this.#with.amounts.volumes(admission, answer.transactionId, checked),
+      ...(refund === null ? [] : [refund.reserve(answer.transactionId, clock.now())]),
+      // It is kept only while the rules that admitted it hold.
+      ...admission.guards,
+    ];
+    return { body: answer, commit: (more) => commit([...own, ...more]) };
   }
 
   async #accept(request: CheckedRequest): Promise<Decision<CreatedTransactionBody>> {
@@ -131,16 +157,6 @@ export class TransactionAcceptance {
     const isOwn = quote !== null && quote.accountId === caller.accountId;
     const mints = isOwn ? [quote.inputMint, quote.outputMint] : [];
     return this.#with.intake.admit(caller, { mode, type, mints });
-  }
-
-  /** The decision, counted against the day, and kept only while the rules that admitted it hold. */
-  #underRules(
-    admission: IntakeResult,
-    quote: QuoteRecord,
-    { body, commit: keep }: Decision<CreatedTransactionBody>,
-  ): Decision<CreatedTransactionBody> {
-    const counted: readonly PaymentWrite[] = this.#with.amounts.volumes(admission, body.transactionId, quote);
-    return { body, commit: (more) => keep([...counted, ...admission.guards, ...more]) };
   }
 }
 

@@ -13,6 +13,7 @@ import { isoTime } from "../iso-time.ts";
 import { factsOf } from "../quotes/transaction-facts.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
 import { depositBody } from "../private/deposit-body.ts";
+import { refundedBody } from "./refunds.ts";
 import { receivedMoney, recipientOutcome } from "./received-money.ts";
 
 export interface TransactionParts {
@@ -39,8 +40,10 @@ export async function transactionBodies(
   transactions: readonly TransactionRecord[],
 ): Promise<readonly TransactionBody[]> {
   const addresses = transactions.flatMap(({ depositAddress }) => depositAddress ?? []);
-  const [views, deposits, entries] = await Promise.all([
-    storage.transactionViews(transactions.map(({ id }) => id)),
+  const ids = transactions.map(({ id }) => id);
+  const [views, refunds, deposits, entries] = await Promise.all([
+    storage.transactionViews(ids),
+    storage.refundsOf(ids),
     storage.deposits(addresses),
     addresses.length === 0 ? [] : storage.entriesOf(addresses),
   ]);
@@ -49,6 +52,7 @@ export async function transactionBodies(
     return bodyOf({
       ...view,
       assets,
+      refunds,
       deposit: deposits.find(({ id }) => id === depositAddress),
       entries: entries.filter(({ address }) => address === depositAddress),
     });
@@ -60,19 +64,32 @@ export async function transactionBody(
   { storage, assets }: TransactionParts,
   view: TransactionView,
 ): Promise<TransactionBody> {
-  const [deposit] = await storage.deposits([view.transaction.depositAddress ?? ""]);
+  const [[deposit], refunds] = await Promise.all([
+    storage.deposits([view.transaction.depositAddress ?? ""]),
+    storage.refundsOf([view.transaction.id]),
+  ]);
   const entries = deposit === undefined ? [] : await storage.entries(deposit.id);
-  return bodyOf({ ...view, assets, deposit, entries });
+  return bodyOf({ ...view, assets, refunds, deposit, entries });
 }
 
 /** All that is shown of a transaction. */
 interface Shown extends TransactionView {
   readonly assets: Assets;
+  /** Of it and of others. */
+  readonly refunds: readonly TransactionRecord[];
   readonly deposit: DepositRecord | undefined;
   readonly entries: readonly EntryRecord[];
 }
 
-function bodyOf({ transaction, recipients, payments, assets, deposit, entries }: Shown): TransactionBody {
+function bodyOf({
+  transaction,
+  recipients,
+  payments,
+  assets,
+  refunds,
+  deposit,
+  entries,
+}: Shown): TransactionBody {
   const { signature, landedAfterCancel, cancelledAt } = transaction;
   return {
     transactionId: transaction.id,
@@ -90,6 +107,8 @@ function bodyOf({ transaction, recipients, payments, assets, deposit, entries }:
     reason: transaction.reason,
     signatures: transaction.mode === "private" ? paidOut(payments) : signaturesOf(transaction),
     refunds: refundsOf(payments).map((row) => refundBody(row, deposit, assets)),
+    refundOf: transaction.refundOf,
+    ...refundedBody(transaction, refunds, assets),
     createdAt: isoTime(transaction.createdAt),
     cancelledAt: cancelledAt === null ? null : isoTime(cancelledAt),
     reference: transaction.reference,

@@ -89,6 +89,11 @@ export const transactionSchema = named(
     refunds: z
       .array(refund)
       .describe("Private mode: what goes back to `sender`, never to the address that paid."),
+    refundOf: z.string().nullable().describe("The payment that it refunds."),
+    refundedAmount: amount("What wallet sends with its id as `refundOf` have paid back, once final."),
+    refundedBy: z
+      .array(z.string())
+      .describe("Every such send that was taken, oldest first; each has a status of its own."),
     createdAt: time("When it was taken."),
     cancelledAt: time("When it was cancelled.").nullable(),
     ephemeralAddress: deposit.ephemeralAddress.exactOptional(),

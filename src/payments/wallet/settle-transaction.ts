@@ -9,6 +9,7 @@ import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Attempt, AttemptFate, Landing, LandingRefusal, Ledger } from "../../ledger/ledger.ts";
 import type { WalletTransferWorkflow } from "./wallet-transfer-workflow.ts";
+import { foundRefund } from "../transactions/refunds.ts";
 import { attemptOf, landingEvent } from "./stored-attempt.ts";
 
 /** Dependencies of settling. */
@@ -161,6 +162,8 @@ async function showAsLanded(
   const landedSignature = signature === attempt.signature ? null : signature;
   const set = { landedAfterCancel: true, landedSignature, blockTime };
   const write: PaymentWrite = { table: "transactions", id: transactionId, set };
-  const stored = await commitOne(settlement.storage, { writes: [write, ...writes] });
+  const stored = await commitOne(settlement.storage, {
+    writes: [write, ...foundRefund(transaction), ...writes],
+  });
   if (!stored.ok) throw overtaken(transactionId);
 }

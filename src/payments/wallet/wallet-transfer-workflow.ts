@@ -8,6 +8,7 @@ import { startOf, workflow, type StartRequest, type Workflow } from "../../engin
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../runtime.ts";
 import { messageOf } from "../attention.ts";
+import { recounted } from "../transactions/refunds.ts";
 import { noticeWrites, type AnnounceEffect } from "../notice-writes.ts";
 import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";
 
@@ -59,7 +60,10 @@ export function walletTransferWorkflow(parts: TransferParts): WalletTransferWork
       const wasOver = isOver((before.meta as unknown as TransferMeta).status);
       const giveBack = status === "completed" ? settleReserved : releaseReserved;
       const released = isOver(status) && !wasOver ? giveBack(context.reservations ?? [], at) : [];
-      return [{ table: "transactions", id, set }, ...notices, ...released];
+      const { refundOf } = context;
+      const counted =
+        refundOf === undefined ? [] : recounted(id, { before: before.value, after: after.value, at });
+      return [{ table: "transactions", id, set }, ...notices, ...released, ...counted];
     },
   });
 }
@@ -98,9 +102,10 @@ interface TransferStart {
 /** The first step of a transfer, for the commit that takes the transaction. */
 export function startTransfer(
   transfers: WalletTransferWorkflow,
-  { id, signature }: Pick<TransactionRecord, "id" | "signature">,
+  { id, signature, refundOf }: Pick<TransactionRecord, "id" | "signature" | "refundOf">,
   start: TransferStart,
 ): StartRequest {
   if (signature === null) throw new Error(`transfer ${id} was not signed`);
-  return startOf(transfers, id, { signature, ...start });
+  const refund = refundOf === null ? {} : { refundOf };
+  return startOf(transfers, id, { signature, ...refund, ...start });
 }

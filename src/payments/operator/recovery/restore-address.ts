@@ -129,6 +129,7 @@ function transactionOf({ transactionId, address, createdAt }: DerivedAddress): T
     signature: null,
     blockTime: null,
     fee: 0n,
+    refundOf: null,
     landedAfterCancel: false,
     broadcastAt: null,
     cancelledAt: null,

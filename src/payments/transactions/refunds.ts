@@ -1,0 +1,120 @@
+/** Refunds of wallet mode: a send back to who has paid, counted against what was paid for as long as its bytes may land. */
+import { formatAmount } from "../../amount.ts";
+import { fieldError, PaymentError } from "../../errors.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+import type { DeclaredTransaction } from "../quotes/checked-request.ts";
+import type { ServiceContext } from "../service-context.ts";
+import type { QuoteRecord, TransactionRecord, TransactionView } from "../tables/orders.ts";
+import { recipientOutcome } from "./received-money.ts";
+
+/** A payment is refunded in so many parts at most. */
+const MAX_REFUNDS = 100;
+
+/** A refund that fits what it refunds. */
+export interface CheckedRefund {
+  /** Counts it in the commit that takes it, which is refused where another refund has taken the room meanwhile. */
+  reserve(transactionId: string, createdAt: number): PaymentWrite;
+}
+
+type RefundParts = Pick<ServiceContext, "storage" | "assets">;
+
+/**
+ * Null for what is no refund. Throws `VALIDATION_ERROR` with the field, the same for a payment that cannot be refunded and for
+ * one that is not there, and `AMOUNT_TOO_LARGE` for more than is left of what its recipients were paid.
+ */
+export async function checkRefund(
+  { storage, assets }: RefundParts,
+  { accountId, refundOf, transfers }: DeclaredTransaction,
+  quote: QuoteRecord,
+): Promise<CheckedRefund | null> {
+  if (refundOf === null) return null;
+  const view = await storage.transaction(refundOf);
+  const paid = view === null || view.transaction.accountId !== accountId ? null : paidBy(view);
+  if (view === null || paid === null) {
+    throw fieldError("refundOf", "expected a paid send or payroll of this account that is no refund itself");
+  }
+  const { sender, outputMint } = view.transaction;
+  if (quote.outputMint !== outputMint) {
+    throw fieldError("refundOf", `expected a payment of ${assets.named(quote.outputMint).symbol}`);
+  }
+  const [transfer] = transfers;
+  if (transfer?.recipient !== sender) {
+    throw fieldError("recipients.0.address", `expected ${sender}, the sender of the payment`);
+  }
+  const before = await storage.refundsOf([refundOf]);
+  if (before.length >= MAX_REFUNDS) {
+    throw fieldError("refundOf", `expected a payment with fewer than ${MAX_REFUNDS} refunds`);
+  }
+  const resource = `refunds ${refundOf}`;
+  const left = paid - (await storage.reserved(resource));
+  if (transfer.amount > left) {
+    const maximum = formatAmount(left > 0n ? left : 0n, assets.named(outputMint).decimals);
+    throw new PaymentError("AMOUNT_TOO_LARGE", { maximum });
+  }
+  const { amount } = transfer;
+  return {
+    reserve: (transactionId, createdAt) => ({
+      table: "reservations",
+      insert: {
+        id: countOf(transactionId),
+        version: 1,
+        resource,
+        amount,
+        createdAt,
+        lapsesAt: null,
+        releasedAt: null,
+      },
+      atMost: { total: paid },
+    }),
+  };
+}
+
+/** What its recipients were paid, in base units; null for what cannot be refunded. */
+function paidBy({ transaction, recipients, payments }: TransactionView): bigint | null {
+  const { type, status, reason, landedAfterCancel, refundOf } = transaction;
+  const hasPaid = status === "completed" || reason === "PARTIAL_PAYOUT" || landedAfterCancel;
+  if (type === "swap" || refundOf !== null || !hasPaid) return null;
+  return recipients
+    .filter((share) => recipientOutcome(share, transaction, payments).status === "paid")
+    .reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+/** The row that counts a refund, named after its transaction. */
+const countOf = (transactionId: string): string => `refund ${transactionId}`;
+
+/** States of a transfer whose bytes are proved dead, or have landed with an error: only these free what a refund counts. */
+const DEAD: ReadonlySet<unknown> = new Set(["failed", "expired", "expiredForGood", "cancelledForGood"]);
+
+/** A step of the transfer that refunds, from one state to the next. */
+interface RefundStep {
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly at: number;
+}
+
+/** Stops counting a refund that can move nothing any more, and counts it again where it has landed all the same. */
+export function recounted(transactionId: string, { before, after, at }: RefundStep): readonly PaymentWrite[] {
+  const isDead = DEAD.has(after);
+  if (DEAD.has(before) === isDead) return [];
+  return [{ table: "reservations", id: countOf(transactionId), set: { releasedAt: isDead ? at : null } }];
+}
+
+/** Counts a refund that an operator has found on the chain after its end. */
+export function foundRefund({ id, refundOf }: TransactionRecord): readonly PaymentWrite[] {
+  return refundOf === null ? [] : [{ table: "reservations", id: countOf(id), set: { releasedAt: null } }];
+}
+
+/** What was refunded of a payment, as its owner sees it. `refunds` are those that were taken for it, oldest first. */
+export function refundedBody(
+  { id, outputMint }: TransactionRecord,
+  refunds: readonly TransactionRecord[],
+  assets: ServiceContext["assets"],
+): { readonly refundedAmount: string; readonly refundedBy: readonly string[] } {
+  const own = refunds.filter(({ refundOf }) => refundOf === id);
+  const landed = own.filter(({ status, landedAfterCancel }) => status === "completed" || landedAfterCancel);
+  const sum = landed.reduce((total, { outputAmount }) => total + outputAmount, 0n);
+  return {
+    refundedAmount: formatAmount(sum, assets.named(outputMint).decimals),
+    refundedBy: own.map((refund) => refund.id),
+  };
+}
