@@ -81,7 +81,7 @@ export const fullRows: Rows = {
     feeMint: "fee",
     depositAddress: ADDRESS,
     refundOf: null,
-  reference: TEXT,
+    reference: TEXT,
     requestHash: "hash",
     status: "completed",
     reason: TEXT,
