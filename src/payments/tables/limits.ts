@@ -106,6 +106,8 @@ export const limitReads = (read: TableReader) => ({
   },
   /** Unreleased reservations of a resource, oldest first: as many as there are. */
   reservations: (resource: string) => read.find(openOf(resource)),
+  /** Reservations, released or not, in any order; unknown ones are left out. */
+  reservationsById: (ids: readonly string[]) => rowsOf(read, reservations, ids),
   /** A reservation, released or not. */
   reservation: (id: string) => read.get(reservations, id),
   /**

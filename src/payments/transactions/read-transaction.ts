@@ -13,6 +13,8 @@ import { isoTime } from "../iso-time.ts";
 import { factsOf } from "../quotes/transaction-facts.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
 import { depositBody } from "../private/deposit-body.ts";
+import type { ReservationRecord } from "../tables/limits.ts";
+import { refundParts, unreturned, type OrderBooks } from "../private/unreturned.ts";
 import { refundedBody } from "./refunds.ts";
 import { receivedMoney, recipientOutcome } from "./received-money.ts";
 
@@ -41,11 +43,12 @@ export async function transactionBodies(
 ): Promise<readonly TransactionBody[]> {
   const addresses = transactions.flatMap(({ depositAddress }) => depositAddress ?? []);
   const ids = transactions.map(({ id }) => id);
-  const [views, refunds, deposits, entries] = await Promise.all([
+  const [views, refunds, deposits, entries, reservations] = await Promise.all([
     storage.transactionViews(ids),
     storage.refundsOf(ids),
     storage.deposits(addresses),
     addresses.length === 0 ? [] : storage.entriesOf(addresses),
+    addresses.length === 0 ? [] : storage.reservationsById(ids),
   ]);
   return views.map((view) => {
     const { depositAddress } = view.transaction;
@@ -55,6 +58,7 @@ export async function transactionBodies(
       refunds,
       deposit: deposits.find(({ id }) => id === depositAddress),
       entries: entries.filter(({ address }) => address === depositAddress),
+      reservation: reservations.find(({ id }) => id === view.transaction.id),
     });
   });
 }
@@ -68,8 +72,11 @@ export async function transactionBody(
     storage.deposits([view.transaction.depositAddress ?? ""]),
     storage.refundsOf([view.transaction.id]),
   ]);
-  const entries = deposit === undefined ? [] : await storage.entries(deposit.id);
-  return bodyOf({ ...view, assets, refunds, deposit, entries });
+  const [entries, [reservation]] =
+    deposit === undefined
+      ? [[], []]
+      : await Promise.all([storage.entries(deposit.id), storage.reservationsById([view.transaction.id])]);
+  return bodyOf({ ...view, assets, refunds, deposit, entries, reservation });
 }
 
 /** All that is shown of a transaction. */
@@ -79,17 +86,11 @@ interface Shown extends TransactionView {
   readonly refunds: readonly TransactionRecord[];
   readonly deposit: DepositRecord | undefined;
   readonly entries: readonly EntryRecord[];
+  readonly reservation: ReservationRecord | undefined;
 }
 
-function bodyOf({
-  transaction,
-  recipients,
-  payments,
-  assets,
-  refunds,
-  deposit,
-  entries,
-}: Shown): TransactionBody {
+function bodyOf(shown: Shown): TransactionBody {
+  const { transaction, recipients, payments, assets, refunds, deposit, entries } = shown;
   const { signature, landedAfterCancel, cancelledAt } = transaction;
   return {
     transactionId: transaction.id,
@@ -115,9 +116,23 @@ function bodyOf({
     ...attentionOf({ transaction, deposit }),
     ...(deposit === undefined
       ? {}
-      : { ...depositBody(deposit, assets), ...receivedMoney({ transaction, deposit }, entries, assets) }),
+      : {
+          ...depositBody(deposit, assets),
+          ...receivedMoney({ transaction, deposit }, entries, assets),
+          unreturned: unreturned(booksOf({ ...shown, deposit }), assets),
+        }),
     ...(landedAfterCancel ? { landedAfterCancel } : {}),
   };
+}
+
+function booksOf({
+  recipients,
+  payments,
+  ...shown
+}: Shown & { readonly deposit: DepositRecord }): OrderBooks {
+  const isPaid = (share: RecipientRecord): boolean =>
+    recipientOutcome(share, shown.transaction, payments).status === "paid";
+  return { ...shown, paid: recipients.filter(isPaid), refunds: refundsOf(payments) };
 }
 
 /**
@@ -144,18 +159,21 @@ function refundsOf(payments: readonly PaymentRecord[]): readonly PaymentRecord[]
 }
 
 function refundBody(
-  { mint, legs, signature, status, plan }: PaymentRecord,
+  row: PaymentRecord,
   deposit: DepositRecord | undefined,
   assets: Assets,
 ): TransactionBody["refunds"][number] {
+  const { mint, legs, signature, status, plan } = row;
   const own = assets.ofMint(mint);
   const asset = own ?? otherMint(mint, plan);
-  const amount = legs.reduce((sum, leg) => sum + leg.amount, 0n);
+  const { amount, cost } = refundParts(row);
   const isTried = (deposit?.heldReason ?? null) === null && (own !== null || status !== "failed");
   const waiting = isTried ? "pending" : "held";
   return {
     asset: asset.symbol,
     amount: formatAmount(amount, asset.decimals),
+    cost: formatAmount(cost, asset.decimals),
+    to: legs[0]?.address ?? "",
     signature,
     status: status === "finalized" ? "paid" : waiting,
   };

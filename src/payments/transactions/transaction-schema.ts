@@ -39,6 +39,8 @@ const refund = named(
   z.object({
     asset: text("Symbol, or the mint of a token that is none of the service's assets."),
     amount: amount("What goes back, its own cost taken off."),
+    cost: amount("What it withholds for its own cost on the chain."),
+    to: text("Who gets it."),
     signature: z.string().nullable(),
     status: z.enum(["pending", "paid", "held"]).describe("`held`: it waits for the operator."),
   }),
@@ -57,6 +59,19 @@ const received = named(
         "The transaction that brought it, where it named the `reference` of `paymentUri`. Else null: deposits are told from balances.",
       ),
     counted: z.boolean().describe("Whether it counts towards `depositAmount`. What does not goes back."),
+  }),
+);
+
+const unreturnedMoney = named(
+  "UnreturnedMoney",
+  z.object({
+    asset: text("Symbol."),
+    amount: amount("In whole units."),
+    reason: z
+      .enum(["dust", "held", "under_way", "missing"])
+      .describe(
+        "`under_way`: it goes on by itself. `held`: it waits for the operator. `dust`: it is not worth a transaction. `missing`: it has left the address otherwise, such as lamports that nobody asked for and that paid for the token account of a payee.",
+      ),
   }),
 );
 
@@ -104,6 +119,12 @@ export const transactionSchema = named(
     reference: z.string().nullable().describe("As it was given."),
     ...attentionFields,
     received: z.array(received).describe("Private mode: everything that came, oldest first.").exactOptional(),
+    unreturned: z
+      .array(unreturnedMoney)
+      .describe(
+        "Private mode: what came and is neither paid, in `refunds` (amount and cost) nor kept as `fee`. With these every asset adds up to what was received.",
+      )
+      .exactOptional(),
     remainingAmount: amount("Private mode: what is still to be deposited.").exactOptional(),
     paymentUri: z
       .string()

@@ -161,7 +161,7 @@ test("M31: a receiver who closes its account after its refund was planned gets n
   await world.judge();
 });
 
-test("M31: an order whose fee does not cover its cost any more is not taken, and is once the price is back", async ({
+test("M31: an order whose fee does not cover its cost any more is not taken, and is once its quote was refreshed", async ({
   open,
 }) => {
   const market = new Market();
@@ -191,7 +191,7 @@ test("M31: an order whose fee does not cover its cost any more is not taken, and
     code: "INVALID_QUOTE",
     details: { quoteId: quote.quoteId, reason: "price_moved" },
   });
-  market.sol = 165_000_000n;
+  await world.service.refreshQuote(world.customer, quote.quoteId);
   await expect(take()).resolves.toMatchObject({ body: { status: "pending" } });
 });
 

@@ -28,6 +28,7 @@ import { brokenInvariants } from "../../kit/check-invariants.ts";
 import { brokenMoney } from "../../kit/check-money.ts";
 import { privateFixture, units, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { recordStorage, type StorageLog } from "../../kit/record-storage.ts";
+import { expectClosedBooks } from "./closed-books.ts";
 import { land, publicKeyOf } from "../../solana/signed-transaction.ts";
 
 export const MINUTE = 60_000;
@@ -190,7 +191,11 @@ export async function scene(
       addresses.push(body.ephemeralAddress);
       return orderedAs(body);
     },
-    shown: ({ id }) => service.transaction(customer, id),
+    async shown({ id }) {
+      const answer = await service.transaction(customer, id);
+      expectClosedBooks(answer, { SOL: 9, USDC: 6, USDT: 6 });
+      return answer;
+    },
     async stateOf({ address }) {
       const instance = await world.storage.load(address);
       const { value } = JSON.parse(instance?.snapshot ?? "{}") as { value?: unknown };
