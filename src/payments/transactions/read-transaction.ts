@@ -7,13 +7,13 @@ import type { PaymentStorage } from "../payment-storage.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import { attentionOf } from "../attention.ts";
-import type { Assets, Token } from "../assets/assets.ts";
+import type { Assets } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
 import { factsOf } from "../quotes/transaction-facts.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
 import { depositBody } from "../private/deposit-body.ts";
-import { receivedMoney, recipientOutcome } from "./received-money.ts";
+import { receivedMoney, recipientOutcome, shownAmount } from "./received-money.ts";
 
 export interface TransactionParts {
   readonly storage: PaymentStorage;
@@ -130,22 +130,22 @@ function refundBody(
   assets: Assets,
 ): TransactionBody["refunds"][number] {
   const own = assets.ofMint(mint);
-  const asset = own ?? otherMint(mint, plan);
-  const amount = legs.reduce((sum, leg) => sum + leg.amount, 0n);
+  const sum = legs.reduce((total, leg) => total + leg.amount, 0n);
+  const { asset, amount } = shownAmount({ mint, amount: sum, decimals: plannedDecimals(plan) }, assets);
   const isTried = (deposit?.heldReason ?? null) === null && (own !== null || status !== "failed");
   const waiting = isTried ? "pending" : "held";
   return {
-    asset: asset.symbol,
-    amount: formatAmount(amount, asset.decimals),
+    asset,
+    amount,
     signature,
     status: status === "finalized" ? "paid" : waiting,
   };
 }
 
-/** A mint that only an operator sends back. */
-function otherMint(mint: string, plan: string): Pick<Token, "symbol" | "decimals"> {
+/** The decimals of what a plan transfers: of a mint that only an operator sends back, nothing else tells them. */
+function plannedDecimals(plan: string): number | null {
   const transfer = readPlan(plan).moves.find(({ does }) => does === "transfer");
-  return { symbol: mint, decimals: transfer?.does === "transfer" ? transfer.decimals : 0 };
+  return transfer?.does === "transfer" ? transfer.decimals : null;
 }
 
 /** The fee in whole units of its asset, null while unknown. */
