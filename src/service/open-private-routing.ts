@@ -14,7 +14,6 @@ import { checkPurses, refuseSharedPurses } from "../payments/purses/check-purses
 import { depositAddressWorkflow } from "../payments/private/deposit-address-workflow.ts";
 import type { DepositKeys } from "../payments/secrets/deposit-keys.ts";
 import { DepositNameQueue } from "../payments/private/deposit-names.ts";
-import { DepositPayerQueue } from "../payments/private/deposit-payers.ts";
 import { askedPrices, refuseFixedPrices } from "../payments/prices/prices.ts";
 import { GuardedPriceSource } from "../payments/prices/guarded-prices.ts";
 import { PaymentEffects } from "../payments/outgoing/payment-effects.ts";
@@ -163,9 +162,9 @@ function watchingOf(
   intervalMs: number,
 ): Pick<PrivateRouting, "watchers" | "permittedDeposits"> {
   const budget = new LookBudget(watching.ledger);
-  const queues = [new DepositNameQueue(watching), new DepositPayerQueue(watching)];
+  const names = new DepositNameQueue(watching);
   const deposits = (kind: string, everyMs: number): DepositWatch =>
-    new DepositWatch({ ...watching, budget, queues }, { kind, intervalMs: everyMs });
+    new DepositWatch({ ...watching, budget, names }, { kind, intervalMs: everyMs });
   const whole = (kind: string): StrayWatch => new StrayWatch(deposits(kind, intervalMs), watching);
   const watchers = {
     attempts: watchAttempts({ ...watching, intervalMs }),

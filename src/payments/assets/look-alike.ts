@@ -12,7 +12,8 @@ export function isLookAlike(symbol: string, { tokens }: Pick<Assets, "tokens">):
 }
 
 function patternOf(symbol: string): RegExp {
-  const letters = [...symbol.toLowerCase()].map(
+  const letters = Array.from(
+    symbol.toLowerCase(),
     (letter) => `(?:[${TAKEN_FOR[letter] ?? letter}]|[^\\0-\\x7f])`,
   );
   const gap = "[^\\p{L}\\p{N}]*";

@@ -34,8 +34,8 @@ interface DepositWatchParts extends Pick<
 > {
   readonly spendingCheck: SpendingCheck;
   readonly budget: LookBudget;
-  /** Find out more of what came in, once it is told: its names, its payers. */
-  readonly queues: readonly Pick<DepositNameQueue, "note" | "work">[];
+  /** Names what came in, once it is told. */
+  readonly names: Pick<DepositNameQueue, "note" | "work">;
 }
 
 /** A full reading of an address. */
@@ -87,7 +87,7 @@ export class DepositWatch implements Watcher {
   }
 
   async poll(watches: readonly WatchRecord[], look: PollContext): ReturnType<Watcher["poll"]> {
-    const { clock, queues } = this.#with;
+    const { clock, names } = this.#with;
     const addresses = await this.#rememberedOf(watches.map(({ key }) => key));
     await lookAtOneAccount(this.#with, addresses);
     const now = clock.now();
@@ -103,10 +103,8 @@ export class DepositWatch implements Watcher {
       if (isTold === null) telling.missed([each]);
     });
     telling.missed(left);
-    for (const queue of queues) {
-      for (const { watched } of richer) queue.note(watched);
-      await queue.work(look.signal);
-    }
+    for (const { watched } of richer) names.note(watched);
+    await names.work(look.signal);
     return [];
   }
 

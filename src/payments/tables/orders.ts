@@ -104,6 +104,7 @@ export const transactions = ownTable("transactions", {
   indexes: {
     ofAccount: ["accountId", "createdAt", "id"],
     ofStatus: ["accountId", "status", "createdAt", "id"],
+    ofQuote: ["accountId", "quoteId", "createdAt", "id"],
     ofSender: ["accountId", "sender", "createdAt", "id"],
     ofReference: { on: ["accountId", "reference", "createdAt", "id"], present: ["reference"] },
     ofType: ["accountId", "type", "createdAt", "id"],
@@ -147,7 +148,7 @@ export interface TransactionView {
   readonly payments: readonly PaymentRecord[];
 }
 
-/** A filter for a list of transactions; each has an index of its own, but for the quote, which names its transaction. */
+/** A filter for a list of transactions; each has an index of its own. */
 export type TransactionLookup =
   | { readonly quoteId: string }
   | { readonly sender: Address }
@@ -197,13 +198,10 @@ export const orderReads = (read: TableReader) => ({
     );
   },
   /** An account's transactions, newest first, filtered by `only`. */
-  transactionsOf(accountId: string, only: TransactionLookup | null, page: NewestPageQuery) {
-    if (only !== null && "quoteId" in only) return transactionsQuoted(read, { accountId, ...only }, page);
-    if (only !== null && "recipient" in only) {
-      return transactionsPaidTo(read, { accountId, address: only.recipient }, page);
-    }
-    return read.find({ table: transactions, ...indexOf(accountId, only), ...newestFirst(page) });
-  },
+  transactionsOf: (accountId: string, only: TransactionLookup | null, page: NewestPageQuery) =>
+    only !== null && "recipient" in only
+      ? transactionsPaidTo(read, { accountId, address: only.recipient }, page)
+      : read.find({ table: transactions, ...indexOf(accountId, only), ...newestFirst(page) }),
   /** Every account's transactions, by id from `after` on; the empty string is before the first. */
   transactionsAfter: (after: string, limit: number) =>
     read.find({ table: transactions, index: "key", after: [after], limit }),
@@ -211,9 +209,10 @@ export const orderReads = (read: TableReader) => ({
 
 function indexOf(
   accountId: string,
-  only: Exclude<TransactionLookup, { readonly recipient: Address } | { readonly quoteId: string }> | null,
+  only: Exclude<TransactionLookup, { readonly recipient: Address }> | null,
 ): { readonly index: string; readonly equals: Partial<TransactionRecord> } {
   const indexes = {
+    quoteId: "ofQuote",
     sender: "ofSender",
     reference: "ofReference",
     status: "ofStatus",
@@ -224,22 +223,6 @@ function indexOf(
     only !== null && field in only ? [name] : [],
   );
   return { index, equals: { accountId, ...only } };
-}
-
-/** The one that has used the quote up, if it is on this page: a used quote stays as long as its transaction. */
-async function transactionsQuoted(
-  read: TableReader,
-  { accountId, quoteId }: { readonly accountId: string; readonly quoteId: string },
-  { below }: NewestPageQuery,
-): Promise<readonly TransactionRecord[]> {
-  const usedBy = (await read.get(quotes, quoteId))?.usedBy ?? null;
-  const row = usedBy === null ? null : await read.get(transactions, usedBy);
-  if (row === null || row.accountId !== accountId) return [];
-  const isBelow =
-    below === null ||
-    row.createdAt < below.createdAt ||
-    (row.createdAt === below.createdAt && row.id < below.id);
-  return isBelow ? [row] : [];
 }
 
 async function transactionsPaidTo(

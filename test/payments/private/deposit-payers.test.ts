@@ -83,6 +83,22 @@ test("Q2: of two wallets that gave alike, or in one transaction, neither is name
   await world.judge();
 });
 
+test("Q2: what two wallets brought between two looks is not put down to one that gave as much alone", async ({
+  paid: world,
+}) => {
+  const { alice, carol } = world;
+  const order = await world.sendTo({ asset: "SOL", amount: "1" });
+  const half = order.due / 2n + 1n;
+  await world.pay(alice, order.address, half);
+  await world.passAndSettle(5_000, 2);
+  await world.pay(carol, order.address, 50_000_000n);
+  await world.pay(alice, order.address, half - 50_000_000n);
+  expect(await world.payers(order)).toEqual([null, null]);
+  const { received = [] } = await world.shown(order);
+  expect(received[0]?.amount).toBe(received[1]?.amount);
+  await world.judge();
+});
+
 test("Q2: where nodes do not tell who paid, the order is paid out all the same, and nobody is named", async ({
   open,
 }) => {

@@ -126,7 +126,7 @@ export async function watchedWorld(
         clock,
         disputes: new DisputeList(clock),
         budget: new LookBudget({}),
-        queues: [],
+        names: { note: () => {}, work: async () => {} },
         spendingCheck: async (address) => {
           if (world.unreadable.has(address)) throw new LedgerUnavailable("no node answers");
           return world.spentElsewhere.has(address) ? UNKNOWN_SPENDING : null;
