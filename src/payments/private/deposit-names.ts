@@ -51,8 +51,8 @@ export class DepositNameQueue {
 
   /** There is more at an address than was told before, and its entry is stored. */
   note({ address, referenceKey }: Pick<WatchedAddress, "address" | "referenceKey">): void {
-    if (this.#waiting.size < MAX_REMEMBERED)
-      this.#waiting.set(address, { address, referenceKey, tries: TRIES });
+    if (this.#waiting.size >= MAX_REMEMBERED) return;
+    this.#waiting.set(address, { address, referenceKey, tries: TRIES });
   }
 
   /** Looks for the names of those that wait, until the signal aborts. */
@@ -64,8 +64,8 @@ export class DepositNameQueue {
       const entries = await this.#with.storage.entries(address);
       const isNamed = await this.#nameNews(each, entries);
       const arePayersKnown = await findPayers(this.#with, address, entries).catch(unlessSilent);
-      if (!(isNamed && arePayersKnown) && tries > 1)
-        this.#waiting.set(address, { ...each, tries: tries - 1 });
+      if ((isNamed && arePayersKnown) || tries === 1) return;
+      this.#waiting.set(address, { ...each, tries: tries - 1 });
     });
     for (const each of left) this.#waiting.set(each.address, each);
   }
