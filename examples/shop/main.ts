@@ -1,5 +1,5 @@
 /**
- * A shop that takes USDC: Express, wallets in the browser, webhooks, refunds. README.md beside this file walks through it.
+ * A shop that takes USDC and SOL: Express, wallets in the browser, webhooks, refunds. README.md beside this file walks through it.
  * All of it at once, with a chain and a payment service of its own: `npx tsx examples/shop/start.ts`.
  */
 // oxlint-disable oxc/no-async-endpoint-handlers -- Express 5 hands a rejection to the last handler
@@ -24,10 +24,11 @@ function needed(name: string): string {
 const fieldsOf = ({ body }: Request): Readonly<Record<string, unknown>> =>
   (body ?? {}) as Readonly<Record<string, unknown>>;
 
-/** In whole USDC. */
-const PRICES: ReadonlyMap<unknown, string> = new Map([
-  ["lamp", "12.5"],
-  ["piano", "900"],
+/** In whole units of the asset, as short as the service writes them. */
+const PRICES: ReadonlyMap<unknown, Pick<Order, "asset" | "price">> = new Map([
+  ["lamp", { asset: "USDC", price: "12.5" }],
+  ["piano", { asset: "USDC", price: "900" }],
+  ["poster", { asset: "SOL", price: "0.1" }],
 ]);
 
 const client = createClient({ baseUrl: needed("PAYMENTS_URL"), apiKey: needed("API_KEY") });
@@ -40,6 +41,7 @@ const app = express();
 const paymentFor = (found: Order): Payment => ({
   reference: paymentOf(found),
   address: wallet.address,
+  asset: found.asset,
   amount: found.price,
 });
 
@@ -63,10 +65,12 @@ app.put("/orders/:id", async (request, response) => {
   const { item, payer } = fieldsOf(request);
   const price = PRICES.get(item);
   if (!/^[\w-]{8,64}$/.test(id) || price === undefined || typeof payer !== "string") {
-    response.status(400).json({ error: "expected an id, { item: lamp or piano, payer: an address }" });
+    response
+      .status(400)
+      .json({ error: "expected an id, { item: lamp, piano or poster, payer: an address }" });
     return;
   }
-  await orders.open({ id, item: String(item), price, payer });
+  await orders.open({ id, item: String(item), ...price, payer });
   response.json(await orders.find(id));
 });
 
@@ -75,19 +79,25 @@ app.get("/orders/:id", async (request, response) => {
   response.status(found === null ? 404 : 200).json(found);
 });
 
-/** A transaction for the customer's wallet to sign. */
+/** A transaction for the customer's wallet to sign. Its quote is kept with the order, and never comes from the page. */
 app.post("/orders/:id/quote", async (request, response) => {
   const found = await orders.find(request.params.id);
-  if (found?.state !== "open") response.status(409).json({ error: "the order waits for no payment" });
-  else response.json(await quote(client, found.payer, paymentFor(found)));
+  if (found?.state !== "open") {
+    response.status(409).json({ error: "the order waits for no payment" });
+    return;
+  }
+  const { quoteId, transaction } = await quote(client, found.payer, paymentFor(found));
+  await orders.tell(found.id, { type: "QUOTED", quoteId });
+  response.json({ transaction });
 });
 
 /** The signed transaction. The order's id is the idempotency key: whatever is sent again, one payment is made. */
 app.post("/orders/:id/payment", async (request, response) => {
   const found = await orders.find(request.params.id);
-  const { quoteId, signedTransaction } = fieldsOf(request);
-  if (found === null || typeof quoteId !== "string" || typeof signedTransaction !== "string") {
-    response.status(400).json({ error: "expected an order, { quoteId, signedTransaction }" });
+  const { signedTransaction } = fieldsOf(request);
+  const quoteId = found?.quoteId ?? null;
+  if (found === null || quoteId === null || typeof signedTransaction !== "string") {
+    response.status(400).json({ error: "expected an order with a quote, { signedTransaction }" });
     return;
   }
   await order(client, found.payer, { ...paymentFor(found), quoteId, signedTransaction });

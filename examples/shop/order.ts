@@ -6,13 +6,17 @@ import type { Payment } from "./payments.ts";
 export interface OrderInput {
   readonly id: string;
   readonly item: string;
-  /** In whole USDC, as decimal text. */
+  /** What it is paid in: USDC or SOL. */
+  readonly asset: string;
+  /** In whole units of the asset, as decimal text. */
   readonly price: string;
   /** The wallet that pays. Money goes back to no other. */
   readonly payer: string;
 }
 
 export interface Order extends OrderInput {
+  /** The quote that the customer's wallet was last asked to sign for; null before the first. */
+  readonly quoteId: string | null;
   /** Counts the refunds; it grows only when one is proved to have failed. */
   readonly refund: number;
 }
@@ -20,6 +24,7 @@ export interface Order extends OrderInput {
 /** What the payment service tells of the order's payments, and what the shop's staff decides. */
 export type OrderEvent =
   | { readonly type: "PAID" | "NOT_PAID" | "RETURNED" | "REFUNDED" }
+  | { readonly type: "QUOTED"; readonly quoteId: string }
   | { readonly type: "NOT_REFUNDED"; readonly reference: string };
 
 /** The names under which the payment service knows what the customer pays, and what the customer gets back. */
@@ -43,14 +48,17 @@ export const order = setup({
     isThisRefund: ({ context, event }) =>
       event.type === "NOT_REFUNDED" && event.reference === refundOf(context),
   },
-  actions: { countRefund: assign({ refund: ({ context }) => context.refund + 1 }) },
+  actions: {
+    keepQuote: assign(({ event }) => (event.type === "QUOTED" ? { quoteId: event.quoteId } : {})),
+    countRefund: assign({ refund: ({ context }) => context.refund + 1 }),
+  },
   delays: { returnPeriod: 14 * 24 * 60 * 60 * 1_000 },
 }).createMachine({
   id: "order",
-  context: ({ input }) => ({ ...input, refund: 1 }),
+  context: ({ input }) => ({ ...input, quoteId: null, refund: 1 }),
   initial: "open",
   states: {
-    open: { on: { PAID: "packing", NOT_PAID: "unpaid" } },
+    open: { on: { QUOTED: { actions: "keepQuote" }, PAID: "packing", NOT_PAID: "unpaid" } },
     packing: {
       invoke: { src: "pack", input: ({ context }) => context, onDone: "sent", onError: "refunding" },
     },
@@ -58,9 +66,10 @@ export const order = setup({
     refunding: {
       invoke: {
         src: "payBack",
-        input: ({ context: { payer, price, ...rest } }) => ({
+        input: ({ context: { payer, asset, price, ...rest } }) => ({
           reference: refundOf(rest),
           address: payer,
+          asset,
           amount: price,
         }),
         onError: "owed",

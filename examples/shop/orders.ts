@@ -12,6 +12,11 @@ interface OrdersParts {
   readonly wallet: ShopWallet;
 }
 
+/** A name is no price: 0.1 USDC under the name of an order for 0.1 SOL pays nothing of it. */
+function isAskedFor({ asset, price }: Order, { outputAsset, outputAmount }: WebhookNotice["data"]): boolean {
+  return outputAsset === asset && outputAmount === price;
+}
+
 export class Orders {
   readonly #client: PaymentClient;
   readonly #orders;
@@ -50,6 +55,13 @@ export class Orders {
   async hear({ event, data }: Pick<WebhookNotice, "event" | "data">): Promise<void> {
     const reference = data.reference ?? "";
     const [id = ""] = reference.split("/");
+    const found = await this.find(id);
+    if (found === null || !isAskedFor(found, data)) {
+      if (event === "transaction.completed") {
+        console.error(`${data.transactionId} is not what order ${id} asks for: a person looks at it`);
+      }
+      return;
+    }
     const isPayment = reference === paymentOf({ id });
     if (event === "transaction.completed") await this.tell(id, { type: isPayment ? "PAID" : "REFUNDED" });
     if (event === "transaction.failed") {
@@ -71,10 +83,8 @@ export class Orders {
     const found = await this.find(id);
     if (found === null) return;
     const reference = found.state === "open" ? paymentOf(found) : refundOf(found);
-    const [transaction] = (await this.#client.listTransactions({ reference }).page()).data;
-    if (transaction === undefined) return;
-    for await (const notice of this.#client.listTransactionEvents(transaction.transactionId)) {
-      await this.hear(notice);
+    for await (const { transactionId } of this.#client.listTransactions({ reference })) {
+      for await (const notice of this.#client.listTransactionEvents(transactionId)) await this.hear(notice);
     }
   }
 

@@ -3,12 +3,14 @@ import { Keypair, VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
 import { isApiError, type PaymentClient } from "paystate/client";
 
-/** USDC for one address. */
+/** An amount of one asset for one address. */
 export interface Payment {
   /** The shop's own name for it, which also is its idempotency key: under one name money moves once. */
   readonly reference: string;
   readonly address: string;
-  /** In whole USDC, as decimal text. */
+  /** USDC or SOL. */
+  readonly asset: string;
+  /** In whole units of the asset, as decimal text. */
   readonly amount: string;
 }
 
@@ -28,10 +30,10 @@ export interface Unsigned {
 export async function quote(
   client: PaymentClient,
   sender: string,
-  { address, amount }: Payment,
+  { address, asset, amount }: Payment,
 ): Promise<Unsigned> {
   const recipients = [{ address, amount }];
-  const asked = { inputAsset: "USDC", outputAsset: "USDC", amount, sender, recipients };
+  const asked = { inputAsset: asset, outputAsset: asset, amount, sender, recipients };
   const { quoteId, transaction = "" } = await client.createQuote(asked);
   return { quoteId, transaction };
 }
@@ -40,12 +42,14 @@ export async function quote(
 export async function order(
   client: PaymentClient,
   sender: string,
-  { reference, address, amount, ...signed }: Payment & Signed,
+  { reference, address, asset, amount, ...signed }: Payment & Signed,
 ): Promise<void> {
   const recipients = [{ address, amount }];
+  // A quote in another asset is refused.
+  const assets = { inputAsset: asset, outputAsset: asset };
   try {
     await client.createTransaction(
-      { type: "send", sender, recipients, reference, ...signed },
+      { type: "send", sender, recipients, reference, ...assets, ...signed },
       { idempotencyKey: reference },
     );
   } catch (error) {

@@ -75,7 +75,8 @@ function call(exchange: HttpClient, named: NamedOperation, args: readonly unknow
     return reads === "text" ? exchange.text(question) : exchange.object(question);
   };
   if (id === undefined) return ask({});
-  return new Pages((startingAfter) => ask({ startingAfter }), id);
+  // An undefined one would take the place of the query's own.
+  return new Pages((startingAfter) => ask(startingAfter === undefined ? {} : { startingAfter }), id);
 }
 
 /** Reads the arguments as the method's type has them: the ids of the path, the fields, the options. */

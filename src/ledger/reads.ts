@@ -208,6 +208,7 @@ export const READS = {
   payersOf: {
     belief: "evidence",
     witnesses: "enough",
-    decides: "the payers who are screened; a transaction that any endpoint lists must be explained",
+    decides:
+      "the payers who are screened, and those shown; a transaction that any endpoint lists must be explained",
   },
 } as const satisfies RulesOf<LedgerReads>;

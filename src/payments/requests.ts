@@ -154,10 +154,15 @@ export const transactionsQuery = z.strictObject({
     .describe("Only those in this status."),
   type: z.enum(["send", "swap", "payroll"]).optional().describe("Only those of this type."),
   mode: z.enum(["wallet", "private"]).optional().describe("Only those in this mode."),
+  asset: name.optional().describe("Only those that give or get it: a symbol or a mint."),
+  sender: wallet.optional().describe("Only those of this sender."),
+  quoteId: name.optional().describe("Only the one that has used this quote up."),
   recipient: wallet.optional().describe("Only those that pay this address."),
   reference: reference.optional().describe("Only those with this reference."),
-  createdAfter: time.optional().describe("Only those taken after this time, ISO 8601 in UTC."),
-  createdBefore: time.optional().describe("Only those taken before this time, ISO 8601 in UTC."),
+  createdAfter: time.optional().describe("Only those taken at this time, ISO 8601 in UTC, or later."),
+  createdBefore: time
+    .optional()
+    .describe("Only those taken before this time, ISO 8601 in UTC: what is taken at it is left out."),
   ...page,
 });
 

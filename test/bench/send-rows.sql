@@ -8,8 +8,8 @@ values ('quote_' || @id, 1, 'acct_019b76daa8004eaf932c8c5848bafc73', 'wallet', '
 
 -- commit 2
 update paystateQuotes set version = 2, usedBy = 'tx_' || @id where id = 'quote_' || @id and version = 1;
-insert into paystateTransactions (id, accountId, quoteId, type, mode, sender, mint, feeMint, requestHash, status, signature, landedAfterCancel, createdAt)
-values ('tx_' || @id, 'acct_019b76daa8004eaf932c8c5848bafc73', 'quote_' || @id, 'send', 'wallet', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', @id || '000000000000000000000000000000000000000000000000', 'pending', @id || '555555555555555555555555555555555555555555555555555555555555555555555555', 0, @at);
+insert into paystateTransactions (id, accountId, quoteId, type, mode, sender, inputMint, inputAmount, outputMint, outputAmount, feeMint, requestHash, status, signature, landedAfterCancel, createdAt)
+values ('tx_' || @id, 'acct_019b76daa8004eaf932c8c5848bafc73', 'quote_' || @id, 'send', 'wallet', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', '1500000', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', '1500000', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', @id || '000000000000000000000000000000000000000000000000', 'pending', @id || '555555555555555555555555555555555555555555555555555555555555555555555555', 0, @at);
 insert into paystateRecipients (id, transactionId, accountId, createdAt, "index", address, amount, status)
 values ('tx_' || @id || ':0', 'tx_' || @id, 'acct_019b76daa8004eaf932c8c5848bafc73', @at, 0, '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', '1500000', 'unpaid');
 insert into paystateAttempts (id, messageHash, transactionId, bytes, blockhash, lastValidBlockHeight, firstSlot, reference, createdAt)

@@ -318,8 +318,8 @@ test("the parameters of queries are described as they are checked", ({ scene }) 
   const { document } = scene;
   const { parameters = [] } = document.paths["/v1/transactions"]?.["get"] ?? {};
   expect(parameters.map(({ name }) => name)).toEqual([
-    ...["status", "type", "mode", "recipient", "reference", "createdAfter", "createdBefore"],
-    ...["limit", "startingAfter"],
+    ...["status", "type", "mode", "asset", "sender", "quoteId", "recipient", "reference"],
+    ...["createdAfter", "createdBefore", "limit", "startingAfter"],
   ]);
   expect(parameters.find(({ name }) => name === "limit")).toMatchObject({
     in: "query",

@@ -1,5 +1,6 @@
 /** The example of a shop in a real browser, with all that it needs run as a reader would run it, and killed on the way. */
 import { join } from "node:path";
+import { Keypair, VersionedTransaction } from "@solana/web3.js";
 import type { Browser, Page } from "playwright-core";
 import { createClient, type PaymentClient } from "paystate/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -61,7 +62,51 @@ async function redeliverAll(client: PaymentClient): Promise<void> {
   }
 }
 
-describe.skipIf(!hasBrowser)("a shop that takes USDC", () => {
+interface PracticeKey {
+  readonly address: string;
+  readonly secretKey: readonly number[];
+}
+
+const practiceKey = async (at: string): Promise<PracticeKey> =>
+  (await (await fetch(`${at}/practice-key`)).json()) as PracticeKey;
+
+const orderOf = async (at: string, id: string): Promise<unknown> =>
+  (await fetch(`${at}/orders/${id}`)).json();
+
+/** Hands in USDC for the poster: at the shop's own door, which refuses it, and past the shop, until the shop was told of it. */
+async function fooled(
+  shop: RunningProgram,
+  { at, poster }: { readonly at: string; readonly poster: string },
+): Promise<void> {
+  const client = await clientOf(shop);
+  const { address: sender, secretKey } = await practiceKey(at);
+  const [order] = (await client.listTransactions({ asset: "USDC", sender }).page()).data;
+  const recipients = [{ address: order?.recipients[0]?.address ?? "", amount: "0.1" }];
+  const quoted = await client.createQuote({
+    inputAsset: "USDC",
+    outputAsset: "USDC",
+    amount: "0.1",
+    sender,
+    recipients,
+  });
+  const transaction = VersionedTransaction.deserialize(Buffer.from(quoted.transaction ?? "", "base64"));
+  transaction.sign([Keypair.fromSecretKey(Uint8Array.from(secretKey))]);
+  const signed = {
+    quoteId: quoted.quoteId,
+    signedTransaction: Buffer.from(transaction.serialize()).toString("base64"),
+  };
+  const refused = await fetch(`${at}/orders/${poster}/payment`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(signed),
+  });
+  expect(refused.status).toBe(400);
+  const send = { type: "send", sender, recipients, reference: poster, ...signed } as const;
+  const { transactionId } = await client.createTransaction(send);
+  await shop.says(new RegExp(`(${transactionId}) is not what order ${poster} asks for`));
+}
+
+describe.skipIf(!hasBrowser)("a shop that takes USDC and SOL", () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchBrowser();
@@ -127,11 +172,27 @@ describe.skipIf(!hasBrowser)("a shop that takes USDC", () => {
       await second.page.getByText("Your money is back").waitFor();
       expect([...after.complaints, ...second.complaints]).toEqual([]);
 
-      const { address } = (await (await fetch(`${at}/practice-key`)).json()) as { address: string };
+      const { address } = await practiceKey(at);
       expect(await usdcOf(client, address)).toBe("10000");
       const payments = (await client.listTransactions().page()).data;
       expect(payments.map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => "completed"));
       expect(packed(killed, shop)).toEqual(before);
+
+      // A poster costs 0.1 SOL. As much USDC under its order's name packs nothing, whoever has it taken.
+      const third = await visit("/");
+      third.page.once("dialog", (dialog) => void dialog.dismiss());
+      await third.page.getByLabel("What").selectOption("poster");
+      await pay(third.page);
+      await third.page.getByText("the wallet was told no").waitFor();
+      const poster = new URL(third.page.url()).hash.slice(1);
+      await fooled(shop, { at, poster });
+      expect(await orderOf(at, poster)).toMatchObject({ state: "open", asset: "SOL", price: "0.1" });
+      expect(packed(killed, shop)).toEqual(before);
+      third.page.on("dialog", (dialog) => void dialog.accept());
+      await pay(third.page);
+      await third.page.getByText("On its way to you").waitFor();
+      expect(new Set(packed(killed, shop)).size).toBe(2);
+      expect(third.complaints).toEqual([]);
       await shop.stop();
 
       const data = join(folder, "payments");
@@ -143,7 +204,7 @@ describe.skipIf(!hasBrowser)("a shop that takes USDC", () => {
         },
       );
       expect(await reconciled.ended, reconciled.output()).toBe(0);
-      expect(reconciled.output()).toContain("4 wallet transactions that are over.");
+      expect(reconciled.output()).toContain("6 wallet transactions that are over.");
     },
   );
 });

@@ -24,7 +24,11 @@ describe.each(sampled([...WAYS, ...HOSTED_WAYS], "ways to transactions"))("$name
     expect(created.status).toBe(201);
     const transactionId = String(created.body["transactionId"]);
     expect(created.headers.get("location")).toBe(`${way.prefix}/v1/transactions/${transactionId}`);
-    expect(Object.keys(created.body)).toEqual(["transactionId", "status", "mode", "signature", "createdAt"]);
+    expect(Object.keys(created.body)).toEqual([
+      ...["transactionId", "status", "mode", "signature", "createdAt"],
+      ...["sender", "quoteId", "inputAsset", "inputMint", "inputAmount"],
+      ...["outputAsset", "outputMint", "outputAmount"],
+    ]);
 
     await http.pass(10_000);
     await http.finalize();

@@ -17,6 +17,8 @@ import { expect } from "vitest";
 import type { Address } from "../../src/address.ts";
 import { readTokenSymbol } from "../../src/solana/balances.ts";
 import type { ChainFixture, Wallet } from "../kit/chain-fixture.ts";
+import { assetsWith } from "../../src/payments/assets/assets.ts";
+import { readBalances } from "../../src/payments/assets/read-balances.ts";
 import { keyOf, land } from "./signed-transaction.ts";
 import { sharedChainTest } from "../kit/chain-test.ts";
 
@@ -132,6 +134,19 @@ test("H19: Token-2022 mints are listed with raw amounts and their own symbol", a
   // The symbol is a claim of the mint: the twin is another mint in another program.
   expect(mint).not.toBe(scene.mints.USDC);
   expect(holdings.find((each) => each.mint === scene.mints.USDC)?.program).toBe("token");
+});
+
+test("Q6: a stranger's mint by the name of an asset, or one that looks like it, is shown without a symbol", async ({
+  scene,
+}) => {
+  const assets = assetsWith(scene.mints);
+  const names = ["USDC", "ＵＳＤＣ", "USDС", "Usdt", "EURX"];
+  const mints: Address[] = [];
+  for (const name of names) mints.push(await mintTwentyTwo(scene, `Dollar ${name}`, name, 7n));
+  const { tokens } = await readBalances({ ledger: scene.ledger, assets }, scene.alice.address);
+  const symbols = mints.map((mint) => tokens.find((each) => each.mint === mint)?.symbol);
+  expect(symbols).toEqual(["", "", "", "", "EURX"]);
+  expect(tokens.find(({ mint }) => mint === scene.mints.USDC)?.symbol).toBe("USDC");
 });
 
 test("H19: a mint with an unknown extension is listed, without a symbol if need be", async ({ scene }) => {

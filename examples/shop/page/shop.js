@@ -54,14 +54,14 @@ async function buy(wallet) {
   if (location.hash === "") location.hash = crypto.randomUUID();
   const path = `/orders/${location.hash.slice(1)}`;
   await ask("PUT", path, { item, payer: account.address });
-  const { quoteId, transaction } = await ask("POST", `${path}/quote`);
+  const { transaction } = await ask("POST", `${path}/quote`);
   say("Waiting for your wallet");
   const [{ signedTransaction }] = await wallet.features["solana:signTransaction"].signTransaction({
     account,
     chain: CHAIN,
     transaction: Uint8Array.from(atob(transaction), (char) => char.charCodeAt(0)),
   });
-  const signed = { quoteId, signedTransaction: btoa(String.fromCharCode(...signedTransaction)) };
+  const signed = { signedTransaction: btoa(String.fromCharCode(...signedTransaction)) };
   try {
     await ask("POST", `${path}/payment`, signed);
   } catch (error) {

@@ -51,7 +51,9 @@ const tokenBalance = named(
   "TokenBalance",
   z.object({
     mint: text("The address of its mint."),
-    symbol: text("Its short name; empty for a mint that has none."),
+    symbol: text(
+      "Its short name. Empty for a mint that has none, and for one that is not the asset whose name it looks like: by its `mint` alone an asset is known.",
+    ),
     balance: amount("In whole units."),
     decimals: z.int().describe("The decimals of the mint."),
   }),

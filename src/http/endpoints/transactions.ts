@@ -181,14 +181,15 @@ export const listTransactions = endpoint({
   scope: "transactions:read",
   limit: "reads",
   summary: "The account's transactions, newest first.",
-  description: "Those that fit every filter that is given; `recipient` is the address of any recipient.",
+  description:
+    "Those that fit every filter that is given; `recipient` is the address of any recipient, `asset` is on either side. Windows from `createdAfter` to `createdBefore`, laid end to end, tell each transaction once.",
   query: transactionsQuery,
   answer: {
     status: 200,
     schema: transactions,
     examples: { page: { data: [EXAMPLE_TRANSACTION], hasMore: false } },
   },
-  errors: [],
+  errors: ["INVALID_ASSET"],
   serve: async ({ service, caller, query, signal }) =>
     fresh(await service.listTransactions(caller, { ...query, signal })),
 });

@@ -4,6 +4,7 @@ import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Assets } from "./assets.ts";
+import { isLookAlike } from "./look-alike.ts";
 
 /** The answer to GET /v1/balances/{address}. A never-used address has sol "0" and no tokens. */
 export interface BalancesBody {
@@ -11,7 +12,7 @@ export interface BalancesBody {
   readonly sol: string;
   readonly tokens: readonly {
     readonly mint: string;
-    /** Empty for a mint that does not say its own. */
+    /** Empty for a mint that does not say its own, or says one that people would take for an asset's. */
     readonly symbol: string;
     readonly balance: string;
     readonly decimals: number;
@@ -37,9 +38,13 @@ export async function readBalances(
     sol: formatAmount(lamports, assets.named("SOL").decimals),
     tokens: shown.map(({ mint, amount, decimals, symbol }) => ({
       mint,
-      symbol: assets.ofMint(mint)?.symbol ?? symbol ?? "",
+      symbol: assets.ofMint(mint)?.symbol ?? strangersSymbol(symbol, assets),
       balance: formatAmount(amount, decimals),
       decimals,
     })),
   };
+}
+
+function strangersSymbol(symbol: string | null, assets: Assets): string {
+  return symbol === null || isLookAlike(symbol, assets) ? "" : symbol;
 }

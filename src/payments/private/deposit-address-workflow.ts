@@ -119,7 +119,7 @@ function ledgerLines(
   { before, after }: ContextChange,
   event: DepositAddressEvent | null,
 ): readonly PaymentWrite[] {
-  const line = { address, at, signature: null };
+  const line = { address, at, signature: null, payer: null, decimals: null };
   const lines: EntryRecord[] = [];
   for (const [mint, total] of Object.entries(after.received)) {
     const amount = BigInt(total) - BigInt(before.received[mint] ?? "0");

@@ -1,4 +1,5 @@
 /** Looking now and then at all token accounts of watched addresses: for deposits gone astray, and for foreign tokens. */
+import { commitOne } from "../../../storage/decided.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { Address } from "../../address.ts";
 import type { PollContext, Watcher } from "../../engine/index.ts";
@@ -10,6 +11,7 @@ import {
   unitsWritten,
 } from "../outgoing/plans/other-mints.ts";
 import type { ServiceContext } from "../service-context.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
 import { strayDeposits } from "./collect-strays.ts";
 
@@ -145,7 +147,10 @@ export class StrayWatch implements Watcher {
       await look.tell([{ instance, event: { type: "STRAY_SEEN" } }]);
     }
     const claimed = claimedOtherMints(this.#with.assets, holdings ?? []);
-    if (await this.#areWritten(deposit.id, claimed)) return;
+    if (Object.keys(claimed).length === 0) return;
+    const written = await this.#written(deposit.id, holdings ?? []);
+    // Where the address has counted all that is named, there is nothing to ask.
+    if (Object.entries(claimed).every(([mint, units]) => BigInt(units) <= (written.get(mint) ?? 0n))) return;
     if (asking.skips > 0) {
       asking.skips -= 1;
       return;
@@ -160,16 +165,22 @@ export class StrayWatch implements Watcher {
     if (Object.keys(others.balances).length > 0) {
       // Told after each question: the address knows what it has counted, and what has left it since.
       await look.tell([{ instance, event: { type: "OTHER_MINTS_READ", ...others } }]);
+      await this.#written(deposit.id, holdings ?? []);
     }
     noteAnswer(asking, claimed, others);
   }
 
-  /** Whether the address has counted all that is named: then there is nothing to ask. */
-  async #areWritten(address: Address, claimed: OtherMints["balances"]): Promise<boolean> {
-    const named = Object.entries(claimed);
-    if (named.length === 0) return true;
-    const written = unitsWritten(await this.#with.storage.entriesOf([address]));
-    return named.every(([mint, units]) => BigInt(units) <= (written.get(mint) ?? 0n));
+  /** What the address has counted. Lines of mints whose decimals were unknown are given those that a node names. */
+  async #written(address: Address, holdings: readonly Holding[]): Promise<ReturnType<typeof unitsWritten>> {
+    const { storage, assets } = this.#with;
+    const entries = await storage.entriesOf([address]);
+    const writes = entries.flatMap(({ id, kind, mint, decimals: known }): PaymentWrite[] => {
+      if (kind !== "deposit" || known !== null || assets.ofMint(mint) !== null) return [];
+      const decimals = holdings.find((held) => held.mint === mint)?.decimals;
+      return decimals === undefined ? [] : [{ table: "entries", id, set: { decimals } }];
+    });
+    if (writes.length > 0) await commitOne(storage, { writes });
+    return unitsWritten(entries);
   }
 
   async #holdings(address: Address): Promise<readonly Holding[]> {

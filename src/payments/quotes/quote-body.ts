@@ -9,6 +9,7 @@ import type { Immutable } from "../../immutable.ts";
 import type { PricedQuote } from "./priced-quote.ts";
 import { PaymentError, type ErrorDetails } from "../../errors.ts";
 import type { Transfer } from "../../ledger/ledger.ts";
+import type { TransactionRequest } from "../requests.ts";
 import type { DeclaredTransaction } from "./checked-request.ts";
 import { refuseTooLarge, totalOf } from "../assets/amount-errors.ts";
 
@@ -113,16 +114,10 @@ export function checkQuote(
   return quote;
 }
 
-/** The assets that a request for a transaction names, if any, by symbol or mint. */
-interface NamedAssets {
-  readonly inputAsset?: string | undefined;
-  readonly outputAsset?: string | undefined;
-}
-
 /** Throws `INVALID_QUOTE` when another asset is named than was quoted. */
 export function checkAssets(
   quote: QuoteRecord,
-  { inputAsset, outputAsset }: NamedAssets,
+  { inputAsset, outputAsset }: Pick<TransactionRequest, "inputAsset" | "outputAsset">,
   assets: Assets,
 ): void {
   const isQuoted = (named: string | undefined, mint: string): boolean =>

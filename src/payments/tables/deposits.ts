@@ -69,6 +69,10 @@ export const entries = ownTable("entries", {
     amount: "amount",
     /** The transaction that moved it. Deposits are seen from balances, and null unless a transaction that names the order's key has brought just that. */
     signature: "text?",
+    /** Of a deposit: who has given all of it, as the chain showed when its order was funded; null where that did not tell one wallet. */
+    payer: column<Address | null>("text?"),
+    /** Of a deposit in a mint that is none of the assets: the mint's decimals, as one node has them; null while unknown. */
+    decimals: "integer?",
   },
   indexes: { ofAddress: ["address", "at", "id"] },
 });

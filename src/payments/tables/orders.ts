@@ -106,6 +106,8 @@ export const transactions = ownTable("transactions", {
   indexes: {
     ofAccount: ["accountId", "createdAt", "id"],
     ofStatus: ["accountId", "status", "createdAt", "id"],
+    ofQuote: ["accountId", "quoteId", "createdAt", "id"],
+    ofSender: ["accountId", "sender", "createdAt", "id"],
     ofReference: { on: ["accountId", "reference", "createdAt", "id"], present: ["reference"] },
     ofRefunded: { on: ["refundOf", "createdAt", "id"], present: ["refundOf"] },
     ofType: ["accountId", "type", "createdAt", "id"],
@@ -151,6 +153,8 @@ export interface TransactionView {
 
 /** A filter for a list of transactions; each has an index of its own. */
 export type TransactionLookup =
+  | { readonly quoteId: string }
+  | { readonly sender: Address }
   | { readonly status: TransactionStatus }
   | { readonly type: TransactionRecord["type"] }
   | { readonly mode: TransactionRecord["mode"] }
@@ -213,7 +217,14 @@ function indexOf(
   accountId: string,
   only: Exclude<TransactionLookup, { readonly recipient: Address }> | null,
 ): { readonly index: string; readonly equals: Partial<TransactionRecord> } {
-  const indexes = { status: "ofStatus", reference: "ofReference", type: "ofType", mode: "ofMode" };
+  const indexes = {
+    quoteId: "ofQuote",
+    sender: "ofSender",
+    reference: "ofReference",
+    status: "ofStatus",
+    type: "ofType",
+    mode: "ofMode",
+  };
   const [index = "ofAccount"] = Object.entries(indexes).flatMap(([field, name]) =>
     only !== null && field in only ? [name] : [],
   );

@@ -16,7 +16,7 @@ const MAX_RECIPIENTS_IN_A_PAGE = 2_000;
 /** Payrolls are read with their recipients, so many at a time. */
 const PAYROLLS_AT_A_TIME = 4;
 
-/** A query that was read. */
+/** A query that was read; its asset is a mint. */
 type Filter = ReturnType<typeof parseRequest<typeof transactionsQuery>>;
 
 /** Matching transactions: one more than the page, if more exist. */
@@ -32,7 +32,8 @@ export async function listTransactions(
   { accountId }: Caller,
   { signal, ...query }: TransactionsQuery & { readonly signal?: AbortSignal } = {},
 ): Promise<Page<TransactionBody>> {
-  const filter = parseRequest(transactionsQuery, query);
+  const read = parseRequest(transactionsQuery, query);
+  const filter = read.asset === undefined ? read : { ...read, asset: deps.assets.named(read.asset).mint };
   const below = await startOf(deps, accountId, filter);
   const { rows, stoppedAt } = await matching(deps, accountId, { filter, below, signal });
   const wanted = rows.slice(0, filter.limit);
@@ -71,7 +72,7 @@ async function matching({ storage }: TransactionParts, accountId: string, look: 
   for (let looked = 0; looked < MAX_ROWS_OF_A_PAGE;) {
     const rows = await storage.transactionsOf(accountId, only, { below, limit });
     looked += limit;
-    const inTime = rows.filter(({ createdAt }) => createdAt > oldest);
+    const inTime = rows.filter(({ createdAt }) => createdAt >= oldest);
     found.push(...inTime.filter((row) => matches(row, filter)));
     const isLast = isPayeeList(only) ? rows.length === 0 : rows.length < limit;
     if (found.length > filter.limit || inTime.length < rows.length || isLast) {
@@ -89,25 +90,31 @@ async function matching({ storage }: TransactionParts, accountId: string, look: 
 /** Of those who pay an address the list of recipients is read first, and an order of it may be gone meanwhile. */
 const isPayeeList = (only: TransactionLookup | null): boolean => only !== null && "recipient" in only;
 
-const isFilteredOnce = ({ recipient, reference, status, type, mode }: Filter): boolean =>
-  [recipient, reference, status, type, mode].filter((each) => each !== undefined).length <= 1;
+/** Filters that a row alone fits or not, the most selective one first. */
+const OF_ROW = ["quoteId", "reference", "sender", "status", "type", "mode"] as const;
+
+/** Of the three assets most rows have one: that filter has no index. */
+const isFilteredOnce = ({ asset, recipient, ...filter }: Filter): boolean => {
+  const given = [recipient, ...OF_ROW.map((field) => filter[field])].filter((each) => each !== undefined);
+  return asset === undefined && given.length <= 1;
+};
 
 /** The most selective filter; the other filters are applied to its result. */
-function lookupOf({ recipient, reference, status, type, mode }: Filter): TransactionLookup | null {
+function lookupOf(filter: Filter): TransactionLookup | null {
+  const { recipient, quoteId, reference, sender, status, type, mode } = filter;
+  // First, since no row tells whom it pays.
   if (recipient !== undefined) return { recipient };
+  if (quoteId !== undefined) return { quoteId };
   if (reference !== undefined) return { reference };
+  if (sender !== undefined) return { sender };
   if (status !== undefined) return { status };
   if (type !== undefined) return { type };
   return mode === undefined ? null : { mode };
 }
 
-function matches(row: TransactionRecord, { status, type, mode, reference }: Filter): boolean {
-  return (
-    (status === undefined || row.status === status) &&
-    (type === undefined || row.type === type) &&
-    (mode === undefined || row.mode === mode) &&
-    (reference === undefined || row.reference === reference)
-  );
+function matches(row: TransactionRecord, { asset, ...filter }: Filter): boolean {
+  const isOfAsset = asset === undefined || row.inputMint === asset || row.outputMint === asset;
+  return isOfAsset && OF_ROW.every((field) => filter[field] === undefined || row[field] === filter[field]);
 }
 
 /** In their order, with few payrolls in each part: one may have hundreds of recipients. */

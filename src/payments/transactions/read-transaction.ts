@@ -7,7 +7,7 @@ import type { PaymentStorage } from "../payment-storage.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import { attentionOf } from "../attention.ts";
-import type { Assets, Token } from "../assets/assets.ts";
+import type { Assets } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
 import { factsOf } from "../quotes/transaction-facts.ts";
@@ -16,7 +16,7 @@ import { depositBody } from "../private/deposit-body.ts";
 import type { ReservationRecord } from "../tables/limits.ts";
 import { refundParts, unreturned, type OrderBooks } from "../private/unreturned.ts";
 import { refundedBody } from "./refunds.ts";
-import { receivedMoney, recipientOutcome } from "./received-money.ts";
+import { receivedMoney, recipientOutcome, shownAmount } from "./received-money.ts";
 
 export interface TransactionParts {
   readonly storage: PaymentStorage;
@@ -165,24 +165,25 @@ function refundBody(
 ): TransactionBody["refunds"][number] {
   const { mint, legs, signature, status, plan } = row;
   const own = assets.ofMint(mint);
-  const asset = own ?? otherMint(mint, plan);
   const { amount, cost } = refundParts(row);
+  const decimals = plannedDecimals(plan);
+  const shown = shownAmount({ mint, amount, decimals }, assets);
   const isTried = (deposit?.heldReason ?? null) === null && (own !== null || status !== "failed");
   const waiting = isTried ? "pending" : "held";
   return {
-    asset: asset.symbol,
-    amount: formatAmount(amount, asset.decimals),
-    cost: formatAmount(cost, asset.decimals),
+    asset: shown.asset,
+    amount: shown.amount,
+    cost: shownAmount({ mint, amount: cost, decimals }, assets).amount,
     to: legs[0]?.address ?? "",
     signature,
     status: status === "finalized" ? "paid" : waiting,
   };
 }
 
-/** A mint that only an operator sends back. */
-function otherMint(mint: string, plan: string): Pick<Token, "symbol" | "decimals"> {
+/** The decimals of what a plan transfers: of a mint that only an operator sends back, nothing else tells them. */
+function plannedDecimals(plan: string): number | null {
   const transfer = readPlan(plan).moves.find(({ does }) => does === "transfer");
-  return { symbol: mint, decimals: transfer?.does === "transfer" ? transfer.decimals : 0 };
+  return transfer?.does === "transfer" ? transfer.decimals : null;
 }
 
 /** The fee in whole units of its asset, null while unknown. */

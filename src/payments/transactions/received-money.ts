@@ -2,8 +2,10 @@
 import type { TransactionBody } from "./transaction-schema.ts";
 import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
 import type { TransactionRecord, RecipientRecord } from "../tables/orders.ts";
+import { SOL_MINT } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
+import { nameOfMint } from "../outgoing/plans/other-mints.ts";
 import { paymentUri } from "../private/deposit-body.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 
@@ -35,6 +37,7 @@ export function receivedMoney(
   return {
     received: deposits.map((entry) => ({
       ...shownAmount(entry, assets),
+      payer: entry.payer,
       signature: entry.signature,
       counted: counts(awaited, entry),
     })),
@@ -60,16 +63,22 @@ function counts({ transaction, deposit }: AwaitedDeposit, entry: EntryRecord): b
   return transaction.status !== "cancelled" && entry.mint === mint && isInTime;
 }
 
-/** The prefix that distinguishes wrapped SOL from SOL in the ledger of an address. */
-const WRAPPED = /^wrapped /;
+type ShownAmount = Pick<
+  NonNullable<TransactionBody["received"]>[number],
+  "asset" | "mint" | "amount" | "decimals"
+>;
 
-function shownAmount(
-  { mint, amount }: EntryRecord,
+/** An amount of a mint that the ledger of an address names; `decimals` are those of a mint that is none of the assets. */
+export function shownAmount(
+  { mint: name, amount, decimals: others }: Pick<EntryRecord, "mint" | "amount" | "decimals">,
   assets: Assets,
-): Pick<NonNullable<TransactionBody["received"]>[number], "asset" | "mint" | "amount"> {
-  const asset = assets.ofMint(mint);
-  if (asset !== null) return { asset: asset.symbol, mint, amount: formatAmount(amount, asset.decimals) };
-  return { asset: mint, mint: mint.replace(WRAPPED, ""), amount: formatAmount(amount, 0) };
+): ShownAmount {
+  const isWrapped = name === nameOfMint(SOL_MINT);
+  const mint = isWrapped ? SOL_MINT : name;
+  const token = assets.ofMint(mint);
+  const decimals = token?.decimals ?? others;
+  const asset = isWrapped ? "wSOL" : (token?.symbol ?? mint);
+  return { asset, mint, amount: formatAmount(amount, decimals ?? 0), decimals };
 }
 
 export function recipientOutcome(

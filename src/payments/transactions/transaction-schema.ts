@@ -37,7 +37,7 @@ const recipient = named(
 const refund = named(
   "Refund",
   z.object({
-    asset: text("Symbol, or the mint of a token that is none of the service's assets."),
+    asset: text("Symbol, wSOL, or the mint of a token that is none of the service's assets."),
     amount: amount("What goes back, its own cost taken off."),
     cost: amount("What it withholds for its own cost on the chain."),
     to: text("Who gets it."),
@@ -49,9 +49,23 @@ const refund = named(
 const received = named(
   "ReceivedMoney",
   z.object({
-    asset: text("Symbol, or the mint of a token that is none of the service's assets."),
-    mint: text("Its mint; of SOL that of wrapped SOL."),
-    amount: amount("In whole units; of a token that is none of the service's assets, in raw units."),
+    asset: text(
+      "Symbol; wSOL is wrapped SOL, which is a token. Of a token that is none of the service's assets its mint.",
+    ),
+    mint: text("Its mint; of SOL, too, that of wrapped SOL."),
+    amount: amount("In whole units, as `decimals` has them."),
+    decimals: z
+      .int()
+      .nullable()
+      .describe(
+        "The decimals of the mint. Null while those of a token that is none of the service's assets are unknown: then `amount` is in base units.",
+      ),
+    payer: z
+      .string()
+      .nullable()
+      .describe(
+        "The wallet that gave all of it, as the chain showed when the order was funded; null where it did not show just one, and of what came later. It may be an exchange's: nothing is ever sent back to it.",
+      ),
     signature: z
       .string()
       .nullable()

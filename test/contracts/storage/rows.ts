@@ -146,6 +146,8 @@ export const fullRows: Rows = {
     mint: "mint",
     amount: LARGEST,
     signature: "signature",
+    payer: ADDRESS,
+    decimals: 255,
   },
   vouchings: {
     id: "address:7",
@@ -296,7 +298,7 @@ export const nullRows: Rows = {
     otherMintsAt: null,
   },
   payments: { ...fullRows.payments, legs: [], signature: null, reason: null },
-  entries: { ...fullRows.entries, signature: null },
+  entries: { ...fullRows.entries, signature: null, payer: null, decimals: null },
   vouchings: { ...fullRows.vouchings, signatures: [], came: {}, refundTo: null, allowed: null },
   reservations: { ...fullRows.reservations, lapsesAt: null },
   attempts: { ...fullRows.attempts, bytes: new Uint8Array() },

@@ -3,6 +3,7 @@ import { getAssociatedTokenAddressSync } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { expect, test as plain } from "vitest";
 import type { Address } from "../../../src/address.ts";
+import { formatAmount } from "../../../src/amount.ts";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import { heard } from "../../../src/ledger/heard.ts";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
@@ -59,7 +60,9 @@ test.for(sampled(["token", "token-2022"] as const, "foreign mints that are told"
       status: "pending",
       attention: null,
       remainingAmount: expect.not.stringMatching(/^0$/) as string,
-      received: [{ asset: mint, mint, amount: String(order.due), signature: null, counted: false }],
+      received: [
+        { asset: mint, mint, amount: formatAmount(order.due, 6), decimals: 6, payer: null, counted: false },
+      ],
     });
     expect(await matters(world)).toEqual([
       {

@@ -63,6 +63,8 @@ test("GET shows a private send at every stage: pending, processing, confirmed, c
     asset: "USDC",
     mint: world.mints.USDC,
     amount: formatAmount(amount, 6),
+    decimals: 6,
+    payer: null,
     signature: null,
     counted: true,
   });

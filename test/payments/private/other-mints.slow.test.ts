@@ -151,7 +151,10 @@ test("P11: wrapped SOL is returned by SOL's mint, and is not mistaken for lampor
   expect(await onRecord(world, order, `wrapped ${mint}`)).toBe(0n);
   await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
-  expect((await world.shown(order)).refunds).toMatchObject([{ asset: `wrapped ${mint}`, amount: "0.5" }]);
+  expect((await world.shown(order)).refunds).toMatchObject([{ asset: "wSOL", amount: "0.5" }]);
+  expect((await world.shown(order)).received).toEqual([
+    { asset: "wSOL", mint, amount: "0.5", decimals: 9, payer: null, signature: null, counted: false },
+  ]);
   await world.judge();
 });
 

@@ -11,6 +11,7 @@ import { drawn } from "../../kit/thorough.ts";
 const assets = assetsWith(MAINNET_STABLECOINS);
 const { USDC } = MAINNET_STABLECOINS;
 const ada = { accountId: "ada", tier: "free", scopes: [] } as const;
+const SENDER = MAINNET_STABLECOINS.USDT;
 const PAYEE = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
 
 const idOf = (n: number): string => `tx_${String(n).padStart(6, "0")}`;
@@ -21,7 +22,7 @@ async function fill(storage: PaymentStorage, count: number): Promise<void> {
     const own = { accountId: "ada", createdAt: 1_000 + n };
     const kind = n === 0 ? ({ type: "payroll", status: "failed" } as const) : ({ type: "send" } as const);
     const asset = { inputMint: USDC, outputMint: USDC, feeMint: USDC };
-    const transaction = { ...nullRows.transactions, ...asset, ...own, ...kind, id: idOf(n) };
+    const transaction = { ...nullRows.transactions, sender: SENDER, ...asset, ...own, ...kind, id: idOf(n) };
     const recipient = {
       ...nullRows.recipients,
       ...own,
@@ -116,6 +117,31 @@ describe.each(drawn(adapters, "long lists"))("on $name", (adapter) => {
     await storage.commit([{ writes: newest }]);
     expect(await list({ recipient: PAYEE, limit: 20 })).toEqual([20, true]);
     expect(limits.slice(4)).toEqual([21, 101]);
+  });
+
+  test("Q7: windows laid end to end show each transaction once, whatever filters them", async () => {
+    const storage = await filled(60);
+    const edges = [0, 1_000, 1_007, 1_008, 1_030, 1_059, 1_060].map((at) => new Date(at).toISOString());
+    for (const filter of [
+      {},
+      { recipient: PAYEE },
+      { asset: "USDC" },
+      { type: "send" },
+      { sender: SENDER },
+    ] as const) {
+      const seen: string[] = [];
+      for (const [index, createdAfter] of edges.entries()) {
+        const until = edges[index + 1];
+        const window = until === undefined ? { createdAfter } : { createdAfter, createdBefore: until };
+        const query = { ...filter, ...window, limit: 100 };
+        const { data } = await listTransactions({ storage, assets }, ada, query);
+        seen.push(...data.map(({ transactionId }) => transactionId));
+      }
+      const all = Array.from({ length: 60 }, (_, n) => idOf(n)).filter(
+        (id) => !("type" in filter) || id !== idOf(0),
+      );
+      expect(seen.toSorted(), JSON.stringify(filter)).toEqual(all);
+    }
   });
 
   test("L1: where a page ended, the next one begins although the row is gone, within the time that was asked for", async () => {

@@ -41,7 +41,10 @@ async function unannounced(laterMs: number) {
   const first = noticeOf("evt_1", "transaction.pending");
   const second = noticeOf("evt_2", "transaction.confirmed");
   const inserts: PaymentWrite[] = [
-    { table: "transactions", insert: { ...fullRows.transactions, inputMint: USDC, outputMint: USDC, feeMint: SOL_MINT } },
+    {
+      table: "transactions",
+      insert: { ...fullRows.transactions, inputMint: USDC, outputMint: USDC, feeMint: SOL_MINT },
+    },
     { table: "webhooks", insert: webhook },
     { table: "notices", insert: first },
     { table: "notices", insert: second },
