@@ -18,7 +18,7 @@ export type { ErrorCode, ErrorDetails, FieldProblem } from "./errors.ts";
 export type { Address } from "./address.ts";
 export { InvalidOptions } from "./options.ts";
 export { StartRefused } from "./payments/secrets/bind-database.ts";
-export type { PurseBody } from "./payments/purses/purses.ts";
+export type { PurseBody, PurseReading } from "./payments/purses/purses.ts";
 export { verifyServiceSignature } from "./payments/webhooks/sending/signature.ts";
 export { SCOPES } from "./payments/accounts/caller.ts";
 export type { Caller, Scope } from "./payments/accounts/caller.ts";
