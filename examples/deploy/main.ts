@@ -2,6 +2,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { createHttpHandler } from "paystate";
+import { prometheusMetrics } from "paystate/prometheus";
+import { Registry } from "prom-client";
 import { ledger, logger, service, storage } from "./service.ts";
 import { settings } from "./settings.ts";
 
@@ -16,6 +18,22 @@ const server = createServer((request, response) => void handler.node(request, re
 server.listen(settings.port, settings.host);
 await once(server, "listening");
 
+/** A port of its own, which the world does not reach: it tells how much is paid. */
+async function serveMetrics(port: number) {
+  const registry = new Registry();
+  prometheusMetrics({ registry, service });
+  const metrics = createServer(async (_request, response) => {
+    response.setHeader("content-type", registry.contentType);
+    response.end(await registry.metrics());
+  });
+  metrics.listen(port, settings.host);
+  await once(metrics, "listening");
+  logger.info(metrics.address() ?? {}, "metrics are served");
+  return metrics;
+}
+
+const metrics = settings.metricsPort === null ? null : await serveMetrics(settings.metricsPort);
+
 let isStopping = false;
 async function stop(): Promise<void> {
   if (isStopping) return;
@@ -24,6 +42,8 @@ async function stop(): Promise<void> {
   server.close();
   await service.stop({ timeoutMs: STOP_MS });
   server.closeAllConnections();
+  metrics?.close();
+  metrics?.closeAllConnections();
   await ledger.close();
   await storage.close();
 }
