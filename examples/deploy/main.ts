@@ -1,6 +1,6 @@
 /** Starts the service and its HTTP API, and stops both when the machine asks for it. */
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import { createHttpHandler } from "paystate";
 import { prometheusMetrics } from "paystate/prometheus";
 import { Registry } from "prom-client";
@@ -19,13 +19,14 @@ server.listen(settings.port, settings.host);
 await once(server, "listening");
 
 /** A port of its own, which the world does not reach: it tells how much is paid. */
-async function serveMetrics(port: number) {
+async function serveMetrics(port: number): Promise<Server> {
   const registry = new Registry();
   prometheusMetrics({ registry, service });
-  const metrics = createServer(async (_request, response) => {
+  const answer = async (response: ServerResponse): Promise<void> => {
     response.setHeader("content-type", registry.contentType);
     response.end(await registry.metrics());
-  });
+  };
+  const metrics = createServer((_request, response) => void answer(response));
   metrics.listen(port, settings.host);
   await once(metrics, "listening");
   logger.info(metrics.address() ?? {}, "metrics are served");

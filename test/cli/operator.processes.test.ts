@@ -321,7 +321,7 @@ test("Q20: purses says what the wallets of the service hold, in JSON what the op
   const purses = JSON.parse(stdout) as readonly { readonly purse: string; readonly balance: string }[];
   expect(purses.find(({ purse }) => purse === "sponsor")).toMatchObject({
     isLow: false,
-    reserved: expect.any(String),
+    reserved: expect.any(String) as string,
   });
 });
 

@@ -117,7 +117,11 @@ async function pay(client: PaymentClient, chain: ChainToTry, order: Order): Prom
 }
 
 /** Has a payment taken; of private mode it waits for its deposit then. */
-export async function takeOrder(client: PaymentClient, { alice }: ChainToTry, { mode, payees }: Order) {
+export async function takeOrder(
+  client: PaymentClient,
+  { alice }: ChainToTry,
+  { mode, payees }: Order,
+): ReturnType<PaymentClient["createTransaction"]> {
   const recipients = payees.map((address) => ({ address, amount: "1" }));
   const assets = { inputAsset: "USDC", outputAsset: "USDC", amount: String(payees.length) } as const;
   const quote = await client.createQuote({ ...assets, mode, sender: alice.address, recipients });

@@ -138,15 +138,9 @@ export class ErasureHandler implements ErasureCommands {
   }
 
   /** Null where nothing comes for the transaction any more. */
-  async #whyOpen({
-    id,
-    status,
-    attention,
-    createdAt,
-    depositAddress,
-  }: TransactionRecord): Promise<string | null> {
+  async #whyOpen({ id, ...row }: TransactionRecord): Promise<string | null> {
     const { storage, clock } = this.#parts;
-    const addresses = depositAddress === null ? [] : [depositAddress];
+    const addresses = row.depositAddress === null ? [] : [row.depositAddress];
     const [view, deposits, deliveries] = await Promise.all([
       storage.transaction(id),
       storage.deposits(addresses),
@@ -154,12 +148,12 @@ export class ErasureHandler implements ErasureCommands {
     ]);
     const instances = [id, ...addresses, ...(view?.payments ?? []).map((payment) => payment.id)];
     const pending = await Promise.all(instances.map((each) => storage.pending(each, 1)));
-    if (OPEN.has(status) || attention !== null) return "it is open";
+    if (OPEN.has(row.status) || row.attention !== null) return "it is open";
     if (deliveries.some((each) => each.status === "pending")) return "webhooks are still told of it";
     if (deposits.some(({ heldReason }) => heldReason !== null && heldReason !== WRITTEN_OFF)) {
       return "its deposit address is held";
     }
-    const ageMs = agingTime(clock) - createdAt;
+    const ageMs = agingTime(clock) - row.createdAt;
     if (ageMs < DAY_MS) return "it is under a day old, and who has lost its answer may still ask for it";
     if (deposits.length > 0 && ageMs < 60 * DAY_MS) {
       return "its deposit address is under 60 days old, and money may still come";

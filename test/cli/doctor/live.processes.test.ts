@@ -232,8 +232,14 @@ async function ownService({ settings, besides }: { settings: object; besides: st
   await mkdir(folder);
   const own = join(folder, "own.mjs");
   const unready = {
-    ...{ approvals: 1, assets: ["SOL"], priceFault: null, bids: { floor: null, ceiling: 1 } },
-    ...{ privateMode: null, unlimitedSwaps: [], removesOld: false, archives: false },
+    approvals: 1,
+    assets: ["SOL"],
+    priceFault: null,
+    bids: { floor: null, ceiling: 1 },
+    privateMode: null,
+    unlimitedSwaps: [],
+    removesOld: false,
+    archives: false,
   };
   await writeFile(
     own,

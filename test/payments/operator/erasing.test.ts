@@ -1,6 +1,7 @@
 /** Erasing what names people, of an account or of one of its customers, on a database file. */
 import { expect } from "vitest";
 import type { ActContext } from "../../../src/payments/intake/rules.ts";
+import type { Table } from "../../../storage/table.ts";
 import { paymentTables } from "../../../src/payments/tables.ts";
 import { answerWith } from "../../kit/https-receiver.ts";
 import { privateTest } from "../../kit/private-test.ts";
@@ -40,23 +41,14 @@ const test = webhookTest.extend("stage", async ({ world }): Promise<Stage> => {
   return { ...world, sent };
 });
 
-/** Everything that the database tells of these rows. */
+/** Everything that the database holds of payments. */
 async function everything({ fixture: { storage } }: Stage): Promise<string> {
-  const found: unknown[] = [];
-  for (const table of [
-    "accounts",
-    "apiKeys",
-    "webhooks",
-    "transactions",
-    "idempotency",
-    "deliveryAttempts",
-    "audit",
-    "decisions",
-  ] as const) {
-    found.push(await storage.find({ table: paymentTables[table], index: "key" } as never));
-  }
-  found.push(await storage.noticesAfter("", 100));
-  return JSON.stringify(found, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+  const tables: readonly Table<object>[] = Object.values(paymentTables);
+  const rows = await Promise.all(tables.map((table) => storage.find({ table })));
+  const notices = await storage.noticesAfter("", 100);
+  return JSON.stringify([rows, notices], (_, value: unknown) =>
+    typeof value === "bigint" ? String(value) : value,
+  );
 }
 
 test("Q22: one customer's reference is erased by two people wherever it stands, and another's stays", async ({
@@ -77,9 +69,10 @@ test("Q22: one customer's reference is erased by two people wherever it stands, 
   expect(left).not.toContain(CARL);
   expect(left).toContain(DORA);
   expect(await fixture.service.transaction(caller, sent[CARL] ?? "")).toEqual({ ...told, reference: null });
-  expect(
-    (await fixture.service.events(caller, {})).data.map(({ data }) => data.reference).toSorted(),
-  ).toEqual([DORA, DORA, DORA, null, null, null]);
+  const { data: events } = await fixture.service.events(caller, {});
+  expect(new Set(events.map(({ transactionId, data }) => `${transactionId} ${data.reference}`))).toEqual(
+    new Set([`${sent[CARL]} null`, `${sent[DORA]} ${DORA}`]),
+  );
   await expect(operator.erase(wanted, ANN)).rejects.toThrow("has no transaction with this reference");
   expect((await operator.auditLog()).map(({ actor, act, what }) => [actor, act, what])).toEqual([
     ["ann", "request_erase", { accountId: caller.accountId, of: "reference", transactions: 1 }],
@@ -188,17 +181,19 @@ privateTest(
     const alice = world.wallet("alice", { usdc: 1n });
     const recipients = [{ address: world.wallet("bob", { usdc: 1n }).address, amount: "2" }];
     const { body: quote } = await service.createQuote(caller, {
-      ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "2", mode: "private", recipients },
+      inputAsset: "USDC",
+      outputAsset: "USDC",
+      amount: "2",
+      mode: "private",
+      recipients,
     });
     const { body } = await service.createTransaction(caller, {
-      ...{
-        type: "send",
-        mode: "private",
-        quoteId: quote.quoteId,
-        sender: alice.address,
-        recipients,
-        reference: CARL,
-      },
+      type: "send",
+      mode: "private",
+      quoteId: quote.quoteId,
+      sender: alice.address,
+      recipients,
+      reference: CARL,
     });
     if (!("ephemeralAddress" in body)) throw new Error("it is a private order");
     const wanted = { accountId: caller.accountId, reference: CARL };

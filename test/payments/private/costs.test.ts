@@ -16,7 +16,10 @@ async function quoted(
 ): Promise<string> {
   const amount = String(10 / payees.length);
   const { body } = await service.createQuote(await caller("enterprise"), {
-    ...{ mode, amount: "10", inputAsset: asset, outputAsset: asset },
+    mode,
+    amount: "10",
+    inputAsset: asset,
+    outputAsset: asset,
     recipients: payees.map(({ address }) => ({ address, amount })),
   });
   const { network, routing, rent } = body.fees;
