@@ -121,7 +121,7 @@ export async function takeOrder(
   client: PaymentClient,
   { alice }: ChainToTry,
   { mode, payees }: Order,
-): ReturnType<PaymentClient["createTransaction"]> {
+): Promise<Awaited<ReturnType<PaymentClient["createTransaction"]>>> {
   const recipients = payees.map((address) => ({ address, amount: "1" }));
   const assets = { inputAsset: "USDC", outputAsset: "USDC", amount: String(payees.length) } as const;
   const quote = await client.createQuote({ ...assets, mode, sender: alice.address, recipients });

@@ -7,6 +7,7 @@ import { createLocalChain } from "../../src/local/index.ts";
 import { systemClock } from "../../src/runtime.ts";
 import { createClient } from "../../src/client/index.ts";
 import { leaveNothing, newDataFolder } from "../cli/command.ts";
+import { eventually } from "../kit/eventually.ts";
 import { Deployment, payInEveryWay, takeOrder, type ChainToTry } from "./chain-to-try.ts";
 
 afterAll(leaveNothing);
@@ -83,11 +84,16 @@ test("Q21: its variables give it endpoints with their rates, two people, a scree
   expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).toContain("paystate_health");
 
   const asked = ["--live", "--database", DATABASE, "--service", "examples/deploy/service.ts", "--json"];
-  const { findings } = JSON.parse((await deployment.paystate("doctor", ...asked)).stdout) as {
-    readonly findings: readonly { readonly check: string; readonly verdict: string }[];
-  };
-  const well = findings.filter(({ verdict }) => verdict === "ok").map(({ check }) => check);
-  expect(well).toEqual(expect.arrayContaining(["two witnesses", "rate limits", "screening", "two people"]));
+  // On a busy machine a node may be asked in vain.
+  await eventually(async () => {
+    const { findings } = JSON.parse((await deployment.paystate("doctor", ...asked)).stdout) as {
+      readonly findings: readonly { readonly check: string; readonly verdict: string }[];
+    };
+    const well = findings.filter(({ verdict }) => verdict === "ok").map(({ check }) => check);
+    expect(well, JSON.stringify(findings)).toEqual(
+      expect.arrayContaining(["two witnesses", "rate limits", "screening", "two people"]),
+    );
+  });
   expect(await service.end("SIGTERM")).toMatchObject({ code: 0 });
   await chain.close();
 });
