@@ -62,6 +62,7 @@ export type { ReleasedDeposit } from "./payments/private/release-deposit.ts";
 export type { SettledPayment } from "./payments/private/settle-payment.ts";
 export type { NamedLanding, SettledTransaction } from "./payments/wallet/settle-transaction.ts";
 export { OperatorRefused } from "./payments/operator/act.ts";
+export type { Erasure, ErasureResult } from "./payments/operator/erasing.ts";
 export type { OperatorInstanceReads, Operator } from "./payments/operator/operator.ts";
 export type { ActContext } from "./payments/intake/rules.ts";
 export type { ActName } from "./payments/operator/act.ts";

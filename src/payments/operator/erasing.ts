@@ -28,6 +28,7 @@ export interface Erasure {
 /** An erasure that is done, or that waits until a second person asks for the same. */
 export interface ErasureResult extends Erasure {
   readonly state: "done" | "awaits_approval";
+  /** How many transactions it is about. */
   readonly transactions: number;
 }
 
