@@ -16,7 +16,9 @@ const erase = operatorCommand(
   },
 );
 
-export const account: Command = async ([act, ...args], print) => {
-  if (act !== "erase") throw new UsageError("account expects erase");
-  await erase(args, print);
+/** An option before the act is read as one of `erase`, and refused in its words. */
+export const account: Command = async (args, print) => {
+  const [act = "", ...rest] = args;
+  if (act !== "erase" && !act.startsWith("-")) throw new UsageError("account expects erase");
+  await erase(act === "erase" ? rest : args, print);
 };
