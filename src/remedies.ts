@@ -111,7 +111,8 @@ const REMEDIES: { readonly [Code in ErrorCode]: Remedies<ErrorDetails[Code]> } =
   INSUFFICIENT_LIQUIDITY: closing("Get a quote for less, or later."),
   IDEMPOTENCY_KEY_REUSED:
     "Use a new key for a new request; repeat the first body, or read `details.transactionId`, for its answer.",
-  VOLUME_LIMIT_EXCEEDED: "Wait until part of the window has passed, or ask the operator for a higher limit.",
+  VOLUME_LIMIT_EXCEEDED:
+    "Wait until part of the window has passed, or ask the operator for a higher limit. What was cancelled or has failed keeps its share until then.",
   RATE_LIMIT_EXCEEDED: "Wait `details.retryAfter` seconds.",
   INTERNAL_ERROR:
     "Send the same request again with its Idempotency-Key, and tell the operator `details.requestId`.",

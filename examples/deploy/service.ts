@@ -2,8 +2,9 @@
  * The payment service, put together and not started: `main.ts` starts it, and `paystate doctor --service service.ts` and
  * the operator's commands ask it beside the one that runs.
  */
+import { readFile } from "node:fs/promises";
 import { pino } from "pino";
-import { createPaymentService, fixedPrices, keypairSigner } from "paystate";
+import { createPaymentService, fixedPrices, keypairSigner, recoveryFile } from "paystate";
 import { solanaLedger } from "paystate/solana";
 import { postgresStorage } from "paystate/storage/postgres";
 import { sqliteStorage } from "paystate/storage/sqlite";
@@ -23,9 +24,9 @@ export const storage = /^postgres(ql)?:\/\//.test(settings.database)
   ? await postgresStorage(settings.database)
   : await sqliteStorage(settings.database);
 
-export const ledger = solanaLedger({ endpoints: settings.rpcUrls, logger });
+export const ledger = solanaLedger({ endpoints: settings.endpoints, logger });
 
-const { stablecoins, privateMode } = settings;
+const { stablecoins, privateMode, recoveryFile: journal, refusedFile } = settings;
 
 const SOL = { mint: "So11111111111111111111111111111111111111112", worth: 1_000_000_000n };
 
@@ -36,11 +37,22 @@ function trialPrices(dollarsPerSol: number) {
   return fixedPrices({ [SOL.mint]: SOL.worth, ...Object.fromEntries(ofDollars) });
 }
 
+/**
+ * Asks a list of your own, which is read each time, so that a new one counts at once. Where a provider tells whom you may
+ * serve, ask that here instead.
+ */
+const screenedBy = (file: string) => async (address: string) => {
+  const refused = (await readFile(file, "utf8")).split("\n").map((line) => line.trim());
+  return refused.includes(address) ? "refused" : "ok";
+};
+
 export const service = createPaymentService({
   storage,
   ledger,
   masterSecrets: [{ version: 1, secret: settings.masterSecret }],
   ...(stablecoins === null ? {} : { stablecoins }),
+  approvals: settings.approvals,
+  ...(journal === null ? {} : { recovery: recoveryFile(journal) }),
   ...(privateMode === null
     ? {}
     : {
@@ -49,6 +61,7 @@ export const service = createPaymentService({
           treasury: privateMode.treasury,
           // On mainnet: your source of prices, which asks the market.
           prices: trialPrices(privateMode.dollarsPerSol),
+          ...(refusedFile === null ? {} : { screen: screenedBy(refusedFile) }),
         },
       }),
   logger,

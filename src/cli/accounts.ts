@@ -15,6 +15,7 @@ import { SCOPES, type Scope } from "../payments/accounts/caller.ts";
 import { readNetwork } from "../networks.ts";
 import { type PaymentStorage, paymentStorage } from "../payments/payment-storage.ts";
 import type { AccountRecord, Tier } from "../payments/tables/identity.ts";
+import { everyRow } from "../payments/tables/read.ts";
 import { silentLogger, systemClock, systemRandom } from "../runtime.ts";
 import { TIERS } from "./dev-data.ts";
 import { DATABASE_OPTIONS, withDatabase, type DatabaseOptions } from "./open-database.ts";
@@ -24,7 +25,6 @@ import { table } from "./table.ts";
 
 const DAY_MS = 86_400_000;
 const EXPIRY_DAYS = { least: 1, most: 3_650 };
-const MAX_ACCOUNTS_AT_A_TIME = 500;
 const ACTS_ON_ACCOUNTS = ["create", "list"];
 const ACTS_ON_KEYS = ["create", "list", "rotate", "revoke"];
 /** The kind of id that follows an act on keys. */
@@ -211,11 +211,9 @@ async function knownAccount(storage: PaymentStorage, id: string): Promise<Accoun
 
 async function allAccounts(storage: PaymentStorage): Promise<readonly AccountRecord[]> {
   const all: AccountRecord[] = [];
-  for (;;) {
-    const page = await storage.accountsAfter(all.at(-1)?.id ?? "", MAX_ACCOUNTS_AT_A_TIME);
-    all.push(...page);
-    if (page.length < MAX_ACCOUNTS_AT_A_TIME) return all;
-  }
+  const rows = everyRow<AccountRecord>((last, limit) => storage.accountsAfter(last?.id ?? "", limit));
+  for await (const account of rows) all.push(account);
+  return all;
 }
 
 const day = (at: number | null): string => (at === null ? "-" : new Date(at).toISOString());

@@ -193,7 +193,9 @@ export const doctor: Command = async (args, print) => {
     live: { type: "boolean", default: false },
   });
   noArgument("doctor", positionals);
+  if (values.live && values.service === undefined && values.data === undefined) {
+    throw new UsageError("--live expects --service FILE, the service that is to go live");
+  }
   const { doctor: examine } = await import("./doctor/doctor.ts");
-  const isWell = await examine(values, print);
-  await end(isWell ? 0 : 1);
+  await end(await examine(values, print));
 };

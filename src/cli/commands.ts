@@ -21,11 +21,12 @@ const COMMANDS: ReadonlyMap<string, Load> = new Map([
     () => import("./instances/commands.ts"),
     ["ps", "show", "history", "send", "retry", "drop", "stop", "remove"],
   ),
-  ...commandsIn(() => import("./operator/decide.ts"), ["attention", "resolve", "approve"]),
+  ...commandsIn(() => import("./operator/decide.ts"), ["attention", "purses", "resolve", "approve"]),
   ...commandsIn(
     () => import("./operator/admit.ts"),
     ["pause", "resume", "paused", "limits", "suspend", "restore"],
   ),
+  ...commandsIn(() => import("./operator/account.ts"), ["account"]),
   ...commandsIn(() => import("./operator/endpoints.ts"), ["witnesses", "endpoint", "audit"]),
   ...commandsIn(() => import("./operator/decide.ts"), ["release", "settle", "recover"]),
 ]);

@@ -50,6 +50,9 @@ anything also takes --actor NAME and --reason TEXT, which are kept in the audit 
 paystate attention
     Lists what needs a person, oldest first, and what can be done about it.
 
+paystate purses
+    What the service's own wallets hold, what of it is promised, what the last day took, and how long the rest lasts.
+
 paystate resolve ID --action retry|drop|release|refundTo|writeOff|settle [--address ADDRESS] [--signature SIGNATURE]
 paystate approve ID --address ADDRESS
     Decides about a matter; confirms what another person has asked for, where it takes two.
@@ -69,6 +72,10 @@ paystate witnesses --restore
 paystate endpoint --suspend NAME --minutes MINUTES
 paystate endpoint --restore NAME
     Takes an endpoint that answers wrongly out of service, for a day at most; ends that early.
+
+paystate account erase ACCOUNT_ID [--reference REFERENCE]
+    Erases what names people, of a suspended account or of one customer's transactions, once nothing of it is open and its
+    deposit addresses are 60 days old. The same command by another --actor does it; amounts, addresses and signatures stay.
 
 paystate audit [--after ID] [--limit N]
     Prints the audit log, oldest first.
@@ -113,10 +120,11 @@ paystate migrate --from FILE --to URL [--schema NAME] [--json]
 
 paystate doctor [--data DIR | --database FILE] [--service FILE] [--full] [--live] [--json]
     Looks for what is wrong with this machine, a database file and a service, and says what to do about it: a line for each
-    check, ok, warning or wrong. Changes nothing. Ends with 1 when something is wrong.
+    check, ok, warning or wrong. Changes nothing. Ends with 1 when something is wrong. A URL of PostgreSQL goes with
+    --service, through which it is asked.
       --full  reads each page of the file, and not some rows of each table: seconds for each gigabyte
       --live  looks also for what is not ready for real money: witnesses, limits, fees, prices, screening, purses, the
-              place of the master secret
+              place of the master secret; ends with 2 when something is to look at, so that it can be a gate
 
 paystate trigger EVENT --to URL [--secret SECRET]
 paystate trigger EVENT --webhook ID --account ID [--data DIR | --service FILE]

@@ -112,6 +112,7 @@ function lifeOf(
     silentParts: () => parts.parts.silent(),
     permittedDeposits: parts.routing === null ? undefined : () => parts.routing?.permittedDeposits() ?? null,
     landings: () => parts.routing?.landings() ?? null,
+    purses: () => parts.purses.last(),
     workflowKeys: workflows.flatMap(({ claims }) => claims),
     chain: () => life.chain,
     watching: () => engine.watching(),

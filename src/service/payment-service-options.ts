@@ -170,7 +170,7 @@ export const paymentServiceOptions = optionsWith({
     .default(MAINNET_STABLECOINS),
   /**
    * The time in which a caller may still cancel a wallet transaction, in milliseconds; the transaction is sent only
-   * afterwards. Default 0.
+   * afterwards. It gives whoever swaps a free option. Default 0.
    */
   broadcastDelayMs: z.number().int().min(0).max(20_000).default(0),
   /** Pause between two looks at the chain while anything is under way, in milliseconds. Default 1,000. */

@@ -10,6 +10,7 @@ import type { LandingFigures } from "../payments/outgoing/landing-cache.ts";
 import type { SilentPart } from "../payments/host-parts.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
 import { offBy } from "../clock-trust.ts";
+import type { PurseReading } from "../payments/purses/purses.ts";
 import type { Clock } from "../runtime.ts";
 import type { ChainStatus } from "./chain-check.ts";
 import { DEPOSIT_KIND } from "../payments/operator/attention/chain-matters.ts";
@@ -90,6 +91,11 @@ export interface Health {
    * and the milliseconds from the plan to the block. Absent before the first one.
    */
   readonly landings?: LandingFigures;
+  /**
+   * What the purses held when this process last read them: at most five minutes ago while the chain answers. Absent before
+   * that, and where neither private mode nor swaps are on.
+   */
+  readonly purses?: PurseReading;
   /** Facts that endpoints tell this process differently: what depends on them waits. */
   readonly disputes: number;
   /** Indexes of the database that are being built beside all work, or wait for it; absent while there are none. */
@@ -129,6 +135,7 @@ interface HealthParts {
   /** Absent while private mode is off. */
   readonly permittedDeposits?: (() => number | null) | undefined;
   readonly landings: () => LandingFigures | null;
+  readonly purses: () => PurseReading | null;
   readonly retention: () => Promise<PaymentRetentionStatus>;
 }
 
@@ -183,9 +190,12 @@ export class HealthReader {
     const chain = { chain: this.#parts.chain(), clock: time, ledger: position, witnesses, takesVersion1 };
     const isHeld = chain.chain.state === "silent";
     const disputes = await this.#parts.countDisputes();
+    // Read with the matters, if at all.
+    const purses = this.#parts.purses();
+    const told = purses === null ? parts : { ...parts, purses };
     if (stored === null) {
       const nothing = { unprovable: 0, overdueMs: 0, ...NO_TROUBLES, disputes, attention: 0 };
-      const unknown = { ...nothing, ...parts, watches: watching(), backlog: [], retention: null };
+      const unknown = { ...nothing, ...told, watches: watching(), backlog: [], retention: null };
       const storage = commits.standing === "ok" ? "unavailable" : commits.standing;
       return { status: "down", storage, ...chain, ...unknown };
     }
@@ -208,7 +218,7 @@ export class HealthReader {
     const storage = commits.standing;
     const isDown = chain.chain.state === "refused" || storage !== "ok";
     const status = isDown ? "down" : isLate ? "degraded" : "ok";
-    const counted = { unprovable, overdueMs, ...troubles, disputes, ...parts, attention };
+    const counted = { unprovable, overdueMs, ...troubles, disputes, ...told, attention };
     return { status, storage, ...chain, ...counted, watches, backlog, retention };
   }
 

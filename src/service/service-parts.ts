@@ -42,6 +42,7 @@ import { ledgerInForce } from "./ledger-in-force.ts";
 import { openOperator } from "./open-operator.ts";
 import { openPrivateRouting } from "./open-private-routing.ts";
 import { openPurses, ownAddresses } from "./open-purses.ts";
+import type { PurseWatch } from "../payments/purses/purses.ts";
 import type { paymentServiceOptions } from "./payment-service-options.ts";
 
 type CheckedServiceOptions = z.output<typeof paymentServiceOptions>;
@@ -84,6 +85,7 @@ export interface ServiceParts extends OperatorParts {
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   /** Asks the host's parts, and knows which do not answer. */
   readonly parts: HostParts;
+  readonly purses: PurseWatch;
 }
 
 type Charts = Pick<ServiceParts, "webhooks" | "transfers" | "swapper" | "routing" | "workflows">;
@@ -147,6 +149,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     signs,
     disputed,
     parts,
+    purses,
     ...operated,
   };
 }

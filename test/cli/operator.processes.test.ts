@@ -308,3 +308,53 @@ test.each([
 ])("`paystate %s` is refused as a wrong call: %s", async (line, sentence) => {
   expect(await wrongCall(line.split(" "))).toBe(sentence);
 });
+
+test("Q20: purses says what the wallets of the service hold, in JSON what the operator's call answers", async ({
+  folder,
+  home,
+}) => {
+  expect(home.dev.baseUrl).toContain("http");
+  const page = await runCommand(["purses", "--data", folder]);
+  expect(page).toMatchObject({ code: 0, stderr: "" });
+  expect(page.stdout).toMatch(/^sponsor +SOL +\d+(\.\d+)? /m);
+  const { stdout } = await runCommand(["purses", "--data", folder, "--json"]);
+  const purses = JSON.parse(stdout) as readonly { readonly purse: string; readonly balance: string }[];
+  expect(purses.find(({ purse }) => purse === "sponsor")).toMatchObject({
+    isLow: false,
+    reserved: expect.any(String) as string,
+  });
+});
+
+test("Q22: account erase asks in the name of one person and is done in that of another", async () => {
+  const own = `${await newDataFolder()}.mjs`;
+  await writeFile(
+    own,
+    `export const service = { reconcile: async () => ({}), operator: {
+      erase: async (erasure, { actor }) =>
+        ({ ...erasure, transactions: 2, state: actor === "ann" ? "awaits_approval" : "done" }),
+    } };`,
+  );
+  const erase = (actor: string, ...more: string[]) =>
+    runCommand([
+      "account",
+      "erase",
+      "acct_1",
+      ...more,
+      "--service",
+      own,
+      "--actor",
+      actor,
+      "--reason",
+      "asked",
+    ]);
+  expect((await erase("ann", "--reference", "carl")).stdout).toBe(
+    "one reference of account acct_1, 2 transactions: another person has to ask for the same.\n",
+  );
+  expect((await erase("bob")).stdout).toBe(
+    "account acct_1 is erased, 2 transactions. Backups, archives and logs hold it until you remove them.\n",
+  );
+  expect((await erase("bob", "--json")).stdout).toBe(
+    `${JSON.stringify({ accountId: "acct_1", transactions: 2, state: "done" })}\n`,
+  );
+  expect((await runCommand(["account", "export", "acct_1"])).stderr).toContain("account expects erase");
+});

@@ -10,7 +10,7 @@ const HINT = "Run `paystate --help` for what it takes.\n";
 const DEV_OPTIONS =
   "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --broadcast-delay-ms VALUE, --json, --debug";
 const COMMANDS =
-  "init, dev, listen, machines, explain, inspect, reconcile, accounts, keys, trigger, backup, migrate, doctor, schedules, ps, show, history, send, retry, drop, stop, remove, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, endpoint, audit, release, settle or recover";
+  "init, dev, listen, machines, explain, inspect, reconcile, accounts, keys, trigger, backup, migrate, doctor, schedules, ps, show, history, send, retry, drop, stop, remove, attention, purses, resolve, approve, pause, resume, paused, limits, suspend, restore, account, witnesses, endpoint, audit, release, settle or recover";
 const EVENTS = "transaction.pending, transaction.confirmed, transaction.completed, transaction.failed";
 const MACHINES = "wallet-transfer or private-transfer or deposit-address or payment or webhook-delivery";
 

@@ -32,10 +32,18 @@ export class Deployment {
   }
 
   /** Configures it, by variables and files alone. */
-  static async on({ rpcUrl, mints, sponsor, treasury }: ChainToTry): Promise<Deployment> {
+  static async on(
+    { rpcUrl, mints, sponsor, treasury }: ChainToTry,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Deployment> {
     const folder = await newDataFolder();
     await mkdir(folder);
     const [secret, sponsorKey] = [join(folder, "master-secret"), join(folder, "sponsor.json")];
+    const endpoints = join(folder, "endpoints.json");
+    // Two names of one node stand for two providers.
+    const urls = [rpcUrl, rpcUrl.replace("127.0.0.1", "localhost")];
+    const rates = { requestsPerSecond: 1_000, sendsPerSecond: 100 };
+    await writeFile(endpoints, JSON.stringify(urls.map((url) => ({ url, ...rates }))));
     await writeFile(secret, `${randomBytes(32).toString("hex")}\n`);
     await writeFile(sponsorKey, JSON.stringify([...sponsor.secretKey]));
     return new Deployment(folder, {
@@ -43,13 +51,15 @@ export class Deployment {
       MASTER_SECRET_FILE: secret,
       HOST: "127.0.0.1",
       PORT: "0",
-      // Two names of one node stand for two providers.
-      RPC_URLS: `${rpcUrl},${rpcUrl.replace("127.0.0.1", "localhost")}`,
+      METRICS_PORT: "0",
+      ENDPOINTS_FILE: endpoints,
+      RECOVERY_FILE: join(folder, "orders.jsonl"),
       USDC_MINT: mints.USDC,
       USDT_MINT: mints.USDT,
       SPONSOR_KEY_FILE: sponsorKey,
       TREASURY: treasury.address,
       DOLLARS_PER_SOL: "150",
+      ...more,
     });
   }
 
@@ -98,12 +108,24 @@ export async function payOnce(chain: ChainToTry, connection: Connection, order: 
   await client.waitFor(transactionId, "completed", { signal: AbortSignal.timeout(100_000) });
 }
 
-async function pay(client: PaymentClient, chain: ChainToTry, { mode, payees }: Order): Promise<string> {
-  const { alice } = chain;
+async function pay(client: PaymentClient, chain: ChainToTry, order: Order): Promise<string> {
+  const created = await takeOrder(client, chain, order);
+  if ("ephemeralAddress" in created) {
+    await chain.giveUsdc(created.ephemeralAddress, units(created.depositAmount, 6));
+  }
+  return created.transactionId;
+}
+
+/** Has a payment taken; of private mode it waits for its deposit then. */
+export async function takeOrder(
+  client: PaymentClient,
+  { alice }: ChainToTry,
+  { mode, payees }: Order,
+): Promise<Awaited<ReturnType<PaymentClient["createTransaction"]>>> {
   const recipients = payees.map((address) => ({ address, amount: "1" }));
   const assets = { inputAsset: "USDC", outputAsset: "USDC", amount: String(payees.length) } as const;
   const quote = await client.createQuote({ ...assets, mode, sender: alice.address, recipients });
-  const created = await client.createTransaction({
+  return client.createTransaction({
     type: payees.length === 1 ? "send" : "payroll",
     mode,
     quoteId: quote.quoteId,
@@ -113,8 +135,4 @@ async function pay(client: PaymentClient, chain: ChainToTry, { mode, payees }: O
       ? {}
       : { signedTransaction: signPayment(Buffer.from(quote.transaction ?? "", "base64"), alice.secretKey) }),
   });
-  if ("ephemeralAddress" in created) {
-    await chain.giveUsdc(created.ephemeralAddress, units(created.depositAmount, 6));
-  }
-  return created.transactionId;
 }

@@ -1,11 +1,14 @@
 /** The deployment on another chain than mainnet, which configuration alone makes it serve. */
+import { readFile, writeFile } from "node:fs/promises";
 import { afterAll, expect, test } from "vitest";
 import { MAINNET_GENESIS } from "../../src/payments/assets/assets.ts";
 import type { Address } from "../../src/address.ts";
 import { createLocalChain } from "../../src/local/index.ts";
 import { systemClock } from "../../src/runtime.ts";
-import { leaveNothing } from "../cli/command.ts";
-import { Deployment, payInEveryWay, type ChainToTry } from "./chain-to-try.ts";
+import { createClient } from "../../src/client/index.ts";
+import { leaveNothing, newDataFolder } from "../cli/command.ts";
+import { eventually } from "../kit/eventually.ts";
+import { Deployment, payInEveryWay, takeOrder, type ChainToTry } from "./chain-to-try.ts";
 
 afterAll(leaveNothing);
 
@@ -36,25 +39,20 @@ async function chainCalled(genesisHash: string): Promise<ChainToTry> {
   };
 }
 
+/** The key of a new account. */
+async function keyOf(deployment: Deployment): Promise<string> {
+  const place = ["--database", deployment.env["DATABASE"] ?? "", "--json"];
+  const account = await deployment.paystate("accounts", "create", "me", "--tier", "free", ...place);
+  const { accountId } = JSON.parse(account.stdout) as { readonly accountId: string };
+  const created = await deployment.paystate("keys", "create", accountId, ...place);
+  return (JSON.parse(created.stdout) as { readonly key: string }).key;
+}
+
 test("N12: on devnet the deployment serves two mints of its owner's in both modes, by its variables alone", async () => {
   const chain = await chainCalled(DEVNET_GENESIS);
   const deployment = await Deployment.on(chain);
   const { service, baseUrl } = await deployment.start();
-  const { DATABASE = "" } = deployment.env;
-  const account = await deployment.paystate(
-    "accounts",
-    "create",
-    "me",
-    "--tier",
-    "free",
-    "--database",
-    DATABASE,
-    "--json",
-  );
-  const { accountId } = JSON.parse(account.stdout) as { readonly accountId: string };
-  const created = await deployment.paystate("keys", "create", accountId, "--database", DATABASE, "--json");
-  const { key: apiKey } = JSON.parse(created.stdout) as { readonly key: string };
-  await payInEveryWay(chain, { baseUrl, apiKey });
+  await payInEveryWay(chain, { baseUrl, apiKey: await keyOf(deployment) });
   expect(await service.end("SIGTERM")).toMatchObject({ code: 0 });
   await chain.close();
 });
@@ -65,5 +63,37 @@ test("N12: on mainnet the same deployment does not start, since its prices never
   const { code, stderr } = await deployment.run("examples/deploy/main.ts").ended;
   expect(code).toBe(1);
   expect(stderr).toContain("these prices never move");
+  await chain.close();
+});
+
+test("Q21: its variables give it endpoints with their rates, two people, a screen, a journal and a port for metrics", async () => {
+  const chain = await chainCalled(DEVNET_GENESIS);
+  const REFUSED_FILE = `${await newDataFolder()}.txt`;
+  await writeFile(REFUSED_FILE, "");
+  const deployment = await Deployment.on(chain, { REFUSED_FILE });
+  const { DATABASE = "", RECOVERY_FILE = "" } = deployment.env;
+  const { service, baseUrl } = await deployment.start();
+  const client = createClient({ baseUrl, apiKey: await keyOf(deployment) });
+  const order = { mode: "private", payees: chain.payees.slice(0, 1) } as const;
+  const { transactionId } = await takeOrder(client, chain, order);
+  expect(await readFile(RECOVERY_FILE, "utf8")).toContain(transactionId);
+  await writeFile(REFUSED_FILE, `${chain.alice.address}\n`);
+  await expect(takeOrder(client, chain, order)).rejects.toMatchObject({ status: 400 });
+
+  const [, port = ""] = /"port":(\d+),"msg":"metrics are served"/.exec(service.stdout()) ?? [];
+  expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).toContain("paystate_health");
+
+  const asked = ["--live", "--database", DATABASE, "--service", "examples/deploy/service.ts", "--json"];
+  // On a busy machine a node may be asked in vain.
+  await eventually(async () => {
+    const { findings } = JSON.parse((await deployment.paystate("doctor", ...asked)).stdout) as {
+      readonly findings: readonly { readonly check: string; readonly verdict: string }[];
+    };
+    const well = findings.filter(({ verdict }) => verdict === "ok").map(({ check }) => check);
+    expect(well, JSON.stringify(findings)).toEqual(
+      expect.arrayContaining(["two witnesses", "rate limits", "screening", "two people"]),
+    );
+  });
+  expect(await service.end("SIGTERM")).toMatchObject({ code: 0 });
   await chain.close();
 });

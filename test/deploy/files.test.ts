@@ -2,10 +2,12 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { LIVE_PATH, READY_PATH } from "../../src/http/health-probes.ts";
 import { USAGE } from "../../src/cli/usage.ts";
+import { solanaLedger, type EndpointSettings } from "../../src/solana/index.ts";
+import { blockOf } from "../readme/page.ts";
 
 const FOLDER = "examples/deploy";
 const textOf = (name: string): string => readFileSync(join(FOLDER, name), "utf8");
@@ -118,11 +120,12 @@ test("every variable that is set is read, and every one that is needed is set or
   for (const variables of [inContainer, underSystemd]) {
     const set = [...variables.keys()].filter((name) => name !== "NODE_ENV");
     for (const name of set) expect(read, name).toContain(name);
-    expect(needed.filter((name) => !variables.has(name))).toEqual(["RPC_URLS"]);
+    expect(needed.filter((name) => !variables.has(name))).toEqual([]);
   }
   const page = textOf("README.md");
   for (const name of read) expect(page, name).toContain(`\`${name}\``);
-  expect(page).toContain("-e RPC_URLS=");
+  const file = inContainer.get("ENDPOINTS_FILE") ?? "none";
+  expect(page).toContain(`-v "$PWD/${basename(file)}:${file}:ro"`);
   expect(page).toContain(`${unit("Service", "EnvironmentFile")[0] ?? "none"} && chmod 600`);
 });
 
@@ -173,10 +176,10 @@ test("the page copies what the unit needs to where the unit looks", () => {
   const page = textOf("README.md");
   const [home] = unit("Service", "WorkingDirectory");
   expect(page).toContain(`cp package.json ${TARBALL} settings.ts service.ts main.ts ${home}/`);
-  const [credential = ""] = unit("Service", "LoadCredential");
-  const [name, from] = credential.split(":");
-  expect(page).toContain(`install -m 600 master-secret ${from}`);
-  expect(underSystemd.get("MASTER_SECRET_FILE")).toBe(`%d/${name}`);
+  const files = ["MASTER_SECRET_FILE", "ENDPOINTS_FILE"].map((variable) => underSystemd.get(variable));
+  const credentials = unit("Service", "LoadCredential").map((credential) => credential.split(":"));
+  expect(credentials.map(([name]) => `%d/${name}`)).toEqual(files);
+  for (const [name, from] of credentials) expect(page).toContain(`install -m 600 ${name} ${from}`);
   expect(page).toContain("useradd --system");
   expect([...sections.keys()]).toEqual(["Unit", "Service", "Install"]);
 });
@@ -200,7 +203,8 @@ test("compose runs two of the image on one server, which wait for it, have time 
   const workers = [...compose.matchAll(/^  (\w+):\n    <<: \*service$/gm)].map(([, name = ""]) => name);
   expect(workers).toHaveLength(2);
   const ports = [...compose.matchAll(/"127\.0\.0\.1:(\d+):(\d+)"/g)];
-  expect(ports.map(([, , inside]) => inside)).toEqual(workers.map(() => inContainer.get("PORT")));
+  const inside = [inContainer.get("PORT"), inContainer.get("METRICS_PORT")];
+  expect(ports.map(([, , port]) => port)).toEqual(workers.flatMap(() => inside));
   for (const [, outside] of ports) expect(page).toContain(String(outside));
   const [, environment = ""] = /environment:\n((?: {4}[A-Z_]+: .*\n)+)/.exec(compose) ?? [];
   const set = [...environment.matchAll(/^ +([A-Z_]+):/gm)].map(([, name = ""]) => name);
@@ -209,7 +213,9 @@ test("compose runs two of the image on one server, which wait for it, have time 
   for (const [, name = ""] of compose.matchAll(/\$\{(\w+):\?\}/g)) {
     expect(page).toMatch(new RegExp(`echo "?${name}=.*\\.env`));
   }
-  expect(compose).toContain(`:${inContainer.get("MASTER_SECRET_FILE")}:ro`);
+  for (const file of ["MASTER_SECRET_FILE", "ENDPOINTS_FILE"]) {
+    expect(compose).toContain(`:${inContainer.get(file)}:ro`);
+  }
   expect(compose).toContain("condition: service_healthy");
   const [, grace] = /stop_grace_period: (\d+)s/.exec(compose) ?? [];
   expect(Number(grace) * 1_000).toBeGreaterThan(stopMs);
@@ -218,6 +224,14 @@ test("compose runs two of the image on one server, which wait for it, have time 
     ([, name]) => name,
   );
   expect(restarted).toEqual(workers);
+});
+
+test("Q21: the example's endpoints are what a ledger takes, with rates and roles of each", () => {
+  const endpoints = JSON.parse(blockOf(join(FOLDER, "README.md"), "json")) as EndpointSettings[];
+  expect(endpoints.length).toBeGreaterThan(1);
+  for (const { requestsPerSecond } of endpoints) expect(requestsPerSecond).toBeGreaterThan(0);
+  expect(endpoints.some(({ roles }) => roles !== undefined)).toBe(true);
+  expect(() => solanaLedger({ endpoints })).not.toThrow();
 });
 
 /** Where the machine has it. */

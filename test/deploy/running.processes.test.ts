@@ -11,7 +11,9 @@ import { leaveNothing, newDataFolder, runCommand, startProgram, type Running } f
 
 afterAll(leaveNothing);
 
-type Variables = Readonly<Record<"DATABASE" | "MASTER_SECRET_FILE" | "HOST" | "PORT" | "RPC_URLS", string>>;
+type Variables = Readonly<
+  Record<"DATABASE" | "MASTER_SECRET_FILE" | "HOST" | "PORT" | "ENDPOINTS_FILE", string>
+>;
 
 const run = (args: readonly string[], env: Variables): Running =>
   startProgram(process.execPath, ["--import", "tsx", ...args], env);
@@ -36,12 +38,17 @@ async function surroundings(rpcUrl: string): Promise<Variables> {
   await mkdir(folder);
   const secret = join(folder, "master-secret");
   await writeFile(secret, `${randomBytes(32).toString("hex")}\n`);
+  const endpoints = join(folder, "endpoints.json");
+  await writeFile(
+    endpoints,
+    JSON.stringify([{ url: rpcUrl, requestsPerSecond: 1_000, sendsPerSecond: 100 }]),
+  );
   return {
     DATABASE: join(folder, "payments.db"),
     MASTER_SECRET_FILE: secret,
     HOST: "127.0.0.1",
     PORT: "0",
-    RPC_URLS: rpcUrl,
+    ENDPOINTS_FILE: endpoints,
   };
 }
 
@@ -147,7 +154,8 @@ test("on a silent chain it listens all the same, says in its log what waits, and
 });
 
 test.each([
-  [{ RPC_URLS: "" }, "RPC_URLS is missing"],
+  [{ ENDPOINTS_FILE: "" }, "ENDPOINTS_FILE is missing"],
+  [{ APPROVALS: "3" }, "APPROVALS 3: expected 1 or 2"],
   [{ MASTER_SECRET_FILE: "package.json" }, "package.json: expected 64 hexadecimal digits"],
 ])("%o is refused with a sentence", async (wrong, sentence) => {
   const { code, stderr } = await run(MAIN, { ...(await surroundings("http://127.0.0.1:9")), ...wrong }).ended;

@@ -1,7 +1,7 @@
 /** A PostgreSQL server of the tests' own: in a folder of its own, on a free port of 127.0.0.1, gone when it is stopped. */
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
-import { chmod, chown, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { appendFile, chmod, chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -78,6 +78,24 @@ export function startStandby({ port: primary }: PostgresServer): Promise<Postgre
     const from = ["-h", "127.0.0.1", "-p", String(primary), "-U", "paystate", "-D", data];
     const copy = ["--write-recovery-conf", "--checkpoint=fast", "--no-sync"];
     await run(join(programs, "pg_basebackup"), [...from, ...copy], { ...user, cwd: folder });
+  });
+}
+
+/** Makes a base backup of this server in a new folder. */
+export async function baseBackup({ port }: PostgresServer, folder: string): Promise<void> {
+  const from = ["-h", "127.0.0.1", "-p", String(port), "-U", "paystate", "-D", folder];
+  await run(join(postgresPrograms() ?? "", "pg_basebackup"), [...from, "--checkpoint=fast", "--no-sync"], {
+    ...unprivileged(),
+    cwd: tmpdir(),
+  });
+}
+
+/** Makes and starts a server of a base backup: it brings back all that `restoreCommand` has, and goes on from there. */
+export function startRestored(base: string, restoreCommand: string): Promise<PostgresServer> {
+  return serve(async ({ user, folder, data }) => {
+    await run("cp", ["-a", base, data], { ...user, cwd: folder });
+    await writeFile(join(data, "recovery.signal"), "");
+    await appendFile(join(data, "postgresql.auto.conf"), `restore_command = '${restoreCommand}'\n`);
   });
 }
 

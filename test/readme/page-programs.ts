@@ -4,6 +4,7 @@
 export const PAGE_OF = {
   change: "src/engine/README.md",
   client: "src/client/README.md",
+  cors: "src/http/README.md",
   credit: "README.md",
   embed: "README.md",
   engine: "src/engine/README.md",

@@ -14,6 +14,8 @@ export interface LiveFacts extends Diagnosis, Pick<Health, "witnesses"> {
   readonly limits: readonly LimitEntry[];
   /** Null while the chain cannot be read. */
   readonly purses: readonly PurseBody[] | null;
+  /** The kind of database that was named, whose folder was looked through if it is a file; null where none was. */
+  readonly database: "file" | "postgres" | null;
 }
 
 /** One thing to be ready. */
@@ -109,9 +111,11 @@ const CHECKS: readonly LiveCheck[] = [
   },
   {
     check: "master secret's place",
-    ready: "no file beside the database holds it",
-    unready: ({ secretBeside }) =>
-      secretBeside === null ? null : `${secretBeside}, in the folder of the database, holds it`,
+    ready: "no file was found beside the database that holds it",
+    unready: ({ secretBeside, database }) => {
+      if (secretBeside !== null) return `${secretBeside}, in the folder of the database, holds it`;
+      return database === null ? "was not looked for, since no --database was named" : null;
+    },
     todo: "keep it where neither the database nor its backups are, in two places",
   },
 ];

@@ -7,6 +7,7 @@ import { databaseFile, type DatabaseOptions } from "../open-database.ts";
 import { type Print, UsageError } from "../command.ts";
 import { ProgressBar } from "../progress-bar.ts";
 import { table } from "../table.ts";
+import { isPostgres } from "../url-or-path.ts";
 import {
   checkChain,
   checkClock,
@@ -18,11 +19,11 @@ import {
   checkWork,
   readPurses,
 } from "./check-service.ts";
-import { checkLive } from "./check-live.ts";
+import { checkLive, type LiveFacts } from "./check-live.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkDisk, readDiskSpace, checkDriver, checkNode } from "./check-machine.ts";
 import { checkPages, checkSamples } from "./check-samples.ts";
-import { wrong, type Finding } from "./finding.ts";
+import { fine, wrong, type Finding } from "./finding.ts";
 
 /** Options of the doctor: the database, the service, and the format of the answer. */
 interface DoctorOptions extends DatabaseOptions, ServiceOptions {
@@ -33,33 +34,43 @@ interface DoctorOptions extends DatabaseOptions, ServiceOptions {
   readonly live: boolean;
 }
 
-/** Prints a line for each check, and resolves with whether none is wrong. */
-export async function doctor(wanted: DoctorOptions, print: Print): Promise<boolean> {
+/** The exit code where something is not ready for real money, and nothing is wrong. */
+const UNREADY = 2;
+
+/** Prints a line for each check, and resolves with the exit code: 1 where one is wrong, 2 with `live` where one warns. */
+export async function doctor(wanted: DoctorOptions, print: Print): Promise<number> {
+  const kind = databaseKind(wanted);
   const findings = [
-    ...(await examineMachine(isDatabaseNamed(wanted))),
-    ...(isDatabaseNamed(wanted) ? await examineFile(wanted) : []),
+    ...(await examineMachine(kind)),
+    ...(kind === null ? [] : await examineDatabase(wanted)),
     ...(isServiceNamed(wanted) ? await examineService(wanted) : []),
   ];
-  const isWell = findings.every(({ verdict }) => verdict !== "wrong");
-  print(wanted.json ? JSON.stringify({ isWell, findings }) : page(findings));
-  return isWell;
+  const hasAny = (one: Finding["verdict"]): boolean => findings.some(({ verdict }) => verdict === one);
+  const code = hasAny("wrong") ? 1 : wanted.live && hasAny("warning") ? UNREADY : 0;
+  print(wanted.json ? JSON.stringify({ isWell: code === 0, findings }) : page(findings));
+  return code;
 }
 
-/** A folder of `paystate dev` holds both. */
-function isDatabaseNamed({ data, database }: DoctorOptions): boolean {
-  return data !== undefined || database !== undefined;
+/** What was named; a folder of `paystate dev` holds a file and a service. */
+function databaseKind({ data, database }: DoctorOptions): LiveFacts["database"] {
+  if (database !== undefined && isPostgres(database)) return "postgres";
+  return data === undefined && database === undefined ? null : "file";
 }
 
 function isServiceNamed({ data, service }: DoctorOptions): boolean {
   return data !== undefined || service !== undefined;
 }
 
-async function examineMachine(isDriverNeeded: boolean): Promise<readonly Finding[]> {
-  return [checkNode(process.versions.node, ownManifest().engines.node), await checkDriver(isDriverNeeded)];
+async function examineMachine(kind: LiveFacts["database"]): Promise<readonly Finding[]> {
+  const node = checkNode(process.versions.node, ownManifest().engines.node);
+  return kind === "postgres" ? [node] : [node, await checkDriver(kind === "file")];
 }
 
-async function examineFile(wanted: DoctorOptions): Promise<readonly Finding[]> {
+async function examineDatabase(wanted: DoctorOptions): Promise<readonly Finding[]> {
   return attempted("database", async () => {
+    if (databaseKind(wanted) === "postgres" && isServiceNamed(wanted)) {
+      return [fine("database", "what is in PostgreSQL is asked through the service alone")];
+    }
     const file = databaseFile(
       wanted,
       "name your service with --service, and its database is asked through it",
@@ -103,6 +114,7 @@ async function findingsOf(
   if (state.storage !== "ok") return work;
   const diagnosis = await diagnose(placeOf(wanted));
   const purses = await readPurses(operator);
+  const database = databaseKind(wanted);
   return [
     checkChain(diagnosis),
     ...checkEndpoints(diagnosis),
@@ -112,13 +124,15 @@ async function findingsOf(
     ...checkPurses(purses),
     ...work,
     checkEgress(diagnosis),
-    ...(wanted.live ? checkLive({ ...diagnosis, ...state, purses, limits: await operator.limits() }) : []),
+    ...(wanted.live
+      ? checkLive({ ...diagnosis, ...state, purses, limits: await operator.limits(), database })
+      : []),
   ];
 }
 
 /** The folder where a master secret must not lie. */
 function placeOf(wanted: DoctorOptions): DiagnosisQuery {
-  if (!wanted.live || !isDatabaseNamed(wanted)) return {};
+  if (!wanted.live || databaseKind(wanted) !== "file") return {};
   return { besides: dirname(resolve(databaseFile(wanted, "leave --database out"))) };
 }
 

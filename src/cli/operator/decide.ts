@@ -4,6 +4,7 @@ import { type Command, UsageError } from "../command.ts";
 import { oneOf, onlyArgument, readArguments } from "../read-arguments.ts";
 import {
   attentionPage,
+  pursesPage,
   resolutionPage,
   releasedPage,
   returnPage,
@@ -29,6 +30,15 @@ export const attention = operatorCommand(
   async (operator) => {
     const matters = await operator.attention();
     return [matters, attentionPage(matters)];
+  },
+);
+
+/** `purses`: what the service's own wallets hold, and how long it lasts. */
+export const purses = operatorCommand(
+  { name: "purses", options: SERVICE_OPTIONS, wanted: () => null },
+  async (operator) => {
+    const held = await operator.purses();
+    return [held, pursesPage(held)];
   },
 );
 

@@ -1,11 +1,13 @@
 /** Pages of the operator's commands, for people. */
 import type { Matter } from "../../payments/operator/attention/matter.ts";
 import type { AuditEntry } from "../../payments/operator/act.ts";
+import type { ErasureResult } from "../../payments/operator/erasing.ts";
 import type { LimitEntry } from "../../payments/operator/gates/limiting.ts";
 import type { PausedEntry, PausedScope, SuspendedAccount } from "../../payments/operator/gates/pausing.ts";
 import type { RecoveredAddress } from "../../payments/operator/recovery/recover.ts";
 import type { ResolveResult } from "../../payments/operator/resolve/command.ts";
 import type { GivenReturn } from "../../payments/operator/transaction-acts.ts";
+import type { PurseBody } from "../../payments/purses/purses.ts";
 import type { ReleasedDeposit } from "../../payments/private/release-deposit.ts";
 import type { SettledPayment } from "../../payments/private/settle-payment.ts";
 import type { SettledTransaction } from "../../payments/wallet/settle-transaction.ts";
@@ -21,6 +23,23 @@ export function attentionPage(matters: readonly Matter[]): string {
       return `${since}  ${message}${of === "" ? "" : ` (${of})`}${todo}`;
     })
     .join("\n");
+}
+
+/** The page about an erasure, and what holds copies of what was erased. */
+export function erasurePage({ accountId, reference, state, transactions }: ErasureResult): string {
+  const whose = reference === undefined ? `account ${accountId}` : `one reference of account ${accountId}`;
+  return state === "done"
+    ? `${whose} is erased, ${transactions} transactions. Backups, archives and logs hold it until you remove them.`
+    : `${whose}, ${transactions} transactions: another person has to ask for the same.`;
+}
+
+/** What each purse holds, and of what there is too little. */
+export function pursesPage(purses: readonly PurseBody[]): string {
+  const rows = purses.map(({ purse, asset, balance, reserved, spentInADay, lastsUntil, isLow, address }) => [
+    ...[purse, asset, balance, reserved, spentInADay, lastsUntil ?? "-", isLow ? "low" : "", address],
+  ]);
+  const headings = ["purse", "asset", "balance", "reserved", "spent in 24 h", "lasts until", "", "address"];
+  return table(headings, rows, "There are no purses: neither private mode nor swaps are on.");
 }
 
 /** The page about a resolution and its next steps. */

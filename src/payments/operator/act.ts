@@ -37,6 +37,9 @@ export type ActName =
   | "return_tokens"
   | "request_return_tokens"
   | "recover"
+  | "request_erase"
+  | "begin_erase"
+  | "erase"
   | "request_cancel"
   | "request_redelivery"
   | "test_webhook";

@@ -21,6 +21,7 @@ import {
 import { SightingList } from "./attention/sighting-list.ts";
 import type { Matter } from "./attention/matter.ts";
 import { MatterReportLoop, type AttentionListener } from "./attention/matter-report-loop.ts";
+import { ErasureHandler, type ErasureCommands } from "./erasing.ts";
 import { GateRuleStorage } from "./gates/gate-rule-storage.ts";
 import { listLimits, setLimits, type LimitCommands } from "./gates/limiting.ts";
 import { lowerWitnesses, restoreWitnesses, type WitnessCommands } from "./gates/lowering.ts";
@@ -59,6 +60,7 @@ export interface Operator
     EndpointCommands,
     MatterCommands,
     TransactionCommands,
+    ErasureCommands,
     PurseCommands {
   /** Matters that need a person, oldest first; up to 1,000 of each kind. */
   attention(): Promise<readonly Matter[]>;
@@ -145,6 +147,7 @@ export function createOperator(deps: OperatorCommandParts): OperatorParts {
     deposits: new DepositResolveHandler({ ...deps, writeAct }),
   });
   const acts = new TransactionCommandHandler({ ...deps, writeAct });
+  const erasing = new ErasureHandler({ storage, clock, writeAct });
   return {
     operator: {
       pause: (scope, by) => pause(gates, scope, by),
@@ -169,6 +172,7 @@ export function createOperator(deps: OperatorCommandParts): OperatorParts {
       recover: deps.recovery?.(writeAct) ?? refuseRecovery,
       attention: async () => (await lookForMatters(MAX_LISTED)).matters.map(shownMatter),
       purses: () => deps.purses.read(),
+      erase: (erasure, by) => erasing.erase(erasure, by),
       auditLog: (page) => readAuditLog(storage, page),
     },
     report: new MatterReportLoop({

@@ -160,9 +160,17 @@ interface LowPurse {
   readonly since: number;
 }
 
+/** What the purses held when they were last read. */
+export interface PurseReading {
+  /** ISO 8601 in UTC. */
+  readonly readAt: string;
+  readonly held: readonly PurseBody[];
+}
+
 export class PurseWatch {
   readonly #deps: PurseParts;
   readonly #low = new Map<string, LowPurse>();
+  #last: PurseReading | null = null;
   #askedAt = -Infinity;
 
   constructor(deps: PurseParts) {
@@ -179,7 +187,13 @@ export class PurseWatch {
       if (body.isLow) this.#low.set(key, { body, since: this.#low.get(key)?.since ?? now });
       else this.#low.delete(key);
     }
+    this.#last = { readAt: isoTime(now), held: bodies };
     return bodies;
+  }
+
+  /** The last reading of this process, however old; null before the first, and without purses. Asks nobody. */
+  last(): PurseReading | null {
+    return this.#last === null || this.#last.held.length === 0 ? null : this.#last;
   }
 
   /** Low purses, as read at most five minutes ago; while the chain cannot be read, the last reading counts. */

@@ -6,7 +6,7 @@ const fees = named(
   "QuoteFees",
   z
     .object({
-      network: amount("What the network charges."),
+      network: amount("What the network charges; in private mode at most, failed attempts included."),
       routing: amount("The service's own part; 0 in wallet mode."),
       rent: amount("Token accounts that have to be made for recipients."),
     })
@@ -21,7 +21,9 @@ const price = {
   priceImpact: z.number().describe("Of a swap, in percent; 0 otherwise."),
   expiresAt: time("30 seconds (wallet) or 60 seconds (private) after the quote was made or refreshed."),
   inputAmount: amount("What is given; in private mode it includes the fee, and is what has to be deposited."),
-  fee: amount("The sum of `fees`, in `feeAsset`. In private mode the most that is kept, refunds aside."),
+  fee: amount(
+    "The sum of `fees`, in `feeAsset`. Wallet mode: an estimate. Private mode: a price, kept whole once a recipient was paid; nothing of it where none was.",
+  ),
   fees,
   transaction: text(
     "Wallet mode, with a sender and, unless it is a swap, recipients: the unsigned transaction in base64, for the wallet to sign.",

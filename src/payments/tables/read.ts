@@ -53,3 +53,17 @@ export async function rowsOf<R extends { readonly id: string }>(
 ): Promise<readonly R[]> {
   return ids.length === 0 ? [] : read.find({ table, index: "key", anyOf: ["id", ids] });
 }
+
+const PAGE = 500;
+
+/** Every row of a list; `page` reads up to `limit` of those behind `last`. */
+export async function* everyRow<R>(
+  page: (last: R | null, limit: number) => Promise<readonly R[]>,
+): AsyncGenerator<R> {
+  for (let last: R | null = null; ;) {
+    const rows: readonly R[] = await page(last, PAGE);
+    yield* rows;
+    last = rows.at(-1) ?? null;
+    if (rows.length < PAGE) return;
+  }
+}

@@ -102,7 +102,7 @@ export const transactionSchema = named(
     signature: z.string().nullable().describe("Wallet: of the given bytes. Private: of the last payout."),
     blockTime: z.int().nullable().describe("Unix seconds of the last payment, once final."),
     fee: amount(
-      "Wallet: in SOL, as paid. Private: in what was deposited; 0 when nothing is kept.",
+      "Wallet: in SOL, as paid. Private: in what was deposited, as quoted and kept whole; 0 where no recipient was paid.",
     ).nullable(),
     type: z.enum(["send", "payroll", "swap"]),
     mode: z.enum(["wallet", "private"]),

@@ -21,6 +21,9 @@ export async function readWebhookList(
   return { webhooks, unchanged: { table: "webhookLists", id: accountId, expectVersion } };
 }
 
+/** What is kept of a deleted webhook leads nowhere and signs nothing. */
+export const DELETED = { url: "", sealedSecret: null, previousSealedSecret: null, previousUntil: null };
+
 /** Belongs to each commit that changes a webhook of the account. Refused where another change came first. */
 export async function webhookListChange(
   storage: Pick<PaymentStorage, "webhookChanges">,

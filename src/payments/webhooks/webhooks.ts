@@ -24,7 +24,7 @@ import {
   readUrl,
   type WebhookContext,
 } from "./webhook-fields.ts";
-import { commitWebhookChange } from "./webhook-list.ts";
+import { commitWebhookChange, DELETED } from "./webhook-list.ts";
 import { NO_SECRET, sealedSecret, replacedSecret } from "./webhook-secret.ts";
 
 interface RegistrationCall {
@@ -118,7 +118,7 @@ export async function deleteWebhook(
   // A lost round means that a different request got through, so the loop ends.
   for (;;) {
     const { version: expectedVersion } = await ownWebhook(context.storage, caller, webhookId);
-    const set = { deletedAt: context.clock.now() };
+    const set = { ...DELETED, deletedAt: context.clock.now() };
     const write: PaymentWrite = { table: "webhooks", id: webhookId, set, expectedVersion };
     // Refused when the webhook was changed meanwhile; if the webhook was deleted, the next round throws not found.
     if (await commitWebhookChange(context, caller.accountId, [write])) return { webhookId, deleted: true };

@@ -16,7 +16,7 @@ import { solAt150, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { privateTest as test } from "../../kit/private-test.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { sqliteStorage } from "../../kit/storages.ts";
-import { leaveNothing, newDataFolder, runCommand } from "../command.ts";
+import { leaveNothing, newDataFolder, runCommand, withoutPackage } from "../command.ts";
 
 afterAll(leaveNothing);
 
@@ -24,7 +24,7 @@ async function factsOf(service: PaymentService, besides?: string): Promise<LiveF
   const diagnosis = await service.diagnose(besides === undefined ? {} : { besides });
   const { witnesses } = await service.health();
   const [limits, purses] = await Promise.all([service.operator.limits(), service.operator.purses()]);
-  return { ...diagnosis, witnesses, limits, purses };
+  return { ...diagnosis, witnesses, limits, purses, database: "file" };
 }
 
 /** Options of a service that is ready for mainnet, over two nodes of the world's chain. */
@@ -174,6 +174,7 @@ describe("N14: one fault among what is ready is told alone", () => {
     ],
     ["purses' day", "cannot be read", (facts) => ({ ...facts, purses: null })],
     ["retention", "without an archive", (facts) => setting(facts, { archives: false })],
+    ["master secret's place", "was not looked for", (facts) => ({ ...facts, database: null })],
   ])("%s: %s", async ([check, found, spoil], { world }) => {
     const service = world.another(readyOptions(world));
     await limitAll(service);
@@ -225,30 +226,100 @@ test("N14: a master secret is found beside the database as bytes, hex, base64 an
   expect((await world.service.diagnose()).secretBeside).toBeNull();
 });
 
+/** A module of a host whose service tells this; of its folder it says where it was told to look. */
+async function ownService({ settings, besides }: { settings: object; besides: string }): Promise<string> {
+  const folder = await newDataFolder();
+  await mkdir(folder);
+  const own = join(folder, "own.mjs");
+  const unready = {
+    approvals: 1,
+    assets: ["SOL"],
+    priceFault: null,
+    bids: { floor: null, ceiling: 1 },
+    privateMode: null,
+    unlimitedSwaps: [],
+    removesOld: false,
+    archives: false,
+  };
+  await writeFile(
+    own,
+    `const endpoints = ["a.example", "b.other"].map((endpoint) => ({ endpoint, genesisHash: "ours", slot: 1, roles: ["witness"],
+      blockTime: Date.now(), readAt: Date.now(), requestsPerSecond: 50, sendsPerSecond: 5 }));
+    export const service = {
+      reconcile: async () => ({}),
+      health: async () => ({ storage: "ok", witnesses: { needed: 2, answering: 2 }, overdueMs: 0, deadLetters: 0,
+        failingTasks: 0, unknownInstances: 0, unprovable: 0, attention: 0 }),
+      diagnose: async ({ besides }) => ({ genesisHash: "ours", masterSecrets: [], egress: null, endpoints,
+        secretBeside: besides === ${JSON.stringify(besides)} ? "key.json" : null,
+        settings: ${JSON.stringify({ ...unready, ...settings })} }),
+      operator: { purses: async () => [], limits: async () => [{ asset: "SOL" }] },
+    };`,
+  );
+  return own;
+}
+
+const READY = { approvals: 2, removesOld: true, archives: true };
+
 test("N14: the command looks beside the database, changes nothing, and says nothing of it without --live", async () => {
   const folder = await newDataFolder();
   await mkdir(folder);
   const file = join(folder, "payments.db");
   await (await sqliteStorage(file)).close();
-  const own = join(folder, "own.mjs");
-  await writeFile(
-    own,
-    `export const service = {
-      reconcile: async () => ({}),
-      health: async () => ({ storage: "ok", witnesses: { needed: 1, answering: 1 }, overdueMs: 0, deadLetters: 0,
-        failingTasks: 0, unknownInstances: 0, unprovable: 0, attention: 0 }),
-      diagnose: async ({ besides }) => ({ genesisHash: "ours", masterSecrets: [], egress: null, endpoints: [],
-        secretBeside: besides === ${JSON.stringify(folder)} ? "key.json" : null,
-        settings: { approvals: 1, assets: ["SOL"], priceFault: null, bids: { floor: null, ceiling: 1 }, privateMode: null,
-          unlimitedSwaps: [], removesOld: false, archives: false } }),
-      operator: { purses: async () => [], limits: async () => [] },
-    };`,
-  );
-  const args = ["doctor", "--service", own, "--database", file];
+  const args = [
+    "doctor",
+    "--service",
+    await ownService({ settings: {}, besides: folder }),
+    "--database",
+    file,
+  ];
   const live = await runCommand([...args, "--live"]);
   expect(live.stdout).toMatch(
     /^warning +master secret's place +key\.json, in the folder of the database, holds it; /m,
   );
   expect(live.stdout).toMatch(/^warning +two people +one person alone .*; set `approvals: 2`/m);
   expect((await runCommand(args)).stdout).not.toContain("two people");
+});
+
+test("Q19: with --live a warning alone ends the command with 2, and without it with 0; what is ready ends with 0", async () => {
+  const folder = await newDataFolder();
+  await mkdir(folder);
+  const file = join(folder, "payments.db");
+  await (await sqliteStorage(file)).close();
+  const run = async (settings: object, ...more: string[]) => {
+    const own = await ownService({ settings, besides: "elsewhere" });
+    const args = ["doctor", "--service", own, "--database", file, "--json", ...more];
+    const { code, stdout } = await runCommand(args);
+    const { isWell, findings } = JSON.parse(stdout) as LiveReport;
+    const warned = findings.filter(({ verdict }) => verdict !== "ok").map(({ check }) => check);
+    return { code, isWell, warned };
+  };
+  const onePerson = { ...READY, approvals: 1 };
+  expect(await run(onePerson, "--live")).toEqual({ code: 2, isWell: false, warned: ["two people"] });
+  expect(await run(onePerson)).toEqual({ code: 0, isWell: true, warned: [] });
+  expect(await run(READY, "--live")).toEqual({ code: 0, isWell: true, warned: [] });
+});
+
+interface LiveReport {
+  readonly isWell: boolean;
+  readonly findings: readonly { readonly check: string; readonly verdict: string; readonly found: string }[];
+}
+
+test("Q19: on PostgreSQL the page's command asks the service, needs no driver of SQLite, and looks through no folder", async () => {
+  const own = await ownService({ settings: READY, besides: "elsewhere" });
+  const url = "postgres://me:hunter2@127.0.0.1:1/db";
+  const args = ["doctor", "--live", "--database", url, "--service", own, "--json"];
+  const { code, stdout } = await runCommand(args, withoutPackage("better-sqlite3"));
+  const { findings } = JSON.parse(stdout) as LiveReport;
+  expect(findings.filter(({ verdict }) => verdict !== "ok")).toEqual([]);
+  expect(findings).toContainEqual(expect.objectContaining({ check: "database", verdict: "ok" }));
+  expect(code).toBe(0);
+  expect(stdout).not.toContain("hunter2");
+});
+
+test("Q19: --live without a service is refused, since it could never fail", async () => {
+  const { code, stderr } = await runCommand(["doctor", "--live", "--database", "payments.db"]);
+  expect([code, stderr.split("\n")[0]]).toEqual([
+    1,
+    "paystate: --live expects --service FILE, the service that is to go live",
+  ]);
 });

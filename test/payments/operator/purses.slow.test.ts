@@ -9,6 +9,10 @@ import { lowPurses } from "../../../src/payments/operator/attention/host-matters
 import { PurseWatch, type PurseBody, type PurseOptions } from "../../../src/payments/purses/purses.ts";
 import { deskPurse, sponsorPurse, spentInADay } from "../../../src/payments/spending.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
+import { living } from "../../service/late-node.ts";
+import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
+import { createPaymentService } from "../../../src/service/create-payment-service.ts";
+import { silentLogger } from "../../../src/runtime.ts";
 import { solAt150, units } from "../../kit/private-fixture.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
 import { swapTest } from "../../kit/swap-test.ts";
@@ -69,6 +73,33 @@ test("every purse is told with its balance, before anything was spent", async ({
   });
   expect(of(purses, "treasury", "SOL")).toMatchObject({ balance: "1", lowBelow: null, isLow: false });
   expect(of(purses, "desk", "USDC")).toMatchObject({ balance: "150000", lowBelow: "0.01", isLow: false });
+});
+
+test("Q20: health tells what the purses hold, and when that was read; while the chain is silent the last reading", async ({
+  world,
+}) => {
+  const { service, clock, node } = world;
+  const { purses: first } = await service.health();
+  expect(first).toEqual({
+    readAt: new Date(clock.now()).toISOString(),
+    held: await service.operator.purses(),
+  });
+  node.isSilent = true;
+  clock.advance(6 * 60_000);
+  expect((await living(clock, service.health())).purses).toEqual(first);
+});
+
+test("Q20: health of a service without purses tells none", async ({ world }) => {
+  const alone = createPaymentService({
+    storage: world.storage,
+    ledger: world.ledger,
+    clock: world.clock,
+    masterSecrets: [TEST_MASTER_SECRET],
+    stablecoins: world.mints,
+    logger: silentLogger,
+  });
+  expect(await alone.operator.purses()).toEqual([]);
+  expect(await alone.health()).not.toHaveProperty("purses");
 });
 
 test("what an order reserves, and what it has cost, is told; and how long the rest lasts", async ({

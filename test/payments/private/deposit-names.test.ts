@@ -8,6 +8,7 @@ import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { land } from "../../solana/signed-transaction.ts";
+import { textOf } from "../../readme/page.ts";
 import { SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest } from "./scene-test.ts";
 
@@ -184,4 +185,13 @@ test("N11: what names the key in vain is read a few times, however often money c
   }
   const read = world.asked.filter((asked) => asked !== key.toBase58());
   expect(read.length).toBeLessThanOrEqual(20);
+});
+
+test("Q24: a request to pay names the order's key, and the page does not say otherwise", async ({
+  named,
+}) => {
+  const order = await named.sendTo();
+  const { paymentUri } = await named.shown(order);
+  expect(paymentUri).toContain(`reference=${(await named.keyOf(order)).toBase58()}`);
+  expect(textOf("src/payments/private/README.md")).not.toMatch(/no `reference` key/);
 });

@@ -86,6 +86,29 @@ describe("between the quote and its use", () => {
     expect(await statusOf(world, body.transactionId)).toMatchObject({ status: "completed" });
   });
 
+  test("Q23: within broadcastDelayMs a customer keeps a swap that has turned better, and cancels one that has turned worse, free of charge", async ({
+    openStage,
+  }) => {
+    const world = await openStage({ options: { broadcastDelayMs: 5_000 } });
+    const { alice } = world;
+    const before = await world.held(alice.address);
+    const worse = await post(world, world.signed(await sale(world), alice));
+    // A SOL is worth more than the desk has promised for it.
+    world.market.cents = 16_000n;
+    await world.service.cancelTransaction(world.customer, worse.body.transactionId);
+    await outlive(world);
+    expect(await world.held(alice.address)).toEqual(before);
+    const better = await post(world, world.signed(await sale(world), alice));
+    world.market.cents = 15_850n;
+    await world.pass(5_000);
+    await world.finalize();
+    expect(await statusOf(world, better.body.transactionId)).toMatchObject({
+      status: "completed",
+      fee: expect.any(String) as string,
+    });
+    expect(world.deskSigned()).toBe(1);
+  });
+
   test("M13: buying is measured the other way round", async ({ openStage }) => {
     const world = await openStage();
     const { alice } = world;

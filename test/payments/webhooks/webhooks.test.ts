@@ -133,3 +133,41 @@ describe("registration", () => {
     });
   });
 });
+
+describe("what a receiver may expect otherwise", () => {
+  test("Q23: two webhooks of one URL are served both, under one webhook-id", async ({
+    fixture,
+    register,
+    sendOne,
+    posts,
+  }) => {
+    const [one, other] = [
+      await register({ events: ["transaction.completed"] }),
+      await register({ events: ["transaction.completed"] }),
+    ];
+    expect(one).not.toBe(other);
+    await sendOne();
+    await fixture.finalize();
+    const ids = posts().map(({ headers }) => headers["webhook-id"]);
+    expect(ids).toHaveLength(2);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  test("Q23: 410 ends nothing and Retry-After delays nothing: the second attempt comes a minute later", async ({
+    fixture,
+    customer,
+    receiver,
+    register,
+    sendOne,
+    posts,
+  }) => {
+    const webhookId = await register({ events: ["transaction.completed"] });
+    receiver.answer((_, response) => void response.writeHead(410, { "retry-after": "86400" }).end());
+    await sendOne();
+    await fixture.finalize();
+    expect(posts()).toHaveLength(1);
+    await fixture.pass(MINUTE);
+    expect(posts()).toHaveLength(2);
+    expect(await fixture.service.webhook(customer, webhookId)).toMatchObject({ enabled: true });
+  });
+});

@@ -3,13 +3,14 @@ import { z } from "zod";
 import { commitOne } from "../../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import { type Act, type WriteAct, OperatorRefused } from "../act.ts";
+import type { GateRecord } from "../../tables/limits.ts";
+import { everyRow } from "../../tables/read.ts";
 import { accountGate, rulesOf, SERVICE_GATE, type IntakeRules } from "../../intake/rules.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { Assets } from "../../assets/assets.ts";
 
 /** The most rounds of a change: of two operators who change one gate at once, one has to try again. */
 const MAX_ROUNDS = 20;
-const PAGE = 500;
 
 /** The rules of every gate, by the gate's id. */
 type AllRules = ReadonlyMap<string, IntakeRules>;
@@ -53,13 +54,9 @@ export class GateRuleStorage {
 
   async all(): Promise<AllRules> {
     const found = new Map<string, IntakeRules>();
-    for (let after = ""; ;) {
-      const page = await this.#storage.gatesAfter(after, PAGE);
-      for (const gate of page) found.set(gate.id, rulesOf(gate));
-      const last = page.at(-1);
-      if (last === undefined || page.length < PAGE) return found;
-      after = last.id;
-    }
+    const gates = everyRow<GateRecord>((last, limit) => this.#storage.gatesAfter(last?.id ?? "", limit));
+    for await (const gate of gates) found.set(gate.id, rulesOf(gate));
+    return found;
   }
 }
 

@@ -1,0 +1,231 @@
+/** Erases what names people, of an account or of one customer: what payments are proven with stays. */
+import { z } from "zod";
+import { commitOne } from "../../../storage/decided.ts";
+import { agingTime } from "../../clock-trust.ts";
+import type { Clock } from "../../runtime.ts";
+import { accountGate, rulesOf, type ActContext } from "../intake/rules.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import { isSamePerson } from "../shown-words.ts";
+import { paymentTables } from "../tables.ts";
+import type { IdempotencyRecord } from "../tables/identity.ts";
+import type { DecisionRecord } from "../tables/operator.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
+import { everyRow } from "../tables/read.ts";
+import { shortBody } from "../tables/short-body.ts";
+import { DELETED, webhookListChange } from "../webhooks/webhook-list.ts";
+import { OperatorRefused, readActContext, readCommand, type Act, type WriteAct } from "./act.ts";
+import { WRITTEN_OFF } from "./attention/held-addresses.ts";
+import { accountIdField } from "./gates/gate-rule-storage.ts";
+import { decidedMeanwhile, decisionWrite } from "./resolve/decisions.ts";
+
+/** Whose data is erased. */
+export interface Erasure {
+  readonly accountId: string;
+  /** The name that the account gave to one customer's transactions; default all of the account. */
+  readonly reference?: string | undefined;
+}
+
+/** An erasure that is done, or that waits until a second person asks for the same. */
+export interface ErasureResult extends Erasure {
+  readonly state: "done" | "awaits_approval";
+  /** How many transactions it is about. */
+  readonly transactions: number;
+}
+
+/** Erasing personal data. */
+export interface ErasureCommands {
+  /**
+   * Blanks references, also in notices, excerpts of receivers' answers, and stored answers; of a whole account also its name,
+   * URLs and secrets of its webhooks and its keys' addresses, and revokes the keys. The first call asks; the same by another
+   * actor does it, in many commits: where it is cut off, it is called again. Rejects with `OperatorRefused` while anything of
+   * it is open, held or looked at, under a day old, or its deposit address under 60 days, and of a whole account until that is suspended.
+   */
+  erase(erasure: Erasure, by: ActContext): Promise<ErasureResult>;
+}
+
+const erasure = z.strictObject({
+  accountId: accountIdField,
+  reference: z.string().min(1).max(128).optional(),
+});
+const proposal = z.object({ reference: z.string().optional(), actor: z.string() }).nullable();
+
+interface ErasureParts {
+  readonly storage: PaymentStorage;
+  readonly clock: Clock;
+  readonly writeAct: WriteAct;
+}
+
+type ErasureAct = Act & { readonly what: { readonly accountId: string } };
+
+/** For each account the newest request waits. */
+const decisionId = (accountId: string): string => `erase:${accountId}`;
+
+const DAY_MS = 24 * 3_600_000;
+const OPEN: ReadonlySet<string> = new Set(["pending", "processing", "confirmed"]);
+
+export class ErasureHandler implements ErasureCommands {
+  readonly #parts: ErasureParts;
+
+  constructor(parts: ErasureParts) {
+    this.#parts = parts;
+  }
+
+  async erase(given: Erasure, by: ActContext): Promise<ErasureResult> {
+    const { storage } = this.#parts;
+    const acted = readActContext(by);
+    const wanted = readCommand(erasure, given);
+    const { accountId, reference } = wanted;
+    const before = await storage.decision(decisionId(accountId));
+    const asked = proposal.parse(JSON.parse(before?.proposal ?? "null"));
+    const isAsked = asked !== null && asked.reference === reference;
+    const found = await this.#transactions(wanted);
+    if (reference !== undefined && found.length === 0 && !isAsked) {
+      throw new OperatorRefused(`account ${accountId} has no transaction with this reference`);
+    }
+    await this.#refuseOpen(wanted, found);
+    const transactions = found.length;
+    const what = { accountId, of: reference === undefined ? "account" : "reference", transactions };
+    if (!isAsked) {
+      const next = { reference, actor: acted.actor };
+      await this.#decide({ by: acted, act: "request_erase", what }, before, next);
+      return { ...wanted, state: "awaits_approval", transactions };
+    }
+    const { actor: requestedBy } = asked;
+    if (isSamePerson(requestedBy, acted.actor)) {
+      throw new OperatorRefused(`${requestedBy} has asked for it: another actor has to ask for the same`);
+    }
+    // What was asked for stays until all is blank: where that is cut off, the second person asks once more.
+    await this.#decide({ by: acted, act: "begin_erase", what: { ...what, requestedBy } }, before, asked);
+    await this.#blank(wanted, found);
+    const now = await storage.decision(decisionId(accountId));
+    const others = now?.proposal === before?.proposal ? "null" : (now?.proposal ?? "null");
+    const done = { by: acted, act: "erase" as const, what: { ...what, requestedBy } };
+    await this.#decide(done, now, proposal.parse(JSON.parse(others)));
+    return { ...wanted, state: "done", transactions };
+  }
+
+  async #decide(
+    act: ErasureAct,
+    before: DecisionRecord | null,
+    next: z.input<typeof proposal>,
+  ): Promise<void> {
+    const { storage, clock, writeAct } = this.#parts;
+    const id = decisionId(act.what.accountId);
+    const text = next === null ? null : JSON.stringify(next);
+    const guard = decisionWrite(id, before, { proposal: text, decidedAt: clock.now() });
+    const stored = await commitOne(storage, { writes: [guard, writeAct(act)] });
+    if (!stored.ok) throw decidedMeanwhile(id);
+  }
+
+  async #transactions({ accountId, reference }: Erasure): Promise<readonly TransactionRecord[]> {
+    const only = reference === undefined ? null : { reference };
+    const found: TransactionRecord[] = [];
+    const rows = everyRow<TransactionRecord>((below, limit) =>
+      this.#parts.storage.transactionsOf(accountId, only, { below, limit }),
+    );
+    for await (const transaction of rows) found.push(transaction);
+    return found;
+  }
+
+  async #refuseOpen({ accountId, reference }: Erasure, found: readonly TransactionRecord[]): Promise<void> {
+    const [gate] = await this.#parts.storage.gates([accountGate(accountId)]);
+    if (reference === undefined && rulesOf(gate).suspended === null) {
+      throw new OperatorRefused(`account ${accountId} is at work: suspend it first`);
+    }
+    for (const transaction of found) {
+      const open = await this.#whyOpen(transaction);
+      if (open !== null) throw new OperatorRefused(`transaction ${transaction.id}: ${open}`);
+    }
+  }
+
+  /** Null where nothing comes for the transaction any more. */
+  async #whyOpen({ id, ...row }: TransactionRecord): Promise<string | null> {
+    const { storage, clock } = this.#parts;
+    const addresses = row.depositAddress === null ? [] : [row.depositAddress];
+    const [view, deposits, deliveries] = await Promise.all([
+      storage.transaction(id),
+      storage.deposits(addresses),
+      storage.deliveries(id),
+    ]);
+    const instances = [id, ...addresses, ...(view?.payments ?? []).map((payment) => payment.id)];
+    const pending = await Promise.all(instances.map((each) => storage.pending(each, 1)));
+    if (OPEN.has(row.status) || row.attention !== null) return "it is open";
+    if (deliveries.some((each) => each.status === "pending")) return "webhooks are still told of it";
+    if (deposits.some(({ heldReason }) => heldReason !== null && heldReason !== WRITTEN_OFF)) {
+      return "its deposit address is held";
+    }
+    const ageMs = agingTime(clock) - row.createdAt;
+    if (ageMs < DAY_MS) return "it is under a day old, and who has lost its answer may still ask for it";
+    if (deposits.length > 0 && ageMs < 60 * DAY_MS) {
+      return "its deposit address is under 60 days old, and money may still come";
+    }
+    const isLookedAt = pending.some(({ tasks, watches }) => tasks.length > 0 || watches.length > 0);
+    return isLookedAt ? "the chain is still asked about it" : null;
+  }
+
+  /** The answers first: a transaction without its reference is not found by that again. */
+  async #blank({ accountId, reference }: Erasure, found: readonly TransactionRecord[]): Promise<void> {
+    const { storage } = this.#parts;
+    const ids = new Set(found.map(({ id }) => id));
+    const byKey = { table: paymentTables.idempotency, index: "key" } as const;
+    const answers = everyRow<IdempotencyRecord>((last, limit) =>
+      storage.find({ ...byKey, after: [last?.id ?? ""], limit }),
+    );
+    for await (const { id, answer } of answers) {
+      const { transactionId = "", webhookId = "" } = JSON.parse(answer) as Readonly<Record<string, string>>;
+      const isOfWebhook = reference === undefined && webhookId !== "";
+      const webhook = isOfWebhook ? await storage.webhook(webhookId) : null;
+      if (!ids.has(transactionId) && webhook?.accountId !== accountId) continue;
+      await storage.commit([{ writes: [{ table: "idempotency", remove: id }] }]);
+    }
+    if (reference === undefined) await this.#commit(accountId, await this.#accountWrites(accountId));
+    for (const id of ids) await this.#commit(id, await this.#transactionWrites(id));
+  }
+
+  async #accountWrites(accountId: string): Promise<readonly PaymentWrite[]> {
+    const { storage, clock } = this.#parts;
+    const now = clock.now();
+    const [account, keys, webhooks, change] = await Promise.all([
+      storage.account(accountId),
+      storage.apiKeysOf(accountId),
+      storage.webhooks(accountId),
+      webhookListChange(storage, accountId, now),
+    ]);
+    return [
+      change,
+      ...(account === null ? [] : [{ table: "accounts" as const, id: accountId, set: { name: "" } }]),
+      ...keys.map(({ id, version: expectedVersion, revokedAt }) => {
+        const set = { revokedAt: revokedAt ?? now, allowedAddresses: null };
+        return { table: "apiKeys" as const, id, set, expectedVersion };
+      }),
+      ...webhooks.map(({ id, version: expectedVersion }) => {
+        const set = { ...DELETED, deletedAt: now };
+        return { table: "webhooks" as const, id, set, expectedVersion };
+      }),
+    ];
+  }
+
+  /** The hash of the request goes too: who guesses a reference could prove it by that. */
+  async #transactionWrites(id: string): Promise<readonly PaymentWrite[]> {
+    const { storage } = this.#parts;
+    const [notices, deliveries] = await Promise.all([storage.notices(id), storage.deliveries(id)]);
+    const attempts = await Promise.all(deliveries.map((each) => storage.deliveryAttempts(each.id)));
+    return [
+      { table: "transactions", id, set: { reference: null, requestHash: "" } },
+      ...notices.flatMap((notice) => {
+        if (notice.body === null) return [];
+        const { data, ...body } = JSON.parse(notice.body) as { readonly data: object };
+        const text = JSON.stringify({ ...body, data: { ...data, reference: null } });
+        return [{ table: "notices" as const, id: notice.id, set: { body: shortBody(text, notice) } }];
+      }),
+      ...attempts.flat().map((attempt) => {
+        return { table: "deliveryAttempts" as const, id: attempt.id, set: { excerpt: null } };
+      }),
+    ];
+  }
+
+  async #commit(whose: string, writes: readonly PaymentWrite[]): Promise<void> {
+    const stored = await commitOne(this.#parts.storage, { writes });
+    if (!stored.ok) throw new OperatorRefused(`${whose} has just changed: ask for the same once more`);
+  }
+}
