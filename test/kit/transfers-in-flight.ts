@@ -48,6 +48,7 @@ function rowsOf(index: number, now: number): { transaction: TransactionRecord; a
     type: "send",
     mode: "wallet",
     sender: SOL_MINT,
+    senderAllowOffCurve: false,
     mint: "mint",
     feeMint: "mint",
     depositAddress: null,

@@ -81,8 +81,10 @@ function bodyOf({ transaction, recipients, payments, assets, deposit, entries }:
     fee: transactionFee(transaction.fee, transaction, assets),
     type: transaction.type,
     mode: transaction.mode,
+    ...(transaction.senderAllowOffCurve ? { senderAllowOffCurve: true } : {}),
     recipients: recipients.map((share) => ({
       ...recipientShare(share, transaction, assets),
+      ...(share.allowOffCurve ? { allowOffCurve: true } : {}),
       ...recipientOutcome(share, transaction, payments),
     })),
     reason: transaction.reason,

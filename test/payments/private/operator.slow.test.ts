@@ -30,17 +30,18 @@ function refusing(): {
   };
 }
 
-test("a screened sender or recipient is refused before anything is taken, without a reason", async ({
+test("a screened sender or recipient is refused before anything is taken, as not served", async ({
   open,
 }) => {
   const screening = refusing();
   const world = await open({}, { screen: screening.screen });
   screening.refuse(world.bob.address);
   await expect(world.sendTo()).rejects.toMatchObject({
-    code: "VALIDATION_ERROR",
-    details: { fields: [{ path: "recipients.0.address", message: "this address is not served" }] },
+    code: "INVALID_RECIPIENT",
+    details: { index: 0, address: world.bob.address, reason: "not_served" },
   });
   screening.refuse(world.alice.address);
+  world.clock.advance(10 * 60_000);
   await expect(world.sendTo()).rejects.toMatchObject({ details: { fields: [{ path: "sender" }] } });
   expect(screening.asked[0]).toBe(`sender ${world.alice.address} before`);
 });

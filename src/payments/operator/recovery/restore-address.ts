@@ -117,6 +117,7 @@ function transactionOf({ transactionId, address, createdAt }: DerivedAddress): T
     type: "send",
     mode: "private",
     sender: NOT_KNOWN,
+    senderAllowOffCurve: false,
     mint: ORDERED_MINT,
     feeMint: ORDERED_MINT,
     depositAddress: address,
