@@ -29,7 +29,7 @@ export class CountedRequest {
   readonly #limit: WindowName | DurableScope;
   #hit: WindowCount | null = null;
   #wasReplayCounted = false;
-  #hasCountedParties = false;
+  #parties: WindowCount | null = null;
 
   constructor(request: LimitedRequest) {
     this.#request = request;
@@ -67,10 +67,8 @@ export class CountedRequest {
    * `RATE_LIMIT_EXCEEDED`.
    */
   readonly onParties = (count: number): void => {
-    if (this.#hasCountedParties) return;
-    this.#hasCountedParties = true;
     const { windows, caller } = this.#request;
-    const { accepted, standing } = windows.hit("quoteParties", caller, count);
+    const { accepted, standing } = (this.#parties ??= windows.hit("quoteParties", caller, count));
     if (!accepted) throw limitExceeded(standing, caller.tier);
   };
 

@@ -60,19 +60,13 @@ const secret = z.string().min(16).max(256).describe("Notices are signed with it.
 
 /** In wallet mode the sender signs, which a vault cannot. */
 function checkVaultSender(
-  { mode: chosen, sender: named, senderAllowOffCurve: isVault }: VaultSenderFields,
+  asked: { readonly mode: string; readonly sender?: unknown; readonly senderAllowOffCurve: boolean },
   context: z.RefinementCtx,
 ): void {
-  if (!isVault || (chosen === "private" && named !== undefined)) return;
+  if (!asked.senderAllowOffCurve || (asked.mode === "private" && asked.sender !== undefined)) return;
   const message =
     "only beside `sender`, in private mode: in wallet mode the sender signs, which a vault cannot";
   context.addIssue({ code: "custom", path: ["senderAllowOffCurve"], message });
-}
-
-interface VaultSenderFields {
-  readonly mode: "wallet" | "private";
-  readonly sender?: string | undefined;
-  readonly senderAllowOffCurve: boolean;
 }
 
 /** POST /v1/quotes. */

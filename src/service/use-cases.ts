@@ -46,16 +46,10 @@ export function useCasesOf(parts: ServiceParts): UseCaseParts {
     amounts: new AmountLimitCheck(context),
   };
   const pricing = routing?.pricing ?? null;
+  const own = { ownAddresses: ownAddresses(parts) };
   const { secretOverlapMs } = options.webhooks;
   return {
-    quotes: new QuoteService({
-      ...context,
-      ...gates,
-      commit: commitQuote,
-      pricing,
-      swapper,
-      ownAddresses: ownAddresses(parts),
-    }),
+    quotes: new QuoteService({ ...context, ...gates, commit: commitQuote, pricing, swapper, ...own }),
     taking: takingOf(parts, gates),
     webhooks: { ...context, sealing, delivery, commit, secretOverlapMs, rules },
     deliveries: { storage, clock, engine, workflow: deliveries },

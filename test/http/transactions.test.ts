@@ -7,7 +7,6 @@ import { httpFixture, type HttpFixture, type Told } from "./http-fixture.ts";
 import { HOSTED_WAYS, WAYS } from "./ways.ts";
 
 const MEMO = new PublicKey("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
-const WRAPPED = "So11111111111111111111111111111111111111112";
 
 describe.each(sampled([...WAYS, ...HOSTED_WAYS], "ways to transactions"))("$name", (way) => {
   let http: HttpFixture;

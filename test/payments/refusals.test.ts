@@ -245,9 +245,11 @@ describe.each(COMBINATIONS.filter(({ mode, type }) => mode === "private" || type
       world,
     }) => {
       const { carol } = world;
+      const stranger = world.wallet("stranger", { usdc: 1n });
+      world.chain.advance(35);
       const at = lastOf(type);
       for (const [address, reason] of [
-        [associatedTokenAddress(world.desk, world.mints.USDC), "token_account"],
+        [associatedTokenAddress(stranger.address, world.mints.USDC), "token_account"],
         [world.mints.USDC, "mint"],
         [TOKEN_PROGRAM, "program"],
         // Nobody has a key for it, and nothing is there yet.
@@ -270,12 +272,12 @@ describe.each(PRIVATE)("$mode $type", ({ mode, type }) => {
   test("P27: one of the service's own addresses is INVALID_RECIPIENT own_address with its index", async ({
     world,
   }) => {
-    const open = (await post(world, (await prepared(world, { mode, type: "send" })).body)).body as {
+    const order = (await post(world, (await prepared(world, { mode, type: "send" })).body)).body as {
       ephemeralAddress?: string;
     };
     const at = lastOf(type);
     for (const address of [
-      ...[open.ephemeralAddress ?? "", world.sponsor.address, world.treasury.address, world.desk],
+      ...[order.ephemeralAddress ?? "", world.sponsor.address, world.treasury.address, world.desk],
     ]) {
       const given = type === "swap" ? { sender: address } : { last: { address } };
       const own = { index: at, address, reason: "own_address" };

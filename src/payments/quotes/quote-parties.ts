@@ -88,17 +88,23 @@ async function checkWalletParties(
   return accountWarnings(states.slice(0, receiving.length));
 }
 
-/** What the sender of a wallet quote lacks at its price. */
-export async function balanceWarnings(
+/** At this price: throws for a private swap to SOL that its sender could not keep; warns of what a wallet's sender lacks. */
+export async function checkSenderAtPrice(
   { ledger, assets }: PartyCheckParts,
-  { mode, sender, inputMint, outputMint }: QuoteInput,
-  { inputAmount: amount, networkFee, rent }: PricedQuote["priced"],
+  { mode, sender, senderAllowOffCurve: allowOffCurve, inputMint, outputMint }: QuoteInput,
+  { inputAmount, outputAmount, networkFee, rent }: PricedQuote["priced"],
 ): Promise<readonly QuoteWarning[]> {
-  if (mode !== "wallet" || sender === null) return [];
+  const isSwap = inputMint !== outputMint;
+  if (sender === null || (mode === "private" && !isSwap)) return [];
   try {
+    if (mode === "private") {
+      const payee = { recipient: sender, amount: outputAmount, allowOffCurve };
+      await refuseUnderRent(ledger, assets.named(outputMint), [payee]);
+      return [];
+    }
     // What a swap leaves of SOL is known when it is run.
-    const least = inputMint === outputMint ? await ledger.rentMinimum(0) : 0n;
-    const wallet = { sender, give: assets.named(inputMint), amount, networkFee, rent, least };
+    const least = isSwap ? 0n : await ledger.rentMinimum(0);
+    const wallet = { sender, give: assets.named(inputMint), amount: inputAmount, networkFee, rent, least };
     const lacking = await shortageOf({ ledger, assets }, wallet);
     if (lacking === null) return [];
     return [{ code: "insufficient_balance", message: lacking.message, balance: lacking.details }];

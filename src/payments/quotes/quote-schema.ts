@@ -14,14 +14,12 @@ const fees = named(
     .describe("In whole units of `feeAsset`."),
 );
 
-const QUOTE_WARNINGS = ["insufficient_balance", "unchecked", "account_will_be_created"] as const;
-
 /** What may still change until the quote is used. */
 export const quoteWarning = named(
   "QuoteWarning",
   z.object({
     code: z
-      .enum(QUOTE_WARNINGS)
+      .enum(["insufficient_balance", "unchecked", "account_will_be_created"])
       .describe(
         "`insufficient_balance`: the sender of a wallet quote holds too little by now. `unchecked`: the chain could not be read. `account_will_be_created`: recipients have no token account yet, and the quote includes its rent.",
       ),

@@ -18,7 +18,7 @@ import { priceSwap } from "./price-swap.ts";
 import { priceTransfer } from "./price-transfer.ts";
 import type { PricedQuote, QuoteInput } from "./priced-quote.ts";
 import type { PrivatePricing } from "./private-pricing.ts";
-import { balanceWarnings, checkParties, countParties } from "./quote-parties.ts";
+import { checkParties, checkSenderAtPrice, countParties } from "./quote-parties.ts";
 import {
   quoteBody,
   refreshedBody,
@@ -48,6 +48,12 @@ interface QuoteParts extends ServiceContext {
   readonly ownAddresses: readonly Address[];
 }
 
+/** Who asks for a quote, and how. */
+interface Asked {
+  readonly caller: Caller;
+  readonly options: RequestOptions;
+}
+
 /** Makes, shows and refreshes quotes. */
 export class QuoteService {
   readonly #with: QuoteParts;
@@ -60,10 +66,10 @@ export class QuoteService {
   /** See `PaymentService.createQuote`. */
   async create(caller: Caller, body: QuoteRequest, options: RequestOptions = {}): Promise<Answer<QuoteBody>> {
     // Not checked yet: the schema reports its faults.
-    const { inputAsset, outputAsset } = (body ?? {}) as Partial<QuoteRequest>;
+    const { mode, inputAsset, outputAsset } = (body ?? {}) as Partial<QuoteRequest>;
     const asked = { caller, path: "/v1/quotes", request: body, options };
-    return this.#oneByOne([inputAsset, outputAsset], () =>
-      answerOnce(this.#with, asked, () => this.#decide(caller, body, options)),
+    return this.#oneByOne(mode, [inputAsset, outputAsset], () =>
+      answerOnce(this.#with, asked, () => this.#decide(asked, body)),
     );
   }
 
@@ -81,12 +87,12 @@ export class QuoteService {
   ): Promise<Answer<RefreshedQuoteBody>> {
     const found = await this.#with.storage.quote(quoteId);
     const asked = { caller, path: `/v1/quotes/${quoteId}/refresh`, request: null, options };
-    return this.#oneByOne([found?.inputMint, found?.outputMint], () =>
-      answerOnce(this.#with, asked, () => this.#decideRefresh(caller, quoteId, options)),
+    return this.#oneByOne(found?.mode, [found?.inputMint, found?.outputMint], () =>
+      answerOnce(this.#with, asked, () => this.#decideRefresh(asked, quoteId)),
     );
   }
 
-  async #decide(caller: Caller, body: QuoteRequest, options: RequestOptions): Promise<Decision<QuoteBody>> {
+  async #decide({ caller, options }: Asked, body: QuoteRequest): Promise<Decision<QuoteBody>> {
     const { assets, random, intake, amounts, commit } = this.#with;
     const now = await storageTime(this.#with);
     const request = parseRequest(quoteRequest, body);
@@ -112,11 +118,7 @@ export class QuoteService {
     };
   }
 
-  async #decideRefresh(
-    caller: Caller,
-    quoteId: string,
-    options: RequestOptions,
-  ): Promise<Decision<RefreshedQuoteBody>> {
+  async #decideRefresh({ caller, options }: Asked, quoteId: string): Promise<Decision<RefreshedQuoteBody>> {
     const { assets, intake, amounts, commit } = this.#with;
     const now = await storageTime(this.#with);
     const quote = await this.#owned(caller, quoteId);
@@ -146,9 +148,9 @@ export class QuoteService {
     if (count > 0) onParties?.(count);
     const ofParties = count > 0 ? await checkParties(this.#with, inputs) : [];
     const priced = await this.#price(inputs, now);
-    const ofBalance = await balanceWarnings(this.#with, inputs, priced.priced);
+    const ofSender = await checkSenderAtPrice(this.#with, inputs, priced.priced);
     // Both may have met the same silence.
-    return { ...priced, warnings: [...new Set([...ofParties, ...ofBalance])] };
+    return { ...priced, warnings: [...new Set([...ofParties, ...ofSender])] };
   }
 
   #price(inputs: QuoteInput, now: number): Promise<PricedQuote> {
@@ -168,8 +170,16 @@ export class QuoteService {
     return quote;
   }
 
-  /** Runs dependent offers one by one: in parallel, their commits would make each other fail again and again. */
-  #oneByOne<T>(putativeAssets: readonly [unknown, unknown], act: () => Promise<T>): Promise<T> {
+  /**
+   * Runs dependent offers one by one: in parallel, their commits would make each other fail again and again. A private swap
+   * sets nothing aside, and would have the others wait for the screening of its sender.
+   */
+  #oneByOne<T>(
+    mode: unknown,
+    putativeAssets: readonly [unknown, unknown],
+    act: () => Promise<T>,
+  ): Promise<T> {
+    if (mode === "private") return act();
     const [give, get] = putativeAssets.map((putative) => this.#assetLike(putative));
     if (give === undefined || get === undefined || give.mint === get.mint) return act();
     const queue = this.#with.swapper?.queueOf({ give, get }) ?? null;

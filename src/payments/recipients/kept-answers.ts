@@ -13,7 +13,6 @@ const MOST_KEPT = 10_000;
  */
 export function keepingAnswers(screen: ScreenAddress, clock: Clock): ScreenAddress {
   const kept = new Map<string, { readonly verdict: ReturnType<ScreenAddress>; readonly askedAt: number }>();
-  // oxlint-disable-next-line typescript/promise-function-async -- the same promise for all who ask at once
   return (address, as) => {
     if (as.transactionId !== null) return screen(address, as);
     const key = `${as.role} ${address}`;

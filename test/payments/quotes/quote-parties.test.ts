@@ -32,8 +32,10 @@ class Screened {
   readonly refused = new Set<string>();
   readonly asked: string[] = [];
   isDown = false;
+  waitsFor: Promise<void> | undefined;
   readonly screen: ScreenAddress = async (address, { role, transactionId }) => {
     if (this.isDown) throw new Error("the list is out of reach");
+    await this.waitsFor;
     this.asked.push(`${role} ${address} ${transactionId === null ? "before" : "after"}`);
     return this.refused.has(address) ? "refused" : "ok";
   };
@@ -270,6 +272,25 @@ describe("a quote in private mode", () => {
     await world.settle();
     expect(screened.asked).toContain(`sender ${alice.address} after`);
     expect(screened.asked.filter((each) => each.endsWith("before"))).toEqual([]);
+  });
+
+  test("Q12: a private swap to SOL that its sender could not keep is AMOUNT_TOO_SMALL", async ({ world }) => {
+    const sender = world.wallet("without SOL", { usdc: 5_000_000n }).address;
+    const swap = { mode: "private", inputAsset: "USDC", outputAsset: "SOL" } as const;
+    const quote = (amount: string) => world.service.createQuote(world.customer, { ...swap, amount, sender });
+    await expectRefusal(quote("0.08"), "AMOUNT_TOO_SMALL", { index: 0 });
+    expect((await quote("1")).body.warnings).toEqual([]);
+  });
+
+  test("Q12: a screen that is slow about one sender holds up nobody else's swap", async ({ world }) => {
+    const { service, customer, alice, screened } = world;
+    const swap = { inputAsset: "SOL", outputAsset: "USDC", amount: "1", sender: alice.address } as const;
+    let answer = (): void => undefined;
+    screened.waitsFor = new Promise((resolve) => (answer = resolve));
+    const slow = service.createQuote(customer, { ...swap, mode: "private" });
+    expect((await service.createQuote(customer, { ...swap, mode: "wallet" })).body.mode).toBe("wallet");
+    answer();
+    expect((await slow).body.mode).toBe("private");
   });
 
   test("Q12: a screen that fails is asked again", async ({ world }) => {
