@@ -12,7 +12,7 @@ import { units } from "../../kit/private-fixture.ts";
 import { unreadable } from "../../kit/unreadable.ts";
 import { swapTest } from "../../kit/swap-test.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
-import { expectRefusal } from "../wallet/wallet-world.ts";
+import { expectRefusal, refusal } from "../wallet/wallet-world.ts";
 
 const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const MINUTE = 60_000;
@@ -278,7 +278,9 @@ describe("a quote in private mode", () => {
     const sender = world.wallet("without SOL", { usdc: 5_000_000n }).address;
     const swap = { mode: "private", inputAsset: "USDC", outputAsset: "SOL" } as const;
     const quote = (amount: string) => world.service.createQuote(world.customer, { ...swap, amount, sender });
-    await expectRefusal(quote("0.08"), "AMOUNT_TOO_SMALL", { index: 0 });
+    // Enough for the fee, and for little more.
+    const { minimum } = (await refusal(quote("0.001"))).details as { readonly minimum: string };
+    await expectRefusal(quote(minimum), "AMOUNT_TOO_SMALL", { index: 0 });
     expect((await quote("1")).body.warnings).toEqual([]);
   });
 
