@@ -43,6 +43,10 @@ const CHALLENGE: ErrorHeader<object> = { name: "WWW-Authenticate", valueOf: () =
 const fieldProblem = z.object({
   path: text.describe("The field, such as `recipients.0.amount`; empty for the body as a whole."),
   message: text,
+  reason: z
+    .enum(["not_served"])
+    .describe("`not_served`: the host's own check refuses this address; absent for a wrong field.")
+    .exactOptional(),
 });
 
 /** Error codes, in order of their statuses. A code is permanent: it is never renamed or reused. */
@@ -68,6 +72,7 @@ export const ERRORS = {
         "off_curve",
         "not_sender",
         "own_address",
+        "not_served",
       ]),
     }),
   },

@@ -40,8 +40,13 @@ export function upstreamError(options?: ErrorOptions): PaymentError<"UPSTREAM_ER
 }
 
 /** The error for one wrong field. `path` is the field, such as `recipients.0.amount`, and empty for the body as a whole. */
-export function fieldError(path: string, message: string): PaymentError<"VALIDATION_ERROR"> {
-  return new PaymentError("VALIDATION_ERROR", { fields: [{ path, message }] });
+export function fieldError(
+  path: string,
+  message: string,
+  reason?: FieldProblem["reason"],
+): PaymentError<"VALIDATION_ERROR"> {
+  const problem = reason === undefined ? { path, message } : { path, message, reason };
+  return new PaymentError("VALIDATION_ERROR", { fields: [problem] });
 }
 
 /** The error for private mode or swaps that the service was not configured with: no repetition helps. */

@@ -29,9 +29,11 @@ const REMEDIES: { readonly [Code in ErrorCode]: Remedies<ErrorDetails[Code]> } =
     token_account: "Name the wallet that owns this token account.",
     program: "Name a wallet: nobody holds a key to what a program receives.",
     mint: "Name a wallet: this is the address of a token, not of an owner.",
-    off_curve: "Name a wallet: no private key can sign for this address.",
+    off_curve:
+      "Name a wallet, since no private key can sign for this address; if it is a vault that a program pays out of, say `allowOffCurve: true` beside it, in the quote too.",
     not_sender: "Name the sender: what a swap of wallet mode buys goes to the wallet that signs.",
     own_address: "Name a wallet of yours: this address belongs to the service.",
+    not_served: "Pay somebody else: the operator of this service does not serve this address.",
   },
   INVALID_SIGNATURE: {
     not_base64: "Encode the signed bytes as standard base64, with padding.",

@@ -29,6 +29,7 @@ export class CountedRequest {
   readonly #limit: WindowName | DurableScope;
   #hit: WindowCount | null = null;
   #wasReplayCounted = false;
+  #parties: WindowCount | null = null;
 
   constructor(request: LimitedRequest) {
     this.#request = request;
@@ -59,6 +60,16 @@ export class CountedRequest {
     if (isDurable(this.#limit) || this.#hit !== null) return;
     this.#count(this.#limit);
     this.#refuseWhenFull();
+  };
+
+  /**
+   * Told by the service how many addresses a quote asks about, once more when it has to decide again. Throws
+   * `RATE_LIMIT_EXCEEDED`.
+   */
+  readonly onParties = (count: number): void => {
+    const { windows, caller } = this.#request;
+    const { accepted, standing } = (this.#parties ??= windows.hit("quoteParties", caller, count));
+    if (!accepted) throw limitExceeded(standing, caller.tier);
   };
 
   /** Told by the service how the account stands with a limit that all processes count together. */

@@ -69,6 +69,11 @@ const optionsSchema = optionsWith({
     reads: perTier.default(WINDOWS.reads.perMinute),
     /** Quotes and their refreshes. Default 60/300/1,200. */
     quotes: perTier.default(WINDOWS.quotes.perMinute),
+    /**
+     * Senders and recipients that quotes ask about, also when they are refreshed. A quote that asks about more than the
+     * limit takes the whole of it. Default 200/2,000/10,000.
+     */
+    quoteParties: perTier.default(WINDOWS.quoteParties.perMinute),
     /** Transactions, and changing or deleting webhooks. Default 30/150/600. */
     creates: perTier.default(WINDOWS.creates.perMinute),
     /** Tests of webhooks. Default 10/50/200. */

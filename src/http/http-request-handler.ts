@@ -112,13 +112,13 @@ export class HttpRequestHandler {
     const counted = new CountedRequest({ service, windows, endpoint, caller, headers, mayBeReplay });
     const contents = await enter(arrival, endpoint, counted);
     if (site === null || endpoint === undefined) return refuseMethod(arrival, site, headers);
-    const { onLimit, onNew } = counted;
+    const { onLimit, onNew, onParties } = counted;
     const call: Call = {
       service,
       caller,
       path,
       ...contents,
-      options: { ...contents.options, onLimit, onNew },
+      options: { ...contents.options, onLimit, onNew, onParties },
       // A Request makes its signal when it is first read, and few endpoints need one.
       get signal() {
         return request.signal;

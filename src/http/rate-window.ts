@@ -55,19 +55,24 @@ export class RateWindow {
     return this.#standing(times, limit);
   }
 
-  /** Counts a request of `key` unless `limit` of them lie within the window already. */
-  hit(key: string, limit: number): WindowCount {
+  /**
+   * Counts a request of `key`, as `weight` of them and as the whole limit at most, unless the window has too little room
+   * left.
+   */
+  hit(key: string, limit: number, weight = 1): WindowCount {
     const now = this.#clock.now();
     const times = this.#use(key);
     this.#dropOld(times);
-    const accepted = times.length < limit;
-    if (accepted) times.push(now);
+    const counted = Math.min(weight, limit);
+    const excess = times.length + counted - limit;
+    const accepted = excess <= 0;
+    if (accepted) for (let each = 0; each < counted; each++) times.push(now);
     return {
       accepted,
-      standing: this.#standing(times, limit),
+      standing: this.#standing(times, limit, accepted ? 0 : excess - 1),
       giveBack: () => {
-        const at = accepted ? times.lastIndexOf(now) : -1;
-        if (at >= 0) times.splice(at, 1);
+        const end = accepted ? times.lastIndexOf(now) + 1 : 0;
+        if (end > 0) times.splice(end - counted, counted);
         return this.#standing(times, limit);
       },
     };
@@ -84,9 +89,10 @@ export class RateWindow {
     return times;
   }
 
-  #standing(times: readonly number[], limit: number): LimitStatus {
+  /** `leaving` is the place of the request that has to leave the window first. */
+  #standing(times: readonly number[], limit: number, leaving = 0): LimitStatus {
     const now = this.#clock.now();
-    const oldest = times[0] ?? now;
+    const oldest = times[leaving] ?? now;
     return {
       scope: this.#scope,
       limit,
@@ -137,13 +143,15 @@ export class AccountWindowList {
     this.#windows = {
       reads: new RateWindow({ scope: WINDOWS.reads.scope, clock }),
       quotes: new RateWindow({ scope: WINDOWS.quotes.scope, clock }),
+      quoteParties: new RateWindow({ scope: WINDOWS.quoteParties.scope, clock }),
       creates: new RateWindow({ scope: WINDOWS.creates.scope, clock }),
       webhookTests: new RateWindow({ scope: WINDOWS.webhookTests.scope, clock }),
     };
   }
 
-  hit(name: WindowName, { accountId, tier }: Caller): WindowCount {
-    return this.#windows[name].hit(accountId, this.#limits[name][tier]);
+  /** Counts a request, as `weight` of them. */
+  hit(name: WindowName, { accountId, tier }: Caller, weight = 1): WindowCount {
+    return this.#windows[name].hit(accountId, this.#limits[name][tier], weight);
   }
 
   /** The account's standing with one limit, without counting a request. */

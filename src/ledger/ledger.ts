@@ -336,7 +336,7 @@ export interface Ledger extends RoutingLedger {
    */
   tokenAccountStates(
     accounts: readonly { readonly owner: Address; readonly mint: Address }[],
-  ): Promise<Hint<readonly TokenAccountState[]>>;
+  ): Promise<Evidence<readonly TokenAccountState[]>>;
   /** True when the address is a point on the curve, so that a private key for it can exist. Pure. */
   isOnCurve(address: Address): boolean;
   /**

@@ -66,9 +66,9 @@ export const READS = {
   accountKinds: { belief: "evidence", witnesses: "enough", decides: "who can be paid" },
   mints: { belief: "hint", witnesses: "one", decides: "the warning of a wrong mint at start" },
   tokenAccountStates: {
-    belief: "hint",
-    witnesses: "one",
-    decides: "the warning of an unusable account at start",
+    belief: "evidence",
+    witnesses: "enough",
+    decides: "the refusal of a quote that a frozen account keeps from being paid",
   },
   paymentCost: { belief: "evidence", witnesses: "enough", decides: "the fees of a wallet quote" },
   buildPayment: {

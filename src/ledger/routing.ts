@@ -40,8 +40,11 @@ export interface AssetAccount {
   readonly mint: Address | null;
 }
 
-/** The token program of a mint: the original one, or Token-2022. */
-export type TokenProgram = "token" | "token-2022";
+/** The token programs of mints: the original one, and Token-2022. */
+export const TOKEN_PROGRAMS = ["token", "token-2022"] as const;
+
+/** One of `TOKEN_PROGRAMS`. */
+export type TokenProgram = (typeof TOKEN_PROGRAMS)[number];
 
 /**
  * A move of a transaction, in the order of its instructions.
@@ -318,8 +321,8 @@ export interface RoutingLedger {
    * and does not check the present owner of a token account: it is a hint where to look. Decisions read `funds`.
    */
   amountsIn(accounts: readonly AssetAccount[], commitment: Commitment): Promise<Hint<readonly bigint[]>>;
-  /** The associated account of the Token program at which `owner` keeps `mint`. Pure. */
-  tokenAccountOf(owner: Address, mint: Address): Address;
+  /** The associated account at which `owner` keeps `mint`, of the Token program where none is named. Pure. */
+  tokenAccountOf(owner: Address, mint: Address, program?: TokenProgram): Address;
   /**
    * Like `funds` for one owner, but over all its token accounts, associated or not. Several calls to each node, so the
    * parts may come from different blocks; the slot is the slot of the oldest. Agreed on as in `funds`.

@@ -26,10 +26,20 @@ const amount = z
   .describe('A decimal string such as "12.5": more than zero, no more decimals than the asset has.');
 const wallet = addressSchema("expected a base58 address of 32 bytes");
 const sender = wallet.describe("The sender's wallet, base58. In private mode every refund goes to it.");
+const senderAllowOffCurve = z
+  .boolean()
+  .default(false)
+  .describe("Private mode: true where `sender` is a vault, for which no private key signs.");
 
 export const recipientRequest = z.strictObject({
   address: z.string().max(MAX_NAME).describe("The recipient's wallet, base58."),
   amount: amount.describe("Its share, in whole units of the output asset."),
+  allowOffCurve: z
+    .boolean()
+    .default(false)
+    .describe(
+      "True where `address` is a vault that a program pays out of, such as that of a multisig. The same in the quote and in its transaction.",
+    ),
 });
 
 const recipients = z
@@ -48,28 +58,42 @@ const reference = z
 // Too long to be guessed, and no longer than a header.
 const secret = z.string().min(16).max(256).describe("Notices are signed with it. It is never answered.");
 
+/** In wallet mode the sender signs, which a vault cannot. */
+function checkVaultSender(
+  asked: { readonly mode: string; readonly sender?: unknown; readonly senderAllowOffCurve: boolean },
+  context: z.RefinementCtx,
+): void {
+  if (!asked.senderAllowOffCurve || (asked.mode === "private" && asked.sender !== undefined)) return;
+  const message =
+    "only beside `sender`, in private mode: in wallet mode the sender signs, which a vault cannot";
+  context.addIssue({ code: "custom", path: ["senderAllowOffCurve"], message });
+}
+
 /** POST /v1/quotes. */
-export const quoteRequest = z.strictObject({
-  inputAsset: name.describe("What is given: a symbol or a mint."),
-  outputAsset: name.describe("What is got: a symbol or a mint. Another one makes it a swap."),
-  amount: amount.describe("What the recipients get in all; of a swap what is given."),
-  mode,
-  slippageBps: z
-    .number()
-    .int()
-    .min(1)
-    .max(5_000)
-    .default(100)
-    .describe("How far below the quote a private swap may end, in hundredths of a percent."),
-  sender: sender.optional(),
-  recipients: recipients.optional(),
-  transactionVersion: z
-    .literal(1)
-    .optional()
-    .describe(
-      "1: the transaction to sign is of version 1, which takes more recipients in SOL. For a send or a payroll in wallet mode, on a chain and in a wallet that know it. Without it a legacy transaction, which every wallet can show.",
-    ),
-});
+export const quoteRequest = z
+  .strictObject({
+    inputAsset: name.describe("What is given: a symbol or a mint."),
+    outputAsset: name.describe("What is got: a symbol or a mint. Another one makes it a swap."),
+    amount: amount.describe("What the recipients get in all; of a swap what is given."),
+    mode,
+    slippageBps: z
+      .number()
+      .int()
+      .min(1)
+      .max(5_000)
+      .default(100)
+      .describe("How far below the quote a private swap may end, in hundredths of a percent."),
+    sender: sender.optional(),
+    senderAllowOffCurve,
+    recipients: recipients.optional(),
+    transactionVersion: z
+      .literal(1)
+      .optional()
+      .describe(
+        "1: the transaction to sign is of version 1, which takes more recipients in SOL. For a send or a payroll in wallet mode, on a chain and in a wallet that know it. Without it a legacy transaction, which every wallet can show.",
+      ),
+  })
+  .superRefine(checkVaultSender);
 
 /** POST /v1/transactions. */
 export const transactionRequest = z
@@ -82,6 +106,7 @@ export const transactionRequest = z
     outputAsset: name.optional().describe("A symbol or a mint, which must be the quote's."),
     mode,
     sender,
+    senderAllowOffCurve,
     recipients,
     signedTransaction: z
       .string()
@@ -105,7 +130,8 @@ export const transactionRequest = z
     if (refundOf !== undefined && (type !== "send" || chosen !== "wallet")) {
       problem("refundOf", "only a send of wallet mode refunds a payment");
     }
-  });
+  })
+  .superRefine(checkVaultSender);
 
 /** What a webhook may be told. */
 export const noticeEvent = z.enum(NOTICE_EVENTS);

@@ -29,7 +29,8 @@ import { spendingCheck, type SpendingCheck } from "../payments/outgoing/unknown-
 import { refundCosts } from "../payments/outgoing/plans/refund-cost.ts";
 import { returnTokens } from "../payments/private/return-tokens.ts";
 import { payersScreening } from "../payments/private/screen-payers.ts";
-import { recipientsScreening, screenedRouting } from "../payments/private/order-parties.ts";
+import { recipientsScreening, screenedRouting } from "../payments/private/screen-recipients.ts";
+import { keepingAnswers } from "../payments/recipients/kept-answers.ts";
 import type { ScreenAddress } from "../payments/recipients/recipients.ts";
 import { boundSettlement } from "../payments/private/bound-settlement.ts";
 import { SettlementEffects } from "../payments/private/settle-address.ts";
@@ -62,7 +63,8 @@ export function openPrivateRouting(
     mostSpentPerDay: options.maxSponsorSpendPerDay ?? null,
     mostRaisedPerDay: options.maxRaisedBidsPerDay,
     lowBalance: options.lowBalance ?? null,
-    screen: options.screen === undefined ? null : askedScreen(options.screen, ask),
+    screen:
+      options.screen === undefined ? null : keepingAnswers(askedScreen(options.screen, ask), shared.clock),
   };
   return createPrivateRouting({ terms, ...shared });
 }

@@ -120,9 +120,10 @@ const privateRoutingOptions = optionsWith({
    */
   maxMarkerRent: z.bigint().min(1n).default(20_000_000n),
   /**
-   * Screens addresses: asked about sender and recipients before an order is taken; about sender and all payers before
-   * money is paid out or back; and about recipients again before they are paid. A refusal at first is VALIDATION_ERROR;
-   * after a deposit it holds the money until an operator decides. Payers are read from how balances changed in the
+   * Screens addresses: asked about sender and recipients when a quote names them and before an order is taken, where an
+   * answer is kept for ten minutes; about sender and all payers before money is paid out or back; and about recipients again
+   * before they are paid. A refusal at first is INVALID_RECIPIENT, of the sender VALIDATION_ERROR, with the reason
+   * `not_served`; after a deposit it holds the money until an operator decides. Payers are read from how balances changed in the
    * transactions that nodes list, by amount: money whose payer has no name (newly minted, paid out of a program's
    * account or out of an account that another key closed) is held too, once it is as much as the smallest deposit. It
    * is an attribution and no proof. Default: everybody is served.

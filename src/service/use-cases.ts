@@ -15,6 +15,7 @@ import { acceptTransfer } from "../payments/wallet/accept-signed.ts";
 import { startTransfer } from "../payments/wallet/wallet-transfer-workflow.ts";
 import type { DeliveryParts } from "../payments/webhooks/deliveries.ts";
 import type { WebhookContext } from "../payments/webhooks/webhook-fields.ts";
+import { ownAddresses } from "./open-purses.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
 /** Use cases for callers, and dependencies of the functions about webhooks. */
@@ -45,9 +46,10 @@ export function useCasesOf(parts: ServiceParts): UseCaseParts {
     amounts: new AmountLimitCheck(context),
   };
   const pricing = routing?.pricing ?? null;
+  const own = { ownAddresses: ownAddresses(parts) };
   const { secretOverlapMs } = options.webhooks;
   return {
-    quotes: new QuoteService({ ...context, ...gates, commit: commitQuote, pricing, swapper }),
+    quotes: new QuoteService({ ...context, ...gates, commit: commitQuote, pricing, swapper, ...own }),
     taking: takingOf(parts, gates),
     webhooks: { ...context, sealing, delivery, commit, secretOverlapMs, rules },
     deliveries: { storage, clock, engine, workflow: deliveries },
@@ -77,7 +79,8 @@ function takingOf(parts: ServiceParts, gates: Gates): TransactionAcceptance {
 function orderAcceptance(parts: ServiceParts): AcceptHandler<CreatedOrderBody> | null {
   const { options, context, swapper, routing } = parts;
   if (routing === null) return null;
-  const accepting = { ...context, routing, swapper, commit: commitWhenCompared(parts) };
+  const commit = commitWhenCompared(parts);
+  const accepting = { ...context, routing, swapper, ownAddresses: ownAddresses(parts), commit };
   const accept: AcceptHandler<CreatedOrderBody> = (request) => acceptOrder(accepting, request);
   const { recovery: journal } = options;
   const masterVersion = routing.keys.newestVersion;

@@ -125,7 +125,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     isOnCurve,
     mostRecipients,
     markerAddress,
-    tokenAccountOf: (owner, mint) => associatedTokenAccount(owner, mint),
+    tokenAccountOf: associatedTokenAccount,
     ...onceLoaded(loaded),
     // Nothing was asked before the first question, and a look at this must not load what questions need.
     disputes: async () => (loading === undefined ? [] : (await loading).disputes()),

@@ -16,12 +16,16 @@ import type { AssetAccount } from "../ledger/routing.ts";
 export async function tokenAccountStates(
   nodes: NodeContext,
   accounts: readonly { readonly owner: Address; readonly mint: Address }[],
-): Promise<Hint<readonly TokenAccountState[]>> {
+): Promise<Evidence<readonly TokenAccountState[]>> {
   const addresses = accounts.map(({ owner, mint }) => associatedTokenAccount(owner, mint));
   const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
-  return await ask(nodes, async (endpoint) => {
-    const found = await read(endpoint);
-    return accounts.map(({ owner }, index) => stateOf(found[index] ?? null, owner));
+  return await agree(nodes, {
+    subject: "the state of token accounts",
+    question: async (endpoint): Promise<readonly TokenAccountState[]> => {
+      const found = await read(endpoint);
+      return accounts.map(({ owner }, index) => stateOf(found[index] ?? null, owner));
+    },
+    textOf: String,
   });
 }
 

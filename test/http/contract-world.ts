@@ -1,5 +1,6 @@
 /** A service with everything turned on, tenants who have one of everything, and the two ways into its handler. */
 import { Agent, request as nodeRequest } from "node:http";
+import { Keypair } from "@solana/web3.js";
 import { requestAnswered } from "../../src/diagnostics.ts";
 import * as example from "../../src/http/contract/examples.ts";
 import {
@@ -45,10 +46,14 @@ export interface ContractWorld {
   close(): Promise<void>;
 }
 
+/** Whom the host's screening refuses. */
+export const UNSERVED = Keypair.fromSeed(new Uint8Array(32).fill(3)).publicKey.toBase58();
+
 const PLENTY = { free: 1_000_000, pro: 1_000_000, enterprise: 1_000_000 };
 const NO_LIMITS = {
   reads: PLENTY,
   quotes: PLENTY,
+  quoteParties: PLENTY,
   creates: PLENTY,
   webhookTests: PLENTY,
   failedAuthentications: 1_000_000,
@@ -59,7 +64,10 @@ export async function contractWorld(): Promise<ContractWorld> {
   const receiver = await startHttpsReceiver();
   const market = { solInDollars: 150n };
   const world = await swapFixture({
-    routing: { prices: pricesOf(market) },
+    routing: {
+      prices: pricesOf(market),
+      screen: async (address) => (address === UNSERVED ? "refused" : "ok"),
+    },
     options: { webhooks: { allowAddress: (ip) => ip === "127.0.0.1", ca: receiver.ca } },
   });
   const { service, clock, chain } = world;

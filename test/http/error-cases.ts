@@ -24,6 +24,8 @@ import {
   type ErrorCase,
 } from "./asking.ts";
 import { BY } from "../kit/by.ts";
+import type { Wallet } from "../kit/chain-fixture.ts";
+import { unreadable } from "../kit/unreadable.ts";
 
 const ONE = { free: 1, pro: 1, enterprise: 1 };
 
@@ -142,10 +144,38 @@ export const HARMLESS: ReadonlySet<ErrorCode> = new Set([
 const NOBODY = { recipients: [{ address: "x", amount: "25" }] };
 const SWAP = { inputAsset: "SOL", outputAsset: "USDC", mode: "private" };
 
+/** Somebody of this tenant whose account is still to be frozen. */
+function coldWallet({ world: { payments }, tenant }: Asking): Wallet {
+  const funds = { lamports: 1_000_000_000n, usdc: 100_000_000n };
+  return payments.wallet(`cold ${tenant.caller.accountId}`, funds);
+}
+
 /** What only this endpoint refuses, or what it refuses in a way of its own, by operation and code. */
 export const CASES_OF_ONE: Readonly<Record<string, ErrorCase>> = {
   "getBalances INVALID_ADDRESS": (asking) => send(asking, draftOf(asking, { target: "/v1/balances/x" })),
   "createQuote INVALID_RECIPIENT": (asking) => send(asking, fields(asking, NOBODY)),
+  "createQuote TRANSACTION_WOULD_FAIL": async (asking) => {
+    const { payments } = asking.world;
+    const cold = coldWallet(asking);
+    await payments.freeze(cold, "USDC");
+    return send(asking, fields(asking, { sender: cold.address }));
+  },
+  "refreshQuote INVALID_RECIPIENT": async (asking) => {
+    const { payments, sender } = asking.world;
+    const address = payments.mints.USDC;
+    const wish = { inputAsset: "USDC", outputAsset: "USDC", amount: "1", sender: sender.address };
+    const lift = payments.chain.faults.add(unreadable(address));
+    const { quoteId } = await quoted(asking, { ...wish, recipients: [{ address, amount: "1" }] });
+    lift();
+    return send(asking, refreshOf(asking, quoteId));
+  },
+  "refreshQuote TRANSACTION_WOULD_FAIL": async (asking) => {
+    const cold = coldWallet(asking);
+    const wish = { inputAsset: "USDC", outputAsset: "USDC", amount: "1", sender: cold.address };
+    const { quoteId } = await quoted(asking, wish);
+    await asking.world.payments.freeze(cold, "USDC");
+    return send(asking, refreshOf(asking, quoteId));
+  },
   "createQuote INVALID_ASSET": (asking) => send(asking, fields(asking, { inputAsset: "DOGE" })),
   "createQuote AMOUNT_TOO_SMALL": (asking) =>
     send(asking, fields(asking, { amount: "0.0009", recipients: undefined })),
@@ -201,19 +231,22 @@ export const CASES_OF_ONE: Readonly<Record<string, ErrorCase>> = {
   },
   "createTransaction TRANSACTION_WOULD_FAIL": async (asking) => {
     const { payments } = asking.world;
-    const funds = { lamports: 1_000_000_000n, usdc: 100_000_000n };
-    const cold = payments.wallet(`cold ${asking.tenant.caller.accountId}`, funds);
+    const cold = coldWallet(asking);
+    const draft = await signedBy(asking, cold);
     await payments.freeze(cold, "USDC");
-    return send(asking, await signedBy(asking, cold));
+    return send(asking, draft);
   },
   "createTransaction AMOUNT_TOO_SMALL": async (asking) => {
     const { payments, sender, recipient } = asking.world;
+    const empty = payments.wallet("empty").address;
     const recipients = [
       { address: recipient.address, amount: "1" },
-      { address: payments.wallet("empty").address, amount: "0.0005" },
+      { address: empty, amount: "0.0005" },
     ];
     const sum = { inputAsset: "SOL", outputAsset: "SOL", amount: "1.0005", mode: "private", recipients };
+    const lift = payments.chain.faults.add(unreadable(empty));
     const { quoteId } = await quoted(asking, sum);
+    lift();
     const order = { type: "payroll", mode: "private", quoteId, sender: sender.address, recipients };
     return send(asking, plain(asking.tenant, "POST", "/v1/transactions", order));
   },

@@ -1,4 +1,5 @@
 /** Limits that are counted in the process: per account, per group, per minute, on the injected clock. */
+import { Keypair } from "@solana/web3.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type HttpHandlerOptions, createHttpHandler } from "../../src/http/create-http-handler.ts";
@@ -18,6 +19,9 @@ const limits = {
   creates: { free: 2, pro: 2, enterprise: 2 },
   failedAuthentications: 4,
 };
+
+/** The wallet of somebody who holds nothing. */
+const payee = (n: number): string => Keypair.fromSeed(new Uint8Array(32).fill(n + 1)).publicKey.toBase58();
 
 describe.each(sampled(WAYS, "ways to limits"))("$name", (way) => {
   const wayTest = httpTest.extend("http", ({ httpOf }) => {
@@ -190,6 +194,47 @@ describe.each(sampled(WAYS, "ways to limits"))("$name", (way) => {
       for (let n = 0; n < 9; n++) expect((await http.stranger("/v1/tokens")).status).toBe(401);
     },
   );
+
+  wayTest("Q12: quotes are limited by the senders and recipients that they ask about", async ({ http }) => {
+    const quoteParties = { free: 5, pro: 5, enterprise: 5 };
+    const { service, clock } = http;
+    const { ask, close } = await way.open(createHttpHandler({ service, clock, limits: { quoteParties } }));
+    const client = await http.client();
+    const quote = (recipients: number, key?: string) => {
+      const to = Array.from({ length: recipients }, (_, n) => ({ address: payee(n), amount: "1" }));
+      const named = to.length === 0 ? {} : { recipients: to, amount: String(to.length) };
+      const body = JSON.stringify({ inputAsset: "SOL", outputAsset: "SOL", amount: "1", ...named });
+      const headers = { authorization: `Bearer ${client.key}`, "content-type": "application/json" };
+      const keyed = key === undefined ? headers : { ...headers, "idempotency-key": key };
+      return ask("/v1/quotes", { method: "POST", headers: keyed, body });
+    };
+    expect((await quote(2, "once")).status).toBe(201);
+    clock.advance(10_000);
+    expect((await quote(2)).status).toBe(201);
+    // Nobody is asked about, and a replay asks about nobody anew.
+    expect([(await quote(0)).status, (await quote(2, "once")).status]).toEqual([201, 201]);
+    const refused = await quote(3);
+    expect(refused.status).toBe(429);
+    // The first two leave in 50 seconds, which is enough.
+    expect(refused.headers.get("retry-after")).toBe("50");
+    expect(JSON.parse(await refused.text())).toMatchObject({
+      error: { details: { scope: "quote_parties", limit: 5, windowSeconds: 60, tier: "free" } },
+    });
+    expect((await quote(1)).status).toBe(201);
+    clock.advance(50_000);
+    expect((await quote(3)).status).toBe(429);
+    // More than the limit takes the whole of it.
+    clock.advance(60_000);
+    expect((await quote(6)).status).toBe(201);
+    expect((await quote(1)).status).toBe(429);
+    const account = await ask("/v1/account", { headers: { authorization: `Bearer ${client.key}` } });
+    expect(JSON.parse(await account.text())).toMatchObject({
+      limits: expect.arrayContaining([
+        expect.objectContaining({ scope: "quote_parties", remaining: 0 }),
+      ]) as object,
+    });
+    await close();
+  });
 
   wayTest("a host that reads the body to authenticate reads a clone", async ({ http }) => {
     const caller = await http.caller();

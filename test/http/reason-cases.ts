@@ -10,6 +10,7 @@ import type { Wallet } from "../kit/chain-fixture.ts";
 import { keyOf, signed, type Signing } from "../solana/signed-transaction.ts";
 import { signedVersion1 } from "../kit/version-1.ts";
 import type { JudgedAnswer } from "./answer-judge.ts";
+import { UNSERVED } from "./contract-world.ts";
 import type { Draft } from "./mutations.ts";
 import {
   cancelOf,
@@ -144,6 +145,7 @@ const INVALID_RECIPIENT: ByReason<ReasonOf<"INVALID_RECIPIENT">> = {
     const { payments } = asking.world;
     return payingTo(asking, associatedTokenAddress(payments.wallet("absent").address, payments.mints.USDT));
   },
+  not_served: (asking) => payingTo(asking, UNSERVED),
   own_address: (asking) => payingTo(asking, asking.world.payments.sponsor.address),
   not_sender: async (asking) => {
     const { sender, recipient } = asking.world;
@@ -258,8 +260,9 @@ const TRANSACTION_WOULD_FAIL: ByReason<ReasonOf<"TRANSACTION_WOULD_FAIL">> = {
   },
   frozen: async (asking) => {
     const cold = stranger(asking, "cold", { lamports: LAMPORTS_OF_A_SOL, usdc: 100_000_000n });
+    const draft = await signedBy(asking, cold);
     await asking.world.payments.freeze(cold, "USDC");
-    return send(asking, await signedBy(asking, cold));
+    return send(asking, draft);
   },
   program_error: (asking) => {
     const { recipient } = asking.world;

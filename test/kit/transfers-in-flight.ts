@@ -52,6 +52,7 @@ function rowsOf(index: number, now: number): { transaction: TransactionRecord; a
     inputAmount: 1n,
     outputMint: "mint",
     outputAmount: 1n,
+    senderAllowOffCurve: false,
     feeMint: "mint",
     depositAddress: null,
     reference: null,

@@ -7,7 +7,7 @@ import bs58 from "bs58";
 import { expect, test } from "vitest";
 import { privateKeyOf, publicKeyOf } from "../../src/ed25519.ts";
 import { parseAddress } from "../../src/address.ts";
-import { checkRecipientsOnChain } from "../../src/payments/recipients/recipients.ts";
+import { checkPayees } from "../../src/payments/recipients/recipients.ts";
 import { chainFixture } from "../kit/chain-fixture.ts";
 import { countedSqlite } from "../kit/counted-sqlite.ts";
 import { privateFixture } from "../kit/private-fixture.ts";
@@ -57,7 +57,8 @@ test("L3: a payroll's recipients are checked in turns, between which others go o
       return world.ledger.isOnCurve(address);
     },
   };
-  await checkRecipientsOnChain(slow, recipients);
+  const payees = recipients.map((recipient) => ({ recipient, allowOffCurve: false }));
+  await checkPayees({ ledger: slow, assets: { tokens: [] } }, payees, null);
   goesOn = false;
   await others;
   expect(new Set(during).size).toBeGreaterThan(3);

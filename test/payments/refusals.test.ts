@@ -7,6 +7,7 @@ import { signPayment, type Wallet } from "../kit/chain-fixture.ts";
 import { signAsFirst, type SwapFixture } from "../kit/swap-fixture.ts";
 import { expectRefusal, refusal } from "./wallet/wallet-world.ts";
 import { swapTest } from "../kit/swap-test.ts";
+import { unreadable } from "../kit/unreadable.ts";
 
 type Mode = "wallet" | "private";
 type Type = "send" | "payroll" | "swap";
@@ -102,6 +103,12 @@ async function prepared(
     },
   };
 }
+
+/** The quote names the field that it was given: a swap has no recipient but its sender. */
+const expectUnquoted = (quoted: Promise<unknown>, type: Type, details: object): Promise<void> =>
+  type === "swap"
+    ? expectRefusal(quoted, "VALIDATION_ERROR", { fields: [{ path: "sender" }] })
+    : expectRefusal(quoted, "INVALID_RECIPIENT", details);
 
 const post = (world: Stage, body: object, as = world.customer) =>
   world.service.createTransaction(as, body as TransactionRequest);
@@ -234,20 +241,25 @@ describe.each(COMBINATIONS)("$mode $type", ({ mode, type }) => {
 describe.each(COMBINATIONS.filter(({ mode, type }) => mode === "private" || type !== "swap"))(
   "$mode $type",
   ({ mode, type }) => {
-    test("what is no wallet is INVALID_RECIPIENT with its index before any money moves", async ({
+    test("what is no wallet is told by the quote, and INVALID_RECIPIENT with its index where that could not look", async ({
       world,
     }) => {
-      const { bob, carol } = world;
+      const { carol } = world;
+      const stranger = world.wallet("stranger", { usdc: 1n });
+      world.chain.advance(35);
       const at = lastOf(type);
       for (const [address, reason] of [
-        [associatedTokenAddress(bob.address, world.mints.USDC), "token_account"],
+        [associatedTokenAddress(stranger.address, world.mints.USDC), "token_account"],
         [world.mints.USDC, "mint"],
         [TOKEN_PROGRAM, "program"],
         // Nobody has a key for it, and nothing is there yet.
         [associatedTokenAddress(carol.address, world.mints.USDT), "off_curve"],
       ] as const) {
         const given = type === "swap" ? { sender: address } : { last: { address } };
+        await expectUnquoted(prepared(world, { mode, type }, given), type, { index: at, address, reason });
+        const lift = world.chain.faults.add(unreadable(address));
         const { body } = await prepared(world, { mode, type }, given);
+        lift();
         await expectRefusal(post(world, body), "INVALID_RECIPIENT", { index: at, address, reason });
       }
       await world.settle(2);
@@ -260,20 +272,21 @@ describe.each(PRIVATE)("$mode $type", ({ mode, type }) => {
   test("P27: one of the service's own addresses is INVALID_RECIPIENT own_address with its index", async ({
     world,
   }) => {
-    const open = (await post(world, (await prepared(world, { mode, type: "send" })).body)).body as {
+    const order = (await post(world, (await prepared(world, { mode, type: "send" })).body)).body as {
       ephemeralAddress?: string;
     };
     const at = lastOf(type);
     for (const address of [
-      ...[open.ephemeralAddress ?? "", world.sponsor.address, world.treasury.address, world.desk],
+      ...[order.ephemeralAddress ?? "", world.sponsor.address, world.treasury.address, world.desk],
     ]) {
       const given = type === "swap" ? { sender: address } : { last: { address } };
-      const { body } = await prepared(world, { mode, type }, given);
-      await expectRefusal(post(world, body), "INVALID_RECIPIENT", {
-        index: at,
-        address,
-        reason: "own_address",
-      });
+      const own = { index: at, address, reason: "own_address" };
+      await expectUnquoted(prepared(world, { mode, type }, given), type, own);
+      // A payroll is only taken over a quote that names its recipients.
+      if (type === "payroll") continue;
+      const open = { sender: undefined, recipients: undefined };
+      const { body } = await prepared(world, { mode, type }, given, open);
+      await expectRefusal(post(world, body), "INVALID_RECIPIENT", own);
     }
     expect(world.node.sent).toBe(0);
   });
@@ -300,12 +313,12 @@ describe.each(PRIVATE)("$mode $type", ({ mode, type }) => {
     await expectRefusal(post(world, later.body), "ROUTING_UNAVAILABLE", { reason: "capacity" });
   });
 
-  test("who is screened is VALIDATION_ERROR of its own field, without a reason; a silent screen is upstream", async ({
+  test("Q14: who is screened is not served, a recipient by its index and a sender by its field; a silent screen is upstream", async ({
     world,
   }) => {
     const { alice, bob } = world;
     const refused = type === "swap" ? alice.address : bob.address;
-    let isDown = false;
+    let isDown = true;
     const screened = world.another({
       privateRouting: {
         sponsor: { address: world.sponsor.address, sign: async () => new Uint8Array(64) },
@@ -318,15 +331,19 @@ describe.each(PRIVATE)("$mode $type", ({ mode, type }) => {
       },
     });
     const { body } = await prepared(world, { mode, type });
-    const path = type === "swap" ? "sender" : "recipients.0.address";
     await screened.start();
-    await expectRefusal(screened.createTransaction(world.customer, body), "VALIDATION_ERROR", {
-      fields: [{ path, message: "this address is not served" }],
-    });
-    isDown = true;
     await expectRefusal(screened.createTransaction(world.customer, body), "ROUTING_UNAVAILABLE", {
       reason: "upstream",
     });
+    isDown = false;
+    const taken = screened.createTransaction(world.customer, body);
+    if (type === "swap") {
+      const fields = [{ path: "sender", message: "this address is not served", reason: "not_served" }];
+      await expectRefusal(taken, "VALIDATION_ERROR", { fields });
+    } else {
+      const details = { index: 0, address: refused, reason: "not_served" };
+      await expectRefusal(taken, "INVALID_RECIPIENT", details);
+    }
     await screened.stop();
   });
 });
@@ -336,8 +353,10 @@ describe.each(PRIVATE.filter(({ type }) => type !== "swap"))("$mode $type", ({ m
     world,
   }) => {
     for (const sender of [TOKEN_PROGRAM, world.mints.USDC, world.sponsor.address, world.desk]) {
-      const { body } = await prepared(world, { mode, type }, { sender });
-      await expectRefusal(post(world, body), "VALIDATION_ERROR", { fields: [{ path: "sender" }] });
+      const fields = [{ path: "sender" }];
+      await expectRefusal(prepared(world, { mode, type }, { sender }), "VALIDATION_ERROR", { fields });
+      const { body } = await prepared(world, { mode, type }, { sender }, { sender: undefined });
+      await expectRefusal(post(world, body), "VALIDATION_ERROR", { fields });
     }
   });
 });
@@ -345,11 +364,13 @@ describe.each(PRIVATE.filter(({ type }) => type !== "swap"))("$mode $type", ({ m
 describe("private payroll", () => {
   test("SOL that an empty wallet could not keep is AMOUNT_TOO_SMALL with its index", async ({ world }) => {
     const { bob, carol, alice } = world;
+    const empty = world.wallet("empty").address;
     const recipients = [
       { address: bob.address, amount: "1" },
       { address: carol.address, amount: "0.0001" },
-      { address: world.wallet("empty").address, amount: "0.0005" },
+      { address: empty, amount: "0.0005" },
     ];
+    const lift = world.chain.faults.add(unreadable(empty));
     const { body: quote } = await world.service.createQuote(world.customer, {
       inputAsset: "SOL",
       outputAsset: "SOL",
@@ -357,6 +378,7 @@ describe("private payroll", () => {
       mode: "private",
       recipients,
     });
+    lift();
     const body = {
       type: "payroll",
       mode: "private",

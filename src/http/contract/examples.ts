@@ -18,6 +18,8 @@ export const REQUEST_ID = "req_5f0c1f7f0a4b4be0a7d2a0a7c6d0b1e2";
 
 export const SENDER = idOf("address");
 export const RECIPIENT = "HE9QRESF64Q8MWbeJqCYE5YKQ2EH2PaDS677c3yt3uMt";
+/** The vault of a program. */
+export const VAULT = "4weY9aLRYqNuYCLPjZRFoXwDdrecZbyCaTy9eu3wxNx7";
 export const DEPOSIT_ADDRESS = "6FFVWpLHGaPojbV5Kn2nyHgF9bvm7Lf6MMx9kPdexsXG";
 /** The key of one order, in its Solana Pay request. */
 export const REFERENCE_KEY = "GVV4cVPRRzTTQ2PqXV3Y3FUDNHqYVhoZkBgXGCpRDEbM";

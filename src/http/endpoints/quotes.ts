@@ -7,6 +7,7 @@ import {
   TRANSACTION_BASE64,
   RECIPIENT,
   SENDER,
+  VAULT,
 } from "../contract/examples.ts";
 import { named } from "../../payments/body-schemas.ts";
 import { quoteRequest } from "../../payments/requests.ts";
@@ -32,9 +33,11 @@ const EXAMPLE_QUOTE = {
   mode: "wallet",
   slippageBps: 100,
   createdAt: CREATED_AT,
+  sender: SENDER,
+  recipients: [{ address: RECIPIENT, amount: "25" }],
 } as const;
 
-const EXAMPLE_UNSIGNED = { transaction: TRANSACTION_BASE64 };
+const EXAMPLE_TOLD_ONCE = { warnings: [], transaction: TRANSACTION_BASE64 };
 
 export const createQuote = endpoint({
   method: "POST",
@@ -45,7 +48,7 @@ export const createQuote = endpoint({
   limit: "quotes",
   summary: "Prices a payment or a swap.",
   description:
-    "A quote can be used once, by its own account. With `sender`, and unless it is a swap `recipients`, a quote in wallet mode carries the transaction to sign, and the quote holds for them only. A private quote without `recipients` is priced for one.",
+    "A quote can be used once, by its own account. With `sender`, and unless it is a swap `recipients`, a quote in wallet mode carries the transaction to sign, and the quote holds for them only. They are checked as a transaction's are, so that a fault is told before anybody signs; what may still change is in `warnings`. They count in a limit of their own, `quote_parties`. A private quote without `recipients` is priced for one.",
   body: {
     schema: named("QuoteRequest", quoteRequest),
     examples: {
@@ -64,6 +67,13 @@ export const createQuote = endpoint({
         recipients: [{ address: RECIPIENT, amount: "0.5" }],
         transactionVersion: 1,
       },
+      vault: {
+        inputAsset: "USDC",
+        outputAsset: "USDC",
+        amount: "25",
+        sender: SENDER,
+        recipients: [{ address: VAULT, amount: "25", allowOffCurve: true }],
+      },
       privateSwap: {
         inputAsset: "SOL",
         outputAsset: "USDC",
@@ -73,7 +83,11 @@ export const createQuote = endpoint({
       },
     },
   },
-  answer: { status: 201, schema: quoteSchema, examples: { send: { ...EXAMPLE_QUOTE, ...EXAMPLE_UNSIGNED } } },
+  answer: {
+    status: 201,
+    schema: quoteSchema,
+    examples: { send: { ...EXAMPLE_QUOTE, ...EXAMPLE_TOLD_ONCE } },
+  },
   errors: [
     "INVALID_RECIPIENT",
     "INVALID_ASSET",
@@ -81,6 +95,7 @@ export const createQuote = endpoint({
     "AMOUNT_TOO_SMALL",
     "AMOUNT_TOO_LARGE",
     "INSUFFICIENT_LIQUIDITY",
+    "TRANSACTION_WOULD_FAIL",
     "UPSTREAM_ERROR",
     "SERVICE_PAUSED",
     "ROUTING_UNAVAILABLE",
@@ -119,15 +134,17 @@ export const refreshQuote = endpoint({
   answer: {
     status: 200,
     schema: refreshedQuote,
-    examples: { send: { ...EXAMPLE_PRICE, ...EXAMPLE_UNSIGNED } },
+    examples: { send: { ...EXAMPLE_PRICE, ...EXAMPLE_TOLD_ONCE } },
   },
   errors: [
     "ACCOUNT_SUSPENDED",
     "QUOTE_NOT_FOUND",
+    "INVALID_RECIPIENT",
     "INVALID_QUOTE",
     "AMOUNT_TOO_SMALL",
     "AMOUNT_TOO_LARGE",
     "INSUFFICIENT_LIQUIDITY",
+    "TRANSACTION_WOULD_FAIL",
     "UPSTREAM_ERROR",
     "SERVICE_PAUSED",
     "ROUTING_UNAVAILABLE",

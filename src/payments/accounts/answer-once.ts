@@ -17,6 +17,11 @@ export interface RequestOptions {
   readonly onLimit?: (standing: LimitStatus) => void;
   /** Told once that the request is no replay, before anything is decided. What it throws refuses the request. */
   readonly onNew?: () => void;
+  /**
+   * Told how many addresses a quote asks about, before anybody is asked, also when the quote is refreshed. What it throws
+   * refuses the request.
+   */
+  readonly onParties?: (count: number) => void;
 }
 
 /** The answer to a POST: the body, its exact text, and whether it was said before. */

@@ -5,7 +5,7 @@ import type { ReservationRecord } from "../tables/limits.ts";
 import type { RecipientRecord, TransactionRecord } from "../tables/orders.ts";
 import type { CommitResult } from "../../../storage/storage.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { SOL_MINT } from "../../address.ts";
+import { SOL_MINT, type Address } from "../../address.ts";
 import { agingTime } from "../../clock-trust.ts";
 import { startOf, type CommitAdditions, type StartRequest } from "../../engine/index.ts";
 import { PaymentError, fieldError } from "../../errors.ts";
@@ -18,6 +18,8 @@ import { isBehindBlock } from "../intake/chain-clock.ts";
 import { clockRefusal } from "../intake/intake-check.ts";
 import { isoTime } from "../iso-time.ts";
 import { type PriceSource, worthAtMost } from "../prices/prices.ts";
+import { checkOrderParties } from "../recipients/order-parties.ts";
+import { screenParties } from "../recipients/recipients.ts";
 import { swapCost } from "../outgoing/plans/swap-cost.ts";
 import { routingCost, type RoutingCost } from "../outgoing/plans/routing-cost.ts";
 import { mostNetworkFees, sponsorCap } from "../purses/sponsor-allowance.ts";
@@ -38,7 +40,6 @@ import type { Swapper } from "../swap-provider/swap-provider.ts";
 import { depositAccounts } from "./look-at-account.ts";
 import { depositBody, type DepositBody, paymentUri } from "./deposit-body.ts";
 import { AGING_MS } from "../outgoing/closing.ts";
-import { checkOrderParties } from "./order-parties.ts";
 import type { PrivateRouting } from "./private-routing.ts";
 
 /** The answer to POST /v1/transactions in private mode. */
@@ -69,6 +70,8 @@ interface OrderAcceptanceParts extends ServiceContext {
   readonly routing: PrivateRouting;
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
+  /** Sponsor, treasury and desk: no customer's money goes there. */
+  readonly ownAddresses: readonly Address[];
   readonly commit: (companions: CommitAdditions<PaymentTables>) => Promise<CommitResult>;
 }
 
@@ -97,12 +100,10 @@ export async function acceptOrder(
   parts: OrderAcceptanceParts,
   request: CheckedRequest,
 ): Promise<Decision<CreatedOrderBody>> {
-  const { ledger, assets, routing, swapper, commit } = parts;
-  const { sponsor, treasury, screen } = routing.terms;
+  const { ledger, assets, routing, commit } = parts;
+  const { sponsor } = routing.terms;
   refuseTooMany(request, routing.terms.mostRecipients);
-  const desk = swapper?.direct?.signer.address ?? null;
-  const ownWallets = [sponsor.address, treasury, ...(desk === null ? [] : [desk])];
-  await checkOrderParties({ ...parts, ownWallets, screen }, request).catch(unlessReachable);
+  await checkParties(parts, request).catch(unlessReachable);
 
   const [cost, reading] = await Promise.all([
     costOf(parts, request),
@@ -126,6 +127,15 @@ export async function acceptOrder(
       throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "capacity", retryAfter: RETRY_SECONDS });
     },
   };
+}
+
+async function checkParties(parts: OrderAcceptanceParts, { quote, declared }: CheckedRequest): Promise<void> {
+  const { sender, senderAllowOffCurve, transfers } = declared;
+  const asset = parts.assets.named(quote.outputMint);
+  const refunded = { recipient: sender, allowOffCurve: senderAllowOffCurve };
+  await checkOrderParties(parts, { sender: refunded, transfers, asset });
+  const recipients = transfers.map(({ recipient }) => recipient);
+  await screenParties(parts.routing.terms.screen, sender, recipients);
 }
 
 function refuseTooMany({ quote, declared: { transfers } }: CheckedRequest, mostRecipients: number): void {

@@ -9,12 +9,7 @@ import { PaymentError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault } from "../../ledger/routing.ts";
 import type { Assets } from "../assets/assets.ts";
-import {
-  checkRecipientsOnChain,
-  invalidRecipient,
-  refusedAmong,
-  type ScreenAddress,
-} from "../recipients/recipients.ts";
+import { checkPayees, invalidRecipient, refusedAmong, type ScreenAddress } from "../recipients/recipients.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { nameOfMint } from "../outgoing/plans/other-mints.ts";
@@ -107,13 +102,15 @@ export async function orderReturn(
     throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });
   }
   const mint = readMint(assets, order.mint);
-  const { sender } = view.transaction;
+  const { sender, senderAllowOffCurve } = view.transaction;
   if (sender === "" && order.to === undefined) {
     throw new ReleaseRefused(
       `deposit address ${deposit.id} was recovered, and its sender is not known: name the owner who gets the tokens`,
     );
   }
-  const to = await readReceiver({ storage, ledger, sponsor }, order.to ?? sender);
+  const named = order.to ?? sender;
+  const allowOffCurve = senderAllowOffCurve && named === sender;
+  const to = await readReceiver({ storage, ledger, sponsor, assets }, named, allowOffCurve);
   const isElsewhere = to !== sender;
   if (isElsewhere) await checkElsewhere({ screen, ownAddresses }, to, transactionId);
   await refuseWhileHeld(shared, deposit);
@@ -167,15 +164,16 @@ function readMint(assets: Assets, text: string): Address {
 
 /** Any wallet that can be paid, but no address of ours: the money would not be looked for there. */
 async function readReceiver(
-  { storage, ledger, sponsor }: Omit<Shared, "keys">,
+  { storage, ledger, sponsor, assets }: Omit<Shared, "keys"> & Pick<Returning, "assets">,
   text: string,
+  allowOffCurve: boolean,
 ): Promise<Address> {
   const parsed = parseAddress(text);
   if ("fault" in parsed) throw new PaymentError("INVALID_ADDRESS", { address: text });
   const { address } = parsed;
   const isOurs = address === sponsor || (await storage.deposits([address])).length > 0;
   if (isOurs) throw invalidRecipient(0, address, "own_address");
-  await checkRecipientsOnChain(ledger, [address]);
+  await checkPayees({ ledger, assets }, [{ recipient: address, allowOffCurve }], null);
   return address;
 }
 

@@ -3,7 +3,7 @@ import type { PaymentWrite } from "../payment-storage.ts";
 import type { Caller } from "../accounts/caller.ts";
 import type { Decision } from "../accounts/answer-once.ts";
 import type { Address } from "../../address.ts";
-import type { Transfer } from "../../ledger/ledger.ts";
+import type { PayeeTransfer } from "../recipients/recipients.ts";
 import type { QuoteRecord, RecipientRecord, TransactionRecord } from "../tables/orders.ts";
 
 export interface DeclaredTransaction {
@@ -12,7 +12,8 @@ export interface DeclaredTransaction {
   readonly type: "send" | "swap" | "payroll";
   readonly mode: "wallet" | "private";
   readonly sender: Address;
-  readonly transfers: readonly Transfer[];
+  readonly senderAllowOffCurve: boolean;
+  readonly transfers: readonly PayeeTransfer[];
   readonly reference: string | null;
   /** The payment that is refunded by it. */
   readonly refundOf: string | null;
@@ -39,7 +40,7 @@ export function begunTransaction(
   { quote, declared, requestHash }: CheckedRequest,
   { id, createdAt }: Pick<TransactionRecord, "id" | "createdAt">,
 ): { readonly transaction: TransactionRecord; readonly recipients: readonly RecipientRecord[] } {
-  const { accountId, type, mode, sender, transfers, reference, refundOf } = declared;
+  const { accountId, type, mode, sender, senderAllowOffCurve, transfers, reference, refundOf } = declared;
   const transaction: TransactionRecord = {
     id,
     accountId,
@@ -47,6 +48,7 @@ export function begunTransaction(
     type,
     mode,
     sender,
+    senderAllowOffCurve,
     reference,
     refundOf,
     requestHash,
@@ -68,10 +70,12 @@ export function begunTransaction(
     broadcastAt: null,
     cancelledAt: null,
   };
-  const recipients = transfers.map(({ recipient, amount }, index): RecipientRecord => {
-    const share = { transactionId: id, accountId, createdAt, index, address: recipient, amount };
-    return { ...share, id: `${id}:${index}`, status: "unpaid", signature: null };
-  });
+  const recipients = transfers.map(
+    ({ recipient: address, amount, allowOffCurve }, index): RecipientRecord => {
+      const share = { transactionId: id, accountId, createdAt, index, address, allowOffCurve, amount };
+      return { ...share, id: `${id}:${index}`, status: "unpaid", signature: null };
+    },
+  );
   return { transaction, recipients };
 }
 

@@ -31,11 +31,8 @@ async function pricePrivate(
   asset: Token,
   inputs: QuoteInput,
 ): Promise<PricedQuote> {
-  const { amount, recipients } = inputs;
+  const { amount } = inputs;
   if (pricing === null) throw routingOff();
-  if ((recipients?.length ?? 1) > pricing.terms.mostRecipients) {
-    throw badRecipients(`at most ${pricing.terms.mostRecipients} recipients`);
-  }
   const fees = await pricing.price(asset, amount, addressesOf(inputs));
   const inputAmount = amount + fees.networkFee + fees.routingFee + fees.rent;
   refuseTooLarge(inputAmount, asset);

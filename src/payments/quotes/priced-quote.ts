@@ -14,6 +14,7 @@ export type QuoteInput = Pick<
   | "inputMint"
   | "outputMint"
   | "sender"
+  | "senderAllowOffCurve"
   | "recipients"
   | "slippageBps"
   | "transactionVersion"

@@ -1,5 +1,5 @@
 /** A quote as its caller sees it, and what a transaction declares of it: everything must match. */
-import type { QuoteRecord } from "../tables/orders.ts";
+import type { QuotedRecipient, QuoteRecord } from "../tables/orders.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Assets, Token } from "../assets/assets.ts";
 import { isoTime } from "../iso-time.ts";
@@ -8,8 +8,8 @@ import type { z } from "zod";
 import type { Immutable } from "../../immutable.ts";
 import type { PricedQuote } from "./priced-quote.ts";
 import { PaymentError, type ErrorDetails } from "../../errors.ts";
-import type { Transfer } from "../../ledger/ledger.ts";
 import type { TransactionRequest } from "../requests.ts";
+import type { PayeeTransfer } from "../recipients/recipients.ts";
 import type { DeclaredTransaction } from "./checked-request.ts";
 import { refuseTooLarge, totalOf } from "../assets/amount-errors.ts";
 
@@ -22,46 +22,67 @@ export type ShownQuoteBody = Immutable<z.output<typeof shownQuote>>;
 /** The answer to a refresh of a quote: the quote's own four fields and what else changed. @interface */
 export type RefreshedQuoteBody = Immutable<z.output<typeof refreshedQuote>>;
 
-/** The answer's fields that are not in the quote's record. */
-type Shown = Pick<PricedQuote, "priceImpact" | "transaction">;
+/** What is told when a quote is made or refreshed, and not again. */
+type ToldOnce = Pick<QuoteBody, "warnings"> & Pick<PricedQuote, "transaction">;
 
-export function refreshedBody(assets: Assets, quote: QuoteRecord, shown: Shown): RefreshedQuoteBody {
+export function refreshedBody(assets: Assets, quote: QuoteRecord, told: ToldOnce): RefreshedQuoteBody {
   const { inputMint, outputMint } = quote;
   return {
-    ...commonBody(assets, quote, shown),
+    ...priceBody(assets, quote),
+    ...toldBody(told),
     ...(inputMint === outputMint ? {} : { minOutputAmount: least(assets, quote) }),
   };
 }
 
-export function quoteBody(assets: Assets, quote: QuoteRecord, shown: Shown): QuoteBody {
-  return {
-    ...commonBody(assets, quote, shown),
-    inputAsset: assets.named(quote.inputMint).symbol,
-    outputAsset: assets.named(quote.outputMint).symbol,
-    minOutputAmount: least(assets, quote),
-    feeAsset: assets.named(quote.feeMint).symbol,
-    mode: quote.mode,
-    slippageBps: quote.slippageBps,
-    ...(quote.transactionVersion === null ? {} : { transactionVersion: quote.transactionVersion }),
-    createdAt: isoTime(quote.createdAt),
-  };
+export function quoteBody(assets: Assets, quote: QuoteRecord, told: ToldOnce): QuoteBody {
+  return { ...standingBody(assets, quote), ...toldBody(told) };
 }
 
 export function shownQuoteBody(assets: Assets, quote: QuoteRecord, now: number): ShownQuoteBody {
-  const { usedBy, priceImpact } = quote;
+  const { usedBy } = quote;
   const unused = isExpired(quote, now) ? "expired" : "open";
   return {
-    ...quoteBody(assets, quote, { priceImpact: Number(priceImpact), transaction: null }),
+    ...standingBody(assets, quote),
     status: usedBy === null ? unused : "used",
     transactionId: usedBy,
   };
 }
 
-function commonBody(
+function toldBody({ warnings, transaction }: ToldOnce): Pick<QuoteBody, "warnings" | "transaction"> {
+  return transaction === null ? { warnings } : { warnings, transaction };
+}
+
+function standingBody(assets: Assets, quote: QuoteRecord): Omit<ShownQuoteBody, "status" | "transactionId"> {
+  const { sender, senderAllowOffCurve, recipients, transactionVersion } = quote;
+  const output = assets.named(quote.outputMint);
+  return {
+    ...priceBody(assets, quote),
+    inputAsset: assets.named(quote.inputMint).symbol,
+    outputAsset: output.symbol,
+    minOutputAmount: least(assets, quote),
+    feeAsset: assets.named(quote.feeMint).symbol,
+    mode: quote.mode,
+    slippageBps: quote.slippageBps,
+    ...(transactionVersion === null ? {} : { transactionVersion }),
+    createdAt: isoTime(quote.createdAt),
+    ...(sender === null ? {} : { sender }),
+    ...(senderAllowOffCurve ? { senderAllowOffCurve } : {}),
+    ...(recipients === null ? {} : { recipients: recipients.map((leg) => recipientBody(leg, output)) }),
+  };
+}
+
+function recipientBody(
+  { address, amount, allowOffCurve }: QuotedRecipient,
+  { decimals }: Token,
+): NonNullable<QuoteBody["recipients"]>[number] {
+  const share = { address, amount: formatAmount(amount, decimals) };
+  return allowOffCurve ? { ...share, allowOffCurve } : share;
+}
+
+function priceBody(
   assets: Assets,
   quote: QuoteRecord,
-  { priceImpact, transaction }: Shown,
-): Omit<RefreshedQuoteBody, "minOutputAmount"> {
+): Omit<RefreshedQuoteBody, "minOutputAmount" | keyof ReturnType<typeof toldBody>> {
   const input = assets.named(quote.inputMint);
   const output = assets.named(quote.outputMint);
   const fees = assets.named(quote.feeMint);
@@ -69,12 +90,11 @@ function commonBody(
   return {
     quoteId: quote.id,
     outputAmount: formatAmount(quote.outputAmount, output.decimals),
-    priceImpact,
+    priceImpact: Number(quote.priceImpact),
     expiresAt: isoTime(quote.expiresAt),
     inputAmount: formatAmount(quote.inputAmount, input.decimals),
     fee: fee(quote.networkFee + quote.routingFee + quote.rent),
     fees: { network: fee(quote.networkFee), routing: fee(quote.routingFee), rent: fee(quote.rent) },
-    ...(transaction === null ? {} : { transaction }),
   };
 }
 
@@ -110,7 +130,7 @@ export function checkQuote(
   // A wallet's swap is the transaction that its quote gave out, and that is made for a sender.
   const mustName = declared.type === "swap" && declared.mode === "wallet";
   const isBound = mustName || quote.sender !== null;
-  if (isBound && quote.sender !== declared.sender) throw invalid("sender_mismatch");
+  if (isBound && !isSameSender(quote, declared)) throw invalid("sender_mismatch");
   return quote;
 }
 
@@ -126,6 +146,10 @@ export function checkAssets(
   throw new PaymentError("INVALID_QUOTE", { quoteId: quote.id, reason: "asset_mismatch" });
 }
 
+function isSameSender(quote: QuoteRecord, declared: DeclaredTransaction): boolean {
+  return quote.sender === declared.sender && quote.senderAllowOffCurve === declared.senderAllowOffCurve;
+}
+
 /** Whether no transaction is accepted under the quote before a refresh. */
 function isExpired({ expiresAt, closedAt }: QuoteRecord, now: number): boolean {
   return expiresAt <= now || closedAt !== null;
@@ -135,7 +159,7 @@ function isExpired({ expiresAt, closedAt }: QuoteRecord, now: number): boolean {
  * Throws `INVALID_QUOTE` when other recipients are declared than were quoted, or another sum; `AMOUNT_TOO_LARGE` when the
  * sum is more than the ledger can hold. `asset` is the quoted one.
  */
-export function checkShares(quote: QuoteRecord, transfers: readonly Transfer[], asset: Token): void {
+export function checkShares(quote: QuoteRecord, transfers: readonly PayeeTransfer[], asset: Token): void {
   const { id: quoteId, recipients, outputAmount } = quote;
   const sum = totalOf(transfers);
   refuseTooLarge(sum, asset);
@@ -145,12 +169,17 @@ export function checkShares(quote: QuoteRecord, transfers: readonly Transfer[], 
   if (sum !== outputAmount) throw new PaymentError("INVALID_QUOTE", { quoteId, reason: "amount_mismatch" });
 }
 
-function sameShares(bound: NonNullable<QuoteRecord["recipients"]>, declared: readonly Transfer[]): boolean {
+function sameShares(
+  bound: NonNullable<QuoteRecord["recipients"]>,
+  declared: readonly PayeeTransfer[],
+): boolean {
   // Addresses differ within each list, so equal length and a match for each make the lists equal in any order.
   return (
     bound.length === declared.length &&
-    declared.every((leg) =>
-      bound.some(({ address, amount }) => address === leg.recipient && amount === leg.amount),
+    declared.every(({ recipient, amount, allowOffCurve }) =>
+      bound.some(
+        (leg) => leg.address === recipient && leg.amount === amount && leg.allowOffCurve === allowOffCurve,
+      ),
     )
   );
 }

@@ -1,5 +1,6 @@
 /** A quote as it is answered: made, refreshed, and shown once more. */
 import { z } from "zod";
+import { ERRORS } from "../../error-table.ts";
 import { amount, named, text, time } from "../body-schemas.ts";
 
 const fees = named(
@@ -12,6 +13,34 @@ const fees = named(
     })
     .describe("In whole units of `feeAsset`."),
 );
+
+/** What may still change until the quote is used. */
+export const quoteWarning = named(
+  "QuoteWarning",
+  z.object({
+    code: z
+      .enum(["insufficient_balance", "unchecked", "account_will_be_created"])
+      .describe(
+        "`insufficient_balance`: the sender of a wallet quote holds too little by now. `unchecked`: the chain could not be read. `account_will_be_created`: recipients have no token account yet, and the quote includes its rent.",
+      ),
+    message: text("For people."),
+    balance: ERRORS.INSUFFICIENT_BALANCE.details
+      .describe("`insufficient_balance`: what is missing, as the error of this name tells it.")
+      .exactOptional(),
+    recipients: z
+      .array(z.int())
+      .describe(
+        "`account_will_be_created`: who, by the place in `recipients` from 0; 0 for the sender of a swap.",
+      )
+      .exactOptional(),
+  }),
+);
+
+/** The mark of an address that may be off the curve, where its request says so. */
+export const vaultMark = z
+  .literal(true)
+  .describe("It may be a vault, for which no private key signs, as the request says.")
+  .exactOptional();
 
 const price = {
   quoteId: text("The quote's id; a refresh keeps it."),
@@ -28,6 +57,11 @@ const price = {
   transaction: text(
     "Wallet mode, with a sender and, unless it is a swap, recipients: the unsigned transaction in base64, for the wallet to sign.",
   ).exactOptional(),
+  warnings: z
+    .array(quoteWarning)
+    .describe(
+      "What may still change about `sender` and `recipients`. What the chain refuses now is an error of the quote.",
+    ),
 };
 
 /** The answer to POST /v1/quotes. */
@@ -50,13 +84,28 @@ export const quoteSchema = named(
       .describe("The version of `transaction`, where the quote asked for it.")
       .exactOptional(),
     createdAt: time("When it was made."),
+    sender: text("As bound, where the quote names one.").exactOptional(),
+    senderAllowOffCurve: vaultMark,
+    recipients: z
+      .array(
+        named(
+          "QuotedRecipient",
+          z.object({
+            address: text("The owner who is paid."),
+            amount: amount("Its share."),
+            allowOffCurve: vaultMark,
+          }),
+        ),
+      )
+      .describe("As bound, where the quote names them.")
+      .exactOptional(),
   }),
 );
 
-/** A quote as it stands. The transaction to sign is answered when the quote is made or refreshed, and not again. */
+/** A quote as it stands. Transaction and warnings are answered when the quote is made or refreshed, and not again. */
 export const shownQuote = named(
   "ShownQuote",
-  quoteSchema.omit({ transaction: true }).extend({
+  quoteSchema.omit({ transaction: true, warnings: true }).extend({
     status: z
       .enum(["open", "expired", "used"])
       .describe("An expired one can be refreshed until ten minutes after its expiry."),

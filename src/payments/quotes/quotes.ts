@@ -4,6 +4,7 @@ import type { PaymentWrite } from "../payment-storage.ts";
 import { KeyedQueue } from "../../engine/keyed-queue.ts";
 import { PaymentError, fieldError } from "../../errors.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
+import type { Address } from "../../address.ts";
 import { type Token, smallestAmount, type Assets } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { newId } from "../ids.ts";
@@ -17,6 +18,7 @@ import { priceSwap } from "./price-swap.ts";
 import { priceTransfer } from "./price-transfer.ts";
 import type { PricedQuote, QuoteInput } from "./priced-quote.ts";
 import type { PrivatePricing } from "./private-pricing.ts";
+import { checkParties, checkSenderAtPrice, countParties } from "./quote-parties.ts";
 import {
   quoteBody,
   refreshedBody,
@@ -42,6 +44,14 @@ interface QuoteParts extends ServiceContext {
   readonly swapper: Swapper | null;
   readonly intake: IntakeCheck;
   readonly amounts: Pick<AmountLimitCheck, "refuseTooLarge">;
+  /** Sponsor, treasury and desk: no customer's money goes there. */
+  readonly ownAddresses: readonly Address[];
+}
+
+/** Who asks for a quote, and how. */
+interface Asked {
+  readonly caller: Caller;
+  readonly options: RequestOptions;
 }
 
 /** Makes, shows and refreshes quotes. */
@@ -56,10 +66,10 @@ export class QuoteService {
   /** See `PaymentService.createQuote`. */
   async create(caller: Caller, body: QuoteRequest, options: RequestOptions = {}): Promise<Answer<QuoteBody>> {
     // Not checked yet: the schema reports its faults.
-    const { inputAsset, outputAsset } = (body ?? {}) as Partial<QuoteRequest>;
+    const { mode, inputAsset, outputAsset } = (body ?? {}) as Partial<QuoteRequest>;
     const asked = { caller, path: "/v1/quotes", request: body, options };
-    return this.#oneByOne([inputAsset, outputAsset], () =>
-      answerOnce(this.#with, asked, () => this.#decide(caller, body)),
+    return this.#oneByOne(mode, [inputAsset, outputAsset], () =>
+      answerOnce(this.#with, asked, () => this.#decide(asked, body)),
     );
   }
 
@@ -77,12 +87,12 @@ export class QuoteService {
   ): Promise<Answer<RefreshedQuoteBody>> {
     const found = await this.#with.storage.quote(quoteId);
     const asked = { caller, path: `/v1/quotes/${quoteId}/refresh`, request: null, options };
-    return this.#oneByOne([found?.inputMint, found?.outputMint], () =>
-      answerOnce(this.#with, asked, () => this.#decideRefresh(caller, quoteId)),
+    return this.#oneByOne(found?.mode, [found?.inputMint, found?.outputMint], () =>
+      answerOnce(this.#with, asked, () => this.#decideRefresh(asked, quoteId)),
     );
   }
 
-  async #decide(caller: Caller, body: QuoteRequest): Promise<Decision<QuoteBody>> {
+  async #decide({ caller, options }: Asked, body: QuoteRequest): Promise<Decision<QuoteBody>> {
     const { assets, random, intake, amounts, commit } = this.#with;
     const now = await storageTime(this.#with);
     const request = parseRequest(quoteRequest, body);
@@ -97,18 +107,18 @@ export class QuoteService {
       expiresAt: now + LIFE_MS[asked.mode],
       swap: null,
     };
-    const { priced, writes, ...shown } = await this.#price({ ...bound, amount }, now);
+    const { priced, writes, ...told } = await this.#checkAndPrice({ ...bound, amount }, now, options);
     const feeMint = asked.mode === "private" ? bound.inputMint : assets.named("SOL").mint;
-    const priceImpact = String(shown.priceImpact);
+    const priceImpact = String(told.priceImpact);
     const quote: QuoteRecord = { ...bound, ...priced, priceImpact, feeMint, closedAt: null, usedBy: null };
     amounts.refuseTooLarge(admission, quote);
     return {
-      body: quoteBody(assets, quote, shown),
+      body: quoteBody(assets, quote, told),
       commit: (more) => commit([{ table: "quotes", insert: quote }, ...writes, ...admission.guards, ...more]),
     };
   }
 
-  async #decideRefresh(caller: Caller, quoteId: string): Promise<Decision<RefreshedQuoteBody>> {
+  async #decideRefresh({ caller, options }: Asked, quoteId: string): Promise<Decision<RefreshedQuoteBody>> {
     const { assets, intake, amounts, commit } = this.#with;
     const now = await storageTime(this.#with);
     const quote = await this.#owned(caller, quoteId);
@@ -118,14 +128,29 @@ export class QuoteService {
     const amount = inputMint === outputMint ? outputAmount : inputAmount;
     const expiresAt = now + LIFE_MS[quote.mode];
     const again = { ...quote, amount, version: version + 1, expiresAt };
-    const { priced, writes, ...shown } = await this.#price(again, now);
-    const set = { ...priced, priceImpact: String(shown.priceImpact), expiresAt, closedAt: null };
+    const { priced, writes, ...told } = await this.#checkAndPrice(again, now, options);
+    const set = { ...priced, priceImpact: String(told.priceImpact), expiresAt, closedAt: null };
     amounts.refuseTooLarge(admission, { ...quote, ...set });
     const update: PaymentWrite = { table: "quotes", id: quoteId, set, expectedVersion: version };
     return {
-      body: refreshedBody(assets, { ...quote, ...set }, shown),
+      body: refreshedBody(assets, { ...quote, ...set }, told),
       commit: (more) => commit([update, ...writes, ...admission.guards, ...more]),
     };
+  }
+
+  /** Throws what a transaction over this quote would be refused for. */
+  async #checkAndPrice(
+    inputs: QuoteInput,
+    now: number,
+    { onParties }: RequestOptions,
+  ): Promise<PricedQuote & Pick<QuoteBody, "warnings">> {
+    const count = countParties(this.#with, inputs);
+    if (count > 0) onParties?.(count);
+    const ofParties = count > 0 ? await checkParties(this.#with, inputs) : [];
+    const priced = await this.#price(inputs, now);
+    const ofSender = await checkSenderAtPrice(this.#with, inputs, priced.priced);
+    // Both may have met the same silence.
+    return { ...priced, warnings: [...new Set([...ofParties, ...ofSender])] };
   }
 
   #price(inputs: QuoteInput, now: number): Promise<PricedQuote> {
@@ -145,8 +170,16 @@ export class QuoteService {
     return quote;
   }
 
-  /** Runs dependent offers one by one: in parallel, their commits would make each other fail again and again. */
-  #oneByOne<T>(putativeAssets: readonly [unknown, unknown], act: () => Promise<T>): Promise<T> {
+  /**
+   * Runs dependent offers one by one: in parallel, their commits would make each other fail again and again. A private swap
+   * sets nothing aside, and would have the others wait for the screening of its sender.
+   */
+  #oneByOne<T>(
+    mode: unknown,
+    putativeAssets: readonly [unknown, unknown],
+    act: () => Promise<T>,
+  ): Promise<T> {
+    if (mode === "private") return act();
     const [give, get] = putativeAssets.map((putative) => this.#assetLike(putative));
     if (give === undefined || get === undefined || give.mint === get.mint) return act();
     const queue = this.#with.swapper?.queueOf({ give, get }) ?? null;
@@ -180,7 +213,7 @@ function readQuoteInputs(
   if (give.mint !== get.mint && request.recipients !== undefined) {
     throw badRecipients("a swap pays its sender, and how much is what the quote will tell");
   }
-  const { mode, slippageBps, transactionVersion = null } = request;
+  const { mode, slippageBps, senderAllowOffCurve, transactionVersion = null } = request;
   if (transactionVersion !== null && (mode === "private" || give.mint !== get.mint)) {
     throw fieldError("transactionVersion", "only of a send or a payroll in wallet mode");
   }
@@ -191,7 +224,7 @@ function readQuoteInputs(
   }
   const sender = request.sender ?? null;
   const mints = { inputMint: give.mint, outputMint: get.mint };
-  return { mode, ...mints, amount, sender, recipients, slippageBps, transactionVersion };
+  return { mode, ...mints, amount, sender, senderAllowOffCurve, recipients, slippageBps, transactionVersion };
 }
 
 function readRecipients(
@@ -204,7 +237,7 @@ function readRecipients(
   const sum = totalOf(transfers);
   refuseTooLarge(sum, asset);
   if (sum !== amount) throw badRecipients("the recipients' amounts do not add up to the amount");
-  return transfers.map((leg) => ({ address: leg.recipient, amount: leg.amount }));
+  return transfers.map(({ recipient: address, ...share }) => ({ address, ...share }));
 }
 
 /** The facts of a quote for the operator's rules. Without recipients the quote may become a send or a payroll. */

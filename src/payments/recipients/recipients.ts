@@ -4,11 +4,24 @@ import { parseAmount, type AmountFault } from "../../amount.ts";
 import { PaymentError, type ErrorDetails, fieldError } from "../../errors.ts";
 import { isTurnOver, nextTurn } from "../../runtime.ts";
 import type { AccountKind, Ledger, Transfer } from "../../ledger/ledger.ts";
+import { TOKEN_PROGRAMS } from "../../ledger/routing.ts";
+import type { Assets } from "../assets/assets.ts";
 
 interface PutativeRecipient {
   readonly address: string;
   readonly amount: string;
+  readonly allowOffCurve: boolean;
 }
+
+/** An owner who is to be paid. */
+export interface Payee {
+  readonly recipient: Address;
+  /** Whether the caller means an address that no private key signs for, such as the vault of a multisig. */
+  readonly allowOffCurve: boolean;
+}
+
+/** The declared share of a payee. */
+export interface PayeeTransfer extends Payee, Transfer {}
 
 const AMOUNT_MESSAGES: Readonly<Record<AmountFault, string>> = {
   not_decimal: 'expected a decimal string such as "12.5"',
@@ -40,14 +53,20 @@ function readAddresses(recipients: readonly PutativeRecipient[]): readonly Addre
 export function readTransfers(
   recipients: readonly PutativeRecipient[],
   decimals: number,
-): readonly Transfer[] {
+): readonly PayeeTransfer[] {
   const amounts = recipients.map(({ amount }, index) =>
     readAmount(amount, decimals, `recipients.${index}.amount`),
   );
-  return readAddresses(recipients).map((recipient, index) => ({ recipient, amount: amounts[index] ?? 0n }));
+  return readAddresses(recipients).map((recipient, index) => ({
+    recipient,
+    amount: amounts[index] ?? 0n,
+    allowOffCurve: recipients[index]?.allowOffCurve === true,
+  }));
 }
 
-const UNPAYABLE: Readonly<Partial<Record<AccountKind, ErrorDetails["INVALID_RECIPIENT"]["reason"]>>> = {
+export type RecipientFault = ErrorDetails["INVALID_RECIPIENT"]["reason"];
+
+const UNPAYABLE: Readonly<Partial<Record<AccountKind, RecipientFault>>> = {
   token_account: "token_account",
   mint: "mint",
   program: "program",
@@ -55,30 +74,87 @@ const UNPAYABLE: Readonly<Partial<Record<AccountKind, ErrorDetails["INVALID_RECI
   other: "program",
 };
 
-/** Throws `INVALID_RECIPIENT` for the first recipient that the chain knows to be something else than a wallet. */
-export async function checkRecipientsOnChain(ledger: Ledger, recipients: readonly Address[]): Promise<void> {
-  const kinds = await ledger.accountKinds(recipients);
-  for (const [index, address] of recipients.entries()) {
+interface PayeeCheckParts {
+  readonly ledger: Pick<Ledger, "accountKinds" | "isOnCurve" | "tokenAccountOf">;
+  readonly assets: Pick<Assets, "tokens">;
+}
+
+/** A payee by its place in the list, and why it cannot be paid. */
+interface UnpayablePayee {
+  readonly index: number;
+  readonly reason: RecipientFault;
+}
+
+/**
+ * The first payee that is no wallet, as the chain tells, and null where all can be paid. No payee may be a token account of
+ * `parties`, also where it is not made yet: nobody could move what it owns.
+ */
+export async function firstUnpayable(
+  { ledger, assets }: PayeeCheckParts,
+  payees: readonly Payee[],
+  parties: readonly Address[],
+): Promise<UnpayablePayee | null> {
+  const kinds = await ledger.accountKinds(payees.map(({ recipient }) => recipient));
+  let accounts: ReadonlySet<Address> | null = null;
+  for (const [index, { recipient, allowOffCurve }] of payees.entries()) {
     const kind: AccountKind = kinds[index] ?? "absent";
     const reason = UNPAYABLE[kind];
-    if (reason !== undefined) throw invalidRecipient(index, address, reason);
-    if (!ledger.isOnCurve(address)) throw invalidRecipient(index, address, "off_curve");
+    if (reason !== undefined) return { index, reason };
+    if (!ledger.isOnCurve(recipient)) {
+      if (!allowOffCurve) return { index, reason: "off_curve" };
+      accounts ??= await tokenAccountsOf({ ledger, assets }, parties);
+      if (accounts.has(recipient)) return { index, reason: "token_account" };
+    }
     // Half a millisecond each.
     if (isTurnOver()) await nextTurn();
   }
+  return null;
+}
+
+/** Throws `INVALID_RECIPIENT` for the first of the payees whom the sender cannot pay. */
+export async function checkPayees(
+  parts: PayeeCheckParts,
+  payees: readonly Payee[],
+  sender: Address | null,
+): Promise<void> {
+  const recipients = payees.map(({ recipient }) => recipient);
+  const parties = sender === null ? recipients : [...recipients, sender];
+  const fault = await firstUnpayable(parts, payees, parties);
+  if (fault !== null) throw invalidRecipient(fault.index, recipients[fault.index] ?? "", fault.reason);
+}
+
+/** Throws `INVALID_RECIPIENT` for an address that is no wallet. */
+export async function checkWallet(ledger: PayeeCheckParts["ledger"], address: Address): Promise<void> {
+  await checkPayees({ ledger, assets: { tokens: [] } }, [{ recipient: address, allowOffCurve: false }], null);
+}
+
+/** Every associated account of the service's assets, of both token programs. */
+async function tokenAccountsOf(
+  { ledger, assets }: PayeeCheckParts,
+  owners: readonly Address[],
+): Promise<ReadonlySet<Address>> {
+  const accounts = new Set<Address>();
+  for (const owner of owners) {
+    for (const { mint } of assets.tokens) {
+      for (const program of TOKEN_PROGRAMS) accounts.add(ledger.tokenAccountOf(owner, mint, program));
+    }
+    // A third of a millisecond for each account.
+    if (isTurnOver()) await nextTurn();
+  }
+  return accounts;
 }
 
 export function invalidRecipient(
   index: number,
   address: string,
-  reason: ErrorDetails["INVALID_RECIPIENT"]["reason"],
+  reason: RecipientFault,
 ): PaymentError<"INVALID_RECIPIENT"> {
   return new PaymentError("INVALID_RECIPIENT", { index, address, reason });
 }
 
 /**
  * Whether an address may be served, such as a sanctions list's answer. Throw when the answer is not known now: no order
- * is taken then, and a deposit waits. `signal` is aborted when the answer is no longer awaited.
+ * is taken then, and a deposit waits. While there is no order an answer is kept for ten minutes. `signal` is aborted when the answer is no longer awaited.
  */
 export type ScreenAddress = (
   address: string,
@@ -121,22 +197,18 @@ export async function refusedAmong<Party extends ScreenedAddress>(
 }
 
 /**
- * Throws `VALIDATION_ERROR` for the first of sender and recipients that is refused: it names the field, and no reason.
- * `ROUTING_UNAVAILABLE` when the host cannot tell now.
+ * Throws for the first of sender and recipients that is refused, with the reason `not_served`: `VALIDATION_ERROR` for the
+ * sender, `INVALID_RECIPIENT` for a recipient. `ROUTING_UNAVAILABLE` when the host cannot tell now.
  */
 export async function screenParties(
   screen: ScreenAddress | null,
-  sender: string,
+  sender: string | null,
   recipients: readonly string[],
 ): Promise<void> {
   if (screen === null) return;
   const parties = [
-    { path: "sender", address: sender, role: "sender" as const },
-    ...recipients.map((address, index) => ({
-      path: `recipients.${index}.address`,
-      address,
-      role: "recipient" as const,
-    })),
+    ...(sender === null ? [] : [{ address: sender, role: "sender" as const }]),
+    ...recipients.map((address) => ({ address, role: "recipient" as const })),
   ];
   const [first] = await refusedAmong(screen, parties, null).catch((cause: unknown) => {
     throw new PaymentError(
@@ -146,5 +218,7 @@ export async function screenParties(
     );
   });
   if (first === undefined) return;
-  throw fieldError(first.path, "this address is not served");
+  const { role, address } = first;
+  if (role === "sender") throw fieldError("sender", "this address is not served", "not_served");
+  throw invalidRecipient(recipients.indexOf(address), address, "not_served");
 }

@@ -9,7 +9,7 @@ import type { VerifiedPayment, SignatureFault, Ledger } from "../../ledger/ledge
 import type { Decision } from "../accounts/answer-once.ts";
 import type { CheckedRequest } from "../quotes/checked-request.ts";
 import { readSwap, type QuotedSwap } from "../quotes/priced-quote.ts";
-import { checkRecipientsOnChain } from "../recipients/recipients.ts";
+import { checkWallet } from "../recipients/recipients.ts";
 import { type ServiceContext, storageTime } from "../service-context.ts";
 import { offerOf, unasked, isStillGood } from "../swap-provider/price-check.ts";
 import { keepReserved, promisesAt, releaseReserved, reserve } from "../swap-provider/reserve.ts";
@@ -25,8 +25,8 @@ import type { Address } from "../../address.ts";
 import { isSignedBy } from "../../ed25519.ts";
 import { isBlank, joinTransaction, readTransactionText, splitTransaction } from "../../ledger/wire-format.ts";
 import type { TransactionFault } from "../../ledger/routing.ts";
-import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
-import { tooLittle } from "../assets/amount-errors.ts";
+import type { Assets, Token } from "../assets/assets.ts";
+import { shortageOf } from "../assets/amount-errors.ts";
 
 interface SwapAcceptanceParts extends SignedTransactionParts, Pick<ServiceContext, "ledger"> {
   /** Null while no swap provider is configured. */
@@ -43,7 +43,7 @@ export async function acceptSwap(
   const quoted = quotedSwap(quote);
   const swap = readSigned(request, quoted);
   await refuseKnown(storage, swap.verified, declared.accountId);
-  await checkRecipientsOnChain(ledger, [declared.sender]);
+  await checkWallet(ledger, declared.sender);
   await request.checkAmounts();
   await refuseMovedPrice(parts, quote);
   const give = assets.named(quote.inputMint);
@@ -175,24 +175,15 @@ interface SwapCosts extends BuiltSwap {
  */
 async function swapRefusal(ledger: Ledger, assets: Assets, swap: SwapCosts): Promise<PaymentError | null> {
   const { plan, unsigned, sender, give, inputAmount, rent } = swap;
-  const sol = assets.named("SOL");
-  const mint = ledgerMint(give);
-  const { funds } = await ledger.funds([sender], mint === null ? [] : [mint], "confirmed");
-  const lamports = funds[0]?.lamports ?? 0n;
-  const held = mint === null ? lamports : (funds[0]?.tokens[0] ?? 0n);
-  if (held < inputAmount) return tooLittle(give, "amount", { required: inputAmount, available: held });
-  const withFee = (mint === null ? inputAmount : 0n) + unsigned.networkFee;
-  if (lamports < withFee) return tooLittle(sol, "fee", { required: withFee, available: lamports });
-  const withRent = withFee + rent;
-  if (lamports < withRent) return tooLittle(sol, "rent", { required: withRent, available: lamports });
-
+  const wallet = { sender, give, amount: inputAmount, networkFee: unsigned.networkFee, rent, least: 0n };
+  const lacking = await shortageOf({ ledger, assets }, wallet);
+  if (lacking !== null) return lacking;
   const fault = await ledger.tryTransaction(plan ?? { feePayer: sender, moves: [] }, unsigned);
   if (fault === null) return null;
+  if (fault.kind !== "fee_payer") return refusalOf(fault, swap);
   // It could pay, and would be left with less than an account must hold.
-  const isLeftWithTooLittle = fault.kind === "fee_payer";
-  if (!isLeftWithTooLittle) return refusalOf(fault, swap);
-  const required = withRent + (await ledger.rentMinimum(0));
-  return tooLittle(sol, "rent", { required, available: lamports });
+  const least = await ledger.rentMinimum(0);
+  return (await shortageOf({ ledger, assets }, { ...wallet, least })) ?? refusalOf(fault, swap);
 }
 
 /** The sender has enough, so a failure has another reason, and may be the provider's. */

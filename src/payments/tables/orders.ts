@@ -11,6 +11,12 @@ export type TransactionStatus = "pending" | "confirmed" | "processing" | "comple
 /** The reason why a transaction needs an operator. `unprovable`: no evidence tells whether its bytes landed. */
 export type TransactionAttention = "unprovable";
 
+/** A recipient that a quote binds. */
+export interface QuotedRecipient extends RecipientShare {
+  /** Whether the address may be one that no private key signs for. */
+  readonly allowOffCurve: boolean;
+}
+
 /** Prices that were promised. */
 export const quotes = ownTable("quotes", {
   columns: {
@@ -39,8 +45,10 @@ export const quotes = ownTable("quotes", {
     /** Wallet mode: the tip that the transaction to sign holds besides the payment; null where it holds none. */
     tip: column<Transfer | null>("json?"),
     sender: column<Address | null>("text?"),
+    /** Private mode: whether the sender may be an address that no private key signs for. */
+    senderAllowOffCurve: "boolean",
     /** Bound recipients, null when the quote left them open. */
-    recipients: column<readonly RecipientShare[] | null>("json?"),
+    recipients: column<readonly QuotedRecipient[] | null>("json?"),
     /** A swap in wallet mode: the transaction that was last given out to be signed, as JSON text. */
     swap: "text?",
     createdAt: "integer",
@@ -70,6 +78,8 @@ export const transactions = ownTable("transactions", {
     type: column<"send" | "swap" | "payroll">("text"),
     mode: column<"wallet" | "private">("text"),
     sender: column<Address>("text"),
+    /** Private mode: whether the sender may be an address that no private key signs for. */
+    senderAllowOffCurve: "boolean",
     /** As quoted, in base units: what is given, and what the recipients get. SOL is its wrapped mint. */
     inputMint: "text",
     inputAmount: "amount",
@@ -130,6 +140,8 @@ export const recipients = ownTable("recipients", {
     createdAt: "integer",
     index: "integer",
     address: column<Address>("text"),
+    /** Whether the address may be one that no private key signs for. */
+    allowOffCurve: "boolean",
     amount: "amount",
     status: column<"unpaid" | "paid">("text"),
     signature: "text?",

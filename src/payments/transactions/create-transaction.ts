@@ -100,15 +100,7 @@ export class TransactionAcceptance {
     const admission = await this.#admit(caller, body, quote);
 
     const request = parseRequest(transactionRequest, body);
-    const {
-      type,
-      quoteId,
-      mode,
-      sender,
-      signedTransaction = "",
-      reference = null,
-      refundOf = null,
-    } = request;
+    const { type, quoteId, mode, signedTransaction = "", reference = null, refundOf = null } = request;
     const { accountId } = caller;
     const requestHash = hashOf(request);
     await refuseSameBytes(storage, quote, { accountId, signedTransaction });
@@ -116,16 +108,9 @@ export class TransactionAcceptance {
     // Decimals are those of the quoted asset; without a quote any number of decimals will do.
     const decimals = assets.ofMint(quote?.outputMint ?? "")?.decimals ?? 9;
     const transfers = readTransfers(request.recipients, decimals);
-    const declared: DeclaredTransaction = {
-      accountId,
-      quoteId,
-      type,
-      mode,
-      sender,
-      transfers,
-      reference,
-      refundOf,
-    };
+    const { sender, senderAllowOffCurve } = request;
+    const parties = { sender, senderAllowOffCurve, transfers };
+    const declared: DeclaredTransaction = { accountId, quoteId, type, mode, ...parties, reference, refundOf };
     refuseOtherReceiver(declared);
     const checked = checkQuote(quote, declared, await storageTime(this.#with));
     checkAssets(checked, request, assets);

@@ -101,8 +101,10 @@ function bodyOf(shown: Shown): TransactionBody {
     type: transaction.type,
     mode: transaction.mode,
     ...factsOf(transaction, assets),
+    ...(transaction.senderAllowOffCurve ? { senderAllowOffCurve: true } : {}),
     recipients: recipients.map((share) => ({
       ...recipientShare(share, transaction, assets),
+      ...(share.allowOffCurve ? { allowOffCurve: true } : {}),
       ...recipientOutcome(share, transaction, payments),
     })),
     reason: transaction.reason,

@@ -4,6 +4,7 @@ import { attentionFields } from "../attention.ts";
 import { text, amount, time, named } from "../body-schemas.ts";
 import { factFields } from "../quotes/transaction-facts.ts";
 import type { Immutable } from "../../immutable.ts";
+import { vaultMark } from "../quotes/quote-schema.ts";
 
 /** The fields of a deposit, to be spread into an object. */
 export const deposit = {
@@ -22,6 +23,7 @@ const recipient = named(
   "TransactionRecipient",
   z.object({
     address: text("The owner who is paid."),
+    allowOffCurve: vaultMark,
     amount: amount(
       "Its share. Of a private swap the quoted estimate until it is paid, then what was paid. Of a wallet's swap what its transaction brings at least.",
     ),
@@ -107,6 +109,7 @@ export const transactionSchema = named(
     type: z.enum(["send", "payroll", "swap"]),
     mode: z.enum(["wallet", "private"]),
     ...factFields,
+    senderAllowOffCurve: vaultMark,
     recipients: z.array(recipient),
     reason: z
       .string()

@@ -19,7 +19,7 @@ import type { TransactionPlan } from "../../ledger/routing.ts";
 import { splitTransaction } from "../../ledger/wire-format.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
 import { referenceOf } from "../quotes/price-transfer.ts";
-import { checkRecipientsOnChain } from "../recipients/recipients.ts";
+import { checkPayees } from "../recipients/recipients.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 
@@ -145,10 +145,7 @@ async function examine(
   if ("refused" in examined) throw new PaymentError("INVALID_SIGNATURE", { reason: examined.refused });
   const { verified } = examined;
   await refuseKnown(storage, verified, declared.accountId);
-  await checkRecipientsOnChain(
-    ledger,
-    declared.transfers.map(({ recipient }) => recipient),
-  );
+  await checkPayees({ ledger, assets }, declared.transfers, declared.sender);
   await checkAmounts();
   // Also finds bytes that have landed already: while their blockhash lives, every node still remembers them.
   const fault = await ledger.simulatePayment(verified, payment);

@@ -37,6 +37,7 @@ type Evidence =
   | "paymentCost"
   | "buildPayment"
   | "verifyPayment"
+  | "tokenAccountStates"
   | "landingWindow"
   | "confirmed"
   | "landedErrors"
@@ -53,7 +54,6 @@ function hints(
     position: () => ledger.position(),
     balances: () => ledger.balances(payment.sender),
     mints: () => ledger.mints([token.mint]),
-    tokenAccountStates: () => ledger.tokenAccountStates([{ owner: payment.sender, mint: token.mint }]),
     // The run succeeds; a failure would be evidence.
     simulatePayment: () => ledger.simulatePayment(attempt, payment),
     broadcast: () => ledger.broadcast(bytes),
@@ -70,6 +70,7 @@ function evidence(
   return {
     takesVersion1: () => ledger.takesVersion1(),
     accountKinds: () => ledger.accountKinds([payment.sender]),
+    tokenAccountStates: () => ledger.tokenAccountStates([{ owner: payment.sender, mint: token.mint }]),
     paymentCost: () => ledger.paymentCost(token.mint, null),
     buildPayment: () => ledger.buildPayment(payment, reference()),
     verifyPayment: () => ledger.verifyPayment(text, payment),

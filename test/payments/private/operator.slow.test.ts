@@ -30,19 +30,26 @@ function refusing(): {
   };
 }
 
-test("a screened sender or recipient is refused before anything is taken, without a reason", async ({
+test("a screened sender or recipient is refused before anything is taken, as not served", async ({
   open,
 }) => {
   const screening = refusing();
   const world = await open({}, { screen: screening.screen });
-  screening.refuse(world.bob.address);
+  screening.refuse(world.alice.address);
   await expect(world.sendTo()).rejects.toMatchObject({
     code: "VALIDATION_ERROR",
-    details: { fields: [{ path: "recipients.0.address", message: "this address is not served" }] },
+    details: { fields: [{ path: "sender", reason: "not_served" }] },
   });
-  screening.refuse(world.alice.address);
-  await expect(world.sendTo()).rejects.toMatchObject({ details: { fields: [{ path: "sender" }] } });
-  expect(screening.asked[0]).toBe(`sender ${world.alice.address} before`);
+  screening.refuse(world.bob.address);
+  world.clock.advance(10 * 60_000);
+  await expect(world.sendTo()).rejects.toMatchObject({
+    code: "INVALID_RECIPIENT",
+    details: { index: 0, address: world.bob.address, reason: "not_served" },
+  });
+  expect(screening.asked.slice(0, 2)).toEqual([
+    `recipient ${world.bob.address} before`,
+    `sender ${world.alice.address} before`,
+  ]);
 });
 
 test("a screening that cannot answer takes no order, and after a deposit it is asked again until it can", async ({

@@ -8,9 +8,10 @@ import {
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { expect } from "vitest";
 import type { Address } from "../../../src/address.ts";
+import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
 import { everythingIn } from "../../core/recorder.ts";
 import { foreignMint, type ForeignMint } from "./foreign-mint.ts";
-import { DAY, MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
+import { DAY, MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 import { sampled } from "../../kit/thorough.ts";
 import { BY } from "../../kit/by.ts";
@@ -85,6 +86,27 @@ test.for(sampled(PROGRAMS, "mints that go back"))(
     await world.judge();
   },
 );
+
+test("Q13: tokens go back to a sender that is a vault, as its order says", async ({ world }) => {
+  const { service, customer, bob } = world;
+  const [vault] = PublicKey.findProgramAddressSync([Buffer.from("vault")], new PublicKey(bob.address));
+  const sender = vault.toBase58();
+  const recipients = [{ address: bob.address, amount: "5" }];
+  const said = { mode: "private" as const, sender, senderAllowOffCurve: true, recipients };
+  const pair = { inputAsset: "USDC", outputAsset: "USDC", amount: "5" };
+  const { body: quote } = await service.createQuote(customer, { ...pair, ...said });
+  const { quoteId } = quote;
+  const { body } = await service.createTransaction(customer, { type: "send", quoteId, ...said });
+  const order = orderedAs(body as CreatedOrderBody);
+  const foreign = await foreignMint(world, "token");
+  await foreign.give(order.address, 7_000_000n);
+  await world.deposit(order.address, { usdc: order.due });
+  await world.settle(10);
+  await world.sweep();
+  expect(await returned(world, order, foreign.mint)).toMatchObject({ state: "done", to: sender });
+  await world.settle(8);
+  expect(await foreign.heldBy(sender)).toBe(7_000_000n);
+});
 
 test("P11: the sponsor pays two fees and the difference between two accounts' rents, and gets its marker back", async ({
   world,

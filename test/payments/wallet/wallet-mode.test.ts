@@ -1,13 +1,12 @@
 /** What wallet mode refuses, with which code and details; nothing that is refused is kept. */
-import { createHash } from "node:crypto";
 import { createTransferCheckedInstruction } from "@solana/spl-token";
 import { PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
-import bs58 from "bs58";
 import { describe, expect } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { keyOf, signed } from "../../solana/signed-transaction.ts";
 import { expectRefusal, refusal } from "./wallet-world.ts";
+import { unreadable } from "../../kit/unreadable.ts";
 import { walletTest as test } from "./wallet-test.ts";
 
 describe("what does not fit is refused and nothing is kept", () => {
@@ -222,6 +221,7 @@ describe("what does not fit is refused and nothing is kept", () => {
       address,
       amount: index === 0 ? "0.00089088" : "0.000890879",
     }));
+    const lift = fixture.chain.faults.add(unreadable(bob.address));
     const { body: quote } = await fixture.service.createQuote(caller, {
       inputAsset: "SOL",
       outputAsset: "SOL",
@@ -229,6 +229,7 @@ describe("what does not fit is refused and nothing is kept", () => {
       sender: alice.address,
       recipients,
     });
+    lift();
     const body = {
       type: "payroll",
       quoteId: quote.quoteId,
@@ -333,7 +334,7 @@ test.for([30, 500])(
   async (count, { open }) => {
     const { fixture, caller, alice } = await open();
     const recipients = Array.from({ length: count }, (_, index) => ({
-      address: bs58.encode(createHash("sha256").update(String(index)).digest()),
+      address: fixture.wallet(`payee ${index}`).address,
       amount: "1",
     }));
     await expectRefusal(

@@ -117,6 +117,7 @@ function transactionOf({ transactionId, address, createdAt }: DerivedAddress): T
     type: "send",
     mode: "private",
     sender: NOT_KNOWN,
+    senderAllowOffCurve: false,
     inputMint: ORDERED_MINT,
     inputAmount: 0n,
     outputMint: ORDERED_MINT,

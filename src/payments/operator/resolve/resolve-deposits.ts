@@ -10,7 +10,7 @@ import type { OrderedReturn, ReturnCommand } from "../../private/order-return.ts
 import type { SettlePaymentRequest, SettledPayment } from "../../private/settle-payment.ts";
 import type { VouchingEvidence } from "../../private/vouched-funds.ts";
 import { ReleaseRefused, type ReleasedDeposit, type ReleaseRequest } from "../../private/release-deposit.ts";
-import { type ScreenAddress, checkRecipientsOnChain } from "../../recipients/recipients.ts";
+import { type ScreenAddress, checkWallet } from "../../recipients/recipients.ts";
 import { releaseShareOfDay, releaseBound, releaseShare } from "../../purses/sponsor-limit.ts";
 import { type WriteAct, OperatorRefused, privateModeIsOff } from "../act.ts";
 import { WRITTEN_OFF, TOKENS_AT } from "../attention/held-addresses.ts";
@@ -81,7 +81,7 @@ export class DepositResolveHandler {
     const isOurs =
       this.#control().ownAddresses.includes(address) || (await storage.deposits([address])).length > 0;
     if (isOurs) throw new OperatorRefused(`address: ${address} is one of the service's own`);
-    await checkRecipientsOnChain(ledger, [address]).catch((error: unknown) => {
+    await checkWallet(ledger, address).catch((error: unknown) => {
       if (!isPaymentError(error, "INVALID_RECIPIENT")) throw error;
       throw new OperatorRefused(
         `address: ${address} cannot be paid (${error.details.reason}): name a wallet`,

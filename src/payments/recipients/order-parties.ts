@@ -1,0 +1,85 @@
+/** Checks sender and recipients of a private order against the service's own addresses and the chain. */
+import type { Address } from "../../address.ts";
+import { formatAmount } from "../../amount.ts";
+import { PaymentError, fieldError } from "../../errors.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import {
+  firstUnpayable,
+  invalidRecipient,
+  type Payee,
+  type PayeeTransfer,
+  type RecipientFault,
+} from "./recipients.ts";
+
+interface OrderPartiesParts {
+  readonly storage: Pick<PaymentStorage, "deposits">;
+  readonly ledger: Ledger;
+  readonly assets: Assets;
+  /** Sponsor, treasury and desk. */
+  readonly ownAddresses: readonly Address[];
+}
+
+/** The parties of a private order. */
+interface OrderParties {
+  /** Refunds go to the sender, so it must be payable like any recipient. Null in a quote that leaves it open. */
+  readonly sender: Payee | null;
+  readonly transfers: readonly PayeeTransfer[];
+  /** What the recipients get. */
+  readonly asset: Token;
+}
+
+/** Throws what is wrong with a party of the order: `INVALID_RECIPIENT`, `VALIDATION_ERROR` or `AMOUNT_TOO_SMALL`. */
+export async function checkOrderParties(
+  parts: OrderPartiesParts,
+  { sender, transfers, asset }: OrderParties,
+): Promise<void> {
+  const payees = sender === null ? transfers : [...transfers, sender];
+  const addresses = payees.map(({ recipient }) => recipient);
+  const own = await firstOwn(parts, addresses);
+  const fault = own ?? (await firstUnpayable(parts, payees, addresses));
+  if (fault === null) return refuseUnderRent(parts.ledger, asset, transfers);
+  const { index, reason } = fault;
+  if (index === transfers.length) throw fieldError("sender", senderMessage(reason));
+  throw invalidRecipient(index, addresses[index] ?? "", reason);
+}
+
+function senderMessage(reason: RecipientFault): string {
+  if (reason === "own_address") return "it is one of the service's own addresses";
+  const message = "refunds go there, and it is no wallet that could take them";
+  return reason === "off_curve" ? `${message}; of a vault say senderAllowOffCurve: true` : message;
+}
+
+/** Money that the service sent to itself would go round without an end. */
+async function firstOwn(
+  { storage, ownAddresses }: OrderPartiesParts,
+  addresses: readonly Address[],
+): Promise<{ readonly index: number; readonly reason: "own_address" } | null> {
+  const ours = new Set<string>(ownAddresses);
+  for (const { id } of await storage.deposits(addresses)) ours.add(id);
+  const index = addresses.findIndex((address) => ours.has(address));
+  return index < 0 ? null : { index, reason: "own_address" };
+}
+
+/**
+ * Throws `AMOUNT_TOO_SMALL` for the first recipient of SOL who would hold less than the rent minimum: the chain lets nobody be
+ * paid so little.
+ */
+export async function refuseUnderRent(
+  ledger: Pick<Ledger, "rentMinimum" | "funds">,
+  asset: Token,
+  transfers: readonly PayeeTransfer[],
+): Promise<void> {
+  if (ledgerMint(asset) !== null || transfers.length === 0) return;
+  const recipients = transfers.map(({ recipient }) => recipient);
+  const [minimum, { funds }] = await Promise.all([
+    ledger.rentMinimum(0),
+    ledger.funds(recipients, [], "confirmed"),
+  ]);
+  const index = transfers.findIndex(
+    ({ amount }, position) => (funds[position]?.lamports ?? 0n) + amount < minimum,
+  );
+  if (index < 0) return;
+  throw new PaymentError("AMOUNT_TOO_SMALL", { minimum: formatAmount(minimum, asset.decimals), index });
+}
