@@ -17,6 +17,11 @@ export const MEANINGS: Readonly<Record<EventName, string>> = {
   "transaction.completed": "The transaction is final.",
   "transaction.failed":
     "The transaction failed; `reason` says why. Of a private payroll, `recipients` say who was paid all the same.",
+  "transaction.deposit_received":
+    "Private mode: money of the order's asset has become final at its deposit address; `received` and `remaining` are sums.",
+  "transaction.held": "Private mode: the money of the order is held until the operator has looked at it.",
+  "transaction.refunded": "Private mode: a refund is final; `refunds` of the transaction list it.",
+  "transaction.cancelled": "The transaction was cancelled.",
 };
 
 const notice = named(
@@ -24,7 +29,7 @@ const notice = named(
   z.object({
     event: eventName,
     transactionId: text("The transaction's id."),
-    timestamp: time("When the status changed."),
+    timestamp: time("When it happened."),
     data: noticeData,
   }),
 );

@@ -15,6 +15,7 @@ import {
 import type { ServiceContext } from "../service-context.ts";
 import { commitOne } from "../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import { holdWrites } from "../outgoing/unknown-spending.ts";
 import type { OrderRouting } from "../outgoing/planned-payment.ts";
 
 interface OrderPartiesParts extends Pick<ServiceContext, "storage" | "ledger" | "assets"> {
@@ -120,7 +121,7 @@ export function recipientsScreening({
     if (unknown.length === 0) return;
     // In one commit: a hold without the fact would come back after every release, a fact without the hold would pay.
     const writes: PaymentWrite[] = [
-      { table: "deposits", id: deposit.id, set: { heldReason: SCREENING } },
+      ...holdWrites(deposit, SCREENING),
       ...unknown.map((id): PaymentWrite => ({
         table: "facts",
         insert: { id, value: deposit.id },

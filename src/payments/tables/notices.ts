@@ -20,6 +20,9 @@ export const notices = ownTable("notices", {
     body: "text?",
     /** The webhooks that are told, by id: chosen with the body. Null until then, and in rows of before the field. */
     webhooks: column<readonly string[] | null>("json?"),
+    /** Event `transaction.deposit_received`: base units of the order's asset that had come, and that were missing. Null for others. */
+    received: "amount?",
+    remaining: "amount?",
     createdAt: "integer",
   },
   // Programs that do not know short bodies would send them as they are.
@@ -44,6 +47,11 @@ export const announcements = ownTable("announcements", {
   settled: true,
 });
 
+/** Commits after which an order may have something to tell beside its status. A row goes with the notices that come of it. */
+export const orderChanges = ownTable("orderChanges", {
+  columns: { id: "text", transactionId: "text" },
+});
+
 const whole = (notice: NoticeRecord): NoticeRecord =>
   notice.body === null ? notice : { ...notice, body: wholeBody(notice.body, notice) };
 
@@ -60,6 +68,9 @@ export const noticeReads = (read: TableReader) => ({
   /** Up to `limit` notices by ascending id, the first one above `after`. */
   noticesAfter: async (after: string, limit: number) =>
     (await read.find({ table: notices, index: "key", after: [after], limit })).map(whole),
+  /** Up to `limit` changes of orders by ascending id, the first one above `after`. */
+  orderChangesAfter: (after: string, limit: number) =>
+    read.find({ table: orderChanges, index: "key", after: [after], limit }),
   /** Every account's notices as they were written; nothing beyond a row that is not there. One may come up late before others. */
   noticesInSequence: async ({ order, beyond, limit }: SequencePageQuery) =>
     (await read.find({ table: notices, order, limit, ...(beyond === null ? {} : { beyond }) })).map(whole),

@@ -8,10 +8,11 @@ import type { DeliveryRecord, WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { CommittingStep, DoneWithStep, EffectOutcome } from "../../engine/index.ts";
 import type { AnnounceEffect } from "../notice-writes.ts";
+import { formatAmount } from "../../amount.ts";
 import type { Clock } from "../../runtime.ts";
 import {
-  NOTICE_EVENTS,
   noticeBody,
+  STATUS_EVENTS,
   type Notice,
   type NoticeEvent,
   type NoticeRecipient,
@@ -22,7 +23,8 @@ import { NoticedTransactionCache, type NoticedTransaction, readWebhookList } fro
 import { recipientShare, transactionFee } from "../transactions/read-transaction.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 
-interface AnnounceParts {
+/** Dependencies of telling webhooks. */
+export interface AnnounceParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
   readonly assets: Assets;
@@ -30,9 +32,9 @@ interface AnnounceParts {
 }
 
 /**
- * The effect `announce`. A step announces its notices in its own commit, which is refused when the account's webhooks
+ * The effect `announce`, which tells events of a status. A step announces its notices in its own commit, which is refused when the account's webhooks
  * have changed since they were read. When webhooks keep changing, or many webhooks subscribe, a task announces the
- * rest. Step and task both look at all notices of the transaction: each begins missing deliveries, in the order of the
+ * rest. Step and task both look at all such notices of the transaction: each begins missing deliveries, in the order of the
  * notices.
  */
 export function announceEffect(given: AnnounceParts): AnnounceEffect {
@@ -123,7 +125,7 @@ interface Announceable {
 
 /** New notices with body and webhooks, and all deliveries that must begin. */
 function announce(
-  { assets, deliveries: workflow }: AnnounceParts,
+  parts: AnnounceParts,
   { view, notices, own, webhooks, deliveries }: Announceable,
 ): { readonly notices: readonly NoticeRecord[]; readonly runs: readonly BegunRun[] } {
   const { accountId } = view.transaction;
@@ -136,20 +138,37 @@ function announce(
     const listening = webhooks.filter((webhook) => isSubscribed(webhook, notice));
     const there = own.includes(notice) ? listening : listening.filter((each) => wasThere(each, notice));
     const ids = isNew ? there.map(({ id }) => id) : (notice.webhooks ?? []);
-    if (isNew) {
-      const body = shortBody(noticeBody(noticeOf(notice, view, assets)), notice);
-      told.push({ ...notice, body, webhooks: ids });
-    }
+    if (isNew) told.push(serialisedFor(ids, notice, { view, assets: parts.assets }));
     for (const id of new Set([...ids, ...toldBefore(notice, deliveries)])) {
       const webhook = { id, accountId };
       const delivery = deliveryIdOf(notice, webhook);
       const follows = previous.get(id) ?? null;
       const row = begun.get(delivery);
       previous.set(id, row === undefined ? delivery : runToFollow(row));
-      if (row === undefined) runs.push(firstRun(workflow, { notice, webhook, follows }));
+      if (row === undefined) runs.push(firstRun(parts.deliveries, { notice, webhook, follows }));
     }
   }
   return { notices: told, runs };
+}
+
+/** A new notice beside the status: its deliveries wait for no other, and no other waits for them. */
+export function announceAlone(
+  { assets, deliveries }: AnnounceParts,
+  notice: NoticeRecord,
+  { view, webhooks }: Pick<Announceable, "view" | "webhooks">,
+): { readonly notice: NoticeRecord; readonly runs: readonly BegunRun[] } {
+  const told = webhooks.filter((webhook) => isSubscribed(webhook, notice) && wasThere(webhook, notice));
+  const ids = told.map(({ id }) => id);
+  const runs = told.map((webhook) => firstRun(deliveries, { notice, webhook, follows: null }));
+  return { notice: serialisedFor(ids, notice, { view, assets }), runs };
+}
+
+function serialisedFor(
+  webhooks: readonly string[],
+  notice: NoticeRecord,
+  { view, assets }: { readonly view: NoticedTransaction; readonly assets: Assets },
+): NoticeRecord {
+  return { ...notice, body: shortBody(noticeBody(noticeOf(notice, view, assets)), notice), webhooks };
 }
 
 /** The run whose first attempt a later delivery waits for; null where that attempt, or the delivery, is over. */
@@ -189,8 +208,8 @@ function serialised({ id, body, webhooks }: NoticeRecord): PaymentWrite {
 }
 
 /** Writes that announce notices: of two commits that announce a notice at once, the second is refused. */
-function announcements(
-  { clock }: AnnounceParts,
+export function announcements(
+  { clock }: Pick<AnnounceParts, "clock">,
   notices: readonly NoticeRecord[],
   accountId: string,
 ): readonly PaymentWrite[] {
@@ -204,7 +223,7 @@ function isSubscribed({ events, disabledAt }: WebhookRecord, { event }: NoticeRe
 }
 
 /**
- * A task may see webhooks newer than the notice. Webhook and notice may be dated by processes with different clocks: a
+ * Who announces behind the commit may see webhooks newer than the notice. Webhook and notice may be dated by processes with different clocks: a
  * notice from before the registration is better than a lost notice.
  */
 const MAX_CLOCK_SKEW_MS = 60_000;
@@ -213,10 +232,9 @@ function wasThere({ createdAt }: WebhookRecord, notice: NoticeRecord): boolean {
   return createdAt <= notice.createdAt + MAX_CLOCK_SKEW_MS;
 }
 
-/** Notices in the order of the contract; two of one commit share their time. */
+/** Notices of a status, in the order of the contract: two of one commit share their time. Others promise no order, and are left out. */
 export function inOrder(notices: readonly NoticeRecord[]): readonly NoticeRecord[] {
-  const rank = ({ event }: NoticeRecord): number => NOTICE_EVENTS.indexOf(event as NoticeEvent);
-  return notices.toSorted((one, other) => rank(one) - rank(other));
+  return STATUS_EVENTS.flatMap((event) => notices.filter((notice) => notice.event === event));
 }
 
 /** A stored notice with the facts of its transaction that never change. */
@@ -240,21 +258,33 @@ export function noticeOf(
       fee: transactionFee(notice.fee, transaction, assets),
       recipients: recipients.map((share) => ({
         ...recipientShare(share, transaction, assets),
-        ...paidStatus(share, notice, transaction),
+        ...paidStatus(share, notice.status, transaction),
       })),
       reason,
       reference: transaction.reference,
+      ...depositSums(notice, transaction, assets),
     },
   };
+}
+
+/** In private mode the fee is of the asset that is deposited. */
+function depositSums(
+  { received, remaining }: NoticeRecord,
+  { feeMint }: TransactionRecord,
+  assets: Assets,
+): Pick<Notice["data"], "received" | "remaining"> {
+  if (received === null || remaining === null) return {};
+  const { decimals } = assets.named(feeMint);
+  return { received: formatAmount(received, decimals), remaining: formatAmount(remaining, decimals) };
 }
 
 /** The payee's status in a private payroll: "unpaid" until the payroll has ended. Empty for all other transactions. */
 function paidStatus(
   share: RecipientRecord,
-  { event }: NoticeRecord,
+  status: NoticeRecord["status"],
   { mode, type }: TransactionRecord,
 ): Pick<NoticeRecipient, "status"> {
   if (mode !== "private" || type !== "payroll") return {};
-  const hasEnded = event === "transaction.completed" || event === "transaction.failed";
+  const hasEnded = status === "completed" || status === "failed";
   return { status: hasEnded ? share.status : "unpaid" };
 }

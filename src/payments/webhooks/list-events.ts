@@ -39,6 +39,12 @@ export const noticeData = named(
     recipients: z.array(recipient),
     reason: z.string().nullable().describe("Why it failed; null otherwise."),
     reference: z.string().nullable().describe("As it was given."),
+    received: amount(
+      "Event `transaction.deposit_received` only: the finalized sum of the deposited asset, late money included.",
+    ).exactOptional(),
+    remaining: amount(
+      "Event `transaction.deposit_received` only: what the deposit still lacked; 0 once it is complete.",
+    ).exactOptional(),
   }),
 ) satisfies z.ZodType<Notice["data"]>;
 

@@ -91,10 +91,8 @@ const firstOf = (id: string, attempts: readonly DeliveryAttemptRecord[]): Delive
 function precedingDelivery({ delivery, deliveries, notices, attempts }: RunRows): string | null {
   const { noticeId, webhookId, createdAt } = delivery;
   const ordered = inOrder(notices);
-  const before = ordered.slice(
-    0,
-    ordered.findIndex(({ id }) => id === noticeId),
-  );
+  // A notice beside the status follows none.
+  const before = ordered.slice(0, Math.max(0, ordered.findIndex(({ id }) => id === noticeId)));
   const webhook = { id: webhookId };
   const there = new Set(deliveries.map(({ id }) => id));
   const preceding = before.map((notice) => deliveryIdOf(notice, webhook)).findLast((id) => there.has(id));

@@ -191,9 +191,12 @@ export const fullRows: Rows = {
     fee: LARGEST,
     body: TEXT,
     webhooks: ["webhook", TEXT],
+    received: LARGEST,
+    remaining: 0n,
     createdAt: 1,
   },
   announcements: { id: "notice", accountId: "account", at: LATEST },
+  orderChanges: { id: "change", transactionId: "transaction" },
   webhookLists: { id: "account", version: 7, changedAt: LATEST },
   webhooks: {
     id: "webhook",
@@ -304,6 +307,8 @@ export const nullRows: Rows = {
     fee: null,
     body: null,
     webhooks: null,
+    received: null,
+    remaining: null,
   },
   webhooks: {
     ...fullRows.webhooks,
