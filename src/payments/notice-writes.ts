@@ -1,8 +1,8 @@
-/** The notices that a step announces, as rows of its commit, and the mark of a step after which an order may have more to tell. */
+/** The notices that a step announces, as rows of its commit, and the events beside the status that are told behind it. */
 import type { NoticeEvent } from "../../machines/notice-events.ts";
 import type { AnnounceParams } from "../../machines/wallet-transfer.ts";
 import type { PaymentTables } from "./tables.ts";
-import type { NoticeRecord } from "./tables/notices.ts";
+import type { NoticeRecord, UntoldEventRecord } from "./tables/notices.ts";
 import type { TransactionRecord } from "./tables/orders.ts";
 import type { PaymentWrite } from "./payment-storage.ts";
 import type { Effect, PlannedEffect } from "../engine/index.ts";
@@ -32,11 +32,15 @@ export function noticeId(transactionId: string, event: NoticeEvent, subject?: st
 }
 
 /**
- * Has the order looked at for events to tell beside its status, behind this commit: so that no such event can refuse or
- * delay a step. `change` distinguishes the commit from all others of the order.
+ * Has an event beside the status told behind this commit, so that no such notice can refuse or delay a step. `by`
+ * distinguishes the commit from others that make the event.
  */
-export function orderChange(transactionId: string, change: string): PaymentWrite {
-  return { table: "orderChanges", insert: { id: `${transactionId}:${change}`, transactionId } };
+export function untoldEvent(
+  transactionId: string,
+  { event, by, subject = null }: Pick<UntoldEventRecord, "event"> & { readonly by: string; readonly subject?: string | null },
+): PaymentWrite {
+  const id = [transactionId, event, by].join(":");
+  return { table: "untoldEvents", insert: { id, transactionId, event, subject } };
 }
 
 /**

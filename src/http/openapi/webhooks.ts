@@ -12,7 +12,7 @@ type EventName = z.output<typeof eventName>;
 
 export const MEANINGS: Readonly<Record<EventName, string>> = {
   "transaction.pending":
-    "The transaction was submitted to the network (wallet mode) or accepted (private mode).",
+    "The transaction was submitted to the network (wallet mode) or accepted, and is not paid for yet (private mode).",
   "transaction.confirmed": "The transaction is confirmed on the chain.",
   "transaction.completed": "The transaction is final.",
   "transaction.failed":

@@ -3,7 +3,7 @@
  * copy, and must sign nothing more.
  */
 import { commitEach, commitOne } from "../../../storage/decided.ts";
-import { orderChange } from "../notice-writes.ts";
+import { untoldEvent } from "../notice-writes.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { LifeRecord } from "../tables/database.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
@@ -210,7 +210,7 @@ export function holdWrites(
 ): readonly PaymentWrite[] {
   return [
     { table: "deposits", id, set: { heldReason: reason } },
-    orderChange(transactionId, `${reason}@${version}`),
+    untoldEvent(transactionId, { event: "transaction.held", by: `${reason}@${version}` }),
   ];
 }
 

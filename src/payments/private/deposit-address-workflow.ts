@@ -7,9 +7,9 @@ import { depositAddress } from "../../../machines/deposit-address.ts";
 import type { Movement } from "../../../machines/private-messages.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { EntryRecord } from "../tables/deposits.ts";
-import { orderChange } from "../notice-writes.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { workflow, type PreviousInstance, type Workflow, type MigratedInstance } from "../../engine/index.ts";
+import { eventsOfStep } from "./order-events.ts";
 import type { ReturnHandler } from "./return-tokens.ts";
 import type { PayerCheck } from "./screen-payers.ts";
 import { SCREENING } from "../recipients/recipients.ts";
@@ -82,9 +82,6 @@ export function depositAddressWorkflow({
       const lines = ledgerLines({ address: id, at }, { before: before.context, after: context }, event);
       const isHeld = HELD.has(after.value) && !HELD.has(before.value);
       if (isHeld) writes.push({ table: "deposits", id, set: { heldReason: context.heldReason } });
-      if (isHeld || lines.some(({ kind }) => kind === "deposit" || kind === "refund")) {
-        writes.push(orderChange(context.order, String(version)));
-      }
       if (before.value === "settling" && event?.type === "AT_REST" && !event.isBound) {
         writes.push({ table: "reservations", id: context.order, set: { releasedAt: at } });
         writes.push(releaseShareOfDay(context.order, at));
@@ -93,6 +90,7 @@ export function depositAddressWorkflow({
         ...writes,
         ...otherMintsLine({ address: id, at }, { before: before.context, after: context }),
         ...lines.map((insert): PaymentWrite => ({ table: "entries", insert })),
+        ...eventsOfStep({ order: context.order, version, mint: context.mint, isHeld, lines }),
       ];
     },
   });

@@ -1,4 +1,5 @@
 /** The events that accounts are told, and the order in which they were announced. */
+import type { NoticeEvent, StatusEvent } from "../../../machines/notice-events.ts";
 import { column, ownTable, type Row } from "../../../storage/table.ts";
 import type { TransactionStatus } from "./orders.ts";
 import { type SequencePageQuery, type TableReader, rowsOf } from "./read.ts";
@@ -47,10 +48,18 @@ export const announcements = ownTable("announcements", {
   settled: true,
 });
 
-/** Commits after which an order may have something to tell beside its status. A row goes with the notices that come of it. */
-export const orderChanges = ownTable("orderChanges", {
-  columns: { id: "text", transactionId: "text" },
+/** Events beside the status that are to be told. A row goes with the notice that comes of it. */
+export const untoldEvents = ownTable("untoldEvents", {
+  columns: {
+    id: "text",
+    transactionId: "text",
+    event: column<Exclude<NoticeEvent, StatusEvent>>("text"),
+    /** What it tells of where the commit knows it, such as a refund. */
+    subject: "text?",
+  },
 });
+
+export interface UntoldEventRecord extends Row<typeof untoldEvents> {}
 
 const whole = (notice: NoticeRecord): NoticeRecord =>
   notice.body === null ? notice : { ...notice, body: wholeBody(notice.body, notice) };
@@ -68,9 +77,9 @@ export const noticeReads = (read: TableReader) => ({
   /** Up to `limit` notices by ascending id, the first one above `after`. */
   noticesAfter: async (after: string, limit: number) =>
     (await read.find({ table: notices, index: "key", after: [after], limit })).map(whole),
-  /** Up to `limit` changes of orders by ascending id, the first one above `after`. */
-  orderChangesAfter: (after: string, limit: number) =>
-    read.find({ table: orderChanges, index: "key", after: [after], limit }),
+  /** Up to `limit` events by ascending id, the first one above `after`. */
+  untoldEventsAfter: (after: string, limit: number) =>
+    read.find({ table: untoldEvents, index: "key", after: [after], limit }),
   /** Every account's notices as they were written; nothing beyond a row that is not there. One may come up late before others. */
   noticesInSequence: async ({ order, beyond, limit }: SequencePageQuery) =>
     (await read.find({ table: notices, order, limit, ...(beyond === null ? {} : { beyond }) })).map(whole),

@@ -8,7 +8,7 @@ import { startOf, workflow, type StartRequest, type Workflow } from "../../engin
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../runtime.ts";
 import { messageOf } from "../attention.ts";
-import { noticeWrites, orderChange, type AnnounceEffect } from "../notice-writes.ts";
+import { noticeWrites, untoldEvent, type AnnounceEffect } from "../notice-writes.ts";
 import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";
 
 export type WalletTransferWorkflow = Workflow<typeof walletTransfer, PaymentTables>;
@@ -60,8 +60,8 @@ export function walletTransferWorkflow(parts: TransferParts): WalletTransferWork
       const wasOver = isOver((before.meta as unknown as TransferMeta).status);
       const giveBack = status === "completed" ? settleReserved : releaseReserved;
       const released = isOver(status) && !wasOver ? giveBack(context.reservations ?? [], at) : [];
-      const change = isCancelled ? [orderChange(id, "cancelled")] : [];
-      return [{ table: "transactions", id, set }, ...notices, ...released, ...change];
+      const untold = isCancelled ? [untoldEvent(id, { event: "transaction.cancelled", by: "cancel" })] : [];
+      return [{ table: "transactions", id, set }, ...notices, ...released, ...untold];
     },
   });
 }

@@ -1,14 +1,14 @@
-/** Tells what orders have to tell beside their status: looked for behind the commits that changed them. */
+/** Tells the events of orders beside their status, behind the commits that made them. */
 import type { PaymentWrite } from "../payment-storage.ts";
 import type { PaymentTables } from "../tables.ts";
 import { groupedBy } from "../tables/read.ts";
-import type { NoticeRecord } from "../tables/notices.ts";
+import type { NoticeRecord, UntoldEventRecord } from "../tables/notices.ts";
 import type { Engine, StartRequest } from "../../engine/index.ts";
 import type { Logger } from "../../runtime.ts";
 import { smallestAmount } from "../assets/assets.ts";
 import { noticeId } from "../notice-writes.ts";
 import { inLanes } from "../semaphore.ts";
-import { orderEvents, type OrderRows } from "../private/order-events.ts";
+import { toldOf, type OrderRows } from "../private/order-events.ts";
 import { announceAlone, announcements, type AnnounceParts } from "./announce.ts";
 import { readWebhookList } from "./webhook-list.ts";
 
@@ -17,7 +17,7 @@ interface OrderEventParts extends AnnounceParts {
   readonly log: Logger;
 }
 
-/** Changes that this process does not hear of, those of other processes among them, are found after this time at the latest. */
+/** Events of commits that this process does not hear of are found after this time at the latest. */
 const LOOK_MS = 5_000;
 const ROWS_AT_ONCE = 200;
 const ORDERS_AT_ONCE = 4;
@@ -29,8 +29,6 @@ interface CommitParts {
   readonly writes: readonly PaymentWrite[];
 }
 
-const NOTHING: CommitParts = { starts: [], writes: [] };
-
 export class OrderEventLoop {
   readonly #parts: OrderEventParts;
   #looking: Promise<void> | null = null;
@@ -40,8 +38,8 @@ export class OrderEventLoop {
   constructor(parts: OrderEventParts) {
     this.#parts = parts;
     parts.engine.subscribe(({ commit }) => {
-      const isChange = commit.writes?.some((write) => write.table === "orderChanges" && "insert" in write);
-      if (isChange === true && this.#running !== null) void this.#look(this.#running.signal);
+      const isUntold = commit.writes?.some((write) => write.table === "untoldEvents" && "insert" in write);
+      if (isUntold === true && this.#running !== null) void this.#look(this.#running.signal);
     });
   }
 
@@ -89,7 +87,7 @@ export class OrderEventLoop {
         await this.#lookOnce(signal);
       }
     } catch (err) {
-      if (!signal.aborted) this.#parts.log.error({ err }, "changed orders could not be read; read again");
+      if (!signal.aborted) this.#parts.log.error({ err }, "events of orders could not be read; read again");
     } finally {
       this.#looking = null;
     }
@@ -97,21 +95,21 @@ export class OrderEventLoop {
 
   async #lookOnce(signal: AbortSignal): Promise<void> {
     for (let after = ""; !signal.aborted; ) {
-      const rows = await this.#parts.storage.orderChangesAfter(after, ROWS_AT_ONCE);
+      const rows = await this.#parts.storage.untoldEventsAfter(after, ROWS_AT_ONCE);
       const orders = [...groupedBy(rows, "transactionId")];
-      await inLanes({ lanes: ORDERS_AT_ONCE, signal }, orders, ([id, changes]) => this.#tell(id, changes));
+      await inLanes({ lanes: ORDERS_AT_ONCE, signal }, orders, ([id, events]) => this.#tell(id, events));
       if (rows.length < ROWS_AT_ONCE) return;
       after = rows.at(-1)?.id ?? after;
     }
   }
 
-  /** The changes go with the notices that come of them, in one commit: of two processes one tells. */
-  async #tell(transactionId: string, changes: readonly { readonly id: string }[]): Promise<void> {
+  /** The events go with the notices that come of them, in one commit: of two processes one tells. */
+  async #tell(transactionId: string, events: readonly UntoldEventRecord[]): Promise<void> {
     const { engine, log } = this.#parts;
-    const seen = changes.map(({ id }): PaymentWrite => ({ table: "orderChanges", remove: id }));
+    const seen = events.map(({ id }): PaymentWrite => ({ table: "untoldEvents", remove: id }));
     try {
       for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const { starts, writes } = await this.#toTell(transactionId);
+        const { starts, writes } = await this.#notices(transactionId, events);
         if ((await engine.commit({ starts, writes: [...seen, ...writes] })).ok) return;
       }
     } catch (err) {
@@ -119,30 +117,20 @@ export class OrderEventLoop {
     }
   }
 
-  /** What the order has not told, as parts of a commit. */
-  async #toTell(transactionId: string): Promise<CommitParts> {
-    const { storage, clock } = this.#parts;
-    const rows = await this.#read(transactionId);
-    if (rows === null) return NOTHING;
-    const { order, told } = rows;
-    const { accountId, status, reason, signature, blockTime, fee } = order.transaction;
-    const known = new Set(told.map(({ id }) => id));
-    const notices = orderEvents(order, told).map(({ event, subject, at, received, remaining }): NoticeRecord => {
-      const id = noticeId(transactionId, event, subject);
-      const shown = { status, reason, signature, blockTime, fee, received, remaining };
-      const createdAt = at ?? clock.now();
-      return { id, transactionId, event, ...shown, body: null, webhooks: null, createdAt };
-    });
-    const fresh = notices.filter(({ id }) => !known.has(id));
-    if (fresh.length === 0) return NOTHING;
+  async #notices(transactionId: string, events: readonly UntoldEventRecord[]): Promise<CommitParts> {
+    const { storage } = this.#parts;
+    const order = await this.#read(transactionId);
+    const notices = order === null ? [] : this.#fresh(order, events);
+    if (order === null || notices.length === 0) return { starts: [], writes: [] };
+    const { accountId } = order.transaction;
     const { webhooks, unchanged } = await readWebhookList(storage, accountId);
-    const announced = fresh.map((notice) => announceAlone(this.#parts, notice, { view: order, webhooks }));
-    const runs = announced.flatMap((each) => each.runs);
+    const told = notices.map((notice) => announceAlone(this.#parts, notice, { view: order, webhooks }));
+    const runs = told.flatMap((each) => each.runs);
     return {
       starts: runs.map(({ start }) => start),
       writes: [
-        ...announced.map(({ notice }): PaymentWrite => ({ table: "notices", insert: notice })),
-        ...announcements(this.#parts, fresh, accountId),
+        ...told.map(({ notice }): PaymentWrite => ({ table: "notices", insert: notice })),
+        ...announcements(this.#parts, notices, accountId),
         unchanged,
         ...runs.map(({ write }) => write),
       ],
@@ -150,9 +138,7 @@ export class OrderEventLoop {
   }
 
   /** Null when the transaction was removed as old. */
-  async #read(
-    transactionId: string,
-  ): Promise<{ readonly order: OrderRows; readonly told: readonly NoticeRecord[] } | null> {
+  async #read(transactionId: string): Promise<OrderRows | null> {
     const { storage, assets } = this.#parts;
     const view = await storage.transaction(transactionId);
     if (view === null) return null;
@@ -164,6 +150,22 @@ export class OrderEventLoop {
       storage.notices(transactionId),
     ]);
     const smallest = deposit === null ? 0n : smallestAmount(assets.named(deposit.mint));
-    return { order: { ...view, deposit, entries, releases: words.length, smallest }, told };
+    return { ...view, deposit, entries, releases: words.length, smallest, told };
+  }
+
+  /** Notices that were not told, each once. */
+  #fresh(order: OrderRows, events: readonly UntoldEventRecord[]): readonly NoticeRecord[] {
+    const { id: transactionId, status, reason, signature, blockTime, fee } = order.transaction;
+    const known = new Set(order.told.map(({ id }) => id));
+    return events.flatMap((untold) => {
+      const told = toldOf(untold, order);
+      const id = noticeId(transactionId, untold.event, told?.subject);
+      if (told === null || known.has(id)) return [];
+      known.add(id);
+      const { received, remaining, at } = told;
+      const shown = { status, reason, signature, blockTime, fee, received, remaining };
+      const createdAt = at ?? this.#parts.clock.now();
+      return { id, transactionId, event: untold.event, ...shown, body: null, webhooks: null, createdAt };
+    });
   }
 }

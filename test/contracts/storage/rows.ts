@@ -196,7 +196,12 @@ export const fullRows: Rows = {
     createdAt: 1,
   },
   announcements: { id: "notice", accountId: "account", at: LATEST },
-  orderChanges: { id: "change", transactionId: "transaction" },
+  untoldEvents: {
+    id: "event",
+    transactionId: "transaction",
+    event: "transaction.refunded",
+    subject: TEXT,
+  },
   webhookLists: { id: "account", version: 7, changedAt: LATEST },
   webhooks: {
     id: "webhook",
@@ -310,6 +315,7 @@ export const nullRows: Rows = {
     received: null,
     remaining: null,
   },
+  untoldEvents: { ...fullRows.untoldEvents, subject: null },
   webhooks: {
     ...fullRows.webhooks,
     sealedSecret: null,

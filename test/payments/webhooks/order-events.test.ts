@@ -33,7 +33,7 @@ test("Q8: a cancelled transaction is told once, to the webhook alone that named 
     { event: "transaction.cancelled", createdAt: cancelledAt, data: { status: "cancelled", fee: "0" } },
   ]);
   expect((await service.events(customer)).data).toMatchObject([{ transactionId: id }]);
-  expect(await fixture.storage.orderChangesAfter("", 10)).toEqual([]);
+  expect(await fixture.storage.untoldEventsAfter("", 10)).toEqual([]);
 });
 
 test("Q8: what a process has committed that died before it told is told by the next one", async ({
