@@ -1,5 +1,4 @@
 /** The notices that a step announces, as rows of its commit, and the events beside the status that are told behind it. */
-import type { NoticeEvent } from "../../machines/notice-events.ts";
 import type { AnnounceParams } from "../../machines/wallet-transfer.ts";
 import type { PaymentTables } from "./tables.ts";
 import type { NoticeRecord, UntoldEventRecord } from "./tables/notices.ts";
@@ -23,12 +22,19 @@ interface AnnouncingStep {
   readonly at: number;
 }
 
-/**
- * The id of a notice: two of one event tell of different subjects (a hold, a refund, a sum). An event of a status has no
- * subject.
- */
-export function noticeId(transactionId: string, event: NoticeEvent, subject?: string): string {
-  return derivedId("evt", transactionId, event, ...(subject === undefined ? [] : [subject]));
+/** The subject of an event: what tells it from others of its name, such as a refund. */
+type Subject = { readonly subject?: string | null };
+
+/** A notice that is not announced yet, with an id of its own for each subject. */
+export function newNotice(
+  transaction: ShownTransaction & { readonly id: string },
+  { event, subject, ...own }: Partial<NoticeRecord> & Pick<NoticeRecord, "event" | "createdAt"> & Subject,
+): NoticeRecord {
+  const { id: transactionId, status, reason, signature, blockTime, fee } = transaction;
+  const id = derivedId("evt", transactionId, event, ...(typeof subject === "string" ? [subject] : []));
+  const shown = { status, reason, signature, blockTime, fee };
+  const unsaid = { body: null, webhooks: null, received: null, remaining: null };
+  return { ...shown, ...unsaid, ...own, id, transactionId, event };
 }
 
 /**
@@ -37,7 +43,7 @@ export function noticeId(transactionId: string, event: NoticeEvent, subject?: st
  */
 export function untoldEvent(
   transactionId: string,
-  { event, by, subject = null }: Pick<UntoldEventRecord, "event"> & { readonly by: string; readonly subject?: string | null },
+  { event, by, subject = null }: Pick<UntoldEventRecord, "event"> & { readonly by: string } & Subject,
 ): PaymentWrite {
   const id = [transactionId, event, by].join(":");
   return { table: "untoldEvents", insert: { id, transactionId, event, subject } };
@@ -56,19 +62,9 @@ export function noticeWrites(
     .filter(({ name }) => name === "announce")
     .map(({ params }) => {
       const { notice: event } = params as AnnounceParams;
-      const insert: NoticeRecord = {
-        ...shown,
-        id: noticeId(transactionId, event),
-        transactionId,
-        event,
-        // Finalized before it was seen confirmed: one commit announces both statuses.
-        status: event === "transaction.confirmed" ? "confirmed" : shown.status,
-        body: null,
-        webhooks: null,
-        received: null,
-        remaining: null,
-        createdAt: at,
-      };
+      // Finalized before it was seen confirmed: one commit announces both statuses.
+      const status = event === "transaction.confirmed" ? "confirmed" : shown.status;
+      const insert = newNotice({ ...shown, status, id: transactionId }, { event, createdAt: at });
       return { table: "notices", insert };
     });
 }

@@ -4,8 +4,7 @@ import { keyOfSecret } from "../payments/webhooks/sending/secret-key.ts";
 
 /** The headers of a request, as `fetch` of any package, Node and most frameworks have them; names in any case. */
 export type WebhookHeaders =
-  | { get(name: string): string | null }
-  | Readonly<Record<string, string | readonly string[] | undefined>>;
+  { get(name: string): string | null } | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** The secret that the webhook was registered with; during a replacement, the old and the new secret. */
 export type WebhookSecret = string | readonly string[];
@@ -26,7 +25,7 @@ export type WebhookNotice = {
     /** The stable id of the notice, the same on every attempt: keep it, and ignore what comes twice. */
     readonly id: string;
     readonly event: Event;
-    /** The time of the change of status, ISO 8601. */
+    /** The time of what happened, ISO 8601. */
     readonly timestamp: string;
   };
 }[NoticeEvent];

@@ -62,8 +62,7 @@ export class ServiceLoop {
       engine.stop({ timeoutMs }),
       report.stop(timeoutMs),
       retention.stop(timeoutMs),
-      orderEvents.stop(timeoutMs),
-      Promise.race([Promise.all([signs.stop(), storageGate.hostRests()]), enough]),
+      Promise.race([Promise.all([signs.stop(), orderEvents.stop(), storageGate.hostRests()]), enough]),
       this.#waiting,
     ]);
     try {

@@ -59,7 +59,7 @@ export function webhookOperations(): Json {
 
 function operationOf(event: EventName): Json {
   return {
-    operationId: `on${event.replaceAll(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
+    operationId: `on${event.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
     tags: ["Events"],
     summary: MEANINGS[event],
     description: DESCRIPTION,

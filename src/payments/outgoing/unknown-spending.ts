@@ -222,7 +222,10 @@ export async function refuseUnknownSpending(asked: SpendingParts, address: Addre
   throw new Error(`deposit address ${address} is held: ${doubt}`);
 }
 
-async function storedDeposit({ storage }: Pick<SpendingParts, "storage">, address: string): Promise<DepositRecord> {
+async function storedDeposit(
+  { storage }: Pick<SpendingParts, "storage">,
+  address: string,
+): Promise<DepositRecord> {
   const [deposit] = await storage.deposits([address]);
   if (deposit === undefined) throw new Error(`deposit address ${address} is not stored`);
   return deposit;

@@ -90,7 +90,7 @@ export function depositAddressWorkflow({
         ...writes,
         ...otherMintsLine({ address: id, at }, { before: before.context, after: context }),
         ...lines.map((insert): PaymentWrite => ({ table: "entries", insert })),
-        ...eventsOfStep({ order: context.order, version, mint: context.mint, isHeld, lines }),
+        ...eventsOfStep(context, { version, isHeld, lines }),
       ];
     },
   });

@@ -11,6 +11,7 @@ import type { AnnounceEffect } from "../notice-writes.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Clock } from "../../runtime.ts";
 import {
+  NOTICE_EVENTS,
   noticeBody,
   STATUS_EVENTS,
   type Notice,
@@ -32,10 +33,10 @@ export interface AnnounceParts {
 }
 
 /**
- * The effect `announce`, which tells events of a status. A step announces its notices in its own commit, which is refused when the account's webhooks
- * have changed since they were read. When webhooks keep changing, or many webhooks subscribe, a task announces the
- * rest. Step and task both look at all such notices of the transaction: each begins missing deliveries, in the order of the
- * notices.
+ * The effect `announce`, which tells of statuses. A step announces its notices in its own commit, which is refused when
+ * the account's webhooks have changed since they were read. When webhooks keep changing, or many webhooks subscribe, a
+ * task announces the rest. Step and task both look at all notices of the transaction: each begins missing deliveries,
+ * in the order of the notices.
  */
 export function announceEffect(given: AnnounceParts): AnnounceEffect {
   const parts = { ...given, transactions: new NoticedTransactionCache(given.storage) };
@@ -124,8 +125,8 @@ interface Announceable {
 }
 
 /** New notices with body and webhooks, and all deliveries that must begin. */
-function announce(
-  parts: AnnounceParts,
+export function announce(
+  { assets, deliveries: workflow }: Pick<AnnounceParts, "assets" | "deliveries">,
   { view, notices, own, webhooks, deliveries }: Announceable,
 ): { readonly notices: readonly NoticeRecord[]; readonly runs: readonly BegunRun[] } {
   const { accountId } = view.transaction;
@@ -138,37 +139,20 @@ function announce(
     const listening = webhooks.filter((webhook) => isSubscribed(webhook, notice));
     const there = own.includes(notice) ? listening : listening.filter((each) => wasThere(each, notice));
     const ids = isNew ? there.map(({ id }) => id) : (notice.webhooks ?? []);
-    if (isNew) told.push(serialisedFor(ids, notice, { view, assets: parts.assets }));
+    if (isNew) {
+      const body = shortBody(noticeBody(noticeOf(notice, view, assets)), notice);
+      told.push({ ...notice, body, webhooks: ids });
+    }
     for (const id of new Set([...ids, ...toldBefore(notice, deliveries)])) {
       const webhook = { id, accountId };
       const delivery = deliveryIdOf(notice, webhook);
-      const follows = previous.get(id) ?? null;
+      const follows = isOfStatus(notice) ? (previous.get(id) ?? null) : null;
       const row = begun.get(delivery);
-      previous.set(id, row === undefined ? delivery : runToFollow(row));
-      if (row === undefined) runs.push(firstRun(parts.deliveries, { notice, webhook, follows }));
+      if (isOfStatus(notice)) previous.set(id, row === undefined ? delivery : runToFollow(row));
+      if (row === undefined) runs.push(firstRun(workflow, { notice, webhook, follows }));
     }
   }
   return { notices: told, runs };
-}
-
-/** A new notice beside the status: its deliveries wait for no other, and no other waits for them. */
-export function announceAlone(
-  { assets, deliveries }: AnnounceParts,
-  notice: NoticeRecord,
-  { view, webhooks }: Pick<Announceable, "view" | "webhooks">,
-): { readonly notice: NoticeRecord; readonly runs: readonly BegunRun[] } {
-  const told = webhooks.filter((webhook) => isSubscribed(webhook, notice) && wasThere(webhook, notice));
-  const ids = told.map(({ id }) => id);
-  const runs = told.map((webhook) => firstRun(deliveries, { notice, webhook, follows: null }));
-  return { notice: serialisedFor(ids, notice, { view, assets }), runs };
-}
-
-function serialisedFor(
-  webhooks: readonly string[],
-  notice: NoticeRecord,
-  { view, assets }: { readonly view: NoticedTransaction; readonly assets: Assets },
-): NoticeRecord {
-  return { ...notice, body: shortBody(noticeBody(noticeOf(notice, view, assets)), notice), webhooks };
 }
 
 /** The run whose first attempt a later delivery waits for; null where that attempt, or the delivery, is over. */
@@ -232,9 +216,15 @@ function wasThere({ createdAt }: WebhookRecord, notice: NoticeRecord): boolean {
   return createdAt <= notice.createdAt + MAX_CLOCK_SKEW_MS;
 }
 
-/** Notices of a status, in the order of the contract: two of one commit share their time. Others promise no order, and are left out. */
+/** Notices in the order of the contract, which those beside the status only have here; two of one commit share their time. */
 export function inOrder(notices: readonly NoticeRecord[]): readonly NoticeRecord[] {
-  return STATUS_EVENTS.flatMap((event) => notices.filter((notice) => notice.event === event));
+  const rank = ({ event }: NoticeRecord): number => NOTICE_EVENTS.indexOf(event as NoticeEvent);
+  return notices.toSorted((one, other) => rank(one) - rank(other));
+}
+
+/** Whether it waits for the notice before it, and others wait for it. */
+export function isOfStatus({ event }: NoticeRecord): boolean {
+  return (STATUS_EVENTS as readonly string[]).includes(event);
 }
 
 /** A stored notice with the facts of its transaction that never change. */
@@ -243,7 +233,9 @@ export function noticeOf(
   { transaction, recipients }: NoticedTransaction,
   assets: Assets,
 ): Notice {
-  const { transactionId, status, reason, signature, blockTime } = notice;
+  const { transactionId, status, reason, signature, blockTime, received, remaining } = notice;
+  // In private mode the fee is of the asset that is deposited.
+  const inDeposited = (sum: bigint): string => formatAmount(sum, assets.named(transaction.feeMint).decimals);
   return {
     event: notice.event as NoticeEvent,
     transactionId,
@@ -262,20 +254,10 @@ export function noticeOf(
       })),
       reason,
       reference: transaction.reference,
-      ...depositSums(notice, transaction, assets),
+      ...(received !== null && { received: inDeposited(received) }),
+      ...(remaining !== null && { remaining: inDeposited(remaining) }),
     },
   };
-}
-
-/** In private mode the fee is of the asset that is deposited. */
-function depositSums(
-  { received, remaining }: NoticeRecord,
-  { feeMint }: TransactionRecord,
-  assets: Assets,
-): Pick<Notice["data"], "received" | "remaining"> {
-  if (received === null || remaining === null) return {};
-  const { decimals } = assets.named(feeMint);
-  return { received: formatAmount(received, decimals), remaining: formatAmount(remaining, decimals) };
 }
 
 /** The payee's status in a private payroll: "unpaid" until the payroll has ended. Empty for all other transactions. */

@@ -32,7 +32,10 @@ test("Q8: a deposit in two halves: each sum is told once, to the webhook that na
     "/status": STATUS_EVENTS,
   };
   for (const [path, events] of Object.entries(paths)) {
-    await world.service.registerWebhook(world.customer, { url: `${receiver.url}${path}`, events: [...events] });
+    await world.service.registerWebhook(world.customer, {
+      url: `${receiver.url}${path}`,
+      events: [...events],
+    });
   }
   const order = await world.sendTo();
   await world.deposit(order.address, { usdc: 2_000_000n });
@@ -47,7 +50,10 @@ test("Q8: a deposit in two halves: each sum is told once, to the webhook that na
   const arrived = receiver.requests
     .filter(({ method }) => method === "POST")
     .map(({ path, body }) => [path, (JSON.parse(body.toString()) as EventBody).event]);
-  for (const [path, events] of Object.entries({ ...paths, "/deposits": Array(2).fill(paths["/deposits"]?.[0]) })) {
+  for (const [path, events] of Object.entries({
+    ...paths,
+    "/deposits": Array(2).fill(paths["/deposits"]?.[0]),
+  })) {
     const came = arrived.filter(([to]) => to?.endsWith(path)).map(([, event]) => event);
     expect(came).toEqual(path === "/status" ? events.slice(0, 3) : events);
   }

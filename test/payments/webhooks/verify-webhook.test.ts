@@ -85,7 +85,9 @@ const foreignVerifier = (secret: string): Webhook =>
   secret.startsWith("whsec_") ? new Webhook(secret) : new Webhook(secret, { format: "raw" });
 
 test("Q5: of 400 secrets each is refused at registration, or sender, our verifier and another one read it alike", async () => {
-  const base64 = fc.uint8Array({ minLength: 1, maxLength: 40 }).map((bytes) => Buffer.from(bytes).toString("base64"));
+  const base64 = fc
+    .uint8Array({ minLength: 1, maxLength: 40 })
+    .map((bytes) => Buffer.from(bytes).toString("base64"));
   const textOf = (alphabet: string): fc.Arbitrary<string> =>
     fc.string({ unit: fc.constantFrom(...alphabet), minLength: 10, maxLength: 40 });
   const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";

@@ -17,7 +17,7 @@ export interface NoticeRecipient {
 export interface Notice {
   readonly event: NoticeEvent;
   readonly transactionId: string;
-  /** Time of the commit that changed the status, in milliseconds since the Unix epoch. */
+  /** Time of what happened: of a status, the commit that changed it. Milliseconds since the Unix epoch. */
   readonly timestamp: number;
   readonly data: {
     readonly transactionId: string;
