@@ -128,9 +128,10 @@ function textOf(body: string | Uint8Array | ArrayBuffer): string {
 
 function headerOf(headers: WebhookHeaders, wanted: string): string | null {
   if (typeof headers.get === "function") return headers.get(wanted);
-  const found = Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1];
-  const value = typeof found === "string" ? found : found?.[0];
-  return value ?? null;
+  const plain: readonly [string, unknown][] = Object.entries(headers);
+  const found = plain.find(([name]) => name.toLowerCase() === wanted)?.[1];
+  const value: unknown = Array.isArray(found) ? found[0] : found;
+  return typeof value === "string" ? value : null;
 }
 
 interface Signed {

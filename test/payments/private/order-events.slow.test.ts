@@ -54,7 +54,7 @@ test("Q8: a deposit in two halves: each sum is told once, to the webhook that na
     ...paths,
     "/deposits": Array(2).fill(paths["/deposits"]?.[0]),
   })) {
-    const came = arrived.filter(([to]) => to?.endsWith(path)).map(([, event]) => event);
+    const came = arrived.filter(([to]) => to?.endsWith(path) === true).map(([, event]) => event);
     expect(came).toEqual(path === "/status" ? events.slice(0, 3) : events);
   }
   // Those of the status wait for each other; the others for none, and none for them.
