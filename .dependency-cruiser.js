@@ -155,10 +155,10 @@ export default {
     ),
     only(
       "receivers-need-nothing",
-      "What a receiver imports is small, runs anywhere, and knows only what a notice looks like.",
+      "What a receiver imports is small, runs anywhere, and knows only what a notice looks like and how it is signed.",
       "^src/receiver/",
       "^src/receiver/",
-      "^src/payments/webhooks/sending/notice-body\\.ts$",
+      "^src/payments/webhooks/sending/(notice-body|secret-key)\\.ts$",
     ),
     only(
       "clients-need-the-contract",

@@ -1,6 +1,6 @@
 /** A payment whose transaction the caller signed: it is broadcast as it is, and followed until the chain has decided. */
 import { assign, setup } from "xstate";
-import type { NoticeEvent } from "./notice-events.ts";
+import type { StatusEvent } from "./notice-events.ts";
 
 /** The input of a transfer. */
 export interface WalletTransferInput {
@@ -51,7 +51,7 @@ export type WalletTransferEvent =
 
 /** The notice that a step announces to webhooks. */
 export interface AnnounceParams {
-  readonly notice: NoticeEvent;
+  readonly notice: StatusEvent;
 }
 
 /** Public description of each state. */

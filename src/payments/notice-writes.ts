@@ -1,7 +1,7 @@
-/** The notices that a step announces, as rows of its commit. */
+/** The notices that a step announces, as rows of its commit, and the events beside the status that are told behind it. */
 import type { AnnounceParams } from "../../machines/wallet-transfer.ts";
 import type { PaymentTables } from "./tables.ts";
-import type { NoticeRecord } from "./tables/notices.ts";
+import type { NoticeRecord, UntoldEventRecord } from "./tables/notices.ts";
 import type { TransactionRecord } from "./tables/orders.ts";
 import type { PaymentWrite } from "./payment-storage.ts";
 import type { Effect, PlannedEffect } from "../engine/index.ts";
@@ -22,6 +22,33 @@ interface AnnouncingStep {
   readonly at: number;
 }
 
+/** The subject of an event: what tells it from others of its name, such as a refund. */
+type Subject = { readonly subject?: string | null };
+
+/** A notice that is not announced yet, with an id of its own for each subject. */
+export function newNotice(
+  transaction: ShownTransaction & { readonly id: string },
+  { event, subject, ...own }: Partial<NoticeRecord> & Pick<NoticeRecord, "event" | "createdAt"> & Subject,
+): NoticeRecord {
+  const { id: transactionId, status, reason, signature, blockTime, fee } = transaction;
+  const id = derivedId("evt", transactionId, event, ...(typeof subject === "string" ? [subject] : []));
+  const shown = { status, reason, signature, blockTime, fee };
+  const unsaid = { body: null, webhooks: null, received: null, remaining: null };
+  return { ...shown, ...unsaid, ...own, id, transactionId, event };
+}
+
+/**
+ * Has an event beside the status told behind this commit, so that no such notice can refuse or delay a step. `by`
+ * distinguishes the commit from others that make the event.
+ */
+export function untoldEvent(
+  transactionId: string,
+  { event, by, subject = null }: Pick<UntoldEventRecord, "event"> & { readonly by: string } & Subject,
+): PaymentWrite {
+  const id = [transactionId, event, by].join(":");
+  return { table: "untoldEvents", insert: { id, transactionId, event, subject } };
+}
+
 /**
  * Writes a row for each `announce`. A notice of a transaction exists at most once: the table refuses the same id a
  * second time.
@@ -35,17 +62,9 @@ export function noticeWrites(
     .filter(({ name }) => name === "announce")
     .map(({ params }) => {
       const { notice: event } = params as AnnounceParams;
-      const insert: NoticeRecord = {
-        ...shown,
-        id: derivedId("evt", transactionId, event),
-        transactionId,
-        event,
-        // Finalized before it was seen confirmed: one commit announces both statuses.
-        status: event === "transaction.confirmed" ? "confirmed" : shown.status,
-        body: null,
-        webhooks: null,
-        createdAt: at,
-      };
+      // Finalized before it was seen confirmed: one commit announces both statuses.
+      const status = event === "transaction.confirmed" ? "confirmed" : shown.status;
+      const insert = newNotice({ ...shown, status, id: transactionId }, { event, createdAt: at });
       return { table: "notices", insert };
     });
 }

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { addressSchema } from "../address-schema.ts";
 import { NOTICE_EVENTS } from "./webhooks/sending/notice-body.ts";
+import { isReadAlike } from "./webhooks/sending/secret-key.ts";
 import { PaymentError } from "../errors.ts";
 
 // Enough for any id or symbol of ours; a longer text is no id, and is not echoed back at length.
@@ -55,8 +56,16 @@ const reference = z
   .string()
   .regex(/^[\x21-\x7e]{1,128}$/, { error: "expected 1 to 128 visible ASCII characters" })
   .describe("What you call it: answered and sent with it. It need not be unique.");
-// Too long to be guessed, and no longer than a header.
-const secret = z.string().min(16).max(256).describe("Notices are signed with it. It is never answered.");
+// Too long to be guessed, no longer than a header, and of characters that every verifier turns into the same bytes.
+const secret = z
+  .string()
+  .min(16)
+  .max(256)
+  .regex(/^[\x20-\x7e]*$/, { error: "expected printable ASCII characters and spaces" })
+  .refine(isReadAlike, { error: "expected base64 of at least 16 bytes, padded, behind whsec_" })
+  .describe(
+    "Notices are signed with it. It is never answered. Printable ASCII; behind `whsec_` base64 of at least 16 bytes.",
+  );
 
 /** In wallet mode the sender signs, which a vault cannot. */
 function checkVaultSender(

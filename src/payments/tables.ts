@@ -4,7 +4,7 @@ import { facts, lives } from "./tables/database.ts";
 import { deposits, entries, unknownSignatures, vouchings } from "./tables/deposits.ts";
 import { accounts, apiKeys, idempotency } from "./tables/identity.ts";
 import { gates, limitHits, reservations, spendings, volumes } from "./tables/limits.ts";
-import { announcements, notices } from "./tables/notices.ts";
+import { announcements, notices, untoldEvents } from "./tables/notices.ts";
 import { audit, decisions, matters } from "./tables/operator.ts";
 import { quotes, recipients, transactions } from "./tables/orders.ts";
 import { attempts, payments } from "./tables/payments.ts";
@@ -28,6 +28,7 @@ export const paymentTables = {
   idempotency,
   notices,
   announcements,
+  untoldEvents,
   webhooks,
   webhookLists,
   deliveries,

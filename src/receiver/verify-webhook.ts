@@ -1,8 +1,10 @@
 /** Verifies that a webhook comes from the service and is not a replay, and returns its notice. */
 import type { Notice, NoticeEvent } from "../payments/webhooks/sending/notice-body.ts";
+import { keyOfSecret } from "../payments/webhooks/sending/secret-key.ts";
 
-/** The headers of a request, as `fetch`, Node and most frameworks have them; names in any case. */
-export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+/** The headers of a request, as `fetch` of any package, Node and most frameworks have them; names in any case. */
+export type WebhookHeaders =
+  { get(name: string): string | null } | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** The secret that the webhook was registered with; during a replacement, the old and the new secret. */
 export type WebhookSecret = string | readonly string[];
@@ -23,17 +25,18 @@ export type WebhookNotice = {
     /** The stable id of the notice, the same on every attempt: keep it, and ignore what comes twice. */
     readonly id: string;
     readonly event: Event;
-    /** The time of the change of status, ISO 8601. */
+    /** The time of what happened, ISO 8601. */
     readonly timestamp: string;
   };
 }[NoticeEvent];
 
 /**
- * Why a webhook was refused. `missing_header`: it carries no signature at all. `bad_signature`: it was not signed with this
- * secret, or was changed on its way. `too_old` and `too_new`: its time is further from now than the tolerance. `bad_body`: it
- * is signed, but is no notice.
+ * Why a webhook was refused. `missing_header`: it carries no signature at all. `bad_timestamp`: its time is no number of
+ * seconds. `bad_signature`: it was not signed with this secret, or was changed on its way. `too_old` and `too_new`: its time
+ * is further from now than the tolerance. `bad_body`: it is signed, but is no notice.
  */
-export type WebhookRefusal = "missing_header" | "bad_signature" | "too_old" | "too_new" | "bad_body";
+export type WebhookRefusal =
+  "missing_header" | "bad_timestamp" | "bad_signature" | "too_old" | "too_new" | "bad_body";
 
 /** Thrown by {@link verifyWebhook}: answer 400 and do nothing. */
 export class WebhookRefused extends Error {
@@ -93,12 +96,14 @@ export async function verifyWebhook(
     if (value === null) throw new WebhookRefused("missing_header", `there is no header ${name}`);
     return value;
   }) as [string, string, string];
+  if (!/^\d{1,15}$/.test(timestamp)) {
+    throw new WebhookRefused("bad_timestamp", "webhook-timestamp is no number of Unix seconds");
+  }
   if (!(await isSigned({ text: `${id}.${timestamp}.${text}`, signatures, secrets }))) {
     throw new WebhookRefused("bad_signature", "no signature was made of this body with this secret");
   }
   const ageMs = now() - Number(timestamp) * 1_000;
-  // Also where the time is no number.
-  if (!(ageMs <= toleranceMs)) throw new WebhookRefused("too_old", `it was sent ${ageMs} ms ago`);
+  if (ageMs > toleranceMs) throw new WebhookRefused("too_old", `it was sent ${ageMs} ms ago`);
   if (ageMs < -toleranceMs) throw new WebhookRefused("too_new", `it was sent ${-ageMs} ms too early`);
   // The header is last: a field `id` of the body is not the notice's id.
   return { ...parsed(text), id };
@@ -122,10 +127,11 @@ function textOf(body: string | Uint8Array | ArrayBuffer): string {
 }
 
 function headerOf(headers: WebhookHeaders, wanted: string): string | null {
-  if (headers instanceof Headers) return headers.get(wanted);
-  const found = Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1];
-  const value = typeof found === "string" ? found : found?.[0];
-  return value ?? null;
+  if (typeof headers.get === "function") return headers.get(wanted);
+  const plain: readonly [string, unknown][] = Object.entries(headers);
+  const found = plain.find(([name]) => name.toLowerCase() === wanted)?.[1];
+  const value: unknown = Array.isArray(found) ? found[0] : found;
+  return typeof value === "string" ? value : null;
 }
 
 interface Signed {
@@ -146,18 +152,11 @@ async function isSigned({ text, signatures, secrets }: Signed): Promise<boolean>
   const data = new TextEncoder().encode(text);
   for (const secret of secrets) {
     const algorithm = { name: "HMAC", hash: "SHA-256" };
-    const key = await crypto.subtle.importKey("raw", keyOf(secret), algorithm, false, ["verify"]);
+    const key = await crypto.subtle.importKey("raw", keyOfSecret(secret), algorithm, false, ["verify"]);
     // Web Crypto compares in constant time.
     for (const signature of given) if (await crypto.subtle.verify("HMAC", key, signature, data)) return true;
   }
   return false;
-}
-
-/** The decoded part behind `whsec_`; the UTF-8 bytes of a secret without that prefix, or without base64 behind it. */
-function keyOf(secret: string): Uint8Array<ArrayBuffer> {
-  const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
-  const decoded = base64 === undefined ? null : bytesOf(base64);
-  return decoded === null || decoded.length === 0 ? new TextEncoder().encode(secret) : decoded;
 }
 
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> | null {

@@ -98,7 +98,8 @@ function lifeOf(
   >;
   readonly reader: HealthReader;
 } {
-  const { context, observed, commits, engine, workflows, notices, retention, countMatters, disputed } = parts;
+  const { context, observed, commits, engine, workflows, retention, countMatters, disputed } = parts;
+  const { notices, orderEvents } = parts;
   const { storage, clock } = context;
   const life = new ServiceLoop(parts, named);
   const stop: PaymentService["stop"] = ({ timeoutMs = STOP_MS } = {}) => life.stop(timeoutMs);
@@ -124,7 +125,9 @@ function lifeOf(
     start: () => life.start(),
     stop,
     async settled() {
-      await engine.settled();
+      // What is told begins deliveries.
+      do await engine.settled();
+      while (await orderEvents.settled());
       await notices.settled();
     },
     [Symbol.asyncDispose]: () => stop(),

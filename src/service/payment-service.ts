@@ -212,8 +212,8 @@ export interface PaymentService extends ApiKeys {
   /**
    * Tells a listener of notices without a webhook: at once of notices that this process commits, and, while the service
    * runs, a second later of notices of other processes on the same database. A notice is told at most once; notices of
-   * one transaction come in the order of its steps. For screens and logs: notices that must not be missed, even while
-   * this process is down, need a webhook. Returns the function that stops.
+   * the status of one transaction come in the order of its steps. For screens and logs: notices that must not be
+   * missed, even while this process is down, need a webhook. Returns the function that stops.
    */
   subscribe(filter: NoticeFilter, listener: (notice: Notice) => void): () => void;
 }

@@ -51,8 +51,8 @@ export class ServiceLoop {
 
   /** See `PaymentService.stop`. */
   async stop(timeoutMs: number): Promise<void> {
-    const { engine, waiters, notices, report, retention, webhooks, signs, storageGate, context } =
-      this.#parts;
+    const { engine, waiters, notices, orderEvents, report, retention, webhooks, signs } = this.#parts;
+    const { storageGate, context } = this.#parts;
     this.#stopping?.abort();
     this.#stopping = null;
     waiters.stop();
@@ -62,7 +62,7 @@ export class ServiceLoop {
       engine.stop({ timeoutMs }),
       report.stop(timeoutMs),
       retention.stop(timeoutMs),
-      Promise.race([Promise.all([signs.stop(), storageGate.hostRests()]), enough]),
+      Promise.race([Promise.all([signs.stop(), orderEvents.stop(), storageGate.hostRests()]), enough]),
       this.#waiting,
     ]);
     try {
@@ -86,7 +86,7 @@ export class ServiceLoop {
   }
 
   async #start(signal: AbortSignal): Promise<void> {
-    const { engine, waiters, notices, report, retention, chain, webhooks, signs } = this.#parts;
+    const { engine, waiters, notices, orderEvents, report, retention, chain, webhooks, signs } = this.#parts;
     const isCompared = await this.#comparison.begin(signal);
     if (signal.aborted) return;
     await (isCompared ? this.#warn() : chain.bindWithoutChain());
@@ -104,6 +104,7 @@ export class ServiceLoop {
     }
     report.run();
     notices.run();
+    orderEvents.run();
     retention.run();
   }
 

@@ -7,6 +7,7 @@ import { assetsWith } from "../payments/assets/assets.ts";
 import type { OperatorParts } from "../payments/operator/operator.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { NoticeFeed } from "../payments/webhooks/notice-feed.ts";
+import { OrderEventLoop } from "../payments/webhooks/order-event-loop.ts";
 import { paymentStorage } from "../payments/payment-storage.ts";
 import type { AnnounceEffect } from "../payments/notice-writes.ts";
 import type { PaymentTables } from "../payments/tables.ts";
@@ -79,6 +80,7 @@ export interface ServiceParts extends OperatorParts {
   readonly engine: Engine<PaymentTables>;
   readonly waiters: StatusWaitList;
   readonly notices: NoticeFeed;
+  readonly orderEvents: OrderEventLoop;
   readonly retention: PaymentRetentionLoop;
   readonly signs: LifeSignLoop;
   /** Disagreements between endpoints that this process sees. */
@@ -130,6 +132,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   });
   const waiters = new StatusWaitList(storage, clock, engine);
   const notices = new NoticeFeed({ ...context, engine });
+  const orderEvents = new OrderEventLoop({ ...context, ...charts.webhooks, engine });
   const retention = retentionOf(options, { ...context, ledger: observed }, charts);
   const signs = new LifeSignLoop({ ...context, ledger: observed });
   return {
@@ -145,6 +148,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     engine,
     waiters,
     notices,
+    orderEvents,
     retention,
     signs,
     disputed,

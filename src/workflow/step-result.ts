@@ -142,10 +142,11 @@ class Collector {
   }
 
   #projected(): Pick<StepResult, "writes" | "queries"> {
-    const { workflow, id, before, step, event, at } = this.#facts;
+    const { workflow, id, version, before, step, event, at } = this.#facts;
     const { metaBefore, metaAfter, after } = step;
     const projected: ProjectedStep<never, never> = {
       id,
+      version,
       before: before &&
         metaBefore && { value: before.value, context: before.context as never, meta: metaBefore },
       after: { value: after.value, context: after.context as never, meta: metaAfter },

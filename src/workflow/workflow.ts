@@ -155,6 +155,8 @@ export type EffectsOf<M extends AnyStateMachine, W> = {
 /** A committed step, as `project` sees it. */
 export interface ProjectedStep<Context, Event> {
   readonly id: string;
+  /** The number of the step in the history of its instance: 1 for the first. */
+  readonly version: number;
   /** Null for the first step of an instance. */
   readonly before: { readonly value: unknown; readonly context: Context; readonly meta: StateMeta } | null;
   readonly after: { readonly value: unknown; readonly context: Context; readonly meta: StateMeta };

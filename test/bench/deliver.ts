@@ -114,7 +114,15 @@ async function startDelivery({ engine, deliveries }: Delivering, index: number):
   const { id: webhookId, accountId } = ownedOf(index % WEBHOOKS);
   const about = { webhookId, accountId, noticeId };
   const createdAt = clock.now();
-  const unknown = { reason: null, signature: null, blockTime: null, fee: null, webhooks: null };
+  const unknown = {
+    reason: null,
+    signature: null,
+    blockTime: null,
+    fee: null,
+    webhooks: null,
+    received: null,
+    remaining: null,
+  };
   const event = { event: "transaction.completed", status: "completed" as const, ...unknown };
   const input = { deliveryId, ...about, follows: null, pausesMs: [] };
   const notice = { id: noticeId, transactionId, ...event, body: BODY, createdAt };

@@ -68,7 +68,16 @@ const promises = invoking.createMachine({
 
 const project: Project = ({ id, before, after }, at) => {
   if (before === null) return [];
-  const unknown = { reason: null, signature: null, blockTime: null, fee: null, body: null, webhooks: null };
+  const unknown = {
+    reason: null,
+    signature: null,
+    blockTime: null,
+    fee: null,
+    body: null,
+    webhooks: null,
+    received: null,
+    remaining: null,
+  };
   const step = (after.context as Context).results.length;
   const notice = { event: "transaction.pending", status: "pending", createdAt: at, ...unknown } as const;
   return [{ table: "notices", insert: { id: `${id}:${step}`, transactionId: id, ...notice } }];

@@ -121,6 +121,10 @@ test("the notices are described with their headers", () => {
     "transaction.confirmed",
     "transaction.completed",
     "transaction.failed",
+    "transaction.deposit_received",
+    "transaction.held",
+    "transaction.refunded",
+    "transaction.cancelled",
   ]);
   for (const { post } of Object.values(document.webhooks)) {
     expect(post.parameters?.map(({ name }) => name)).toEqual([

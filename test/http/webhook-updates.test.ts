@@ -85,6 +85,15 @@ describe.each(sampled(WAYS, "ways to updates of webhooks"))("PUT /v1/webhooks/{w
     expect(await problem({ secret: "x".repeat(257) })).toEqual([
       { path: "secret", message: "expected 256 characters or fewer" },
     ]);
+    for (const [secret, message] of [
+      ["płatność płatność", "expected printable ASCII characters and spaces"],
+      ["whsec_MfKQ9r8GKYqrTwjUP", "expected base64 of at least 16 bytes, padded, behind whsec_"],
+    ]) {
+      expect(await problem({ secret })).toEqual([{ path: "secret", message }]);
+      const registration = { url: "https://shop.example/", events: ["transaction.completed"], secret };
+      const { details } = await client.post("/v1/webhooks", registration);
+      expect(details["fields"]).toEqual([{ path: "secret", message }]);
+    }
     expect(await problem({ enabled: "yes" })).toMatchObject([{ path: "enabled" }]);
     expect(await problem("{")).toMatchObject([{ path: "" }]);
     const text = await client.request(path, {

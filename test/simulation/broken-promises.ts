@@ -1,6 +1,6 @@
 /** What is promised of every payment at every moment, checked over a world that has come to rest. */
 import { brokenInvariants } from "../kit/check-invariants.ts";
-import { NOTICE_EVENTS } from "../../src/payments/webhooks/sending/notice-body.ts";
+import { STATUS_EVENTS } from "../../src/payments/webhooks/sending/notice-body.ts";
 import { brokenDeliveries, brokenStatuses } from "./payment-invariants.ts";
 import type { End, Flow } from "./flow.ts";
 import { brokenMoneyPromises } from "./money-promises.ts";
@@ -46,7 +46,7 @@ async function brokenEnd(world: World, payment: string, ends: Flow["ends"][strin
       .join();
   const { payees, asset, each } = world.orders.get(payment) ?? { payees: [payment], asset: "USDC", each: 0n };
   const gains = await world.gains(payees);
-  const told = NOTICE_EVENTS.flatMap((event) => notices.filter((notice) => notice.event === event));
+  const told = STATUS_EVENTS.flatMap((event) => notices.filter((notice) => notice.event === event));
   const ended = inWords({
     status,
     reason,
@@ -97,8 +97,13 @@ async function brokenArrivals(world: World, undisturbed: boolean): Promise<strin
     const notices = await world.storage.notices(transactionId);
     const deliveries = await world.storage.deliveries(transactionId);
     const ids = new Set(notices.map(({ id }) => id));
-    const order = [...arrived].filter(([id]) => ids.has(id)).map(([, { event }]) => event);
-    const expected = NOTICE_EVENTS.filter((event) => notices.some((notice) => notice.event === event));
+    const ofStatus = new Set<string>(STATUS_EVENTS);
+    const order = [...arrived]
+      .filter(([id, { event }]) => ids.has(id) && ofStatus.has(event))
+      .map(([, { event }]) => event);
+    const lost = notices.filter(({ id, event }) => !ofStatus.has(event) && !arrived.has(id));
+    broken.push(...lost.map(({ event }) => `${event} of ${transactionId} never came`));
+    const expected = STATUS_EVENTS.filter((event) => notices.some((notice) => notice.event === event));
     if (order.join() !== expected.join()) {
       broken.push(`the notices of ${transactionId} first came as ${order.join()}, not ${expected.join()}`);
     }

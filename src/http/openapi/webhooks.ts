@@ -12,11 +12,16 @@ type EventName = z.output<typeof eventName>;
 
 export const MEANINGS: Readonly<Record<EventName, string>> = {
   "transaction.pending":
-    "The transaction was submitted to the network (wallet mode) or accepted (private mode).",
+    "The transaction was submitted to the network (wallet mode) or accepted, and is not paid for yet (private mode).",
   "transaction.confirmed": "The transaction is confirmed on the chain.",
   "transaction.completed": "The transaction is final.",
   "transaction.failed":
     "The transaction failed; `reason` says why. Of a private payroll, `recipients` say who was paid all the same.",
+  "transaction.deposit_received":
+    "Private mode: money of the order's asset has become final at its deposit address; `received` and `remaining` are sums.",
+  "transaction.held": "Private mode: the money of the order is held until the operator has looked at it.",
+  "transaction.refunded": "Private mode: a refund is final; `refunds` of the transaction list it.",
+  "transaction.cancelled": "The transaction was cancelled.",
 };
 
 const notice = named(
@@ -24,7 +29,7 @@ const notice = named(
   z.object({
     event: eventName,
     transactionId: text("The transaction's id."),
-    timestamp: time("When the status changed."),
+    timestamp: time("When it happened."),
     data: noticeData,
   }),
 );
@@ -54,7 +59,7 @@ export function webhookOperations(): Json {
 
 function operationOf(event: EventName): Json {
   return {
-    operationId: `on${event.replaceAll(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
+    operationId: `on${event.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
     tags: ["Events"],
     summary: MEANINGS[event],
     description: DESCRIPTION,

@@ -3,6 +3,7 @@
  * copy, and must sign nothing more.
  */
 import { commitEach, commitOne } from "../../../storage/decided.ts";
+import { untoldEvent } from "../notice-writes.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { LifeRecord } from "../tables/database.ts";
 import type { DepositRecord } from "../tables/deposits.ts";
@@ -197,7 +198,20 @@ export function spendingCheck(asked: SpendingParts): SpendingCheck {
 
 /** Freezes an address: nothing is signed for it, and nothing decided, until an operator has looked. */
 export async function holdAddress(storage: PaymentStorage, address: string, reason: string): Promise<void> {
-  await commitOne(storage, { writes: [{ table: "deposits", id: address, set: { heldReason: reason } }] });
+  const deposit = await storedDeposit({ storage }, address);
+  // Refused where another has just held it for the same reason.
+  await commitOne(storage, { writes: holdWrites(deposit, reason) });
+}
+
+/** The writes of a hold. */
+export function holdWrites(
+  { id, transactionId, version }: DepositRecord,
+  reason: string,
+): readonly PaymentWrite[] {
+  return [
+    { table: "deposits", id, set: { heldReason: reason } },
+    untoldEvent(transactionId, { event: "transaction.held", by: `${reason}@${version}` }),
+  ];
 }
 
 /** Throws, and holds the address, when it may have paid without us: an old copy of a database pays no one. */
@@ -208,7 +222,10 @@ export async function refuseUnknownSpending(asked: SpendingParts, address: Addre
   throw new Error(`deposit address ${address} is held: ${doubt}`);
 }
 
-async function storedDeposit({ storage }: SpendingParts, address: string): Promise<DepositRecord> {
+async function storedDeposit(
+  { storage }: Pick<SpendingParts, "storage">,
+  address: string,
+): Promise<DepositRecord> {
   const [deposit] = await storage.deposits([address]);
   if (deposit === undefined) throw new Error(`deposit address ${address} is not stored`);
   return deposit;

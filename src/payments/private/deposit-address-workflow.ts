@@ -9,6 +9,7 @@ import type { PaymentTables } from "../tables.ts";
 import type { EntryRecord } from "../tables/deposits.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { workflow, type PreviousInstance, type Workflow, type MigratedInstance } from "../../engine/index.ts";
+import { eventsOfStep } from "./order-events.ts";
 import type { ReturnHandler } from "./return-tokens.ts";
 import type { PayerCheck } from "./screen-payers.ts";
 import { SCREENING } from "../recipients/recipients.ts";
@@ -71,16 +72,16 @@ export function depositAddressWorkflow({
       lateDeposits: ({ address }) => address,
       slowDeposits: ({ address }) => address,
     },
-    project: ({ id, before, after, event }, at) => {
+    project: ({ id, version, before, after, event }, at) => {
       if (before === null) return [];
       const { context } = after;
       const writes: PaymentWrite[] = [];
       if (WAITING.has(stateOf(before.value)) && !WAITING.has(stateOf(after.value))) {
         writes.push({ table: "deposits", id, set: { waitEndedAt: at } }, releaseShare(context.order, at));
       }
-      if (HELD.has(after.value) && !HELD.has(before.value)) {
-        writes.push({ table: "deposits", id, set: { heldReason: context.heldReason } });
-      }
+      const lines = ledgerLines({ address: id, at }, { before: before.context, after: context }, event);
+      const isHeld = HELD.has(after.value) && !HELD.has(before.value);
+      if (isHeld) writes.push({ table: "deposits", id, set: { heldReason: context.heldReason } });
       if (before.value === "settling" && event?.type === "AT_REST" && !event.isBound) {
         writes.push({ table: "reservations", id: context.order, set: { releasedAt: at } });
         writes.push(releaseShareOfDay(context.order, at));
@@ -88,7 +89,8 @@ export function depositAddressWorkflow({
       return [
         ...writes,
         ...otherMintsLine({ address: id, at }, { before: before.context, after: context }),
-        ...ledgerLines({ address: id, at }, { before: before.context, after: context }, event),
+        ...lines.map((insert): PaymentWrite => ({ table: "entries", insert })),
+        ...eventsOfStep(context, { version, isHeld, lines }),
       ];
     },
   });
@@ -118,7 +120,7 @@ function ledgerLines(
   { address, at }: Pick<EntryRecord, "address" | "at">,
   { before, after }: ContextChange,
   event: DepositAddressEvent | null,
-): readonly PaymentWrite[] {
+): readonly EntryRecord[] {
   const line = { address, at, signature: null, payer: null, decimals: null };
   const lines: EntryRecord[] = [];
   for (const [mint, total] of Object.entries(after.received)) {
@@ -140,7 +142,7 @@ function ledgerLines(
       if (amount > 0n) lines.push({ ...line, id: `${address}:rent:${total}`, kind: "payout", mint, amount });
     }
   }
-  return lines.map((insert) => ({ table: "entries", insert }));
+  return lines;
 }
 
 /** The outermost state. */

@@ -3,7 +3,7 @@ import { privateTransfer, type PrivateTransferContext } from "../../../machines/
 import type { TransferMeta } from "../../../machines/wallet-transfer.ts";
 import type { PaymentTables } from "../tables.ts";
 import { workflow, type PreviousInstance, type Workflow } from "../../engine/index.ts";
-import { noticeWrites, type AnnounceEffect } from "../notice-writes.ts";
+import { noticeWrites, untoldEvent, type AnnounceEffect } from "../notice-writes.ts";
 import type { OrderRouting } from "../outgoing/planned-payment.ts";
 
 export type PrivateTransferWorkflow = Workflow<typeof privateTransfer, PaymentTables>;
@@ -31,7 +31,8 @@ export function privateTransferWorkflow(
       if (before === null) return notices;
       const isCancelled = before.value !== "cancelled" && after.value === "cancelled";
       const set = { ...shown, ...(isCancelled ? { cancelledAt: at } : {}) };
-      return [{ table: "transactions", id, set }, ...notices];
+      const untold = isCancelled ? [untoldEvent(id, { event: "transaction.cancelled", by: "cancel" })] : [];
+      return [{ table: "transactions", id, set }, ...notices, ...untold];
     },
   });
 }

@@ -1,6 +1,7 @@
 /** Screens the recipients of a private order once more when they are to be paid. */
 import { type ScreenAddress, refusedAmong, SCREENING } from "../recipients/recipients.ts";
 import { commitOne } from "../../../storage/decided.ts";
+import { holdWrites } from "../outgoing/unknown-spending.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { OrderRouting } from "../outgoing/planned-payment.ts";
 
@@ -39,7 +40,7 @@ export function recipientsScreening({
     if (unknown.length === 0) return;
     // In one commit: a hold without the fact would come back after every release, a fact without the hold would pay.
     const writes: PaymentWrite[] = [
-      { table: "deposits", id: deposit.id, set: { heldReason: SCREENING } },
+      ...holdWrites(deposit, SCREENING),
       ...unknown.map((id): PaymentWrite => ({
         table: "facts",
         insert: { id, value: deposit.id },

@@ -1,4 +1,5 @@
 /** The events that accounts are told, and the order in which they were announced. */
+import type { NoticeEvent, StatusEvent } from "../../../machines/notice-events.ts";
 import { column, ownTable, type Row } from "../../../storage/table.ts";
 import type { TransactionStatus } from "./orders.ts";
 import { type SequencePageQuery, type TableReader, rowsOf } from "./read.ts";
@@ -20,6 +21,9 @@ export const notices = ownTable("notices", {
     body: "text?",
     /** The webhooks that are told, by id: chosen with the body. Null until then, and in rows of before the field. */
     webhooks: column<readonly string[] | null>("json?"),
+    /** Event `transaction.deposit_received`: base units of the order's asset that had come, and that were missing. Null for others. */
+    received: "amount?",
+    remaining: "amount?",
     createdAt: "integer",
   },
   // Programs that do not know short bodies would send them as they are.
@@ -44,6 +48,19 @@ export const announcements = ownTable("announcements", {
   settled: true,
 });
 
+/** Events beside the status that are to be told. A row goes with the notice that comes of it. */
+export const untoldEvents = ownTable("untoldEvents", {
+  columns: {
+    id: "text",
+    transactionId: "text",
+    event: column<Exclude<NoticeEvent, StatusEvent>>("text"),
+    /** What it tells of where the commit knows it, such as a refund. */
+    subject: "text?",
+  },
+});
+
+export interface UntoldEventRecord extends Row<typeof untoldEvents> {}
+
 const whole = (notice: NoticeRecord): NoticeRecord =>
   notice.body === null ? notice : { ...notice, body: wholeBody(notice.body, notice) };
 
@@ -60,6 +77,9 @@ export const noticeReads = (read: TableReader) => ({
   /** Up to `limit` notices by ascending id, the first one above `after`. */
   noticesAfter: async (after: string, limit: number) =>
     (await read.find({ table: notices, index: "key", after: [after], limit })).map(whole),
+  /** Up to `limit` events by ascending id, the first one above `after`. */
+  untoldEventsAfter: (after: string, limit: number) =>
+    read.find({ table: untoldEvents, index: "key", after: [after], limit }),
   /** Every account's notices as they were written; nothing beyond a row that is not there. One may come up late before others. */
   noticesInSequence: async ({ order, beyond, limit }: SequencePageQuery) =>
     (await read.find({ table: notices, order, limit, ...(beyond === null ? {} : { beyond }) })).map(whole),

@@ -1,6 +1,7 @@
 /** Refunds of wallet mode: a send back to who has paid, counted against what was paid for as long as its bytes may land. */
 import { formatAmount } from "../../amount.ts";
 import { fieldError, PaymentError } from "../../errors.ts";
+import { untoldEvent } from "../notice-writes.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import type { DeclaredTransaction } from "../quotes/checked-request.ts";
 import type { ServiceContext } from "../service-context.ts";
@@ -85,6 +86,9 @@ const countOf = (transactionId: string): string => `refund ${transactionId}`;
 /** States of a transfer whose bytes are proved dead, or have landed with an error: only these free what a refund counts. */
 const DEAD: ReadonlySet<unknown> = new Set(["failed", "expired", "expiredForGood", "cancelledForGood"]);
 
+/** States of a refund that has moved its money. */
+const LANDED: ReadonlySet<unknown> = new Set(["completed", "landedAfterExpiry", "landedAfterCancel"]);
+
 /** A step of the transfer that refunds, from one state to the next. */
 interface RefundStep {
   readonly before: unknown;
@@ -92,11 +96,27 @@ interface RefundStep {
   readonly at: number;
 }
 
-/** Stops counting a refund that can move nothing any more, and counts it again where it has landed all the same. */
-export function recounted(transactionId: string, { before, after, at }: RefundStep): readonly PaymentWrite[] {
+/**
+ * Stops counting a refund that can move nothing any more, counts it again where it has landed all the same, and has the refunded
+ * payment tell of one that is final. Nothing for a transfer that refunds nothing.
+ */
+export function refundWrites(
+  transactionId: string,
+  refundOf: string | undefined,
+  { before, after, at }: RefundStep,
+): readonly PaymentWrite[] {
+  if (refundOf === undefined) return [];
   const isDead = DEAD.has(after);
-  if (DEAD.has(before) === isDead) return [];
-  return [{ table: "reservations", id: countOf(transactionId), set: { releasedAt: isDead ? at : null } }];
+  const counted = {
+    table: "reservations",
+    id: countOf(transactionId),
+    set: { releasedAt: isDead ? at : null },
+  } as const;
+  const told = { event: "transaction.refunded", by: transactionId, subject: transactionId } as const;
+  return [
+    ...(DEAD.has(before) === isDead ? [] : [counted]),
+    ...(LANDED.has(after) ? [untoldEvent(refundOf, told)] : []),
+  ];
 }
 
 /** Counts a refund that an operator has found on the chain after its end. */

@@ -8,8 +8,8 @@ import { startOf, workflow, type StartRequest, type Workflow } from "../../engin
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../runtime.ts";
 import { messageOf } from "../attention.ts";
-import { recounted } from "../transactions/refunds.ts";
-import { noticeWrites, type AnnounceEffect } from "../notice-writes.ts";
+import { refundWrites } from "../transactions/refunds.ts";
+import { noticeWrites, untoldEvent, type AnnounceEffect } from "../notice-writes.ts";
 import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";
 
 export type WalletTransferWorkflow = Workflow<typeof walletTransfer, PaymentTables>;
@@ -45,11 +45,12 @@ export function walletTransferWorkflow(parts: TransferParts): WalletTransferWork
       const { context } = after;
       const shown = { status, reason: context.reason, blockTime: context.blockTime };
       const fee = status === "cancelled" ? 0n : context.fee === null ? null : BigInt(context.fee);
+      const isCancelled = before?.value === "accepted" && after.value === "cancelled";
       const set: Partial<Omit<TransactionRecord, "id">> = {
         ...shown,
         fee,
         ...(before?.value === "accepted" && after.value === "broadcasting" ? { broadcastAt: at } : {}),
-        ...(before?.value === "accepted" && after.value === "cancelled" ? { cancelledAt: at } : {}),
+        ...(isCancelled ? { cancelledAt: at } : {}),
         ...(LANDED_LATE.has(after.value) ? { landedAfterCancel: true } : {}),
         attention,
         landedSignature: context.landedSignature,
@@ -60,10 +61,14 @@ export function walletTransferWorkflow(parts: TransferParts): WalletTransferWork
       const wasOver = isOver((before.meta as unknown as TransferMeta).status);
       const giveBack = status === "completed" ? settleReserved : releaseReserved;
       const released = isOver(status) && !wasOver ? giveBack(context.reservations ?? [], at) : [];
-      const { refundOf } = context;
-      const counted =
-        refundOf === undefined ? [] : recounted(id, { before: before.value, after: after.value, at });
-      return [{ table: "transactions", id, set }, ...notices, ...released, ...counted];
+      const untold = isCancelled ? [untoldEvent(id, { event: "transaction.cancelled", by: "cancel" })] : [];
+      return [
+        { table: "transactions", id, set },
+        ...notices,
+        ...released,
+        ...refundWrites(id, context.refundOf, { before: before.value, after: after.value, at }),
+        ...untold,
+      ];
     },
   });
 }

@@ -8,10 +8,12 @@ import type { DeliveryRecord, WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { CommittingStep, DoneWithStep, EffectOutcome } from "../../engine/index.ts";
 import type { AnnounceEffect } from "../notice-writes.ts";
+import { formatAmount } from "../../amount.ts";
 import type { Clock } from "../../runtime.ts";
 import {
   NOTICE_EVENTS,
   noticeBody,
+  STATUS_EVENTS,
   type Notice,
   type NoticeEvent,
   type NoticeRecipient,
@@ -23,7 +25,8 @@ import { NoticedTransactionCache, type NoticedTransaction, readWebhookList } fro
 import { recipientShare, transactionFee } from "../transactions/read-transaction.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 
-interface AnnounceParts {
+/** Dependencies of telling webhooks. */
+export interface AnnounceParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
   readonly assets: Assets;
@@ -31,10 +34,10 @@ interface AnnounceParts {
 }
 
 /**
- * The effect `announce`. A step announces its notices in its own commit, which is refused when the account's webhooks
- * have changed since they were read. When webhooks keep changing, or many webhooks subscribe, a task announces the
- * rest. Step and task both look at all notices of the transaction: each begins missing deliveries, in the order of the
- * notices.
+ * The effect `announce`, which tells of statuses. A step announces its notices in its own commit, which is refused when
+ * the account's webhooks have changed since they were read. When webhooks keep changing, or many webhooks subscribe, a
+ * task announces the rest. Step and task both look at all notices of the transaction: each begins missing deliveries,
+ * in the order of the notices.
  */
 export function announceEffect(given: AnnounceParts): AnnounceEffect {
   const parts = { ...given, transactions: new NoticedTransactionCache(given.storage) };
@@ -123,8 +126,8 @@ interface Announceable {
 }
 
 /** New notices with body and webhooks, and all deliveries that must begin. */
-function announce(
-  { assets, deliveries: workflow }: AnnounceParts,
+export function announce(
+  { assets, deliveries: workflow }: Pick<AnnounceParts, "assets" | "deliveries">,
   { view, notices, own, webhooks, deliveries }: Announceable,
 ): { readonly notices: readonly NoticeRecord[]; readonly runs: readonly BegunRun[] } {
   const { accountId } = view.transaction;
@@ -144,9 +147,9 @@ function announce(
     for (const id of new Set([...ids, ...toldBefore(notice, deliveries)])) {
       const webhook = { id, accountId };
       const delivery = deliveryIdOf(notice, webhook);
-      const follows = previous.get(id) ?? null;
+      const follows = isOfStatus(notice) ? (previous.get(id) ?? null) : null;
       const row = begun.get(delivery);
-      previous.set(id, row === undefined ? delivery : runToFollow(row));
+      if (isOfStatus(notice)) previous.set(id, row === undefined ? delivery : runToFollow(row));
       if (row === undefined) runs.push(firstRun(workflow, { notice, webhook, follows }));
     }
   }
@@ -190,8 +193,8 @@ function serialised({ id, body, webhooks }: NoticeRecord): PaymentWrite {
 }
 
 /** Writes that announce notices: of two commits that announce a notice at once, the second is refused. */
-function announcements(
-  { clock }: AnnounceParts,
+export function announcements(
+  { clock }: Pick<AnnounceParts, "clock">,
   notices: readonly NoticeRecord[],
   accountId: string,
 ): readonly PaymentWrite[] {
@@ -205,7 +208,7 @@ function isSubscribed({ events, disabledAt }: WebhookRecord, { event }: NoticeRe
 }
 
 /**
- * A task may see webhooks newer than the notice. Webhook and notice may be dated by processes with different clocks: a
+ * Who announces behind the commit may see webhooks newer than the notice. Webhook and notice may be dated by processes with different clocks: a
  * notice from before the registration is better than a lost notice.
  */
 const MAX_CLOCK_SKEW_MS = 60_000;
@@ -214,10 +217,15 @@ function wasThere({ createdAt }: WebhookRecord, notice: NoticeRecord): boolean {
   return createdAt <= notice.createdAt + MAX_CLOCK_SKEW_MS;
 }
 
-/** Notices in the order of the contract; two of one commit share their time. */
+/** Notices in the order of the contract, which those beside the status only have here; two of one commit share their time. */
 export function inOrder(notices: readonly NoticeRecord[]): readonly NoticeRecord[] {
   const rank = ({ event }: NoticeRecord): number => NOTICE_EVENTS.indexOf(event as NoticeEvent);
   return notices.toSorted((one, other) => rank(one) - rank(other));
+}
+
+/** Whether it waits for the notice before it, and others wait for it. */
+export function isOfStatus({ event }: NoticeRecord): boolean {
+  return (STATUS_EVENTS as readonly string[]).includes(event);
 }
 
 /** A stored notice with the facts of its transaction that never change. */
@@ -226,7 +234,9 @@ export function noticeOf(
   { transaction, recipients }: NoticedTransaction,
   assets: Assets,
 ): Notice {
-  const { transactionId, status, reason, signature, blockTime } = notice;
+  const { transactionId, status, reason, signature, blockTime, received, remaining } = notice;
+  // In private mode the fee is of the asset that is deposited.
+  const inDeposited = (sum: bigint): string => formatAmount(sum, assets.named(transaction.feeMint).decimals);
   return {
     event: notice.event as NoticeEvent,
     transactionId,
@@ -241,11 +251,13 @@ export function noticeOf(
       fee: transactionFee(notice.fee, transaction, assets),
       recipients: recipients.map((share) => ({
         ...recipientShare(share, transaction, assets),
-        ...paidStatus(share, notice, transaction),
+        ...paidStatus(share, notice.status, transaction),
       })),
       reason,
       reference: transaction.reference,
       ...factsOf(transaction, assets),
+      ...(received !== null && { received: inDeposited(received) }),
+      ...(remaining !== null && { remaining: inDeposited(remaining) }),
     },
   };
 }
@@ -253,10 +265,10 @@ export function noticeOf(
 /** The payee's status in a private payroll: "unpaid" until the payroll has ended. Empty for all other transactions. */
 function paidStatus(
   share: RecipientRecord,
-  { event }: NoticeRecord,
+  status: NoticeRecord["status"],
   { mode, type }: TransactionRecord,
 ): Pick<NoticeRecipient, "status"> {
   if (mode !== "private" || type !== "payroll") return {};
-  const hasEnded = event === "transaction.completed" || event === "transaction.failed";
+  const hasEnded = status === "completed" || status === "failed";
   return { status: hasEnded ? share.status : "unpaid" };
 }

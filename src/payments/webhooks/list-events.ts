@@ -41,6 +41,10 @@ export const noticeData = named(
     reason: z.string().nullable().describe("Why it failed; null otherwise."),
     reference: z.string().nullable().describe("As it was given."),
     ...factFields,
+    received: amount(
+      "Of `transaction.deposit_received` only: the finalized sum of what came.",
+    ).exactOptional(),
+    remaining: amount("Of `transaction.deposit_received` only: what the deposit lacked.").exactOptional(),
   }),
 ) satisfies z.ZodType<Notice["data"]>;
 

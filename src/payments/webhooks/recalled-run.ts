@@ -7,7 +7,7 @@ import type { HistoryRecord, InstanceRecord } from "../../../storage/storage.ts"
 import { snapshotToText } from "../../workflow/snapshot-text.ts";
 import type { NoticeRecord } from "../tables/notices.ts";
 import type { DeliveryAttemptRecord, DeliveryRecord } from "../tables/webhooks.ts";
-import { inOrder } from "./announce.ts";
+import { inOrder, isOfStatus } from "./announce.ts";
 import { deliveryIdOf, firstInput } from "./delivery-runs.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 import type { InspectedStorage } from "../../engine/inspected-engine.ts";
@@ -90,11 +90,10 @@ const firstOf = (id: string, attempts: readonly DeliveryAttemptRecord[]): Delive
  */
 function precedingDelivery({ delivery, deliveries, notices, attempts }: RunRows): string | null {
   const { noticeId, webhookId, createdAt } = delivery;
-  const ordered = inOrder(notices);
-  const before = ordered.slice(
-    0,
-    ordered.findIndex(({ id }) => id === noticeId),
-  );
+  const ordered = inOrder(notices).filter(isOfStatus);
+  const place = ordered.findIndex(({ id }) => id === noticeId);
+  // A notice beside the status follows none.
+  const before = ordered.slice(0, Math.max(0, place));
   const webhook = { id: webhookId };
   const there = new Set(deliveries.map(({ id }) => id));
   const preceding = before.map((notice) => deliveryIdOf(notice, webhook)).findLast((id) => there.has(id));

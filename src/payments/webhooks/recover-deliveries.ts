@@ -6,6 +6,7 @@ import type { WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
+import { isOfStatus } from "./announce.ts";
 import { beginRuns, refuseDisabled, type DeliveryParts } from "./deliveries.ts";
 import { deliveryIdOf, firstRun, nextRun, type BegunRun, type DueNotice } from "./delivery-runs.ts";
 import { pageOf } from "../page.ts";
@@ -75,10 +76,10 @@ async function lostSince(
   for (const id of await announcedSince(parts.storage, webhook.accountId, since)) {
     const notice = await parts.storage.notice(id);
     if (notice === null || notice.createdAt < since || !webhook.events.includes(notice.event)) continue;
-    const follows = last.get(notice.transactionId) ?? null;
+    const follows = isOfStatus(notice) ? (last.get(notice.transactionId) ?? null) : null;
     const run = await runFor(parts, { webhook, notice, follows });
     if (run === null) continue;
-    last.set(notice.transactionId, run.start.id);
+    if (isOfStatus(notice)) last.set(notice.transactionId, run.start.id);
     runs.push(run);
     if (runs.length > MAX_RECOVERED) break;
   }

@@ -84,30 +84,39 @@ const NO_SIGNATURE = "1".repeat(64);
 
 const NO_QUOTE = `quote_${"0".repeat(32)}`;
 
-const STATUS_OF = {
-  "transaction.pending": "pending",
-  "transaction.confirmed": "confirmed",
-  "transaction.completed": "completed",
-  "transaction.failed": "failed",
-} as const satisfies Record<NoticeEvent, Notice["data"]["status"]>;
+const PRIVATE = { mode: "private", signature: null } as const;
+const FINAL = { blockTime: 0, fee: "0.000005" };
 
-/** A sample notice of each event, as in a wallet's own send of 1 SOL. */
+/** What a sample of each event has in its own way; a block time is that of the sample. */
+const SAMPLES: Readonly<
+  Record<NoticeEvent, Partial<Notice["data"]> & { readonly status: Notice["data"]["status"] }>
+> = {
+  "transaction.pending": { status: "pending" },
+  "transaction.confirmed": { status: "confirmed" },
+  "transaction.completed": { status: "completed", ...FINAL },
+  "transaction.failed": { status: "failed", ...FINAL, reason: "transaction_error" },
+  "transaction.deposit_received": { ...PRIVATE, status: "pending", received: "0.4", remaining: "0.6" },
+  "transaction.held": { ...PRIVATE, status: "processing" },
+  "transaction.refunded": { ...PRIVATE, status: "processing", reason: "INCOMPLETE_DEPOSIT" },
+  "transaction.cancelled": { status: "cancelled", fee: "0" },
+};
+
+/** A sample notice of each event, as in a send of 1 SOL. */
 export function sampleNotice(event: NoticeEvent, transactionId: string, now: number): Notice {
-  const isFinal = event === "transaction.completed" || event === "transaction.failed";
+  const { blockTime = null, ...own } = SAMPLES[event];
   return {
     event,
     transactionId,
     timestamp: now,
     data: {
       transactionId,
-      status: STATUS_OF[event],
       mode: "wallet",
       type: "send",
       signature: NO_SIGNATURE,
-      blockTime: isFinal ? Math.floor(now / 1_000) : null,
-      fee: isFinal ? "0.000005" : null,
+      blockTime: blockTime === null ? null : Math.floor(now / 1_000),
+      fee: null,
       recipients: [{ address: NO_WALLET, amount: "1" }],
-      reason: event === "transaction.failed" ? "transaction_error" : null,
+      reason: null,
       reference: null,
       sender: NO_WALLET,
       quoteId: NO_QUOTE,
@@ -117,6 +126,7 @@ export function sampleNotice(event: NoticeEvent, transactionId: string, now: num
       outputAsset: "SOL",
       outputMint: null,
       outputAmount: "1",
+      ...own,
     },
   };
 }

@@ -200,9 +200,17 @@ export const fullRows: Rows = {
     fee: LARGEST,
     body: TEXT,
     webhooks: ["webhook", TEXT],
+    received: LARGEST,
+    remaining: 0n,
     createdAt: 1,
   },
   announcements: { id: "notice", accountId: "account", at: LATEST },
+  untoldEvents: {
+    id: "event",
+    transactionId: "transaction",
+    event: "transaction.refunded",
+    subject: TEXT,
+  },
   webhookLists: { id: "account", version: 7, changedAt: LATEST },
   webhooks: {
     id: "webhook",
@@ -313,7 +321,10 @@ export const nullRows: Rows = {
     fee: null,
     body: null,
     webhooks: null,
+    received: null,
+    remaining: null,
   },
+  untoldEvents: { ...fullRows.untoldEvents, subject: null },
   webhooks: {
     ...fullRows.webhooks,
     sealedSecret: null,

@@ -29,6 +29,7 @@ const readers: { readonly [T in TableName]: (storage: PaymentStorage) => Promise
   notices: (storage) => storage.notice("notice"),
   announcements: async (storage) =>
     (await storage.announcements("account", { order: "asc", beyond: null, limit: 1 }))[0],
+  untoldEvents: async (storage) => (await storage.untoldEventsAfter("", 1))[0],
   webhooks: (storage) => storage.webhook("webhook"),
   webhookLists: async (storage) => {
     const version = await storage.webhookChanges("account");

@@ -1,15 +1,15 @@
 /** What a private order tells: the answer to GET at each of its stages, and its notices, each once and in order. */
 import { formatAmount } from "../../../src/amount.ts";
 import { expect } from "vitest";
-import type { Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
+import { STATUS_EVENTS, type Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { MINUTE, orderedAs, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
-/** Everything the service says from now on. */
+/** Everything the service says of statuses from now on. */
 function listening(world: Scene): Notice[] {
   const heard: Notice[] = [];
-  world.service.subscribe({}, (notice) => void heard.push(notice));
+  world.service.subscribe({ events: STATUS_EVENTS }, (notice) => void heard.push(notice));
   return heard;
 }
 

@@ -157,6 +157,7 @@ test("E9: a payout that vanished with a fork after it was confirmed is sent agai
   expect(notices.map(({ event }) => event).toSorted()).toEqual([
     "transaction.completed",
     "transaction.confirmed",
+    "transaction.deposit_received",
     "transaction.pending",
   ]);
   await world.judge();

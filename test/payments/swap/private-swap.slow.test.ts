@@ -161,6 +161,7 @@ describe("swapped", () => {
     expect(Number(paid)).toBeGreaterThan(Number(quote.outputAmount));
     expect(told).toEqual([
       `transaction.pending ${quote.outputAmount}`,
+      `transaction.deposit_received ${quote.outputAmount}`,
       `transaction.confirmed ${paid}`,
       `transaction.completed ${paid}`,
     ]);

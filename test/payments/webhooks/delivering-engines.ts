@@ -101,6 +101,8 @@ export async function deliveringEngines(adapter: Adapter, count: number): Promis
     fee: null,
     body: "{}",
     webhooks: null,
+    received: null,
+    remaining: null,
     createdAt,
   };
   const insert = { ...NOTICE, status: "pending" as const, ...rest };

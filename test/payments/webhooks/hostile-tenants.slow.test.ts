@@ -102,6 +102,8 @@ async function hostileWorld() {
     fee: null,
     body: "{}",
     webhooks: null,
+    received: null,
+    remaining: null,
     createdAt,
   };
   await engine.commit({ writes: [{ table: "notices", insert: { id: "evt_1", ...ABOUT, ...rest } }] });

@@ -124,6 +124,8 @@ describe("rows that come up late, and rows that go", () => {
     fee: null,
     body: null,
     webhooks: null,
+    received: null,
+    remaining: null,
     createdAt,
   });
 

@@ -85,6 +85,8 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
     fee: null,
     body: "{}",
     webhooks: null,
+    received: null,
+    remaining: null,
     createdAt,
   };
   await engine.commit({ writes: [{ table: "notices", insert: { ...notice, ...rest } }] });

@@ -1,8 +1,10 @@
 /** `paystate/webhook`: what a receiver accepts, and all that it refuses. */
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
+import { Headers as ForeignHeaders } from "undici";
 import { expect, test, vi } from "vitest";
 import { verifyWebhook } from "paystate/webhook";
+import { webhookRequest } from "../../../src/payments/requests.ts";
 import { noticeBody } from "../../../src/payments/webhooks/sending/notice-body.ts";
 import { signatureHeaders } from "../../../src/payments/webhooks/sending/signature.ts";
 import { anyCharacter } from "../../kit/any-character.ts";
@@ -53,6 +55,12 @@ test("a webhook as the service signs it gives its notice, whatever form headers 
   }
 });
 
+test("Q18: headers of another realm, which are no instance of this one's Headers, are read by their `get`", async () => {
+  const foreign = new ForeignHeaders(signed());
+  expect(foreign).not.toBeInstanceOf(Headers);
+  expect(await verifyWebhook(BODY, foreign, SECRET, at(0))).toHaveProperty("id", "evt_1");
+});
+
 test("the id of a notice is that of the header, whatever the body says", async () => {
   const body = JSON.stringify({ ...(JSON.parse(BODY) as object), id: "evt_of_the_body" });
   expect(await verifyWebhook(body, signed(SECRET, body), SECRET, at(0))).toHaveProperty("id", "evt_1");
@@ -76,6 +84,64 @@ test("any secret verifies: of any Unicode, with and without the prefix, beside a
   for (const secret of ["the new one", SECRET]) {
     expect(await verifyWebhook(BODY, headers, secret, at(0))).toHaveProperty("id");
   }
+});
+
+const isTaken = (secret: string): boolean => webhookRequest.shape.secret.safeParse(secret).success;
+
+/** The package of Standard Webhooks, as the page says to use it. */
+const foreignVerifier = (secret: string): Webhook =>
+  secret.startsWith("whsec_") ? new Webhook(secret) : new Webhook(secret, { format: "raw" });
+
+test("Q5: of 400 secrets each is refused at registration, or sender, our verifier and another one read it alike", async () => {
+  const base64 = fc
+    .uint8Array({ minLength: 1, maxLength: 40 })
+    .map((bytes) => Buffer.from(bytes).toString("base64"));
+  const textOf = (alphabet: string): fc.Arbitrary<string> =>
+    fc.string({ unit: fc.constantFrom(...alphabet.split("")), minLength: 10, maxLength: 40 });
+  const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  const printable = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join("");
+  const secret = fc
+    .tuple(
+      fc.constantFrom("", "whsec_"),
+      fc.oneof(
+        base64,
+        base64.map((text) => text.replace(/=+$/, "")),
+        base64.map((text) => `${text}=`),
+        textOf(alphanumeric),
+        textOf(`${alphanumeric}_-`),
+        textOf(printable),
+        fc.string({ unit: anyCharacter, minLength: 16, maxLength: 40 }),
+        fc.constant("\ud800".repeat(20)),
+      ),
+    )
+    .map((parts) => parts.join(""));
+  vi.useFakeTimers({ toFake: ["Date"], now: AT * 1_000 });
+  try {
+    await fc.assert(
+      fc.asyncProperty(secret, async (drawn) => {
+        if (!isTaken(drawn)) return;
+        const headers = signed(drawn);
+        expect(await verifyWebhook(BODY, headers, drawn, at(0))).toHaveProperty("id", "evt_1");
+        expect(foreignVerifier(drawn).verify(BODY, headers)).toHaveProperty("transactionId", "tx_1");
+      }),
+      { numRuns: 400 },
+    );
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test.each([
+  ["base64 of 16 bytes behind whsec_", `whsec_${Buffer.alloc(16, 7).toString("base64")}`, true],
+  ["base64 of 15 bytes", `whsec_${Buffer.alloc(15, 7).toString("base64")}`, false],
+  ["17 alphanumerics", "whsec_MfKQ9r8GKYqrTwjUP", false],
+  ["base64 without its padding", "whsec_BwcHBwcHBwcHBwcHBwcHBw", false],
+  ["base64url", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLa-_", false],
+  ["letters beyond ASCII", "płatność płatność", false],
+  ["a control character", "sixteen letters\n!", false],
+  ["a passphrase with spaces", "correct horse battery staple ~", true],
+])("Q5: a secret of %s (%j): taken at registration is %s", (_, secret, taken) => {
+  expect(isTaken(secret)).toBe(taken);
 });
 
 test("what Standard Webhooks signs verifies too", async () => {
@@ -111,8 +177,17 @@ test("an old request sent again is refused, and so is one of the future; five mi
   await expect(verifyWebhook(BODY, signed(), SECRET, at(-301))).rejects.toMatchObject(refusal("too_new"));
   const within = { ...at(11), toleranceMs: 10_000 };
   await expect(verifyWebhook(BODY, signed(), SECRET, within)).rejects.toMatchObject(refusal("too_old"));
+});
+
+test("Q18: a time that is no number of seconds is refused by that name, signed or not", async () => {
   const timeless = signatureHeaders({ body: BODY, secret: SECRET, noticeId: "evt_1", timestampSeconds: NaN });
-  await expect(verifyWebhook(BODY, timeless, SECRET, at(0))).rejects.toMatchObject(refusal("too_old"));
+  const forged = ["", " ", "-1", "1e9", "0x10", "2026-01-01T00:00:00Z", "9".repeat(16)].map((time) => ({
+    ...signed(),
+    "webhook-timestamp": time,
+  }));
+  for (const headers of [timeless, ...forged]) {
+    await expect(verifyWebhook(BODY, headers, SECRET, at(0))).rejects.toMatchObject(refusal("bad_timestamp"));
+  }
 });
 
 test("what is signed and is no notice is refused", async () => {

@@ -12,7 +12,7 @@ import { sharedCertificate } from "../../kit/loopback-certificate.ts";
 import { passTime } from "../../kit/pass-time.ts";
 import { serviceFixture, type ServiceFixture } from "../../kit/service-fixture.ts";
 
-/** All events. */
+/** The events of a status. */
 export const ALL_EVENTS = [
   "transaction.pending",
   "transaction.confirmed",

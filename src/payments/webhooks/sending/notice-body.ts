@@ -1,7 +1,7 @@
 /** The JSON body of a notice, as receivers get it. Serialised once, then sent byte for byte on every attempt. */
 import type { NoticeEvent } from "../../../../machines/notice-events.ts";
 
-export { NOTICE_EVENTS, type NoticeEvent } from "../../../../machines/notice-events.ts";
+export { NOTICE_EVENTS, STATUS_EVENTS, type NoticeEvent } from "../../../../machines/notice-events.ts";
 
 /** A recipient, as the notice shows it. */
 export interface NoticeRecipient {
@@ -36,7 +36,7 @@ export interface TransactionFacts {
 export interface Notice {
   readonly event: NoticeEvent;
   readonly transactionId: string;
-  /** Time of the commit that changed the status, in milliseconds since the Unix epoch. */
+  /** Time of what happened: of a status, the commit that changed it. Milliseconds since the Unix epoch. */
   readonly timestamp: number;
   readonly data: TransactionFacts & {
     readonly transactionId: string;
@@ -54,6 +54,10 @@ export interface Notice {
     readonly reason: string | null;
     /** The owner's name for the transaction; null without a name. */
     readonly reference: string | null;
+    /** Event `transaction.deposit_received` only: the finalized sum of the order's asset, a decimal string. */
+    readonly received?: string;
+    /** Event `transaction.deposit_received` only: what the deposit lacked then, "0" once it is complete. */
+    readonly remaining?: string;
   };
 }
 
@@ -74,7 +78,7 @@ export function noticeBody({ event, transactionId, timestamp, data }: Notice): s
       signature: data.signature,
       blockTime: data.blockTime,
       fee: data.fee,
-      // JSON.stringify leaves an undefined `status` out.
+      // JSON.stringify leaves out what is undefined.
       recipients: data.recipients.map(({ address, amount, status }) => ({ address, amount, status })),
       reason: data.reason,
       reference: data.reference,
@@ -86,6 +90,8 @@ export function noticeBody({ event, transactionId, timestamp, data }: Notice): s
       outputAsset: data.outputAsset,
       outputMint: data.outputMint,
       outputAmount: data.outputAmount,
+      received: data.received,
+      remaining: data.remaining,
     },
   });
 }

@@ -1,5 +1,6 @@
 /** Signs a delivery: `X-Service-Signature` and the three headers of Standard Webhooks. */
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { keyOfSecret } from "./secret-key.ts";
 
 export interface SignatureInput {
   /** The exact body that is sent; signed as its UTF-8 bytes. */
@@ -30,7 +31,7 @@ export function signatureHeaders(input: SignatureInput): Record<string, string> 
   const signed = `${noticeId}.${timestampSeconds}.${body}`;
   const keys = [secret, ...(previousSecret === null || previousSecret === "" ? [] : [previousSecret])];
   const standard = keys.map(
-    (key) => `v1,${createHmac("sha256", standardWebhooksKey(key)).update(signed, "utf8").digest("base64")}`,
+    (key) => `v1,${createHmac("sha256", keyOfSecret(key)).update(signed, "utf8").digest("base64")}`,
   );
   return {
     ...headers,
@@ -69,11 +70,4 @@ export function verifyServiceSignature(
 function serviceHmac(body: string | Uint8Array, secret: string): Buffer {
   const hmac = createHmac("sha256", Buffer.from(secret, "utf8"));
   return (typeof body === "string" ? hmac.update(body, "utf8") : hmac.update(body)).digest();
-}
-
-/** The decoded part behind `whsec_`; the UTF-8 bytes of a secret that has no such prefix or is no base64 behind it. */
-function standardWebhooksKey(secret: string): Buffer {
-  const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
-  const decoded = base64 === undefined ? undefined : Buffer.from(base64, "base64");
-  return decoded === undefined || decoded.length === 0 ? Buffer.from(secret, "utf8") : decoded;
 }
