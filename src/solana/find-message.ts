@@ -22,10 +22,10 @@ const MAX_SLOTS = 5_000;
 type MessageSearch = FoundLanding | "absent" | "unclear";
 
 /**
- * Searches the finalized transactions that name the message's reference key; for a foreign message, which has no such
- * key, the transactions that name an account that it writes, in the slots where it could land. A sender can sign one
- * message under as many signatures as it likes, and the chain takes one of them. `notBefore` is a slot that the node
- * must have reached.
+ * Searches the finalized transactions that name the message's reference key. Where more name the key than are read, and for
+ * a foreign message, which has no such key, also the transactions that name an account that the message writes, in the
+ * slots where it could land. A sender can sign one message under as many signatures as it likes, and the chain takes one
+ * of them. `notBefore` is a slot that the node must have reached.
  */
 export async function findMessage(
   endpoint: Endpoint,
@@ -33,18 +33,16 @@ export async function findMessage(
   notBefore: number,
 ): Promise<MessageSearch> {
   const { reference } = attempt;
-  const listed =
-    reference === null
-      ? await listedInWindow(endpoint, attempt, notBefore)
-      : await listedFor(endpoint, reference, notBefore);
-  if (listed === null) return "unclear";
-  for (const { signature, slot, err } of listed.slice(0, reference === null ? MAX_IN_WINDOW : MAX_LISTED)) {
+  const named = reference === null ? null : await listedFor(endpoint, reference, notBefore);
+  const isWhole = named !== null && named.length <= MAX_LISTED;
+  const inWindow = isWhole ? [] : await listedInWindow(endpoint, attempt, notBefore);
+  for (const { signature, slot, err } of [...(named ?? []).slice(0, MAX_LISTED), ...(inWindow ?? [])]) {
     const found = await landedMessageHash(endpoint, signature);
     // Listed but missing: index and ledger of this node disagree.
     if (found === null) return "unclear";
     if (found === attempt.messageHash) return { signature, slot, error: errorText(err) };
   }
-  return reference !== null && listed.length > MAX_LISTED ? "unclear" : "absent";
+  return inWindow === null ? "unclear" : "absent";
 }
 
 async function listedFor(
