@@ -37,7 +37,7 @@ export async function findMessage(
   const isWhole = named !== null && named.length <= MAX_LISTED;
   const inWindow = isWhole ? [] : await listedInWindow(endpoint, attempt, notBefore);
   for (const { signature, slot, err } of [...(named ?? []).slice(0, MAX_LISTED), ...(inWindow ?? [])]) {
-    const found = await landedMessageHash(endpoint, signature);
+    const found = await landedMessageHash(endpoint, { signature, slot });
     // Listed but missing: index and ledger of this node disagree.
     if (found === null) return "unclear";
     if (found === attempt.messageHash) return { signature, slot, error: errorText(err) };
@@ -89,9 +89,12 @@ async function windowOf(
   return null;
 }
 
-/** The hash of a finalized transaction's message; null where the node does not have the transaction. */
-export async function landedMessageHash({ rpc }: Endpoint, signature: string): Promise<string | null> {
-  const landed = await rpc.getTransaction(signature);
+/** The hash of the message of a transaction that is shown in this slot; null where the node does not have the transaction. */
+export async function landedMessageHash(
+  { rpc }: Pick<Endpoint, "rpc">,
+  { signature, slot }: Pick<TransactionListEntry, "signature" | "slot">,
+): Promise<string | null> {
+  const landed = await rpc.getShownTransaction(signature, slot);
   if (landed === null) return null;
   expectSigned(landed.transaction, signature);
   return messageHashOf(landed.transaction);
