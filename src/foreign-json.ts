@@ -43,13 +43,12 @@ function isNestedTooDeeply(json: Uint8Array): boolean {
  * console.log(await readForeignJson(response, 4_096)); // { price: '151.2' }
  * ```
  */
-export async function readForeignJson(
-  { body }: Pick<Response, "body">,
-  mostBytes: number,
-): Promise<unknown> {
+export async function readForeignJson({ body }: Pick<Response, "body">, mostBytes: number): Promise<unknown> {
   const read = await foreignText(body, mostBytes);
   if ("fault" in read) {
-    throw new Error(`expected JSON of at most ${mostBytes} bytes and ${MAX_DEPTH} levels: the answer is ${read.fault}`);
+    throw new Error(
+      `expected JSON of at most ${mostBytes} bytes and ${MAX_DEPTH} levels: the answer is ${read.fault}`,
+    );
   }
   try {
     return JSON.parse(read.text);

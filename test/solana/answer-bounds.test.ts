@@ -13,7 +13,8 @@ import { result, scriptedNode, type Call, type Reply } from "./scripted-node.ts"
 const KIB = 1_024;
 const ADDRESS = "Vote111111111111111111111111111111111111111" as Address;
 
-const answerBound = (method: string, params: readonly unknown[]): number => answersBound([{ method, params }]);
+const answerBound = (method: string, params: readonly unknown[]): number =>
+  answersBound([{ method, params }]);
 
 /** A JSON answer filled up with blanks to this many bytes. */
 const filled =
@@ -45,7 +46,10 @@ test("Q4: what an endpoint says too much of is asked of the next one", async () 
     scriptedNode(filled({ context, value: [null] }, 1_000_000)),
     scriptedNode(result({ context, value: [null] })),
   ];
-  const endpoints = [hostile, honest].map(({ fetch }, index) => ({ url: `https://node${index}.example`, fetch }));
+  const endpoints = [hostile, honest].map(({ fetch }, index) => ({
+    url: `https://node${index}.example`,
+    fetch,
+  }));
   const ledger = solanaLedger({ endpoints, clock: virtualClock() });
   expect(await ledger.statuses(["one"])).toEqual([null]);
   expect(hostile.calls).toHaveLength(1);
@@ -59,16 +63,20 @@ test("Q4: the bound of accounts grows with how many and how much of each is aske
   expect(bytesOf(100, 300)).toBe(KIB + 100 * (512 + 400));
 });
 
-test.each(["getBalance", "getSlot", "getLatestBlockhash", "getFeeForMessage", "sendTransaction", "unheardOf"])(
-  "Q4: the answer to %s has 1 KiB",
-  (method) => expect(answerBound(method, [ADDRESS, {}])).toBe(KIB),
-);
+test.each([
+  "getBalance",
+  "getSlot",
+  "getLatestBlockhash",
+  "getFeeForMessage",
+  "sendTransaction",
+  "unheardOf",
+])("Q4: the answer to %s has 1 KiB", (method) => expect(answerBound(method, [ADDRESS, {}])).toBe(KIB));
 
 test("Q4: a batch has the bytes of its calls, 4 MiB at most, and a call alone its own", () => {
   const balance = { method: "getBalance", params: [ADDRESS] };
   const transaction = { method: "getTransaction", params: ["one"] };
   expect(answersBound([balance, balance])).toBe(2 * KIB);
-  expect(answersBound(Array(100).fill(transaction))).toBe(4 * KIB * KIB);
+  expect(answersBound(Array.from({ length: 100 }, () => transaction))).toBe(4 * KIB * KIB);
   expect(answersBound([{ method: "getBlock", params: [1] }])).toBe(8 * KIB * KIB + KIB);
 });
 
@@ -91,7 +99,9 @@ describe("Q4: a list that strangers have filled with memos", () => {
   test.each([0, 31, 32, 33, 64, 99, 100])("is read in parts, %i entries of it", async (count) => {
     const { node, limits } = listing(count, 32);
     const listed = await node.getSignaturesForAddress(ADDRESS, { limit: 100 });
-    expect(listed.map(({ signature }) => signature)).toEqual(Array.from({ length: count }, (_, n) => `s${n}`));
+    expect(listed.map(({ signature }) => signature)).toEqual(
+      Array.from({ length: count }, (_, n) => `s${n}`),
+    );
     expect(limits[0]).toBe(100);
     // What is left is tried whole, too: the rest of a list may be short.
     expect(limits.filter((limit) => limit > 32)).toEqual([100, 68, 36].slice(0, 1 + Math.floor(count / 32)));
@@ -121,7 +131,9 @@ describe("Q4: nesting", () => {
     expect(JSON.stringify(await asked(text))).toBe(text);
     const wide = `[${Array(1_000).fill(nested(3)).join(",")}]`;
     expect(JSON.stringify(await asked(wide))).toBe(wide);
-    await expect(asked(JSON.stringify(["\\"]).slice(0, -1) + nested(64) + "]")).rejects.toThrow("nested too deeply");
+    await expect(asked(`["\\\\",${nested(64)}]`)).rejects.toThrow(
+      "nested too deeply",
+    );
   });
 
   test("of a node's answer is its fault, and nobody waits for the parser", async () => {

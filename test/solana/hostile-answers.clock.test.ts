@@ -94,7 +94,9 @@ describe.each(Object.entries(ANSWERS))("%s", (_, answer) => {
   );
 
   test("Q4: from a price source, a screen or a key service, which a host reads with `readForeignJson`", async () => {
-    await expectHarmless(async () => await expect(readForeignJson(answer(), 65_536)).rejects.toThrow("expected JSON"));
+    await expectHarmless(
+      async () => await expect(readForeignJson(answer(), 65_536)).rejects.toThrow("expected JSON"),
+    );
   });
 
   test("Q4: from Jupiter", async () => {
@@ -104,7 +106,9 @@ describe.each(Object.entries(ANSWERS))("%s", (_, answer) => {
       fetch: async () => answer(),
       ask: async (_part, call) => await call(new AbortController().signal),
     });
-    await expectHarmless(async () => await expect(client.execute(new Uint8Array(1), "id")).rejects.toThrow("expected JSON"));
+    await expectHarmless(
+      async () => await expect(client.execute(new Uint8Array(1), "id")).rejects.toThrow("expected JSON"),
+    );
   });
 });
 
@@ -118,12 +122,19 @@ test("Q4: a node that answers nothing else is unavailable, and says why", async 
 function largestBlock(): () => Response {
   const key = { pubkey: ADDRESS, signer: false, source: "transaction", writable: true };
   const transaction = JSON.stringify({
-    meta: { err: null, fee: 5_000, postBalances: Array(20).fill(2_039_280), preBalances: Array(20).fill(2_039_280), status: { Ok: null } },
-    transaction: { accountKeys: Array(20).fill(key), signatures: ["1".repeat(88)] },
+    meta: {
+      err: null,
+      fee: 5_000,
+      postBalances: Array(20).fill(2_039_280),
+      preBalances: Array(20).fill(2_039_280),
+      status: { Ok: null },
+    },
+    transaction: { accountKeys: Array.from({ length: 20 }, () => key), signatures: ["1".repeat(88)] },
     version: 0,
   });
   const head = `${FRAME}{"blockhash":"b","previousBlockhash":"a","parentSlot":0,"blockHeight":1,"transactions":[`;
-  const text = head + Array(Math.floor((8 * MIB) / (transaction.length + 1))).fill(transaction).join(",") + "]}}";
+  const count = Math.floor((8 * MIB) / (transaction.length + 1));
+  const text = `${head}${Array.from({ length: count }, () => transaction).join(",")}]}}`;
   return () => new Response(text);
 }
 

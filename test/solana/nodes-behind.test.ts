@@ -65,13 +65,15 @@ async function landedAgain({ world, ledger, alice, bob }: Scene): Promise<readon
 
 /** Questions that a node behind cannot answer: the call that meets one, how far it is behind, and what is told in the end. */
 const QUESTIONS: Readonly<
-  Record<string, { readonly behind: OddRule; readonly ask: (scene: Scene) => Promise<unknown>; readonly told: unknown }>
+  Record<
+    string,
+    { readonly behind: OddRule; readonly ask: (scene: Scene) => Promise<unknown>; readonly told: unknown }
+  >
 > = {
   "the fee of a transaction over a blockhash that it does not know yet": {
     // A blockhash is taken at finalized, 32 slots ago.
     behind: behindFor("getFeeForMessage", 35),
-    ask: async ({ world, ledger }) =>
-      (await answerOf(world, ledger.paymentCost(null, null))).networkFee > 0n,
+    ask: async ({ world, ledger }) => (await answerOf(world, ledger.paymentCost(null, null))).networkFee > 0n,
     told: true,
   },
   "markers at a slot that it has not reached": {

@@ -168,7 +168,11 @@ function keepsTerms(
  * What they hold before the run is read once it is over, and no older than the run: behind one URL stand nodes that are some
  * slots apart, and money that came to the taker between two of them could be taken unseen.
  */
-function runOf({ decoded: { bytes }, instructions, swap }: PricedRun): EndpointCall<SwapCost | "run" | "takes_more"> {
+function runOf({
+  decoded: { bytes },
+  instructions,
+  swap,
+}: PricedRun): EndpointCall<SwapCost | "run" | "takes_more"> {
   const named = [...new Set([swap.taker, ...instructions.flatMap(({ accounts }) => accounts)])];
   const read = readAccounts(named, "confirmed", ACCOUNT_HEAD);
   return async (endpoint) => {

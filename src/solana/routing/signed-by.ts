@@ -96,12 +96,15 @@ export function namingOf(address: Address, most: number): EndpointCall<OutgoingT
   };
 }
 
-async function isSignedBy(nodes: NodeContext, address: Address, named: OutgoingTransaction): Promise<boolean> {
+async function isSignedBy(
+  nodes: NodeContext,
+  address: Address,
+  named: OutgoingTransaction,
+): Promise<boolean> {
   const { signers } = nodes;
   const { signature } = named;
   const found =
-    signers.get(signature) ??
-    (await gatherAny(nodes, signersOf(named), (told) => [...new Set(told.flat())]));
+    signers.get(signature) ?? (await gatherAny(nodes, signersOf(named), (told) => [...new Set(told.flat())]));
   signers.delete(signature);
   signers.set(signature, found);
   const [oldest] = signers.keys();

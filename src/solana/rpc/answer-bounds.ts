@@ -47,7 +47,7 @@ function contentOf({ method, params }: Pick<WrittenCall, "method" | "params">): 
     case "getSignatureStatuses":
       return items * ENTRY;
     case "getSignaturesForAddress":
-      return Number(limit) * ENTRY + MOST_WITH_MEMOS * LONGEST_MEMO;
+      return Number(limit ?? 1_000) * ENTRY + MOST_WITH_MEMOS * LONGEST_MEMO;
     case "getTransaction":
       return TRANSACTION;
     case "getBlocks":

@@ -90,7 +90,9 @@ function carrierOf(post: RpcBatchFetch, batching: BatchedCallParts): BatchQueue<
  */
 async function together(post: RpcBatchFetch, calls: readonly WrittenCall[]): Promise<readonly Outcome[]> {
   const outcomes = await post(calls);
-  const isAnyTooLarge = outcomes.some((outcome) => outcome.status === "rejected" && isTooLarge(outcome.reason));
+  const isAnyTooLarge = outcomes.some(
+    (outcome) => outcome.status === "rejected" && isTooLarge(outcome.reason),
+  );
   if (calls.length === 1 || !isAnyTooLarge) return outcomes;
   return (await Promise.all(calls.map((call) => post([call])))).flat();
 }

@@ -21,7 +21,8 @@ const LANDED = { slot: 7, blockTime: 1, transaction: ["AQ==", "base64"], meta: M
 const BLOCK = { blockhash: "b", previousBlockhash: "a", parentSlot: 6, blockHeight: 7, transactions: [] };
 const at = (value: unknown): object => ({ context: { slot: 9 }, value });
 
-const nodeThatAnswers = (answer: unknown): RpcNode => new RpcNode(async () => answer, { clock: virtualClock(), closed: new AbortController().signal });
+const nodeThatAnswers = (answer: unknown): RpcNode =>
+  new RpcNode(async () => answer, { clock: virtualClock(), closed: new AbortController().signal });
 
 interface Case {
   readonly method: string;
@@ -121,7 +122,8 @@ const CASES: readonly Case[] = [
   },
   {
     method: "getAccountInfo",
-    ask: (node) => node.getAccountInfo(ADDRESS, { commitment: "confirmed", dataSlice: { offset: 0, length: 3 } }),
+    ask: (node) =>
+      node.getAccountInfo(ADDRESS, { commitment: "confirmed", dataSlice: { offset: 0, length: 3 } }),
     answers: [at(null), at(ACCOUNT), at({ ...ACCOUNT, lamports: 5e17, rentEpoch: 2 ** 64 })],
     noAnswers: { "a fraction of a lamport": at({ ...ACCOUNT, lamports: 0.5 }) },
   },
