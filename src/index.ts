@@ -198,6 +198,7 @@ export type {
   TransactionPlan,
   UnsignedTransaction,
 } from "./ledger/routing.ts";
+export { readForeignJson } from "./foreign-json.ts";
 export { fixedPrices } from "./payments/prices/prices.ts";
 export type { PriceBounds } from "./payments/prices/guarded-prices.ts";
 export type { PriceSource, Rate } from "./payments/prices/prices.ts";

@@ -126,6 +126,8 @@ export interface VerifiedPayment extends LandingWindow {
   /** SHA-256 of the message, hex: the chain's own key for duplicates. */
   readonly messageHash: string;
   readonly blockhash: string;
+  /** The accounts that its transfers name and no program reads, base58: the chain lists the transaction under each. */
+  readonly references: readonly string[];
   /** Lamports that the bytes tip a relay. Absent where they tip nobody. */
   readonly tip?: bigint;
 }

@@ -4,9 +4,10 @@
  */
 import type { Attempt } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
-import { EndpointFailure, expectShape } from "./endpoint-failure.ts";
+import { EndpointFailure, expectShape, isTooLarge } from "./endpoint-failure.ts";
 import type { BlockWalkState } from "./ask.ts";
-import { messageHashOf, signatureOf, type Block as BlockTold } from "./rpc/landed-transaction.ts";
+import { landedMessageHash } from "./find-message.ts";
+import { participantsOf, type Block as BlockTold } from "./rpc/landed-transaction.ts";
 import type { RpcNode } from "./rpc/rpc-node.ts";
 import { errorText } from "./statuses.ts";
 
@@ -28,7 +29,7 @@ interface WalkedNode {
   readonly memory: WalkCache;
 }
 
-// A block of mainnet has a few megabytes, and one look has a minute.
+// The accounts of a block of mainnet are some megabytes, and one look has a minute.
 const BLOCKS_AT_ONCE = 4;
 const MAX_BLOCKS_PER_LOOK = 160;
 // Far more slots than a blockhash lives, even where many are skipped.
@@ -45,6 +46,8 @@ export async function walkBlocks(
   { rpc, finalizedSlot, memory }: WalkedNode,
   attempt: Attempt,
 ): Promise<BlockProof> {
+  // Without its bytes only its own signature could be told from others.
+  if (attempt.bytes.length === 0) return "gap";
   const known = memory.get();
   const from = known === undefined ? attempt.firstSlot : known.slot + 1;
   const until = Math.min(finalizedSlot, attempt.firstSlot + MAX_SLOTS);
@@ -57,7 +60,7 @@ export async function walkBlocks(
     if (blocks === null) return "gap";
     for (const block of blocks) {
       if (!follows(block, last, attempt)) return "gap";
-      const found = landingIn(block, attempt);
+      const found = await landingIn(rpc, block, attempt);
       if (found !== null) return found;
       last = { slot: block.slot, blockhash: block.blockhash, height: block.blockHeight };
       memory.set(last);
@@ -71,7 +74,7 @@ function isLast({ height }: BlockWalkState, { lastValidBlockHeight }: Attempt): 
   return height > lastValidBlockHeight;
 }
 
-/** Null where the node does not have one of them. */
+/** Null where the node does not have one of them, or has more in it than is read. */
 async function readBlocks(rpc: RpcNode, slots: readonly number[]): Promise<Block[] | null> {
   const read = await Promise.all(slots.map((slot) => readBlock(rpc, slot)));
   const blocks = read.filter((block) => block !== null);
@@ -87,7 +90,8 @@ async function readBlock(rpc: RpcNode, slot: number): Promise<Block | null> {
     const block = await rpc.getBlock(slot);
     return block === null ? null : { ...block, slot };
   } catch (error) {
-    if (error instanceof EndpointFailure && MISSING_BLOCK_CODES.has(error.facts.code)) return null;
+    const isMissing = error instanceof EndpointFailure && MISSING_BLOCK_CODES.has(error.facts.code);
+    if (isMissing || isTooLarge(error)) return null;
     throw error;
   }
 }
@@ -102,11 +106,23 @@ function follows(block: Block, last: BlockWalkState | undefined, { firstSlot }: 
   );
 }
 
-function landingIn({ slot, transactions }: Block, attempt: Attempt): FoundLanding | null {
+/** The attempt, or its message under another signature: what names the accounts of the message in their order is read. */
+async function landingIn(
+  rpc: RpcNode,
+  { slot, transactions }: Block,
+  attempt: Attempt,
+): Promise<FoundLanding | "gap" | null> {
+  const { accounts } = participantsOf(attempt.bytes);
   for (const { transaction, meta } of transactions) {
-    if (messageHashOf(transaction) !== attempt.messageHash) continue;
+    const [signature] = transaction.signatures;
+    if (signature !== attempt.signature) {
+      if (!accounts.every((account, index) => transaction.accountKeys[index]?.pubkey === account)) continue;
+      const hash = await landedMessageHash({ rpc }, { signature, slot });
+      if (hash === null) return "gap";
+      if (hash !== attempt.messageHash) continue;
+    }
     expectShape(meta !== null, "transaction of a block");
-    return { signature: signatureOf(transaction), slot, error: errorText(meta.err) };
+    return { signature, slot, error: errorText(meta.err) };
   }
   return null;
 }

@@ -79,8 +79,9 @@ function verdictOf({ kind, facts: { code } }: EndpointFailure): Verdict {
  */
 export function triesWith(failure: EndpointFailure): number {
   const { kind, facts } = failure;
-  // A second timeout would double the wait of a caller who has other endpoints; what is too large stays so.
-  if (kind === "timeout" || facts.isTooLarge === true) return 1;
+  // A second timeout would double the wait of a caller who has other endpoints; what is too large stays so; and a node that
+  // is behind was asked until it should have caught up.
+  if (kind === "timeout" || facts.isTooLarge === true || isBehind(failure)) return 1;
   if (isOdd(failure)) return 2;
   return kind === "http" && isAboutQuestion(failure) ? 1 : MAX_TRIES;
 }
@@ -94,9 +95,9 @@ export function isOdd(failure: EndpointFailure): boolean {
 /** Enough for a broken connection or a restarting proxy; anything longer is a durable timer's business. */
 export const MAX_TRIES = 3;
 
-/** True when the node does not know yet what it was asked about. */
-export function isBehind(failure: EndpointFailure): boolean {
-  return verdictOf(failure) === "behind";
+/** True for the failure of a node that does not know yet what it was asked about. */
+export function isBehind(error: unknown): error is EndpointFailure {
+  return error instanceof EndpointFailure && verdictOf(error) === "behind";
 }
 
 /** True when the failure says something about the endpoint, not about the question or about how often we ask. */
@@ -130,6 +131,11 @@ export function asEndpointFailure(error: unknown): EndpointFailure {
 
 export function answerTooLarge(): EndpointFailure {
   return new EndpointFailure("garbled", "an answer that is too large", { isTooLarge: true });
+}
+
+/** True for the failure of an answer with more bytes than it may have. */
+export function isTooLarge(error: unknown): boolean {
+  return error instanceof EndpointFailure && error.facts.isTooLarge === true;
 }
 
 /** Throws when an answer's shape is not what was asked for: a node that garbles an answer is not believed. */

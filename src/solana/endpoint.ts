@@ -72,7 +72,7 @@ function openEndpoint(option: CheckedEndpoint, name: string, { clock, closed }: 
     name,
     roles: option.roles,
     rates: { requestsPerSecond: requestsPerSecond ?? null, sendsPerSecond: sendsPerSecond ?? null },
-    rpc: new RpcNode(joinedCalls(call, { clock, accountsPerCall }), send),
+    rpc: new RpcNode(joinedCalls(call, { clock, accountsPerCall }), { clock, closed }, send),
     tip: option.tip ?? null,
     accountsPerCall,
     signaturesPerCall: option.signaturesPerCall,

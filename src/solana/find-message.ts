@@ -22,10 +22,10 @@ const MAX_SLOTS = 5_000;
 type MessageSearch = FoundLanding | "absent" | "unclear";
 
 /**
- * Searches the finalized transactions that name the message's reference key; for a foreign message, which has no such
- * key, the transactions that name an account that it writes, in the slots where it could land. A sender can sign one
- * message under as many signatures as it likes, and the chain takes one of them. `notBefore` is a slot that the node
- * must have reached.
+ * Searches the finalized transactions that name the message's reference key. Where more name the key than are read, and for
+ * a foreign message, which has no such key, also the transactions that name an account that the message writes, in the
+ * slots where it could land. A sender can sign one message under as many signatures as it likes, and the chain takes one
+ * of them. `notBefore` is a slot that the node must have reached.
  */
 export async function findMessage(
   endpoint: Endpoint,
@@ -33,18 +33,16 @@ export async function findMessage(
   notBefore: number,
 ): Promise<MessageSearch> {
   const { reference } = attempt;
-  const listed =
-    reference === null
-      ? await listedInWindow(endpoint, attempt, notBefore)
-      : await listedFor(endpoint, reference, notBefore);
-  if (listed === null) return "unclear";
-  for (const { signature, slot, err } of listed.slice(0, reference === null ? MAX_IN_WINDOW : MAX_LISTED)) {
-    const found = await landedMessageHash(endpoint, signature);
+  const named = reference === null ? null : await listedFor(endpoint, reference, notBefore);
+  const isWhole = named !== null && named.length <= MAX_LISTED;
+  const inWindow = isWhole ? [] : await listedInWindow(endpoint, attempt, notBefore);
+  for (const { signature, slot, err } of [...(named ?? []).slice(0, MAX_LISTED), ...(inWindow ?? [])]) {
+    const found = await landedMessageHash(endpoint, { signature, slot });
     // Listed but missing: index and ledger of this node disagree.
     if (found === null) return "unclear";
     if (found === attempt.messageHash) return { signature, slot, error: errorText(err) };
   }
-  return reference !== null && listed.length > MAX_LISTED ? "unclear" : "absent";
+  return inWindow === null ? "unclear" : "absent";
 }
 
 async function listedFor(
@@ -91,9 +89,12 @@ async function windowOf(
   return null;
 }
 
-/** The hash of a finalized transaction's message; null where the node does not have the transaction. */
-export async function landedMessageHash({ rpc }: Endpoint, signature: string): Promise<string | null> {
-  const landed = await rpc.getTransaction(signature);
+/** The hash of the message of a transaction that is shown in this slot; null where the node does not have the transaction. */
+export async function landedMessageHash(
+  { rpc }: Pick<Endpoint, "rpc">,
+  { signature, slot }: Pick<TransactionListEntry, "signature" | "slot">,
+): Promise<string | null> {
+  const landed = await rpc.getShownTransaction(signature, slot);
   if (landed === null) return null;
   expectSigned(landed.transaction, signature);
   return messageHashOf(landed.transaction);

@@ -41,7 +41,7 @@ export interface SolanaLedgerOptions {
    * history of that time, are past the last valid block and know neither the signature nor a second signature of the
    * same message under the reference key. `blocks`: in addition, each endpoint shows an unbroken chain of all blocks
    * that could contain the transaction, and no block contains it: 150 to 900 blocks of a few megabytes for each
-   * transaction that is given up.
+   * transaction that is given up. A block of more than 8 MiB of accounts counts as missing.
    */
   readonly deathProof?: "statuses" | "blocks";
   /** What transactions that the service signs bid for their place in a block. */

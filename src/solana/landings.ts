@@ -147,7 +147,8 @@ function shownUnder(signature: string, attempt: Attempt): EndpointCall<Shown> {
     const { statuses } = await statusesOf([signature])(endpoint);
     if (statuses[0]?.commitment === "finalized") {
       const receipt = await receiptOf(signature)(endpoint);
-      const messageHash = receipt === null ? null : await landedMessageHash(endpoint, signature);
+      const messageHash =
+        receipt === null ? null : await landedMessageHash(endpoint, { signature, slot: receipt.slot });
       if (receipt !== null && messageHash !== null) {
         return messageHash === attempt.messageHash
           ? { landing: { ...receipt, signature }, isArchive: endpoint.isArchive }

@@ -1,7 +1,6 @@
 /** Reads accounts in batches, in the order asked, null where there is none. */
 import type { Commitment } from "../ledger/ledger.ts";
 import type { EndpointCall } from "./ask.ts";
-import { EndpointFailure } from "./endpoint-failure.ts";
 import type { Account } from "./rpc/account.ts";
 import type { AccountQuery } from "./rpc/rpc-node.ts";
 
@@ -12,18 +11,16 @@ type Moment = Required<Pick<AccountQuery, "commitment" | "minContextSlot">>;
 export function readAccounts(
   addresses: readonly string[],
   moment: Commitment | Moment,
-  dataSlice?: AccountQuery["dataSlice"],
+  dataSlice: AccountQuery["dataSlice"],
 ): EndpointCall<(Account | null)[]> {
   const query: AccountQuery = {
     ...(typeof moment === "string" ? { commitment: moment } : moment),
-    ...(dataSlice === undefined ? {} : { dataSlice }),
+    dataSlice,
   };
-  const { minContextSlot = 0 } = query;
   return async ({ rpc, accountsPerCall }) => {
     const accounts: (Account | null)[] = [];
     for (let start = 0; start < addresses.length; start += accountsPerCall) {
       const batch = await rpc.getMultipleAccounts(addresses.slice(start, start + accountsPerCall), query);
-      if (batch.slot < minContextSlot) throw new EndpointFailure("behind", "accounts of an older slot");
       accounts.push(...batch.accounts);
     }
     return accounts;

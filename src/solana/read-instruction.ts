@@ -17,12 +17,18 @@ import type { ResolvedInstruction } from "./resolve-instructions.ts";
 import { MessageV1 } from "@solana/web3.js";
 import type { ReadableMessage } from "./message-v1.ts";
 
-/** The meaning of an instruction. Addresses are base58, amounts base units. */
+/** The meaning of an instruction. Addresses are base58, amounts base units; `references` are accounts that no program reads. */
 export type DecodedInstruction =
   | { readonly does: "nothing" }
   | { readonly does: "limit_compute"; readonly units: number }
   | { readonly does: "price_compute"; readonly microLamports: bigint }
-  | { readonly does: "transfer_sol"; readonly from: string; readonly to: string; readonly amount: bigint }
+  | {
+      readonly does: "transfer_sol";
+      readonly from: string;
+      readonly to: string;
+      readonly amount: bigint;
+      readonly references: readonly string[];
+    }
   | {
       readonly does: "transfer_token";
       readonly source: string;
@@ -31,6 +37,7 @@ export type DecodedInstruction =
       readonly authority: string;
       readonly amount: bigint;
       readonly decimals: number;
+      readonly references: readonly string[];
     }
   | {
       readonly does: "create_token_account";
@@ -70,17 +77,17 @@ function readSystem({ accounts, data }: ResolvedInstruction): DecodedInstruction
   if (data.length < 4) return SOMETHING_ELSE;
   const type = view.getUint32(0, true);
   if (type === SYSTEM_ADVANCE_NONCE) return { does: "use_nonce" };
-  const [from, to] = accounts;
+  const [from, to, ...references] = accounts;
   if (type !== SYSTEM_TRANSFER || data.length !== SYSTEM_TRANSFER_BYTES) return SOMETHING_ELSE;
   if (from === undefined || to === undefined) return SOMETHING_ELSE;
-  return { does: "transfer_sol", from, to, amount: view.getBigUint64(4, true) };
+  return { does: "transfer_sol", from, to, amount: view.getBigUint64(4, true), references };
 }
 
 const TOKEN_TRANSFER_CHECKED = 12;
 const TOKEN_TRANSFER_CHECKED_BYTES = 10;
 
 function readToken({ accounts, data }: ResolvedInstruction): DecodedInstruction {
-  const [source, mint, destination, authority] = accounts;
+  const [source, mint, destination, authority, ...references] = accounts;
   if (data[0] !== TOKEN_TRANSFER_CHECKED || data.length !== TOKEN_TRANSFER_CHECKED_BYTES) {
     return SOMETHING_ELSE;
   }
@@ -88,8 +95,8 @@ function readToken({ accounts, data }: ResolvedInstruction): DecodedInstruction 
     return SOMETHING_ELSE;
   }
   const view = viewOf(data);
-  const amount = view.getBigUint64(1, true);
-  return { does: "transfer_token", source, mint, destination, authority, amount, decimals: view.getUint8(9) };
+  const [amount, decimals] = [view.getBigUint64(1, true), view.getUint8(9)];
+  return { does: "transfer_token", source, mint, destination, authority, amount, decimals, references };
 }
 
 const ASSOCIATED_CREATE = 0;

@@ -8,7 +8,7 @@ import { feeOf, rentForTokenAccounts, rentMinimum } from "./payment-cost.ts";
 import type { ReadableMessage } from "./message-v1.ts";
 import type { DecodedInstruction } from "./read-instruction.ts";
 import { readAccounts } from "./read-accounts.ts";
-import { isTokenProgram } from "./programs.ts";
+import { ACCOUNT_HEAD, isTokenProgram } from "./programs.ts";
 import { readTokenAccount } from "./token-accounts.ts";
 
 type Shortage = Extract<SimulationFault, { kind: "insufficient_balance" }>;
@@ -69,7 +69,7 @@ export async function tokenShortage(
   { payment, meanings }: ReadPayment,
   source: string,
 ): Promise<Shortage> {
-  const read = readAccounts([source], "confirmed");
+  const read = readAccounts([source], "confirmed", ACCOUNT_HEAD);
   const available = await ask(nodes, async (endpoint) => {
     const [account = null] = await read(endpoint);
     return account === null ? 0n : (readTokenAccount(account.data)?.amount ?? 0n);
@@ -94,7 +94,7 @@ export async function missingTokenAccount(
   nodes: NodeContext,
   { source, destination }: Extract<DecodedInstruction, { does: "transfer_token" }>,
 ): Promise<"source" | "destination" | null> {
-  const read = readAccounts([source, destination], "confirmed");
+  const read = readAccounts([source, destination], "confirmed", ACCOUNT_HEAD);
   const missing = await agree(nodes, {
     subject: "the token accounts of a transfer",
     question: async (endpoint) => {

@@ -4,7 +4,8 @@ import { failureOf } from "./agree.ts";
 import type { NodeContext, EndpointCall } from "./ask.ts";
 import { isDead } from "./blockhash-window.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
-import { untilKnown } from "./until-known.ts";
+import { BLOCKHASH_NOT_FOUND } from "./rpc/rpc-node.ts";
+import { untilAgreed } from "./until-agreed.ts";
 
 /** A simulated run: the chain's error in its JSON form (null: none), and the log. */
 export interface Simulation {
@@ -29,7 +30,7 @@ export async function simulate(
   { bytes, blockhash }: { readonly bytes: Uint8Array; readonly blockhash: string },
   sigVerify: boolean,
 ): Promise<Evidence<Simulation> | null> {
-  return await untilKnown(nodes, async () => {
+  return await untilAgreed(nodes, async () => {
     const failure = await failureOf(nodes, {
       subject: "a simulated transaction",
       question: runOf(bytes, sigVerify),
@@ -41,8 +42,6 @@ export async function simulate(
     return (await isDead(nodes, blockhash)) ? failure : undefined;
   });
 }
-
-const BLOCKHASH_NOT_FOUND = "BlockhashNotFound";
 
 function runOf(bytes: Uint8Array, sigVerify: boolean): EndpointCall<Simulation> {
   return async ({ rpc }) => {

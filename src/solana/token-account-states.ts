@@ -73,6 +73,7 @@ export async function amountsIn(
   const read = readAccounts(
     accounts.map(({ address }) => address),
     commitment,
+    ACCOUNT_HEAD,
   );
   // The limits of all endpoints count for looks: one whose calls have to wait leaves them to the next.
   const endpoints = nodes.endpoints.toSorted((a, b) => Number(b.hasRoom()) - Number(a.hasRoom()));

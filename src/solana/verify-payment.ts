@@ -57,6 +57,7 @@ export async function verifyPayment(
     blockhash: message.recentBlockhash,
     lastValidBlockHeight: window.lastValidBlockHeight,
     firstSlot: window.firstSlot,
+    references: content.references,
     ...(content.tip === null ? {} : { tip: content.tip.amount }),
   };
   return { verified: follows(content.proof, () => verified) };
@@ -86,6 +87,7 @@ function limitFault({ message }: DecodedTransaction): SignatureFault | null {
 interface JudgedContent {
   readonly proof: Evidence<boolean>;
   readonly tip: Transfer | null;
+  readonly references: VerifiedPayment["references"];
 }
 
 /** Reads the meaning of the message, and compares it with the declaration. */
@@ -106,9 +108,9 @@ async function judgeContent(
   if (unproven === null) return { refused: "content_mismatch" };
   if (priorityFee(message, meanings) > MAX_PRIORITY_FEE) return { refused: "content_mismatch" };
   const proof = await areOwnedAsDeclared(nodes, unproven, payment);
-  return proof
-    ? { proof, tip: paying.length < meanings.length ? tip : null }
-    : { refused: "content_mismatch" };
+  if (!proof) return { refused: "content_mismatch" };
+  const references = paying.flatMap((each) => ("references" in each ? each.references : []));
+  return { proof, tip: paying.length < meanings.length ? tip : null, references };
 }
 
 /** The instructions without the quoted tip, where they hold one more transfer than the payment. */

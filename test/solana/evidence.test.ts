@@ -474,7 +474,7 @@ describe("the same message under another signature", () => {
     });
   });
 
-  test("other transactions under the key are not it, and too many of them leave it open", async ({
+  test("Q3: other transactions under the key are not it, and with more than ten of them the fee payer's decide", async ({
     world,
   }) => {
     const { attempt } = await signed(world);
@@ -490,7 +490,9 @@ describe("the same message under another signature", () => {
     await busy(3);
     expect(await fateOf(ledgerOver(world), attempt)).toBe("dead");
     await busy(8);
-    expect(await fateOf(ledgerOver(world), attempt)).toBe("unprovable");
+    expect(await fateOf(ledgerOver(world), attempt)).toBe("dead");
+    const unknown = { ...attempt, bytes: new Uint8Array() };
+    expect(await fateOf(ledgerOver(world), unknown)).toBe("unprovable");
   });
 });
 

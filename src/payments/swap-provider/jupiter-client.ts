@@ -1,5 +1,6 @@
 /** The two calls of Jupiter's Swap API, version 2: an order, and its execution. */
 import { z } from "zod";
+import { readForeignJson } from "../../foreign-json.ts";
 import type { AskPart } from "../host-parts.ts";
 import type { WantedSwap } from "./swap-provider.ts";
 
@@ -105,21 +106,11 @@ export class JupiterClient {
         signal,
       });
       const { status, ok } = response;
-      const text = await readText(response);
-      if (!ok && status !== HTTP_BAD_REQUEST) throw new Error(`Jupiter answered with status ${status}`);
-      return { status, body: status === HTTP_BAD_REQUEST ? null : (JSON.parse(text) as unknown) };
+      if (ok) return { status, body: await readForeignJson(response, MAX_ANSWER_BYTES) };
+      // The rest of an error's body is not read, since the body could be endless.
+      void response.body?.cancel().catch(() => undefined);
+      if (status !== HTTP_BAD_REQUEST) throw new Error(`Jupiter answered with status ${status}`);
+      return { status, body: null };
     });
   }
-}
-
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  const body: AsyncIterable<Uint8Array> | null = response.body;
-  for await (const chunk of body ?? []) {
-    length += chunk.length;
-    if (length > MAX_ANSWER_BYTES) throw new Error(`Jupiter answered with over ${MAX_ANSWER_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }

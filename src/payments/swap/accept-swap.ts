@@ -5,7 +5,7 @@ import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { agingTime } from "../../clock-trust.ts";
 import { isPaymentError, PaymentError } from "../../errors.ts";
-import type { VerifiedPayment, SignatureFault, Ledger } from "../../ledger/ledger.ts";
+import type { SignatureFault, Ledger } from "../../ledger/ledger.ts";
 import type { Decision } from "../accounts/answer-once.ts";
 import type { CheckedRequest } from "../quotes/checked-request.ts";
 import { readSwap, type QuotedSwap } from "../quotes/priced-quote.ts";
@@ -20,6 +20,7 @@ import {
   type CreatedTransferBody,
   type SignedTransactionParts,
   plannedReference,
+  type VerifiedBytes,
 } from "../wallet/accept-signed.ts";
 import type { Address } from "../../address.ts";
 import { isSignedBy } from "../../ed25519.ts";
@@ -113,7 +114,7 @@ function quotedSwap(quote: QuoteRecord): QuotedSwap {
 function readSigned(
   { signedTransaction, declared }: CheckedRequest,
   swap: QuotedSwap,
-): SenderSignedSwap & { readonly verified: VerifiedPayment } {
+): SenderSignedSwap & { readonly verified: VerifiedBytes } {
   const read = readSignedSwap(signedTransaction, swap, declared.sender);
   if ("refused" in read) throw new PaymentError("INVALID_SIGNATURE", { reason: read.refused });
   const { signed } = read;

@@ -16,7 +16,6 @@ import type { TransactionFacts } from "../webhooks/sending/notice-body.ts";
 import { begunTransaction, usedQuote, type CheckedRequest } from "../quotes/checked-request.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { TransactionPlan } from "../../ledger/routing.ts";
-import { splitTransaction } from "../../ledger/wire-format.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
 import { referenceOf } from "../quotes/price-transfer.ts";
 import { checkPayees } from "../recipients/recipients.ts";
@@ -32,9 +31,12 @@ export interface CreatedTransferBody extends TransactionFacts {
   readonly createdAt: string;
 }
 
+/** Verified bytes of a payment or a swap. */
+export type VerifiedBytes = Omit<VerifiedPayment, "references">;
+
 /** Signed bytes that the chain would carry out, and further parts of the commit that takes them. */
 interface ExaminedTransaction {
-  readonly verified: VerifiedPayment;
+  readonly verified: VerifiedBytes;
   /** The reference key of the transaction; null for a transaction that a swap provider built. */
   readonly reference: Address | null;
   /** Reservations that last until the transaction has landed or is proved dead. */
@@ -58,7 +60,7 @@ export interface SignedTransactionParts extends Pick<
  */
 export async function refuseKnown(
   storage: PaymentStorage,
-  { signature, messageHash }: VerifiedPayment,
+  { signature, messageHash }: VerifiedBytes,
   accountId: string,
 ): Promise<void> {
   const known = await storage.attemptLike(signature, messageHash);
@@ -115,10 +117,9 @@ function attemptOf(
   return { id: signature, messageHash, transactionId, ...sent, reference, createdAt, takenAt: null, tip };
 }
 
-/** The key in base58 when these signed bytes carry it; null when the caller built a transaction without it. */
-function carriedReference(bytes: Uint8Array, reference: Uint8Array): Address | null {
-  const message = splitTransaction(bytes)?.message ?? new Uint8Array();
-  return Buffer.from(message).includes(Buffer.from(reference)) ? addressOf(reference) : null;
+/** The key when a transfer of the payment names it; null when the caller built a transaction without it. */
+function carriedReference({ references }: VerifiedPayment, reference: Address): Address | null {
+  return references.includes(reference) ? reference : null;
 }
 
 /** The key of a plan's first transfer that has one; null for a plan without, or that only its provider knows. */
@@ -152,7 +153,7 @@ async function examine(
   // Another request may have taken and sent them since they were looked up.
   if (fault?.kind === "already_processed") await refuseKnown(storage, verified, declared.accountId);
   if (fault !== null) throw simulationError(fault, assets);
-  const reference = carriedReference(verified.bytes, referenceOf(quote.id));
+  const reference = carriedReference(verified, addressOf(referenceOf(quote.id)));
   return { verified, reference, reservations: [], writes: [] };
 }
 

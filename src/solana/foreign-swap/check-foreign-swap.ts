@@ -7,7 +7,6 @@ import type { EndpointCall, NodeContext } from "../ask.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { landingWindow } from "../blockhash-window.ts";
 import { decodeTransaction, type DecodedTransaction } from "../decode-transaction.ts";
-import { EndpointFailure } from "../endpoint-failure.ts";
 import {
   ACCOUNT_HEAD,
   ASSOCIATED_TOKEN_PROGRAM,
@@ -23,7 +22,6 @@ import { readAccounts } from "../read-accounts.ts";
 import { priorityFee, readInstruction } from "../read-instruction.ts";
 import { resolveInstructions, type ResolvedInstruction } from "../resolve-instructions.ts";
 import { type MadeAccount, readRoute, type Route } from "./read-route.ts";
-import { onceCaughtUp } from "../until-known.ts";
 import { costOf, isWatched, type PricedSwap, type SwapCost } from "./taker-accounts.ts";
 
 /** Programs that a stranger's transaction may call itself. */
@@ -59,7 +57,7 @@ export async function checkForeignSwap(
   const fee = await feeOf(nodes, message);
   const run = await agree(nodes, {
     subject: "the run of a market's swap",
-    question: runOf(nodes, { decoded, instructions, swap: { ...swap, fee } }),
+    question: runOf({ decoded, instructions, swap: { ...swap, fee } }),
     textOf: (told) => (typeof told === "string" ? told : `${told.spent} ${told.rent}`),
   });
   if (typeof run === "string") return { refused: run };
@@ -170,10 +168,11 @@ function keepsTerms(
  * What they hold before the run is read once it is over, and no older than the run: behind one URL stand nodes that are some
  * slots apart, and money that came to the taker between two of them could be taken unseen.
  */
-function runOf(
-  nodes: NodeContext,
-  { decoded: { bytes }, instructions, swap }: PricedRun,
-): EndpointCall<SwapCost | "run" | "takes_more"> {
+function runOf({
+  decoded: { bytes },
+  instructions,
+  swap,
+}: PricedRun): EndpointCall<SwapCost | "run" | "takes_more"> {
   const named = [...new Set([swap.taker, ...instructions.flatMap(({ accounts }) => accounts)])];
   const read = readAccounts(named, "confirmed", ACCOUNT_HEAD);
   return async (endpoint) => {
@@ -181,14 +180,10 @@ function runOf(
     const watched = named.filter((address, index) =>
       isWatched({ address, before: found[index] ?? null }, swap),
     );
-    const { err, accounts, slot } = await onceCaughtUp(nodes, async () => {
-      const told = await endpoint.rpc.simulateAccounts(bytes, watched);
-      if (told.err !== "BlockhashNotFound") return told;
-      throw new EndpointFailure("behind", "a blockhash it does not know yet");
-    });
+    const { err, accounts, slot } = await endpoint.rpc.simulateAccounts(bytes, watched);
     if (err !== null || accounts === null) return "run";
     const since = { commitment: "confirmed", minContextSlot: slot } as const;
-    const before = await onceCaughtUp(nodes, () => readAccounts(watched, since, ACCOUNT_HEAD)(endpoint));
+    const before = await readAccounts(watched, since, ACCOUNT_HEAD)(endpoint);
     const changes = watched.map((address, index) => ({
       address,
       before: before[index] ?? null,

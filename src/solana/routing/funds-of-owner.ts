@@ -7,6 +7,7 @@ import { weigh } from "../agree.ts";
 import type { NodeContext, EndpointCall } from "../ask.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { agreedBalances } from "./agreed-funds.ts";
+import { ACCOUNT_HEAD } from "../programs.ts";
 import { programOf, readTokenAccount } from "../token-accounts.ts";
 import { lamportsIn } from "./held-in-account.ts";
 
@@ -36,7 +37,7 @@ function vouchedFor(told: readonly (Reading & Funds)[], witnesses: number): Read
 function readFundsOf({ owner, mints, commitment }: OwnerFundsQuery): EndpointCall<Reading & Funds> {
   return async (endpoint) => {
     const [wallet, ...sums] = await Promise.all([
-      endpoint.rpc.getAccountInfo(owner, { commitment }),
+      endpoint.rpc.getAccountInfo(owner, { commitment, dataSlice: ACCOUNT_HEAD }),
       ...mints.map((mint) => sumOf(endpoint, mint, { owner, commitment })),
     ]);
     return {

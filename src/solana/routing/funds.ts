@@ -9,7 +9,7 @@ import { expectShape } from "../endpoint-failure.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { agreedBalances } from "./agreed-funds.ts";
-import { CLOCK_SYSVAR } from "../programs.ts";
+import { ACCOUNT_HEAD, CLOCK_SYSVAR } from "../programs.ts";
 import type { Account } from "../rpc/account.ts";
 import { readClock, type BlockTime } from "./heights.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
@@ -96,7 +96,10 @@ async function readBatch(
     owner,
     ...mints.map((mint) => associatedTokenAccount(owner, mint)),
   ]);
-  const { slot, accounts: told } = await rpc.getMultipleAccounts([CLOCK_SYSVAR, ...asked], { commitment });
+  const { slot, accounts: told } = await rpc.getMultipleAccounts([CLOCK_SYSVAR, ...asked], {
+    commitment,
+    dataSlice: ACCOUNT_HEAD,
+  });
   const [clock, ...accounts] = told;
   const moment = readClock(clock);
   // An answer put together from several blocks proves nothing about any of them.

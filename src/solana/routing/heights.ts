@@ -60,6 +60,7 @@ export async function readEnd(
   { rpc }: Pick<Endpoint, "rpc">,
   commitment: FirmCommitment,
 ): Promise<BlockTime> {
-  const { accounts } = await rpc.getMultipleAccounts([CLOCK_SYSVAR], { commitment });
+  const dataSlice = { offset: 0, length: CLOCK_BYTES };
+  const { accounts } = await rpc.getMultipleAccounts([CLOCK_SYSVAR], { commitment, dataSlice });
   return readClock(accounts[0]);
 }

@@ -5,7 +5,12 @@ import { differ, weigh } from "../agree.ts";
 import type { NodeContext, EndpointCall } from "../ask.ts";
 import { withRole } from "../endpoint.ts";
 import { EndpointFailure, expectShape, tooFewWitnesses } from "../endpoint-failure.ts";
-import { expectSigned, participantsOf, type TokenBalance } from "../rpc/landed-transaction.ts";
+import {
+  expectSigned,
+  participantsOf,
+  type LandedTransaction,
+  type TokenBalance,
+} from "../rpc/landed-transaction.ts";
 import type { RpcNode } from "../rpc/rpc-node.ts";
 import type { TransactionChange, TokenChange } from "./attribute-inflows.ts";
 
@@ -78,39 +83,40 @@ function textOf({ lamports, tokens, ...rest }: TransactionChange): string {
 function changesOf({ signature, slot }: ListedTransaction): EndpointCall<ToldChanges> {
   return async (endpoint) => {
     const { rpc, name, isArchive } = endpoint;
-    const changes = (await changesAsTold(signature)(endpoint)) ?? (await whyMissing(rpc, slot));
-    return { endpoint: name, changes, isArchive };
+    const changes = changesIn(await rpc.getShownTransaction(signature, slot), signature);
+    return { endpoint: name, changes: changes ?? (await whyMissing(rpc, slot)), isArchive };
   };
 }
 
 /** The question for the balances that a finalized transaction changed; null where the endpoint does not have it. */
 export function changesAsTold(signature: string): EndpointCall<TransactionChange | null> {
-  return async ({ rpc }) => {
-    const landed = await rpc.getTransaction(signature);
-    const meta = landed?.meta ?? null;
-    if (landed === null || meta === null) return null;
-    expectSigned(landed.transaction, signature);
-    const { signers, accounts } = participantsOf(landed.transaction);
-    const { preBalances, postBalances, preTokenBalances, postTokenBalances, loadedAddresses, fee } = meta;
-    const keys = [...accounts, ...(loadedAddresses?.writable ?? []), ...(loadedAddresses?.readonly ?? [])];
-    expectShape(preBalances.length === keys.length && postBalances.length === keys.length, "balances");
-    return {
-      signature,
-      signers,
-      fee: BigInt(fee),
-      lamports: keys.map((account, index) => ({
-        account,
-        change: BigInt(postBalances[index] ?? 0) - BigInt(preBalances[index] ?? 0),
-      })),
-      tokens: [
-        ...(preTokenBalances ?? []).map((held) => tokenChange(keys, held, -1n)),
-        ...(postTokenBalances ?? []).map((held) => tokenChange(keys, held, 1n)),
-      ],
-    };
+  return async ({ rpc }) => changesIn(await rpc.getTransaction(signature), signature);
+}
+
+function changesIn(landed: LandedTransaction | null, signature: string): TransactionChange | null {
+  const meta = landed?.meta ?? null;
+  if (landed === null || meta === null) return null;
+  expectSigned(landed.transaction, signature);
+  const { signers, accounts } = participantsOf(landed.transaction);
+  const { preBalances, postBalances, preTokenBalances, postTokenBalances, loadedAddresses, fee } = meta;
+  const keys = [...accounts, ...(loadedAddresses?.writable ?? []), ...(loadedAddresses?.readonly ?? [])];
+  expectShape(preBalances.length === keys.length && postBalances.length === keys.length, "balances");
+  return {
+    signature,
+    signers,
+    fee: BigInt(fee),
+    lamports: keys.map((account, index) => ({
+      account,
+      change: BigInt(postBalances[index] ?? 0) - BigInt(preBalances[index] ?? 0),
+    })),
+    tokens: [
+      ...(preTokenBalances ?? []).map((held) => tokenChange(keys, held, -1n)),
+      ...(postTokenBalances ?? []).map((held) => tokenChange(keys, held, 1n)),
+    ],
   };
 }
 
-/** The reason why a node does not show a transaction of this slot. A node that is behind the slot is asked again. */
+/** The reason why a node does not show a transaction of this slot. A node that is behind the slot tells nothing. */
 async function whyMissing(rpc: RpcNode, slot: number): Promise<"absent" | "no_history"> {
   if ((await rpc.getSlot("finalized")) < slot) {
     throw new EndpointFailure("behind", "a finalized transaction it does not have");

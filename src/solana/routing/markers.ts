@@ -5,10 +5,10 @@ import type { Reading } from "../../ledger/reading.ts";
 import { type Marker, type MarkersReading, TOKEN_ACCOUNT_BYTES } from "../../ledger/routing.ts";
 import { weigh, noteDifference } from "../agree.ts";
 import type { NodeContext, EndpointCall } from "../ask.ts";
-import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
+import { expectShape } from "../endpoint-failure.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { saidByMoving } from "../agreement.ts";
-import { CLOCK_SYSVAR, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
+import { ACCOUNT_HEAD, CLOCK_SYSVAR, SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
 import { readClock, type BlockTime, agreedHeight, finalizedEnd } from "./heights.ts";
 import { markerAddress } from "../associated-token-account.ts";
 import type { Account } from "../rpc/account.ts";
@@ -84,13 +84,11 @@ async function readBatch(
   { rpc }: Endpoint,
   { addresses, base, minContextSlot }: MarkerBatch,
 ): Promise<BatchReading> {
-  const query = { commitment: "finalized", minContextSlot } as const;
+  const query = { commitment: "finalized", minContextSlot, dataSlice: ACCOUNT_HEAD } as const;
   const { slot, accounts: told } = await rpc.getMultipleAccounts([CLOCK_SYSVAR, ...addresses], query);
   const [clock, ...accounts] = told;
   const moment = readClock(clock);
   expectShape(moment.slot === slot, "accounts of another block than their clock");
-  // One name may stand for many nodes, some of which may be behind.
-  if (moment.slot < minContextSlot) throw new EndpointFailure("behind", "accounts older than its own height");
   return { ...moment, markers: accounts.map((account) => markerIn(account, base)) };
 }
 

@@ -39,7 +39,7 @@ export async function thoseSignedBy(
   address: Address,
   named: readonly OutgoingTransaction[],
 ): Promise<readonly OutgoingTransaction[]> {
-  const signed = await inBatches(named, ({ signature }) => isSignedBy(nodes, address, signature));
+  const signed = await inBatches(named, (each) => isSignedBy(nodes, address, each));
   return named.filter((_, index) => signed[index] === true);
 }
 
@@ -52,7 +52,7 @@ export async function markedBy(
   const listed = await naming(nodes, markerAddress(base, seed), MAX_SIGNATURES);
   const { named, isWhole } = listed;
   const landed = named.filter(({ error }) => error === null);
-  const signed = await inBatches(landed, ({ signature }) => isSignedBy(nodes, base, signature));
+  const signed = await inBatches(landed, (each) => isSignedBy(nodes, base, each));
   // The oldest: a sweep takes the marker away under the same signature.
   const made = landed.findLast((_, index) => signed[index] === true);
   return made ?? (isWhole && landed.length > 0 ? follows(listed, () => "foreign" as const) : null);
@@ -96,11 +96,15 @@ export function namingOf(address: Address, most: number): EndpointCall<OutgoingT
   };
 }
 
-async function isSignedBy(nodes: NodeContext, address: Address, signature: string): Promise<boolean> {
+async function isSignedBy(
+  nodes: NodeContext,
+  address: Address,
+  named: OutgoingTransaction,
+): Promise<boolean> {
   const { signers } = nodes;
+  const { signature } = named;
   const found =
-    signers.get(signature) ??
-    (await gatherAny(nodes, signersOf(signature), (told) => [...new Set(told.flat())]));
+    signers.get(signature) ?? (await gatherAny(nodes, signersOf(named), (told) => [...new Set(told.flat())]));
   signers.delete(signature);
   signers.set(signature, found);
   const [oldest] = signers.keys();
@@ -112,9 +116,9 @@ async function isSignedBy(nodes: NodeContext, address: Address, signature: strin
  * The signers of a finalized transaction. A node without the transaction gives no answer. One node with the transaction
  * is enough, since the signatures themselves prove the signers.
  */
-function signersOf(signature: string): EndpointCall<readonly string[]> {
+function signersOf({ signature, slot }: OutgoingTransaction): EndpointCall<readonly string[]> {
   return async ({ rpc }) => {
-    const landed = await rpc.getTransaction(signature);
+    const landed = await rpc.getShownTransaction(signature, slot);
     if (landed === null) throw new EndpointFailure("behind", "a finalized transaction it does not have");
     expectSigned(landed.transaction, signature);
     return participantsOf(landed.transaction).signers;

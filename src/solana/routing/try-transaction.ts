@@ -10,7 +10,7 @@ import type { Account as AccountTold } from "../rpc/account.ts";
 import type { Address } from "../../address.ts";
 import { readAccounts } from "../read-accounts.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
-import { isTokenProgram } from "../programs.ts";
+import { ACCOUNT_HEAD, isTokenProgram } from "../programs.ts";
 import { readTokenAccount } from "../token-accounts.ts";
 
 /** See `RoutingLedger.tryTransaction`. */
@@ -52,6 +52,7 @@ async function whichEnd(
   const read = readAccounts(
     [transfer.fromAccount ?? accountOf(transfer, transfer.from), accountOf(transfer, transfer.to)],
     "confirmed",
+    ACCOUNT_HEAD,
   );
   const kind = await agree(nodes, {
     subject: "the accounts of a transfer",
@@ -75,6 +76,7 @@ async function whichPayee(
   const read = readAccounts(
     transfers.map((transfer) => accountOf(transfer, transfer.to)),
     "confirmed",
+    ACCOUNT_HEAD,
   );
   const missing = await agree(nodes, {
     subject: "the token accounts of payees",

@@ -1,6 +1,6 @@
 /** Lets different reads of one moment travel to a node in one HTTP request, as a batch of JSON-RPC 2.0. */
 import type { Clock } from "../../runtime.ts";
-import { EndpointFailure } from "../endpoint-failure.ts";
+import { isTooLarge } from "../endpoint-failure.ts";
 import {
   MAX_BATCH_BYTES,
   CallWriter,
@@ -90,12 +90,9 @@ function carrierOf(post: RpcBatchFetch, batching: BatchedCallParts): BatchQueue<
  */
 async function together(post: RpcBatchFetch, calls: readonly WrittenCall[]): Promise<readonly Outcome[]> {
   const outcomes = await post(calls);
-  if (calls.length === 1 || !outcomes.some(isTooLarge)) return outcomes;
+  const isAnyTooLarge = outcomes.some(
+    (outcome) => outcome.status === "rejected" && isTooLarge(outcome.reason),
+  );
+  if (calls.length === 1 || !isAnyTooLarge) return outcomes;
   return (await Promise.all(calls.map((call) => post([call])))).flat();
-}
-
-function isTooLarge(outcome: Outcome): boolean {
-  if (outcome.status === "fulfilled") return false;
-  const reason: unknown = outcome.reason;
-  return reason instanceof EndpointFailure && reason.facts.isTooLarge === true;
 }

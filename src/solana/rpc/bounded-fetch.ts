@@ -1,17 +1,16 @@
 /** The only way to a node: `fetch` with a deadline, whose every failure is an `EndpointFailure`. */
 import type { Clock } from "../../runtime.ts";
 import { answerTooLarge, EndpointFailure } from "../endpoint-failure.ts";
+import { foreignText } from "../../foreign-json.ts";
+import { answerBound } from "./answer-bounds.ts";
 import type { CallRateLimit } from "./call-rate-limit.ts";
+import type { WrittenCall } from "./rpc-call.ts";
 
 // One for all calls: an error for each would collect a stack trace that is never read.
 const OVER = new Error("the call is over");
 
 /** The standard `fetch`, or an in-process function that answers like a node. */
 export type Fetch = typeof globalThis.fetch;
-
-// Decompressed. The largest honest answer is a list of token accounts, about 600 bytes each: this holds 50,000 of them.
-// An endless body must not fill the memory before the deadline ends it.
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 interface Way {
   readonly url: string;
@@ -29,8 +28,8 @@ interface Bounds {
   readonly closed: AbortSignal;
 }
 
-/** Sends a request with this many calls to the endpoint, and resolves with the text of its answer. */
-export type EndpointFetch = (body: string, calls: number) => Promise<string>;
+/** Sends a request with these calls to the endpoint, and resolves with the text of its answer. */
+export type EndpointFetch = (body: string, calls: readonly WrittenCall[]) => Promise<string>;
 
 /** Wraps `fetch` for one endpoint. HTTP errors are thrown here. */
 export function boundedFetch(way: Way, { pace, clock, closed }: Bounds): EndpointFetch {
@@ -38,7 +37,7 @@ export function boundedFetch(way: Way, { pace, clock, closed }: Bounds): Endpoin
   // Names of headers in lower case, so that no header is sent twice.
   const headers = { ...Object.fromEntries(new Headers(way.headers)), "content-type": "application/json" };
   return async (body, calls) => {
-    await pace?.next(calls);
+    await pace?.next(calls.length);
     closed.throwIfAborted();
     const stop = new AbortController();
     const end = (): void => stop.abort(OVER);
@@ -47,7 +46,9 @@ export function boundedFetch(way: Way, { pace, clock, closed }: Bounds): Endpoin
     try {
       // A node that redirects is misconfigured: following would turn the POST into a GET, or leak the call.
       const request = { method: "POST", headers, body, redirect: "manual" } as const;
-      const answer = post(clock, () => fetch(url, { ...request, signal: stop.signal }));
+      const response = sent(clock, () => fetch(url, { ...request, signal: stop.signal }));
+      // Decompressed. An endless body must not fill the memory before the deadline ends it.
+      const answer = response.then((answered) => readText(answered, answerBound(calls)));
       const text = await Promise.race([answer, deadline]);
       if (text === undefined) throw new EndpointFailure("timeout", "no answer in time");
       return text;
@@ -58,7 +59,7 @@ export function boundedFetch(way: Way, { pace, clock, closed }: Bounds): Endpoin
   };
 }
 
-async function post(clock: Clock, send: () => Promise<Response>): Promise<string> {
+async function sent(clock: Clock, send: () => Promise<Response>): Promise<Response> {
   const response = await send().catch(() => {
     throw new EndpointFailure("unreachable", "no connection");
   });
@@ -70,25 +71,16 @@ async function post(clock: Clock, send: () => Promise<Response>): Promise<string
       ...retryAfter(response.headers.get("retry-after"), clock),
     });
   }
-  return await readText(response);
+  return response;
 }
 
-async function readText({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  const pieces: AsyncIterable<Uint8Array> | readonly Uint8Array[] = body ?? [];
-  try {
-    for await (const chunk of pieces) {
-      bytes += chunk.length;
-      if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge();
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    throw error instanceof EndpointFailure
-      ? error
-      : new EndpointFailure("unreachable", "the connection broke");
-  }
-  return Buffer.concat(chunks).toString("utf8");
+async function readText({ body }: Response, most: number): Promise<string> {
+  const read = await foreignText(body, most).catch(() => {
+    throw new EndpointFailure("unreachable", "the connection broke");
+  });
+  if ("text" in read) return read.text;
+  if (read.fault === "too large") throw answerTooLarge();
+  throw new EndpointFailure("garbled", `an answer that is ${read.fault}`);
 }
 
 /** Retry-After is either seconds or a date (RFC 9110). */

@@ -53,14 +53,20 @@ export const landedShape = z.object({
   meta: metaShape.nullable(),
 });
 
-/** An answer of `getBlock`, all of its transactions asked for in base64. */
+/** An answer of `getBlock`, which was asked for the accounts of its transactions. */
 export const blockShape = z.object({
   blockhash: z.string(),
   previousBlockhash: z.string(),
   parentSlot: countShape,
   blockHeight: countShape,
   transactions: z.array(
-    z.object({ transaction: bytesShape, meta: z.object({ err: chainErrorShape }).nullable() }),
+    z.object({
+      transaction: z.object({
+        signatures: z.tuple([z.string()], z.string()),
+        accountKeys: z.array(z.object({ pubkey: z.string() })),
+      }),
+      meta: z.object({ err: chainErrorShape }).nullable(),
+    }),
   ),
 });
 

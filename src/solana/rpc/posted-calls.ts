@@ -19,7 +19,7 @@ export function postedCalls(exchange: EndpointFetch): RpcBatchFetch {
     try {
       if (only === undefined) return [];
       if (others.length > 0) return answersTo(calls, await batchOf(exchange, calls));
-      return [fulfilled(resultIn(parsed(await exchange(only.text, 1)), only))];
+      return [fulfilled(resultIn(parsed(await exchange(only.text, calls)), only))];
     } catch (error) {
       // Every call gets the same error, which counts once against the endpoint.
       return calls.map(() => rejected(error));
@@ -30,7 +30,7 @@ export function postedCalls(exchange: EndpointFetch): RpcBatchFetch {
 /** The node's answer to a batch of calls. Throws when the answer is not a list. */
 async function batchOf(exchange: EndpointFetch, calls: readonly WrittenCall[]): Promise<readonly unknown[]> {
   try {
-    const answer = parsed(await exchange(`[${calls.map(({ text }) => text).join(",")}]`, calls.length));
+    const answer = parsed(await exchange(`[${calls.map(({ text }) => text).join(",")}]`, calls));
     if (Array.isArray(answer)) return answer as unknown[];
     if (isObject(answer)) refuseError(answer);
     throw new EndpointFailure("garbled", "no list of answers");

@@ -8,6 +8,7 @@ export type RpcCall = (method: string, params: readonly unknown[]) => Promise<un
 
 export interface WrittenCall {
   readonly method: string;
+  readonly params: readonly unknown[];
   /** The id that marks the answer. */
   readonly id: string;
   readonly text: string;
@@ -26,7 +27,8 @@ export class CallWriter {
   write(method: string, params: readonly unknown[]): WrittenCall {
     this.#calls += 1;
     const id = String(this.#calls);
-    return { method, id, text: JSON.stringify({ jsonrpc: "2.0", id, method, params }) };
+    const text = JSON.stringify({ jsonrpc: "2.0", id, method, params });
+    return { method, params, id, text };
   }
 }
 

@@ -1,7 +1,7 @@
 /** The methods of one Solana node that the ledger calls: https://solana.com/docs/rpc */
 import { z } from "zod";
 import type { Commitment } from "../../ledger/ledger.ts";
-import { expectShape } from "../endpoint-failure.ts";
+import { expectShape, isTooLarge } from "../endpoint-failure.ts";
 import { accountShape, amountShape, type Account, readOwnedAccounts, type OwnedAccount } from "./account.ts";
 import {
   blockShape,
@@ -11,6 +11,11 @@ import {
   type LandedTransaction,
 } from "./landed-transaction.ts";
 import type { RpcCall } from "./rpc-call.ts";
+import { MOST_WITH_MEMOS } from "./answer-bounds.ts";
+import { untilKnown, type Patience } from "./until-known.ts";
+
+/** The outcome of a run over a blockhash that the node does not know. */
+export const BLOCKHASH_NOT_FOUND = "BlockhashNotFound";
 
 /** The newest version that is read here; a request that names no version gets legacy transactions only. */
 const NEWEST_TRANSACTION_VERSION = 1;
@@ -71,9 +76,12 @@ interface Query {
 }
 
 export interface AccountQuery extends Query {
-  /** Cuts what comes back of each account. */
-  readonly dataSlice?: { readonly offset: number; readonly length: number };
+  /** Cuts what comes back of each account: a stranger's can be megabytes. */
+  readonly dataSlice: { readonly offset: number; readonly length: number };
 }
+
+/** The part of a token account that both token programs have. */
+const TOKEN_ACCOUNT_HEAD = { offset: 0, length: 165 };
 
 /** The part of the transactions naming an address that is listed, newest first. */
 interface ListQuery {
@@ -91,16 +99,29 @@ export type TransactionListEntry = z.output<typeof SHAPES.listed>[number];
 
 /**
  * A node. Its methods have the names that nodes use. Rejects with an `EndpointFailure` for a missing answer, or an
- * answer of the wrong shape: a node that garbles an answer is not believed.
+ * answer of the wrong shape: a node that garbles an answer is not believed. A node that does not know yet what it is asked
+ * about is asked again until it should have caught up.
  */
 export class RpcNode {
   readonly #call: RpcCall;
+  readonly #patience: Patience;
   readonly #send: RpcCall;
 
   /** `send`: the way of broadcasts, which providers count apart. */
-  constructor(call: RpcCall, send: RpcCall = call) {
+  constructor(call: RpcCall, patience: Patience, send: RpcCall = call) {
     this.#call = call;
+    this.#patience = patience;
     this.#send = send;
+  }
+
+  async #askOnce<Shape extends z.ZodType>(
+    shape: Shape,
+    method: string,
+    params: readonly unknown[],
+  ): Promise<z.output<Shape>> {
+    const read = shape.safeParse(await this.#call(method, params));
+    expectShape(read.success, method);
+    return read.data;
   }
 
   async #ask<Shape extends z.ZodType>(
@@ -108,9 +129,7 @@ export class RpcNode {
     method: string,
     params: readonly unknown[] = [],
   ): Promise<z.output<Shape>> {
-    const read = shape.safeParse(await this.#call(method, params));
-    expectShape(read.success, method);
-    return read.data;
+    return await untilKnown(this.#patience, () => this.#askOnce(shape, method, params));
   }
 
   async getGenesisHash(): Promise<string> {
@@ -154,9 +173,12 @@ export class RpcNode {
   /** At most as many as the node takes in one call. */
   async getMultipleAccounts(addresses: readonly string[], query: AccountQuery): Promise<AccountsReading> {
     const params = [addresses, { ...query, encoding: "base64" }];
-    const { context, value } = await this.#ask(SHAPES.accounts, "getMultipleAccounts", params);
-    expectShape(value.length === addresses.length, "number of accounts");
-    return { slot: context.slot, accounts: value };
+    const { minContextSlot = 0 } = query;
+    return await untilKnown(this.#patience, async () => {
+      const { context, value } = await this.#askOnce(SHAPES.accounts, "getMultipleAccounts", params);
+      expectShape(value.length === addresses.length, "number of accounts");
+      return context.slot < minContextSlot ? undefined : { slot: context.slot, accounts: value };
+    });
   }
 
   /** The token accounts of an owner, of one mint or of one token program. */
@@ -165,7 +187,7 @@ export class RpcNode {
     filter: { readonly mint: string } | { readonly programId: string },
     commitment: Commitment,
   ): Promise<{ readonly slot: number; readonly accounts: readonly OwnedAccount[] }> {
-    const params = [owner, filter, { commitment, encoding: "base64" }];
+    const params = [owner, filter, { commitment, encoding: "base64", dataSlice: TOKEN_ACCOUNT_HEAD }];
     const { context, value } = await this.#ask(SHAPES.ownedAccounts, "getTokenAccountsByOwner", params);
     return { slot: context.slot, accounts: await readOwnedAccounts(value) };
   }
@@ -178,10 +200,32 @@ export class RpcNode {
     return told;
   }
 
-  /** Finalized ones that name the address, newest first. */
+  /** Finalized ones that name the address, newest first: in parts where strangers' memos make the list too large. */
   async getSignaturesForAddress(address: string, query: ListQuery): Promise<readonly TransactionListEntry[]> {
+    const { limit } = query;
     const params = [address, { ...query, commitment: "finalized" }];
-    return await this.#ask(SHAPES.listed, "getSignaturesForAddress", params);
+    try {
+      return await this.#ask(SHAPES.listed, "getSignaturesForAddress", params);
+    } catch (error) {
+      if (!isTooLarge(error) || limit <= MOST_WITH_MEMOS) throw error;
+    }
+    const part = await this.getSignaturesForAddress(address, { ...query, limit: MOST_WITH_MEMOS });
+    const last = part[MOST_WITH_MEMOS - 1];
+    if (last === undefined) return part;
+    const rest = { ...query, limit: limit - MOST_WITH_MEMOS, before: last.signature };
+    return [...part, ...(await this.getSignaturesForAddress(address, rest))];
+  }
+
+  /**
+   * A transaction that a list or a status shows finalized in this slot. Null where the node's ledger begins later, and where it
+   * does not have the transaction once it should have caught up.
+   */
+  async getShownTransaction(signature: string, slot: number): Promise<LandedTransaction | null> {
+    return await untilKnown(this.#patience, async (hasCaughtUp) => {
+      const told = await this.getTransaction(signature);
+      if (told !== null || hasCaughtUp) return told;
+      return (await this.getFirstAvailableBlock()) > slot ? null : undefined;
+    });
   }
 
   /** A finalized transaction; null where the node does not have it. */
@@ -199,21 +243,24 @@ export class RpcNode {
     return await this.#ask(SHAPES.slots, "getBlocks", [first, last, { commitment: "finalized" }]);
   }
 
+  /** A finalized block, with the signatures and accounts of its transactions; null where the node does not have it. */
   async getBlock(slot: number): Promise<Block | null> {
     const query = {
       commitment: "finalized",
-      encoding: "base64",
-      transactionDetails: "full",
+      transactionDetails: "accounts",
       rewards: false,
       maxSupportedTransactionVersion: NEWEST_TRANSACTION_VERSION,
     };
     return await this.#ask(SHAPES.block, "getBlock", [slot, query]);
   }
 
-  /** Lamports; null where the node does not know the message's blockhash. */
-  async getFeeForMessage(message: Uint8Array, commitment: Commitment): Promise<number | null> {
+  /** Lamports. A node that does not know the message's blockhash is behind. */
+  async getFeeForMessage(message: Uint8Array, commitment: Commitment): Promise<number> {
     const params = [Buffer.from(message).toString("base64"), { commitment }];
-    return (await this.#ask(SHAPES.fee, "getFeeForMessage", params)).value;
+    return await untilKnown(this.#patience, async () => {
+      const { value } = await this.#askOnce(SHAPES.fee, "getFeeForMessage", params);
+      return value ?? undefined;
+    });
   }
 
   /** Lamports that an account of so many bytes must hold. */
@@ -237,7 +284,10 @@ export class RpcNode {
     return (await this.#ask(SHAPES.simulation, "simulateTransaction", params)).value;
   }
 
-  /** Runs it at confirmed without checking signatures, and reads these accounts as the run leaves them; null after an error. */
+  /**
+   * Runs it at confirmed without checking signatures, and reads these accounts as the run leaves them; null after an error.
+   * The blockhash in the bytes is alive: a node that does not know it is behind.
+   */
   async simulateAccounts(
     bytes: Uint8Array,
     addresses: readonly string[],
@@ -245,8 +295,10 @@ export class RpcNode {
     const accounts = { encoding: "base64", addresses };
     const query = { encoding: "base64", commitment: "confirmed", sigVerify: false, accounts };
     const params = [Buffer.from(bytes).toString("base64"), query];
-    const { context, value } = await this.#ask(SHAPES.simulatedAccounts, "simulateTransaction", params);
-    return { slot: context.slot, ...value };
+    return await untilKnown(this.#patience, async () => {
+      const told = await this.#askOnce(SHAPES.simulatedAccounts, "simulateTransaction", params);
+      return told.value.err === BLOCKHASH_NOT_FOUND ? undefined : { slot: told.context.slot, ...told.value };
+    });
   }
 
   /** Sends it without trying it before, and leaves sending it again to us. */

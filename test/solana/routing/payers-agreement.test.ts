@@ -7,6 +7,7 @@ import type { Address } from "../../../src/address.ts";
 import { EndpointsDifferError, LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import { gone, lyingAbout, oddEndpoint, restoredAt, type OddEndpoint } from "../../kit/odd-endpoints.ts";
 import { renaming } from "../../kit/renamed-payer.ts";
+import { elapsed } from "../scripted-node.ts";
 import { land } from "../signed-transaction.ts";
 import type { Party, RoutingFixture } from "./routing-fixture.ts";
 import { routingTest } from "./routing-test.ts";
@@ -47,11 +48,12 @@ const test = routingTest.extend("world", async ({ open }): Promise<World> => {
 });
 
 /** Who paid 20 units to the target, as this ledger tells. */
-async function payerOf({ target, mints }: World, ledger: Ledger): Promise<Address | undefined> {
-  const { inflows } = await ledger.payersOf(target.address, [mints.USDC], {
-    accounts: [],
-    isExplained: () => false,
-  });
+async function payerOf({ target, mints, clock }: World, ledger: Ledger): Promise<Address | undefined> {
+  const search = { accounts: [], isExplained: () => false };
+  const read = ledger.payersOf(target.address, [mints.USDC], search);
+  // A node that does not have what another lists is asked until it should have caught up.
+  await elapsed(clock, read);
+  const { inflows } = await read;
   return inflows.find(({ amount }) => amount === 20n)?.from[0]?.payer;
 }
 

@@ -12,6 +12,7 @@ import {
 } from "../../../src/solana/rpc/landed-transaction.ts";
 import { privateKeyOf } from "../../../src/ed25519.ts";
 import { RpcNode } from "../../../src/solana/rpc/rpc-node.ts";
+import { virtualClock } from "../../kit/virtual-clock.ts";
 
 const ADDRESS = "11111111111111111111111111111111";
 const ACCOUNT = { executable: false, lamports: 5, owner: ADDRESS, data: ["AAEC", "base64"] };
@@ -20,7 +21,8 @@ const LANDED = { slot: 7, blockTime: 1, transaction: ["AQ==", "base64"], meta: M
 const BLOCK = { blockhash: "b", previousBlockhash: "a", parentSlot: 6, blockHeight: 7, transactions: [] };
 const at = (value: unknown): object => ({ context: { slot: 9 }, value });
 
-const nodeThatAnswers = (answer: unknown): RpcNode => new RpcNode(async () => answer);
+const nodeThatAnswers = (answer: unknown): RpcNode =>
+  new RpcNode(async () => answer, { clock: virtualClock(), closed: new AbortController().signal });
 
 interface Case {
   readonly method: string;
@@ -86,11 +88,20 @@ const CASES: readonly Case[] = [
     answers: [
       null,
       BLOCK,
-      { ...BLOCK, transactions: [{ transaction: ["AQ==", "base64"], meta: { err: null } }] },
+      {
+        ...BLOCK,
+        transactions: [
+          { transaction: { signatures: ["one"], accountKeys: [{ pubkey: ADDRESS }] }, meta: { err: null } },
+        ],
+      },
     ],
     noAnswers: {
       "no height": { ...BLOCK, blockHeight: null },
       "no transactions": { ...BLOCK, transactions: undefined },
+      "no signature": {
+        ...BLOCK,
+        transactions: [{ transaction: { signatures: [], accountKeys: [] }, meta: null }],
+      },
     },
   },
   {
@@ -111,7 +122,8 @@ const CASES: readonly Case[] = [
   },
   {
     method: "getAccountInfo",
-    ask: (node) => node.getAccountInfo(ADDRESS, { commitment: "confirmed" }),
+    ask: (node) =>
+      node.getAccountInfo(ADDRESS, { commitment: "confirmed", dataSlice: { offset: 0, length: 3 } }),
     answers: [at(null), at(ACCOUNT), at({ ...ACCOUNT, lamports: 5e17, rentEpoch: 2 ** 64 })],
     noAnswers: { "a fraction of a lamport": at({ ...ACCOUNT, lamports: 0.5 }) },
   },
@@ -125,7 +137,7 @@ const CASES: readonly Case[] = [
   {
     method: "getFeeForMessage",
     ask: (node) => node.getFeeForMessage(new Uint8Array(1), "confirmed"),
-    answers: [at(null), at(5_000)],
+    answers: [at(5_000)],
     noAnswers: { "below zero": at(-5), "no value": { context: { slot: 1 } } },
   },
   {
