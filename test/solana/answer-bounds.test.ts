@@ -131,9 +131,7 @@ describe("Q4: nesting", () => {
     expect(JSON.stringify(await asked(text))).toBe(text);
     const wide = `[${Array(1_000).fill(nested(3)).join(",")}]`;
     expect(JSON.stringify(await asked(wide))).toBe(wide);
-    await expect(asked(`["\\\\",${nested(64)}]`)).rejects.toThrow(
-      "nested too deeply",
-    );
+    await expect(asked(`["\\\\",${nested(64)}]`)).rejects.toThrow("nested too deeply");
   });
 
   test("of a node's answer is its fault, and nobody waits for the parser", async () => {

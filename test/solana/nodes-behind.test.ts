@@ -103,11 +103,6 @@ const QUESTIONS: Readonly<
     },
     told: true,
   },
-  "whether a message has landed by a transaction that it does not have yet": {
-    behind: behindFor("getTransaction", 3),
-    ask: landedAgain,
-    told: ["landed"],
-  },
   "whether a blockhash is alive at a slot that it has not reached": {
     behind: (call) =>
       behindFor("isBlockhashValid", JSON.stringify(call.params).includes("minContextSlot") ? 36 : 0)(call) ??
