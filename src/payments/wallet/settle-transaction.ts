@@ -9,7 +9,7 @@ import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Attempt, AttemptFate, Landing, LandingRefusal, Ledger } from "../../ledger/ledger.ts";
 import type { WalletTransferWorkflow } from "./wallet-transfer-workflow.ts";
-import { foundRefund } from "../transactions/refunds.ts";
+import { foundRefund } from "./refund-count.ts";
 import { attemptOf, landingEvent } from "./stored-attempt.ts";
 
 /** Dependencies of settling. */

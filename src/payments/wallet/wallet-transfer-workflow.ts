@@ -8,7 +8,7 @@ import { startOf, workflow, type StartRequest, type Workflow } from "../../engin
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../runtime.ts";
 import { messageOf } from "../attention.ts";
-import { refundWrites } from "../transactions/refunds.ts";
+import { refundWrites } from "./refund-count.ts";
 import { noticeWrites, untoldEvent, type AnnounceEffect } from "../notice-writes.ts";
 import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";
 

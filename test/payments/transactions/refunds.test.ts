@@ -4,6 +4,7 @@ import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { PreparedSend } from "../../kit/service-fixture.ts";
 import { expectRefusal, refusal, type WalletWorld } from "../wallet/wallet-world.ts";
+import { eventually } from "../../kit/eventually.ts";
 import { walletTest } from "../wallet/wallet-test.ts";
 
 /** Alice has paid the shop 2 USDC; the shop pays back from another wallet than the one that was paid. */
@@ -47,7 +48,10 @@ describe("Q9: a refund", () => {
     expect(await shown()).toMatchObject({ refundedAmount: "0.5", refundedBy: [id] });
     expect(await shown(id)).toMatchObject({ refundOf: paid, refundedAmount: "0", refundedBy: [] });
     const { data } = await fixture.service.listTransactions(sold.caller);
-    expect(data.map(({ refundedAmount }) => refundedAmount)).toEqual(["0", "0.5"]);
+    expect(data.find(({ transactionId }) => transactionId === paid)).toMatchObject({ refundedAmount: "0.5" });
+    const told = async () =>
+      (await fixture.service.transactionEvents(sold.caller, paid)).data.map(({ event }) => event);
+    await eventually(async () => expect(await told()).toContain("transaction.refunded"));
   });
 
   test("of all is all that can be refunded; what is left is told", async ({ sold }) => {

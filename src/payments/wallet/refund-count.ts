@@ -1,0 +1,48 @@
+/** What a refund counts against the payment that it refunds: for as long as its bytes may land, and when they have. */
+import { untoldEvent } from "../notice-writes.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
+
+/** The row that counts a refund, named after its transaction. */
+export const countOf = (transactionId: string): string => `refund ${transactionId}`;
+
+/** States of a transfer whose bytes are proved dead, or have landed with an error: only these free what a refund counts. */
+const DEAD: ReadonlySet<unknown> = new Set(["failed", "expired", "expiredForGood", "cancelledForGood"]);
+
+/** States of a refund that has moved its money. */
+const LANDED: ReadonlySet<unknown> = new Set(["completed", "landedAfterExpiry", "landedAfterCancel"]);
+
+/** A step of the transfer that refunds, from one state to the next. */
+interface RefundStep {
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly at: number;
+}
+
+/**
+ * Stops counting a refund that can move nothing any more, counts it again where it has landed all the same, and has the refunded
+ * payment tell of one that is final. Nothing for a transfer that refunds nothing.
+ */
+export function refundWrites(
+  transactionId: string,
+  refundOf: string | undefined,
+  { before, after, at }: RefundStep,
+): readonly PaymentWrite[] {
+  if (refundOf === undefined) return [];
+  const isDead = DEAD.has(after);
+  const counted = {
+    table: "reservations",
+    id: countOf(transactionId),
+    set: { releasedAt: isDead ? at : null },
+  } as const;
+  const told = { event: "transaction.refunded", by: transactionId, subject: transactionId } as const;
+  return [
+    ...(DEAD.has(before) === isDead ? [] : [counted]),
+    ...(LANDED.has(after) ? [untoldEvent(refundOf, told)] : []),
+  ];
+}
+
+/** Counts a refund that an operator has found on the chain after its end. */
+export function foundRefund({ id, refundOf }: TransactionRecord): readonly PaymentWrite[] {
+  return refundOf === null ? [] : [{ table: "reservations", id: countOf(id), set: { releasedAt: null } }];
+}
