@@ -67,6 +67,7 @@ export function begunTransaction(
     landedSignature: null,
     broadcastAt: null,
     cancelledAt: null,
+    finalAt: null,
   };
   const recipients = transfers.map(({ recipient, amount }, index): RecipientRecord => {
     const share = { transactionId: id, accountId, createdAt, index, address: recipient, amount };

@@ -93,6 +93,7 @@ export const fullRows: Rows = {
     landedSignature: TEXT,
     broadcastAt: 0,
     cancelledAt: LATEST,
+    finalAt: LATEST,
     createdAt: 1,
   },
   recipients: {
@@ -286,6 +287,7 @@ export const nullRows: Rows = {
     landedSignature: null,
     broadcastAt: null,
     cancelledAt: null,
+    finalAt: null,
   },
   recipients: { ...fullRows.recipients, signature: null },
   deposits: {
