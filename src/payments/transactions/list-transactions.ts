@@ -111,7 +111,7 @@ function matches(row: TransactionRecord, { status, type, mode, reference }: Filt
 }
 
 /** In their order, with few payrolls in each part: one may have hundreds of recipients. */
-function* partsOf(rows: readonly TransactionRecord[]): Generator<readonly TransactionRecord[]> {
+export function* partsOf(rows: readonly TransactionRecord[]): Generator<readonly TransactionRecord[]> {
   let part: TransactionRecord[] = [];
   for (const row of rows) {
     part.push(row);

@@ -162,7 +162,7 @@ function refundBody(
 }
 
 /** A mint that only an operator sends back. */
-function otherMint(mint: string, plan: string): Pick<Token, "symbol" | "decimals"> {
+export function otherMint(mint: string, plan: string): Pick<Token, "symbol" | "decimals"> {
   const transfer = readPlan(plan).moves.find(({ does }) => does === "transfer");
   return { symbol: mint, decimals: transfer?.does === "transfer" ? transfer.decimals : 0 };
 }

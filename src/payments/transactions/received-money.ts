@@ -61,7 +61,7 @@ function counts({ transaction, deposit }: AwaitedDeposit, entry: EntryRecord): b
 }
 
 /** The prefix that distinguishes wrapped SOL from SOL in the ledger of an address. */
-const WRAPPED = /^wrapped /;
+export const WRAPPED = /^wrapped /;
 
 function shownAmount(
   { mint, amount }: EntryRecord,
