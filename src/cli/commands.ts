@@ -16,6 +16,7 @@ const COMMANDS: ReadonlyMap<string, Load> = new Map([
   ),
   ...commandsIn(() => import("./accounts.ts"), ["accounts", "keys"]),
   ...commandsIn(() => import("./command-arguments.ts"), ["trigger", "backup", "migrate", "doctor"]),
+  ...commandsIn(() => import("./export-account.ts"), ["account"]),
   ...commandsIn(() => import("./schedules.ts"), ["schedules"]),
   ...commandsIn(
     () => import("./instances/commands.ts"),

@@ -10,7 +10,7 @@ const HINT = "Run `paystate --help` for what it takes.\n";
 const DEV_OPTIONS =
   "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --broadcast-delay-ms VALUE, --json, --debug";
 const COMMANDS =
-  "init, dev, listen, machines, explain, inspect, reconcile, accounts, keys, trigger, backup, migrate, doctor, schedules, ps, show, history, send, retry, drop, stop, remove, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, endpoint, audit, release, settle or recover";
+  "init, dev, listen, machines, explain, inspect, reconcile, accounts, keys, trigger, backup, migrate, doctor, account, schedules, ps, show, history, send, retry, drop, stop, remove, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, endpoint, audit, release, settle or recover";
 const EVENTS = "transaction.pending, transaction.confirmed, transaction.completed, transaction.failed";
 const MACHINES = "wallet-transfer or private-transfer or deposit-address or payment or webhook-delivery";
 
@@ -60,6 +60,16 @@ test.each([
   ],
   ["inspect", "inspect expects a database file, or a bundle"],
   ["inspect a.db b.db", 'inspect takes one file, and no "b.db"'],
+  ["account close", "account close: expected export"],
+  ["account export", "account export expects the id of an account"],
+  [
+    "account export a --to 2027-02-01T00:00:00Z",
+    '--from: expected a time in UTC such as "2027-01-31T12:00:00Z"',
+  ],
+  [
+    "account export a --from 2027-01-01T00:00:00Z --to 2027-02-02T00:00:00Z",
+    "--to: expected at most 31 days after `from`",
+  ],
   ["accounts", "accounts expects create or list"],
   ["accounts close", 'accounts has no "close": expected create or list'],
   ["accounts create", "accounts create expects a name"],
