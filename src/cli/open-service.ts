@@ -19,7 +19,7 @@ import { UsageError } from "./command.ts";
 
 /** The part of a service that operators use. */
 export type OperatorService = Pick<PaymentService, "reconcile"> &
-  Partial<Pick<PaymentService, "operator" | "testWebhook" | "health" | "diagnose">>;
+  Partial<Pick<PaymentService, "operator" | "exportTransactions" | "testWebhook" | "health" | "diagnose">>;
 
 /** A service that was opened but not started: a running service keeps its work. */
 interface OpenService {

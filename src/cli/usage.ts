@@ -44,6 +44,10 @@ paystate reconcile [--data DIR | --service FILE] [--json]
       --service FILE  your own service instead: a module that exports it as \`service\`
       --json          one line of JSON
 
+paystate account export ACCOUNT_ID --from TIME --to TIME [--by created|final] [--data DIR | --service FILE]
+    Prints the sums of its transactions of up to 31 days as CSV. The last line, #end,<rows>, says that it is whole.
+      --by final  by the time when their ends were written down, instead of that when they were taken
+
 The operator's room. Each takes --data DIR or --service FILE as above, and --json for one line of JSON. What changes
 anything also takes --actor NAME and --reason TEXT, which are kept in the audit log.
 

@@ -2,6 +2,7 @@
 import { checkClientOptions, type ClientOptions } from "./client-options.ts";
 import { HttpClient, type ServiceRequest } from "./http-client.ts";
 import type { CallOptions, EndpointClient, PostOptions } from "./methods.ts";
+import { wholeLines } from "./whole-lines.ts";
 import { OPERATIONS, type Operation } from "./operations.ts";
 import { Pages } from "./pages.ts";
 import { waitForStatus, type Transaction, type WantedStatus } from "./wait-for-status.ts";
@@ -74,6 +75,7 @@ function call(exchange: HttpClient, named: NamedOperation, args: readonly unknow
     const question = questionOf(named, args, more);
     return reads === "text" ? exchange.text(question) : exchange.object(question);
   };
+  if (reads === "lines") return wholeLines(exchange.parts(questionOf(named, args, {})));
   if (id === undefined) return ask({});
   // An undefined one would take the place of the query's own.
   return new Pages((startingAfter) => ask(startingAfter === undefined ? {} : { startingAfter }), id);

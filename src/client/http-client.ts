@@ -41,6 +41,27 @@ export class HttpClient {
     return this.#ask(question, acceptedText);
   }
 
+  /** The text that is answered, in parts as they come, each within `timeoutMs`. Rejects in the same way. */
+  async *parts(question: ServiceRequest): AsyncGenerator<string, void, undefined> {
+    const { body, attempt } = await this.#ask(question, (received, made) => {
+      acceptedText(received, made);
+      return { body: received.body, attempt: made };
+    });
+    if (body === null) return;
+    const reader = body.getReader();
+    const decoder = new TextDecoder();
+    try {
+      for (;;) {
+        const read = async (): Promise<Chunk> => (await reader.read()) as Chunk;
+        const { done, value } = await this.#inTime(question, attempt, read);
+        if (done || value === undefined) return;
+        yield decoder.decode(value, { stream: true });
+      }
+    } finally {
+      reader.cancel().catch(() => {});
+    }
+  }
+
   async #ask<T>(
     question: ServiceRequest,
     read: (received: ReceivedAnswer, attempt: Attempt) => T,
@@ -65,7 +86,23 @@ export class HttpClient {
   }
 
   /** One request, within its time. */
-  async #send(question: ServiceRequest, { label, number, idempotencyKey }: Attempt): Promise<ReceivedAnswer> {
+  #send(question: ServiceRequest, attempt: Attempt): Promise<ReceivedAnswer> {
+    const isStream = question.operation.reads === "lines";
+    return this.#inTime(question, attempt, async (signal) => {
+      const request = this.#request(question, attempt.idempotencyKey, signal);
+      const response = await this.#options.fetch(request);
+      const retryAfterMs = retryAfterOf(response.headers, this.#options.clock);
+      const { status, body } = response;
+      if (isStream && status === 200) return { status, text: "", body, retryAfterMs };
+      return { status, text: await boundedText(response, signal), body: null, retryAfterMs };
+    });
+  }
+
+  async #inTime<T>(
+    question: ServiceRequest,
+    { label, number, idempotencyKey }: Attempt,
+    act: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const { clock, timeoutMs } = this.#options;
     const limit = new AbortController();
     const over = new AbortController();
@@ -73,10 +110,11 @@ export class HttpClient {
       limit.signal,
       ...(question.signal === undefined ? [] : [question.signal]),
     ]);
-    const request = this.#request(question, idempotencyKey, either);
-    void clock.sleep(timeoutMs, over.signal).then(() => limit.abort(new Error("the time was up")));
+    void clock.sleep(timeoutMs, over.signal).then(() => {
+      if (!over.signal.aborted) limit.abort(new Error("the time was up"));
+    });
     try {
-      return await Promise.race([this.#receive(request, either), rejectedBy(either)]);
+      return await Promise.race([act(either), rejectedBy(either)]);
     } catch (cause) {
       question.signal?.throwIfAborted();
       const why = limit.signal.aborted ? `within ${timeoutMs} ms` : "because the connection failed";
@@ -95,20 +133,16 @@ export class HttpClient {
 
   #request({ operation, target, body }: ServiceRequest, key: string | null, signal: AbortSignal): Request {
     const { baseUrl, apiKey } = this.#options;
-    const headers = new Headers({ authorization: `Bearer ${apiKey}`, accept: "application/json, text/html" });
+    const headers = new Headers({
+      authorization: `Bearer ${apiKey}`,
+      accept: "application/json, text/html, text/csv",
+    });
     if (body !== undefined) headers.set("content-type", "application/json");
     if (key !== null) headers.set("idempotency-key", key);
     const { method } = operation;
     // A key is not carried to where a redirect leads.
     const init: RequestInit = { method, headers, signal, redirect: "manual" };
     return new Request(`${baseUrl}${target}`, body === undefined ? init : { ...init, body });
-  }
-
-  async #receive(request: Request, signal: AbortSignal): Promise<ReceivedAnswer> {
-    const { fetch, clock } = this.#options;
-    const response = await fetch(request);
-    const text = await boundedText(response, signal);
-    return { status: response.status, text, retryAfterMs: retryAfterOf(response.headers, clock) };
   }
 }
 

@@ -47,13 +47,20 @@ type Fields<Endpoint extends Keyed> =
   undefined extends z.input<BodyOf<Endpoint>>
     ? string extends keyof QueryOf<Endpoint>["shape"]
       ? []
-      : [query?: Immutable<z.input<QueryOf<Endpoint>>>]
+      : {} extends z.input<QueryOf<Endpoint>>
+        ? [query?: Immutable<z.input<QueryOf<Endpoint>>>]
+        : [query: Immutable<z.input<QueryOf<Endpoint>>>]
     : [body: Immutable<z.input<BodyOf<Endpoint>>>];
 
 type OptionsOf<Endpoint extends Keyed> = Endpoint["method"] extends "POST" ? PostOptions : CallOptions;
 
-/** A list is read page by page, everything else at once. */
-type Answered<Answer> = Answer extends Page<infer Element> ? Pages<Element> : Promise<Answer>;
+/** A list is read page by page, a text line by line, everything else at once. */
+type Answered<Answer> =
+  Answer extends Page<infer Element>
+    ? Pages<Element>
+    : Answer extends string
+      ? AsyncGenerator<string, void, undefined>
+      : Promise<Answer>;
 
 /** A method of the client. */
 type MethodOf<Endpoint extends Keyed> = (
@@ -71,18 +78,16 @@ export type EndpointClient = {
 
 /** Arguments of a method after the ids of its path: the body or the query. */
 type SentBy<Endpoint> = Endpoint extends Keyed
-  ? Fields<Endpoint> extends [query?: unknown]
+  ? undefined extends z.input<BodyOf<Endpoint>>
     ? Fields<Endpoint> extends []
       ? "nothing"
-      : Fields<Endpoint> extends [unknown]
-        ? "body"
-        : "query"
-    : never
+      : "query"
+    : "body"
   : "nothing";
 
 /** The client's form of an answer: a list is paged by the id of its last element. */
-type ReadAs<Answer> = Answer extends string
-  ? { readonly reads: "text" }
+type ReadAs<Endpoint, Answer> = Answer extends string
+  ? { readonly reads: Endpoint extends Keyed ? "lines" : "text" }
   : Answer extends Page<infer Element>
     ? { readonly reads: "pages"; readonly id: keyof Element & `${string}Id` }
     : { readonly reads: "object" };
@@ -92,4 +97,4 @@ export type OperationOf<Name extends OperationId> = {
   readonly method: EndpointOf<Name>["method"];
   readonly path: EndpointOf<Name>["path"];
   readonly sends: SentBy<EndpointOf<Name>>;
-} & ReadAs<AnswerOf<Name>>;
+} & ReadAs<EndpointOf<Name>, AnswerOf<Name>>;

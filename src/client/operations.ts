@@ -6,7 +6,7 @@ export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: string;
   readonly sends: "body" | "query" | "nothing";
-  readonly reads: "object" | "text" | "pages";
+  readonly reads: "object" | "text" | "lines" | "pages";
   /** The field of a list's elements by which the next page is asked for. */
   readonly id?: string;
 }
@@ -27,6 +27,12 @@ export const OPERATIONS = {
     sends: "query",
     reads: "pages",
     id: "transactionId",
+  },
+  exportTransactions: {
+    method: "GET",
+    path: "/v1/transactions/export",
+    sends: "query",
+    reads: "lines",
   },
   getTransaction: {
     method: "GET",

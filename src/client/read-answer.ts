@@ -12,10 +12,12 @@ export interface Attempt {
   readonly idempotencyKey: string | null;
 }
 
-/** A response whose text was read. */
+/** A response, with its text. */
 export interface ReceivedAnswer {
   readonly status: number;
   readonly text: string;
+  /** Instead of the text, where that is read as it comes; else null. */
+  readonly body: ReadableStream<Uint8Array> | null;
   /** In milliseconds; null when the response has none. */
   readonly retryAfterMs: number | null;
 }

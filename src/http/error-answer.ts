@@ -5,6 +5,7 @@ import { LedgerUnavailable } from "../ledger/ledger.ts";
 import { CommitUnknown } from "../../storage/decided.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import type { Logger } from "../runtime.ts";
+import type { TextStream } from "./contract/endpoint.ts";
 import { writeRateLimit } from "./rate-window.ts";
 
 /** Labels of a request in the log, for failures on our side. */
@@ -65,10 +66,43 @@ function known(thrown: unknown, label: RequestLabel, log: Logger): PaymentError 
 export interface WholeAnswer {
   readonly status: number;
   readonly headers: Headers;
-  readonly text: string | null;
+  readonly text: string | TextStream | null;
 }
 
 /** The answer to a request that came by `fetch`. */
 export function responseOf({ status, headers, text }: WholeAnswer): Response {
-  return new Response(text, { status, headers });
+  const body = text === null || typeof text === "string" ? text : readableOf(text);
+  return new Response(body, { status, headers });
+}
+
+/** Asks for the next part when the last one was taken. */
+function readableOf(text: TextStream): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await text.next();
+      if (done === true) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await text.return();
+    },
+  });
+}
+
+/** A text from its first part on, whose failure goes to the log: for its reader the connection breaks. */
+export async function* loggedStream(
+  [first, rest]: readonly [string, TextStream],
+  { label }: BegunAnswer,
+  log: Logger,
+): TextStream {
+  try {
+    yield first;
+    yield* rest;
+  } catch (err) {
+    log.error({ ...label, err }, "an answer broke off");
+    throw new Error("the answer broke off", { cause: err });
+  } finally {
+    await rest.return();
+  }
 }

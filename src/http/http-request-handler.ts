@@ -2,14 +2,13 @@
 import type { PaymentService } from "../service/payment-service.ts";
 import { requestAnswered } from "../diagnostics.ts";
 import { PaymentError } from "../errors.ts";
-import type { Answer } from "../payments/accounts/answer-once.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import type { AccountWindowList } from "./rate-window.ts";
 import type { Authentication } from "./authentication.ts";
 import { clientAddressBy, type ClientLimit } from "./client-limit.ts";
 import { CountedRequest } from "./counted-request.ts";
-import type { Call, KeyedEndpoint, Reference } from "./contract/endpoint.ts";
-import { errorAnswer, type BegunAnswer, responseOf, type WholeAnswer } from "./error-answer.ts";
+import type { Call, KeyedEndpoint, Reference, Served, TextStream } from "./contract/endpoint.ts";
+import { errorAnswer, type BegunAnswer, loggedStream, responseOf, type WholeAnswer } from "./error-answer.ts";
 import type { Connection } from "./node-listener.ts";
 import { NOTHING_READ, readContents, type RequestContent } from "./read-contents.ts";
 import { allowedMethods, endpointFor, type OpenRoute, type Route } from "./routes.ts";
@@ -72,7 +71,7 @@ export class HttpRequestHandler {
     try {
       return site?.kind === "open"
         ? this.#answerAnyone(arrival, site, begun.headers)
-        : await this.#answerCaller(arrival, begun.headers);
+        : await this.#answerCaller(arrival, begun);
     } catch (thrown) {
       return errorAnswer(thrown, begun, this.#parts.log);
     }
@@ -102,8 +101,9 @@ export class HttpRequestHandler {
     return { status: endpoint.answer.status, headers, text };
   }
 
-  async #answerCaller(arrival: Arrival, headers: Headers): Promise<WholeAnswer> {
+  async #answerCaller(arrival: Arrival, begun: BegunAnswer): Promise<WholeAnswer> {
     const { service, authentication, windows } = this.#parts;
+    const { headers } = begun;
     const { request, site, parameters: path } = arrival;
     const caller = await authentication.callerOf(request, this.#clientOf(arrival), headers);
     // Only now: a caller without a key learns nothing of what there is, not even a 405.
@@ -127,7 +127,19 @@ export class HttpRequestHandler {
     };
     const answer = await endpoint.serve(call);
     if (answer.replayed) await counted.replayed();
-    return success(answer, endpoint, { headers, base: this.#baseOf(arrival) });
+    const text =
+      typeof answer.text === "string" ? answer.text : await this.#streamFor(request, answer.text, begun);
+    return success({ ...answer, text }, endpoint, { headers, base: this.#baseOf(arrival) });
+  }
+
+  async #streamFor({ method }: Request, text: TextStream, begun: BegunAnswer): Promise<TextStream | null> {
+    // What is thrown before the first part is an error as any other.
+    const first = await text.next();
+    if (method !== "HEAD" && first.done !== true) {
+      return loggedStream([first.value, text], begun, this.#parts.log);
+    }
+    await text.return();
+    return null;
   }
 
   #clientOf({ request, connection }: Arrival): string | null {
@@ -179,11 +191,11 @@ interface Destination {
 }
 
 function success(
-  { body, text, replayed }: Answer<unknown>,
+  { body, text, replayed }: Pick<Served<unknown>, "body" | "replayed"> & Pick<WholeAnswer, "text">,
   endpoint: KeyedEndpoint,
   { headers, base }: Destination,
 ): WholeAnswer {
-  headers.set("content-type", "application/json");
+  headers.set("content-type", endpoint.answer.mediaType ?? "application/json");
   if (replayed) headers.set("idempotent-replayed", "true");
   if (endpoint.location !== undefined) headers.set("location", `${base}${endpoint.location(body)}`);
   return { status: endpoint.answer.status, headers, text };

@@ -1,5 +1,6 @@
 /** The handler as a listener of `node:http`, alone or inside a framework that may have read the body already. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
 import { getRequestListener, RequestError, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type PaymentError, fieldError } from "../errors.ts";
@@ -75,9 +76,12 @@ function connectionOf({ incoming, outgoing }: HttpBindings): Connection {
 function sendTo(outgoing: HttpBindings["outgoing"], { status, headers, text }: WholeAnswer): Response {
   // The framework around us has lost its patience, and answered in our place.
   if (outgoing.headersSent) return ALREADY_SENT;
-  const length = text === null ? {} : { "content-length": Buffer.byteLength(text) };
+  const isWhole = text === null || typeof text === "string";
+  const length = typeof text === "string" ? { "content-length": Buffer.byteLength(text) } : {};
   outgoing.writeHead(status, { ...Object.fromEntries(headers), ...length });
-  outgoing.end(text ?? "");
+  if (isWhole) outgoing.end(text ?? "");
+  // Whichever side fails ends the other: the text was logged by then.
+  else pipeline(text, outgoing).catch(() => {});
   return ALREADY_SENT;
 }
 

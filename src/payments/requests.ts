@@ -201,6 +201,30 @@ export const transactionsQuery = z.strictObject({
   ...page,
 });
 
+const EXPORTED_DAYS = 31;
+const DAY_MS = 86_400_000;
+
+/** GET /v1/transactions/export. */
+export const exportQuery = z
+  .strictObject({
+    from: time.describe("From this time on, ISO 8601 in UTC."),
+    to: time.describe(`And before this time, at most ${EXPORTED_DAYS} days later.`),
+    by: z
+      .enum(["created", "final"])
+      .default("created")
+      .describe(
+        "The time that counts: `created`, when it was taken; `final`, when its end was written down, or afterwards that its bytes have landed all the same.",
+      ),
+  })
+  .refine(({ from, to }) => Date.parse(from) < Date.parse(to), {
+    path: ["to"],
+    error: "expected a time after `from`",
+  })
+  .refine(({ from, to }) => Date.parse(to) - Date.parse(from) <= EXPORTED_DAYS * DAY_MS, {
+    path: ["to"],
+    error: `expected at most ${EXPORTED_DAYS} days after \`from\``,
+  });
+
 /** GET /v1/webhooks/{webhookId}/deliveries. */
 export const pageQuery = z.strictObject(page);
 
@@ -228,6 +252,8 @@ export const transactionQuery = z.strictObject({
 
 /** A request as the caller sends it, before its checks. @interface */
 export type TransactionsQuery = z.input<typeof transactionsQuery>;
+/** A request as the caller sends it, before its checks. @interface */
+export type ExportQuery = z.input<typeof exportQuery>;
 /** A request as the caller sends it, before its checks. @interface */
 export type TransactionQuery = z.input<typeof transactionQuery>;
 /** A request as the caller sends it, before its checks. @interface */

@@ -10,6 +10,8 @@ import { KeyChecksums } from "../payments/secrets/key-checksums.ts";
 import { reconcile, type Reconciliation } from "../payments/reconcile/reconcile.ts";
 import type { TransactionRecord } from "../payments/tables/orders.ts";
 import { cancelTransaction } from "../payments/transactions/cancel-transaction.ts";
+import { ExportPlaces } from "../payments/transactions/export-places.ts";
+import { exportTransactions } from "../payments/transactions/export-transactions.ts";
 import { listTransactions } from "../payments/transactions/list-transactions.ts";
 import { showTransaction } from "../payments/transactions/show-transaction.ts";
 import { listDeliveries, redeliver } from "../payments/webhooks/deliveries.ts";
@@ -187,9 +189,11 @@ function transactionMethods(
   | "createTransaction"
   | "transaction"
   | "listTransactions"
+  | "exportTransactions"
   | "cancelTransaction"
 > {
-  const { storage, assets } = context;
+  const { storage, assets, clock } = context;
+  const places = new ExportPlaces(clock);
   const cancelling = {
     ...context,
     engine,
@@ -204,6 +208,7 @@ function transactionMethods(
     createTransaction: (caller, request, options) => taking.create(caller, request, options),
     transaction: showTransaction({ storage, assets, waiters }),
     listTransactions: (caller, query) => listTransactions({ storage, assets }, caller, query),
+    exportTransactions: (caller, query) => exportTransactions({ storage, assets, places }, caller, query),
     cancelTransaction: async (caller, transactionId, { onLimit } = {}) => {
       const { standing } = await countHit(context, caller, "cancel");
       onLimit?.(standing);

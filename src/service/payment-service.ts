@@ -26,6 +26,7 @@ import type {
   WebhookRequest,
   WebhookTestRequest,
   EventsQuery,
+  ExportQuery,
   PageQuery,
   RecoveryRequest,
   TransactionQuery,
@@ -113,6 +114,14 @@ export interface PaymentService extends ApiKeys {
     caller: Caller,
     query?: TransactionsQuery & { readonly signal?: AbortSignal },
   ): Promise<Page<TransactionBody>>;
+  /**
+   * The sums of the account's transactions of up to 31 days as CSV (RFC 4180): a header, a line for each payment, fee,
+   * refund, excess and cost, oldest transaction first, and `#end,<rows>` as the last line, without which it is not whole.
+   * It is read in pages, as far as its reader goes, and each text has whole lines; reading it throws what the storage
+   * throws, and `StorageUnusable` once the service has stopped. Rejects with `VALIDATION_ERROR`, and with
+   * `RATE_LIMIT_EXCEEDED` while another export of the account is read in this process.
+   */
+  exportTransactions(caller: Caller, query: ExportQuery): Promise<AsyncGenerator<string, void, undefined>>;
   cancelTransaction(
     caller: Caller,
     transactionId: string,

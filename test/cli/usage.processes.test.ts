@@ -60,6 +60,16 @@ test.each([
   ],
   ["inspect", "inspect expects a database file, or a bundle"],
   ["inspect a.db b.db", 'inspect takes one file, and no "b.db"'],
+  ["account close", "account close: expected export"],
+  ["account export", "account export expects the id of an account"],
+  [
+    "account export a --to 2027-02-01T00:00:00Z",
+    '--from: expected a time in UTC such as "2027-01-31T12:00:00Z"',
+  ],
+  [
+    "account export a --from 2027-01-01T00:00:00Z --to 2027-02-02T00:00:00Z",
+    "--to: expected at most 31 days after `from`",
+  ],
   ["accounts", "accounts expects create or list"],
   ["accounts close", 'accounts has no "close": expected create or list'],
   ["accounts create", "accounts create expects a name"],

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { ROOT } from "../readme/page.ts";
 
 /** Of the minified bundle, p-retry included; whoever loads a page pays for it. */
-const MAX_BYTES = 16_000;
+const MAX_BYTES = 17_000;
 
 test("the bundle for browsers is small, and has nothing of Node, of the schemas or of the service", async () => {
   const cache = join(ROOT, "node_modules/.cache");

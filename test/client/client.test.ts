@@ -70,6 +70,20 @@ describe.each([
     expect(all.slice(0, made.length)).toEqual(made.toReversed());
   });
 
+  test("Q11: a month is exported line by line to its last one", async () => {
+    const paid = await world.pay();
+    await world.finalizing(world.client.waitFor(paid, "final"));
+    const day = 86_400_000;
+    const [from = "", to = ""] = [-day, day].map((ms) => new Date(world.clock.now() + ms).toISOString());
+    const lines: string[] = [];
+    for await (const line of world.client.exportTransactions({ from, to, by: "final" })) lines.push(line);
+    expect(lines[0]).toMatch(/^transactionId,createdAt,/);
+    const kinds = lines.filter((line) => line.startsWith(paid)).map((line) => line.split(",")[8]);
+    expect(kinds).toEqual(["payment", "fee"]);
+    const early = world.client.exportTransactions({ from: to, to: from });
+    expect(await refusal(early.next())).toMatchObject({ code: "VALIDATION_ERROR" });
+  });
+
   test("what needs no key, and what takes neither body nor query, is asked as well", async () => {
     expect((await world.client.getOpenApi()).openapi).toMatch(/^3\.1/);
     expect(await world.client.getDocs()).toContain("<html");

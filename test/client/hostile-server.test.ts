@@ -277,3 +277,60 @@ test.each([
   expect(make).toThrow(problem);
   expect(make).not.toThrow("a key\n");
 });
+
+const HEADER = "transactionId,kind";
+const ROWS = ["tx_1,payment", "tx_1,fee"];
+const MONTH = { from: "2027-01-01T00:00:00Z", to: "2027-02-01T00:00:00Z" };
+
+test.each([
+  ["the last line is missing", [HEADER, ...ROWS, ""], "its last line is missing"],
+  ["the last line is cut off", [HEADER, ...ROWS, "#end,2"], "its last line is missing"],
+  ["a row is missing", [HEADER, "tx_1,payment", "#end,2", ""], "it has 1 rows, and says 2"],
+  ["it goes on", [HEADER, ...ROWS, "#end,2", "tx_2,fee", ""], "it goes on where it should end"],
+  ["there is nothing", [""], "its last line is missing"],
+])("Q11: an export is not taken for whole where %s", async (_, lines, why) => {
+  const { client, asked, outcome } = clientOf(() => new Response(lines.join("\r\n")));
+  const [error] = await outcome(readToItsEnd(client.exportTransactions(MONTH)));
+  expect(error).toMatchObject({ name: "NoAnswer", message: `the export cannot be used: ${why}` });
+  expect(asked).toHaveLength(1);
+});
+
+test("Q11: a whole export is read line by line, however its bytes are cut", async () => {
+  const bytes = new TextEncoder().encode([HEADER, "tx_1,é", ...ROWS, "#end,3", ""].join("\r\n"));
+  const { client } = clientOf(() => {
+    let at = 0;
+    return new Response(
+      new ReadableStream({
+        pull(controller) {
+          if (at === bytes.length) controller.close();
+          else controller.enqueue(bytes.slice(at, (at += 1)));
+        },
+      }),
+    );
+  });
+  const lines: string[] = [];
+  for await (const line of client.exportTransactions(MONTH)) lines.push(line);
+  expect(lines).toEqual([HEADER, "tx_1,é", ...ROWS]);
+});
+
+test("Q11: an export that stalls, breaks off or has an endless line ends as no answer", async () => {
+  const of = (pull: (controller: ReadableStreamDefaultController) => void | Promise<void>) =>
+    clientOf(() => new Response(new ReadableStream({ pull })), { timeoutMs: 5_000 });
+  const stalling = of(() => new Promise(() => {}));
+  const [stalled, tookMs] = await stalling.outcome(readToItsEnd(stalling.client.exportTransactions(MONTH)));
+  expect(stalled).toMatchObject({ name: "NoAnswer" });
+  expect(tookMs).toBeLessThan(6_000);
+  const breaking = of((controller) => controller.error(new Error("reset")));
+  const [broken] = await breaking.outcome(readToItsEnd(breaking.client.exportTransactions(MONTH)));
+  expect(broken).toMatchObject({ name: "NoAnswer" });
+  const endless = of((controller) => controller.enqueue(new Uint8Array(65_536).fill(97)));
+  const [long] = await endless.outcome(readToItsEnd(endless.client.exportTransactions(MONTH)));
+  expect(long).toMatchObject({ message: "the export cannot be used: a line does not end" });
+});
+
+test("Q11: an export that is refused is an error of the API, and is asked for again where that helps", async () => {
+  const { client, asked, outcome } = clientOf(() => refused("STORAGE_UNAVAILABLE", 503));
+  const [error] = await outcome(readToItsEnd(client.exportTransactions(MONTH)));
+  expect(error).toMatchObject({ name: "ApiError", code: "STORAGE_UNAVAILABLE", attempts: 5 });
+  expect(asked).toHaveLength(5);
+});

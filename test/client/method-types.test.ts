@@ -10,6 +10,8 @@ async function calls(client: PaymentClient): Promise<void> {
   await client.testWebhook("wh_1", { evnt: "transaction.completed" });
   // @ts-expect-error -- a quote needs an amount
   await client.createQuote({ inputAsset: "SOL", outputAsset: "SOL" });
+  // @ts-expect-error -- an export is of a time
+  client.exportTransactions();
   // @ts-expect-error -- GET takes no idempotency key
   await client.getAccount({ idempotencyKey: "key-1" });
   // @ts-expect-error -- the path has two ids
@@ -28,6 +30,7 @@ test("a client has the methods whose types are checked here", () => {
     "listTransactions",
     "testWebhook",
     "createQuote",
+    "exportTransactions",
     "getAccount",
     "redeliver",
     "listDeliveries",

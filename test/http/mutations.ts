@@ -33,13 +33,19 @@ export const CASES: readonly { readonly endpoint: Endpoint; readonly example: st
     return examples.map((example) => ({ endpoint, example }));
   });
 
+/** The queries of endpoints that do not answer without one. */
+const QUERIES: Readonly<Record<string, string>> = {
+  exportTransactions: "?from=2027-01-01T00:00:00Z&to=2027-01-31T00:00:00Z",
+};
+
 /** The request that the document shows, with real ids in the place of its examples. */
 export function validRequest(
   { endpoint, example }: (typeof CASES)[number],
   belongings: (isPrivate: boolean) => Belongings,
   authorization: string,
 ): Draft {
-  const { method, path } = endpoint;
+  const { method, path, operationId } = endpoint;
+  const query = QUERIES[operationId] ?? "";
   const shown = endpoint.scope === "none" || example === null ? undefined : endpoint.body?.examples[example];
   const text = JSON.stringify(shown ?? null);
   const owned = belongings(text.includes('"mode":"private"'));
@@ -47,7 +53,7 @@ export function validRequest(
   const isJson = endpoint.scope !== "none" && bodyUse(endpoint) === "json";
   return {
     method,
-    target: path.replaceAll(/\{\w+\}/g, (name) => owned.get(name) ?? "some_id"),
+    target: `${path.replaceAll(/\{\w+\}/g, (name) => owned.get(name) ?? "some_id")}${query}`,
     headers: [
       ["authorization", authorization],
       ...(isJson ? ([["content-type", "application/json"]] as const) : []),

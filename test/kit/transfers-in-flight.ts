@@ -66,6 +66,7 @@ function rowsOf(index: number, now: number): { transaction: TransactionRecord; a
     landedAfterCancel: false,
     broadcastAt: null,
     cancelledAt: null,
+    finalAt: null,
     createdAt: now,
     attention: null,
     landedSignature: null,

@@ -1,5 +1,6 @@
-/** `paystate account erase`: the operator's acts on an account. */
+/** `paystate account export` and `paystate account erase`. */
 import { type Command, UsageError } from "../command.ts";
+import { exportAccount } from "../export-account.ts";
 import { ACTING_OPTIONS, actedBy, operatorCommand } from "./operator-command.ts";
 import { erasurePage } from "./pages.ts";
 
@@ -19,6 +20,7 @@ const erase = operatorCommand(
 /** An option before the act is read as one of `erase`, and refused in its words. */
 export const account: Command = async (args, print) => {
   const [act = "", ...rest] = args;
-  if (act !== "erase" && !act.startsWith("-")) throw new UsageError("account expects erase");
+  if (act === "export") return exportAccount(rest, print);
+  if (act !== "erase" && !act.startsWith("-")) throw new UsageError("account expects export or erase");
   await erase(act === "erase" ? rest : args, print);
 };

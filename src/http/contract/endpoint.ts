@@ -80,12 +80,21 @@ export interface KeyedEndpoint<
   /** Absent where no body is parsed. */
   readonly body?: DescribedBody<Body>;
   readonly query?: Query;
-  readonly answer: DescribedBody<Said> & { readonly status: 200 | 201 };
+  /** Without a media type it is JSON. */
+  readonly answer: DescribedBody<Said> & { readonly status: 200 | 201; readonly mediaType?: string };
   /** Errors of this endpoint alone; `errorsOf` adds the errors of its method, scope and limit. */
   readonly errors: readonly ErrorCode[];
   /** The path of the created resource, below the base path. */
   location?(created: Immutable<z.output<Said>>): string;
-  serve(call: Call<Path, Body, Query>): Promise<Answer<Immutable<z.output<Said>>>>;
+  serve(call: Call<Path, Body, Query>): Promise<Served<Immutable<z.output<Said>>>>;
+}
+
+/** A text that is made while it is sent: what it throws breaks the connection. */
+export type TextStream = AsyncGenerator<string, void, undefined>;
+
+/** What an endpoint answers: a text, or one that is made while it is sent. */
+export interface Served<Body> extends Omit<Answer<Body>, "text"> {
+  readonly text: string | TextStream;
 }
 
 /** An answer without a key: a text, its media type, and the headers besides. */

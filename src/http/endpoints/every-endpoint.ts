@@ -5,7 +5,13 @@ import { getBalances, listTokens } from "./assets.ts";
 import { listEvents, listTransactionEvents } from "./events.ts";
 import { createQuote, getQuote, refreshQuote } from "./quotes.ts";
 import { getDocs, getOpenApi } from "./reference.ts";
-import { cancelTransaction, createTransaction, getTransaction, listTransactions } from "./transactions.ts";
+import {
+  cancelTransaction,
+  createTransaction,
+  exportTransactions,
+  getTransaction,
+  listTransactions,
+} from "./transactions.ts";
 import {
   deleteWebhook,
   getWebhook,
@@ -24,6 +30,8 @@ const DECLARED = [
   refreshQuote,
   createTransaction,
   listTransactions,
+  // Before the path of one: `export` is no id.
+  exportTransactions,
   getTransaction,
   cancelTransaction,
   listTransactionEvents,

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { CreatedTransferBody } from "../../payments/wallet/accept-signed.ts";
 import type { CreatedOrderBody } from "../../payments/private/accept-order.ts";
 import {
+  exportQuery,
   recipientRequest,
   transactionRequest,
   transactionsQuery,
@@ -192,6 +193,36 @@ export const listTransactions = endpoint({
   errors: ["INVALID_ASSET"],
   serve: async ({ service, caller, query, signal }) =>
     fresh(await service.listTransactions(caller, { ...query, signal })),
+});
+
+const EXAMPLE_EXPORT = [
+  "transactionId,createdAt,finalAt,blockTime,type,mode,status,reason,kind,asset,mint,amount,address,outputAsset,outputAmount,signature,sender,quoteId,reference,refundOf",
+  `${example.TRANSACTION_ID},${example.CREATED_AT},${SETTLED_AT},${example.SETTLED_SECONDS},send,wallet,completed,,payment,USDC,${example.USDC_MINT},25,${example.RECIPIENT},USDC,25,${example.SIGNATURE},${example.SENDER},${example.QUOTE_ID},invoice-2027-0131,`,
+  "#end,1",
+].join("\r\n");
+
+export const exportTransactions = endpoint({
+  method: "GET",
+  path: "/v1/transactions/export",
+  operationId: "exportTransactions",
+  tag: "Transactions",
+  scope: "transactions:read",
+  limit: "reads",
+  summary: "The sums of up to 31 days, for the books.",
+  description: `CSV by RFC 4180, the oldest transaction first, a row for each sum. Its \`kind\` is \`payment\` (what a recipient was paid, in what was given for it; \`outputAsset\` and \`outputAmount\` are what it got), \`fee\`, \`refund\`, \`excess\` (a refund of what came beyond the deposit of an order that was paid) or \`cost\` (what a refund has cost, which was withheld). For each asset of a private order the \`amount\`s add up to what came, but for what is not returned yet, which has no row.
+
+The last line is \`#end,\` and the number of rows between it and the header: without it the export is not whole, and is asked for again. A text that begins with \`=\`, \`+\`, \`-\` or \`@\` has an apostrophe in front. An account has one export at a time in a process of the service, and another one takes its place once it was not read for a minute. A refund that becomes final later stands in a later export of the same time.`,
+  query: exportQuery,
+  answer: {
+    status: 200,
+    mediaType: "text/csv",
+    schema: z.string().describe("CSV in UTF-8."),
+    examples: { export: EXAMPLE_EXPORT },
+  },
+  errors: [],
+  serve: async ({ service, caller, query }) => {
+    return { body: "", text: await service.exportTransactions(caller, query), replayed: false };
+  },
 });
 
 export const getTransaction = endpoint({

@@ -10,7 +10,7 @@ import {
   IDEMPOTENCY_KEY,
   loneErrors,
   responseComponents,
-  jsonContent,
+  contentOf,
   responsesOf,
 } from "./responses.ts";
 import { schemaComponents, type Json, reference, schemaOf } from "./schemas.ts";
@@ -128,11 +128,12 @@ function pathParameterOf(name: string): Json {
   return { name, in: "path", required: true, ...pathParameter(name), schema: { type: "string" } };
 }
 
-/** Fields of the schema become optional parameters. */
+/** A field that may be left out becomes an optional parameter. */
 function queryParameters({ query }: KeyedEndpoint): readonly Json[] {
   return Object.entries(query?.shape ?? {}).map(([name, field]) => {
     const { description, ...schema } = schemaOf(field as z.ZodType);
-    return { name, in: "query", required: false, ...(description !== undefined && { description }), schema };
+    const required = !(field as z.ZodType).safeParse(undefined).success;
+    return { name, in: "query", required, ...(description !== undefined && { description }), schema };
   });
 }
 
@@ -142,5 +143,5 @@ function headerParameters({ method }: KeyedEndpoint): readonly Json[] {
 
 function bodyOf(endpoint: Endpoint): Json {
   if (endpoint.scope === "none" || endpoint.body === undefined) return {};
-  return { requestBody: { required: true, content: jsonContent(endpoint.body) } };
+  return { requestBody: { required: true, content: contentOf(endpoint.body) } };
 }

@@ -11,9 +11,9 @@ export function responsesOf(endpoint: Endpoint): Json {
   return { [status]: success(endpoint), ...errorResponses(errorsOf(endpoint)) };
 }
 
-export function jsonContent({ schema, examples }: DescribedBody): Json {
+export function contentOf({ schema, examples }: DescribedBody, mediaType = "application/json"): Json {
   const shown = Object.entries(examples).map(([name, value]) => [name, { value }] as const);
-  return { "application/json": { schema: schemaOf(schema), examples: Object.fromEntries(shown) } };
+  return { [mediaType]: { schema: schemaOf(schema), examples: Object.fromEntries(shown) } };
 }
 
 /** The response that an error has where no other error has its status, by name. */
@@ -36,7 +36,7 @@ function success(endpoint: Endpoint): Json {
   return {
     description: summary,
     headers: answerHeaders(successHeaders(endpoint)),
-    content: jsonContent(endpoint.answer),
+    content: contentOf(endpoint.answer, endpoint.answer.mediaType),
   };
 }
 

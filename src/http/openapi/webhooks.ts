@@ -5,7 +5,7 @@ import { eventName, noticeData } from "../../payments/webhooks/list-events.ts";
 import type { DescribedBody } from "../contract/endpoint.ts";
 import { EVENT_ID, SETTLED_SECONDS, TRANSACTION_ID } from "../contract/examples.ts";
 import { named, text, time } from "../../payments/body-schemas.ts";
-import { jsonContent } from "./responses.ts";
+import { contentOf } from "./responses.ts";
 import type { Json } from "./schemas.ts";
 
 type EventName = z.output<typeof eventName>;
@@ -65,7 +65,7 @@ function operationOf(event: EventName): Json {
     description: DESCRIPTION,
     security: [],
     parameters: HEADERS,
-    requestBody: { required: true, content: jsonContent(exampleOf(event)) },
+    requestBody: { required: true, content: contentOf(exampleOf(event)) },
     responses: {
       "200": { description: "Taken. The body is ignored." },
       "4XX": { description: "Not taken: it is sent again later." },

@@ -2,6 +2,7 @@
 import { privateTransfer, type PrivateTransferContext } from "../../../machines/private-transfer.ts";
 import type { TransferMeta } from "../../../machines/wallet-transfer.ts";
 import type { PaymentTables } from "../tables.ts";
+import { isFinalStatus } from "../tables/orders.ts";
 import { workflow, type PreviousInstance, type Workflow } from "../../engine/index.ts";
 import { noticeWrites, untoldEvent, type AnnounceEffect } from "../notice-writes.ts";
 import type { OrderRouting } from "../outgoing/planned-payment.ts";
@@ -30,7 +31,8 @@ export function privateTransferWorkflow(
       // The first step belongs to the commit that inserts the row, already as it should be.
       if (before === null) return notices;
       const isCancelled = before.value !== "cancelled" && after.value === "cancelled";
-      const set = { ...shown, ...(isCancelled ? { cancelledAt: at } : {}) };
+      const ended = isFinalStatus(status) ? { finalAt: at } : {};
+      const set = { ...shown, ...ended, ...(isCancelled ? { cancelledAt: at } : {}) };
       const untold = isCancelled ? [untoldEvent(id, { event: "transaction.cancelled", by: "cancel" })] : [];
       return [{ table: "transactions", id, set }, ...notices, ...untold];
     },

@@ -69,6 +69,7 @@ export function begunTransaction(
     landedSignature: null,
     broadcastAt: null,
     cancelledAt: null,
+    finalAt: null,
   };
   const recipients = transfers.map(
     ({ recipient: address, amount, allowOffCurve }, index): RecipientRecord => {

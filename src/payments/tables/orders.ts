@@ -8,6 +8,11 @@ import { type PaymentRecord, payments, type RecipientShare } from "./payments.ts
 /** The public status of a transaction. */
 export type TransactionStatus = "pending" | "confirmed" | "processing" | "completed" | "failed" | "cancelled";
 
+/** Whether a status never changes. */
+export function isFinalStatus(status: TransactionStatus): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled";
+}
+
 /** The reason why a transaction needs an operator. `unprovable`: no evidence tells whether its bytes landed. */
 export type TransactionAttention = "unprovable";
 
@@ -111,10 +116,13 @@ export const transactions = ownTable("transactions", {
     /** The time of the point of no return: "broadcast started" was committed before the first byte left. */
     broadcastAt: "integer?",
     cancelledAt: "integer?",
+    /** When its end was written down, or afterwards that its bytes have landed all the same; null while it is open. */
+    finalAt: "integer?",
     createdAt: "integer",
   },
   indexes: {
     ofAccount: ["accountId", "createdAt", "id"],
+    ofFinality: { on: ["accountId", "finalAt", "id"], present: ["finalAt"] },
     ofStatus: ["accountId", "status", "createdAt", "id"],
     ofQuote: ["accountId", "quoteId", "createdAt", "id"],
     ofSender: ["accountId", "sender", "createdAt", "id"],
@@ -173,6 +181,15 @@ export type TransactionLookup =
   | { readonly reference: string }
   | { readonly recipient: Address };
 
+const TIMES = { createdAt: "ofAccount", finalAt: "ofFinality" } as const;
+
+/** A part of a list that begins with the oldest: up to `limit` rows behind a time and an id. */
+interface TimePageQuery {
+  readonly by: keyof typeof TIMES;
+  readonly after: readonly [time: number, id: string];
+  readonly limit: number;
+}
+
 export const orderReads = (read: TableReader) => ({
   quote: (id: string) => read.get(quotes, id),
   async transaction(id: string): Promise<TransactionView | null> {
@@ -220,6 +237,9 @@ export const orderReads = (read: TableReader) => ({
     only !== null && "recipient" in only
       ? transactionsPaidTo(read, { accountId, address: only.recipient }, page)
       : read.find({ table: transactions, ...indexOf(accountId, only), ...newestFirst(page) }),
+  /** An account's transactions by the time of their beginning or of their end, oldest first, from a place on. */
+  transactionsBeyond: (accountId: string, { by, after, limit }: TimePageQuery) =>
+    read.find({ table: transactions, index: TIMES[by], equals: { accountId }, after, limit }),
   /** Every account's transactions, by id from `after` on; the empty string is before the first. */
   transactionsAfter: (after: string, limit: number) =>
     read.find({ table: transactions, index: "key", after: [after], limit }),

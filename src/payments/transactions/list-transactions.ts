@@ -118,7 +118,7 @@ function matches(row: TransactionRecord, { asset, ...filter }: Filter): boolean 
 }
 
 /** In their order, with few payrolls in each part: one may have hundreds of recipients. */
-function* partsOf(rows: readonly TransactionRecord[]): Generator<readonly TransactionRecord[]> {
+export function* partsOf(rows: readonly TransactionRecord[]): Generator<readonly TransactionRecord[]> {
   let part: TransactionRecord[] = [];
   for (const row of rows) {
     part.push(row);

@@ -183,7 +183,7 @@ function refundBody(
 }
 
 /** The decimals of what a plan transfers: of a mint that only an operator sends back, nothing else tells them. */
-function plannedDecimals(plan: string): number | null {
+export function plannedDecimals(plan: string): number | null {
   const transfer = readPlan(plan).moves.find(({ does }) => does === "transfer");
   return transfer?.does === "transfer" ? transfer.decimals : null;
 }

@@ -4,7 +4,7 @@ import type { Caller } from "../accounts/caller.ts";
 import { ownTransaction, transactionBody, type TransactionParts } from "./read-transaction.ts";
 import { parseRequest, transactionQuery, type TransactionQuery } from "../requests.ts";
 import type { PaymentTables } from "../tables.ts";
-import type { TransactionStatus } from "../tables/orders.ts";
+import { isFinalStatus, type TransactionStatus } from "../tables/orders.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
 import type { Clock } from "../../runtime.ts";
@@ -109,9 +109,4 @@ export class StatusWaitList {
   #wake(transactionId: string): void {
     for (const waiter of this.#waiters.get(transactionId) ?? []) waiter.wake();
   }
-}
-
-/** Statuses that never change. */
-function isFinalStatus(status: string): boolean {
-  return status === "completed" || status === "failed" || status === "cancelled";
 }

@@ -8,6 +8,7 @@ import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Attempt, AttemptFate, Landing, LandingRefusal, Ledger } from "../../ledger/ledger.ts";
+import type { Clock } from "../../runtime.ts";
 import type { WalletTransferWorkflow } from "./wallet-transfer-workflow.ts";
 import { foundRefund } from "./refund-count.ts";
 import { attemptOf, landingEvent } from "./stored-attempt.ts";
@@ -18,6 +19,7 @@ interface Settlement {
   readonly ledger: Ledger;
   readonly engine: Engine<PaymentTables>;
   readonly transfers: WalletTransferWorkflow;
+  readonly clock: Clock;
 }
 
 /** The landing that an operator names. */
@@ -160,7 +162,8 @@ async function showAsLanded(
     throw new SettleRefused(`transaction ${transactionId} is settled already`);
   }
   const landedSignature = signature === attempt.signature ? null : signature;
-  const set = { landedAfterCancel: true, landedSignature, blockTime };
+  const finalAt = settlement.clock.now();
+  const set = { landedAfterCancel: true, landedSignature, blockTime, finalAt };
   const write: PaymentWrite = { table: "transactions", id: transactionId, set };
   const stored = await commitOne(settlement.storage, {
     writes: [write, ...foundRefund(transaction), ...writes],

@@ -1,7 +1,7 @@
 /** The effects, watches and rows of the chart `wallet-transfer`. */
 import { walletTransfer, type TransferMeta } from "../../../machines/wallet-transfer.ts";
 import type { PaymentTables } from "../tables.ts";
-import type { TransactionRecord } from "../tables/orders.ts";
+import { isFinalStatus, type TransactionRecord } from "../tables/orders.ts";
 import type { AttemptRecord } from "../tables/payments.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { startOf, workflow, type StartRequest, type Workflow } from "../../engine/index.ts";
@@ -58,12 +58,14 @@ export function walletTransferWorkflow(parts: TransferParts): WalletTransferWork
       const notices = noticeWrites(id, { ...shown, fee, signature: context.signature }, { effects, at });
       // The first step belongs to the commit that inserts the row, already as it should be.
       if (before === null) return [];
-      const wasOver = isOver((before.meta as unknown as TransferMeta).status);
+      const wasOver = isFinalStatus((before.meta as unknown as TransferMeta).status);
       const giveBack = status === "completed" ? settleReserved : releaseReserved;
-      const released = isOver(status) && !wasOver ? giveBack(context.reservations ?? [], at) : [];
+      const released = isFinalStatus(status) && !wasOver ? giveBack(context.reservations ?? [], at) : [];
       const untold = isCancelled ? [untoldEvent(id, { event: "transaction.cancelled", by: "cancel" })] : [];
+      const isLate = LANDED_LATE.has(after.value) && !LANDED_LATE.has(before.value);
+      const ended = (isFinalStatus(status) && !wasOver) || isLate ? { finalAt: at } : {};
       return [
-        { table: "transactions", id, set },
+        { table: "transactions", id, set: { ...set, ...ended } },
         ...notices,
         ...released,
         ...refundWrites(id, context.refundOf, { before: before.value, after: after.value, at }),
@@ -92,10 +94,6 @@ async function broadcast(
 
 /** States of bytes that landed although their transaction was over. */
 const LANDED_LATE: ReadonlySet<unknown> = new Set(["landedAfterCancel", "landedAfterExpiry"]);
-
-function isOver(status: TransferMeta["status"]): boolean {
-  return ["completed", "failed", "cancelled"].includes(status);
-}
 
 interface TransferStart {
   /** The time in which the transaction can still be cancelled before its bytes are sent. */

@@ -95,6 +95,7 @@ export const fullRows: Rows = {
     landedSignature: TEXT,
     broadcastAt: 0,
     cancelledAt: LATEST,
+    finalAt: LATEST,
     createdAt: 1,
   },
   recipients: {
@@ -299,6 +300,7 @@ export const nullRows: Rows = {
     landedSignature: null,
     broadcastAt: null,
     cancelledAt: null,
+    finalAt: null,
   },
   recipients: { ...fullRows.recipients, signature: null },
   deposits: {

@@ -134,6 +134,7 @@ function transactionOf({ transactionId, address, createdAt }: DerivedAddress): T
     landedAfterCancel: false,
     broadcastAt: null,
     cancelledAt: null,
+    finalAt: createdAt,
     createdAt,
     reference: null,
     attention: null,

@@ -107,6 +107,11 @@ async function send(client: Client, scene: TourScene): Promise<void> {
     data.map(({ transactionId }) => transactionId),
     [created.transactionId],
   );
+  const month = { from: "2020-01-01T00:00:00Z", to: "2020-01-31T00:00:00Z" };
+  assert.match(
+    got(await api.exportTransactions({ client, query: month })),
+    /^transactionId,.*\r\n#end,0\r\n$/,
+  );
   const timeline = got(await api.listTransactionEvents({ client, path }));
   assert.deepEqual(
     timeline.data.map(({ event }) => event),

@@ -102,6 +102,9 @@ async function send(api: Api, scene: TourScene): Promise<void> {
     await api.GET("/v1/transactions/{transactionId}", { params: { path, query: { wait: 1 } } }),
   );
   assert.deepEqual([status, signature, typeof blockTime], ["completed", created.signature, "number"]);
+  const month = { from: "2020-01-01T00:00:00Z", to: "2020-01-31T00:00:00Z" };
+  const exported = api.GET("/v1/transactions/export", { params: { query: month }, parseAs: "text" });
+  assert.match(got(await exported), /^transactionId,.*\r\n#end,0\r\n$/);
   const { data } = got(await api.GET("/v1/transactions", { params: { query: { reference: "tour" } } }));
   assert.deepEqual(
     data.map(({ transactionId }) => transactionId),

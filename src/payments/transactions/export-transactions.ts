@@ -1,0 +1,189 @@
+/** The books of an account: a line of CSV for each sum that its transactions of a time have paid, cost or sent back. */
+import type { z } from "zod";
+import { formatAmount } from "../../amount.ts";
+import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
+import type { Caller } from "../accounts/caller.ts";
+import { isoTime } from "../iso-time.ts";
+import { readPlan } from "../outgoing/plans/stored-plan.ts";
+import { exportQuery, parseRequest, type ExportQuery } from "../requests.ts";
+import type { TransactionRecord, TransactionView } from "../tables/orders.ts";
+import type { PaymentRecord } from "../tables/payments.ts";
+import type { ExportPlace, ExportPlaces } from "./export-places.ts";
+import { partsOf } from "./list-transactions.ts";
+import { plannedDecimals, type TransactionParts } from "./read-transaction.ts";
+import { recipientOutcome, shownAmount } from "./received-money.ts";
+
+/** Base units of an asset, or of a mint that is none. */
+interface Money {
+  readonly asset: Pick<Token, "symbol" | "decimals"> & { readonly mint: string | null };
+  readonly amount: bigint;
+}
+
+/** A sum of a transaction. */
+interface Sum extends Money {
+  readonly kind: "payment" | "fee" | "refund" | "cost" | "excess";
+  /** Who got it; absent for fees and costs. */
+  readonly address?: string;
+  readonly signature: string | null;
+  /** What a payment has brought its recipient. */
+  readonly brought?: Money;
+}
+
+interface ExportParts extends TransactionParts {
+  readonly places: ExportPlaces;
+}
+
+/** Rows read at a time. */
+const PAGE_ROWS = 100;
+const END_OF_LINE = "\r\n";
+
+/** See `PaymentService.exportTransactions`. */
+export async function exportTransactions(
+  { places, ...deps }: ExportParts,
+  caller: Caller,
+  query: ExportQuery,
+): Promise<AsyncGenerator<string, void, undefined>> {
+  const asked = parseRequest(exportQuery, query);
+  return linesOf(deps, caller.accountId, { ...asked, place: places.take(caller) });
+}
+
+/** What is exported, and the account's place for it. */
+interface Exported extends z.output<typeof exportQuery> {
+  readonly place: ExportPlace;
+}
+
+async function* linesOf(
+  { storage, assets }: TransactionParts,
+  accountId: string,
+  { from, to, by, place }: Exported,
+): AsyncGenerator<string, void, undefined> {
+  const time = by === "final" ? "finalAt" : "createdAt";
+  try {
+    // No id is empty, so that all of this very time lies behind.
+    let after: readonly [number, string] | null = [Date.parse(from), ""];
+    let lines = [lineOf(Object.keys(CELLS))];
+    let count = 0;
+    while (after !== null) {
+      const rows = await storage.transactionsBeyond(accountId, { by: time, after, limit: PAGE_ROWS });
+      const wanted = rows.filter((row) => (row[time] ?? Infinity) < Date.parse(to));
+      for (const part of partsOf(wanted)) {
+        const views = await storage.transactionViews(part.map(({ id }) => id));
+        const rowsHere = views.flatMap((view) => rowsOf(view, assets));
+        count += rowsHere.length;
+        lines.push(...rowsHere.map(lineOf));
+        yield lines.join("");
+        lines = [];
+        place.keep();
+        await new Promise(setImmediate);
+      }
+      const last = wanted.length < PAGE_ROWS ? undefined : wanted.at(-1);
+      after = last === undefined ? null : [last[time] ?? 0, last.id];
+    }
+    yield [...lines, `#end,${count}${END_OF_LINE}`].join("");
+  } finally {
+    place.leave();
+  }
+}
+
+function rowsOf(view: TransactionView, assets: Assets): readonly (readonly Cell[])[] {
+  const cells = Object.values(CELLS);
+  return sumsOf(view, assets).map((sum) => cells.map((cell) => cell(view.transaction, sum)));
+}
+
+function sumsOf(view: TransactionView, assets: Assets): readonly Sum[] {
+  const { transaction, payments } = view;
+  const { fee, feeMint, mode, signature, landedSignature } = transaction;
+  const charged: Sum = {
+    kind: "fee",
+    asset: assetOf(feeMint, assets),
+    amount: fee ?? 0n,
+    signature: mode === "wallet" ? (landedSignature ?? signature) : null,
+  };
+  const returned = payments
+    .filter(({ kind, status }) => kind === "refund" && status === "finalized")
+    .flatMap((row) => returnedBy(row, transaction, assets));
+  return [...paidBy(view, assets), charged, ...returned].filter(({ amount }) => amount > 0n);
+}
+
+/** What the paid recipients were given, in what was given for it. */
+function paidBy({ transaction, recipients, payments }: TransactionView, assets: Assets): readonly Sum[] {
+  const asset = assetOf(transaction.inputMint, assets);
+  const output = assetOf(transaction.outputMint, assets);
+  return recipients.flatMap((share): readonly Sum[] => {
+    const { status, signature } = recipientOutcome(share, transaction, payments);
+    if (status !== "paid") return [];
+    const amount = transaction.type === "swap" ? swappedBy(transaction, payments) : share.amount;
+    const brought = { asset: output, amount: share.amount };
+    return [{ kind: "payment", asset, amount, address: share.address, signature, brought }];
+  });
+}
+
+/** What a swap has given: that of private mode is a payout of its deposit. */
+function swappedBy({ mode, inputAmount }: TransactionRecord, payments: readonly PaymentRecord[]): bigint {
+  if (mode === "wallet") return inputAmount;
+  return payments
+    .filter(({ kind, status }) => kind === "swap" && status === "finalized")
+    .flatMap(({ plan }) => readPlan(plan).movements)
+    .filter(({ kind }) => kind === "payout")
+    .reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+}
+
+/** What went back, and what that has cost. Of an order whose recipients were all paid it came beyond its deposit. */
+function returnedBy(
+  { mint, legs, plan, signature }: PaymentRecord,
+  { status, feeMint }: TransactionRecord,
+  assets: Assets,
+): readonly Sum[] {
+  const shown = shownAmount({ mint, amount: 0n, decimals: plannedDecimals(plan) }, assets);
+  const other = { symbol: shown.asset, mint: shown.mint, decimals: shown.decimals ?? 0 };
+  const asset = assets.ofMint(mint) === null ? other : assetOf(mint, assets);
+  const kind = status === "completed" && mint === feeMint ? "excess" : "refund";
+  return [
+    ...legs.map(({ address, amount }): Sum => ({ kind, asset, amount, address, signature })),
+    { kind: "cost", asset, amount: BigInt(readPlan(plan).withheld), signature },
+  ];
+}
+
+function assetOf(mint: string, assets: Assets): Sum["asset"] {
+  const token = assets.named(mint);
+  return { symbol: token.symbol, decimals: token.decimals, mint: ledgerMint(token) };
+}
+
+type Cell = string | number | null;
+
+const timeOf = (at: number | null): Cell => (at === null ? null : isoTime(at));
+
+/** The columns in their order, with what stands in them. */
+const CELLS: Readonly<Record<string, (of: TransactionRecord, sum: Sum) => Cell>> = {
+  transactionId: ({ id }) => id,
+  createdAt: ({ createdAt }) => timeOf(createdAt),
+  finalAt: ({ finalAt }) => timeOf(finalAt),
+  blockTime: ({ blockTime }) => blockTime,
+  type: ({ type }) => type,
+  mode: ({ mode }) => mode,
+  status: ({ status }) => status,
+  reason: ({ reason }) => reason,
+  kind: (_, { kind }) => kind,
+  asset: (_, { asset }) => asset.symbol,
+  mint: (_, { asset }) => asset.mint,
+  amount: (_, { asset, amount }) => formatAmount(amount, asset.decimals),
+  address: (_, { address }) => address ?? null,
+  outputAsset: (_, { brought }) => brought?.asset.symbol ?? null,
+  outputAmount: (_, { brought }) =>
+    brought === undefined ? null : formatAmount(brought.amount, brought.asset.decimals),
+  signature: (_, { signature }) => signature,
+  sender: ({ sender }) => sender,
+  quoteId: ({ quoteId }) => quoteId,
+  reference: ({ reference }) => reference,
+  refundOf: ({ refundOf }) => refundOf,
+};
+
+/** A record of RFC 4180. A text that a spreadsheet would take for a formula gets an apostrophe in front. */
+function lineOf(cells: readonly Cell[]): string {
+  return `${cells.map((cell) => fieldOf(String(cell ?? ""))).join(",")}${END_OF_LINE}`;
+}
+
+function fieldOf(text: string): string {
+  const safe = /^[=+\-@]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
