@@ -132,7 +132,6 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   });
   const waiters = new StatusWaitList(storage, clock, engine);
   const notices = new NoticeFeed({ ...context, engine });
-  const orderEvents = new OrderEventLoop({ ...context, ...charts.webhooks, engine });
   const retention = retentionOf(options, { ...context, ledger: observed }, charts);
   const signs = new LifeSignLoop({ ...context, ledger: observed });
   return {
@@ -148,7 +147,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     engine,
     waiters,
     notices,
-    orderEvents,
+    orderEvents: new OrderEventLoop({ ...context, ...charts.webhooks, engine }),
     retention,
     signs,
     disputed,

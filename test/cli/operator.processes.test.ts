@@ -356,5 +356,7 @@ test("Q22: account erase asks in the name of one person and is done in that of a
   expect((await erase("bob", "--json")).stdout).toBe(
     `${JSON.stringify({ accountId: "acct_1", transactions: 2, state: "done" })}\n`,
   );
-  expect((await runCommand(["account", "export", "acct_1"])).stderr).toContain("account expects erase");
+  expect((await runCommand(["account", "forget", "acct_1"])).stderr).toContain(
+    "account expects export or erase",
+  );
 });

@@ -176,6 +176,10 @@ export const CASES_OF_ONE: Readonly<Record<string, ErrorCase>> = {
     await asking.world.payments.freeze(cold, "USDC");
     return send(asking, refreshOf(asking, quoteId));
   },
+  "listTransactions INVALID_ASSET": (asking) => {
+    const draft = draftOf(asking);
+    return send(asking, { ...draft, target: `${draft.target}?asset=DOGE` });
+  },
   "createQuote INVALID_ASSET": (asking) => send(asking, fields(asking, { inputAsset: "DOGE" })),
   "createQuote AMOUNT_TOO_SMALL": (asking) =>
     send(asking, fields(asking, { amount: "0.0009", recipients: undefined })),

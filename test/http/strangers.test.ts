@@ -184,6 +184,7 @@ test("GET /v1/account tells any key what it may do and what is left, and counts 
     limits: [
       { scope: "reads", limit: 120, windowSeconds: 60, remaining: 119, resetSeconds: 60 },
       { scope: "quotes", limit: 60, windowSeconds: 60, remaining: 60, resetSeconds: 60 },
+      { scope: "quote_parties", limit: 200, windowSeconds: 60, remaining: 200, resetSeconds: 60 },
       { scope: "creates", limit: 30, windowSeconds: 60, remaining: 30, resetSeconds: 60 },
       { scope: "webhook_test", limit: 10, windowSeconds: 60, remaining: 10, resetSeconds: 60 },
       { scope: "cancel", limit: 10, windowSeconds: 60, remaining: 10, resetSeconds: 60 },
@@ -201,8 +202,9 @@ test("GET /v1/quotes/{quoteId} shows a quote open, expired, refreshed and used, 
   const client = await http.client();
   const { body, quote } = await client.prepareSend();
   const path = `/v1/quotes/${quote.quoteId}`;
-  const { transaction, ...told } = quote;
+  const { transaction, warnings, ...told } = quote;
   expect(transaction).not.toBe("");
+  expect(warnings).toEqual([]);
   expect((await client.get(path)).body).toEqual({ ...told, status: "open", transactionId: null });
   const created = await client.post("/v1/transactions", body);
   const { transactionId } = created.body;

@@ -24,7 +24,8 @@ import { passed } from "../payments/retention/passing.ts";
 import { refusal } from "./refusal.ts";
 
 /** What the first version has left. */
-const RELEASED = join(import.meta.dirname, "../released/0.1.0.db.gz");
+/** A file whose tables have names without a prefix. */
+const UNPREFIXED = join(import.meta.dirname, "unprefixed.db.gz");
 
 const parcels = workflow(
   setup({ types: { events: {} as { type: "SHIP" } } }).createMachine({
@@ -259,7 +260,7 @@ test("F14: namesakes in temporary tables and attached files of the host's connec
 test("F14: a file from before keeps its names, also as its tables are brought up, and notes none that its older programs do not know", async ({
   path,
 }) => {
-  await writeFile(path, gunzipSync(await readFile(RELEASED)));
+  await writeFile(path, gunzipSync(await readFile(UNPREFIXED)));
   const file = new Database(path);
   onTestFinished(() => void file.close());
   const tables = (): unknown[] =>

@@ -1,5 +1,6 @@
 /** `service.subscribe()` where several processes share a database: each notice once, those of a transaction in order. */
 import { describe, expect, test } from "vitest";
+import { SOL_MINT } from "../../../src/address.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
 import type { Engine } from "../../../src/engine/index.ts";
 import type { NoticeRecord } from "../../../src/payments/tables/notices.ts";
@@ -129,6 +130,8 @@ describe("rows that come up late, and rows that go", () => {
     createdAt,
   });
 
+  const SOLD = { inputMint: SOL_MINT, inputAmount: 1n, outputMint: SOL_MINT, outputAmount: 1n };
+
   /** A table in which a test puts rows where it likes, and a listener to all of them. */
   function feedOver(rows: NoticeRecord[]) {
     const clock = virtualClock(0);
@@ -151,7 +154,7 @@ describe("rows that come up late, and rows that go", () => {
           return beyond !== null && at === -1 ? [] : sorted.slice(at + 1, at + 1 + limit);
         },
         noticed: async (id) =>
-          ({ transaction: { id, accountId: "acc" }, recipients: [] }) as unknown as TransactionView,
+          ({ transaction: { id, accountId: "acc", ...SOLD }, recipients: [] }) as unknown as TransactionView,
       },
       clock,
       assets: assetsWith(MAINNET_STABLECOINS),
