@@ -192,6 +192,7 @@ export const transactionsQuery = z.strictObject({
   asset: name.optional().describe("Only those that give or get it: a symbol or a mint."),
   sender: wallet.optional().describe("Only those of this sender."),
   quoteId: name.optional().describe("Only the one that has used this quote up."),
+  refundOf: name.optional().describe("Only those that refund this payment."),
   recipient: wallet.optional().describe("Only those that pay this address."),
   reference: reference.optional().describe("Only those with this reference."),
   createdAfter: time.optional().describe("Only those taken at this time, ISO 8601 in UTC, or later."),

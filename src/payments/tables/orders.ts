@@ -174,6 +174,7 @@ export interface TransactionView {
 /** A filter for a list of transactions; each has an index of its own. */
 export type TransactionLookup =
   | { readonly quoteId: string }
+  | { readonly refundOf: string }
   | { readonly sender: Address }
   | { readonly status: TransactionStatus }
   | { readonly type: TransactionRecord["type"] }
@@ -233,10 +234,13 @@ export const orderReads = (read: TableReader) => ({
   refundsOf: (ids: readonly string[]) =>
     read.find({ table: transactions, index: "ofRefunded", anyOf: ["refundOf", ids] }),
   /** An account's transactions, newest first, filtered by `only`. */
-  transactionsOf: (accountId: string, only: TransactionLookup | null, page: NewestPageQuery) =>
-    only !== null && "recipient" in only
-      ? transactionsPaidTo(read, { accountId, address: only.recipient }, page)
-      : read.find({ table: transactions, ...indexOf(accountId, only), ...newestFirst(page) }),
+  transactionsOf(accountId: string, only: TransactionLookup | null, page: NewestPageQuery) {
+    if (only !== null && "recipient" in only) {
+      return transactionsPaidTo(read, { accountId, address: only.recipient }, page);
+    }
+    if (only !== null && "refundOf" in only) return refundsOf(read, { accountId, ...only }, page);
+    return read.find({ table: transactions, ...indexOf(accountId, only), ...newestFirst(page) });
+  },
   /** An account's transactions by the time of their beginning or of their end, oldest first, from a place on. */
   transactionsBeyond: (accountId: string, { by, after, limit }: TimePageQuery) =>
     read.find({ table: transactions, index: TIMES[by], equals: { accountId }, after, limit }),
@@ -247,7 +251,7 @@ export const orderReads = (read: TableReader) => ({
 
 function indexOf(
   accountId: string,
-  only: Exclude<TransactionLookup, { readonly recipient: Address }> | null,
+  only: Exclude<TransactionLookup, { readonly recipient: Address } | { readonly refundOf: string }> | null,
 ): { readonly index: string; readonly equals: Partial<TransactionRecord> } {
   const indexes = {
     quoteId: "ofQuote",
@@ -261,6 +265,21 @@ function indexOf(
     only !== null && field in only ? [name] : [],
   );
   return { index, equals: { accountId, ...only } };
+}
+
+/** The index of refunds names no account: a refund is of the account of its payment. */
+async function refundsOf(
+  read: TableReader,
+  { accountId, refundOf }: { readonly accountId: string; readonly refundOf: string },
+  page: NewestPageQuery,
+): Promise<readonly TransactionRecord[]> {
+  const found = await read.find({
+    table: transactions,
+    index: "ofRefunded",
+    equals: { refundOf },
+    ...newestFirst(page),
+  });
+  return found.filter((row) => row.accountId === accountId);
 }
 
 async function transactionsPaidTo(

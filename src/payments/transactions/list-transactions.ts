@@ -91,7 +91,7 @@ async function matching({ storage }: TransactionParts, accountId: string, look: 
 const isPayeeList = (only: TransactionLookup | null): boolean => only !== null && "recipient" in only;
 
 /** Filters that a row alone fits or not, the most selective one first. */
-const OF_ROW = ["quoteId", "reference", "sender", "status", "type", "mode"] as const;
+const OF_ROW = ["quoteId", "refundOf", "reference", "sender", "status", "type", "mode"] as const;
 
 /** Of the three assets most rows have one: that filter has no index. */
 const isFilteredOnce = ({ asset, recipient, ...filter }: Filter): boolean => {
@@ -101,10 +101,11 @@ const isFilteredOnce = ({ asset, recipient, ...filter }: Filter): boolean => {
 
 /** The most selective filter; the other filters are applied to its result. */
 function lookupOf(filter: Filter): TransactionLookup | null {
-  const { recipient, quoteId, reference, sender, status, type, mode } = filter;
+  const { recipient, quoteId, refundOf, reference, sender, status, type, mode } = filter;
   // First, since no row tells whom it pays.
   if (recipient !== undefined) return { recipient };
   if (quoteId !== undefined) return { quoteId };
+  if (refundOf !== undefined) return { refundOf };
   if (reference !== undefined) return { reference };
   if (sender !== undefined) return { sender };
   if (status !== undefined) return { status };

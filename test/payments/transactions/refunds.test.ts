@@ -49,6 +49,10 @@ describe("Q9: a refund", () => {
     expect(await shown(id)).toMatchObject({ refundOf: paid, refundedAmount: "0", refundedBy: [] });
     const { data } = await fixture.service.listTransactions(sold.caller);
     expect(data.find(({ transactionId }) => transactionId === paid)).toMatchObject({ refundedAmount: "0.5" });
+    const refunds = await fixture.service.listTransactions(sold.caller, { refundOf: paid });
+    expect(refunds.data.map(({ transactionId }) => transactionId)).toEqual([id]);
+    const strangers = await fixture.service.listTransactions(await fixture.caller(), { refundOf: paid });
+    expect(strangers.data).toEqual([]);
     const told = async () =>
       (await fixture.service.transactionEvents(sold.caller, paid)).data.map(({ event }) => event);
     await eventually(async () => expect(await told()).toContain("transaction.refunded"));
