@@ -88,7 +88,7 @@ export class CountedRequest {
   }
 
   /** Takes back what was counted, and counts a replay instead. Throws `RATE_LIMIT_EXCEEDED`. */
-  async replayed(): Promise<void> {
+  readonly onReplay = async (): Promise<void> => {
     const { service, windows, caller, headers } = this.#request;
     const limit = this.#limit;
     const standing = isDurable(limit)
@@ -96,7 +96,7 @@ export class CountedRequest {
       : (this.#hit?.giveBack() ?? windows.standing(limit, caller));
     writeRateLimit(headers, standing);
     if (!this.#wasReplayCounted) windows.hitReplay(standing, caller);
-  }
+  };
 
   #count(limit: WindowName): void {
     const { windows, caller, headers } = this.#request;

@@ -112,13 +112,13 @@ export class HttpRequestHandler {
     const counted = new CountedRequest({ service, windows, endpoint, caller, headers, mayBeReplay });
     const contents = await enter(arrival, endpoint, counted);
     if (site === null || endpoint === undefined) return refuseMethod(arrival, site, headers);
-    const { onLimit, onNew, onParties } = counted;
+    const { onLimit, onNew, onReplay, onParties } = counted;
     const call: Call = {
       service,
       caller,
       path,
       ...contents,
-      options: { ...contents.options, onLimit, onNew, onParties },
+      options: { ...contents.options, onLimit, onNew, onReplay, onParties },
       // A Request makes its signal when it is first read, and few endpoints need one.
       get signal() {
         return request.signal;
@@ -126,7 +126,6 @@ export class HttpRequestHandler {
       standings: () => windows.standings(caller),
     };
     const answer = await endpoint.serve(call);
-    if (answer.replayed) await counted.replayed();
     const text =
       typeof answer.text === "string" ? answer.text : await this.#streamFor(request, answer.text, begun);
     return success({ ...answer, text }, endpoint, { headers, base: this.#baseOf(arrival) });

@@ -41,10 +41,10 @@ export interface AssetAccount {
 }
 
 /** The token programs of mints: the original one, and Token-2022. */
-export const TOKEN_PROGRAMS = ["token", "token-2022"] as const;
+export const TOKEN_PROGRAMS: readonly TokenProgram[] = ["token", "token-2022"];
 
-/** One of `TOKEN_PROGRAMS`. */
-export type TokenProgram = (typeof TOKEN_PROGRAMS)[number];
+/** A program of tokens. */
+export type TokenProgram = "token" | "token-2022";
 
 /**
  * A move of a transaction, in the order of its instructions.

@@ -17,6 +17,8 @@ export interface RequestOptions {
   readonly onLimit?: (standing: LimitStatus) => void;
   /** Told once that the request is no replay, before anything is decided. What it throws refuses the request. */
   readonly onNew?: () => void;
+  /** Told that the request is a replay, before anything is kept of it. What it throws refuses the request. */
+  readonly onReplay?: () => Promise<void>;
   /**
    * Told how many addresses a quote asks about, before anybody is asked, also when the quote is refreshed. What it throws
    * refuses the request.
@@ -52,6 +54,8 @@ interface CallerRequest<Body> {
   readonly count?: () => Promise<TakeBack>;
   /** The body that this very request was granted under another key or under none; null for a new request. */
   readonly granted?: () => Promise<Body | null>;
+  /** Calls back when others that would only lose a race against it have ended; it waits once it was counted. */
+  readonly inTurn?: <T>(act: () => Promise<T>) => Promise<T>;
 }
 
 interface AnswerParts {
@@ -71,6 +75,18 @@ export async function answerOnce<Body>(
 ): Promise<Answer<Body>> {
   const keyed = new KeyedRequest<Body>(deps, asked);
   await keyed.checkKey();
+  const { inTurn } = asked;
+  if (inTurn === undefined) return answerIn(keyed, decide);
+  const before = await keyed.answerBefore();
+  if (before !== null) return before;
+  await keyed.countNew();
+  return inTurn(() => answerIn(keyed, decide));
+}
+
+async function answerIn<Body>(
+  keyed: KeyedRequest<Body>,
+  decide: () => Promise<Decision<Body> | null>,
+): Promise<Answer<Body>> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const before = await keyed.answerBefore();
     if (before !== null) return before;
@@ -114,11 +130,17 @@ class KeyedRequest<Body> {
 
   /** The stored answer of this key or of this request; null for a new one. Throws `IDEMPOTENCY_KEY_REUSED`. */
   async answerBefore(): Promise<Answer<Body> | null> {
-    const text = (await this.#storedText()) ?? (await this.#grantedText());
+    const stored = await this.#storedText();
+    if (stored !== null) await this.#countReplay();
+    const text = stored ?? (await this.#grantedText());
     if (text === null) return null;
-    // The same request won the race: the count of this request is taken back.
-    await this.#takeBack?.();
     return { body: JSON.parse(text) as Body, text, replayed: true };
+  }
+
+  /** Where the same request won the race, the count of this request is taken back. */
+  async #countReplay(): Promise<void> {
+    await this.#takeBack?.();
+    await this.#asked.options.onReplay?.();
   }
 
   async #storedText(): Promise<string | null> {
@@ -136,6 +158,7 @@ class KeyedRequest<Body> {
   async #grantedText(): Promise<string | null> {
     const body = (await this.#asked.granted?.()) ?? null;
     if (body === null) return null;
+    await this.#countReplay();
     const text = JSON.stringify(body);
     const writes = this.#writes(text);
     const isKept = writes.length === 0 || (await commitOne(this.#deps.storage, { writes })).ok;
@@ -145,7 +168,7 @@ class KeyedRequest<Body> {
 
   /** Null when another commit came first. */
   async answerNow(decide: () => Promise<Decision<Body> | null>): Promise<Answer<Body> | null> {
-    await this.#countNew();
+    await this.countNew();
     const decided = await decide();
     if (decided === null) return null;
     const { body, commit } = decided;
@@ -160,7 +183,8 @@ class KeyedRequest<Body> {
     return [{ table: "idempotency", insert: { id, fingerprint, answer, createdAt } }];
   }
 
-  async #countNew(): Promise<void> {
+  /** Counts the request once, on being told that it is no replay. */
+  async countNew(): Promise<void> {
     if (this.#isNew) return;
     this.#isNew = true;
     this.#asked.options.onNew?.();
@@ -168,7 +192,7 @@ class KeyedRequest<Body> {
   }
 
   async #refuse(refusal: PaymentError): Promise<never> {
-    await this.#countNew();
+    await this.countNew();
     throw refusal;
   }
 }

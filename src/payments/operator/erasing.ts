@@ -14,7 +14,7 @@ import { everyRow } from "../tables/read.ts";
 import { shortBody } from "../tables/short-body.ts";
 import { DELETED, webhookListChange } from "../webhooks/webhook-list.ts";
 import { OperatorRefused, readActContext, readCommand, type Act, type WriteAct } from "./act.ts";
-import { WRITTEN_OFF } from "./attention/held-addresses.ts";
+import { WRITTEN_OFF } from "../tables/deposits.ts";
 import { accountIdField } from "./gates/gate-rule-storage.ts";
 import { decidedMeanwhile, decisionWrite } from "./resolve/decisions.ts";
 
@@ -176,7 +176,7 @@ export class ErasureHandler implements ErasureCommands {
       const isOfWebhook = reference === undefined && webhookId !== "";
       const webhook = isOfWebhook ? await storage.webhook(webhookId) : null;
       if (!ids.has(transactionId) && webhook?.accountId !== accountId) continue;
-      await storage.commit([{ writes: [{ table: "idempotency", remove: id }] }]);
+      await this.#commit(id, [{ table: "idempotency", remove: id }]);
     }
     if (reference === undefined) await this.#commit(accountId, await this.#accountWrites(accountId));
     for (const id of ids) await this.#commit(id, await this.#transactionWrites(id));

@@ -45,7 +45,7 @@ export function orderNotice(
   order: OrderRows,
   now: number,
 ): NoticeRecord | null {
-  const { transaction, deposit, entries, releases } = order;
+  const { transaction, deposit, releases } = order;
   switch (event) {
     case "transaction.deposit_received":
       return deposit === null ? null : depositNotice(order, deposit, now);
@@ -53,12 +53,10 @@ export function orderNotice(
       if ((deposit?.heldReason ?? null) === null) return null;
       // Several may hold it at once, which is one hold until it is released.
       return newNotice(transaction, { event, subject: String(releases + 1), createdAt: now });
-    case "transaction.refunded": {
-      const line = entries.find((entry) => paymentOf(entry) === subject);
-      return newNotice(transaction, { event, subject, createdAt: line?.at ?? now });
-    }
+    case "transaction.refunded":
+      return newNotice(transaction, { event, subject, createdAt: now });
     case "transaction.cancelled":
-      return newNotice(transaction, { event, createdAt: transaction.cancelledAt ?? now });
+      return newNotice(transaction, { event, createdAt: now });
     default:
       throw new TypeError(`no such event: ${String(event satisfies never)}`);
   }
@@ -82,6 +80,5 @@ function depositNotice(
   if (!completes && !(isRoom && received - last >= smallest)) return null;
   const remaining = amount > received ? amount - received : 0n;
   const event = "transaction.deposit_received";
-  const createdAt = came.at(-1)?.at ?? now;
-  return newNotice(transaction, { event, subject: String(received), received, remaining, createdAt });
+  return newNotice(transaction, { event, subject: String(received), received, remaining, createdAt: now });
 }

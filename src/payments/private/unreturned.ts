@@ -2,7 +2,7 @@
 import { formatAmount } from "../../amount.ts";
 import type { Assets } from "../assets/assets.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
-import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
+import { WRITTEN_OFF, type DepositRecord, type EntryRecord } from "../tables/deposits.ts";
 import type { ReservationRecord } from "../tables/limits.ts";
 import type { RecipientRecord, TransactionRecord } from "../tables/orders.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
@@ -28,7 +28,7 @@ interface Unreturned {
 
 /**
  * By asset, so that what came = what recipients were paid + refunds with their costs + the fee + this. `under_way` goes on by
- * itself, `held` waits for the operator, `dust` is not worth a transaction, and `missing` has left the address otherwise, such as for the token account of a payee.
+ * itself, `held` waits for the operator, `dust` is not worth a transaction, and `missing` has left the address otherwise, such as for the token account of a payee, or was written off.
  */
 export function unreturned(books: OrderBooks, assets: Assets): readonly Unreturned[] {
   const mints = new Set(books.entries.filter(({ kind }) => kind === "deposit").map(({ mint }) => mint));
@@ -79,6 +79,7 @@ interface Part extends Pick<Unreturned, "reason"> {
 
 function reasonsOf(books: OrderBooks, mint: string, rest: bigint): readonly Part[] {
   const { transaction, deposit, entries, reservation } = books;
+  if (deposit.heldReason === WRITTEN_OFF) return [{ amount: rest, reason: "missing" }];
   if (deposit.heldReason !== null) return [{ amount: rest, reason: "held" }];
   const isOver = ["completed", "failed", "cancelled"].includes(transaction.status);
   if (!isOver) return [{ amount: rest, reason: "under_way" }];

@@ -63,6 +63,9 @@ async function lookAt(
 ): Promise<Leaving | "stays" | "later"> {
   const { storage, ownAddresses } = parts;
   if (isProof(transaction, ownAddresses) || isGivenUp(transaction)) return "stays";
+  // A payment shows what was refunded of it for as long as it is shown.
+  const { refundOf } = transaction;
+  if (refundOf !== null && (await storage.transaction(refundOf)) !== null) return "stays";
   const [run] = (await endedRuns(storage, [transaction.id], until)) ?? [];
   if (run === undefined || !canGo(transaction)) return "later";
   const told = await storage.notices(transaction.id);

@@ -52,6 +52,9 @@ export const deposits = ownTable("deposits", {
   group: { by: ["accountId"], open: "waitEndedAt" },
 });
 
+/** The reason that an address is held for once it was written off: it stays held, and is no matter any more. */
+export const WRITTEN_OFF = "written_off";
+
 export interface DepositRecord extends Row<typeof deposits> {}
 
 /**

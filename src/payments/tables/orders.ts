@@ -185,7 +185,7 @@ export type TransactionLookup =
 const TIMES = { createdAt: "ofAccount", finalAt: "ofFinality" } as const;
 
 /** A part of a list that begins with the oldest: up to `limit` rows behind a time and an id. */
-interface TimePageQuery {
+export interface TimePageQuery {
   readonly by: keyof typeof TIMES;
   readonly after: readonly [time: number, id: string];
   readonly limit: number;

@@ -59,11 +59,10 @@ export class TransactionAcceptance {
   ): Promise<Answer<CreatedTransactionBody>> {
     const quoteId = quoteIdOf(body);
     const granted = (): Promise<CreatedTransactionBody | null> => grantedBefore(this.#with, caller, body);
-    const asked = { caller, path: "/v1/transactions", request: body, options, granted };
-    const answer = (): Promise<Answer<CreatedTransactionBody>> =>
-      answerOnce<CreatedTransactionBody>(this.#with, asked, () => this.#decideOrClose(caller, body));
-    if (quoteId === undefined) return answer();
-    return this.#turns.take(`${caller.accountId} ${quoteId}`, answer);
+    const inTurn = <T>(act: () => Promise<T>): Promise<T> =>
+      quoteId === undefined ? act() : this.#turns.take(`${caller.accountId} ${quoteId}`, act);
+    const asked = { caller, path: "/v1/transactions", request: body, options, granted, inTurn };
+    return answerOnce<CreatedTransactionBody>(this.#with, asked, () => this.#decideOrClose(caller, body));
   }
 
   /** Null where the quote was used or refreshed while its caller was about to be told to quote anew. */

@@ -86,7 +86,7 @@ const unreturnedMoney = named(
     reason: z
       .enum(["dust", "held", "under_way", "missing"])
       .describe(
-        "`under_way`: it goes on by itself. `held`: it waits for the operator. `dust`: it is not worth a transaction. `missing`: it has left the address otherwise, such as lamports that nobody asked for and that paid for the token account of a payee.",
+        "`under_way`: it goes on by itself. `held`: it waits for the operator. `dust`: it is not worth a transaction. `missing`: it has left the address otherwise, such as lamports that nobody asked for and that paid for the token account of a payee, or was written off.",
       ),
   }),
 );

@@ -35,14 +35,18 @@ export function refundWrites(
     id: countOf(transactionId),
     set: { releasedAt: isDead ? at : null },
   } as const;
-  const told = { event: "transaction.refunded", by: transactionId, subject: transactionId } as const;
   return [
     ...(DEAD.has(before) === isDead ? [] : [counted]),
-    ...(LANDED.has(after) ? [untoldEvent(refundOf, told)] : []),
+    ...(LANDED.has(after) ? [toldOf(transactionId, refundOf)] : []),
   ];
 }
 
-/** Counts a refund that an operator has found on the chain after its end. */
+/** Counts a refund that an operator has found on the chain after its end, and has it told. */
 export function foundRefund({ id, refundOf }: TransactionRecord): readonly PaymentWrite[] {
-  return refundOf === null ? [] : [{ table: "reservations", id: countOf(id), set: { releasedAt: null } }];
+  if (refundOf === null) return [];
+  return [{ table: "reservations", id: countOf(id), set: { releasedAt: null } }, toldOf(id, refundOf)];
+}
+
+function toldOf(transactionId: string, refundOf: string): PaymentWrite {
+  return untoldEvent(refundOf, { event: "transaction.refunded", by: transactionId, subject: transactionId });
 }

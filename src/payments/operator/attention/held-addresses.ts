@@ -1,5 +1,5 @@
 /** Finds deposit addresses that are held: nothing is signed for them until an operator has decided. */
-import type { DepositRecord } from "../../tables/deposits.ts";
+import { WRITTEN_OFF, type DepositRecord } from "../../tables/deposits.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { SENT_ELSEWHERE } from "../../private/vouched-funds.ts";
 import { MISSING_HISTORY, UNKNOWN_SPENDING } from "../../outgoing/unknown-spending.ts";
@@ -13,8 +13,6 @@ import {
 import { unitsWritten } from "../../outgoing/plans/other-mints.ts";
 import type { Assets } from "../../assets/assets.ts";
 
-/** The reason that an address is held for once it was written off: it stays held, and is no matter any more. */
-export const WRITTEN_OFF = "written_off";
 /** The reason that an address is held for after it was restored from its order's id. */
 export const RECOVERED = "recovered";
 

@@ -13,7 +13,8 @@ import { ReleaseRefused, type ReleasedDeposit, type ReleaseRequest } from "../..
 import { type ScreenAddress, checkWallet } from "../../recipients/recipients.ts";
 import { releaseShareOfDay, releaseBound, releaseShare } from "../../purses/sponsor-limit.ts";
 import { type WriteAct, OperatorRefused, privateModeIsOff } from "../act.ts";
-import { WRITTEN_OFF, TOKENS_AT } from "../attention/held-addresses.ts";
+import { WRITTEN_OFF } from "../../tables/deposits.ts";
+import { TOKENS_AT } from "../attention/held-addresses.ts";
 import { matterKey } from "../attention/matter.ts";
 import type { ResolveContext } from "./command.ts";
 import { decidedMeanwhile } from "./decisions.ts";

@@ -36,7 +36,7 @@ export interface TransactionFacts {
 export interface Notice {
   readonly event: NoticeEvent;
   readonly transactionId: string;
-  /** Time of what happened: of a status, the commit that changed it. Milliseconds since the Unix epoch. */
+  /** Time of the commit that changed the status, or that tells the event. Milliseconds since the Unix epoch. */
   readonly timestamp: number;
   readonly data: TransactionFacts & {
     readonly transactionId: string;
