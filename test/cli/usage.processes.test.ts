@@ -11,7 +11,8 @@ const DEV_OPTIONS =
   "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --broadcast-delay-ms VALUE, --json, --debug";
 const COMMANDS =
   "init, dev, listen, machines, explain, inspect, reconcile, accounts, keys, trigger, backup, migrate, doctor, schedules, ps, show, history, send, retry, drop, stop, remove, attention, purses, resolve, approve, pause, resume, paused, limits, suspend, restore, account, witnesses, endpoint, audit, release, settle or recover";
-const EVENTS = "transaction.pending, transaction.confirmed, transaction.completed, transaction.failed";
+const EVENTS =
+  "transaction.pending, transaction.confirmed, transaction.completed, transaction.failed, transaction.deposit_received, transaction.held, transaction.refunded, transaction.cancelled";
 const MACHINES = "wallet-transfer or private-transfer or deposit-address or payment or webhook-delivery";
 
 test.each(COMMANDS.split(/, | or /))("`paystate %s` is a command", async (name) => {
@@ -60,7 +61,7 @@ test.each([
   ],
   ["inspect", "inspect expects a database file, or a bundle"],
   ["inspect a.db b.db", 'inspect takes one file, and no "b.db"'],
-  ["account close", "account close: expected export"],
+  ["account close", "account expects export or erase"],
   ["account export", "account export expects the id of an account"],
   [
     "account export a --to 2027-02-01T00:00:00Z",
@@ -157,7 +158,7 @@ test("`paystate explain` tells status, meaning and remedy of a code, of each of 
   const reason = await runCommand(["explain", "INVALID_QUOTE.expired"]);
   expect(reason.stdout.split("\n").slice(3)).toEqual([
     "reason   what to do",
-    "expired  Get a new quote: no transaction will ever use this one.",
+    "expired  Refresh the quote, or get a new one: no transaction will use this one as it is.",
     "",
   ]);
   const all = await runCommand(["explain", "INVALID_QUOTE"]);

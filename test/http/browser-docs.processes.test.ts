@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser)("the page of the API in a browser", () => {
         await page.getByRole("button", { name: "422" }).click();
         const reasons = page.getByLabel("response body example").filter({ hasText: "INVALID_QUOTE.expired" });
         await reasons.selectOption(
-          "INVALID_QUOTE.expired: Get a new quote: no transaction will ever use this one.",
+          "INVALID_QUOTE.expired: Refresh the quote, or get a new one: no transaction will use this one as it is.",
         );
         await page.getByText('"expired"').waitFor();
 

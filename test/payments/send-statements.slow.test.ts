@@ -10,9 +10,9 @@ import { ALL_EVENTS, webhookWorld } from "./webhooks/webhook-world.ts";
 const IS_LOOK = /^select (?:t\.\*|\*|workflow) from (?:json_each|"paystate(?:Tasks|Watches)")/;
 
 test.each([
-  ["nothing", [], 0, 54, 5],
-  ["its end", ["transaction.completed"], 1, 69, 6],
-  ["all that happens", ALL_EVENTS, 3, 98, 8],
+  ["nothing", [], 0, 55, 5],
+  ["its end", ["transaction.completed"], 1, 70, 6],
+  ["all that happens", ALL_EVENTS, 3, 99, 8],
 ] as const)(
   "L10: a send with a webhook that hears of %s takes few statements and commits",
   async (_, events, deliveries, mostStatements, mostCommits) => {

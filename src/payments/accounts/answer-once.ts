@@ -75,21 +75,19 @@ export async function answerOnce<Body>(
 ): Promise<Answer<Body>> {
   const keyed = new KeyedRequest<Body>(deps, asked);
   await keyed.checkKey();
-  const { inTurn } = asked;
-  if (inTurn === undefined) return answerIn(keyed, decide);
   const before = await keyed.answerBefore();
   if (before !== null) return before;
   await keyed.countNew();
-  return inTurn(() => answerIn(keyed, decide));
+  const { inTurn = (act) => act() } = asked;
+  return inTurn(() => decidedAnswer(keyed, decide));
 }
 
-async function answerIn<Body>(
+/** What others have committed since the last look shows in a refusal, or in a commit that is refused: then it looks again. */
+async function decidedAnswer<Body>(
   keyed: KeyedRequest<Body>,
   decide: () => Promise<Decision<Body> | null>,
 ): Promise<Answer<Body>> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const before = await keyed.answerBefore();
-    if (before !== null) return before;
     const answer = await keyed.answerNow(decide).catch(async (refusal: unknown) => {
       // The database did not answer when it was asked what became of this very commit.
       if (refusal instanceof CommitUnknown) throw refusal;
@@ -98,7 +96,8 @@ async function answerIn<Body>(
       if (first === null) throw refusal;
       return first;
     });
-    if (answer !== null) return answer;
+    const now = answer ?? (await keyed.answerBefore());
+    if (now !== null) return now;
   }
   throw new Error("a request lost every race it was in");
 }
