@@ -37,6 +37,10 @@ test("GET shows a private send at every stage: pending, processing, confirmed, c
     createdAt: body.createdAt,
     cancelledAt: null,
     refunds: [],
+    refundOf: null,
+    refundedAmount: "0",
+    refundedBy: [],
+    unreturned: [],
     reason: null,
     reference: null,
     sender: world.alice.address,
@@ -68,9 +72,13 @@ test("GET shows a private send at every stage: pending, processing, confirmed, c
     signature: null,
     counted: true,
   });
+  const underWay = (amount: bigint): object => ({
+    unreturned: [{ asset: "USDC", amount: formatAmount(amount, 6), reason: "under_way" }],
+  });
   expect(await world.shown(order)).toEqual({
     ...always,
     ...nothing,
+    ...underWay(2_000_000n),
     status: "pending",
     received: [came(2_000_000n)],
     remainingAmount: formatAmount(order.due - 2_000_000n, 6),
@@ -91,6 +99,7 @@ test("GET shows a private send at every stage: pending, processing, confirmed, c
     ...always,
     ...nothing,
     ...all,
+    ...underWay(order.due),
     status: "processing",
     signatures: [expect.any(String)],
   });
@@ -101,6 +110,7 @@ test("GET shows a private send at every stage: pending, processing, confirmed, c
     ...always,
     ...nothing,
     ...all,
+    ...underWay(order.due),
     status: "confirmed",
     signature,
     signatures: [signature],
