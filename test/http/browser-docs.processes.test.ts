@@ -45,9 +45,8 @@ describe.skipIf(!hasBrowser)("the page of the API in a browser", () => {
           .click();
         await page.getByRole("button", { name: "422" }).click();
         const reasons = page.getByLabel("response body example").filter({ hasText: "INVALID_QUOTE.expired" });
-        await reasons.selectOption(
-          "INVALID_QUOTE.expired: Refresh the quote, or get a new one: no transaction will use this one as it is.",
-        );
+        const expired = reasons.locator("option", { hasText: "INVALID_QUOTE.expired: Refresh the quote" });
+        await reasons.selectOption((await expired.getAttribute("value")) ?? "");
         await page.getByText('"expired"').waitFor();
 
         expect(await page.evaluate("[{ ...localStorage }, { ...sessionStorage }, document.cookie]")).toEqual([
