@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser)("the page of the API in a browser", () => {
           .click();
         await page.getByRole("button", { name: "422" }).click();
         const reasons = page.getByLabel("response body example").filter({ hasText: "INVALID_QUOTE.expired" });
-        const expired = reasons.locator("option", { hasText: "INVALID_QUOTE.expired: Refresh the quote" });
+        const expired = reasons.locator("option", { hasText: "INVALID_QUOTE.expired" });
         await reasons.selectOption((await expired.getAttribute("value")) ?? "");
         await page.getByText('"expired"').waitFor();
 
