@@ -142,10 +142,12 @@ async function deposited({ storage, chain }: ChaosAtRest, { deposit }: Placed): 
     .reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-const OF_STATUS: readonly string[] = STATUS_EVENTS.map((event) => event.replace("transaction.", ""));
+const OF_STATUS: ReadonlySet<string> = new Set(
+  STATUS_EVENTS.map((event) => event.replace("transaction.", "")),
+);
 
 const ofStatus = (events: readonly string[]): readonly string[] =>
-  events.filter((event) => OF_STATUS.includes(event));
+  events.filter((event) => OF_STATUS.has(event));
 
 /** I2, I11: each notice of each transaction arrived under one id, with the same bytes however often. */
 async function brokenNews({ storage, placed, mayBeLost, receiver }: ChaosAtRest): Promise<readonly string[]> {

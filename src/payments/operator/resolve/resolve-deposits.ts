@@ -1,6 +1,6 @@
 /** Decides about held deposit addresses: release, refund to a new receiver, or write-off. */
 import { commitOne } from "../../../../storage/decided.ts";
-import type { DepositRecord } from "../../tables/deposits.ts";
+import { WRITTEN_OFF, type DepositRecord } from "../../tables/deposits.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import { parseAddress, type Address } from "../../../address.ts";
 import { isPaymentError } from "../../../errors.ts";
@@ -13,7 +13,6 @@ import { ReleaseRefused, type ReleasedDeposit, type ReleaseRequest } from "../..
 import { type ScreenAddress, checkWallet } from "../../recipients/recipients.ts";
 import { releaseShareOfDay, releaseBound, releaseShare } from "../../purses/sponsor-limit.ts";
 import { type WriteAct, OperatorRefused, privateModeIsOff } from "../act.ts";
-import { WRITTEN_OFF } from "../../tables/deposits.ts";
 import { TOKENS_AT } from "../attention/held-addresses.ts";
 import { matterKey } from "../attention/matter.ts";
 import type { ResolveContext } from "./command.ts";
