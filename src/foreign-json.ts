@@ -1,4 +1,4 @@
-/** Reads JSON that somebody else's program answers: no more of it than it may have, and nothing that stalls the parser. */
+/** Reads JSON that a program of somebody else answers, within bounds of bytes and of depth, so that no answer stalls the parser. */
 import { bytesWithin } from "./bytes-within.ts";
 
 /** Levels of lists and objects in each other. Parsing a million of them takes the parser half a second. */

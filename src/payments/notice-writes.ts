@@ -1,4 +1,4 @@
-/** The notices that a step announces, as rows of its commit, and the events beside the status that are told behind it. */
+/** Notices of a status, as rows of the commit that changes it, and events that are told behind a commit. */
 import type { AnnounceParams } from "../../machines/wallet-transfer.ts";
 import type { PaymentTables } from "./tables.ts";
 import type { NoticeRecord, UntoldEventRecord } from "./tables/notices.ts";
@@ -22,7 +22,7 @@ interface AnnouncingStep {
   readonly at: number;
 }
 
-/** The subject of an event: what tells it from others of its name, such as a refund. */
+/** The subject of an event, such as a refund: two events of one name have different subjects. */
 type Subject = { readonly subject?: string | null };
 
 /** A notice that is not announced yet, with an id of its own for each subject. */
@@ -38,8 +38,8 @@ export function newNotice(
 }
 
 /**
- * Has an event beside the status told behind this commit, so that no such notice can refuse or delay a step. `by`
- * distinguishes the commit from others that make the event.
+ * The row of an event that is told behind its commit, so that the notice can neither refuse nor delay a step. `by` names the
+ * commit: the row of no other commit has the same id.
  */
 export function untoldEvent(
   transactionId: string,

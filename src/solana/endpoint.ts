@@ -27,7 +27,7 @@ export interface Endpoint {
   /** The limits of the provider, null where none is configured. */
   readonly rates: Readonly<Record<"requestsPerSecond" | "sendsPerSecond", number | null>>;
   readonly rpc: RpcNode;
-  /** What it wants for what it passes on; null for what is paid for otherwise. */
+  /** The tip that the relay wants for a transaction; null for an endpoint that is paid for otherwise. */
   readonly tip: Tip | null;
   readonly accountsPerCall: number;
   readonly signaturesPerCall: number;

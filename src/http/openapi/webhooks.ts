@@ -20,7 +20,8 @@ export const MEANINGS: Readonly<Record<EventName, string>> = {
   "transaction.deposit_received":
     "Private mode: money of the order's asset has become final at its deposit address; `received` and `remaining` are sums.",
   "transaction.held": "Private mode: the money of the order is held until the operator has looked at it.",
-  "transaction.refunded": "Private mode: a refund is final; `refunds` of the transaction list it.",
+  "transaction.refunded":
+    "A refund is final: one of private mode, which `refunds` of the transaction list, or a send of wallet mode, in `refundedBy`.",
   "transaction.cancelled": "The transaction was cancelled.",
 };
 
@@ -29,7 +30,7 @@ const notice = named(
   z.object({
     event: eventName,
     transactionId: text("The transaction's id."),
-    timestamp: time("When it happened."),
+    timestamp: time("When the status changed, or the event was told."),
     data: noticeData,
   }),
 );

@@ -82,7 +82,7 @@ export async function answerOnce<Body>(
   return inTurn(() => decidedAnswer(keyed, decide));
 }
 
-/** What others have committed since the last look shows in a refusal, or in a commit that is refused: then it looks again. */
+/** Decides until an answer stands. A refusal, or a commit that is refused, may come of what others have committed: then it looks again. */
 async function decidedAnswer<Body>(
   keyed: KeyedRequest<Body>,
   decide: () => Promise<Decision<Body> | null>,
@@ -161,13 +161,12 @@ class KeyedRequest<Body> {
     const text = JSON.stringify(body);
     const writes = this.#writes(text);
     const isKept = writes.length === 0 || (await commitOne(this.#deps.storage, { writes })).ok;
-    // Another request has taken the key meanwhile: its answer is the one that is kept.
+    // Another request has taken the key meanwhile: the answer of that request is kept.
     return isKept ? text : this.#storedText();
   }
 
   /** Null when another commit came first. */
   async answerNow(decide: () => Promise<Decision<Body> | null>): Promise<Answer<Body> | null> {
-    await this.countNew();
     const decided = await decide();
     if (decided === null) return null;
     const { body, commit } = decided;
@@ -182,7 +181,7 @@ class KeyedRequest<Body> {
     return [{ table: "idempotency", insert: { id, fingerprint, answer, createdAt } }];
   }
 
-  /** Counts the request once, on being told that it is no replay. */
+  /** Counts a new request against its limit, once. */
   async countNew(): Promise<void> {
     if (this.#isNew) return;
     this.#isNew = true;

@@ -38,7 +38,7 @@ export function tooLittle(
   });
 }
 
-/** A wallet that pays: what it gives, and what that costs it in lamports. */
+/** A wallet that pays, with the amount and the lamports that the payment takes. */
 interface PayingWallet {
   readonly sender: Address;
   readonly give: Token;

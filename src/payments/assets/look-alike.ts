@@ -1,4 +1,4 @@
-/** Symbols that people would take for one of the service's assets: whoever makes a mint gives it any symbol. */
+/** Tells symbols that look like the symbol of an asset: the maker of a mint may give it any symbol. */
 import type { Assets } from "./assets.ts";
 
 /** What letters of ASCII are taken for others. A character beyond ASCII is taken for any: no list of look-alikes is whole. */

@@ -9,7 +9,7 @@ import { isSamePerson } from "../shown-words.ts";
 import { paymentTables } from "../tables.ts";
 import type { IdempotencyRecord } from "../tables/identity.ts";
 import type { DecisionRecord } from "../tables/operator.ts";
-import type { TransactionRecord } from "../tables/orders.ts";
+import { isFinalStatus, type TransactionRecord } from "../tables/orders.ts";
 import { everyRow } from "../tables/read.ts";
 import { shortBody } from "../tables/short-body.ts";
 import { DELETED, webhookListChange } from "../webhooks/webhook-list.ts";
@@ -38,7 +38,8 @@ export interface ErasureCommands {
    * Blanks references, also in notices, excerpts of receivers' answers, and stored answers; of a whole account also its name,
    * URLs and secrets of its webhooks and its keys' addresses, and revokes the keys. The first call asks; the same by another
    * actor does it, in many commits: where it is cut off, it is called again. Rejects with `OperatorRefused` while anything of
-   * it is open, held or looked at, under a day old, or its deposit address under 60 days, and of a whole account until that is suspended.
+   * it is open, held or looked at, under a day old, or its deposit address under 60 days, and of a whole account until that
+   * is suspended.
    */
   erase(erasure: Erasure, by: ActContext): Promise<ErasureResult>;
 }
@@ -61,7 +62,6 @@ type ErasureAct = Act & { readonly what: { readonly accountId: string } };
 const decisionId = (accountId: string): string => `erase:${accountId}`;
 
 const DAY_MS = 24 * 3_600_000;
-const OPEN: ReadonlySet<string> = new Set(["pending", "processing", "confirmed"]);
 
 export class ErasureHandler implements ErasureCommands {
   readonly #parts: ErasureParts;
@@ -149,7 +149,7 @@ export class ErasureHandler implements ErasureCommands {
     ]);
     const instances = [id, ...addresses, ...(view?.payments ?? []).map((payment) => payment.id)];
     const pending = await Promise.all(instances.map((each) => storage.pending(each, 1)));
-    if (OPEN.has(row.status) || row.attention !== null) return "it is open";
+    if (!isFinalStatus(row.status) || row.attention !== null) return "it is open";
     if (deliveries.some((each) => each.status === "pending")) return "webhooks are still told of it";
     if (deposits.some(({ heldReason }) => heldReason !== null && heldReason !== WRITTEN_OFF)) {
       return "its deposit address is held";

@@ -55,7 +55,7 @@ function payerOf(
   return brought.length === alike.length && another === undefined ? payer : null;
 }
 
-/** The one wallet that gave all of it; null where others, or a program, may have given a part. */
+/** The one wallet that gave all of the money; null where another wallet, or a program, may have given a part. */
 function givenBy({ from, amount, unattributed }: Inflow): Address | null {
   const [giver, another] = from;
   const isWhole = unattributed === 0n && another === undefined && giver?.amount === amount;

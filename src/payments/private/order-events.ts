@@ -6,7 +6,7 @@ import type { TransactionView } from "../tables/orders.ts";
 import { newNotice, untoldEvent } from "../notice-writes.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 
-/** The events of a step, which adds `lines` to the ledger and may begin to hold the money: told behind its commit. */
+/** The events of a step of a deposit address: `lines` are what the step adds to the ledger, and `isHeld` begins a hold. */
 export function eventsOfStep(
   { order, mint }: DepositAddressContext,
   { version, isHeld, lines }: { version: number; isHeld: boolean; lines: readonly EntryRecord[] },

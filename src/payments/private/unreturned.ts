@@ -4,7 +4,7 @@ import type { Assets } from "../assets/assets.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
 import { WRITTEN_OFF, type DepositRecord, type EntryRecord } from "../tables/deposits.ts";
 import type { ReservationRecord } from "../tables/limits.ts";
-import type { RecipientRecord, TransactionRecord } from "../tables/orders.ts";
+import { isFinalStatus, type RecipientRecord, type TransactionRecord } from "../tables/orders.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
 
 /** An order of private mode with the lines of its address. */
@@ -28,7 +28,8 @@ interface Unreturned {
 
 /**
  * By asset, so that what came = what recipients were paid + refunds with their costs + the fee + this. `under_way` goes on by
- * itself, `held` waits for the operator, `dust` is not worth a transaction, and `missing` has left the address otherwise, such as for the token account of a payee, or was written off.
+ * itself, `held` waits for the operator, `dust` is not worth a transaction, and `missing` has left the address otherwise,
+ * such as for the token account of a payee, or was written off.
  */
 export function unreturned(books: OrderBooks, assets: Assets): readonly Unreturned[] {
   const mints = new Set(books.entries.filter(({ kind }) => kind === "deposit").map(({ mint }) => mint));
@@ -62,14 +63,15 @@ function restOf({ transaction, entries, paid, refunds }: OrderBooks, mint: strin
   return came - paidOf(transaction, paid, mint) - back - fee;
 }
 
-/** In the asset that came: a swap gives away all that was quoted but its fee. */
-function paidOf(
-  { type, inputMint, inputAmount, fee }: TransactionRecord,
-  paid: readonly RecipientRecord[],
-  mint: string,
-): bigint {
-  if (inputMint !== mint || paid.length === 0) return 0n;
-  if (type === "swap") return inputAmount - (fee ?? 0n);
+/** What a swap gives for what it brings, in base units: all that was quoted, in private mode but the fee. */
+export function swappedBy({ mode, inputAmount, fee }: TransactionRecord): bigint {
+  return mode === "wallet" ? inputAmount : inputAmount - (fee ?? 0n);
+}
+
+/** What the recipients were paid, in the asset that came. */
+function paidOf(transaction: TransactionRecord, paid: readonly RecipientRecord[], mint: string): bigint {
+  if (transaction.inputMint !== mint || paid.length === 0) return 0n;
+  if (transaction.type === "swap") return swappedBy(transaction);
   return paid.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
@@ -81,8 +83,7 @@ function reasonsOf(books: OrderBooks, mint: string, rest: bigint): readonly Part
   const { transaction, deposit, entries, reservation } = books;
   if (deposit.heldReason === WRITTEN_OFF) return [{ amount: rest, reason: "missing" }];
   if (deposit.heldReason !== null) return [{ amount: rest, reason: "held" }];
-  const isOver = ["completed", "failed", "cancelled"].includes(transaction.status);
-  if (!isOver) return [{ amount: rest, reason: "under_way" }];
+  if (!isFinalStatus(transaction.status)) return [{ amount: rest, reason: "under_way" }];
   const here = sumOf(entries, mint, ["deposit", "loan"]) - sumOf(entries, mint, OUTGOING);
   const last = entries.findLast((entry) => entry.kind === "deposit" && entry.mint === mint)?.at ?? 0;
   const hasRested = (reservation?.releasedAt ?? -1) >= last;

@@ -1,4 +1,4 @@
-/** What a transaction is about, in every answer, list element and notice: who pays what, and whom that was quoted to. */
+/** The facts of a transaction in every answer, list element and notice: payer, quote, and the assets and amounts of both sides. */
 import type { z } from "zod";
 import { formatAmount } from "../../amount.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";

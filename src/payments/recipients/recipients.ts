@@ -154,7 +154,8 @@ export function invalidRecipient(
 
 /**
  * Whether an address may be served, such as a sanctions list's answer. Throw when the answer is not known now: no order
- * is taken then, and a deposit waits. While there is no order an answer is kept for ten minutes. `signal` is aborted when the answer is no longer awaited.
+ * is taken then, and a deposit waits. While there is no order an answer is kept for ten minutes. `signal` is aborted when the
+ * answer is no longer awaited.
  */
 export type ScreenAddress = (
   address: string,

@@ -1,6 +1,6 @@
 /** Removes wallet transactions that ended long ago, with all their rows. */
 import type { Address } from "../../address.ts";
-import type { TransactionRecord } from "../tables/orders.ts";
+import { isFinalStatus, type TransactionRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import {
   archivedRows,
@@ -92,7 +92,7 @@ function isGivenUp({ status, reason, landedAfterCancel }: TransactionRecord): bo
 
 /** Whether the transaction may be removed; a transaction that waits for an operator is open. */
 function canGo({ status, attention }: TransactionRecord): boolean {
-  return attention === null && (status === "completed" || status === "failed" || status === "cancelled");
+  return attention === null && isFinalStatus(status);
 }
 
 /**

@@ -124,7 +124,6 @@ export const transactions = ownTable("transactions", {
     ofAccount: ["accountId", "createdAt", "id"],
     ofFinality: { on: ["accountId", "finalAt", "id"], present: ["finalAt"] },
     ofStatus: ["accountId", "status", "createdAt", "id"],
-    ofQuote: ["accountId", "quoteId", "createdAt", "id"],
     ofSender: ["accountId", "sender", "createdAt", "id"],
     ofReference: { on: ["accountId", "reference", "createdAt", "id"], present: ["reference"] },
     ofRefunded: { on: ["refundOf", "createdAt", "id"], present: ["refundOf"] },
@@ -171,7 +170,7 @@ export interface TransactionView {
   readonly payments: readonly PaymentRecord[];
 }
 
-/** A filter for a list of transactions; each has an index of its own. */
+/** A filter for a list of transactions, whose rows are found without a look at others. */
 export type TransactionLookup =
   | { readonly quoteId: string }
   | { readonly refundOf: string }
@@ -238,7 +237,8 @@ export const orderReads = (read: TableReader) => ({
     if (only !== null && "recipient" in only) {
       return transactionsPaidTo(read, { accountId, address: only.recipient }, page);
     }
-    if (only !== null && "refundOf" in only) return refundsOf(read, { accountId, ...only }, page);
+    if (only !== null && "refundOf" in only) return refundsPage(read, { accountId, ...only }, page);
+    if (only !== null && "quoteId" in only) return transactionOfQuote(read, { accountId, ...only }, page);
     return read.find({ table: transactions, ...indexOf(accountId, only), ...newestFirst(page) });
   },
   /** An account's transactions by the time of their beginning or of their end, oldest first, from a place on. */
@@ -249,12 +249,17 @@ export const orderReads = (read: TableReader) => ({
     read.find({ table: transactions, index: "key", after: [after], limit }),
 });
 
+/** A filter whose index begins with the account. */
+type IndexedLookup = Exclude<
+  TransactionLookup,
+  { readonly recipient: Address } | { readonly refundOf: string } | { readonly quoteId: string }
+>;
+
 function indexOf(
   accountId: string,
-  only: Exclude<TransactionLookup, { readonly recipient: Address } | { readonly refundOf: string }> | null,
+  only: IndexedLookup | null,
 ): { readonly index: string; readonly equals: Partial<TransactionRecord> } {
   const indexes = {
-    quoteId: "ofQuote",
     sender: "ofSender",
     reference: "ofReference",
     status: "ofStatus",
@@ -268,7 +273,7 @@ function indexOf(
 }
 
 /** The index of refunds names no account: a refund is of the account of its payment. */
-async function refundsOf(
+async function refundsPage(
   read: TableReader,
   { accountId, refundOf }: { readonly accountId: string; readonly refundOf: string },
   page: NewestPageQuery,
@@ -280,6 +285,21 @@ async function refundsOf(
     ...newestFirst(page),
   });
   return found.filter((row) => row.accountId === accountId);
+}
+
+/** A quote names the transaction that has used it up, and is kept as long: it needs no index. */
+async function transactionOfQuote(
+  read: TableReader,
+  { accountId, quoteId }: { readonly accountId: string; readonly quoteId: string },
+  { below }: NewestPageQuery,
+): Promise<readonly TransactionRecord[]> {
+  const quote = await read.get(quotes, quoteId);
+  const found = await read.get(transactions, quote?.usedBy ?? "");
+  if (found === null || found.accountId !== accountId) return [];
+  const { createdAt, id } = found;
+  const isBelow =
+    below === null || createdAt < below.createdAt || (createdAt === below.createdAt && id < below.id);
+  return isBelow ? [found] : [];
 }
 
 async function transactionsPaidTo(

@@ -70,8 +70,7 @@ export class TransactionAcceptance {
     caller: Caller,
     body: TransactionRequest,
   ): Promise<Decision<CreatedTransactionBody> | null> {
-    const quoteId = quoteIdOf(body);
-    const quote = quoteId === undefined ? null : await this.#with.storage.quote(quoteId);
+    const quote = await this.#with.storage.quote(quoteIdOf(body) ?? "");
     try {
       return await this.#decide(caller, body, quote);
     } catch (refusal) {
@@ -82,10 +81,10 @@ export class TransactionAcceptance {
     }
   }
 
-  /** False where the quote was used or changed since it was read: then the refusal was decided on what is no longer so. */
+  /** False where the quote was used or refreshed since it was read: then the refusal was decided on what is no longer so. */
   async #closes(quote: QuoteRecord): Promise<boolean> {
-    if (quote.usedBy !== null || quote.closedAt !== null) return true;
     const { storage } = this.#with;
+    if (quote.closedAt !== null) return (await storage.quote(quote.id))?.version === quote.version;
     const now = await storageTime(this.#with);
     return (await commitOne(storage, { writes: [closedQuote(quote, now)] })).ok;
   }
@@ -173,11 +172,11 @@ async function grantedBefore(
   { accountId }: Caller,
   body: unknown,
 ): Promise<CreatedTransactionBody | null> {
+  const quote = await storage.quote(quoteIdOf(body) ?? "");
+  if (quote === null || quote.usedBy === null || quote.accountId !== accountId) return null;
   const { data: request } = transactionRequest.safeParse(body);
-  const quote = request === undefined ? null : await storage.quote(request.quoteId);
-  if (request === undefined || quote === null || quote.usedBy === null) return null;
   const transaction = (await storage.transaction(quote.usedBy))?.transaction;
-  if (transaction?.accountId !== accountId || transaction.requestHash !== hashOf(request)) return null;
+  if (request === undefined || transaction?.requestHash !== hashOf(request)) return null;
   const [deposit] = await storage.deposits([transaction.depositAddress ?? ""]);
   return deposit === undefined
     ? createdTransferBody(transaction, assets)

@@ -4,7 +4,7 @@ import { formatAmount } from "../../amount.ts";
 import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
-import { readPlan } from "../outgoing/plans/stored-plan.ts";
+import { refundParts, swappedBy } from "../private/unreturned.ts";
 import { exportQuery, parseRequest, type ExportQuery } from "../requests.ts";
 import type { TransactionRecord, TransactionView } from "../tables/orders.ts";
 import type { PaymentRecord } from "../tables/payments.ts";
@@ -112,35 +112,26 @@ function paidBy({ transaction, recipients, payments }: TransactionView, assets: 
   return recipients.flatMap((share): readonly Sum[] => {
     const { status, signature } = recipientOutcome(share, transaction, payments);
     if (status !== "paid") return [];
-    const amount = transaction.type === "swap" ? swappedBy(transaction, payments) : share.amount;
+    const amount = transaction.type === "swap" ? swappedBy(transaction) : share.amount;
     const brought = { asset: output, amount: share.amount };
     return [{ kind: "payment", asset, amount, address: share.address, signature, brought }];
   });
 }
 
-/** What a swap has given: that of private mode is a payout of its deposit. */
-function swappedBy({ mode, inputAmount }: TransactionRecord, payments: readonly PaymentRecord[]): bigint {
-  if (mode === "wallet") return inputAmount;
-  return payments
-    .filter(({ kind, status }) => kind === "swap" && status === "finalized")
-    .flatMap(({ plan }) => readPlan(plan).movements)
-    .filter(({ kind }) => kind === "payout")
-    .reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-}
-
 /** What went back, and what that has cost. Of an order whose recipients were all paid it came beyond its deposit. */
 function returnedBy(
-  { mint, legs, plan, signature }: PaymentRecord,
+  row: PaymentRecord,
   { status, feeMint }: TransactionRecord,
   assets: Assets,
 ): readonly Sum[] {
+  const { mint, legs, plan, signature } = row;
   const shown = shownAmount({ mint, amount: 0n, decimals: plannedDecimals(plan) }, assets);
   const other = { symbol: shown.asset, mint: shown.mint, decimals: shown.decimals ?? 0 };
   const asset = assets.ofMint(mint) === null ? other : assetOf(mint, assets);
   const kind = status === "completed" && mint === feeMint ? "excess" : "refund";
   return [
     ...legs.map(({ address, amount }): Sum => ({ kind, asset, amount, address, signature })),
-    { kind: "cost", asset, amount: BigInt(readPlan(plan).withheld), signature },
+    { kind: "cost", asset, amount: refundParts(row).cost, signature },
   ];
 }
 

@@ -1,7 +1,7 @@
 /** The money received at a deposit address, the missing rest, and what became of each recipient. */
 import type { TransactionBody } from "./transaction-schema.ts";
 import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
-import type { TransactionRecord, RecipientRecord } from "../tables/orders.ts";
+import { isFinalStatus, type TransactionRecord, type RecipientRecord } from "../tables/orders.ts";
 import { SOL_MINT } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
@@ -112,8 +112,7 @@ function ofPayments(
   payments: readonly PaymentRecord[],
 ): RecipientOutcome {
   if (share.status === "paid") return { status: "paid", signature: share.signature };
-  const isOver = status === "completed" || status === "failed" || status === "cancelled";
-  if (isOver) return { status: "unpaid", signature: share.signature };
+  if (isFinalStatus(status)) return { status: "unpaid", signature: share.signature };
   const landed = payments.find((payment) => isSeen(payment) && pays(payment, share));
   return landed === undefined
     ? { status: "pending", signature: share.signature }

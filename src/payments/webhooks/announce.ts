@@ -208,8 +208,8 @@ function isSubscribed({ events, disabledAt }: WebhookRecord, { event }: NoticeRe
 }
 
 /**
- * Who announces behind the commit may see webhooks newer than the notice. Webhook and notice may be dated by processes with different clocks: a
- * notice from before the registration is better than a lost notice.
+ * Who announces behind the commit may see webhooks newer than the notice. Webhook and notice may be dated by processes with
+ * different clocks: a notice from before the registration is better than a lost notice.
  */
 const MAX_CLOCK_SKEW_MS = 60_000;
 
