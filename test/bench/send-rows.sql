@@ -2,16 +2,16 @@
 
 -- commit 1
 insert into paystateQuotes (id, version, accountId, mode, inputMint, outputMint, inputAmount, outputAmount, minOutputAmount, feeMint, networkFee,
-  routingFee, rent, pricedAccounts, slippageBps, priceImpact, sender, recipients, createdAt, expiresAt)
+  routingFee, rent, pricedAccounts, slippageBps, priceImpact, sender, senderAllowOffCurve, recipients, createdAt, expiresAt)
 values ('quote_' || @id, 1, 'acct_019b76daa8004eaf932c8c5848bafc73', 'wallet', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', '1500000', '1500000', '1500000', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', '5091',
-  '0', '0', 0, 100, '0', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', '[{"address":"4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN","amount":{"$bigint":"1500000"}}]', @at, @at + 30000);
+  '0', '0', 0, 100, '0', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', 0, '[{"address":"4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN","amount":{"$bigint":"1500000"}}]', @at, @at + 30000);
 
 -- commit 2
 update paystateQuotes set version = 2, usedBy = 'tx_' || @id where id = 'quote_' || @id and version = 1;
-insert into paystateTransactions (id, accountId, quoteId, type, mode, sender, inputMint, inputAmount, outputMint, outputAmount, feeMint, requestHash, status, signature, landedAfterCancel, createdAt)
-values ('tx_' || @id, 'acct_019b76daa8004eaf932c8c5848bafc73', 'quote_' || @id, 'send', 'wallet', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', '1500000', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', '1500000', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', @id || '000000000000000000000000000000000000000000000000', 'pending', @id || '555555555555555555555555555555555555555555555555555555555555555555555555', 0, @at);
-insert into paystateRecipients (id, transactionId, accountId, createdAt, "index", address, amount, status)
-values ('tx_' || @id || ':0', 'tx_' || @id, 'acct_019b76daa8004eaf932c8c5848bafc73', @at, 0, '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', '1500000', 'unpaid');
+insert into paystateTransactions (id, accountId, quoteId, type, mode, sender, senderAllowOffCurve, inputMint, inputAmount, outputMint, outputAmount, feeMint, requestHash, status, signature, landedAfterCancel, createdAt)
+values ('tx_' || @id, 'acct_019b76daa8004eaf932c8c5848bafc73', 'quote_' || @id, 'send', 'wallet', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', 0, '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', '1500000', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', '1500000', '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', @id || '000000000000000000000000000000000000000000000000', 'pending', @id || '555555555555555555555555555555555555555555555555555555555555555555555555', 0, @at);
+insert into paystateRecipients (id, transactionId, accountId, createdAt, "index", address, allowOffCurve, amount, status)
+values ('tx_' || @id || ':0', 'tx_' || @id, 'acct_019b76daa8004eaf932c8c5848bafc73', @at, 0, '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', 0, '1500000', 'unpaid');
 insert into paystateAttempts (id, messageHash, transactionId, bytes, blockhash, lastValidBlockHeight, firstSlot, reference, createdAt)
 values (@id || '555555555555555555555555555555555555555555555555555555555555555555555555', @id || '000000000000000000000000000000000000000000000000', 'tx_' || @id, zeroblob(470), '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', 1086, 1036, '4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN', @at);
 insert into paystateVolumes (id, scope, at, amount) values ('in' || @id, 'acct_019b76daa8004eaf932c8c5848bafc73' || ' in', @at, '1500000');
@@ -57,5 +57,5 @@ values ('tx_' || @id, 4, @at, '{"type":"STEP","signature":"' || @id || '55555555
 insert into paystateNotices (id, transactionId, event, status, signature, body, webhooks, createdAt)
 values ('evt_completed_' || @id, 'tx_' || @id, 'transaction.completed', 'completed', @id || '555555555555555555555555555555555555555555555555555555555555555555555555', 'a body 4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN completed 1.5', '[]', @at);
 insert into paystateAnnouncements (id, accountId, at) values ('evt_completed_' || @id, 'acct_019b76daa8004eaf932c8c5848bafc73', @at);
-update paystateTransactions set status = 'completed' where id = 'tx_' || @id;
+update paystateTransactions set status = 'completed', finalAt = @at where id = 'tx_' || @id;
 delete from paystateWatches where kind = 'landing' and key = @id || '555555555555555555555555555555555555555555555555555555555555555555555555' and instance = 'tx_' || @id;
