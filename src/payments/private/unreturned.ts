@@ -53,7 +53,8 @@ export function refundParts({ legs, plan }: PaymentRecord): {
   return { amount: legs.reduce((sum, leg) => sum + leg.amount, 0n), cost: BigInt(readPlan(plan).withheld) };
 }
 
-function restOf({ transaction, entries, paid, refunds }: OrderBooks, mint: string): bigint {
+/** What came of a mint and is neither paid, in the refunds that are shown nor the fee: negative where more is told than came. */
+export function restOf({ transaction, entries, paid, refunds }: OrderBooks, mint: string): bigint {
   const came = sumOf(entries, mint, ["deposit"]);
   const back = refunds
     .filter((refund) => refund.mint === mint)

@@ -14,7 +14,7 @@ import { factsOf } from "../quotes/transaction-facts.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
 import { depositBody } from "../private/deposit-body.ts";
 import type { ReservationRecord } from "../tables/limits.ts";
-import { refundParts, unreturned, type OrderBooks } from "../private/unreturned.ts";
+import { refundParts, restOf, unreturned, type OrderBooks } from "../private/unreturned.ts";
 import { refundedBody } from "./refunds.ts";
 import { receivedMoney, recipientOutcome, shownAmount } from "./received-money.ts";
 
@@ -92,6 +92,7 @@ interface Shown extends TransactionView {
 function bodyOf(shown: Shown): TransactionBody {
   const { transaction, recipients, payments, assets, refunds, deposit, entries } = shown;
   const { signature, landedAfterCancel, cancelledAt } = transaction;
+  const books = deposit === undefined ? null : booksOf({ ...shown, deposit });
   return {
     transactionId: transaction.id,
     status: transaction.status,
@@ -109,19 +110,19 @@ function bodyOf(shown: Shown): TransactionBody {
     })),
     reason: transaction.reason,
     signatures: transaction.mode === "private" ? paidOut(payments) : signaturesOf(transaction),
-    refunds: refundsOf(payments).map((row) => refundBody(row, deposit, assets)),
+    refunds: books === null ? [] : books.refunds.map((row) => refundBody(row, books.deposit, assets)),
     refundOf: transaction.refundOf,
     ...refundedBody(transaction, refunds, assets),
     createdAt: isoTime(transaction.createdAt),
     cancelledAt: cancelledAt === null ? null : isoTime(cancelledAt),
     reference: transaction.reference,
     ...attentionOf({ transaction, deposit }),
-    ...(deposit === undefined
+    ...(books === null
       ? {}
       : {
-          ...depositBody(deposit, assets),
-          ...receivedMoney({ transaction, deposit }, entries, assets),
-          unreturned: unreturned(booksOf({ ...shown, deposit }), assets),
+          ...depositBody(books.deposit, assets),
+          ...receivedMoney(books, entries, assets),
+          unreturned: unreturned(books, assets),
         }),
     ...(landedAfterCancel ? { landedAfterCancel } : {}),
   };
@@ -134,7 +135,10 @@ function booksOf({
 }: Shown & { readonly deposit: DepositRecord }): OrderBooks {
   const isPaid = (share: RecipientRecord): boolean =>
     recipientOutcome(share, shown.transaction, payments).status === "paid";
-  return { ...shown, paid: recipients.filter(isPaid), refunds: refundsOf(payments) };
+  const books = { ...shown, paid: recipients.filter(isPaid), refunds: refundsOf(payments) };
+  // What a refund that failed was to send back may have gone to a recipient after all.
+  const isThere = (mint: string): boolean => restOf(books, mint) >= 0n;
+  return { ...books, refunds: books.refunds.filter((row) => row.status !== "failed" || isThere(row.mint)) };
 }
 
 /**
@@ -162,7 +166,7 @@ function refundsOf(payments: readonly PaymentRecord[]): readonly PaymentRecord[]
 
 function refundBody(
   row: PaymentRecord,
-  deposit: DepositRecord | undefined,
+  { heldReason }: DepositRecord,
   assets: Assets,
 ): TransactionBody["refunds"][number] {
   const { mint, legs, signature, status, plan } = row;
@@ -170,7 +174,7 @@ function refundBody(
   const { amount, cost } = refundParts(row);
   const decimals = plannedDecimals(plan);
   const shown = shownAmount({ mint, amount, decimals }, assets);
-  const isTried = (deposit?.heldReason ?? null) === null && (own !== null || status !== "failed");
+  const isTried = heldReason === null && (own !== null || status !== "failed");
   const waiting = isTried ? "pending" : "held";
   return {
     asset: shown.asset,
