@@ -68,6 +68,7 @@ const PRINTED: Partial<Record<keyof typeof PAGE_OF, RegExp>> = {
 /** Programs that are parts of a greater one export what it calls. */
 const EXPORTED: Partial<Record<keyof typeof PAGE_OF, readonly string[]>> = {
   client: ["connect", "pay"],
+  cors: ["appOf"],
   later: ["orders"],
   prometheus: ["serveMetrics"],
   receive: ["POST"],

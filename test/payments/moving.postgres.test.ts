@@ -47,6 +47,7 @@ describe.skipIf(!HAS_POSTGRES)("a service that moves", () => {
     const caller = await world.caller();
     const events = [
       "transaction.pending",
+      "transaction.deposit_received",
       "transaction.confirmed",
       "transaction.completed",
       "transaction.failed",

@@ -242,7 +242,8 @@ test(
         const seen = await scene.ledger.statuses([answer.verified.signature]);
         if (seen[0] === null) await expectOnlyThePayment(answer.verified, usdc);
       }),
-      { numRuns: MANY / 10, plugins: [withinBudget()] },
+      // The honest one itself is the first, however little time there is.
+      { numRuns: MANY / 10, examples: [[honest, 0, false]], plugins: [withinBudget()] },
     );
     expect(accepted).toBeGreaterThan(0);
   },
