@@ -318,7 +318,7 @@ test("the parameters of queries are described as they are checked", ({ scene }) 
   const { document } = scene;
   const { parameters = [] } = document.paths["/v1/transactions"]?.["get"] ?? {};
   expect(parameters.map(({ name }) => name)).toEqual([
-    ...["status", "type", "mode", "asset", "sender", "quoteId", "recipient", "reference"],
+    ...["status", "type", "mode", "asset", "sender", "quoteId", "refundOf", "recipient", "reference"],
     ...["createdAfter", "createdBefore", "limit", "startingAfter"],
   ]);
   expect(parameters.find(({ name }) => name === "limit")).toMatchObject({
