@@ -1,4 +1,4 @@
-/** Reads JSON that a program of somebody else answers, within bounds of bytes and of depth, so that no answer stalls the parser. */
+/** Parses JSON answers of foreign programs within bounds of size and depth, so that no answer stalls the parser. */
 import { bytesWithin } from "./bytes-within.ts";
 
 /** Levels of lists and objects in each other. Parsing a million of them takes the parser half a second. */

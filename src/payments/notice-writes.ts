@@ -1,4 +1,4 @@
-/** Notices of a status, as rows of the commit that changes it, and events that are told behind a commit. */
+/** Rows of notices: a status notice is part of the commit that changes the status, an event is told after its commit. */
 import type { AnnounceParams } from "../../machines/wallet-transfer.ts";
 import type { PaymentTables } from "./tables.ts";
 import type { NoticeRecord, UntoldEventRecord } from "./tables/notices.ts";
@@ -38,8 +38,8 @@ export function newNotice(
 }
 
 /**
- * The row of an event that is told behind its commit, so that the notice can neither refuse nor delay a step. `by` names the
- * commit: the row of no other commit has the same id.
+ * The row of an event, whose notice the service writes after the commit: a notice can neither refuse nor delay a step. `by`
+ * identifies the commit, so that two commits never write one row.
  */
 export function untoldEvent(
   transactionId: string,

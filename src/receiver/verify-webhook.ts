@@ -25,7 +25,7 @@ export type WebhookNotice = {
     /** The stable id of the notice, the same on every attempt: keep it, and ignore what comes twice. */
     readonly id: string;
     readonly event: Event;
-    /** The time when the status changed, or the event was told, ISO 8601. */
+    /** The time at which the service recorded the status change or the event, ISO 8601. */
     readonly timestamp: string;
   };
 }[NoticeEvent];

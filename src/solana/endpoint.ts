@@ -13,7 +13,7 @@ import { joinedCalls } from "./rpc/joined-calls.ts";
 import { singleCalls, type RpcBatchFetch } from "./rpc/rpc-call.ts";
 import { RpcNode } from "./rpc/rpc-node.ts";
 
-/** What a relay wants for what it passes on: so many lamports to one of its accounts. */
+/** A relay's price for a transaction: lamports to one of the relay's accounts. */
 export interface Tip {
   readonly accounts: readonly Address[];
   readonly lamports: bigint;

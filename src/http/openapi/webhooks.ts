@@ -30,7 +30,7 @@ const notice = named(
   z.object({
     event: eventName,
     transactionId: text("The transaction's id."),
-    timestamp: time("When the status changed, or the event was told."),
+    timestamp: time("When the service recorded the status change or the event."),
     data: noticeData,
   }),
 );

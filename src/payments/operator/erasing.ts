@@ -205,7 +205,7 @@ export class ErasureHandler implements ErasureCommands {
     ];
   }
 
-  /** The hash of the request goes too: who guesses a reference could prove it by that. */
+  /** The hash of the request goes too: with the hash, a guessed reference could be proved. */
   async #transactionWrites(id: string): Promise<readonly PaymentWrite[]> {
     const { storage } = this.#parts;
     const [notices, deliveries] = await Promise.all([storage.notices(id), storage.deliveries(id)]);

@@ -39,8 +39,8 @@ export async function findPayers(
 }
 
 /**
- * Who gave each of these deposits of one mint and amount. Null unless the chain shows as many transactions of that amount, and
- * in each the same wallet gave all of it: a deposit may be what two transactions brought between two looks.
+ * The payer of deposits of one mint and amount. Null unless the chain shows as many transactions of that amount, and one wallet
+ * gave the whole amount in each: two transactions between two looks may have brought a deposit together.
  */
 function payerOf(
   alike: readonly EntryRecord[],
@@ -55,7 +55,7 @@ function payerOf(
   return brought.length === alike.length && another === undefined ? payer : null;
 }
 
-/** The one wallet that gave all of the money; null where another wallet, or a program, may have given a part. */
+/** The wallet that gave the whole inflow; null if another wallet, or a program, may have given a part. */
 function givenBy({ from, amount, unattributed }: Inflow): Address | null {
   const [giver, another] = from;
   const isWhole = unattributed === 0n && another === undefined && giver?.amount === amount;

@@ -45,7 +45,7 @@ export function unreturned(books: OrderBooks, assets: Assets): readonly Unreturn
   });
 }
 
-/** What a refund was made of: what goes back, and what it withholds for its own cost. In base units. */
+/** The amount that a refund sends back, and the cost that the refund withholds. In base units. */
 export function refundParts({ legs, plan }: PaymentRecord): {
   readonly amount: bigint;
   readonly cost: bigint;
@@ -53,7 +53,7 @@ export function refundParts({ legs, plan }: PaymentRecord): {
   return { amount: legs.reduce((sum, leg) => sum + leg.amount, 0n), cost: BigInt(readPlan(plan).withheld) };
 }
 
-/** What came of a mint and is neither paid, in the refunds that are shown nor the fee: negative where more is told than came. */
+/** The received amount of a mint, less payouts, shown refunds and the fee; negative if the answer tells more than came in. */
 export function restOf({ transaction, entries, paid, refunds }: OrderBooks, mint: string): bigint {
   const came = sumOf(entries, mint, ["deposit"]);
   const back = refunds
@@ -64,7 +64,7 @@ export function restOf({ transaction, entries, paid, refunds }: OrderBooks, mint
   return came - paidOf(transaction, paid, mint) - back - fee;
 }
 
-/** What a swap gives for what it brings, in base units: all that was quoted, in private mode but the fee. */
+/** The quoted input of a swap in base units; private mode leaves the fee out. */
 export function swappedBy({ mode, inputAmount, fee }: TransactionRecord): bigint {
   return mode === "wallet" ? inputAmount : inputAmount - (fee ?? 0n);
 }

@@ -118,7 +118,7 @@ function paidBy({ transaction, recipients, payments }: TransactionView, assets: 
   });
 }
 
-/** What went back, and what that has cost. Of an order whose recipients were all paid it came beyond its deposit. */
+/** A refund and its cost. The refund of a completed order returns money beyond the deposit. */
 function returnedBy(
   row: PaymentRecord,
   { status, feeMint }: TransactionRecord,

@@ -136,7 +136,7 @@ function booksOf({
   const isPaid = (share: RecipientRecord): boolean =>
     recipientOutcome(share, shown.transaction, payments).status === "paid";
   const books = { ...shown, paid: recipients.filter(isPaid), refunds: refundsOf(payments) };
-  // What a refund that failed was to send back may have gone to a recipient after all.
+  // Nodes may have said "failed" of money that reached its recipient: then no refund of it is due.
   const isThere = (mint: string): boolean => restOf(books, mint) >= 0n;
   return { ...books, refunds: books.refunds.filter((row) => row.status !== "failed" || isThere(row.mint)) };
 }
