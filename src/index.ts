@@ -42,14 +42,11 @@ export type { ServiceSettings } from "./service/diagnosis.ts";
 export type { MasterSecretStatus } from "./payments/secrets/bind-database.ts";
 export type { ChainStatus } from "./service/chain-check.ts";
 export type { Health } from "./service/read-health.ts";
-export type { LandingFigures } from "./payments/outgoing/landing-cache.ts";
 export type { DeliveryBacklog } from "./service/delivery-backlog.ts";
 export type { CancelledTransactionBody } from "./payments/transactions/cancel-transaction.ts";
 export type { CreatedTransactionBody } from "./payments/transactions/create-transaction.ts";
 export type { CreatedTransferBody } from "./payments/wallet/accept-signed.ts";
 export type { CreatedOrderBody } from "./payments/private/accept-order.ts";
-export type { ReturnRequest } from "./payments/private/order-return.ts";
-export type { GivenReturn } from "./payments/operator/transaction-acts.ts";
 export type { ScreenAddress } from "./payments/recipients/recipients.ts";
 export type { Tier } from "./payments/tables/identity.ts";
 export type { TransactionAttention, TransactionStatus } from "./payments/tables/orders.ts";
@@ -58,8 +55,6 @@ export { NOTICE_EVENTS } from "./payments/webhooks/sending/notice-body.ts";
 export type { Notice, NoticeEvent, NoticeRecipient } from "./payments/webhooks/sending/notice-body.ts";
 export type { AccountBody } from "./payments/accounts/read-account.ts";
 export type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "./payments/quotes/quote-body.ts";
-export type { ReleasedDeposit } from "./payments/private/release-deposit.ts";
-export type { SettledPayment } from "./payments/private/settle-payment.ts";
 export type { NamedLanding, SettledTransaction } from "./payments/wallet/settle-transaction.ts";
 export { OperatorRefused } from "./payments/operator/act.ts";
 export type { Erasure, ErasureResult } from "./payments/operator/erasing.ts";
@@ -67,16 +62,21 @@ export type { OperatorInstanceReads, Operator } from "./payments/operator/operat
 export type { ActContext } from "./payments/intake/rules.ts";
 export type { ActName } from "./payments/operator/act.ts";
 
-export { readRecoveryFile, recoveryFile } from "./payments/operator/recovery/journal.ts";
-export type { RecoveryEntry, RecoveryJournal } from "./payments/operator/recovery/journal.ts";
-export type { RecoverCommand, RecoveredAddress } from "./payments/operator/recovery/recover.ts";
+export { recoveryFile } from "./payments/operator/recovery/journal-file.ts";
+export type {
+  EndLine,
+  JournalLine,
+  OrderLine,
+  RecoveryJournal,
+} from "./payments/operator/recovery/journal.ts";
+export type { RecoverCommand, RecoveredOrder } from "./payments/operator/recovery/recover.ts";
 export type { Matter, MatterAction, MatterKind } from "./payments/operator/attention/matter.ts";
 export type { ArchivedRow } from "./payments/retention/removal.ts";
 export type { Archive, Duration, RemovalStatus } from "./engine/index.ts";
 export type { KeepOptions, CheckedKeepOptions } from "./payments/retention/keep.ts";
 export type { PaymentRetentionStatus } from "./payments/retention/payment-retention.ts";
 export type { AttentionChange, AttentionListener } from "./payments/operator/attention/matter-report-loop.ts";
-export type { Approval, ResolveResult, ResolveCommand } from "./payments/operator/resolve/command.ts";
+export type { Approval, ResolveResult, ResolveCommand } from "./payments/operator/command.ts";
 
 export type { AuditEntry, AuditPage } from "./payments/operator/act.ts";
 export type { LimitEntry, SetLimitsRequest } from "./payments/operator/gates/limiting.ts";
@@ -84,7 +84,7 @@ export type { Direction } from "./payments/intake/rules.ts";
 export type { PausedEntry, PausedScope } from "./payments/operator/gates/pausing.ts";
 export type { SuspendedAccount } from "./payments/operator/gates/pausing.ts";
 export type { AddressTally } from "./payments/reconcile/tally.ts";
-export type { AssetTally, AddressReconciliation } from "./payments/reconcile/addresses.ts";
+export type { AssetTally, AddressReconciliation } from "./payments/reconcile/orders.ts";
 export type { PurseReconciliation } from "./payments/reconcile/purses.ts";
 export type { Reconciliation } from "./payments/reconcile/reconcile.ts";
 export type { MendedTotal } from "./payments/reconcile/purses.ts";
@@ -152,6 +152,18 @@ export type {
   VerifiedPayment,
   WitnessCount,
 } from "./ledger/ledger.ts";
+export type { FaultError, FaultStep, OrderFault } from "./ledger/order-fault.ts";
+export type {
+  MarkerTold,
+  OrderChange,
+  OrderHistory,
+  OrderHistoryQuery,
+  OrderQuery,
+  OrderReading,
+  OrderTold,
+  TokenAccountTold,
+  WalletTold,
+} from "./ledger/order-reading.ts";
 export { keychainSigner } from "./ledger/keychain-signer.ts";
 export type { KeychainBackend } from "./ledger/keychain-signer.ts";
 export { keypairSigner, signTransaction, SigningFailed } from "./ledger/sign-transaction.ts";
@@ -164,7 +176,6 @@ export type { JupiterOptions } from "./payments/swap-provider/jupiter-provider.t
 export type { ForeignSwap, ForeignSwapFault } from "./ledger/foreign-swap.ts";
 export type {
   BuiltSwap,
-  DirectSwap,
   SwapOffer,
   Swapper,
   OfferedSwap,
@@ -180,21 +191,13 @@ export type {
   AssetAccount,
   Funds as AddressFunds,
   FundsReading,
-  Inflow,
-  PayerQuery,
-  Marker,
-  MarkersReading,
   Bid,
   Move,
   OutgoingTransaction,
-  InflowHistory as AddressPayers,
-  Holder,
-  TimeWindow,
-  WitnessedHistory,
+  SignedHistory,
   StrayAccount,
   StrayReading,
   TokenProgram,
-  TransactionFault,
   TransactionPlan,
   UnsignedTransaction,
 } from "./ledger/routing.ts";

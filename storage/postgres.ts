@@ -170,7 +170,12 @@ function storageOn(
     time: (now) => timeOf(database, clock, now),
     install: (wanted) => tables.install(wanted),
     get: async (table, key) => (canKeep(key) ? tables.get(table, key) : null),
-    find: async (query) => (Object.values(query.equals ?? {}).every(canKeep) ? tables.find(query) : []),
+    async find(query) {
+      if (!Object.values(query.equals ?? {}).every(canKeep)) return [];
+      if (query.anyOf === undefined) return tables.find(query);
+      const [field, values] = query.anyOf;
+      return tables.find({ ...query, anyOf: [field, values.filter(canKeep)] });
+    },
     tally: (query) => tables.tally(query),
     async commit(items) {
       const answers = await committed(context, items);

@@ -30,8 +30,8 @@ const ready: ChainReady = {
   }),
   issuer: shown(chain.faucet),
   operator: {
-    sponsor: wallet("sponsor", { lamports: 100_000_000_000n }),
-    treasury: wallet("treasury", { lamports: 1_000_000_000n }),
+    sponsor: wallet("sponsor", { lamports: 100_000_000_000n, usdc: 0n, usdt: 0n }),
+    treasury: wallet("treasury", { lamports: 1_000_000_000n, usdc: 0n, usdt: 0n }),
     desk: wallet("desk", { lamports: 1_000_000_000_000n, usdc: 150_000_000_000n, usdt: 150_000_000_000n }),
   },
 };

@@ -28,7 +28,7 @@ const COMMANDS: ReadonlyMap<string, Load> = new Map([
   ),
   ...commandsIn(() => import("./operator/account.ts"), ["account"]),
   ...commandsIn(() => import("./operator/endpoints.ts"), ["witnesses", "endpoint", "audit"]),
-  ...commandsIn(() => import("./operator/decide.ts"), ["release", "settle", "recover"]),
+  ...commandsIn(() => import("./operator/decide.ts"), ["settle", "recover"]),
 ]);
 
 /** A module exports each of its commands under the command's name. */

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { Tier } from "../payments/tables/identity.ts";
 import { createHttpHandler } from "../http/create-http-handler.ts";
-import { recoveryFile } from "../payments/operator/recovery/journal.ts";
+import { recoveryFile } from "../payments/operator/recovery/journal-file.ts";
 import { createPaymentService } from "../service/create-payment-service.ts";
 import type { PaymentService } from "../service/payment-service.ts";
 import { createLocalChain, type LocalChain, type LocalWallet } from "../local/index.ts";
@@ -140,8 +140,8 @@ function foreignFile(folder: string, cause: StartRefused): Error {
 
 // Enough to play with: 100 SOL and 10,000 of each stablecoin, in base units.
 const WALLET_FUNDS = { lamports: 100_000_000_000n, usdc: 10_000_000_000n, usdt: 10_000_000_000n };
-const SPONSOR_FUNDS = { lamports: 1_000_000_000_000n };
-const TREASURY_FUNDS = { lamports: 1_000_000_000n };
+const SPONSOR_FUNDS = { lamports: 1_000_000_000_000n, usdc: 0n, usdt: 0n };
+const TREASURY_FUNDS = { lamports: 1_000_000_000n, usdc: 0n, usdt: 0n };
 // What the desk holds makes its prices: one SOL for 150 dollars, a dollar for a dollar.
 const DESK_FUNDS = { lamports: 10_000_000_000_000n, usdc: 1_500_000_000_000n, usdt: 1_500_000_000_000n };
 

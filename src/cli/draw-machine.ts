@@ -1,8 +1,7 @@
 /** State charts as pictures, as Mermaid diagrams and as data, drawn from the very machines that run. */
 import type { AnyStateMachine } from "xstate";
-import { depositAddress } from "../../machines/deposit-address.ts";
-import { payment } from "../../machines/payment.ts";
-import { privateTransfer } from "../../machines/private-transfer.ts";
+import { order } from "../../machines/order.ts";
+import { transfer } from "../../machines/transfer.ts";
 import { walletTransfer } from "../../machines/wallet-transfer.ts";
 import { webhookDelivery } from "../../machines/webhook-delivery.ts";
 import { mermaidText } from "../inspector/chart/draw-mermaid.ts";
@@ -16,14 +15,13 @@ export const MACHINE_FORMATS: readonly string[] = ["mermaid", "svg", "json"];
 
 const MACHINES: ReadonlyMap<string, AnyStateMachine> = new Map<string, AnyStateMachine>([
   ["wallet-transfer", walletTransfer],
-  ["private-transfer", privateTransfer],
-  ["deposit-address", depositAddress],
-  ["payment", payment],
+  ["private-order", order],
+  ["order-transfer", transfer],
   ["webhook-delivery", webhookDelivery],
 ]);
 
 /**
- * The named charts, those of modules of the host's, or all five; one chart only where the format is `svg`, since a file holds one picture. Throws
+ * The named charts, those of modules of the host's, or all; one chart only where the format is `svg`, since a file holds one picture. Throws
  * `UsageError` for a name that is none, and `LayoutMissingError` where a picture is asked for and elkjs is not installed.
  */
 export async function drawMachines(names: readonly string[], format: string): Promise<string> {
@@ -48,7 +46,7 @@ export async function drawMachines(names: readonly string[], format: string): Pr
 }
 
 /**
- * The machines named on the command line: one of the five charts by name, or the machines of a module by path, which
+ * The machines named on the command line: one of the charts by name, or the machines of a module by path, which
  * contains a dot or a slash.
  */
 async function machinesNamed(name: string): Promise<readonly AnyStateMachine[]> {

@@ -1,6 +1,6 @@
 /** `paystate reconcile`: the database against the chain, and what of it is not explained. */
 import type { AddressReport, Finding } from "../payments/reconcile/findings.ts";
-import type { AssetTally } from "../payments/reconcile/addresses.ts";
+import type { AssetTally } from "../payments/reconcile/orders.ts";
 import type { PurseReconciliation } from "../payments/reconcile/purses.ts";
 import type { Reconciliation } from "../payments/reconcile/reconcile.ts";
 import type { WalletReconciliation, WalletFinding } from "../payments/reconcile/wallet.ts";
@@ -21,15 +21,11 @@ export async function reconcile(
 const SUMS: readonly (readonly [name: keyof AssetTally, label: string])[] = [
   ["deposits", "deposited"],
   ["arriving", "arriving, not recorded yet"],
-  ["loans", "lent by the sponsor"],
-  ["lending", "being lent, not recorded yet"],
   ["payouts", "paid out"],
-  ["refunds", "refunded"],
   ["fees", "kept as fees"],
-  ["dust", "dust"],
-  ["repayments", "given back to the sponsor"],
+  ["refunds", "sent back, with costs"],
   ["leaving", "under way, not recorded yet"],
-  ["vouched", "gone, and vouched for"],
+  ["writtenOff", "written off"],
   ["missing", "MISSING"],
   ["held", "still at the addresses"],
 ];
@@ -94,23 +90,23 @@ function findingsLine({ transactionId, address, status, findings }: AddressRepor
 
 function sentence(finding: Finding): string {
   switch (finding.finding) {
-    case "unknown_spending":
-      return `has signed ${finding.signatures.join(", ")}, which this database does not know`;
-    case "missing_history":
-      return "may have paid while no process was at work on this database: no node has its history of that time";
-    case "unknown_marker":
-      return `has paid "${finding.marks.join('", "')}", which this database never signed`;
     case "missing":
       return `${finding.amount} ${finding.asset} are missing`;
+    case "marker_gone":
+      return `the marker of its chunk ${finding.chunk} is on record, and not on the chain`;
+    case "unknown_marker":
+      return finding.length === null
+        ? `something else stands in the place of its marker ${finding.seed}`
+        : `its marker ${finding.seed} has the length ${finding.length}, which says nothing`;
     case "contradiction":
-      return `${finding.payment} is recorded as ${finding.recorded}, but has ${finding.onChain.replaceAll("_", " ")}`;
+      return `shown as paid, and no marker says so: ${finding.recipients.join(", ")}`;
     case "open_reservation":
       return `${finding.lamports} lamports of the sponsor are still promised to it`;
     case "held":
       return `held for an operator (${finding.reason})`;
     case "other_mint":
-      return `${finding.units} base units of ${finding.mint} wait: \`paystate release --mint\` sends them on`;
-    case "unclaimed":
-      return `${finding.amount} ${finding.asset} came after it was closed: \`paystate release\` sends it back`;
+      return `${finding.units} raw units of ${finding.mint} wait: \`paystate resolve --action foreign\` sends them on`;
+    case "uncounted":
+      return `${finding.amount} ${finding.asset} in another token account: \`paystate resolve --action collect\` brings it back`;
   }
 }

@@ -37,9 +37,9 @@ paystate inspect FILE [--charts MODULE] [--port N] [--json]
       --json           one line with the address
 
 paystate reconcile [--data DIR | --service FILE] [--json]
-    Holds every deposit address of private mode against the chain and says what became of every base unit. Freezes an
-    address that has paid what the database does not know of. Ends with 0 when everything is explained, with 1 when
-    something is not, and with 2 when the chain cannot be read, and nothing can be said.
+    Holds every deposit address of private mode against the chain and says what became of every base unit. Ends
+    with 0 when everything is explained, with 1 when something is not, and with 2 when the chain cannot be read, and
+    nothing can be said.
       --data DIR      the folder of a paystate dev, default .paystate; whether it runs or not
       --service FILE  your own service instead: a module that exports it as \`service\`
       --json          one line of JSON
@@ -57,9 +57,15 @@ paystate attention
 paystate purses
     What the service's own wallets hold, what of it is promised, what the last day took, and how long the rest lasts.
 
-paystate resolve ID --action retry|drop|release|refundTo|writeOff|settle [--address ADDRESS] [--signature SIGNATURE]
-paystate approve ID --address ADDRESS
-    Decides about a matter; confirms what another person has asked for, where it takes two.
+paystate resolve ID --action retry|drop|writeOff|settle|hold|release|decline|foreclose|conclude|refundTo|collect|foreign
+    Decides about a matter, or about an order of private mode by the id of its transaction.
+      --signature SIGNATURE             of settle: under which it landed
+      --chunk NUMBER                    of foreclose: the group of recipients that is given up, from 1
+      --address ADDRESS --asset ASSET   of refundTo: who gets what is there; the asset is the order's own by default
+      --mint MINT --address ADDRESS     of foreign: which tokens go; to the sender by default
+
+paystate approve ID [--address ADDRESS]
+    Confirms what was asked for last about it, with the address that gets the money, if anybody gets any.
 
 paystate pause|resume [--mode wallet|private] [--asset ASSET] [--type send|swap|payroll] [--account ID]
 paystate suspend|restore ACCOUNT_ID
@@ -84,18 +90,11 @@ paystate account erase ACCOUNT_ID [--reference REFERENCE]
 paystate audit [--after ID] [--limit N]
     Prints the audit log, oldest first.
 
-paystate release TRANSACTION_ID [--mint MINT [--to OWNER]]
-    Lets a deposit address that is held for you, or was closed, be settled: what is there goes back to the sender.
-      --mint MINT    instead: sends on what is there of a token that is none of the service's own, Token-2022 included
-      --to OWNER     to this wallet, default the sender's
-
 paystate settle TRANSACTION_ID --signature SIGNATURE
     Settles a wallet transaction, also one that was cancelled or given up, by what the chain shows of this signature.
-    Of a private order: a refund or a swap that another copy of the database made and no endpoint lists.
 
-paystate recover FILE [--to ADDRESS]
-    Derives the deposit addresses of the orders in FILE (ids, or a recovery journal) again, and lists what lies there.
-      --to ADDRESS   sends it there, but for addresses that have paid already
+paystate recover FILE
+    Brings back the orders of a recovery journal that the database does not know: what lies there goes back to the senders.
 
 Accounts and their keys, straight on a database; a service may be at work on it. Each takes --json.
       --data DIR       the folder of a paystate dev, default .paystate

@@ -45,14 +45,13 @@ export function explainWaiting({ pending, ...standing }: WaitingInstance, redact
       .filter((task) => task.deadAt === null && task.failures === 0 && task.kind !== "timer")
       .map(underWay),
   ];
-  const others = (standing.others ?? []).slice(0, MAX_KEYS);
   if (standing.status === "done") {
     return [
       html`It ended in ${standing.state} at ${moment(standing.since)}, and waits for nothing.`,
       ...told,
-      ...others.filter(({ is }) => is === "deposit address").map(goesOn),
     ];
   }
+  const others = (standing.others ?? []).slice(0, MAX_KEYS);
   const timers = tasks
     .filter((task) => task.kind === "timer" && task.deadAt === null && task.failures === 0)
     .toSorted((a, b) => a.dueAt - b.dueAt)
@@ -128,10 +127,6 @@ function waitedFor({ id, is, state }: AwaitedInstance): Html {
 }
 
 /** An address has money to look after when its order is long over. */
-function goesOn({ id, is, state }: AwaitedInstance): Html {
-  return html`Its ${is} <code>${id}</code> goes on: it is in ${state}.`;
-}
-
 function timer({ name, dueAt }: PendingTask): Html {
   return html`Its timer “${timerWords(name)}” fires at ${dueMoment(dueAt)}.`;
 }

@@ -147,7 +147,7 @@ export class InstancePageHandler {
       step,
       related,
       redact,
-      order: ofOrder === null ? null : await readOrderTree(ofOrder.payments, storage, ofOrder.order),
+      order: ofOrder === null ? null : await readOrderTree(ofOrder.payments, ofOrder.order),
       money: ofOrder === null ? null : await readMoney(ofOrder.payments, ofOrder.order),
       deliveries:
         ofOrder === null
@@ -167,8 +167,8 @@ export class InstancePageHandler {
   }
 
   /**
-   * The delivery attempts on an instance's timeline: an order shows all its attempts, a delivery its own, payments and
-   * addresses show no attempts.
+   * The delivery attempts on an instance's timeline: an order shows all its attempts, a delivery its own, transfers
+   * show no attempts.
    */
   async #deliveries(
     payments: InspectedPaymentParts,

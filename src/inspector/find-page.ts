@@ -19,7 +19,7 @@ import type { Links, PageParts } from "./pages/page.ts";
 import { InstanceReader, type ListQuery } from "./read-instances.ts";
 import type { SecretFilter } from "./show-values.ts";
 import type { InspectedPaymentParts } from "../payments/service-context.ts";
-import { knownAddress, parseAddress, type Address } from "../address.ts";
+import { parseAddress, type Address } from "../address.ts";
 import type { RelatedId } from "./find-related.ts";
 
 /** Dependencies of the pages. */
@@ -181,18 +181,18 @@ async function search({ storage, payments }: InspectedParts, text: string): Prom
 
 async function searchPayments(payments: InspectedPaymentParts, text: string): Promise<RelatedId[]> {
   const { reads } = payments;
-  const [attempts, [deposit], quote, notice, delivery] = await Promise.all([
+  const parsed = parseAddress(text);
+  const named = "address" in parsed ? parsed.address : null;
+  const [attempts, order, quote, notice, delivery] = await Promise.all([
     reads.attempts([text]),
-    reads.deposits([text]),
+    named === null ? null : reads.orderAt(named),
     reads.quote(text),
     reads.notice(text),
     reads.delivery(text),
   ]);
-  const parsed = parseAddress(text);
-  const named = "address" in parsed ? knownAddress(text) : null;
   return [
     ...attempts.map(({ transactionId }) => [transactionId, "its signature"] as const),
-    ...(deposit === undefined ? [] : [[deposit.transactionId, "its deposit address"] as const]),
+    ...(order === null ? [] : [[order.id, "its deposit address"] as const]),
     ...(quote === null || quote.usedBy === null ? [] : [[quote.usedBy, "its quote"] as const]),
     ...(notice === null ? [] : [[notice.transactionId, "its notice"] as const]),
     ...(delivery === null ? [] : [[delivery.transactionId, "its delivery"] as const]),

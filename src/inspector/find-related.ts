@@ -45,10 +45,10 @@ export async function findRelated(
 /** Deliveries tell an order nothing, and its parent waits for it. */
 const NEVER_WAITED_FOR: ReadonlySet<string> = new Set(["parent", "order", "delivery", "told by it"]);
 
-/** Related instances whose end the shown instance waits for. */
+/** Related instances whose end the shown instance waits for: not of one that is done and stays, in case its marker is gone. */
 export function waitedFor(related: readonly RelatedInstance[]): AwaitedInstance[] {
   return related
-    .filter(({ is, status }) => status === "active" && !NEVER_WAITED_FOR.has(is))
+    .filter(({ is, status, value }) => status === "active" && value !== "done" && !NEVER_WAITED_FOR.has(is))
     .map(({ id, is, value }) => ({ id, is, state: stateWords(value) }));
 }
 

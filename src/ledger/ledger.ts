@@ -283,10 +283,10 @@ export type LedgerReads = Omit<
   Ledger,
   | "isOnCurve"
   | "mostRecipients"
-  | "markerAddress"
+  | "markerOf"
   | "tokenAccountOf"
   | "sizeOf"
-  | "explainError"
+  | "explainOrder"
   | "restricted"
   | "takeSendPlace"
   | "readLimit"

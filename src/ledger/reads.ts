@@ -106,8 +106,7 @@ export const READS = {
   receipts: {
     belief: "evidence",
     witnesses: "enough",
-    decides:
-      "the time and the fee that are shown, and the landing of a version whose marker another copy has closed",
+    decides: "the time and the fee that are shown",
   },
   fates: {
     belief: "evidence",
@@ -140,12 +139,7 @@ export const READS = {
   funds: {
     belief: "evidence",
     witnesses: "enough",
-    decides: "the credit of deposits, the end of windows, room for orders",
-  },
-  seenFunds: {
-    belief: "evidence",
-    witnesses: "all",
-    decides: "whether an order can still be cancelled: money that any endpoint shows keeps it",
+    decides: "whether purses, a desk or a wallet hold enough",
   },
   amountsIn: { belief: "hint", witnesses: "one", decides: "which deposit addresses are looked at closely" },
   fundsOfOwner: {
@@ -153,29 +147,48 @@ export const READS = {
     witnesses: "enough",
     decides: "the comparison of an address with the database; which foreign tokens are told",
   },
-  strayAccounts: { belief: "evidence", witnesses: "enough", decides: "the deposits that are collected" },
+  strayAccounts: {
+    belief: "evidence",
+    witnesses: "enough",
+    decides: "the money beside an order's own accounts that is shown and collected",
+  },
   haveTokenAccounts: {
     belief: "evidence",
     witnesses: "enough",
     decides: "whose rent is paid, and how much of it a quote prices",
   },
-  rentMinimum: { belief: "evidence", witnesses: "enough", decides: "rents in prices, loans and markers" },
-  markers: {
+  rentMinimum: {
+    belief: "evidence",
+    witnesses: "enough",
+    decides: "rents in prices, and the least that an account must hold",
+  },
+  readOrder: {
+    belief: "evidence",
+    witnesses: "enough",
+    decides: "which markers of an order stand, what it holds, and so all that happens to it",
+  },
+  changesOfOrder: {
+    belief: "evidence",
+    witnesses: "enough",
+    decides:
+      "who has paid an order, and whom a marker of another copy has paid; what any endpoint lists counts",
+  },
+  tryOrder: {
+    belief: "evidence",
+    witnesses: "enough",
+    decides:
+      "which payee is left out, and the refusal of a swap; the success of one run is enough, since the chain decides",
+  },
+  heights: {
     belief: "evidence",
     witnesses: "all",
-    decides: "what became of a payment; all that answer must tell the same",
+    decides: "when bytes that were signed here can land no more",
   },
-  heights: { belief: "evidence", witnesses: "all", decides: "when a marker may be closed" },
   feeOf: { belief: "evidence", witnesses: "enough", decides: "network fees in prices and expenses" },
   buildTransaction: {
     belief: "evidence",
     witnesses: "enough",
-    decides: "the fee and the rents of a payment; its blockhash is a hint",
-  },
-  tryTransaction: {
-    belief: "evidence",
-    witnesses: "enough",
-    decides: "the fault of a payment; the success of one run is enough, since the chain decides",
+    decides: "the fee of a payment; its blockhash is a hint",
   },
   checkForeignSwap: {
     belief: "evidence",
@@ -185,30 +198,6 @@ export const READS = {
   signedBy: {
     belief: "evidence",
     witnesses: "any",
-    decides: "the spending that the database does not know: what any endpoint lists",
-  },
-  signedWithin: {
-    belief: "evidence",
-    witnesses: "enough",
-    decides:
-      "the innocence of an address after a gap in the lives of the database; what any endpoint lists counts",
-  },
-  markedBy: { belief: "evidence", witnesses: "any", decides: "the transaction that made a marker" },
-  listedUnder: {
-    belief: "hint",
-    witnesses: "one",
-    decides: "the transactions that are read for the name of a deposit",
-  },
-  changesOf: {
-    belief: "evidence",
-    witnesses: "enough",
-    decides:
-      "what a refund or swap of another copy of the database has paid, on the word of an operator; the name of a deposit",
-  },
-  payersOf: {
-    belief: "evidence",
-    witnesses: "enough",
-    decides:
-      "the payers who are screened, and those shown; a transaction that any endpoint lists must be explained",
+    decides: "the spending of a purse that the database does not know: what any endpoint lists",
   },
 } as const satisfies RulesOf<LedgerReads>;

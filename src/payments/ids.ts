@@ -6,8 +6,8 @@
 import { createHash } from "node:crypto";
 import type { Random } from "../runtime.ts";
 
-/** The kind of an id; accounts, hits and payments never leave the house, and `tx_test` is no transaction. */
-type IdPrefix = "tx" | "tx_test" | "quote" | "wh" | "evt" | "dlv" | "acct" | "hit" | "pay" | "audit";
+/** The kind of an id; accounts, hits, transfers and holds never leave the house, and `tx_test` is no transaction. */
+type IdPrefix = "tx" | "tx_test" | "quote" | "wh" | "evt" | "dlv" | "acct" | "hit" | "tr" | "hold" | "audit";
 
 /** 48 bits of milliseconds since the Unix epoch. */
 const TIME_DIGITS = 12;

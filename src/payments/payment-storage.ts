@@ -2,14 +2,14 @@
 import type { Commit, CommitAnswer, EngineStorage, Write } from "../../storage/storage.ts";
 import { withTables } from "../../storage/with-tables.ts";
 import { paymentTables, type PaymentTables } from "./tables.ts";
+import { attemptReads } from "./tables/attempts.ts";
 import { databaseReads } from "./tables/database.ts";
-import { depositReads } from "./tables/deposits.ts";
 import { identityReads } from "./tables/identity.ts";
 import { limitReads } from "./tables/limits.ts";
 import { noticeReads } from "./tables/notices.ts";
 import { operatorReads } from "./tables/operator.ts";
 import { orderReads } from "./tables/orders.ts";
-import { signedReads } from "./tables/payments.ts";
+import { privateReads } from "./tables/private.ts";
 import type { TableReader } from "./tables/read.ts";
 import { webhookReads } from "./tables/webhooks.ts";
 
@@ -19,8 +19,8 @@ const paymentReads = (read: TableReader) => ({
   ...databaseReads(read),
   ...identityReads(read),
   ...orderReads(read),
-  ...signedReads(read),
-  ...depositReads(read),
+  ...attemptReads(read),
+  ...privateReads(read),
   ...noticeReads(read),
   ...webhookReads(read),
   ...limitReads(read),

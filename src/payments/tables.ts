@@ -1,28 +1,30 @@
 /** The tables that the payment service brings to its storage. Each is declared once: its columns are the type of its rows. */
 import type { Row } from "../../storage/table.ts";
-import { facts, lives } from "./tables/database.ts";
-import { deposits, entries, unknownSignatures, vouchings } from "./tables/deposits.ts";
+import { attempts } from "./tables/attempts.ts";
+import { facts } from "./tables/database.ts";
 import { accounts, apiKeys, idempotency } from "./tables/identity.ts";
 import { gates, limitHits, reservations, spendings, volumes } from "./tables/limits.ts";
 import { announcements, notices, untoldEvents } from "./tables/notices.ts";
 import { audit, decisions, matters } from "./tables/operator.ts";
 import { quotes, recipients, transactions } from "./tables/orders.ts";
-import { attempts, payments } from "./tables/payments.ts";
+import { acts, chunks, deposits, holds, levels, orders, orderStubs, transfers } from "./tables/private.ts";
 import { deliveries, deliveryAttempts, webhookLists, webhooks } from "./tables/webhooks.ts";
 
 export const paymentTables = {
   facts,
-  lives,
   accounts,
   apiKeys,
   quotes,
   transactions,
   recipients,
+  orders,
+  chunks,
+  transfers,
+  levels,
   deposits,
-  payments,
-  entries,
-  vouchings,
-  unknownSignatures,
+  holds,
+  acts,
+  orderStubs,
   reservations,
   attempts,
   idempotency,

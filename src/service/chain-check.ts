@@ -153,7 +153,7 @@ function aborted(signal: AbortSignal): Promise<false> {
 const PURE: ReadonlySet<PropertyKey> = new Set<keyof Ledger>([
   "isOnCurve",
   "mostRecipients",
-  "markerAddress",
+  "markerOf",
   "tokenAccountOf",
   "close",
 ]);

@@ -5,10 +5,9 @@ import { StoredApiKeys, type ApiKeys } from "../payments/accounts/api-keys.ts";
 import { countHit, limitStatus } from "../payments/accounts/count-hit.ts";
 import { readAccount } from "../payments/accounts/read-account.ts";
 import { readBalances } from "../payments/assets/read-balances.ts";
-import { hasDeposit } from "../payments/private/collect-strays.ts";
+import { lookAtOrder } from "../payments/private/look.ts";
 import { KeyChecksums } from "../payments/secrets/key-checksums.ts";
 import { reconcile, type Reconciliation } from "../payments/reconcile/reconcile.ts";
-import type { TransactionRecord } from "../payments/tables/orders.ts";
 import { cancelTransaction } from "../payments/transactions/cancel-transaction.ts";
 import { ExportPlaces } from "../payments/transactions/export-places.ts";
 import { exportTransactions } from "../payments/transactions/export-transactions.ts";
@@ -113,8 +112,6 @@ function lifeOf(
     countMatters,
     countDisputes: async () => (await disputed()).length,
     silentParts: () => parts.parts.silent(),
-    permittedDeposits: parts.routing === null ? undefined : () => parts.routing?.permittedDeposits() ?? null,
-    landings: () => parts.routing?.landings() ?? null,
     purses: () => parts.purses.last(),
     workflowKeys: workflows.flatMap(({ claims }) => claims),
     chain: () => life.chain,
@@ -180,7 +177,7 @@ function accountMethods({
 }
 
 function transactionMethods(
-  { context, engine, transfers, routing, waiters }: ServiceParts,
+  { context, engine, transfers, routing, waiters, recordEnd }: ServiceParts,
   { quotes, taking }: UseCaseParts,
 ): Methods<
   | "createQuote"
@@ -199,7 +196,8 @@ function transactionMethods(
     engine,
     transfers,
     orders: routing?.orders ?? null,
-    hasDeposit: (transaction: TransactionRecord) => hasDeposit(context, transaction),
+    recordEnd,
+    look: (id: string) => lookAtOrder(context, id, { commitment: "processed" }),
   };
   return {
     createQuote: (caller, request, options) => quotes.create(caller, request, options),
@@ -268,7 +266,7 @@ function askingOf(parts: ServiceParts, reader: HealthReader): Methods<"health" |
 async function reconciled(parts: ServiceParts): Promise<Reconciliation> {
   const { chain, routing, swapper } = parts;
   const context = { ...parts.context, ledger: parts.options.ledger };
-  if (routing === null && (await context.storage.depositsAfter("", 1)).length > 0) {
+  if (routing === null && (await context.storage.ordersAfter("", 1)).length > 0) {
     throw routingOff();
   }
   await chain.bind();
@@ -276,7 +274,10 @@ async function reconciled(parts: ServiceParts): Promise<Reconciliation> {
   const desk = swapper?.direct?.signer.address ?? null;
   return reconcile({
     ...context,
-    routing: routing === null || sponsor === null ? null : { ...context, keys: routing.keys, sponsor },
+    routing:
+      routing === null || sponsor === null
+        ? null
+        : { ...context, engine: parts.engine, orders: routing.orders, sponsor },
     purses: [
       ...(sponsor === null ? [] : [{ purse: "sponsor" as const, address: sponsor }]),
       ...(desk === null ? [] : [{ purse: "desk" as const, address: desk }]),

@@ -101,7 +101,7 @@ export interface ServiceSettings {
   } | null;
   /** Symbols of the assets of which the swap provider may give everything within a day. */
   readonly unlimitedSwaps: readonly string[];
-  /** Whether anything of transactions, notices and quotes is removed once it is old. */
+  /** Whether anything of transactions, orders, notices and quotes is removed once it is old. */
   readonly removesOld: boolean;
   /** Whether rows are archived before they are removed. */
   readonly archives: boolean;
@@ -126,7 +126,7 @@ async function settingsOf({ context, options, swapper }: ServiceParts): Promise<
             hasDailyLimit: privateRouting.maxSponsorSpendPerDay !== undefined,
           },
     unlimitedSwaps: swapper?.unlimited ?? [],
-    removesOld: [keep.transactions, keep.notices, keep.quotes].some((ms) => ms !== null),
+    removesOld: [keep.transactions, keep.private, keep.notices, keep.quotes].some((ms) => ms !== null),
     archives: archive !== undefined,
   };
 }

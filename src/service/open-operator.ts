@@ -5,11 +5,7 @@ import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import type { HostParts } from "../payments/host-parts.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
-import { hasSignedForRecipients } from "../payments/outgoing/declined.ts";
-import { orderReturn } from "../payments/private/order-return.ts";
-import { releaseDeposit, shownAmounts } from "../payments/private/release-deposit.ts";
-import { settlePayment } from "../payments/private/settle-payment.ts";
-import { moneyThere } from "../payments/private/vouched-funds.ts";
+import { lookAtOrder } from "../payments/private/look.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
 import {
   SettleRefused,
@@ -26,9 +22,10 @@ import {
 } from "../payments/operator/operator.ts";
 import { ownAddresses } from "./open-purses.ts";
 import type { PurseWatch } from "../payments/purses/purses.ts";
-import { RecoveryService, type RecoverCommand } from "../payments/operator/recovery/recover.ts";
-import type { EvidenceControl } from "../payments/operator/resolve/command.ts";
-import type { DepositControl } from "../payments/operator/resolve/resolve-deposits.ts";
+import type { OrderControl } from "../payments/operator/orders/acting.ts";
+import type { RecoveryJournal } from "../payments/operator/recovery/journal.ts";
+import { recoverCommand, type RecoverCommand } from "../payments/operator/recovery/recover.ts";
+import type { EvidenceControl } from "../payments/operator/command.ts";
 
 interface OperatedService extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
@@ -42,7 +39,9 @@ interface OperatedService extends ServiceContext {
   readonly purses: PurseWatch;
   /** The versions of the master secret that are given, the newest first. */
   readonly masterVersions: readonly number[];
-  /** Makes sure that the database belongs to this chain: keys of deposit addresses depend on it. */
+  /** Null where nothing is written down. */
+  readonly journal: Pick<RecoveryJournal, "read"> | null;
+  /** Makes sure that the database belongs to this chain: keys of orders' addresses depend on it. */
   readonly bindToChain: () => Promise<unknown>;
   /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
@@ -57,10 +56,9 @@ export function openOperator(service: OperatedService): OperatorParts {
   return createOperator({
     ...service,
     evidence: evidenceControl(service),
-    control: routing === null ? null : depositControl(service, routing),
+    control: routing === null ? null : orderControl(service, routing),
     recovery: routing === null ? null : (writeAct) => recovery(service, routing, writeAct),
     watching: () => engine.watching(),
-    permittedDeposits: () => routing?.permittedDeposits() ?? null,
     workflowKeys: workflows.flatMap(({ claims }) => claims),
     instances: readsOf(engine),
   });
@@ -79,46 +77,19 @@ function readsOf(engine: Engine<PaymentTables>): OperatorInstanceReads {
   };
 }
 
-/** States in which a deposit address accepts a new receiver of its money. */
-const REDIRECTABLE: ReadonlySet<string> = new Set(["waiting", "held", "heldBack", "atRest"]);
-
-function depositControl(
-  { storage, ledger, configured, engine, assets, clock, swapper, approvals, bindToChain }: OperatedService,
-  routing: PrivateRouting,
-): DepositControl {
-  const { keys, addresses, terms } = routing;
-  const redirecting = { screen: terms.screen, ownAddresses: ownAddresses({ routing, swapper }) };
+function orderControl(service: OperatedService, routing: PrivateRouting): OrderControl {
+  const { engine, swapper, bindToChain } = service;
   return {
-    ...redirecting,
-    async canRedirect({ id, transactionId }) {
-      const state = outermost((await engine.read(id))?.value);
-      if (state !== "spending") return REDIRECTABLE.has(state);
-      // Nothing is signed for an address that is held.
-      const view = await storage.transaction(transactionId);
-      return view !== null && !hasSignedForRecipients(view.payments);
-    },
-    async moneyThere(deposit) {
-      const money = await moneyThere({ storage, ledger, configured, assets }, deposit);
-      return money === null ? null : { money, shown: shownAmounts(money.there, assets) };
-    },
-    async release(transactionId, order) {
+    async look(id) {
       await bindToChain();
-      return releaseDeposit(
-        { storage, ledger, configured, assets, clock, engine, keys, addresses },
-        transactionId,
-        order,
-      );
+      return lookAtOrder(service, id);
     },
-    async settle(settling) {
-      await bindToChain();
-      return settlePayment({ storage, ledger, assets, keys, clock }, settling);
-    },
-    async returnTokens(command) {
-      await bindToChain();
-      const sponsor = terms.sponsor.address;
-      const shared = { storage, ledger, engine, assets, keys, addresses, sponsor };
-      return orderReturn({ ...shared, ...redirecting, approvals }, command);
-    },
+    send: (id, event, commit) => engine.send(routing.orders, id, event, commit),
+    commit: (commit) => engine.commit(commit),
+    wake: (transfer) => engine.send(routing.transfers, transfer, { type: "RETRY" }),
+    planTransfer: routing.plan,
+    screen: routing.terms.screen,
+    ownAddresses: ownAddresses({ routing, swapper }),
   };
 }
 
@@ -136,19 +107,13 @@ function evidenceControl(service: OperatedService): EvidenceControl {
 }
 
 function recovery(service: OperatedService, routing: PrivateRouting, writeAct: WriteAct): RecoverCommand {
-  const recovering = new RecoveryService({ ...service, routing, writeAct });
-  return async (ids, by) => {
+  const recover = recoverCommand({ ...service, routing, writeAct });
+  return async (orders, by) => {
     await service.bindToChain();
-    return recovering.recover(ids, by);
+    return recover(orders, by);
   };
 }
 
 function asRefusal(error: unknown): never {
   throw error instanceof SettleRefused ? new OperatorRefused(error.message, { cause: error }) : error;
-}
-
-/** The outermost state of a value, "" where there is none. */
-function outermost(value: unknown): string {
-  if (typeof value === "string") return value;
-  return typeof value === "object" && value !== null ? (Object.keys(value)[0] ?? "") : "";
 }

@@ -3,12 +3,13 @@ import { InvalidOptions } from "../options.ts";
 import { amountsByMint } from "../payments/assets/assets.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
+import { SENDS } from "../payments/purses/check-purses.ts";
 import { PurseWatch, type PurseParts } from "../payments/purses/purses.ts";
 import type { Address } from "../address.ts";
 
 interface PurseHolders {
   /** Null while private mode is off. */
-  readonly routing: Pick<PrivateRouting, "terms"> | null;
+  readonly routing: Pick<PrivateRouting, "terms" | "pricing"> | null;
   /** Null while no provider is configured. */
   readonly swapper: Pick<Swapper, "direct"> | null;
   /** `swap.lowBalance`: decimal strings by symbol. */
@@ -28,7 +29,10 @@ export function openPurses(
       sponsor: routing?.terms.sponsor.address ?? null,
       treasury: routing?.terms.treasury ?? null,
       desk: swapper?.direct?.signer.address ?? null,
-      sponsorLowBelow: routing?.terms.lowBalance ?? null,
+      sponsorLowBelow: async () =>
+        routing === null
+          ? 0n
+          : (routing.terms.lowBalance ?? (await routing.pricing.dearestSend(deps.assets)) * SENDS),
       deskLowBelow: thresholds.amounts,
     },
   });

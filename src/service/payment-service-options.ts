@@ -95,8 +95,7 @@ const privateRoutingOptions = optionsWith({
   depositWindowMs: z.number().int().min(60_000).max(86_400_000).default(1_800_000),
   /**
    * The most that the sponsor spends within any 24 hours, in SOL as a decimal string, such as `"2.5"`: signed network
-   * fees and rent of others' accounts, and the possible such costs of open orders. Rent that a sweep brings back does
-   * not count. At the limit new private orders are answered ROUTING_UNAVAILABLE capacity; what is under way goes on.
+   * fees, rent of markers and of others' accounts, loans, and the possible such costs of open orders. At the limit new private orders are answered ROUTING_UNAVAILABLE capacity; what is under way goes on.
    * Default: no limit.
    */
   maxSponsorSpendPerDay: solAmount.optional(),
@@ -115,10 +114,10 @@ const privateRoutingOptions = optionsWith({
   /** Most recipients of a private payroll, 2 to 500. Default 100. */
   maxRecipients: z.number().int().min(2).max(500).default(100),
   /**
-   * The most lamports that the rent of one marker may be. A payment binds them until its deposit address is swept; nothing
-   * is signed while a node tells more. Default 20,000,000 (0.02 SOL), over ten times the rent of 2026.
+   * The most lamports of rent a byte at which an order is taken: each order buys small accounts that stay. Above it private
+   * requests are answered ROUTING_UNAVAILABLE upstream. Default 20,880, three times the rent of 2026.
    */
-  maxMarkerRent: z.bigint().min(1n).default(20_000_000n),
+  maxRentPerByte: z.bigint().min(1n).default(20_880n),
   /**
    * Screens addresses: asked about sender and recipients when a quote names them and before an order is taken, where an
    * answer is kept for ten minutes; about sender and all payers before money is paid out or back; and about recipients again
@@ -245,10 +244,14 @@ export const paymentServiceOptions = optionsWith({
    */
   onAttentionDeadlineMs: z.number().int().min(1_000).max(60_000).default(PART_DEADLINE_MS),
   /**
-   * Told of each private order before its deposit address is handed out, so that a lost database loses no address: see
-   * `RecoveryJournal`, `recoveryFile` and `service.operator.recover`. Default: nothing is written down.
+   * Keeps each private order before its deposit address is handed out, and each end that no marker on the chain tells, so that
+   * a lost database loses no address, and one that was set back tells nothing else: see `RecoveryJournal`, `recoveryFile` and
+   * `service.operator.recover`. Default: nothing is written down.
    */
-  recovery: functionOption<RecoveryJournal>().optional(),
+  recovery: objectWith<RecoveryJournal>(
+    ["write", "endOf", "read"],
+    "a recovery journal: { write, endOf, read }, such as recoveryFile(path)",
+  ).optional(),
   /**
    * How long a signer, a price source and `screen` may take for an answer, in milliseconds, 1,000 to 60,000; a price source
    * never longer than 5,000, since callers wait for it. Then the call is given up and made again with pauses, only what

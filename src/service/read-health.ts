@@ -6,14 +6,12 @@ import { loweredWitnesses, type LoweredWitnessRule } from "../payments/intake/ru
 import { isoTime } from "../payments/iso-time.ts";
 import type { WatchStatus, TroubleCount } from "../engine/index.ts";
 import { ALL_SHARDS } from "../workflow/shards.ts";
-import type { LandingFigures } from "../payments/outgoing/landing-cache.ts";
 import type { SilentPart } from "../payments/host-parts.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
 import { offBy } from "../clock-trust.ts";
 import type { PurseReading } from "../payments/purses/purses.ts";
 import type { Clock } from "../runtime.ts";
 import type { ChainStatus } from "./chain-check.ts";
-import { DEPOSIT_KIND } from "../payments/operator/attention/chain-matters.ts";
 import type { StorageUnusableCode } from "../../storage/storage-unusable.ts";
 import type { CommitHealth } from "./commit-health.ts";
 import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "./delivery-backlog.ts";
@@ -81,17 +79,6 @@ export interface Health {
    */
   readonly watches: Readonly<Record<string, WatchStatus>>;
   /**
-   * Deposit addresses whose deposit is waited for here, and how many the configured endpoints permit to be looked at within
-   * 5 s: null where one names no `requestsPerSecond`. Over four fifths of it attention lists it; beyond it deposits are seen
-   * later, and the status is `degraded`. Absent while private mode is off.
-   */
-  readonly deposits?: { readonly watched: number; readonly permitted: number | null };
-  /**
-   * Medians of the newest payments, up to a hundred, that this process signed and that landed: the network fee in lamports,
-   * and the milliseconds from the plan to the block. Absent before the first one.
-   */
-  readonly landings?: LandingFigures;
-  /**
    * What the purses held when this process last read them: at most five minutes ago while the chain answers. Absent before
    * that, and where neither private mode nor swaps are on.
    */
@@ -132,9 +119,6 @@ interface HealthParts {
   readonly countDisputes: () => Promise<number>;
   readonly silentParts: () => readonly SilentPart[];
   readonly countMatters: () => Promise<number>;
-  /** Absent while private mode is off. */
-  readonly permittedDeposits?: (() => number | null) | undefined;
-  readonly landings: () => LandingFigures | null;
   readonly purses: () => PurseReading | null;
   readonly retention: () => Promise<PaymentRetentionStatus>;
 }
@@ -169,13 +153,9 @@ export class HealthReader {
     const { clock, watching, commits, storage: database } = this.#parts;
     const silent = this.#parts.silentParts().map(({ part }) => part);
     const indexBuilds = database.building?.() ?? [];
-    const deposits = this.#deposits();
-    const landings = this.#parts.landings();
     const parts = {
-      ...(deposits === null ? {} : { deposits }),
       ...(silent.length === 0 ? {} : { silentParts: silent }),
       ...(indexBuilds.length === 0 ? {} : { indexBuilds }),
-      ...(landings === null ? {} : { landings }),
     };
     const [stored, , position, answering, takesVersion1] = await Promise.all([
       this.#stored.answerWithin(clock, MAX_STORAGE_WAIT_MS),
@@ -213,19 +193,12 @@ export class HealthReader {
       overdueMs > OVERDUE_MS ||
       troubles.deadLetters > 0 ||
       unprovable > 0 ||
-      (deposits !== null && deposits.watched > (deposits.permitted ?? Infinity)) ||
       Object.values(watches).some(({ lateMs }) => lateMs > OVERDUE_MS);
     const storage = commits.standing;
     const isDown = chain.chain.state === "refused" || storage !== "ok";
     const status = isDown ? "down" : isLate ? "degraded" : "ok";
     const counted = { unprovable, overdueMs, ...troubles, disputes, ...told, attention };
     return { status, storage, ...chain, ...counted, watches, backlog, retention };
-  }
-
-  #deposits(): NonNullable<Health["deposits"]> | null {
-    const { permittedDeposits, watching } = this.#parts;
-    if (permittedDeposits === undefined) return null;
-    return { watched: watching()[DEPOSIT_KIND]?.watched ?? 0, permitted: permittedDeposits() };
   }
 }
 

@@ -18,6 +18,7 @@ import type { Caller } from "../payments/accounts/caller.ts";
 import type { PaymentTables } from "../payments/tables.ts";
 import type { WebhookRecord } from "../payments/tables/webhooks.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
+import { isHeld } from "../payments/private/screen-order.ts";
 import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
 import { parseUrl } from "../parse-url.ts";
 import type { PaymentService } from "./payment-service.ts";
@@ -45,9 +46,9 @@ const CANCEL: OfferedAct = {
 
 const RELEASE: OfferedAct = {
   key: "release",
-  label: "Release the deposit address",
+  label: "Release the order",
   consequence:
-    "You say that all the address has signed was rightly signed. It is settled again: what is there goes where the order, or its end, sends it.",
+    "Its holds end. Who has paid in so far needs no screening any more: its recipients are paid, or what is there goes back.",
 };
 
 const REDELIVER: OfferedAct = {
@@ -83,9 +84,9 @@ export class ServiceActs implements ViewerActs {
 
   async offers(instance: string): Promise<readonly OfferedAct[]> {
     const { storage } = this.#parts;
-    const [{ tasks }, [deposit], delivery, webhook] = await Promise.all([
+    const [{ tasks }, [order], delivery, webhook] = await Promise.all([
       storage.pending(instance, MAX_TASKS),
-      storage.deposits([instance]),
+      storage.orderViews([instance]),
       storage.delivery(instance),
       storage.webhook(instance),
     ]);
@@ -93,7 +94,7 @@ export class ServiceActs implements ViewerActs {
       ...(webhook === null || webhook.deletedAt !== null ? [] : [sendTest(webhook)]),
       ...tasks.flatMap(repairsOf),
       ...((await this.#isCancellable(instance)) ? [CANCEL] : []),
-      ...(deposit === undefined || deposit.heldReason === null ? [] : [RELEASE]),
+      ...(order !== undefined && isHeld(order) ? [RELEASE] : []),
       ...(delivery === null || delivery.status === "pending" ? [] : [REDELIVER]),
     ];
   }
@@ -127,8 +128,8 @@ export class ServiceActs implements ViewerActs {
         await this.#repair({ instance, act: "drop", by }, { drops: [task] });
         return "The task was dropped.";
       case "release":
-        await this.#release(instance, by);
-        return "The address is released. A service at work settles it.";
+        await this.#parts.service.operator.resolve(instance, { action: "release" }, by);
+        return "The order is released. A service at work goes on with it.";
       case "cancel":
         return this.#cancel(instance, by);
       case "test":
@@ -136,14 +137,6 @@ export class ServiceActs implements ViewerActs {
       default:
         return this.#redeliver(instance, by);
     }
-  }
-
-  async #release(address: string, by: GivenAct): Promise<void> {
-    const { operator } = this.#parts.service;
-    const matters = await operator.attention();
-    const held = matters.find(({ id, actions }) => id.endsWith(`:${address}`) && actions.includes("release"));
-    if (held === undefined) throw new ActRefused("The address is not held, or is not to be released.");
-    await operator.resolve(held.id, { action: "release" }, by);
   }
 
   async #repair(
@@ -225,4 +218,4 @@ function testWords({ delivered, httpStatus, durationMs, error }: TestedWebhookBo
 }
 
 /** The charts of orders, whose CANCEL is the caller's own. */
-const CANCELLABLE: ReadonlySet<string> = new Set(["wallet-transfer", "private-transfer"]);
+const CANCELLABLE: ReadonlySet<string> = new Set(["wallet-transfer", "private-order"]);

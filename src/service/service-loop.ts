@@ -51,7 +51,7 @@ export class ServiceLoop {
 
   /** See `PaymentService.stop`. */
   async stop(timeoutMs: number): Promise<void> {
-    const { engine, waiters, notices, orderEvents, report, retention, webhooks, signs } = this.#parts;
+    const { engine, waiters, notices, orderEvents, report, retention, webhooks } = this.#parts;
     const { storageGate, context } = this.#parts;
     this.#stopping?.abort();
     this.#stopping = null;
@@ -62,7 +62,7 @@ export class ServiceLoop {
       engine.stop({ timeoutMs }),
       report.stop(timeoutMs),
       retention.stop(timeoutMs),
-      Promise.race([Promise.all([signs.stop(), orderEvents.stop(), storageGate.hostRests()]), enough]),
+      Promise.race([Promise.all([orderEvents.stop(), storageGate.hostRests()]), enough]),
       this.#waiting,
     ]);
     try {
@@ -86,13 +86,14 @@ export class ServiceLoop {
   }
 
   async #start(signal: AbortSignal): Promise<void> {
-    const { engine, waiters, notices, orderEvents, report, retention, chain, webhooks, signs } = this.#parts;
+    const { engine, waiters, notices, orderEvents, report, retention, chain, webhooks, finishEnds } =
+      this.#parts;
     const isCompared = await this.#comparison.begin(signal);
     if (signal.aborted) return;
     await (isCompared ? this.#warn() : chain.bindWithoutChain());
     if (signal.aborted) return;
-    // Before anything is signed or ended: whether another copy of the database may have been at work.
-    await signs.start();
+    // Before any other event: what callers were told before this database was restored stays as it was told.
+    await finishEnds();
     if (signal.aborted) return;
     this.#tellWhatIsOff();
     waiters.start();

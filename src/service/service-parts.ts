@@ -5,6 +5,7 @@ import { StorageGate } from "../engine/storage-gate.ts";
 import { redactingLogger } from "../redacting-log.ts";
 import { assetsWith } from "../payments/assets/assets.ts";
 import type { OperatorParts } from "../payments/operator/operator.ts";
+import { finishEnds } from "../payments/operator/recovery/finish-ends.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { NoticeFeed } from "../payments/webhooks/notice-feed.ts";
 import { OrderEventLoop } from "../payments/webhooks/order-event-loop.ts";
@@ -12,7 +13,6 @@ import { paymentStorage } from "../payments/payment-storage.ts";
 import type { AnnounceEffect } from "../payments/notice-writes.ts";
 import type { PaymentTables } from "../payments/tables.ts";
 import { PaymentRetentionLoop } from "../payments/retention/payment-retention.ts";
-import { LifeSignLoop } from "../payments/life-sign-loop.ts";
 import { depositKeys } from "../payments/secrets/deposit-keys.ts";
 import { createSecretBox, type SecretBox } from "../payments/secrets/secret-box.ts";
 import { HostParts } from "../payments/host-parts.ts";
@@ -42,6 +42,8 @@ import { LedgerCallHistory } from "./ledger-call-history.ts";
 import { ledgerInForce } from "./ledger-in-force.ts";
 import { openOperator } from "./open-operator.ts";
 import { openPrivateRouting } from "./open-private-routing.ts";
+import { recordEnd } from "../payments/operator/recovery/journal.ts";
+import type { RecordEnd } from "../payments/private/order-workflow.ts";
 import { openPurses, ownAddresses } from "./open-purses.ts";
 import type { PurseWatch } from "../payments/purses/purses.ts";
 import type { paymentServiceOptions } from "./payment-service-options.ts";
@@ -76,13 +78,16 @@ export interface ServiceParts extends OperatorParts {
   readonly swapper: Swapper | null;
   /** Null while private mode is off. */
   readonly routing: PrivateRouting | null;
+  /** Writes down an end that no marker tells, before anybody is told. */
+  readonly recordEnd: RecordEnd;
   readonly workflows: readonly AnyWorkflow[];
   readonly engine: Engine<PaymentTables>;
   readonly waiters: StatusWaitList;
   readonly notices: NoticeFeed;
   readonly orderEvents: OrderEventLoop;
   readonly retention: PaymentRetentionLoop;
-  readonly signs: LifeSignLoop;
+  /** Ends what callers were told of as ended, before a start goes on with anything. */
+  readonly finishEnds: () => Promise<void>;
   /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   /** Asks the host's parts, and knows which do not answer. */
@@ -90,7 +95,10 @@ export interface ServiceParts extends OperatorParts {
   readonly purses: PurseWatch;
 }
 
-type Charts = Pick<ServiceParts, "webhooks" | "transfers" | "swapper" | "routing" | "workflows">;
+type Charts = Pick<
+  ServiceParts,
+  "webhooks" | "transfers" | "swapper" | "routing" | "recordEnd" | "workflows"
+>;
 
 /**
  * Assembles a service without running or asking anything. Throws `InvalidOptions` for thresholds of purses that are no
@@ -105,7 +113,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   const { masterSecrets, environment } = options;
   const chain = new ChainBinding({ storage, ledger, masterSecrets, environment });
   const parts = new HostParts(clock, options.partDeadlineMs);
-  const charts = chartsOf(options, context, { chain, gate, parts });
+  const charts = chartsOf(options, context, { chain, parts });
   const { routing, swapper } = charts;
   const purses = openPurses(
     { storage, ledger, clock, assets },
@@ -123,6 +131,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     purses,
     configured: options.ledger,
     masterVersions: masterSecrets.map(({ version }) => version),
+    journal: options.recovery ?? null,
     bindToChain: () => chain.bind(),
     onAttention: options.onAttention ?? null,
     onAttentionDeadlineMs: options.onAttentionDeadlineMs,
@@ -132,8 +141,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   });
   const waiters = new StatusWaitList(storage, clock, engine);
   const notices = new NoticeFeed({ ...context, engine });
-  const retention = retentionOf(options, { ...context, ledger: observed }, charts);
-  const signs = new LifeSignLoop({ ...context, ledger: observed });
+  const retention = retentionOf(options, { ...context, ledger: observed }, { ...charts, engine });
   return {
     options,
     context,
@@ -149,7 +157,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     notices,
     orderEvents: new OrderEventLoop({ ...context, ...charts.webhooks, engine }),
     retention,
-    signs,
+    finishEnds: () => finishOrders(options, context, { engine, routing }),
     disputed,
     parts,
     purses,
@@ -182,7 +190,7 @@ function contextOf(
 function chartsOf(
   options: CheckedServiceOptions,
   context: ServiceContext,
-  { chain, gate, parts: { ask } }: Pick<ServiceParts, "chain" | "gate" | "parts">,
+  { chain, parts: { ask } }: Pick<ServiceParts, "chain" | "parts">,
 ): Charts {
   const { storage, ledger, clock, assets, log } = context;
   const webhooks = webhookPartsOf(options, context);
@@ -201,23 +209,35 @@ function chartsOf(
     announce,
     completeSwap: (attempt) => completeSwap({ storage, ledger, clock, assets, swapper }, attempt),
   });
+  const { recovery: journal } = options;
+  const recorded: RecordEnd = async (id, end) =>
+    journal === undefined ? end : recordEnd({ journal, clock }, id, end);
   const routing = openPrivateRouting(options.privateRouting, {
     ...context,
+    recordEnd: recorded,
     keys: depositKeys(options.masterSecrets, () => chain.genesisHash),
     intervalMs: options.ledgerPollMs,
     announce,
     swapper,
     ask,
-    configured: gate.guard(options.ledger),
   });
   const workflows: readonly AnyWorkflow[] = [transfers, deliveries, ...(routing?.workflows ?? [])];
-  return { webhooks, transfers, swapper, routing, workflows };
+  return { webhooks, transfers, swapper, routing, recordEnd: recorded, workflows };
+}
+
+async function finishOrders(
+  { recovery: journal }: CheckedServiceOptions,
+  { storage, log }: ServiceContext,
+  { engine, routing }: Pick<ServiceParts, "engine" | "routing">,
+): Promise<void> {
+  if (journal === undefined || routing === null) return;
+  await finishEnds({ storage, journal, log, send: (id, event) => engine.send(routing.orders, id, event) });
 }
 
 function retentionOf(
   { keep, archive, archiveDeadlineMs }: CheckedServiceOptions,
   context: ServiceContext,
-  charts: Charts,
+  charts: Charts & Pick<ServiceParts, "engine">,
 ): PaymentRetentionLoop {
   return new PaymentRetentionLoop(context, {
     keep,
@@ -225,6 +245,7 @@ function retentionOf(
     archiveDeadlineMs,
     ownAddresses: ownAddresses(charts),
     deliveries: charts.webhooks.deliveries,
+    stopInstance: (id) => charts.engine.stopInstance(id),
   });
 }
 

@@ -5,9 +5,9 @@ import type { TransactionRecord } from "../payments/tables/orders.ts";
 import type { PaymentWrite } from "../payments/payment-storage.ts";
 import { AmountLimitCheck } from "../payments/intake/amounts.ts";
 import { IntakeCheck } from "../payments/intake/intake-check.ts";
-import { journaled } from "../payments/operator/recovery/journal.ts";
+import { journaled, type OrderDecision } from "../payments/operator/recovery/journal.ts";
 import { acceptOrder, type CreatedOrderBody } from "../payments/private/accept-order.ts";
-import type { AcceptHandler } from "../payments/quotes/checked-request.ts";
+import type { AcceptHandler, CheckedRequest } from "../payments/quotes/checked-request.ts";
 import { QuoteService } from "../payments/quotes/quotes.ts";
 import { acceptSwap } from "../payments/swap/accept-swap.ts";
 import { TransactionAcceptance } from "../payments/transactions/create-transaction.ts";
@@ -81,10 +81,9 @@ function orderAcceptance(parts: ServiceParts): AcceptHandler<CreatedOrderBody> |
   if (routing === null) return null;
   const commit = commitWhenCompared(parts);
   const accepting = { ...context, routing, swapper, ownAddresses: ownAddresses(parts), commit };
-  const accept: AcceptHandler<CreatedOrderBody> = (request) => acceptOrder(accepting, request);
+  const accept = (request: CheckedRequest): Promise<OrderDecision> => acceptOrder(accepting, request);
   const { recovery: journal } = options;
-  const masterVersion = routing.keys.newestVersion;
-  return journal === undefined ? accept : journaled(accept, { journal, masterVersion, clock: context.clock });
+  return journal === undefined ? accept : journaled(accept, { journal, clock: context.clock });
 }
 
 /** Commits new work only after the chain was compared, even when a provider has asked nothing of our ledger. */

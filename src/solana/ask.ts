@@ -15,7 +15,6 @@ import type { DisputeList } from "../ledger/disputes.ts";
 import { heard } from "../ledger/heard.ts";
 import type { FeePolicy } from "./fee-policy.ts";
 import type { AnswerCache } from "./answer-cache.ts";
-import type { PayerReadingCache } from "./routing/payer-reading-cache.ts";
 
 /** Everything that asks nodes: endpoints, rules and memories. */
 export interface NodeContext extends HealthWatch {
@@ -45,8 +44,6 @@ export interface NodeContext extends HealthWatch {
   readonly disputes: DisputeList;
   /** Signers of finalized transactions, by signature, the longest unused first. */
   readonly signers: Map<string, readonly string[]>;
-  /** Known payers of addresses. */
-  readonly payers: PayerReadingCache;
 }
 
 /** A question to a node: one call, or several that must be answered by the same node. */

@@ -1,9 +1,9 @@
-/** Derives addresses: token accounts and markers. Without web3.js, which is loaded only when a node is asked. */
+/** Derives the addresses of token accounts. Without web3.js, which is loaded only when a node is asked. */
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
 import { addressOf, type Address } from "../address.ts";
 import type { TokenProgram } from "../ledger/routing.ts";
-import { ASSOCIATED_TOKEN_PROGRAM, PROGRAM_ID, TOKEN_PROGRAM } from "./programs.ts";
+import { ASSOCIATED_TOKEN_PROGRAM, PROGRAM_ID } from "./programs.ts";
 import { ed25519 } from "@noble/curves/ed25519";
 
 /** True when the address is a point on the curve. Non-canonical encodings do not count: no key has them. */
@@ -79,20 +79,4 @@ function derive(owner: string, mint: string, programId: string): Derived {
     if (!isPoint(hash)) return { address: addressOf(hash), bump };
   }
   throw new Error(`no token account can be derived for ${owner}`);
-}
-
-// The System program allows 32 bytes; printable ASCII spares everybody the question which encoding they are of.
-const SEED = /^[\x21-\x7e]{1,32}$/;
-
-/**
- * The address that the System program derives: SHA-256 of base, seed and the
- * program that owns markers, the Token program. Throws `RangeError` for a seed
- * that is not 1–32 printable ASCII characters.
- */
-export function markerAddress(base: Address, seed: string): Address {
-  if (!SEED.test(seed)) {
-    throw new RangeError("the seed of a marker must be 1 to 32 printable ASCII characters");
-  }
-  const hash = createHash("sha256").update(bs58.decode(base)).update(seed).update(bs58.decode(TOKEN_PROGRAM));
-  return addressOf(hash.digest());
 }

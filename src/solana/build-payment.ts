@@ -80,7 +80,7 @@ function stepsOf(
   payment: DeclaredPayment,
   { reference, tip }: { readonly reference: Uint8Array; readonly tip: Transfer | null },
 ): readonly StepOfTransaction[] {
-  const planned = planInstructions(paymentMoves(payment, reference), 0n);
+  const planned = planInstructions(paymentMoves(payment, reference));
   return tip === null ? planned : [...planned, tipInstruction(payment.sender, tip)];
 }
 

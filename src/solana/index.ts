@@ -5,7 +5,7 @@ import { checkOptions, runtimeOptions } from "../options.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { READS } from "../ledger/reads.ts";
-import { associatedTokenAccount, isOnCurve, markerAddress } from "./associated-token-account.ts";
+import { associatedTokenAccount, isOnCurve } from "./associated-token-account.ts";
 import {
   endpointsOption,
   type CheckedEndpoint,
@@ -14,6 +14,7 @@ import {
 } from "./endpoint-options.ts";
 import { type FeeOptions, feeOptions, feePolicy } from "./fee-policy.ts";
 import { mostRecipients } from "./compute-budget.ts";
+import { markerOf } from "./marker-address.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
 
 export type { EndpointOptions, EndpointSettings } from "./endpoint-options.ts";
@@ -124,7 +125,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
   return {
     isOnCurve,
     mostRecipients,
-    markerAddress,
+    markerOf,
     tokenAccountOf: associatedTokenAccount,
     ...onceLoaded(loaded),
     // Nothing was asked before the first question, and a look at this must not load what questions need.
@@ -143,7 +144,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
 const ASKED = {
   ...READS,
   sizeOf: null,
-  explainError: null,
+  explainOrder: null,
   takeSendPlace: null,
   restricted: null,
 } satisfies Readonly<Record<keyof AskingLedger, unknown>>;

@@ -27,19 +27,15 @@ import { landings, namedLanding } from "./landings.ts";
 import { rentMinimum } from "./payment-cost.ts";
 import { paymentCost } from "./price-payment.ts";
 import { amountsIn, haveTokenAccounts, tokenAccountStates } from "./token-account-states.ts";
-import { balanceChanges } from "./routing/balance-changes.ts";
 import { buildTransaction, feeOfPlan, sizeOf } from "./routing/build-transaction.ts";
-import { explainError } from "./routing/explain-error.ts";
 import { fundsOfOwner } from "./routing/funds-of-owner.ts";
-import { funds, seenFunds } from "./routing/funds.ts";
+import { funds } from "./routing/funds.ts";
 import { heights } from "./routing/heights.ts";
-import { listedUnder, markedBy, signedBy } from "./routing/signed-by.ts";
-import { markers } from "./routing/markers.ts";
-import { PayerReadingCache } from "./routing/payer-reading-cache.ts";
-import { payersOf } from "./routing/payers-of.ts";
-import { signedWithin } from "./routing/signed-within.ts";
+import { signedBy } from "./routing/signed-by.ts";
+import { changesOfOrder } from "./routing/order-history.ts";
+import { readOrder } from "./routing/read-order.ts";
 import { strayAccounts } from "./routing/stray-accounts.ts";
-import { tryTransaction } from "./routing/try-transaction.ts";
+import { explainOrder, tryOrder } from "./routing/try-order.ts";
 import { simulatePayment } from "./simulate-payment.ts";
 import { rememberAnswers } from "./answer-cache.ts";
 import { confirmed, landedErrors, receipts, statuses } from "./statuses.ts";
@@ -55,7 +51,7 @@ export type AskingLedger = Omit<
   Ledger,
   | "isOnCurve"
   | "mostRecipients"
-  | "markerAddress"
+  | "markerOf"
   | "tokenAccountOf"
   | "readLimit"
   | "bidCeiling"
@@ -87,7 +83,7 @@ export function ledgerOfNodes(options: NodeOptions, watch: HealthWatch, closed: 
   return {
     ...readsOf(all, all),
     sizeOf: async (plan) => sizeOf(plan),
-    explainError: async (plan, error) => explainError(plan, error),
+    explainOrder: async (plan, error) => explainOrder(plan, error),
     takeSendPlace: async (kind) => takeSendPlace(nodes, kind),
     restricted: async (restriction) => {
       const { believed, configured } = restrict(nodes, restriction);
@@ -123,10 +119,8 @@ type Surveyed = <A extends unknown[], T>(
 function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
   const read = {
     funds: surveyed(funds),
-    seenFunds: surveyed(seenFunds),
     fundsOfOwner: surveyed(fundsOfOwner),
     strayAccounts: surveyed(strayAccounts),
-    payersOf: surveyed(payersOf),
     verifyPayment: surveyed(verifyPayment),
   };
   return {
@@ -160,17 +154,12 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     rentMinimum: surveyed(rentMinimum),
     feeOf: surveyed(feeOfPlan),
     buildTransaction: surveyed(buildTransaction),
-    tryTransaction: surveyed(tryTransaction),
+    tryOrder: surveyed(tryOrder),
     checkForeignSwap: surveyed(checkForeignSwap),
     signedBy: surveyed(signedBy),
-    signedWithin: configured(signedWithin),
-    markedBy: surveyed(markedBy),
-    listedUnder: surveyed(listedUnder),
-    changesOf: surveyed(balanceChanges),
-    markers: surveyed(markers),
+    readOrder: surveyed(readOrder),
+    changesOfOrder: surveyed(changesOfOrder),
     heights: surveyed(heights),
-    payersOf: (owner, of, search) => read.payersOf({ owner, mints: of, search }),
-    seenFunds: (addresses, of) => read.seenFunds({ addresses, mints: of }),
     funds: (addresses, of, commitment) => read.funds({ addresses, mints: of, commitment }),
     fundsOfOwner: (owner, of, commitment) => read.fundsOfOwner({ owner, mints: of, commitment }),
     strayAccounts: (owner, of, commitment) => read.strayAccounts({ owner, mints: of, commitment }),
@@ -197,6 +186,5 @@ function openNodes(
     deadBlockhashes: new Set(),
     disputes: new DisputeList(clock),
     signers: new Map(),
-    payers: new PayerReadingCache(),
   };
 }

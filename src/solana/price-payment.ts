@@ -46,10 +46,7 @@ export async function paymentCost(
   expectFewRecipients(recipients ?? []);
   const accountPayer = mint === null ? null : ANYBODY;
   const toEach = { does: "transfer", from: ANYBODY, mint, decimals: 0, amount: 1n, accountPayer } as const;
-  const planned = planInstructions(
-    (recipients ?? [ANYBODY]).map((to) => ({ ...toEach, to })),
-    0n,
-  );
+  const planned = planInstructions((recipients ?? [ANYBODY]).map((to) => ({ ...toEach, to })));
   const { priorityFee } = await paymentBid(nodes, planned);
   const [networkFee, rent] = await Promise.all([
     feeOfPayment(nodes, priorityFee),

@@ -31,6 +31,8 @@ export const UPGRADEABLE_LOADER = "BPFLoaderUpgradeab1e11111111111111111111111";
 /** Owns address lookup tables. */
 export const LOOKUP_TABLE_PROGRAM = "AddressLookupTab1e1111111111111111111111111";
 export const CLOCK_SYSVAR = "SysvarC1ock11111111111111111111111111111111";
+/** The price of storage. */
+export const RENT_SYSVAR = "SysvarRent111111111111111111111111111111111";
 /** Owns the accounts in which the cluster keeps its clock and other facts of its own. */
 export const SYSVAR_OWNER = "Sysvar1111111111111111111111111111111111111";
 /** Owns the accounts by which validators switch features on. */

@@ -178,16 +178,6 @@ export const GAUGES: readonly GaugeInstrument[] = [
     "How long the earliest due task has waited",
     ({ overdueMs }) => overdueMs / 1_000,
   ),
-  single(
-    "paystate.payments.network_fee.lamports",
-    "Median network fee of the newest payments that this process signed",
-    ({ landings }) => landings?.networkFee ?? null,
-  ),
-  single(
-    "paystate.payments.landed_after.seconds",
-    "Median time from plan to block of the newest payments that this process signed",
-    ({ landings }) => (landings === undefined ? null : landings.landedAfterMs / 1_000),
-  ),
   {
     name: "paystate.watches",
     description: "What this process follows on the chain",

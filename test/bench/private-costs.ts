@@ -1,8 +1,8 @@
-/** What private orders cost on the chain, counted and never timed: calls by method, transactions, fees, rent that is bound. */
-import type { PaymentRecord } from "../../src/payments/tables/payments.ts";
+/** What private orders cost on the chain, counted and never timed: calls by method, transactions, fees, rent that stays. */
+import { rentOf } from "../../src/ledger/order-reading.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { privateFixture, units, type PrivateFixture } from "../kit/private-fixture.ts";
-import { report } from "./figures.ts";
+import { report, type Figure } from "./figures.ts";
 import { NodeCalls } from "./node-calls.ts";
 
 const PAYROLL = 500;
@@ -11,7 +11,7 @@ const TOKEN_ACCOUNT_BYTES = 165;
 /** A slot takes 400 ms: five in two seconds. */
 const SLOTS_BY_SECOND = [2, 3] as const;
 const MAX_SECONDS = 1_000;
-const MAX_SWEEPS = 4;
+const MOST_METHODS = 4;
 
 /** One order and what is special about it. */
 interface Scenario {
@@ -52,41 +52,51 @@ async function measure(scenario: Scenario): Promise<void> {
     if (scenario.isFrozen && payee !== undefined) await world.freeze(payee, "USDC");
     const before = await sponsorHas(world);
     world.chain.fund(body.ephemeralAddress, { usdc: units(body.depositAmount, 6) });
-    const seconds = await untilOver(
-      world,
-      async () => {
-        const { status } = await world.service.transaction(caller, body.transactionId);
-        return status === "completed" || status === "failed";
-      },
-      body.transactionId,
-    );
-    report({ name: `private-costs, ${scenario.name}: deposit to end`, seconds, calls: calls.take().calls });
-    const over = await sponsorHas(world);
-    const paid = await landed(world, body.transactionId);
+    const ended = await untilIt(world, async () => {
+      const { status } = await world.service.transaction(caller, body.transactionId);
+      return status === "completed" || status === "failed";
+    });
+    report({ name: `private-costs, ${scenario.name}: deposit to end`, seconds: ended, ...asked(calls) });
 
-    await untilEmpty(world, body.ephemeralAddress);
-    report({ name: `private-costs, ${scenario.name}: end to empty`, calls: calls.take().calls });
-    const all = await landed(world, body.transactionId);
-    const feesToEnd = await feesOf(world, paid);
-    const fees = await feesOf(world, all);
+    const seconds = await untilIt(world, async () => {
+      return (await world.storage.order(body.transactionId))?.overState === "idle";
+    });
+    report({ name: `private-costs, ${scenario.name}: end to empty`, seconds, ...asked(calls) });
+    const order = (await world.storage.transaction(body.transactionId))?.order ?? null;
+    if (order === null) throw new Error("the order is stored");
+    const { chunks, transfers } = order;
+    const done = transfers.filter(({ state }) => state === "done");
+    const signatures = [...chunks, ...done].flatMap(({ signature }) => signature ?? []);
+    const fees = await feesOf(world, [...new Set(signatures)]);
     const rent = await world.ledger.rentMinimum(TOKEN_ACCOUNT_BYTES);
     const accounts = scenario.haveAccounts ? 0n : rent * BigInt(scenario.recipients);
+    const { rentPerByte } = order.order;
+    const markers = chunks.reduce(
+      (sum, { length }) => (length === null ? sum : sum + rentOf(rentPerByte, length)),
+      0n,
+    );
     report({
       name: `private-costs, ${scenario.name}: transactions`,
-      landed: all
+      landed: done
         .map(({ kind }) => kind)
         .filter((kind, at, kinds) => kind !== kinds[at - 1])
         .join(", "),
-      transactions: all.length,
-      "most recipients": Math.max(...all.map(({ legs }) => legs.length)),
+      transactions: done.length,
       "fees, lamports": Number(fees),
       "accounts of payees, lamports": Number(accounts),
-      "bound until the sweep, lamports": Number(before - over - feesToEnd - accounts),
-      "given back by it, lamports": Number((await sponsorHas(world)) - over + (fees - feesToEnd)),
+      "markers, lamports": Number(markers),
+      "spent by the sponsor, lamports": Number(before - (await sponsorHas(world))),
     });
   } finally {
     await world.close();
   }
+}
+
+/** How often the chain was asked since the last time, and what most. */
+function asked(calls: NodeCalls): Omit<Figure, "name"> {
+  const { calls: all, methods } = calls.take();
+  const most = Object.entries(methods).slice(0, MOST_METHODS);
+  return { calls: all, most: most.map(([method, count]) => `${method} ${count}`).join(", ") };
 }
 
 function payeesOf({ wallet }: PrivateFixture, { recipients, haveAccounts }: Scenario): readonly Wallet[] {
@@ -98,37 +108,18 @@ async function sponsorHas({ held, sponsor }: PrivateFixture): Promise<bigint> {
   return (await held(sponsor.address))[0];
 }
 
-/** Lets seconds pass until the order has ended and all of its payments are final; how many it took. */
-async function untilOver(
-  { chain, pass, storage }: PrivateFixture,
-  hasEnded: () => Promise<boolean>,
-  transactionId: string,
-): Promise<number> {
-  for (let second = 1; second <= MAX_SECONDS; second += 1) {
+/** Lets seconds pass until it is so; how many it took. */
+async function untilIt({ chain, pass }: PrivateFixture, isSo: () => Promise<boolean>): Promise<number> {
+  for (let second = 0; second <= MAX_SECONDS; second += 1) {
+    if (await isSo()) return second;
     chain.advance(SLOTS_BY_SECOND[second % SLOTS_BY_SECOND.length] ?? 0);
     await pass(1_000);
-    const payments = (await storage.transaction(transactionId))?.payments ?? [];
-    const isUnderWay = payments.some(({ status }) => status !== "finalized" && status !== "failed");
-    if (!isUnderWay && (await hasEnded())) return second;
   }
-  throw new Error(`order ${transactionId} has not ended in ${MAX_SECONDS} seconds`);
+  throw new Error(`it is not so in ${MAX_SECONDS} seconds`);
 }
 
-async function untilEmpty(world: PrivateFixture, address: string): Promise<void> {
-  for (let sweep = 0; sweep < MAX_SWEEPS; sweep += 1) {
-    await world.sweep();
-    if ((await world.held(address)).every((amount) => amount === 0n)) return;
-  }
-  throw new Error(`${address} is not empty`);
-}
-
-async function landed({ storage }: PrivateFixture, transactionId: string): Promise<readonly PaymentRecord[]> {
-  const payments = (await storage.transaction(transactionId))?.payments ?? [];
-  return payments.filter(({ status }) => status === "finalized");
-}
-
-async function feesOf({ ledger }: PrivateFixture, payments: readonly PaymentRecord[]): Promise<bigint> {
-  const receipts = await ledger.receipts(payments.flatMap(({ signature }) => signature ?? []));
+async function feesOf({ ledger }: PrivateFixture, signatures: readonly string[]): Promise<bigint> {
+  const receipts = await ledger.receipts(signatures);
   return receipts.reduce((sum, receipt) => sum + (receipt?.fee ?? 0n), 0n);
 }
 

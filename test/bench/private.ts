@@ -41,7 +41,7 @@ async function reportInFlight({ calls, order, complete }: ServiceWorld): Promise
   report({ name: `${name}: calls of all`, ...asked.methods });
 }
 
-/** From the deposit's landing until the payee is paid for good. The sweep comes an hour and a quarter later. */
+/** From the deposit's landing until the payee is paid for good. */
 export async function benchPrivate(): Promise<void> {
   const world = await serviceWorld({ ...SPEED, hasPrivateMode: true });
   try {

@@ -16,7 +16,7 @@ export interface Resting {
 const LOOK_MS = 100;
 /** Timers of addresses that rest are due in minutes and hours. */
 const SOON_MS = 30_000;
-const UNDER_WAY: ReadonlySet<string> = new Set(["planned", "broadcast", "confirmed"]);
+const UNDER_WAY: ReadonlySet<string> = new Set(["planned", "out"]);
 const FINAL: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 /** After so long with everything healed, whatever is not final is lost. */
 const REST_MS = 240_000;
@@ -57,9 +57,12 @@ export async function unfinished(
 async function waitsOf(storage: PaymentStorage, id: string): Promise<string | null> {
   const view = await storage.transaction(id);
   const status = view?.transaction.status ?? "gone";
-  const payments = (view?.payments ?? []).filter((each) => UNDER_WAY.has(each.status));
+  const transfers = (view?.order?.transfers ?? []).filter(({ state }) => UNDER_WAY.has(state));
   const undelivered = (await storage.deliveries(id)).filter((each) => each.status !== "delivered");
-  if (FINAL.has(status) && payments.length === 0 && undelivered.length === 0) return null;
-  const waits = [...payments, ...undelivered].map((each) => `${each.id} is ${each.status}`);
+  if (FINAL.has(status) && transfers.length === 0 && undelivered.length === 0) return null;
+  const waits = [
+    ...transfers.map(({ kind, state }) => `a ${kind} is ${state}`),
+    ...undelivered.map((each) => `${each.id} is ${each.status}`),
+  ];
   return `I6: ${id} is ${status} ${waits.join(", ")}`;
 }

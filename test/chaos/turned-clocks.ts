@@ -4,7 +4,7 @@
  */
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
-import { allAddresses } from "./addresses.ts";
+import { allOrders } from "./all-orders.ts";
 import type { Child } from "./child.ts";
 import type { Customers, Placed } from "./customers.ts";
 import { type Deaths, dieAsDrawn } from "./deaths.ts";
@@ -64,15 +64,16 @@ export class TurnedClocks {
     return [];
   }
 
-  /** When the last timer of an address that is set by now will have rung; null where every address has closed. */
+  /** When the last timer of an order that is set by now will have rung; null where every order has closed. */
   async #nextTime(): Promise<number | null> {
     const { storage } = this.#parts;
-    const open = (await allAddresses(storage)).filter(({ state }) => state !== "closed");
-    if (open.length === 0) return null;
     const now = Date.now();
-    let aheadMs = this.#aheadMs + LEAST_TURN_MS;
-    for (const { deposit } of open) {
-      const { tasks } = await storage.pending(deposit.id, 1);
+    let aheadMs: number | null = null;
+    for (const { view } of await allOrders(storage)) {
+      const { tasks, watches } = await storage.pending(view.order.id, 1);
+      // One that has closed waits for nothing.
+      if (tasks.length + watches.length === 0) continue;
+      aheadMs ??= this.#aheadMs + LEAST_TURN_MS;
       for (const { visibleAt } of tasks) aheadMs = Math.max(aheadMs, visibleAt - now + MARGIN_MS);
     }
     return aheadMs;

@@ -1,4 +1,4 @@
-/** `paystate reconcile` and `paystate release`, beside a running `paystate dev`, after it, and on a restored database. */
+/** `paystate reconcile` and `paystate resolve`, beside a running `paystate dev`, after it, and on a restored database. */
 import { copyFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import bs58 from "bs58";
@@ -113,24 +113,25 @@ test(
   },
 );
 
-test("release has an address settled, and refuses what is no private transaction in a sentence", async ({
+test("an order is held and released by its transaction's id, and what is none is refused in a sentence", async ({
   folder,
   order,
 }) => {
-  const { transactionId, address } = await order();
-  const released = await runCommand(["release", transactionId, "--data", folder, ...BY]);
-  expect(released).toMatchObject({ code: 0, stderr: "" });
-  expect(released.stdout).toBe(
-    `${address} is released. What is there goes back as soon as the service is at work.\n`,
-  );
-  expect(await runCommand(["release", "tx_none", "--data", folder, ...BY])).toMatchObject({
-    code: 1,
-    stderr: "paystate: there is no private transaction tx_none\n",
-  });
+  const { transactionId } = await order();
+  for (const action of ["hold", "release"]) {
+    const decided = await runCommand(["resolve", transactionId, "--action", action, "--data", folder, ...BY]);
+    expect(decided).toMatchObject({ code: 0, stderr: "" });
+    expect(decided.stdout).toBe(
+      `${transactionId}: ${action} is decided. A service at work carries it out.\n`,
+    );
+  }
+  const none = await runCommand(["resolve", "tx_none", "--action", "hold", "--data", folder, ...BY]);
+  expect(none).toMatchObject({ code: 1, stdout: "" });
+  expect(none.stderr).toContain("tx_none");
 });
 
 test(
-  "P11: release sends tokens of another mint on, to the sender or to whom the operator names, and says in a sentence why not",
+  "P11: two people send tokens of another mint on to the sender, and a sentence says why not",
   { timeout: 120_000 },
   async ({ folder, home, reconcile, order }) => {
     const { dev } = home;
@@ -159,37 +160,38 @@ test(
       ),
       [alice, mint],
     );
-    const release = (...args: string[]): Promise<Ended> =>
+    const foreign = (...args: string[]): Promise<Ended> =>
       runCommand([
-        ...["release", transactionId, "--mint", mint.publicKey.toBase58(), "--data", folder, ...BY],
-        ...args,
+        ...["resolve", transactionId, "--action", "foreign", "--mint", mint.publicKey.toBase58()],
+        ...["--data", folder, ...BY, ...args],
       ]);
-    expect(await release("--to", "nobody")).toMatchObject({
-      code: 1,
-      stderr: "paystate: to: nobody is no address\n",
-    });
-    expect(await release("--to", mint.publicKey.toBase58())).toMatchObject({
-      code: 1,
-      stderr: `paystate: to: ${mint.publicKey.toBase58()} cannot be paid (mint): name a wallet\n`,
-    });
-    // The word before this one may still be under way.
-    let released = await release();
-    for (let tries = 0; released.code !== 0 && tries < 20; tries++) released = await release();
-    expect(released).toMatchObject({
+    const nowhere = await foreign("--address", "nobody");
+    expect(nowhere).toMatchObject({ code: 1, stdout: "" });
+    expect(nowhere.stderr).toContain("nobody");
+    // A transfer before this one may still be under way.
+    let asked = await foreign();
+    for (let tries = 0; asked.code !== 0 && tries < 20; tries++) asked = await foreign();
+    const sender = dev.wallets[0]?.address ?? "";
+    expect(asked).toMatchObject({
       code: 0,
       stderr: "",
-      stdout: `2.5 of ${mint.publicKey.toBase58()} go from ${address} to ${dev.wallets[0]?.address} as soon as the service is at work.\n`,
+      stdout: `${transactionId}: foreign has to be confirmed, at most 2500000 ${mint.publicKey.toBase58()}: paystate approve ${transactionId} --address ${sender}\n`,
+    });
+    const approved = await runCommand([
+      ...["approve", transactionId, "--address", sender, "--data", folder],
+      ...["--actor", "bea", "--reason", "a drill"],
+    ]);
+    expect(approved).toMatchObject({
+      code: 0,
+      stdout: `${transactionId}: foreign is decided. A service at work carries it out.\n`,
     });
     const own = getAssociatedTokenAddressSync(mint.publicKey, alice.publicKey, true, program);
     await eventually(async () =>
       expect((await confirmed.getTokenAccountBalance(own)).value.amount).toBe("2500000"),
     );
-    let again = await release();
-    for (let tries = 0; again.stderr.includes("is at work") && tries < 20; tries++) again = await release();
-    expect(again).toMatchObject({
-      code: 1,
-      stderr: `paystate: deposit address ${address} holds nothing of ${mint.publicKey.toBase58()}\n`,
-    });
+    await eventually(async () =>
+      expect((await foreign()).stderr).toContain(`holds nothing of ${mint.publicKey.toBase58()}\n`),
+    );
     expect(await reconcile("--json")).toMatchObject({ code: 0, stderr: "" });
   },
 );
@@ -199,24 +201,17 @@ test("a stopped setup is asked without being started", async ({ home, reconcile 
   expect(await reconcile("--json")).toMatchObject({ code: 0, stderr: "" });
 });
 
-test("E17: on a database restored from before the payout it ends with 1, names the signature, and the address is frozen", async ({
+test("E17: on a database restored from before the payout what its markers say is adopted, and all is explained", async ({
   folder,
   reconcile,
   order,
 }) => {
-  const { transactionId, address } = await order();
+  await order();
   for (const suffix of ["-wal", "-shm"]) await rm(join(folder, `payments.db${suffix}`), { force: true });
   await copyFile(join(folder, "backup.db"), join(folder, "payments.db"));
-  const found = await reconcile("--json");
-  expect(found.code).toBe(1);
-  const { isExplained, findings } = JSON.parse(found.stdout) as Reconciled;
-  expect(isExplained).toBe(false);
-  expect(findings[0]).toMatchObject({ transactionId, address, status: "pending" });
-  expect(findings[0]?.findings.map(({ finding }) => finding)).toEqual(["unknown_spending", "held"]);
-  const page = await reconcile();
-  expect(page.code).toBe(1);
-  expect(page.stdout).toMatch(new RegExp(`^${transactionId} \\(pending\\) ${address}: has signed `, "m"));
-  expect(page.stdout).toContain("NOT everything is explained.\n");
+  const found = JSON.parse((await reconcile("--json")).stdout) as Reconciled;
+  expect(found.findings).toEqual([]);
+  expect(found.assets[0]).toMatchObject({ asset: "SOL", payouts: "0.5", missing: "0" });
 });
 
 test("a host asks its own service by the module that exports it", async () => {
@@ -234,10 +229,6 @@ test("a host asks its own service by the module that exports it", async () => {
         mendedTotals: [{ resource: "sponsor D", kept: "7", counted: "5" }],
       }),
       operator: {
-        releaseDeposit: async (transactionId, { actor }) =>
-          ({ transactionId, address: "A", heldReason: "screened", explained: [actor] }),
-        returnTokens: async (transactionId, { mint, to = "owner" }) =>
-          ({ transactionId, address: "A", mint, to, amount: "1.5", left: "2" }),
         settleTransaction: async ({ transactionId, signature }, { actor }) => ({
           transactionId, status: "cancelled",
           landing: { signature, slot: 7, blockTime: 1, fee: 5000n, error: actor === "ann" ? null : "program_error" },
@@ -257,14 +248,6 @@ test("a host asks its own service by the module that exports it", async () => {
   ]) {
     expect(page.stdout).toContain(`${line}\n`);
   }
-  const released = await runCommand(["release", "tx_1", "--service", own, ...BY]);
-  expect(released.stdout).toBe(
-    "A is released. It was held: screened. You have vouched for ann. What is there goes back as soon as the service is at work.\n",
-  );
-  const sent = await runCommand(["release", "tx_1", "--mint", "M", "--service", own, ...BY]);
-  expect(sent.stdout).toBe(
-    "1.5 of M go from A to owner as soon as the service is at work. 2 stay: release them again once this is done.\n",
-  );
   const settled = await runCommand(["settle", "tx_1", "--signature", "S", "--service", own, ...BY]);
   expect(settled).toMatchObject({ code: 0, stderr: "" });
   expect(settled.stdout).toBe("tx_1 is settled: S has landed in slot 7. It is shown as cancelled.\n");
@@ -297,14 +280,10 @@ test.each([
 
 test.each([
   ["reconcile --data a --service b", "expected --data or --service, not both"],
-  ["release", "release expects the id of a transaction"],
   ["settle --signature S", "settle expects the id of a transaction"],
   ["settle tx_1", "settle expects the --signature that has landed"],
   ["settle tx_1 --signature S", "expected --actor NAME: who acts stands in the audit log"],
-  ["release tx_1 --to A", "--to expects the --mint that goes there"],
-  ["release tx_1 tx_2", 'release takes the id of a transaction, and no "tx_2"'],
-  ["release tx_1", "expected --actor NAME: who acts stands in the audit log"],
-  ["release tx_1 --actor ann", "expected --reason TEXT: why stands in the audit log"],
+  ["settle tx_1 --signature S --actor ann", "expected --reason TEXT: why stands in the audit log"],
 ])("`paystate %s` is refused as a wrong call: %s", async (line, sentence) => {
   expect(await wrongCall(line.split(" "))).toBe(sentence);
 });

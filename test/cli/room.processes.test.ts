@@ -91,7 +91,7 @@ test("accounts are suspended and restored, limits set and ended, and all of it s
 });
 
 test(
-  "M15: without its database a folder brings a deposit back from the ids, and sends it where the operator says",
+  "M15: without its database a folder brings an order back of its journal, and sends back what is there",
   { timeout: 120_000 },
   async () => {
     const [alice, bob] = dev.wallets;
@@ -115,32 +115,34 @@ test(
     await eventually(async () =>
       expect(await connection(dev).getBalance(half.toPubkey, "finalized")).toBe(half.lamports),
     );
-    const before = Number((await balances(dev, 1))["SOL"]);
+    const before = Number((await balances(dev, 0))["SOL"]);
     await dev.end("SIGTERM");
     for (const suffix of ["", "-wal", "-shm"]) {
       await rm(join(folder, `payments.db${suffix}`), { force: true });
     }
 
     const orders = join(folder, "orders.jsonl");
-    expect(await readFile(orders, "utf8")).toContain(String(created["transactionId"]));
-    const recovered = await room("recover", orders, "--to", bob?.address ?? "", ...BY);
+    const lines = await readFile(orders, "utf8");
+    expect(lines).toContain(String(created["transactionId"]));
+    expect((await room("recover", orders, ...BY)).stdout).toMatch(/ open$/m);
+    // Its window is over.
+    const late = `${folder}-late.jsonl`;
+    await writeFile(late, lines.replaceAll(/"windowEnds":\d+/g, '"windowEnds":1'));
+    const recovered = await room("recover", late, ...BY);
     expect(recovered).toMatchObject({ code: 0, stderr: "" });
     expect(recovered.stdout).toMatch(
-      new RegExp(`^${String(created["transactionId"])} +${address} +restored +recovered +0.25 SOL$`, "m"),
-    );
-    expect(recovered.stdout).toContain(
-      `held:${address}: refundTo is decided. A service at work carries it out.\n`,
+      new RegExp(`^${String(created["transactionId"])} +${address} +restored +0.25 SOL$`, "m"),
     );
     expect((await room("attention")).stdout).toBe("Nothing needs a person.\n");
 
     dev = await startDev(folder, { args: FAST_SLOTS });
     await eventually(async () =>
-      expect(Number((await balances(dev, 1))["SOL"])).toBeGreaterThan(before + 0.2),
+      expect(Number((await balances(dev, 0))["SOL"])).toBeGreaterThan(before + 0.2),
     );
     expect(await room("recover", join(folder, "nowhere"), ...BY)).toMatchObject({
       code: 1,
       stdout: "",
-      stderr: `paystate: ${join(folder, "nowhere")} cannot be read (ENOENT): name a file with one id in a line\n`,
+      stderr: `paystate: ${join(folder, "nowhere")} cannot be read (ENOENT): name the file of a recovery journal\n`,
     });
   },
 );
@@ -150,7 +152,7 @@ test("a host resolves and approves matters of its own service", async () => {
   await writeFile(
     own,
     `const matter = { kind: "held", id: "held:A", transactionId: "tx_1", since: "2026-01-01T00:00:00.000Z",
-      message: "deposit address A is held: screening", actions: ["release", "refundTo"] };
+      message: "order tx_1 is held: screening", actions: ["release", "refundTo"] };
     const told = (resolution) => async (id, ...rest) => {
       process.stderr.write(JSON.stringify(rest) + "\\n");
       return { id, action: "refundTo", ...resolution };
@@ -166,12 +168,12 @@ test("a host resolves and approves matters of its own service", async () => {
   );
   const on = (...args: string[]): Promise<Ended> => runCommand([...args, "--service", own]);
   expect((await on("attention")).stdout).toBe(
-    "2026-01-01T00:00:00.000Z  deposit address A is held: screening (tx_1)\n" +
+    "2026-01-01T00:00:00.000Z  order tx_1 is held: screening (tx_1)\n" +
       "    paystate resolve held:A --action release|refundTo\n",
   );
   expect(await on("resolve", "held:A", "--action", "refundTo", "--address", "B", ...BY)).toMatchObject({
     code: 0,
-    stdout: "held:A: refundTo waits for another person: paystate approve held:A --address B\n",
+    stdout: "held:A: refundTo has to be confirmed: paystate approve held:A --address B\n",
     stderr: '[{"action":"refundTo","address":"B"},{"actor":"ann","reason":"a drill"}]\n',
   });
   expect(await on("approve", "held:A", "--address", "B", ...BY)).toMatchObject({
@@ -183,19 +185,22 @@ test("a host resolves and approves matters of its own service", async () => {
 
 test.concurrent.each([
   ["attention now", 'attention takes no argument "now"'],
-  ["resolve --action retry", "resolve expects the id of a matter"],
-  ["resolve a b --action retry", 'resolve takes the id of a matter, and no "b"'],
-  ["resolve a", "--action : expected retry or drop or release or refundTo or writeOff or settle"],
-  ["resolve a --action refundTo", "--action refundTo expects the --address that gets the money"],
-  ["resolve a --action retry --address B", "--address expects --action refundTo"],
-  ["resolve a --action settle", "--action settle expects the --signature that has landed"],
-  ["approve a", "approve expects the --address that gets the money"],
+  ["resolve --action retry", "resolve expects the id of a matter or of a transaction"],
+  ["resolve a b --action retry", 'resolve takes the id of a matter or of a transaction, and no "b"'],
+  [
+    "resolve a",
+    "--action : expected retry or drop or writeOff or settle or hold or release or decline or foreclose or conclude or refundTo or collect or foreign",
+  ],
+  ["resolve a --action refundTo", "--action refundTo expects --address"],
+  ["resolve a --action retry --address B", "--address expects --action refundTo or foreign"],
+  ["resolve a --action settle", "--action settle expects --signature"],
+  ["approve a", "expected --actor NAME: who acts stands in the audit log"],
   ["pause", "expected --actor NAME: who acts stands in the audit log"],
   ["pause --actor ann", "expected --reason TEXT: why stands in the audit log"],
   ["limits --per-day 5", "expected the --asset that is limited"],
   ["suspend --actor ann --reason x", "suspend expects the id of an account"],
   ["audit --limit 0", "--limit 0: expected a whole number from 1 to 1000"],
-  ["recover --actor ann --reason x", "recover expects a file of ids"],
+  ["recover --actor ann --reason x", "recover expects a recovery journal"],
 ])("`paystate %s` is refused: %s", async (line, sentence) => {
   expect(await wrongCall(line.split(" "))).toBe(sentence);
 });

@@ -10,10 +10,10 @@ const HINT = "Run `paystate --help` for what it takes.\n";
 const DEV_OPTIONS =
   "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --broadcast-delay-ms VALUE, --json, --debug";
 const COMMANDS =
-  "init, dev, listen, machines, explain, inspect, reconcile, accounts, keys, trigger, backup, migrate, doctor, schedules, ps, show, history, send, retry, drop, stop, remove, attention, purses, resolve, approve, pause, resume, paused, limits, suspend, restore, account, witnesses, endpoint, audit, release, settle or recover";
+  "init, dev, listen, machines, explain, inspect, reconcile, accounts, keys, trigger, backup, migrate, doctor, schedules, ps, show, history, send, retry, drop, stop, remove, attention, purses, resolve, approve, pause, resume, paused, limits, suspend, restore, account, witnesses, endpoint, audit, settle or recover";
 const EVENTS =
   "transaction.pending, transaction.confirmed, transaction.completed, transaction.failed, transaction.deposit_received, transaction.held, transaction.refunded, transaction.cancelled";
-const MACHINES = "wallet-transfer or private-transfer or deposit-address or payment or webhook-delivery";
+const MACHINES = "wallet-transfer or private-order or order-transfer or webhook-delivery";
 
 test.each(COMMANDS.split(/, | or /))("`paystate %s` is a command", async (name) => {
   expect(await wrongCall([name, "--colour"])).toContain("Unknown option '--colour': expected ");

@@ -9,7 +9,7 @@ import { buildingCases } from "./ledger/building.ts";
 import type { LedgerContractCase } from "./ledger/contract.ts";
 import { fateCases } from "./ledger/fates.ts";
 import { fewerWitnessesCases } from "./ledger/fewer-witnesses.ts";
-import { markerCases } from "./ledger/marker-cases.ts";
+import { orderCases } from "./ledger/order-cases.ts";
 import { outageCases } from "./ledger/outages.ts";
 import { readCases } from "./ledger/reads.ts";
 import { routingMoveCases } from "./ledger/routing-moves.ts";
@@ -44,5 +44,5 @@ export const ledgerContract: readonly LedgerContractCase[] = [
   ...fewerWitnessesCases,
   ...routingReadCases,
   ...routingMoveCases,
-  ...markerCases,
+  ...orderCases,
 ];

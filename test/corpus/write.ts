@@ -20,7 +20,7 @@ async function sends(): Promise<readonly StoredLives[]> {
   return lives;
 }
 
-/** A private order, its deposit address and its payments. */
+/** A private order and its transfers: its payee is paid, and its rest goes back. */
 async function privateOrders(): Promise<readonly StoredLives[]> {
   const world = await privateFixture();
   const caller = await world.caller();
@@ -29,7 +29,6 @@ async function privateOrders(): Promise<readonly StoredLives[]> {
   const { body } = await world.order(caller, { sender, to: [{ address: bob.address, amount: "5" }] });
   await world.deposit(body.ephemeralAddress, { usdc: units(body.depositAmount, 6) });
   await world.settle();
-  await world.sweep();
   const lives = await livesIn(world.storage);
   await world.close();
   return lives;

@@ -2,9 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { sampled } from "../kit/thorough.ts";
 import { setup } from "xstate";
-import { depositAddress } from "../../machines/deposit-address.ts";
-import { payment } from "../../machines/payment.ts";
-import { privateTransfer } from "../../machines/private-transfer.ts";
+import { order } from "../../machines/order.ts";
+import { transfer } from "../../machines/transfer.ts";
 import { walletTransfer } from "../../machines/wallet-transfer.ts";
 import { webhookDelivery } from "../../machines/webhook-delivery.ts";
 import { chartSvg, standaloneSvg } from "../../src/inspector/chart/draw-svg.ts";
@@ -16,7 +15,13 @@ import { durationWords } from "../../src/inspector/chart/words.ts";
 import { escaped } from "../../src/inspector/html.ts";
 import { parcel } from "./parcel.ts";
 
-const ALL = { parcel, depositAddress, payment, privateTransfer, walletTransfer, webhookDelivery };
+const ALL = {
+  parcel,
+  order,
+  transfer,
+  walletTransfer,
+  webhookDelivery,
+};
 
 /** A large chart takes seconds, so each is laid out once. */
 const laidOut = new Map<string, Promise<ChartLayout>>();

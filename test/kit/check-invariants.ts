@@ -64,7 +64,7 @@ export async function brokenAtRest({
 }
 
 /**
- * The same where much goes on for hours: I1, and of I3 that the active have a task or a watch, or wait for an operator, and
+ * The same where much goes on for hours: I1, and of I3 that the active have a task or a watch, or wait for somebody, and
  * the ended have none.
  */
 export async function brokenWhileWaiting({
@@ -81,7 +81,7 @@ export async function brokenWhileWaiting({
     const { tasks, watches } = await storage.pending(id, 1);
     const isWaiting = tasks.length + watches.length > 0;
     const isActive = read.instance.status === "active";
-    const isForgotten = isActive && !isWaiting && !awaitsOperator(workflows, read.instance);
+    const isForgotten = isActive && !isWaiting && !awaitsSomebody(workflows, read.instance);
     broken.push(
       ...checkHistory(workflows.flatMap(withChildren), read, null),
       ...(isForgotten ? [`I3: ${id} is active and waits for nothing`] : []),
@@ -336,17 +336,17 @@ async function checkRest(
       watching.has(id) ||
       parentsOfActive.has(id) ||
       awaitsOutside(id) ||
-      awaitsOperator(workflows, instance);
+      awaitsSomebody(workflows, instance);
     return waits ? [] : [`I3: ${id} is active and waits for nothing`];
   });
 }
 
-/** A state whose meta says that an operator has to act is left by nothing else. */
-function awaitsOperator(workflows: readonly AnyWorkflow[], { workflow, snapshot }: InstanceRecord): boolean {
+/** A state whose meta says who has to act, an operator or another instance, is left by nothing else. */
+function awaitsSomebody(workflows: readonly AnyWorkflow[], { workflow, snapshot }: InstanceRecord): boolean {
   const machine = workflows.find(({ key }) => key === workflow)?.machine;
   const state = machine?.resolveState(JSON.parse(snapshot) as Parameters<typeof machine.resolveState>[0]);
   return Object.values(state?.getMeta() ?? {}).some(
-    (meta: { readonly waitsFor?: string } | undefined) => meta?.waitsFor === "operator",
+    (meta: { readonly waitsFor?: string } | undefined) => meta?.waitsFor !== undefined,
   );
 }
 

@@ -1,12 +1,14 @@
-/** The invariants I9 and I14 at deposit addresses that have come to rest: nothing twice, and every base unit explained. */
-import type { EntryRecord } from "../../src/payments/tables/deposits.ts";
+/** The invariants I9 and I14 of orders of private mode: nobody is paid twice, and every base unit is explained. */
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import { takenOut, shapeOf } from "../../src/payments/private/protocol/cut.ts";
+import { outcomeOf } from "../../src/payments/private/protocol/outcome.ts";
+import { storedOrderIn, type StoredOrder } from "../../src/payments/private/look.ts";
 import { type Address, SOL_MINT } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 
 /** Where the money is looked for. */
 export interface MoneyAtRest {
-  readonly storage: Pick<PaymentStorage, "deposits" | "transaction" | "entries">;
+  readonly storage: Pick<PaymentStorage, "ordersAt" | "transactionViews" | "attemptsOfAny">;
   readonly ledger: Ledger;
   readonly mints: readonly Address[];
 }
@@ -17,50 +19,39 @@ export async function brokenMoney(
   addresses: readonly string[],
 ): Promise<readonly string[]> {
   const broken: string[] = [];
-  const deposits = await storage.deposits(addresses);
-  for (const { id, transactionId } of deposits) {
-    const entries = await storage.entries(id);
-    const { funds } = await ledger.funds([id], mints, "finalized");
-    const held = [
-      [SOL_MINT, funds[0]?.lamports ?? 0n],
-      ...mints.map((mint, index) => [mint, funds[0]?.tokens[index] ?? 0n] as const),
-    ] as const;
-    for (const [mint, there] of held) {
-      const onRecord = sumOf(entries.filter((entry) => entry.mint === mint));
+  const rows = await storage.ordersAt(addresses);
+  for (const view of await storage.transactionViews(rows.map(({ id }) => id))) {
+    const order = storedOrderIn(view);
+    if (order === null) continue;
+    const { address } = order.terms;
+    const { funds } = await ledger.funds([address], mints, "finalized");
+    const held = [funds[0]?.lamports ?? 0n, ...mints.map((_, index) => funds[0]?.tokens[index] ?? 0n)];
+    [SOL_MINT, ...mints].forEach((mint, index) => {
+      const onRecord = leftOf(order, mint);
+      const there = held[index] ?? 0n;
       if (onRecord !== there) {
-        broken.push(`I14: ${id} has ${onRecord} of ${mint} on record and holds ${there}`);
+        broken.push(`I14: ${address} has ${onRecord} of ${mint} on record and holds ${there}`);
       }
-    }
-
-    const { transactions } = await ledger.signedBy(id);
-    const landed: readonly string[] = transactions
-      .filter(({ error }) => error === null)
-      .map(({ signature }) => signature);
-    const payments = (await storage.transaction(transactionId))?.payments ?? [];
-    const finished = payments.filter(({ status }) => status === "finalized");
-    const final = finished.map(({ signature }) => signature);
-    for (const signature of landed) {
-      if (final.filter((each) => each === signature).length !== 1) {
-        broken.push(`I9: ${signature} of ${id} landed and is not one payment's end`);
+    });
+    const { transfers } = order.view;
+    const known = new Set((await storage.attemptsOfAny(transfers.map(({ id }) => id))).map(({ id }) => id));
+    const { transactions } = await ledger.signedBy(address);
+    for (const { signature, error } of transactions) {
+      if (error === null && !known.has(signature)) {
+        broken.push(`I9: ${signature} of ${address} is no attempt`);
       }
-    }
-    // A collection moves money within its address. It is over as well when its bytes are dead: the next look plans another.
-    const moving = finished.filter(({ kind }) => kind !== "collect");
-    for (const { signature } of moving) {
-      if (!landed.includes(signature ?? "")) broken.push(`I9: ${String(signature)} of ${id} has not landed`);
-    }
-    const indexes = payments
-      .filter(({ kind, status }) => kind === "payout" && status === "finalized")
-      .flatMap(({ plan }) => (JSON.parse(plan) as { readonly indexes: readonly number[] }).indexes);
-    if (new Set(indexes).size !== indexes.length) {
-      broken.push(`I9: a recipient of ${transactionId} was paid twice`);
     }
   }
   return broken;
 }
 
-const COMES_IN: ReadonlySet<EntryRecord["kind"]> = new Set(["deposit", "loan"]);
-
-function sumOf(entries: readonly EntryRecord[]): bigint {
-  return entries.reduce((sum, { kind, amount }) => (COMES_IN.has(kind) ? sum + amount : sum - amount), 0n);
+/** What is there by the rows: what came, less what markers and booked transfers took, and what is told to be missing. */
+function leftOf({ view, terms }: StoredOrder, mint: string): bigint {
+  const level = view.levels.find((each) => each.mint === mint);
+  if (level === undefined) return 0n;
+  const taken = view.chunks.reduce((sum, { k, length }) => {
+    const outcome = length === null || mint !== terms.mint ? null : outcomeOf(shapeOf(terms, k), length);
+    return outcome === null ? sum : sum + takenOut(terms, k, outcome);
+  }, 0n);
+  return level.received - taken - level.out - level.writtenOff - level.missing;
 }

@@ -23,6 +23,10 @@ export interface MortalProcess {
   readonly awaits: <T>(answer: Promise<T>) => Promise<T>;
   /** Ends it now, whatever it is doing. */
   readonly kill: () => void;
+  /** At its next call of this method it stands still, with all that it remembers; resolves once it does. */
+  readonly standStillAt: (method: string) => Promise<void>;
+  /** It goes on with the call that it was at, and stands still no more. */
+  readonly goOn: () => void;
   /** Resolves at the moment of death; never, for a process that lives to the end. */
   readonly died: Promise<void>;
   readonly isDead: () => boolean;
@@ -34,7 +38,7 @@ export interface MortalProcess {
 const ASKS_NOBODY: ReadonlySet<string | symbol> = new Set([
   "isOnCurve",
   "mostRecipients",
-  "markerAddress",
+  "markerOf",
   "tokenAccountOf",
   "onWake",
 ]);
@@ -72,14 +76,32 @@ export function mortalProcess(death?: Death): MortalProcess {
       (error: unknown) => (dead ? silence : Promise.reject(error as Error)),
     );
 
-  const within = <T extends object>(outside: T): T =>
-    new Proxy(outside, {
+  let stop: { readonly method: string; readonly announce: () => void } | null = null;
+  let still: { readonly over: Promise<void>; readonly end: () => void } | null = null;
+  const standStill = (): void => {
+    let end: () => void = () => undefined;
+    const over = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    still = { over, end };
+    stop?.announce();
+    stop = null;
+  };
+
+  const within = <T extends object>(outside: T): T => {
+    const inside: T = new Proxy(outside, {
       get(target, property, receiver) {
         const value: unknown = Reflect.get(target, property, receiver);
         if (typeof value !== "function") return value;
         return (...args: unknown[]): unknown => {
           if (dead) return silence;
           if (ASKS_NOBODY.has(property)) return Reflect.apply(value, target, args);
+          if (stop?.method === property) standStill();
+          if (still !== null) {
+            return still.over.then(
+              () => Reflect.apply(Reflect.get(inside, property) as typeof value, inside, args) as unknown,
+            );
+          }
           const moment = count(String(property));
           if (moment === "before") return die();
           const answer = Reflect.apply(value, target, args) as Promise<unknown>;
@@ -87,6 +109,8 @@ export function mortalProcess(death?: Death): MortalProcess {
         };
       },
     });
+    return inside;
+  };
 
   return {
     within,
@@ -102,6 +126,15 @@ export function mortalProcess(death?: Death): MortalProcess {
     },
     awaits,
     kill,
+    standStillAt: (method) =>
+      new Promise((resolve) => {
+        stop = { method, announce: resolve };
+      }),
+    goOn() {
+      stop = null;
+      still?.end();
+      still = null;
+    },
     died,
     isDead: () => dead,
     calls,

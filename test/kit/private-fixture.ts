@@ -28,8 +28,6 @@ export interface PrivateFixture extends ServiceFixture {
   deposit(address: string, funds: Funds): Promise<void>;
   /** Lets slots pass until what is under way has become final, as often as it takes. */
   settle(rounds?: number): Promise<void>;
-  /** Lets a deposit address rest until its markers may be closed, and sees it swept. */
-  sweep(): Promise<void>;
   /** Has the issuer freeze the wallet's token account. */
   freeze(wallet: Wallet, asset: "USDC" | "USDT"): Promise<void>;
   /** What an address holds, finalized, in base units: lamports, USDC, USDT. */
@@ -51,8 +49,10 @@ export async function privateFixture(
 ): Promise<PrivateFixture> {
   let wallets: { sponsor: Wallet; treasury: Wallet } | undefined;
   const fixture = await serviceFixture(options, (chain) => {
-    const sponsor = chain.wallet("sponsor", { lamports: 10_000_000_000n });
-    const treasury = chain.wallet("treasury", { lamports: 1_000_000_000n });
+    // Fees and costs in tokens go to accounts that are there.
+    const accounts = { usdc: 0n, usdt: 0n };
+    const sponsor = chain.wallet("sponsor", { lamports: 10_000_000_000n, ...accounts });
+    const treasury = chain.wallet("treasury", { lamports: 1_000_000_000n, ...accounts });
     wallets = { sponsor, treasury };
     return {
       ...(ledgerOn === undefined ? {} : { ledger: ledgerOn(chain) }),
@@ -79,13 +79,6 @@ export async function privateFixture(
     ...fixture,
     ...wallets,
     settle,
-    async sweep() {
-      for (const minutes of [11, 15, 60]) {
-        chain.advance(LIFE_OF_BYTES);
-        await fixture.pass(minutes * 60_000);
-        await settle(4);
-      }
-    },
     async order(caller, { sender, to, asset = "USDC" }) {
       const decimals = asset === "SOL" ? 9 : 6;
       const sum = to.reduce((total, { amount }) => total + units(amount, decimals), 0n);
@@ -109,8 +102,7 @@ export async function privateFixture(
     async deposit(address, funds) {
       chain.fund(address, funds);
       chain.advance(35);
-      // Every third look at the address is not at the account that the order expects its money in.
-      for (let look = 0; look < 2; look++) await service.settled();
+      await service.settled();
     },
     freeze: (wallet, asset) => freezeAccount(fixture, wallet, asset),
     async held(address) {
@@ -123,9 +115,6 @@ export async function privateFixture(
     },
   };
 }
-
-/** More blocks than signed bytes live. */
-const LIFE_OF_BYTES = 200;
 
 /** SOL at 150 dollars. */
 export function solAt150({ mints }: Pick<ChainFixture, "mints">): PriceSource {

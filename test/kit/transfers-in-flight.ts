@@ -2,7 +2,7 @@
 import { SOL_MINT } from "../../src/address.ts";
 import type { PaymentTables } from "../../src/payments/tables.ts";
 import type { TransactionRecord } from "../../src/payments/tables/orders.ts";
-import type { AttemptRecord } from "../../src/payments/tables/payments.ts";
+import type { AttemptRecord } from "../../src/payments/tables/attempts.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { createEngine, type Engine } from "../../src/engine/index.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
@@ -54,7 +54,6 @@ function rowsOf(index: number, now: number): { transaction: TransactionRecord; a
     outputAmount: 1n,
     senderAllowOffCurve: false,
     feeMint: "mint",
-    depositAddress: null,
     reference: null,
     refundOf: null,
     requestHash: id,
@@ -82,8 +81,12 @@ function rowsOf(index: number, now: number): { transaction: TransactionRecord; a
     createdAt: now,
     firstSlot: 0,
     reference: null,
+    transfer: null,
     takenAt: null,
     tip: null,
+    legs: null,
+    bid: null,
+    error: null,
   };
   return { transaction, attempt };
 }

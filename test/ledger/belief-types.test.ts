@@ -1,6 +1,5 @@
 /** One node's word does not compile where money is decided, and neither does a bare value: each line below is a planted mistake. */
 import { expect, expectTypeOf, test } from "vitest";
-import type { Address } from "../../src/address.ts";
 import { agreed } from "../../src/ledger/agreed.ts";
 import type { Evidence, Hint } from "../../src/ledger/belief.ts";
 import { heard } from "../../src/ledger/heard.ts";
@@ -16,22 +15,17 @@ import type {
   VerifiedPayment,
 } from "../../src/ledger/ledger.ts";
 import { READS, type ReadRule, type RulesOf } from "../../src/ledger/reads.ts";
+import type { OrderHistory, OrderReading } from "../../src/ledger/order-reading.ts";
 import type {
-  Funds,
   FundsReading,
-  Inflow,
-  InflowHistory,
   RoutingLedger,
+  SignedHistory,
   UnsignedTransaction,
-  WitnessedHistory,
 } from "../../src/ledger/routing.ts";
 import type { Assets } from "../../src/payments/assets/assets.ts";
-import { ConfirmedSignatureCache } from "../../src/payments/outgoing/resend-queue.ts";
-import { spendingElsewhere } from "../../src/payments/outgoing/unknown-spending.ts";
-import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import { creditedAmounts } from "../../src/payments/private/received-funds.ts";
-import { payersIn } from "../../src/payments/private/screen-payers.ts";
-import { costOfLanding } from "../../src/payments/purses/sponsor-allowance.ts";
+import { ConfirmedSignatureCache } from "../../src/payments/resend-queue.ts";
+import type { ListedHistory } from "../../src/payments/private/list-history.ts";
+import type { OrderLook } from "../../src/payments/private/look.ts";
 import { standingOf } from "../../src/payments/wallet/signature-news.ts";
 import { simulationError } from "../../src/payments/wallet/accept-signed.ts";
 import { landingEvent } from "../../src/payments/wallet/stored-attempt.ts";
@@ -39,29 +33,22 @@ import { landingEvent } from "../../src/payments/wallet/stored-attempt.ts";
 /** What a planted mistake gets hold of. */
 interface Planted {
   readonly ledger: Ledger;
-  readonly routing: RoutingLedger;
   readonly assets: Assets;
   readonly attempt: Attempt;
   readonly payment: DeclaredPayment;
   readonly verified: VerifiedPayment;
   readonly landing: Landing;
-  readonly funds: Funds;
-  readonly inflow: Inflow;
+  readonly look: OrderLook;
+  readonly reading: OrderReading;
   readonly fault: SimulationFault;
   readonly unsigned: UnsignedTransaction;
 }
 
-/** What a planted mistake about the history of an address gets hold of. */
-interface PlantedHistory extends Pick<Planted, "routing" | "inflow"> {
-  readonly storage: PaymentStorage;
-}
-
 /** Compiled and never run. */
 async function mistakes(with_: Planted): Promise<void> {
-  const { ledger, assets, attempt, landing, funds, inflow, fault, verified, payment } = with_;
+  const { ledger, assets, attempt, landing, look, reading, fault, verified, payment } = with_;
   const status = (await ledger.statuses([attempt.signature]))[0] ?? null;
-  const bearers = { sponsor: attempt.signature as Address, ours: [] };
-  const plan = { feePayer: bearers.sponsor, moves: [] };
+  const plan = { feePayer: payment.sender, moves: [] };
 
   // Ending a status.
   // @ts-expect-error -- a bare landing
@@ -82,21 +69,22 @@ async function mistakes(with_: Planted): Promise<void> {
   const said = new ConfirmedSignatureCache({ confirmed: async () => [true] });
   expect([shown, said]).toHaveLength(2);
 
-  // Crediting a deposit and closing its window.
-  // @ts-expect-error -- what one node shows at the address
-  creditedAmounts(heard(funds));
-  // @ts-expect-error -- bare amounts
-  creditedAmounts(funds);
-  // @ts-expect-error -- evidence of another amount does not vouch for a bare one
-  creditedAmounts({ ...agreed(funds), lamports: 7n });
-  creditedAmounts(agreed(funds));
+  // Deciding about an order: whom its markers pay, what came, whether its window is over.
+  // @ts-expect-error -- a look of one node
+  const one: OrderLook = { ...look, reading: heard(reading) };
+  // @ts-expect-error -- a bare look
+  const none: OrderLook = { ...look, reading };
+  // @ts-expect-error -- evidence of another reading does not vouch for a bare one
+  const mixed: OrderLook = { ...look, reading: { ...agreed(reading), rentPerByte: 7n } };
+  const all: OrderLook = { ...look, reading: agreed(reading) };
+  expect([one, none, mixed, all]).toHaveLength(4);
 
-  // Naming a depositor.
-  // @ts-expect-error -- whom one node names
-  payersIn([heard(inflow)]);
-  // @ts-expect-error -- a bare name
-  payersIn([inflow]);
-  payersIn([agreed(inflow)]);
+  // Leaving a payee out.
+  // @ts-expect-error -- the error that one node tells
+  await ledger.explainOrder(plan, heard("text"));
+  // @ts-expect-error -- a bare error
+  await ledger.explainOrder(plan, "text");
+  await ledger.explainOrder(plan, agreed("text"));
 
   // Reading a lookup table or the owner of a token account: what was not verified is not simulated, and not taken.
   // @ts-expect-error -- bytes that one node vouched for
@@ -116,37 +104,27 @@ async function mistakes(with_: Planted): Promise<void> {
   const bare: PaymentCost = { networkFee: 5_000n, rent: agreed(7n) };
   expect([cost, bare]).toHaveLength(2);
 
-  // Bounding an expense and moving money.
-  // @ts-expect-error -- a bare fee
-  await costOfLanding(with_.routing, bearers, { plan, networkFee: 5_000n });
-  // @ts-expect-error -- the rent of markers that one node told
-  const unsigned: UnsignedTransaction = { ...with_.unsigned, markerRent: heard(1n) };
-  await costOfLanding(with_.routing, bearers, { plan, networkFee: unsigned.networkFee });
+  // Bounding an expense.
+  // @ts-expect-error -- the fee that one node told
+  const unsigned: UnsignedTransaction = { ...with_.unsigned, networkFee: heard(1n) };
+  expect(unsigned).toBeDefined();
 }
 
-/** Mistakes about what an address has paid and who paid in, compiled and never run. */
-async function mistakesAboutHistory({ routing, storage, inflow }: PlantedHistory): Promise<void> {
-  const { signature, feePayer } = inflow;
-  const transaction = { signature, slot: 7, error: null };
-
-  // Believing that another copy of the database has paid nothing.
+/** Mistakes about what an order has paid and who paid in, compiled and never run. */
+function mistakesAboutHistory(
+  routing: RoutingLedger,
+  { changes, more }: OrderHistory,
+  listed: ListedHistory,
+): readonly unknown[] {
   // @ts-expect-error -- what one node lists
-  await spendingElsewhere(storage, [heard(transaction)]);
+  const one: ListedHistory = { ...listed, changes: heard(changes) };
   // @ts-expect-error -- a bare list
-  await spendingElsewhere(storage, [transaction]);
-  await spendingElsewhere(storage, [agreed(transaction)]);
-
-  // Ending the search for payers.
-  const isExplained = ([found]: Evidence<readonly Inflow[]>): boolean => found !== undefined;
-  await routing.payersOf(feePayer, [], { accounts: [], isExplained });
-  // @ts-expect-error -- what one node names
-  isExplained([heard(inflow)]);
-  // @ts-expect-error -- a bare name
-  isExplained([inflow]);
-
-  expectTypeOf(routing.signedWithin).returns.resolves.toEqualTypeOf<Evidence<WitnessedHistory>>();
-  expectTypeOf(routing.changesOf).returns.resolves.toEqualTypeOf<Evidence<readonly bigint[]> | null>();
-  expectTypeOf(routing.payersOf).returns.resolves.toEqualTypeOf<Evidence<InflowHistory>>();
+  const none: ListedHistory = { ...listed, changes };
+  const all: ListedHistory = { ...listed, changes: agreed(changes) };
+  expectTypeOf(routing.signedBy).returns.resolves.toEqualTypeOf<Evidence<SignedHistory>>();
+  expectTypeOf(routing.readOrder).returns.resolves.toEqualTypeOf<Evidence<OrderReading>>();
+  expectTypeOf(routing.changesOfOrder).returns.resolves.toEqualTypeOf<Evidence<OrderHistory>>();
+  return [one, none, all, more];
 }
 
 /** Mistakes in a ledger and in the table of its reads. */

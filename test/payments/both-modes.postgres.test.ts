@@ -64,7 +64,6 @@ describe.skipIf(!HAS_POSTGRES)("payments on PostgreSQL", () => {
         refunds: [],
       });
       expect(await world.held(bob.address)).toEqual([SOL, 5_000_000n, 0n]);
-      await world.sweep();
       expect(await world.held(body.ephemeralAddress)).toEqual([0n, 0n, 0n]);
     } finally {
       await world.close();

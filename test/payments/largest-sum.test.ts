@@ -239,7 +239,7 @@ swapTest(
     desk.isGenerous = true;
     await swaps.deposit(body.ephemeralAddress, { lamports: 1_000_000_000n });
     await swaps.settle(4);
-    await swaps.pass(6 * 60_000);
+    await swaps.pass(11 * 60_000);
     await swaps.settle(8);
     expect(await swaps.service.transaction(customer, body.transactionId)).toMatchObject({
       status: "failed",

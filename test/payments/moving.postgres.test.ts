@@ -73,10 +73,9 @@ describe.skipIf(!HAS_POSTGRES)("a service that moves", () => {
     const answered = await service.createTransaction(caller, request, { idempotencyKey: "order-1" });
     await service.settled();
     // As each of them stands: signed and not landed, not paid in, not sent, not taken.
-    const signed = (await storage.transaction(routed.body.transactionId))?.payments ?? [];
-    expect(signed.map(({ status, signature }) => [status, signature === null])).toEqual([
-      ["broadcast", false],
-    ]);
+    const signed = (await storage.transaction(routed.body.transactionId))?.order?.transfers ?? [];
+    expect(signed.map(({ kind, state }) => `${kind} ${state}`)).toEqual(["chunk out"]);
+    expect(await storage.attemptsOf(signed[0]?.id ?? "")).toHaveLength(1);
     expect(answered.body).toMatchObject({ status: "pending" });
     expect((await service.deliveries(caller, webhookId)).data[0]).toMatchObject({ status: "pending" });
     const refused = receiver.requests.filter(({ method }) => method === "POST");

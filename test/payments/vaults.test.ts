@@ -162,7 +162,6 @@ describe("a private refund address", () => {
     const { ephemeralAddress, depositAmount } = body as CreatedOrderBody;
     await world.deposit(ephemeralAddress, { usdc: units(depositAmount, 6) + 5_000_000n });
     await world.settle(12);
-    await world.sweep();
     const shown = await service.transaction(customer, body.transactionId);
     expect(shown).toMatchObject({ status: "completed", senderAllowOffCurve: true });
     expect(shown.refunds).toMatchObject([{ asset: "USDC", status: "paid" }]);

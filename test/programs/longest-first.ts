@@ -11,7 +11,7 @@ export const LONGEST: readonly string[] = [
   "test/cli/operator.processes.test.ts",
   "test/payments/kills.processes.test.ts",
   "test/simulation/private-orders.explorations.test.ts",
-  "test/payments/private/restored-copy.slow.test.ts",
+  "test/payments/private/restored-copies.slow.test.ts",
   "test/storage/equivalence.explorations.test.ts",
   "test/payments/private/other-mints-crashes.explorations.test.ts",
   "test/simulation/deliveries.explorations.test.ts",

@@ -57,17 +57,18 @@ test("the page of metrics lists every channel", () => {
 
 test("the operator's page lists every kind of matter and every action", () => {
   const page = "src/payments/operator/README.md";
-  const source = readFileSync(`${ROOT}src/payments/operator/attention/matter.ts`, "utf8");
-  const union = (name: string): readonly string[] => {
-    const [, members = ""] = new RegExp(`type ${name} =([^;]*);`).exec(source) ?? [];
-    return [...members.matchAll(/"(\w+)"/g)].map(([, member = ""]) => member).toSorted();
-  };
+  const source = (file: string): string => readFileSync(`${ROOT}src/payments/operator/${file}`, "utf8");
+  const namesIn = (text: string, pattern: RegExp): readonly string[] =>
+    [...text.matchAll(pattern)].map(([, name = ""]) => name).toSorted();
   const listedBelow = (mark: string): readonly string[] =>
     tableOf(page, mark)
       .flatMap(([name]) => codeIn(name))
       .toSorted();
-  expect(listedBelow("## Matters")).toEqual(union("MatterKind"));
-  expect(listedBelow("`paystate resolve")).toEqual(union("MatterAction"));
+  const [, kinds = ""] = /type MatterKind =([^;]*);/.exec(source("attention/matter.ts")) ?? [];
+  expect(listedBelow("## Matters")).toEqual(namesIn(kinds, /"(\w+)"/g));
+  const actions = namesIn(source("command.ts"), /readonly action: "(\w+)"/g);
+  expect(actions).toContain("foreign");
+  expect(listedBelow("`paystate resolve")).toEqual(actions);
 });
 
 test("each dependency is named with its reason", () => {

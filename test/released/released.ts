@@ -28,7 +28,7 @@ export interface Released {
   readonly slot: number;
   /** Each transaction: its kind, its status, and the state of its chart. */
   readonly orders: Readonly<Record<string, string>>;
-  /** Each instance: its chart and its state, such as `payment inFlight.broadcast`. */
+  /** Each instance: its chart and its state, such as `order-transfer out.sent`. */
   readonly states: Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,4 @@
-/** Orders that are under way, and deposit addresses at rest: each in another state. */
+/** Orders that are under way, and orders at rest: each in another state. */
 import {
   AccountLayout,
   createInitializeAccount3Instruction,
@@ -7,6 +7,7 @@ import {
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { memoryStorage } from "../../storage/memory.ts";
+import { paymentStorage } from "../../src/payments/payment-storage.ts";
 import { BY } from "../kit/by.ts";
 import { restoredAt } from "../kit/odd-endpoints.ts";
 import { units } from "../kit/private-fixture.ts";
@@ -26,7 +27,7 @@ import {
   swap,
 } from "./orders.ts";
 
-/** Addresses that rest for longer and longer: what is older rests longer. */
+/** Orders that are over for longer and longer: what is older is looked at more seldom. */
 export async function atRest(making: Making): Promise<void> {
   const { world } = making;
   const lost = async (): Promise<void> => {
@@ -41,15 +42,10 @@ export async function atRest(making: Making): Promise<void> {
     await deposit(making, (await order(making)).body);
     await world.settle();
   };
-  // Markers are closed once as many blocks have passed as signed bytes live.
-  await world.sweep();
   await world.pass(62 * DAY_MS);
   await done();
-  await world.sweep();
   await world.pass(26 * HOUR_MS);
   await lost();
-  await done();
-  await world.sweep();
   await done();
   await world.pass(16 * MINUTE_MS);
   await done();
@@ -76,34 +72,23 @@ export async function unprovable(making: Making): Promise<void> {
 }
 
 /** Orders of private mode whose money waits: for more of it, for the host's screening, for an operator. */
-async function waiting(making: Making): Promise<Ordered> {
+async function waiting(making: Making): Promise<void> {
   await payInto(making, { ...(await order(making)).body, depositAmount: "1" });
-  const take = async (verdict: "refused" | "silent"): Promise<Ordered> => {
+  for (const verdict of ["silent", "refused"] as const) {
     const { body } = await order(making);
     making.verdicts.say(body.transactionId, verdict);
     await deposit(making, body);
-    return body;
-  };
-  await sendElsewhere(making, await take("refused"));
-  await making.world.settle();
-  await take("silent");
-  await take("refused");
-  return take("refused");
+  }
 }
 
-/** What is held goes to another address, by an operator's word. */
-async function sendElsewhere({ world, payees }: Making, { ephemeralAddress }: Ordered): Promise<void> {
-  const address = payees[1]?.address ?? "";
-  await world.service.operator.resolve(`held:${ephemeralAddress}`, { action: "refundTo", address }, BY);
-}
-
-/** An order that the database does not know: its address was brought back from the id, with what somebody has paid. */
+/** An order that the database does not know: it was brought back by its id, with what somebody has paid. */
 async function recovered(making: Making): Promise<void> {
-  const { world, caller: known, alice, payees } = making;
-  const elsewhere = world.another({ storage: memoryStorage() });
+  const { world, caller: here, alice, payees } = making;
+  const storage = memoryStorage();
+  const elsewhere = world.another({ storage });
   await elsewhere.start();
   const { accountId } = await elsewhere.createAccount({ name: "elsewhere", tier: "pro" });
-  const caller = { ...known, accountId };
+  const caller = { ...here, accountId };
   const recipients = [{ address: payees[0]?.address ?? "", amount: "5" }];
   const asked = {
     inputAsset: "USDC",
@@ -117,7 +102,14 @@ async function recovered(making: Making): Promise<void> {
   const body = (await elsewhere.createTransaction(caller, posted)).body as Ordered;
   await elsewhere.stop();
   await payInto(making, { ...body, depositAmount: "3" });
-  await world.service.operator.recover([body.transactionId], BY);
+  // Until its window is over another copy may know it.
+  await world.pass(31 * MINUTE_MS);
+  world.chain.advance(35);
+  const known = await paymentStorage(storage).order(body.transactionId);
+  if (known === null) throw new Error("the order is stored elsewhere");
+  const { id, masterVersion, createdAt, layout, sender, mint, cut, rentPerByte, windowEnds } = known;
+  const line = { id, masterVersion, createdAt, layout, sender, mint, chunks: cut.length, windowEnds };
+  await world.service.operator.recover([{ ...line, rentPerByte: String(rentPerByte) }], BY);
 }
 
 /** Orders that are under way, and from the first that is lost to the last fewer slots than signed bytes live. */
@@ -125,25 +117,39 @@ export async function underWay(making: Making): Promise<void> {
   const { world, caller, market } = making;
   const { chain, service } = world;
   await recovered(making);
-  const refused = await waiting(making);
+  await waiting(making);
   const { body: swapped } = await world.orderSwap(caller, swap(making));
-  const [stray, lost, paying] = [
+  const [stray, lost, confirmed, returning, late, declined, many] = [
     (await order(making, 2)).body,
     (await order(making)).body,
     (await order(making)).body,
+    (await order(making)).body,
+    (await order(making)).body,
+    (await order(making)).body,
+    (await order(making, making.payees.length)).body,
   ];
   await order(making);
   await payBeside(making, stray);
-  await payInto(making, lost);
-  const loses = losing(making);
-  await sendElsewhere(making, refused);
-  await world.pass(4 * MINUTE_MS);
-  await world.settle(1);
-  await service.cancelTransaction(caller, (await prepared(making, "2.6")).id);
-
+  await service.cancelTransaction(caller, late.transactionId);
   market.factor = 2n;
-  await payInto(making, swapped, paying);
+  await payInto(making, swapped);
+  // More than is asked for: its payee is paid, and what is too much is on its way back. Of many payees some are paid.
+  await payInto(making, { ...returning, depositAmount: "9" }, many);
+  await world.settle(1);
+  const loses = losing(making);
+  await payInto(making, lost, late, declined);
+  for (let look = 0; look < 3; look += 1) {
+    await world.pass(2_000);
+    chain.advance(12);
+    await world.service.settled();
+  }
+  await service.operator.resolve(declined.transactionId, { action: "decline" }, BY);
+  // A go that is out may still win: it takes a second word.
+  await service.operator.approve(declined.transactionId, {}, BY);
+  await world.service.settled();
   loses.isOn = false;
+  await payInto(making, confirmed);
+  await service.cancelTransaction(caller, (await prepared(making, "2.6")).id);
   await world.send(caller, pay(making, "2"));
   for (let look = 0; look < 4; look += 1) {
     await world.pass(5_000);

@@ -49,13 +49,14 @@ async function openWorld(storage: EngineStorage, journal: string): Promise<Makin
   });
   const caller = await world.caller("pro");
   const alice = world.wallet("alice", { lamports: 50_000_000_000n, usdc: 5_000_000_000n });
-  const payees = ["bob", "carol", "dora"].map((name) =>
-    world.wallet(name, { lamports: 1_000_000_000n, usdc: 1n }),
-  );
+  const payees = PAYEES.map((name) => world.wallet(name, { lamports: 1_000_000_000n, usdc: 1n }));
   world.chain.advance(35);
   const receiver = await startHttpsReceiver({ certificate, now: () => world.clock.now() });
   return { world, receiver, verdicts, market, own: new Set(), caller, alice, payees };
 }
+
+/** More than one chunk pays. */
+const PAYEES = ["bob", "carol", "dora", "ernie", "finn", "greta", "hugo", "ines"];
 
 async function write(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "paystate-released-"));

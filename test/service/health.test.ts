@@ -40,7 +40,7 @@ test("a service whose chain and storage answer is ok and names the newest finali
       removed: 0,
       error: null,
       sweep: null,
-      keptForGood: ["transactions", "notices", "quotes"],
+      keptForGood: ["transactions", "private", "notices", "quotes"],
     },
   });
 });

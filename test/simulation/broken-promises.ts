@@ -3,7 +3,7 @@ import { brokenInvariants } from "../kit/check-invariants.ts";
 import { STATUS_EVENTS } from "../../src/payments/webhooks/sending/notice-body.ts";
 import { brokenDeliveries, brokenStatuses } from "./payment-invariants.ts";
 import type { End, Flow } from "./flow.ts";
-import { brokenMoneyPromises } from "./money-promises.ts";
+import { brokenMoneyPromises, paidRefunds } from "./money-promises.ts";
 import { eventOf, type World } from "./world.ts";
 
 /** One sentence per broken promise; empty when all hold. `undisturbed`: nobody died, so nothing came twice either. */
@@ -51,8 +51,7 @@ async function brokenEnd(world: World, payment: string, ends: Flow["ends"][strin
     status,
     reason,
     paid: payees.map((payee) => gains[payee]?.[asset] ?? 0n),
-    refunds: transaction.payments.filter((made) => made.kind === "refund" && made.status === "finalized")
-      .length,
+    refunds: (await paidRefunds(storage, transaction)).length,
     told: told.map((notice) => `${notice.event} ${statusOf(notice.id)}`),
   });
   const allowed = ends.map(({ paid, unpaid = [], refunds = 0, told: events, givenUp = [], ...end }: End) =>

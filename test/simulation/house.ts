@@ -31,8 +31,8 @@ const THOUSANDS = 150_000_000_000n;
 export const PRIVATE_HOUSE: House = {
   wallets: {
     [CUSTOMER]: { lamports: 10n * SOL, usdc: 0n },
-    [SPONSOR]: { lamports: 10n * SOL },
-    [TREASURY]: { lamports: SOL },
+    [SPONSOR]: { lamports: 10n * SOL, usdc: 0n },
+    [TREASURY]: { lamports: SOL, usdc: 0n },
   },
   options: ({ wallet, within, mints }) => ({
     privateRouting: {

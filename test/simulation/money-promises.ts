@@ -1,15 +1,15 @@
 /** What is promised of money that the service itself moves, by the chain's own books in a world that has come to rest. */
 import { SOL_MINT } from "../../src/address.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import { booksOf as booksOfOrder, type OrderBooks } from "../../src/payments/private/order-books.ts";
 import type { ReservationRecord } from "../../src/payments/tables/limits.ts";
+import type { TransactionView } from "../../src/payments/tables/orders.ts";
 import { brokenMoney } from "../kit/check-money.ts";
 import { CUSTOMER, DESK, SPONSOR, TREASURY } from "./house.ts";
 import type { Asset, Order } from "./order.ts";
 import type { Books, World } from "./world.ts";
 
-/**
- * A refund costs its receiver what the network asks for it and the most that it may have to bid, which is kept: little more than
- * a cent, in lamports and in millionths of a dollar.
- */
+/** The most that a refund costs its receiver: little more than a cent, in lamports and in millionths of a dollar. */
 const mostPerRefund = (asset: Asset): bigint => (asset === "SOL" ? 75_000n : 11_250n);
 
 /** One sentence per broken promise; empty when all hold, and where nothing was ordered. */
@@ -46,7 +46,7 @@ async function brokenBooks(world: World): Promise<string[]> {
   };
   for (const [payment, order] of world.orders) {
     const { payees, asset, each, deposit, given } = order;
-    const { fee, kept, refunds, paid } = await recordOf(world, payment, order);
+    const { fee, costs, refunds, paid } = await recordOf(world, payment, order);
     const isPaid = paid.length > 0;
     const returned = refunds.reduce((sum, amount) => sum + amount, 0n);
     for (const index of paid) add(payees[index] ?? "", asset, each);
@@ -59,14 +59,14 @@ async function brokenBooks(world: World): Promise<string[]> {
       continue;
     }
     add(CUSTOMER, deposit.asset, returned);
-    add(TREASURY, deposit.asset, kept);
+    add(TREASURY, deposit.asset, fee);
     if (fee !== (isPaid ? deposit.fee : 0n)) broken.push(`${payment} cost ${fee}, not ${deposit.fee}`);
-    if (kept < fee || kept - fee > mostPerRefund(deposit.asset) * BigInt(refunds.length)) {
-      broken.push(`${kept} of ${payment} was kept, and its fee was ${fee}`);
+    if (costs > mostPerRefund(deposit.asset) * BigInt(refunds.length)) {
+      broken.push(`${refunds.length} refunds of ${payment} have cost ${costs}`);
     }
     const spent = isPaid ? (given?.amount ?? each * BigInt(paid.length)) : 0n;
     const came = world.deposited.get(payment) ?? 0n;
-    const went = spent + returned + kept;
+    const went = spent + fee + returned + costs;
     if (came !== went) broken.push(`E12: ${came} came for ${payment}, and ${went} went`);
   }
   const books = await booksOf(world);
@@ -89,26 +89,35 @@ async function recordOf(
   /** By the index of the recipient. */
   readonly paid: readonly number[];
   readonly refunds: readonly bigint[];
-  /** What the treasury got: the fee, what refunds cost, and dust. */
-  readonly kept: bigint;
+  /** What refunds cost, in the deposit's asset. */
+  readonly costs: bigint;
 }> {
   const view = await storage.transaction(taken.get(payment) ?? "");
   if (view === null) throw new Error(`${payment} is gone`);
   const isDone = view.transaction.status === "completed";
-  const refunds = view.payments.filter(({ kind, status }) => kind === "refund" && status === "finalized");
-  const entries = deposit === undefined ? [] : await storage.entries(deposit.address);
   const mint = deposit?.asset === "SOL" ? SOL_MINT : fixture.mints.USDC;
+  const refunds = (await paidRefunds(storage, view)).filter((refund) => refund.mint === mint);
   return {
     fee: view.transaction.fee ?? 0n,
     // What callers sign pays everybody or nobody.
     paid: view.recipients
       .filter(({ status }) => (deposit === undefined ? isDone : status === "paid"))
       .map(({ index }) => index),
-    refunds: refunds.map(({ legs }) => legs.reduce((sum, { amount }) => sum + amount, 0n)),
-    kept: entries
-      .filter((entry) => (entry.kind === "fee" || entry.kind === "dust") && entry.mint === mint)
-      .reduce((sum, { amount }) => sum + amount, 0n),
+    refunds: refunds.map(({ amount }) => amount),
+    costs: refunds.reduce((sum, { cost }) => sum + cost, 0n),
   };
+}
+
+/** What has gone back for an order of private mode, by its rows. */
+export async function paidRefunds(
+  storage: Pick<PaymentStorage, "attemptsOfAny">,
+  { transaction, recipients, order }: TransactionView,
+): Promise<OrderBooks["refunds"]> {
+  if (order === null) return [];
+  const attempts = await storage.attemptsOfAny(order.transfers.map(({ id }) => id));
+  const assets = order.levels.map(({ mint }) => mint);
+  const { refunds } = booksOfOrder({ ...order, transaction, recipients, attempts, assets });
+  return refunds.filter(({ status }) => status === "paid");
 }
 
 /** What an order has cost is spent; what counts against an account for a while after its order is over ends by itself. */

@@ -12,6 +12,15 @@ const EDGES: Readonly<Record<TransactionStatus, readonly TransactionStatus[]>> =
   failed: [],
   cancelled: [],
 };
+/** What an order of private mode is told as in a state of its chart: of `over` always the same. */
+const OF_AN_ORDER: Readonly<Record<string, readonly TransactionStatus[]>> = {
+  waiting: ["pending"],
+  deciding: ["processing"],
+  refusing: ["processing"],
+  closing: ["pending", "processing"],
+  paying: ["processing", "confirmed"],
+  over: ["completed", "failed", "cancelled"],
+};
 /** The least time between the starts of attempts, in milliseconds. */
 const PAUSES_MS = [60_000, 300_000, 900_000, 3_600_000, 21_600_000] as const;
 
@@ -28,21 +37,38 @@ export async function brokenStatuses(
     const instance = await storage.load(id);
     const { machine } = workflows.find(({ key }) => key === instance?.workflow) ?? {};
     if (machine === undefined) return [`${id} is run by a workflow that nobody knows`];
-    let status: TransactionStatus | null = null;
-    const rows = await storage.history(id, { after: 0, limit: HISTORY_PAGE });
-    for (const { value } of rows) {
-      const state = machine.states[JSON.parse(value) as string];
-      const meta = state?.meta as { readonly status: TransactionStatus } | undefined;
-      if (meta === undefined) return [`${id} was in a state that its chart does not have: ${value}`];
-      const next = meta.status;
-      const allowed: readonly TransactionStatus[] = status === null ? [next] : [status, ...EDGES[status]];
-      if (!allowed.includes(next)) broken.push(`I10: ${id} went from ${String(status)} to ${next}`);
-      status = next;
+    let told: readonly TransactionStatus[] | null = null;
+    for (let after = 0; ;) {
+      const rows = await storage.history(id, { after, limit: HISTORY_PAGE });
+      for (const { value } of rows) {
+        const statuses = statusesIn(machine, JSON.parse(value));
+        if (statuses === null) return [`${id} was in a state that its chart does not have: ${value}`];
+        const before: readonly TransactionStatus[] = told ?? statuses;
+        const next = statuses.filter((each) =>
+          before.some((one) => one === each || EDGES[one].includes(each)),
+        );
+        if (next.length === 0) broken.push(`I10: ${id} went from ${before.join()} to ${statuses.join()}`);
+        told = next;
+      }
+      const last = rows.at(-1);
+      if (last === undefined) break;
+      after = last.version;
     }
     const shown = (await storage.transaction(id))?.transaction.status;
-    if (shown !== status) broken.push(`I10: ${id} is ${String(status)} and shown as ${String(shown)}`);
+    if (shown === undefined || told?.includes(shown) !== true) {
+      broken.push(`I10: ${id} is ${String(told?.join())} and shown as ${String(shown)}`);
+    }
   }
   return broken;
+}
+
+/** The statuses of which one is told in this state; null if the chart has no such state. */
+function statusesIn(machine: AnyWorkflow["machine"], value: unknown): readonly TransactionStatus[] | null {
+  const [top] = typeof value === "object" && value !== null ? Object.keys(value) : [String(value)];
+  const meta = machine.states[top ?? ""]?.meta as { readonly status?: TransactionStatus } | undefined;
+  if (meta?.status !== undefined) return [meta.status];
+  const inner = top === "undecided" ? String((value as { readonly undecided?: unknown }).undecided) : top;
+  return OF_AN_ORDER[inner ?? ""] ?? null;
 }
 
 /** I11: one sentence per delivery that was attempted too often, too soon, or not to its end. */

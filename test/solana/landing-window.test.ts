@@ -95,7 +95,7 @@ test("R3: of three endpoints one that is behind changes nothing, and one that ca
   await ledger.close();
 });
 
-test("M23: an error counts where enough endpoints tell it of finalized bytes, and where nobody tells otherwise", async ({
+test("an error counts where enough endpoints tell it of finalized bytes, and where nobody tells otherwise", async ({
   world: { chain, ledgerOf },
 }) => {
   const nodes = [lyingNode(chain, "one"), lyingNode(chain, "two"), lyingNode(chain, "three")] as const;

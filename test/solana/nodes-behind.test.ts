@@ -1,7 +1,6 @@
 /** N3: behind one URL stand nodes that are some slots apart: every question waits until the node that it met has caught up. */
 import { SystemProgram } from "@solana/web3.js";
 import { expect } from "vitest";
-import type { Address } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { ChainFixture, Wallet } from "../kit/chain-fixture.ts";
 import { chainTest } from "../kit/chain-test.ts";
@@ -76,12 +75,6 @@ const QUESTIONS: Readonly<
     ask: async ({ world, ledger }) => (await answerOf(world, ledger.paymentCost(null, null))).networkFee > 0n,
     told: true,
   },
-  "markers at a slot that it has not reached": {
-    behind: behindFor("getMultipleAccounts", 3),
-    ask: async ({ world, ledger, alice }) =>
-      (await answerOf(world, ledger.markers(alice.address, ["one"]))).markers,
-    told: ["unmade"],
-  },
   "who signed a transaction that it does not have yet": {
     behind: behindFor("getTransaction", 3),
     ask: async (scene) => {
@@ -95,11 +88,11 @@ const QUESTIONS: Readonly<
   "who paid by a transaction that it does not have yet": {
     behind: behindFor("getTransaction", 3),
     ask: async (scene) => {
-      await paid(scene);
+      const signature = await paid(scene);
       const { world, ledger, alice, bob } = scene;
-      const search = { accounts: [] as Address[], isExplained: () => false };
-      const { inflows } = await answerOf(world, ledger.payersOf(bob.address, [], search));
-      return inflows.some(({ feePayer }) => feePayer === alice.address);
+      const query = { address: bob.address, mints: [], seeds: [], rentPerByte: 6_960n };
+      const { changes } = await answerOf(world, ledger.changesOfOrder(query, 0));
+      return changes.some((each) => each.signature === signature && each.payers[0] === alice.address);
     },
     told: true,
   },

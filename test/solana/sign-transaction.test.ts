@@ -30,7 +30,6 @@ const unsigned: UnsignedTransaction = {
   firstSlot: 7,
   networkFee: agreed(10_000n),
   priorityFee: 0n,
-  markerRent: agreed(0n),
 };
 
 describe("keypairSigner", () => {

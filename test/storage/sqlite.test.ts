@@ -76,18 +76,25 @@ async function everyRead(storage: PaymentStorage): Promise<void> {
   await Promise.all([
     ...[storage.fact("x"), storage.apiKey("x"), storage.quote("x"), storage.transaction("x")],
     ...[
-      storage.deposits(["x"]),
-      storage.depositsAfter("", 1),
       storage.transactionsAfter("", 1),
-      storage.entries("x"),
-      storage.payment("x"),
+      storage.orderViews(["x"]),
+      storage.orderAt(SOL_MINT),
+      storage.ordersAfter("", 1),
+      storage.closingOrders("", 1),
+      storage.orderStub("x"),
+      storage.transfer("x"),
+      storage.attemptsOfAny(["x"]),
+      storage.stuckTransfers(1),
+      storage.putOffTransfers("x", 1),
+      storage.shortLevels(1),
+      storage.uncountedDeposits(1),
     ],
     ...[storage.reservations("x"), storage.attempts(["x"]), storage.attemptLike("x", "y")],
     ...[storage.idempotency("x"), storage.notice("x"), storage.notices("x"), storage.webhook("x")],
     ...[storage.webhooks("x"), storage.deliveries("x"), storage.delivery("x"), storage.deliveryAttempts("x")],
     ...[storage.limitWindow("x", "y", 1), storage.spent("x", 1), storage.volume("x", 1)],
     ...[storage.gates(["x"]), storage.gatesAfter("", 1), storage.matters(["x"]), storage.openMatters(1)],
-    ...[storage.decision("x"), storage.heldDeposits(1), storage.abandonedDeliveries(1)],
+    ...[storage.decision("x"), storage.openHolds(1), storage.abandonedDeliveries(1)],
     ...[storage.audit(null, 1), storage.audit("audit", 1)],
   ]);
 }
@@ -377,7 +384,9 @@ describe("the database", () => {
       .filter(({ plan }) => /(^|; )SCAN (?!pragma_|json_each|parts)|TEMP B-TREE/.test(plan));
     expect(slow.map(({ sql }) => sql)).toEqual([
       // What waits for an operator is all that these indexes hold.
-      expect.stringContaining(`from "paystateDeposits" where "heldReason" is not null`),
+      expect.stringContaining(`from "paystateLevels" where "short" = 1`),
+      expect.stringContaining(`from "paystateDeposits" where "leftAt" is null and "account" is not null`),
+      expect.stringContaining(`from "paystateHolds" where "endedAt" is null`),
       expect.stringContaining(`from "paystateDeliveries" where "status" = 'abandoned'`),
       // The log of the operators' acts, page by page in the order of its rows.
       expect.stringContaining(`from "paystateAudit" order by`),

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { TransactionBody } from "paystate";
 import { decimalOf, sum, unitsIn } from "../amounts.ts";
+import type { Client } from "../client.ts";
 import { usdcOf } from "../explorer.ts";
 import { followToEnd } from "../follow.ts";
 import { FAILED, showNotices } from "../notices.ts";
@@ -9,6 +10,7 @@ import { deposit, quoteAndPost } from "../private-mode.ts";
 import { note, ok, progress, step, title } from "../screen.ts";
 import type { ChainReady } from "../settings.ts";
 import type { Stage } from "../stage.ts";
+import { until } from "../until.ts";
 import { freezeUsdc } from "../wallet.ts";
 
 /** Which employee's account the issuer freezes, counted from 1. */
@@ -35,6 +37,7 @@ export async function payroll(stage: Stage): Promise<void> {
     if (status === "processing") show(paidAmong(shares));
   });
   showOutcome(ended, frozen);
+  await showRefunds(client, order.transactionId);
   const due = recipients.map(({ address, amount }) => (address === frozen ? 0n : unitsIn(amount)));
   showOnChain(before, await readOwned(chain, order.ephemeralAddress), {
     due,
@@ -50,25 +53,34 @@ function paidAmong(shares: readonly { readonly status?: string }[]): number {
 }
 
 /** What the service says in the end: a payroll that is not whole has failed, even when some were paid. */
-function showOutcome({ status, reason, recipients, refunds }: TransactionBody, frozen: string): void {
+function showOutcome({ status, reason, recipients }: TransactionBody, frozen: string): void {
   const unpaid = recipients.filter((share) => share.status === "unpaid");
   step("reason", `${String(reason)}: ${paidAmong(recipients)} were paid, ${unpaid.length} was not`);
   assert(status === "failed" && reason === "PARTIAL_PAYOUT", "the payroll was to be paid in part");
   assert(unpaid.map(({ address }) => address).join() === frozen, `employee ${FROZEN} alone was to be unpaid`);
-  for (const refund of refunds) step("refund", `${refund.amount} ${refund.asset} to Alice, ${refund.status}`);
+}
+
+/** What nobody got goes back once the order is over. */
+async function showRefunds(client: Client, transactionId: string): Promise<void> {
+  const refunds = await until("the refund to Alice", async () => {
+    const { refunds: shown } = await client.transaction(transactionId);
+    return shown.length > 0 && shown.every(({ status }) => status === "paid") ? shown : undefined;
+  });
+  for (const { amount, asset } of refunds) step("refund", `${amount} ${asset} to Alice`);
 }
 
 /** What everybody who has to do with the payroll owns, in millionths of a USDC. */
 interface Owned {
   readonly alice: bigint;
-  /** The operator's, also what is still at the deposit address: the fee leaves it last, by and by. */
+  /** The operator's, and what is still at the deposit address. */
   readonly operator: bigint;
   readonly employees: readonly bigint[];
 }
 
 async function readOwned(chain: ChainReady, depositAddress: string): Promise<Owned> {
+  const { treasury, sponsor } = chain.operator;
   const [[alice = 0n, ...operator], employees] = await Promise.all([
-    usdcOf(chain, [chain.alice.address, chain.operator.treasury.address, depositAddress]),
+    usdcOf(chain, [chain.alice.address, treasury.address, sponsor.address, depositAddress]),
     usdcOf(chain, chain.employees),
   ]);
   return { alice, operator: sum(operator), employees };

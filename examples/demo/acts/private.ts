@@ -41,7 +41,7 @@ export async function payPrivately(stage: Stage): Promise<void> {
   ok("the transaction that paid Bob does not name Alice");
   note("(amounts are public, and whoever runs the service knows who paid whom)");
   note(
-    "(the fee and the rent of its marker leave the deposit address 75 minutes later, when old bytes are dead)",
+    "(the fee is paid with it; the small account that it made first stays, so that nothing pays Bob again)",
   );
   await showNotices(receiver, order.transactionId, COMPLETED);
 }

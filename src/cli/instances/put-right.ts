@@ -1,12 +1,10 @@
 /** The commands that put instances right on any database file: `retry`, `drop`, `stop` and `remove`. */
 import { commitOne } from "../../../storage/decided.ts";
-import { depositAddress } from "../../../machines/deposit-address.ts";
-import { payment } from "../../../machines/payment.ts";
-import { privateTransfer } from "../../../machines/private-transfer.ts";
+import { order } from "../../../machines/order.ts";
+import { transfer } from "../../../machines/transfer.ts";
 import { walletTransfer } from "../../../machines/wallet-transfer.ts";
 import { webhookDelivery } from "../../../machines/webhook-delivery.ts";
 import { STOP } from "../../workflow/chart.ts";
-import { instanceWorkflows } from "../../engine/stored-names.ts";
 import { instanceReads } from "../../engine/reading/reads.ts";
 import { ranTasks } from "../../engine/ran-tasks.ts";
 import { searchRows } from "../../workflow/search-fields.ts";
@@ -112,25 +110,21 @@ async function troubled(
 }
 
 const OF_SERVICE: ReadonlySet<string> = new Set(
-  [walletTransfer, privateTransfer, depositAddress, payment, webhookDelivery].map(({ id }) => id),
+  [walletTransfer, order, transfer, webhookDelivery].map(({ id }) => id),
 );
 
 /** Behind a chart of the payment service there is money, which would stay where it is; its operator leaves a trace. */
 async function checkInstanceNotOfService(open: OpenDatabase, id: string, instead: string): Promise<void> {
   const record = await open.storage.load(id);
-  if (record !== null) await checkNotOfService(open, record.workflow, { what: id, instead });
+  if (record !== null) checkNotOfService(record.workflow, { what: id, instead });
 }
 
 /** Says `instead` what to use for `what`, where the workflow is one of the service. */
-export async function checkNotOfService(
-  { storage }: OpenDatabase,
+export function checkNotOfService(
   workflow: string,
   { what, instead }: { readonly what: string; readonly instead: string },
-): Promise<void> {
+): void {
   const name = nameOf(workflow);
   if (!OF_SERVICE.has(name)) return;
-  // A host may have a chart called payment, and then no deposit addresses beside it.
-  const names = name === payment.id ? (await instanceWorkflows(storage)).map(nameOf) : [];
-  if (name === payment.id && !names.includes(depositAddress.id)) return;
   throw new Error(`${what} is a ${name} of the payment service, with money behind it: use \`${instead}\``);
 }

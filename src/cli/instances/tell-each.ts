@@ -38,7 +38,7 @@ export async function sendEvent(open: OpenDatabase, id: string, event: EventObje
   const record = await open.storage.load(id);
   if (record === null) throw noInstance(id, open);
   const { workflow, life, status } = record;
-  await checkNotOfService(open, workflow, { what: id, instead: INSTEAD });
+  checkNotOfService(workflow, { what: id, instead: INSTEAD });
   if (status === "done") return { done: { send: "ended" }, said: `${id} has ended already.` };
   const { at: dueAt, stamp } = newMoment(systemClock, systemRandom);
   const task = messageTask(
@@ -71,7 +71,7 @@ export async function tellEach(
   const storage = withTables(open.storage, [searchRows]);
   const orders = await ordersOf(storage, call, event);
   for (const { workflow } of orders) {
-    await checkNotOfService(open, workflow, { what: "each of them", instead: INSTEAD });
+    checkNotOfService(workflow, { what: "each of them", instead: INSTEAD });
   }
   const jobs = eachWorkflow(storage);
   const engine = createEngine({ storage: open.storage, workflows: [], logger: silentLogger });

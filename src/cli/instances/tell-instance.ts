@@ -54,7 +54,7 @@ export async function tellInstance(
 /** Null for a database of a host's own engine. Nothing is made that is not there. */
 async function serviceIn(storage: EngineStorage): Promise<ReturnType<typeof paymentCharts> | null> {
   const workflows = await instanceWorkflows(storage);
-  if (!workflows.some((key) => /^(wallet-transfer|private-transfer|webhook-delivery)@/.test(key))) {
+  if (!workflows.some((key) => /^(wallet-transfer|private-order|webhook-delivery)@/.test(key))) {
     return null;
   }
   try {

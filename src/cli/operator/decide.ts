@@ -1,17 +1,9 @@
-/** The operator's decisions on matters, deposit addresses and transactions, and where recovered money goes. */
-import type { ResolveCommand } from "../../payments/operator/resolve/command.ts";
+/** The operator's decisions on matters, orders and transactions, and orders that are brought back from a journal. */
+import { access } from "node:fs/promises";
+import type { ResolveCommand } from "../../payments/operator/command.ts";
 import { type Command, UsageError } from "../command.ts";
 import { oneOf, onlyArgument, readArguments } from "../read-arguments.ts";
-import {
-  attentionPage,
-  pursesPage,
-  resolutionPage,
-  releasedPage,
-  returnPage,
-  settledPage,
-  settledPaymentPage,
-  recoveryPage,
-} from "./pages.ts";
+import { attentionPage, pursesPage, resolutionPage, settledPage, recoveryPage } from "./pages.ts";
 import {
   ACTING_OPTIONS,
   actedBy,
@@ -19,11 +11,28 @@ import {
   SERVICE_OPTIONS,
   withOperator,
 } from "./operator-command.ts";
-import type { ActContext } from "../../payments/intake/rules.ts";
-import type { Operator } from "../../payments/operator/operator.ts";
-import { readRecoveryFile } from "../../payments/operator/recovery/journal.ts";
+import type { OrderLine } from "../../payments/operator/recovery/journal.ts";
+import { recoveryFile } from "../../payments/operator/recovery/journal-file.ts";
 
-const ACTIONS = ["retry", "drop", "release", "refundTo", "writeOff", "settle"] as const;
+/** What each action takes, and whether it must be given. */
+const ACTIONS = {
+  retry: {},
+  drop: {},
+  writeOff: {},
+  settle: { signature: "needed" },
+  hold: {},
+  release: {},
+  decline: {},
+  foreclose: { chunk: "needed" },
+  conclude: {},
+  refundTo: { address: "needed", asset: "optional" },
+  collect: {},
+  foreign: { mint: "needed", address: "optional" },
+} as const satisfies Record<ResolveCommand["action"], Partial<Record<Detail, "needed" | "optional">>>;
+
+type Detail = "signature" | "chunk" | "address" | "asset" | "mint";
+
+const DETAILS: readonly Detail[] = ["signature", "chunk", "address", "asset", "mint"];
 
 export const attention = operatorCommand(
   { name: "attention", options: SERVICE_OPTIONS, wanted: () => null },
@@ -45,11 +54,14 @@ export const purses = operatorCommand(
 export const resolve = operatorCommand(
   {
     name: "resolve",
-    takes: "the id of a matter",
+    takes: "the id of a matter or of a transaction",
     options: {
       ...ACTING_OPTIONS,
       action: { type: "string" },
       address: { type: "string" },
+      asset: { type: "string" },
+      chunk: { type: "string" },
+      mint: { type: "string" },
       signature: { type: "string" },
     },
     wanted: (values) => ({ command: resolveCommandOf(values), by: actedBy(values) }),
@@ -60,71 +72,39 @@ export const resolve = operatorCommand(
   },
 );
 
-interface DecisionOptions {
-  readonly action?: string | undefined;
-  readonly address?: string | undefined;
-  readonly signature?: string | undefined;
-}
+type DecisionOptions = { readonly [D in Detail | "action"]?: string | undefined };
 
-function resolveCommandOf({ action = "", address, signature }: DecisionOptions): ResolveCommand {
-  oneOf("--action", action, ACTIONS);
-  if (address !== undefined && action !== "refundTo") {
-    throw new UsageError("--address expects --action refundTo");
-  }
-  if (signature !== undefined && action !== "settle") {
-    throw new UsageError("--signature expects --action settle");
-  }
-  if (action === "refundTo") {
-    if (address === undefined) {
-      throw new UsageError("--action refundTo expects the --address that gets the money");
+function resolveCommandOf({ action = "", ...given }: DecisionOptions): ResolveCommand {
+  const names = Object.keys(ACTIONS) as readonly (keyof typeof ACTIONS)[];
+  oneOf("--action", action, names);
+  const takes: Partial<Record<Detail, "needed" | "optional">> = ACTIONS[action as keyof typeof ACTIONS];
+  for (const detail of DETAILS) {
+    if (given[detail] === undefined && takes[detail] === "needed") {
+      throw new UsageError(`--action ${action} expects --${detail}`);
     }
-    return { action, address };
-  }
-  if (action === "settle") {
-    if (signature === undefined) {
-      throw new UsageError("--action settle expects the --signature that has landed");
+    if (given[detail] !== undefined && takes[detail] === undefined) {
+      const taking = names.filter((name) => detail in ACTIONS[name]);
+      throw new UsageError(`--${detail} expects --action ${taking.join(" or ")}`);
     }
-    return { action, signature };
   }
-  return { action: action as "retry" | "drop" | "release" | "writeOff" };
+  const details = DETAILS.flatMap((detail) => {
+    const value = given[detail];
+    return value === undefined ? [] : [[detail, detail === "chunk" ? Number(value) : value] as const];
+  });
+  // The service checks the rest of it, as for every caller.
+  return { action, ...Object.fromEntries(details) } as ResolveCommand;
 }
 
 export const approve = operatorCommand(
   {
     name: "approve",
-    takes: "the id of a matter",
+    takes: "the id of a matter or of a transaction",
     options: { ...ACTING_OPTIONS, address: { type: "string" } },
-    wanted({ address, ...values }) {
-      if (address === undefined) throw new UsageError("approve expects the --address that gets the money");
-      return { address, by: actedBy(values) };
-    },
+    wanted: ({ address, ...values }) => ({ address, by: actedBy(values) }),
   },
   async (operator, { address, by }, id) => {
     const resolution = await operator.approve(id, { address }, by);
     return [resolution, resolutionPage(resolution)];
-  },
-);
-
-/** `release`: an operator allows a deposit address to be settled, or foreign tokens to leave it. */
-export const release = operatorCommand(
-  {
-    name: "release",
-    takes: "the id of a transaction",
-    options: { ...ACTING_OPTIONS, mint: { type: "string" }, to: { type: "string" } },
-    wanted({ mint, to, ...values }) {
-      if (to !== undefined && mint === undefined) {
-        throw new UsageError("--to expects the --mint that goes there");
-      }
-      return { mint, to, by: actedBy(values) };
-    },
-  },
-  async (operator, { mint, to, by }, transactionId) => {
-    if (mint === undefined) {
-      const released = await operator.releaseDeposit(transactionId, by);
-      return [released, releasedPage(released)];
-    }
-    const ordered = await operator.returnTokens(transactionId, { mint, to }, by);
-    return [ordered, returnPage(ordered)];
   },
 );
 
@@ -141,53 +121,30 @@ export const settle = operatorCommand(
   },
   async (operator, { signature, by }, transactionId) => {
     const settled = await operator.settleTransaction({ transactionId, signature }, by);
-    if (!("landing" in settled)) return [settled, settledPaymentPage(settled)];
     const { landing, ...rest } = settled;
     return [{ ...rest, landing: { ...landing, fee: String(landing.fee) } }, settledPage(settled)];
   },
 );
 
-/** `recover`: derives deposit addresses again from the ids of their orders, and sends on what lies there. */
+/** `recover`: brings back the orders of a journal that the database does not know. */
 export const recover: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, { ...ACTING_OPTIONS, to: { type: "string" } });
-  const file = onlyArgument("recover", ["a file of ids"], positionals);
+  const { values, positionals } = readArguments(args, ACTING_OPTIONS);
+  const file = onlyArgument("recover", ["a recovery journal"], positionals);
   const by = actedBy(values);
-  const { to } = values;
-  const ids = await readRecoveryFile(file).catch((cause: unknown) => {
+  const orders = await ordersIn(file).catch((cause: unknown) => {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === undefined) throw cause;
-    throw new Error(`${file} cannot be read (${code}): name a file with one id in a line`, { cause });
+    throw new Error(`${file} cannot be read (${code}): name the file of a recovery journal`, { cause });
   });
   await withOperator(values, async (operator) => {
-    const addresses = await operator.recover(ids, by);
-    if (!values.json) print(recoveryPage(addresses));
-    const sent = to === undefined ? [] : await sendOn(operator, addresses, { to, by });
-    if (values.json) print(JSON.stringify({ addresses, sent }));
-    else for (const resolution of sent) print(resolutionPage(resolution));
+    const addresses = await operator.recover(orders, by);
+    print(values.json ? JSON.stringify({ addresses }) : recoveryPage(addresses));
   });
 };
 
-type Recovered = Awaited<ReturnType<Operator["recover"]>>;
-type Resolution = Awaited<ReturnType<Operator["resolve"]>>;
-
-/** The receiver of recovered money, and the acting person. */
-interface Forwarding {
-  readonly to: string;
-  readonly by: ActContext;
-}
-
-/** Sends what is certain to one address; an address that has paid already waits for a decision of its own. */
-async function sendOn(
-  operator: Operator,
-  addresses: Recovered,
-  { to, by }: Forwarding,
-): Promise<Resolution[]> {
-  const waiting = new Set((await operator.attention()).map(({ id }) => id));
-  const sent: Resolution[] = [];
-  for (const { address, heldReason } of addresses) {
-    const id = `held:${address}`;
-    if (heldReason !== "recovered" || !waiting.has(id)) continue;
-    sent.push(await operator.resolve(id, { action: "refundTo", address: to }, by));
-  }
-  return sent;
+async function ordersIn(file: string): Promise<readonly OrderLine[]> {
+  await access(file);
+  const orders: OrderLine[] = [];
+  for await (const line of recoveryFile(file).read()) if ("layout" in line) orders.push(line);
+  return orders;
 }

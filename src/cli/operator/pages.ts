@@ -4,12 +4,9 @@ import type { AuditEntry } from "../../payments/operator/act.ts";
 import type { ErasureResult } from "../../payments/operator/erasing.ts";
 import type { LimitEntry } from "../../payments/operator/gates/limiting.ts";
 import type { PausedEntry, PausedScope, SuspendedAccount } from "../../payments/operator/gates/pausing.ts";
-import type { RecoveredAddress } from "../../payments/operator/recovery/recover.ts";
-import type { ResolveResult } from "../../payments/operator/resolve/command.ts";
-import type { GivenReturn } from "../../payments/operator/transaction-acts.ts";
+import type { RecoveredOrder } from "../../payments/operator/recovery/recover.ts";
+import type { ResolveResult } from "../../payments/operator/command.ts";
 import type { PurseBody } from "../../payments/purses/purses.ts";
-import type { ReleasedDeposit } from "../../payments/private/release-deposit.ts";
-import type { SettledPayment } from "../../payments/private/settle-payment.ts";
 import type { SettledTransaction } from "../../payments/wallet/settle-transaction.ts";
 import { table } from "../table.ts";
 
@@ -43,17 +40,12 @@ export function pursesPage(purses: readonly PurseBody[]): string {
 }
 
 /** The page about a resolution and its next steps. */
-export function resolutionPage({ id, action, address }: ResolveResult): string {
-  return address === undefined
-    ? `${id}: ${action} is decided. A service at work carries it out.`
-    : `${id}: ${action} waits for another person: paystate approve ${id} --address ${address}`;
-}
-
-/** The page about a released address. */
-export function releasedPage({ address, heldReason, explained }: ReleasedDeposit): string {
-  const held = heldReason === null ? "" : ` It was held: ${heldReason}.`;
-  const vouched = explained.length === 0 ? "" : ` You have vouched for ${explained.join(", ")}.`;
-  return `${address} is released.${held}${vouched} What is there goes back as soon as the service is at work.`;
+export function resolutionPage({ id, action, state, address, allowed }: ResolveResult): string {
+  if (state === "done") return `${id}: ${action} is decided. A service at work carries it out.`;
+  const amounts = Object.entries(allowed ?? {}).map(([asset, amount]) => `${amount} ${asset}`);
+  const what = amounts.length === 0 ? "" : `, at most ${amounts.join(", ")}`;
+  const to = address === undefined ? "" : ` --address ${address}`;
+  return `${id}: ${action} has to be confirmed${what}: paystate approve ${id}${to}`;
 }
 
 /** The page about a settled transaction: its state on the chain, and the status shown to callers. */
@@ -61,22 +53,6 @@ export function settledPage({ transactionId, status, landing }: SettledTransacti
   const { signature, slot, error } = landing;
   const ended = error === null ? "" : ` with an error (${error})`;
   return `${transactionId} is settled: ${signature} has landed in slot ${slot}${ended}. It is shown as ${status}.`;
-}
-
-/** The page about a settled payment of a private order. */
-export function settledPaymentPage({ transactionId, signature, kind, paid }: SettledPayment): string {
-  const what = paid.map(({ address, mint, amount }) => `${amount} of ${mint} to ${address}`).join(", ");
-  const settled = what === "" ? "took the place of" : `has paid ${what}, in the place of`;
-  return `${signature} ${settled} the ${kind} of ${transactionId}. Now release its deposit address: paystate release.`;
-}
-
-/** The page about returned tokens and their receiver. */
-export function returnPage({ address, mint, to, amount, left, approve }: GivenReturn): string {
-  const rest = left === "0" ? "" : ` ${left} stay: release them again once this is done.`;
-  if (approve !== undefined) {
-    return `another person has to confirm that ${amount} of ${mint} go to ${to}: paystate approve ${approve} --address ${to}`;
-  }
-  return `${amount} of ${mint} go from ${address} to ${to} as soon as the service is at work.${rest}`;
 }
 
 /** The scope of a pause, in the words of the options. */
@@ -122,11 +98,11 @@ export function auditPage(entries: readonly AuditEntry[]): string {
   return last === undefined ? page : `${page}\n\nGoes on with --after ${last.id}`;
 }
 
-/** The page of a recovery: every address, with its balances. */
-export function recoveryPage(addresses: readonly RecoveredAddress[]): string {
-  const rows = addresses.map(({ transactionId, address, state, heldReason, holdings }) => [
-    ...[transactionId, address, state, heldReason ?? "-"],
+/** The page of a recovery: every order, with what lies at its address. */
+export function recoveryPage(addresses: readonly RecoveredOrder[]): string {
+  const rows = addresses.map(({ transactionId, address, state, holdings }) => [
+    ...[transactionId, address, state],
     holdings.map(({ asset, amount }) => `${amount} ${asset}`).join(", "),
   ]);
-  return table(["transaction", "address", "state", "held for", "holds"], rows, "The list is empty.");
+  return table(["transaction", "address", "state", "holds"], rows, "The list is empty.");
 }

@@ -1,9 +1,5 @@
-/**
- * Finds troubles of a payment service: held addresses that are not written off, failing webhooks, and matters reported
- * to the operator.
- */
+/** Finds troubles of a payment service: held orders, failing webhooks, and matters reported to the operator. */
 import type { InspectedPaymentParts } from "../../payments/service-context.ts";
-import { openHolds } from "../../payments/operator/attention/held-addresses.ts";
 
 const MAX_FOUND = 50;
 
@@ -14,7 +10,7 @@ export async function troublesOf(
   if (payments === undefined) return [];
   const { reads } = payments;
   const [held, matters, abandoned, retried] = await Promise.all([
-    openHolds(reads, MAX_FOUND),
+    reads.openHolds(MAX_FOUND),
     reads.openMatters(MAX_FOUND),
     reads.abandonedDeliveries(MAX_FOUND),
     reads.retriedDeliveries(MAX_FOUND),
@@ -23,10 +19,10 @@ export async function troublesOf(
     abandoned.map(async ({ webhookId }) => reads.deliveriesTo(webhookId, { below: null, limit: MAX_FOUND })),
   );
   return [
+    ...held.map(({ order, reason }) => [order, `held: ${reason}`] as const),
     ...matters.flatMap(({ transactionId, message, state }) =>
       transactionId === null || state !== "waiting" ? [] : [[transactionId, message] as const],
     ),
-    ...held.map(({ id, heldReason }) => [id, `held: ${heldReason ?? "no reason"}`] as const),
     ...given
       .flat()
       .filter(({ status }) => status === "abandoned")

@@ -1,4 +1,4 @@
-/** The transaction that an instance belongs to: itself, its deposit address, a payment of it, or a delivery. */
+/** The transaction that an instance belongs to: itself, a transfer of its order, or a delivery. */
 import type { PaymentReads } from "../../payments/payment-storage.ts";
 import type { TransactionView } from "../../payments/tables/orders.ts";
 import type { InspectedPaymentParts } from "../../payments/service-context.ts";
@@ -13,25 +13,19 @@ export async function orderOf({ reads }: InspectedPaymentParts, id: string): Pro
 }
 
 async function transactionIdOf(reads: PaymentReads, id: string): Promise<string | null> {
-  const [payment, [deposit], delivery] = await Promise.all([
-    reads.payment(id),
-    reads.deposits([id]),
-    reads.delivery(id),
-  ]);
-  return payment?.transactionId ?? deposit?.transactionId ?? delivery?.transactionId ?? null;
+  const [transfer, delivery] = await Promise.all([reads.transfer(id), reads.delivery(id)]);
+  return transfer?.order ?? delivery?.transactionId ?? null;
 }
 
-/** Instances of an order: the order, its deposit address, its payments, and the deliveries of its notices. */
+/** Instances of an order: the order, its transfers, and the deliveries of its notices. */
 export async function relationsOfOrder(
   { reads }: InspectedPaymentParts,
-  { transaction, payments }: TransactionView,
+  { transaction, order }: TransactionView,
 ): Promise<RelatedId[]> {
-  const { id, depositAddress } = transaction;
-  const deliveries = await reads.deliveries(id);
+  const deliveries = await reads.deliveries(transaction.id);
   return [
-    [id, "order"],
-    ...(depositAddress === null ? [] : [[depositAddress, "deposit address"] as const]),
-    ...payments.map(({ id: payment, kind }) => [payment, `payment: ${kind}`] as const),
-    ...deliveries.map(({ id: delivery }) => [delivery, "delivery"] as const),
+    [transaction.id, "order"],
+    ...(order?.transfers ?? []).map(({ id, kind, n }) => [id, `transfer: ${kind} ${n}`] as const),
+    ...deliveries.map(({ id }) => [id, "delivery"] as const),
   ];
 }

@@ -2,7 +2,9 @@
 import { formatAmount } from "../../amount.ts";
 import type { TransactionView } from "../../payments/tables/orders.ts";
 import type { InspectedPaymentParts } from "../../payments/service-context.ts";
-import type { EntryRecord } from "../../payments/tables/deposits.ts";
+import { booksOf } from "../../payments/private/order-books.ts";
+import { isPaid } from "../../payments/transactions/recipient-outcome.ts";
+import type { OrderView } from "../../payments/tables/private.ts";
 
 /** A side of a flow: an amount of an asset. */
 export interface MoneyEntry {
@@ -30,18 +32,15 @@ export interface MoneyReport {
   readonly recipients: number;
 }
 
-const INTO: ReadonlySet<EntryRecord["kind"]> = new Set(["deposit", "loan"]);
-
 export async function readMoney(
   payments: InspectedPaymentParts,
-  order: TransactionView,
+  view: TransactionView,
 ): Promise<MoneyReport> {
-  const { transaction, recipients } = order;
-  const { status, depositAddress } = transaction;
-  const flows =
-    depositAddress === null ? walletFlows(payments, order) : await ledgerFlows(payments, depositAddress);
-  const isWallet = depositAddress === null;
-  const paid = recipients.filter((recipient) => recipient.status === "paid").length;
+  const { transaction, recipients, order } = view;
+  const { status } = transaction;
+  const isWallet = order === null;
+  const flows = isWallet ? walletFlows(payments, view) : await bookFlows(payments, { ...view, order });
+  const paid = recipients.filter((share) => isPaid(share, transaction)).length;
   return {
     note: isWallet
       ? walletNote(status)
@@ -49,7 +48,7 @@ export async function readMoney(
         ? "Nothing has come in yet."
         : "As it stands on the chain.",
     flows,
-    paid: isWallet && status === "completed" ? recipients.length : paid,
+    paid,
     recipients: recipients.length,
   };
 }
@@ -77,24 +76,34 @@ function walletFlows(
   return [{ ...assetOf(payments, mint), ...fromSender(paid) }, ...ofFee];
 }
 
-/** Flows in private mode: the lines of the deposit address's ledger. */
-async function ledgerFlows(payments: InspectedPaymentParts, address: string): Promise<MoneyTally[]> {
-  const entries = await payments.reads.entries(address);
-  const mints = [...new Set(entries.map(({ mint }) => mint))];
-  return mints.map((mint) => {
-    const of = entries.filter((entry) => entry.mint === mint);
-    const into = of.filter(({ kind }) => INTO.has(kind)).map(lineOf);
-    const outOf = of.filter(({ kind }) => !INTO.has(kind)).map(lineOf);
-    const held = sumOf(into) - sumOf(outOf);
-    const rest: MoneyEntry[] = held > 0n ? [{ is: "held", amount: held }] : [];
-    // Lines are written as each payment is final: one side may be known before the other.
-    const unseen: MoneyEntry[] = held < 0n ? [{ is: "not credited yet", amount: -held }] : [];
-    return { ...assetOf(payments, mint), into: [...into, ...unseen], outOf: [...outOf, ...rest] };
+/** Flows in private mode: the books of the order. */
+async function bookFlows(
+  payments: InspectedPaymentParts,
+  { order, ...view }: TransactionView & { readonly order: OrderView },
+): Promise<MoneyTally[]> {
+  const attempts = await payments.reads.attemptsOfAny(order.transfers.map(({ id }) => id));
+  // A database that is looked at alone may be of a chain whose mints have other names.
+  const assets = [...new Set([order.order.mint, ...order.levels.map(({ mint }) => mint)])];
+  const { received, refunds, unreturned, paid, fee } = booksOf({ ...view, ...order, attempts, assets });
+  return [...new Set(received.map(({ mint }) => mint))].map((mint) => {
+    const of = <S extends { readonly mint: string }>(sums: readonly S[]): readonly S[] =>
+      sums.filter((sum) => sum.mint === mint);
+    const isInput = mint === order.order.mint;
+    const outOf: readonly MoneyEntry[] = [
+      { is: "recipients", amount: isInput ? paid : 0n },
+      { is: "fee", amount: isInput ? (fee ?? 0n) : 0n },
+      ...of(refunds).map(({ status, amount }) => ({
+        is: status === "paid" ? "refund" : `refund, ${status}`,
+        amount,
+      })),
+      ...of(refunds).map(({ cost }) => ({ is: "cost of a refund", amount: cost })),
+      ...of(unreturned).map(({ reason, amount }) => ({ is: reason.replace("_", " "), amount })),
+    ];
+    const into = of(received).map(({ amount }) => ({ is: "deposit", amount }));
+    // Of a mint that is none of the assets, nothing goes on by itself.
+    const rest = { is: "held", amount: sumOf(into) - sumOf(outOf) };
+    return { ...assetOf(payments, mint), into, outOf: [...outOf, rest].filter(({ amount }) => amount > 0n) };
   });
-}
-
-function lineOf({ kind, amount }: EntryRecord): MoneyEntry {
-  return { is: kind, amount };
 }
 
 /** The sum in base units. */
@@ -102,7 +111,10 @@ export function sumOf(lines: readonly MoneyEntry[]): bigint {
   return lines.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-function assetOf({ assets }: InspectedPaymentParts, mint: string): Pick<MoneyTally, "symbol" | "decimals"> {
+export function assetOf(
+  { assets }: InspectedPaymentParts,
+  mint: string,
+): Pick<MoneyTally, "symbol" | "decimals"> {
   const asset = assets.ofMint(mint);
   // A database that is looked at alone may be of a chain whose mints have other names.
   return asset === null

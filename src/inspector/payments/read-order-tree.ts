@@ -1,16 +1,22 @@
-/** An order as a tree: its deposit address with the payments out of it, and its notices with their deliveries. */
-import type { InspectedStorage } from "../../engine/inspected-engine.ts";
+/** An order as a tree: its chunks and transfers with their attempts, its levels, holds and acts, its notices with their deliveries. */
 import type { InspectedPaymentParts } from "../../payments/service-context.ts";
+import type { AttemptRecord } from "../../payments/tables/attempts.ts";
 import type { NoticeRecord } from "../../payments/tables/notices.ts";
 import type { TransactionView } from "../../payments/tables/orders.ts";
-import type { PaymentRecord } from "../../payments/tables/payments.ts";
+import type {
+  ActRecord,
+  ChunkRecord,
+  HoldRecord,
+  LevelRecord,
+  OrderView,
+  TransferRecord,
+} from "../../payments/tables/private.ts";
 import type { DeliveryRecord } from "../../payments/tables/webhooks.ts";
-import { valueOf } from "../read-instances.ts";
-import { stateWords } from "../show-values.ts";
+import { amountWords, assetOf } from "./read-money.ts";
 
 /** A branch of an order's tree. */
 export interface OrderPart {
-  /** The kind, such as `deposit address`. */
+  /** The kind, such as `chunk 0`. */
   readonly is: string;
   /** The instance with a page of its own; null where the branch has none. */
   readonly id: string | null;
@@ -22,19 +28,19 @@ export interface OrderPart {
   readonly below: readonly OrderPart[];
 }
 
-/** A payroll has hundreds of payments, and its page says how many more there are. */
+/** A payroll has hundreds of rows, and its page says how many more there are. */
 const MAX_BRANCHES = 50;
 
 export async function readOrderTree(
-  { reads }: Pick<InspectedPaymentParts, "reads">,
-  storage: Pick<InspectedStorage, "load">,
-  { transaction, payments }: TransactionView,
+  payments: InspectedPaymentParts,
+  { transaction, order }: TransactionView,
 ): Promise<OrderPart> {
-  const { id, depositAddress, status, type, mode, signature } = transaction;
-  const [notices, deliveries, address] = await Promise.all([
+  const { reads } = payments;
+  const { id, status, type, mode, signature } = transaction;
+  const [notices, deliveries, attempts] = await Promise.all([
     reads.notices(id),
     reads.deliveries(id),
-    depositAddress === null ? null : storage.load(depositAddress),
+    order === null ? [] : reads.attemptsOfAny(order.transfers.map((transfer) => transfer.id)),
   ]);
   const told = bounded(notices, "notices", (notice) =>
     noticeBranch(
@@ -42,14 +48,9 @@ export async function readOrderTree(
       deliveries.filter(({ noticeId }) => noticeId === notice.id),
     ),
   );
-  const paid = bounded(payments, "payments", paymentBranch);
-  const state = address === null ? "not stored" : stateWords(valueOf(address));
-  const ofAddress =
-    depositAddress === null
-      ? paid
-      : [branch({ is: "deposit address", id: depositAddress, state, below: paid })];
+  const own = order === null ? [] : [addressBranch(payments, order, attempts)];
   const note = signature === null ? null : `signature ${signature}`;
-  return branch({ is: `${type}, ${mode} mode`, id, state: status, note, below: [...ofAddress, ...told] });
+  return branch({ is: `${type}, ${mode} mode`, id, state: status, note, below: [...own, ...told] });
 }
 
 function branch(own: Pick<OrderPart, "is" | "state"> & Partial<OrderPart>): OrderPart {
@@ -66,9 +67,68 @@ function bounded<Item>(
   return more > 0 ? [...shown, branch({ is: `${more} more ${name}`, state: "not shown here" })] : shown;
 }
 
-function paymentBranch({ id, kind, status, signature }: PaymentRecord): OrderPart {
-  const note = signature === null ? null : `last signed as ${signature}`;
-  return branch({ is: `payment: ${kind}`, id, state: status, note });
+function addressBranch(
+  payments: InspectedPaymentParts,
+  { order, ...view }: OrderView,
+  attempts: readonly AttemptRecord[],
+): OrderPart {
+  const transferBranch = (transfer: TransferRecord): OrderPart =>
+    branchOfTransfer(
+      transfer,
+      attempts.filter((attempt) => attempt.transfer === transfer.id),
+    );
+  return branch({
+    is: `address ${order.address}`,
+    state: order.overState === null ? order.state : `${order.state}, ${order.overState}`,
+    note: order.loanBack === null ? null : `loan back by ${order.loanBack}`,
+    below: [
+      ...view.holds.map(holdBranch),
+      ...view.levels.map((level) => levelBranch(payments, level)),
+      ...bounded(view.chunks, "chunks", chunkBranch),
+      ...view.acts.map((act) => actBranch(payments, act)),
+      ...bounded(view.transfers, "transfers", transferBranch),
+    ],
+  });
+}
+
+function holdBranch({ reason, endedAt }: HoldRecord): OrderPart {
+  const state = endedAt === null ? "open" : `released ${new Date(endedAt).toISOString()}`;
+  return branch({ is: `hold: ${reason}`, state });
+}
+
+function levelBranch(
+  payments: InspectedPaymentParts,
+  { mint, received, out, missing }: LevelRecord,
+): OrderPart {
+  const words = (amount: bigint): string => amountWords(amount, assetOf(payments, mint));
+  const note = missing > 0n ? `${words(missing)} missing` : null;
+  return branch({ is: "level", state: `${words(received)} came, ${words(out)} went back`, note });
+}
+
+function chunkBranch({ k, wanted, length, signature }: ChunkRecord): OrderPart {
+  const state = length === null ? `undecided, outcome ${wanted} is wanted` : `decided, outcome ${length}`;
+  return branch({ is: `chunk ${k}`, state, note: signature === null ? null : `signature ${signature}` });
+}
+
+function actBranch(payments: InspectedPaymentParts, { n, mint, sum, to, state }: ActRecord): OrderPart {
+  return branch({ is: `act r${n}`, state, note: `${amountWords(sum, assetOf(payments, mint))} to ${to}` });
+}
+
+function branchOfTransfer(
+  { id, kind, n, state, reason }: TransferRecord,
+  attempts: readonly AttemptRecord[],
+): OrderPart {
+  const below = bounded(attempts, "attempts", attemptBranch);
+  return branch({ is: `transfer: ${kind} ${n}`, id, state, note: reason, below });
+}
+
+function attemptBranch({ id, error, takenAt }: AttemptRecord): OrderPart {
+  const sent = takenAt === null ? "signed" : "taken by an endpoint";
+  return branch({
+    is: "attempt",
+    state: error === null ? sent : `failed: ${error}`,
+    note: `signature ${id}`,
+  });
 }
 
 function noticeBranch({ event }: NoticeRecord, deliveries: readonly DeliveryRecord[]): OrderPart {

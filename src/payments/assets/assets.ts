@@ -67,7 +67,7 @@ export function ledgerMint({ mint }: Token): Address | null {
 }
 
 /** The smallest amount that is quoted: 0.001 of the asset. */
-export function smallestAmount({ decimals }: Token): bigint {
+export function smallestAmount({ decimals }: Pick<Token, "decimals">): bigint {
   return 10n ** BigInt(decimals - 3);
 }
 

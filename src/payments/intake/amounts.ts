@@ -77,7 +77,7 @@ export class AmountLimitCheck {
     return countedOf(amounts).map((counted) => ({
       table: "volumes",
       insert: {
-        id: `${transactionId}:${counted.direction}`,
+        id: volumeId(transactionId, counted.direction),
         scope: scopeOf(amounts.accountId, counted),
         at: this.#clock.now(),
         amount: counted.amount,
@@ -89,6 +89,19 @@ export class AmountLimitCheck {
   #windowStart(): number {
     return agingTime(this.#clock) - DAY_SECONDS * 1_000;
   }
+}
+
+/** Gives a transaction's amounts back to the day, for the commit that cancels it. */
+export async function returnedVolumes(
+  storage: Pick<PaymentStorage, "volumes">,
+  transactionId: string,
+): Promise<readonly PaymentWrite[]> {
+  const rows = await storage.volumes([volumeId(transactionId, "in"), volumeId(transactionId, "out")]);
+  return rows.map(({ id }) => ({ table: "volumes", id, set: { amount: 0n } }));
+}
+
+function volumeId(transactionId: string, direction: Counted["direction"]): string {
+  return `${transactionId}:${direction}`;
 }
 
 /**

@@ -14,9 +14,8 @@ import { everyRow } from "../tables/read.ts";
 import { shortBody } from "../tables/short-body.ts";
 import { DELETED, webhookListChange } from "../webhooks/webhook-list.ts";
 import { OperatorRefused, readActContext, readCommand, type Act, type WriteAct } from "./act.ts";
-import { WRITTEN_OFF } from "../tables/deposits.ts";
 import { accountIdField } from "./gates/gate-rule-storage.ts";
-import { decidedMeanwhile, decisionWrite } from "./resolve/decisions.ts";
+import { decidedMeanwhile, decisionWrite } from "./decisions.ts";
 
 /** Whose data is erased. */
 export interface Erasure {
@@ -141,22 +140,15 @@ export class ErasureHandler implements ErasureCommands {
   /** Null where nothing comes for the transaction any more. */
   async #whyOpen({ id, ...row }: TransactionRecord): Promise<string | null> {
     const { storage, clock } = this.#parts;
-    const addresses = row.depositAddress === null ? [] : [row.depositAddress];
-    const [view, deposits, deliveries] = await Promise.all([
-      storage.transaction(id),
-      storage.deposits(addresses),
-      storage.deliveries(id),
-    ]);
-    const instances = [id, ...addresses, ...(view?.payments ?? []).map((payment) => payment.id)];
+    const [[order], deliveries] = await Promise.all([storage.orderViews([id]), storage.deliveries(id)]);
+    const instances = [id, ...(order?.transfers ?? []).map((transfer) => transfer.id)];
     const pending = await Promise.all(instances.map((each) => storage.pending(each, 1)));
     if (!isFinalStatus(row.status) || row.attention !== null) return "it is open";
     if (deliveries.some((each) => each.status === "pending")) return "webhooks are still told of it";
-    if (deposits.some(({ heldReason }) => heldReason !== null && heldReason !== WRITTEN_OFF)) {
-      return "its deposit address is held";
-    }
+    if (order?.holds.some(({ endedAt }) => endedAt === null) === true) return "its deposit address is held";
     const ageMs = agingTime(clock) - row.createdAt;
     if (ageMs < DAY_MS) return "it is under a day old, and who has lost its answer may still ask for it";
-    if (deposits.length > 0 && ageMs < 60 * DAY_MS) {
+    if (order !== undefined && ageMs < 60 * DAY_MS) {
       return "its deposit address is under 60 days old, and money may still come";
     }
     const isLookedAt = pending.some(({ tasks, watches }) => tasks.length > 0 || watches.length > 0);

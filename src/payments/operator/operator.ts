@@ -36,14 +36,14 @@ import {
   type SuspensionCommands,
 } from "./gates/pausing.ts";
 import { restoreEndpoint, suspendEndpoint, type EndpointCommands } from "./gates/suspending-endpoints.ts";
+import type { OrderControl } from "./orders/acting.ts";
+import { OrderActHandler } from "./orders/order-acts.ts";
 import type { RecoverCommand } from "./recovery/recover.ts";
-import type { EvidenceControl } from "./resolve/command.ts";
-import { DepositResolveHandler, type DepositControl } from "./resolve/resolve-deposits.ts";
+import type { EvidenceControl } from "./command.ts";
 import { TaskResolveHandler } from "./resolve/resolve-tasks.ts";
 import type { PurseCommands, PurseWatch } from "../purses/purses.ts";
-import { isReturnId } from "./resolve/decisions.ts";
 import { MatterCommandHandler, type MatterCommands } from "./resolve/resolve.ts";
-import { TransactionCommandHandler, type TransactionCommands } from "./transaction-acts.ts";
+import { settleByOperator, type TransactionCommands } from "./transaction-acts.ts";
 
 /**
  * The operator's commands. Every act names the acting person and the reason, and is one commit with its row in the
@@ -65,16 +65,15 @@ export interface Operator
   /** Matters that need a person, oldest first; up to 1,000 of each kind. */
   attention(): Promise<readonly Matter[]>;
   /**
-   * Derives the deposit addresses of these orders again, from the master secret and the ids alone, such as after the
-   * database was lost; `ids` are transactions' ids or entries of a `recovery` journal. An address with money becomes a
-   * matter: the address is held until `refundTo` names a receiver. An address that has already paid is held as
-   * unexplained. Rejects with `OperatorRefused`, naming every id that belongs to no transaction, that this database
-   * knows, or whose master secret is missing: no address is restored then. Rejects with `LedgerUnavailable` when the
-   * chain cannot be read. A second call continues where the first stopped.
+   * Brings back orders that this database does not know, such as after it was lost: of lines of a `recovery` journal, or of
+   * ids that the service's own journal has. What lies at an address goes back to the order's sender, as after a window that
+   * is over; recipients whom the chain does not show as paid are given up. Rejects with `OperatorRefused`, naming every id
+   * that is none, that is in no journal, or whose master secret is missing: then nothing is restored. Rejects with
+   * `LedgerUnavailable` when the chain cannot be read. A second call continues where the first stopped.
    */
   readonly recover: RecoverCommand;
   /**
-   * Reads the charts behind transactions, deposit addresses, payments and deliveries: their states, their pending tasks
+   * Reads the charts behind transactions, transfers and deliveries: their states, their pending tasks
    * and their failures. A read changes nothing and writes no audit row. `resolve` retries or drops a task that fails or
    * was set aside. These charts cannot be stopped or removed by hand: the money would be stuck.
    */
@@ -102,20 +101,18 @@ interface OperatorCommandParts extends ServiceContext {
   readonly workflowKeys: readonly string[];
   readonly instances: OperatorInstanceReads;
   /** Null while private mode is off. */
-  readonly control: DepositControl | null;
+  readonly control: OrderControl | null;
   /** Null while private mode is off. */
   readonly recovery: ((writeAct: WriteAct) => RecoverCommand) | null;
   readonly evidence: EvidenceControl;
   readonly purses: Pick<PurseWatch, "low" | "read">;
   /** Watches of this process on the chain. */
   readonly watching: () => Readonly<Record<string, WatchStatus>>;
-  /** Deposit addresses that the endpoints permit to be looked at in time; null without a limit. */
-  readonly permittedDeposits: () => number | null;
   /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly onAttention: AttentionListener | null;
   readonly onAttentionDeadlineMs: number;
-  /** The number of people that it takes to send money to another address. */
+  /** The number of people that it takes to decide what asks for a second confirmation. */
   readonly approvals: 1 | 2;
   /** The host's parts that do not answer this process, and those that have answered. */
   readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;
@@ -129,11 +126,11 @@ const refuseRecovery: RecoverCommand = async () => {
 };
 
 export function createOperator(deps: OperatorCommandParts): OperatorParts {
-  const { storage, clock, assets, control } = deps;
+  const { storage, clock, assets } = deps;
   const writeAct = createWriteAct(deps);
   const sightings = new SightingList({ storage, clock });
   const rateLimited: AttentionSourceParts["rateLimited"] = () => deps.configured.rateLimited();
-  const surroundings = { ...deps, rateLimited, sightings, isRouting: control !== null };
+  const surroundings = { ...deps, rateLimited, sightings };
   const stored = attentionSources(surroundings);
   const sources = [...stored, ...sourcesOfThisProcess(surroundings)];
   const lookForMatters = createMatterLookup({ sources, storage, clock });
@@ -144,9 +141,8 @@ export function createOperator(deps: OperatorCommandParts): OperatorParts {
     lookForMatters,
     writeAct,
     tasks: new TaskResolveHandler({ storage, clock, writeAct }),
-    deposits: new DepositResolveHandler({ ...deps, writeAct }),
+    orders: new OrderActHandler({ ...deps, writeAct }),
   });
-  const acts = new TransactionCommandHandler({ ...deps, writeAct });
   const erasing = new ErasureHandler({ storage, clock, writeAct });
   return {
     operator: {
@@ -163,11 +159,8 @@ export function createOperator(deps: OperatorCommandParts): OperatorParts {
       suspendEndpoint: (wanted, by) => suspendEndpoint(belief, wanted, by),
       restoreEndpoint: (endpoint, by) => restoreEndpoint(belief, endpoint, by),
       resolve: (id, command, by) => resolver.resolve(id, command, by),
-      approve: (id, approval, by) =>
-        isReturnId(id) ? acts.approveReturn(id, approval, by) : resolver.approve(id, approval, by),
-      releaseDeposit: (transactionId, by) => acts.releaseDeposit(transactionId, by),
-      settleTransaction: (landing, by) => acts.settleTransaction(landing, by),
-      returnTokens: (transactionId, order, by) => acts.returnTokens(transactionId, order, by),
+      approve: (id, approval, by) => resolver.approve(id, approval, by),
+      settleTransaction: (landing, by) => settleByOperator({ ...deps, writeAct }, landing, by),
       instances: deps.instances,
       recover: deps.recovery?.(writeAct) ?? refuseRecovery,
       attention: async () => (await lookForMatters(MAX_LISTED)).matters.map(shownMatter),

@@ -2,7 +2,7 @@
 import { formatAmount } from "../../amount.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
 import { isoTime } from "../iso-time.ts";
-import type { DepositRecord } from "../tables/deposits.ts";
+import type { OrderRecord } from "../tables/private.ts";
 
 /** The awaited deposit: address, amount, asset, and deadline. */
 export interface DepositBody {
@@ -15,14 +15,14 @@ export interface DepositBody {
   readonly depositExpiresAt: string;
 }
 
-export function depositBody(deposit: DepositRecord, assets: Assets): DepositBody {
-  const asset = assets.named(deposit.mint);
+export function depositBody(order: OrderRecord, assets: Assets): DepositBody {
+  const asset = assets.named(order.mint);
   return {
-    ephemeralAddress: deposit.id,
-    depositAmount: formatAmount(deposit.amount, asset.decimals),
+    ephemeralAddress: order.address,
+    depositAmount: formatAmount(order.required, asset.decimals),
     depositAsset: asset.symbol,
     depositMint: ledgerMint(asset),
-    depositExpiresAt: isoTime(deposit.expiresAt),
+    depositExpiresAt: isoTime(order.windowEnds),
   };
 }
 
@@ -32,8 +32,8 @@ interface AskedDeposit {
   readonly amount: string;
   /** Null for SOL. */
   readonly mint: string | null;
-  /** Wallets name it in the transaction, which can be found by it; null in requests of earlier versions. */
-  readonly referenceKey: string | null;
+  /** Wallets name it in the transaction, which can be found by it. */
+  readonly referenceKey: string;
   /** What a wallet shows beside the amount. */
   readonly label: string;
 }
@@ -41,6 +41,6 @@ interface AskedDeposit {
 /** A Solana Pay transfer request, for a link or a QR code: see https://docs.solanapay.com/spec. */
 export function paymentUri({ recipient, amount, mint, referenceKey, label }: AskedDeposit): string {
   const token = mint === null ? "" : `&spl-token=${mint}`;
-  const reference = referenceKey === null ? "" : `&reference=${referenceKey}`;
-  return `solana:${recipient}?amount=${amount}${token}${reference}&label=${encodeURIComponent(label)}`;
+  const shown = encodeURIComponent(label);
+  return `solana:${recipient}?amount=${amount}${token}&reference=${referenceKey}&label=${shown}`;
 }

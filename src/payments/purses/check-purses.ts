@@ -2,12 +2,9 @@
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { RoutingLedger } from "../../ledger/routing.ts";
 import type { Logger } from "../../runtime.ts";
-import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
+import { ledgerMint, type Assets } from "../assets/assets.ts";
 import { warnOfUnusableAccounts } from "../assets/check-mints.ts";
-import { type RoutingCost, routingCost } from "../outgoing/plans/routing-cost.ts";
-import { lastingCost, sponsorCap } from "./sponsor-allowance.ts";
 import { SPONSOR_ORDERS } from "./sponsor-limit.ts";
 import { InvalidOptions } from "../../options.ts";
 
@@ -24,34 +21,29 @@ interface PurseCheck {
   readonly treasury: Address;
   /** Lamports, null without a limit. */
   readonly mostSpentPerDay: bigint | null;
+  /** What a send reserves of the sponsor, in lamports. */
+  readonly dearestSend: () => Promise<bigint>;
 }
 
 /**
- * Warns of a sponsor with too little, naming what is missing, and of a treasury that cannot be paid as it stands: no
- * wallet, or with a token account that is frozen or belongs to another owner by now.
+ * Warns of a sponsor with too little, naming what is missing, of one that cannot take costs in a token as its account stands,
+ * and of a treasury
+ * that cannot be paid as it stands: no wallet, or with a token account that is frozen or belongs to another owner by now.
  */
-export async function checkPurses({
-  ledger,
-  assets,
-  log,
-  sponsor,
-  treasury,
-  mostSpentPerDay,
-}: PurseCheck): Promise<void> {
-  const costs = await sendCosts(ledger, { sponsor, treasury }, assets.tokens);
-  const dearest = largest(costs.map(sponsorCap));
-  const needed = largest(costs.map(lastingCost));
+export async function checkPurses(check: PurseCheck): Promise<void> {
+  const { ledger, assets, log, sponsor, treasury, mostSpentPerDay } = check;
+  const [needed, { funds }, [kind]] = await Promise.all([
+    check.dearestSend(),
+    ledger.funds([sponsor], [], "confirmed"),
+    ledger.accountKinds([treasury]),
+  ]);
   if (mostSpentPerDay !== null && mostSpentPerDay < needed) {
     log.warn(
       { limit: formatAmount(mostSpentPerDay, SOL_DECIMALS), needed: formatAmount(needed, SOL_DECIMALS) },
       "privateRouting.maxSponsorSpendPerDay is less than one send may take: some orders are always refused",
     );
   }
-  const [{ funds }, [kind]] = await Promise.all([
-    ledger.funds([sponsor], [], "confirmed"),
-    ledger.accountKinds([treasury]),
-  ]);
-  const missing = dearest * SENDS - (funds[0]?.lamports ?? 0n);
+  const missing = needed * SENDS - (funds[0]?.lamports ?? 0n);
   if (missing > 0n) {
     log.warn(
       { sponsor, missing: formatAmount(missing, SOL_DECIMALS), asset: "SOL", sends: Number(SENDS) },
@@ -64,38 +56,27 @@ export async function checkPurses({
       "the treasury of private mode is no wallet on the chain: fees that are due to it wait until it is one",
     );
   }
-  await warnOfUnusableAccounts({ ledger, log, assets: assets.tokens }, treasury, "treasury");
+  for (const [owner, purse] of [
+    [treasury, "treasury"],
+    [sponsor, "sponsor"],
+  ] as const) {
+    await warnOfUnusableAccounts({ ledger, log, assets: assets.tokens }, owner, purse);
+  }
+  await warnOfMissingAccounts(check);
 }
 
-/** The most of the sponsor's lamports that a send may take, for the most expensive asset. */
-export async function dearestSend(
-  ledger: RoutingLedger,
-  parties: { readonly sponsor: Address; readonly treasury: Address },
-  assets: readonly Token[],
-): Promise<bigint> {
-  return largest((await sendCosts(ledger, parties, assets)).map(sponsorCap));
-}
-
-/** The highest cost of a send, for each asset. */
-function sendCosts(
-  ledger: RoutingLedger,
-  parties: { readonly sponsor: Address; readonly treasury: Address },
-  assets: readonly Token[],
-): Promise<readonly RoutingCost[]> {
-  return Promise.all(
-    assets.map((asset) =>
-      routingCost(ledger, parties, {
-        asset,
-        recipients: 1,
-        pricedAccounts: ledgerMint(asset) === null ? 0 : 1,
-        bid: "floor",
-      }),
-    ),
-  );
-}
-
-function largest(amounts: readonly bigint[]): bigint {
-  return amounts.reduce((most, each) => (each > most ? each : most), 0n);
+/** A fee in tokens is left out if the treasury has no account for it: nobody else pays for the making of one. */
+async function warnOfMissingAccounts({ ledger, assets, log, treasury }: PurseCheck): Promise<void> {
+  for (const asset of assets.tokens) {
+    const mint = ledgerMint(asset);
+    if (mint === null) continue;
+    const [has] = await ledger.haveTokenAccounts([treasury], mint);
+    if (has === true) continue;
+    log.warn(
+      { purse: "treasury", owner: treasury, asset: asset.symbol },
+      "a token account of private mode is missing: make it, or what is due to it in this asset is left out",
+    );
+  }
 }
 
 interface Purses {

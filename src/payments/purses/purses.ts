@@ -6,7 +6,6 @@ import { LedgerUnavailable, type Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../runtime.ts";
 import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/assets.ts";
 import { isoTime } from "../iso-time.ts";
-import { dearestSend, SENDS } from "./check-purses.ts";
 import { DAY_MS, deskPurse, spentInADay, sponsorPurse } from "../spending.ts";
 import { deskInventory, SMALLEST_SWAPS } from "../swap-provider/desk-terms.ts";
 import { type PromiseReads, promisesAt } from "../swap-provider/reserve.ts";
@@ -46,8 +45,8 @@ export interface PurseOptions {
   readonly treasury: Address | null;
   /** Null while no provider swaps within transactions of ours. */
   readonly desk: Address | null;
-  /** Lamports; null for the cost of fifty sends. */
-  readonly sponsorLowBelow: bigint | null;
+  /** Lamports below which the sponsor is low. */
+  readonly sponsorLowBelow: () => Promise<bigint>;
   /** By mint; default: ten times the smallest swap. */
   readonly deskLowBelow: ReadonlyMap<string, bigint>;
 }
@@ -84,14 +83,14 @@ async function sponsorOf(
   { storage, ledger, assets, purses }: PurseParts,
   now: number,
 ): Promise<readonly Purse[]> {
-  const { sponsor, treasury, sponsorLowBelow } = purses;
-  if (sponsor === null || treasury === null) return [];
+  const { sponsor, sponsorLowBelow } = purses;
+  if (sponsor === null) return [];
   const purse = sponsorPurse(sponsor);
   const [{ funds }, reserved, spent, lowBelow] = await Promise.all([
     ledger.funds([sponsor], [], "finalized"),
     promisesAt(storage, now).promised(purse),
     spentInADay(storage, purse, now),
-    sponsorLowBelow ?? dearestSend(ledger, { sponsor, treasury }, assets.tokens).then((one) => one * SENDS),
+    sponsorLowBelow(),
   ]);
   const balance = funds[0]?.lamports ?? 0n;
   return [

@@ -58,7 +58,6 @@ export function begunTransaction(
     outputMint: quote.outputMint,
     outputAmount: quote.outputAmount,
     feeMint: quote.feeMint,
-    depositAddress: null,
     status: "pending",
     reason: null,
     signature: null,

@@ -1,26 +1,17 @@
 /** The price of a swap: what the provider offers, what it costs to carry out, and in wallet mode the transaction. */
 import { createHash } from "node:crypto";
-import type { QuoteRecord } from "../tables/orders.ts";
 import { addressOf, type Address } from "../../address.ts";
 import { agingTime } from "../../clock-trust.ts";
 import { routingOff } from "../../errors.ts";
 import type { UnsignedTransaction } from "../../ledger/routing.ts";
 import { joinTransaction } from "../../ledger/wire-format.ts";
 import { ledgerMint, smallestAmount, type Token } from "../assets/assets.ts";
-import { swapCost } from "../outgoing/plans/swap-cost.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { offerOf } from "../swap-provider/price-check.ts";
 import { promisesAt, releaseReserved, reserve, type ReservationResult } from "../swap-provider/reserve.ts";
 import type { Swapper, WantedReservation } from "../swap-provider/swap-provider.ts";
 import { type PricedQuote, type QuoteInput, readSwap, writeSwap } from "./priced-quote.ts";
-import {
-  BPS,
-  dearestRateOfSol,
-  feesOf,
-  tooSmall,
-  type OrderFees,
-  type PrivatePricing,
-} from "./private-pricing.ts";
+import { BPS, tooSmall, type PrivateFees, type PrivatePricing } from "./private-pricing.ts";
 
 /** However often a quote is refreshed, inventory is set aside for it this long at most. */
 const MAX_HOLD_MS = 2 * 60_000;
@@ -118,10 +109,9 @@ async function indication(
 async function pricePrivate(parts: SwapPricingParts, asked: SwapPriceRequest): Promise<PricedQuote> {
   const { provider, give, get, inputs, now } = asked;
   const { amount, accountId, slippageBps } = inputs;
-  const { smallest, ...fees } = await privateFees(parts, asked);
+  const fees = await privateFees(parts, asked);
   const swapped = amount - fees.networkFee - fees.rent - fees.routingFee;
-  const feeBps = parts.pricing?.terms.feeBps ?? 0;
-  refuseTooSmall({ give, amount, swapped }, { ...fees, feeBps, smallest });
+  refuseTooSmall({ give, swapped }, { ...fees, feeBps: parts.pricing?.terms.feeBps ?? 0 });
   const wanted = { give, get, amount: swapped, accountId };
   const { promised } = promisesAt(parts.storage, agingTime(parts.clock, now));
   const { outputAmount, priceImpact } = await offerOf(provider, wanted, promised);
@@ -138,16 +128,10 @@ async function pricePrivate(parts: SwapPricingParts, asked: SwapPriceRequest): P
 async function privateFees(
   { ledger, pricing }: SwapPricingParts,
   { provider, give, get, inputs }: SwapPriceRequest,
-): Promise<OrderFees & Pick<QuoteRecord, "pricedAccounts">> {
+): Promise<PrivateFees> {
   if (pricing === null || provider.direct === null) throw routingOff();
-  const { sponsor, treasury, feeBps } = pricing.terms;
   const pricedAccounts = await accountsToMake(ledger, { give, get }, inputs.sender);
-  const parties = { sponsor: sponsor.address, treasury, desk: provider.direct };
-  const [cost, rate] = await Promise.all([
-    swapCost(ledger, parties, { give, get, pricedAccounts, bid: "estimate" }),
-    dearestRateOfSol(pricing.terms, give.mint),
-  ]);
-  return { ...feesOf(cost, rate, { amount: inputs.amount, feeBps }), pricedAccounts };
+  return pricing.fees(inputs.amount, { give, get, recipients: 1, pricedAccounts });
 }
 
 /**
@@ -177,18 +161,14 @@ function holdFor(
   return reserve(`${id}:${version}`, reservations, { createdAt: now, lapsesAt });
 }
 
-/**
- * Throws `AMOUNT_TOO_SMALL` when less than the least amount of the asset is left after the fees, or these do not cover what
- * the order binds.
- */
+/** Throws `AMOUNT_TOO_SMALL` if less than the least amount of the asset is left after the fees. */
 function refuseTooSmall(
-  { give, amount, swapped }: { readonly give: Token; readonly amount: bigint; readonly swapped: bigint },
-  { networkFee, rent, feeBps, smallest }: Omit<OrderFees, "routingFee"> & { readonly feeBps: number },
+  { give, swapped }: { readonly give: Token; readonly swapped: bigint },
+  { networkFee, rent, feeBps }: Omit<PrivateFees, "routingFee"> & { readonly feeBps: number },
 ): void {
   const least = smallestAmount(give);
-  if (swapped >= least && amount >= smallest) return;
-  const minimum = ((networkFee + rent + least) * BPS) / (BPS - BigInt(feeBps)) + 1n;
-  throw tooSmall(give, minimum > smallest ? minimum : smallest);
+  if (swapped >= least) return;
+  throw tooSmall(give, ((networkFee + rent + least) * BPS) / (BPS - BigInt(feeBps)) + 1n);
 }
 
 /** The unsigned transaction in base64, with blank signatures. */

@@ -2,12 +2,14 @@
 import { type Address, SOL_MINT } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
+import { rentOf } from "../../ledger/order-reading.ts";
 import type { RoutingLedger } from "../../ledger/routing.ts";
 import type { Signer } from "../../ledger/sign-transaction.ts";
-import { ledgerMint, type Token } from "../assets/assets.ts";
-import { routingCost, type RoutingCost } from "../outgoing/plans/routing-cost.ts";
+import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import { dearestWithin, worthAtMost, type PriceSource, type Rate } from "../prices/prices.ts";
-import { mostNetworkFees } from "../purses/sponsor-allowance.ts";
+import { larger, quotedCost, reservedFor } from "../private/protocol/cost.ts";
+import { cutOf } from "../private/protocol/cut.ts";
+import { bidIn, feeOf } from "../private/protocol/fee.ts";
 import type { QuoteRecord } from "../tables/orders.ts";
 import type { ScreenAddress } from "../recipients/recipients.ts";
 
@@ -31,7 +33,7 @@ export interface PrivateRoutingRules {
   /** Lamports below which the sponsor is low, null for what fifty sends may take. */
   readonly lowBalance: bigint | null;
   /** Lamports; see `PrivateRoutingOptions`. */
-  readonly maxMarkerRent: bigint;
+  readonly maxRentPerByte: bigint;
   /** Null when the host does not screen. */
   readonly screen: ScreenAddress | null;
 }
@@ -39,8 +41,38 @@ export interface PrivateRoutingRules {
 /** Hundredths of a percent in a whole. */
 export const BPS = 10_000n;
 
-/** The fee of a same-asset quote, in base units of the asset itself. */
+/** Seconds after which ROUTING_UNAVAILABLE advises a retry. */
+const RETRY_SECONDS = 30;
+
+/** The fee of a quote, in base units of what is deposited. */
 export type PrivateFees = Pick<QuoteRecord, "networkFee" | "routingFee" | "rent" | "pricedAccounts">;
+
+/** An order that is to be priced. */
+export interface PricedOrder {
+  /** What is deposited, and what the recipients get: another asset in a swap. */
+  readonly give: Token;
+  readonly get: Token;
+  readonly recipients: number;
+  /** Recipients whose token accounts the sponsor makes. */
+  readonly pricedAccounts: number;
+  /** Where the bids begin: a customer pays for the estimate, and a reserve trusts no estimate. */
+  readonly bid: "estimate" | "floor";
+}
+
+/** What an order costs the sponsor, in lamports, and what its terms keep of that. */
+export interface OrderCost {
+  readonly network: bigint;
+  /** The part of `network` that is bid for places in blocks. */
+  readonly bids: bigint;
+  readonly rent: bigint;
+  /** The most that is spent before a person is asked. */
+  readonly reserved: bigint;
+  readonly rentPerByte: bigint;
+  readonly cut: readonly number[];
+}
+
+/** The customer's share of a bid: the estimate, and one raise of it. */
+const PAID_RAISE = 4n;
 
 export class PrivatePricing {
   readonly terms: PrivateRoutingRules;
@@ -51,21 +83,64 @@ export class PrivatePricing {
     this.#ledger = ledger;
   }
 
-  /** Without `recipients` the price is for one, who may need a token account. */
+  /** Of a send or payroll. Without `recipients` the price is for one, who may need a token account. */
   async price(asset: Token, amount: bigint, recipients: readonly Address[] | null): Promise<PrivateFees> {
-    const { feeBps, treasury, sponsor } = this.terms;
     const pricedAccounts = await this.#accountsToMake(asset, recipients);
-    const parties = { sponsor: sponsor.address, treasury };
-    const cost = await routingCost(this.#ledger, parties, {
-      asset,
-      recipients: recipients?.length ?? 1,
-      pricedAccounts,
-      bid: "estimate",
-    });
-    const fees = feesOf(cost, await dearestRateOfSol(this.terms, asset.mint), { amount, feeBps });
-    if (fees.smallest > amount) throw tooSmall(asset, fees.smallest);
-    const { networkFee, rent, routingFee } = fees;
-    return { networkFee, rent, routingFee, pricedAccounts };
+    const count = recipients?.length ?? 1;
+    return this.fees(amount, { give: asset, get: asset, recipients: count, pricedAccounts });
+  }
+
+  /** The fees of an order of so much: they cover what it costs while the price of SOL stays within its bound. */
+  async fees(amount: bigint, order: Omit<PricedOrder, "bid">): Promise<PrivateFees> {
+    const [cost, rate] = await Promise.all([
+      this.cost({ ...order, bid: "estimate" }),
+      dearestRateOfSol(this.terms, order.give.mint),
+    ]);
+    return {
+      networkFee: worthAtMost(cost.network, rate),
+      rent: worthAtMost(cost.rent, rate),
+      routingFee: (amount * BigInt(this.terms.feeBps) + BPS - 1n) / BPS,
+      pricedAccounts: order.pricedAccounts,
+    };
+  }
+
+  /** Throws `ROUTING_UNAVAILABLE` upstream while rent is dearer than `maxRentPerByte`. */
+  async cost({ give, get, recipients, pricedAccounts: priced, bid }: PricedOrder): Promise<OrderCost> {
+    const [emptyRent, fee] = await Promise.all([this.#ledger.rentMinimum(0), this.#feeOf(give, bid)]);
+    const rentPerByte = emptyRent / rentOf(1n, 0);
+    if (rentPerByte > this.terms.maxRentPerByte) {
+      throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "upstream", retryAfter: RETRY_SECONDS });
+    }
+    const type = give.mint !== get.mint ? "swap" : recipients === 1 ? "send" : "payroll";
+    const cut = cutOf({ type, mint: give.mint }, recipients);
+    const costed = { type, mint: give.mint, chunks: cut.length, priced, rentPerByte, fee } as const;
+    const bids = bidIn(fee) * BigInt(cut.length + 1);
+    return { ...quotedCost(costed), bids, reserved: reservedFor(costed), rentPerByte, cut };
+  }
+
+  /** Lamports that each transaction of an order may bid out of the network fee of its quote, which covers this cost. */
+  async paidBid(networkFee: bigint, mint: string, { network, bids, cut }: OrderCost): Promise<bigint> {
+    const { give, get } = await dearestRateOfSol(this.terms, mint);
+    const beyond = larger((networkFee * give) / get - network, 0n);
+    return (bids + beyond) / BigInt(cut.length + 1);
+  }
+
+  /** The most of the sponsor's lamports that a send to one may take, of the most expensive asset. */
+  async dearestSend({ tokens }: Pick<Assets, "tokens">): Promise<bigint> {
+    const costs = await Promise.all(
+      tokens.map((asset) => {
+        const pricedAccounts = ledgerMint(asset) === null ? 0 : 1;
+        return this.cost({ give: asset, get: asset, recipients: 1, pricedAccounts, bid: "floor" });
+      }),
+    );
+    return costs.reduce((most, { reserved }) => (reserved > most ? reserved : most), 0n);
+  }
+
+  /** Lamports of a transaction with two signatures: the network's fee, and its bid with one raise. */
+  async #feeOf({ mint }: Token, bid: PricedOrder["bid"]): Promise<bigint> {
+    const { treasury, sponsor } = this.terms;
+    const fee = await feeOf(this.#ledger, { sponsor: sponsor.address, treasury, mint }, bid);
+    return fee + bidIn(fee) * (PAID_RAISE - 1n);
   }
 
   async #accountsToMake(asset: Token, recipients: readonly Address[] | null): Promise<number> {
@@ -82,12 +157,16 @@ export async function rateOfSol(prices: PriceSource, mint: string): ReturnType<P
   try {
     return await prices.rate(SOL_MINT, mint);
   } catch (cause) {
-    throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "upstream", retryAfter: 30 }, { cause });
+    throw new PaymentError(
+      "ROUTING_UNAVAILABLE",
+      { reason: "upstream", retryAfter: RETRY_SECONDS },
+      { cause },
+    );
   }
 }
 
 /** The worth of a lamport at the dearest price within the bound: a fee is fixed now, and paid out of later. */
-export async function dearestRateOfSol(
+async function dearestRateOfSol(
   { prices, maxPriceMoveBps }: Pick<PrivateRoutingRules, "prices" | "maxPriceMoveBps">,
   mint: string,
 ): Promise<Rate> {
@@ -95,55 +174,7 @@ export async function dearestRateOfSol(
   return mint === SOL_MINT ? rate : dearestWithin(rate, maxPriceMoveBps);
 }
 
-/**
- * The least fee of an order for the sponsor's money that it binds for a while, in hundredths of a percent of that
- * money.
- */
-const BINDING_BPS = 25n;
-
-/** The fees of an order in base units of what is deposited, and the smallest amount whose fee covers what it binds. */
-export interface OrderFees {
-  readonly networkFee: bigint;
-  readonly rent: bigint;
-  readonly routingFee: bigint;
-  /** The smallest amount; zero when any amount is accepted, and when the operator takes no routing fee. */
-  readonly smallest: bigint;
-}
-
-/**
- * The fee covers all that may be spent for good, but for bids above one raise. So an order costs the operator nothing else:
- * neither by recipients who close their accounts at the worst moment, nor by a price that moves within its bound.
- */
-export function feesOf(
-  cost: RoutingCost,
-  rate: Rate,
-  { amount, feeBps }: { readonly amount: bigint; readonly feeBps: number },
-): OrderFees {
-  const networkFee = worthAtMost(mostNetworkFees(cost), rate);
-  const dueForBound = (cost.deposits * BINDING_BPS + BPS - 1n) / BPS;
-  const missing = worthAtMost(dueForBound, rate) - networkFee;
-  return {
-    networkFee,
-    rent: worthAtMost(cost.accountRent, rate),
-    routingFee: (amount * BigInt(feeBps) + BPS - 1n) / BPS,
-    smallest: missing <= 0n || feeBps === 0 ? 0n : (missing * BPS + BigInt(feeBps) - 1n) / BigInt(feeBps),
-  };
-}
-
-/**
- * What is left of the customer's network fee for the bid of each transaction, in lamports: `cost` bids from the floor, and the
- * fee was priced from an estimate.
- */
-export function paidBid(
-  networkFee: bigint,
-  { networkFees, tips, transactions }: Pick<RoutingCost, "networkFees" | "tips" | "transactions">,
-  { give, get }: Rate,
-): bigint {
-  const left = (networkFee * give) / get - networkFees - tips;
-  return left > 0n ? left / BigInt(transactions) : 0n;
-}
-
-/** Refuses an amount whose fee does not cover the order's reservations. */
+/** Refuses an amount that leaves less than 0.001 of the asset after the fees. */
 export function tooSmall(asset: Token, smallest: bigint): PaymentError<"AMOUNT_TOO_SMALL"> {
   return new PaymentError("AMOUNT_TOO_SMALL", { minimum: formatAmount(smallest, asset.decimals) });
 }

@@ -9,7 +9,7 @@ import type { Immutable } from "../../immutable.ts";
 import { LedgerUnavailable, type TokenAccountState } from "../../ledger/ledger.ts";
 import { shortageOf } from "../assets/amount-errors.ts";
 import { ledgerMint, type Token } from "../assets/assets.ts";
-import { checkOrderParties, refuseUnderRent } from "../recipients/order-parties.ts";
+import { checkOrderParties, refuseLessThanRent, refuseUnderRent } from "../recipients/order-parties.ts";
 import { checkPayees, checkWallet, screenParties, type PayeeTransfer } from "../recipients/recipients.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { PricedQuote, QuoteInput } from "./priced-quote.ts";
@@ -92,14 +92,14 @@ async function checkWalletParties(
 export async function checkSenderAtPrice(
   { ledger, assets }: PartyCheckParts,
   { mode, sender, senderAllowOffCurve: allowOffCurve, inputMint, outputMint }: QuoteInput,
-  { inputAmount, outputAmount, networkFee, rent }: PricedQuote["priced"],
+  { inputAmount, minOutputAmount, networkFee, rent }: PricedQuote["priced"],
 ): Promise<readonly QuoteWarning[]> {
   const isSwap = inputMint !== outputMint;
   if (sender === null || (mode === "private" && !isSwap)) return [];
   try {
     if (mode === "private") {
-      const payee = { recipient: sender, amount: outputAmount, allowOffCurve };
-      await refuseUnderRent(ledger, assets.named(outputMint), [payee]);
+      const payee = { recipient: sender, amount: minOutputAmount, allowOffCurve };
+      await refuseLessThanRent(ledger, assets.named(outputMint), [payee]);
       return [];
     }
     // What a swap leaves of SOL is known when it is run.

@@ -14,7 +14,7 @@ import {
 } from "./recipients.ts";
 
 interface OrderPartiesParts {
-  readonly storage: Pick<PaymentStorage, "deposits">;
+  readonly storage: Pick<PaymentStorage, "ordersAt">;
   readonly ledger: Ledger;
   readonly assets: Assets;
   /** Sponsor, treasury and desk. */
@@ -39,7 +39,7 @@ export async function checkOrderParties(
   const addresses = payees.map(({ recipient }) => recipient);
   const own = await firstOwn(parts, addresses);
   const fault = own ?? (await firstUnpayable(parts, payees, addresses));
-  if (fault === null) return refuseUnderRent(parts.ledger, asset, transfers);
+  if (fault === null) return refuseLessThanRent(parts.ledger, asset, transfers);
   const { index, reason } = fault;
   if (index === transfers.length) throw fieldError("sender", senderMessage(reason));
   throw invalidRecipient(index, addresses[index] ?? "", reason);
@@ -57,7 +57,7 @@ async function firstOwn(
   addresses: readonly Address[],
 ): Promise<{ readonly index: number; readonly reason: "own_address" } | null> {
   const ours = new Set<string>(ownAddresses);
-  for (const { id } of await storage.deposits(addresses)) ours.add(id);
+  for (const { address } of await storage.ordersAt(addresses)) ours.add(address);
   const index = addresses.findIndex((address) => ours.has(address));
   return index < 0 ? null : { index, reason: "own_address" };
 }
@@ -77,9 +77,30 @@ export async function refuseUnderRent(
     ledger.rentMinimum(0),
     ledger.funds(recipients, [], "confirmed"),
   ]);
-  const index = transfers.findIndex(
-    ({ amount }, position) => (funds[position]?.lamports ?? 0n) + amount < minimum,
+  const held = transfers.map(({ amount }, index) => (funds[index]?.lamports ?? 0n) + amount);
+  refuseLess(asset, minimum, held);
+}
+
+/**
+ * Throws `AMOUNT_TOO_SMALL` for the first recipient of SOL who gets less than the rent minimum: an order pays later, and what
+ * a wallet holds now may be gone by then (K11).
+ */
+export async function refuseLessThanRent(
+  ledger: Pick<Ledger, "rentMinimum">,
+  asset: Token,
+  transfers: readonly PayeeTransfer[],
+): Promise<void> {
+  if (ledgerMint(asset) !== null || transfers.length === 0) return;
+  const minimum = await ledger.rentMinimum(0);
+  refuseLess(
+    asset,
+    minimum,
+    transfers.map(({ amount }) => amount),
   );
+}
+
+function refuseLess({ decimals }: Token, minimum: bigint, amounts: readonly bigint[]): void {
+  const index = amounts.findIndex((amount) => amount < minimum);
   if (index < 0) return;
-  throw new PaymentError("AMOUNT_TOO_SMALL", { minimum: formatAmount(minimum, asset.decimals), index });
+  throw new PaymentError("AMOUNT_TOO_SMALL", { minimum: formatAmount(minimum, decimals), index });
 }

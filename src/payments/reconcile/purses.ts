@@ -2,9 +2,8 @@
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import { spendingElsewhere } from "../outgoing/unknown-spending.ts";
-import { boundBy, waitingOf } from "../purses/sponsor-limit.ts";
-import { inADay } from "../spending.ts";
+import { waitingOf } from "../purses/sponsor-limit.ts";
+import { inADay, spendingId, sponsorPurse } from "../spending.ts";
 
 /** The reconciliation of one wallet. */
 export interface PurseReconciliation {
@@ -15,8 +14,8 @@ export interface PurseReconciliation {
   /** False when it has signed more than were looked through: then older ones were not. */
   readonly isWhole: boolean;
   /**
-   * Signatures that are not recorded here and that no operator has vouched for: the database is an old copy, a
-   * different database signs with the same key, or the key is stolen.
+   * Signatures that are not recorded here: the database is an old copy, a different database signs with the same key, or the
+   * key is stolen.
    */
   readonly unknownSignatures: readonly string[];
 }
@@ -25,7 +24,7 @@ export interface PurseReconciliation {
 export type PurseAddress = Pick<PurseReconciliation, "purse" | "address">;
 
 interface PurseReconciliationParts {
-  readonly storage: PaymentStorage;
+  readonly storage: Pick<PaymentStorage, "attempts" | "spending">;
   readonly ledger: Pick<Ledger, "signedBy">;
 }
 
@@ -37,9 +36,15 @@ export function reconcilePurses(
   return Promise.all(
     purses.map(async ({ purse, address }) => {
       const { transactions, isWhole } = await ledger.signedBy(address);
-      const { unknown } = await spendingElsewhere(storage, transactions);
-      const count = transactions.filter(({ error }) => error === null).length;
-      return { purse, address, transactions: count, isWhole, unknownSignatures: unknown };
+      const signatures = transactions.filter(({ error }) => error === null).map(({ signature }) => signature);
+      const known = new Set((await storage.attempts(signatures)).map(({ id }) => id));
+      const others = signatures.filter((signature) => !known.has(signature));
+      // The sponsor's own token accounts were made by bytes that no transaction has.
+      const spent = await Promise.all(
+        others.map((signature) => storage.spending(spendingId(signature, sponsorPurse(address)))),
+      );
+      const unknownSignatures = others.filter((_, index) => spent[index] === null);
+      return { purse, address, transactions: signatures.length, isWhole, unknownSignatures };
     }),
   );
 }
@@ -77,7 +82,7 @@ export async function reconcileTotals(
     const last = page.at(-1);
     if (last === undefined) return mended;
     after = last.id;
-    const shares = page.flatMap(({ id }) => [waitingOf(sponsor, id), boundBy(sponsor, id)]);
+    const shares = page.map(({ id }) => waitingOf(sponsor, id));
     mended.push(...(await mendedAmong(storage, shares)));
   }
 }

@@ -8,7 +8,7 @@ import {
   reconcileAddresses,
   type AddressReconciliationParts,
   type AddressReconciliation,
-} from "./addresses.ts";
+} from "./orders.ts";
 import { deskPurse, sponsorPurse } from "../spending.ts";
 import { areExplained, toldEachMinute } from "./findings.ts";
 import {
@@ -42,10 +42,9 @@ interface ReconciliationParts {
 }
 
 /**
- * May run beside any number of services. Changes nothing but this: a deposit address that has paid out what this database does not
- * know is frozen on the spot, one that has not is noted as checked for the gaps so far, and a total that differs from its rows is
- * counted anew. Rejects with `LedgerUnavailable` when the chain cannot be read to the end; what was frozen
- * until then stays so.
+ * May run beside any number of services. Changes nothing but this: what the history of an order's address tells is written down,
+ * an order that is not as the chain is looks again, and a total that differs from its rows is counted anew. Rejects with
+ * `LedgerUnavailable` when the chain cannot be read to the end.
  */
 export async function reconcile({
   storage,

@@ -42,8 +42,8 @@ export async function noticeRemoval(
   const { id, transactionId, createdAt, body } = notice;
   // Without a body it is not announced yet.
   if (body === null || createdAt > until || !(await isOver(storage, transactionId))) return null;
-  // A task may have its deliveries to begin.
-  if ((await storage.pending(transactionId, 1)).tasks.length > 0) return null;
+  // A task may have its deliveries to begin; timers of an order that is over run for months, and begin none.
+  if ((await storage.pending(transactionId, 1, "timer")).tasks.length > 0) return null;
   const deliveries = (await storage.deliveries(transactionId)).filter(({ noticeId }) => noticeId === id);
   const parts = await Promise.all(deliveries.map((delivery) => deliveryRemoval(storage, delivery, until)));
   const whole = parts.filter((part) => part !== null);

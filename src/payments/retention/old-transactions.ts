@@ -1,18 +1,18 @@
 /** Removes wallet transactions that ended long ago, with all their rows. */
 import type { Address } from "../../address.ts";
+import type { AttemptRecord } from "../tables/attempts.ts";
 import { isFinalStatus, type TransactionRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import {
   archivedRows,
   type RetentionState,
   type Rows,
-  carryOut,
   type EndedRun,
   endedRuns,
   type Removal,
   type RemovingParts,
 } from "./removal.ts";
-import { noticeRemoval } from "./old-notices.ts";
+import { noticeRemovals, removeLeaving, type Leaving } from "./leaving.ts";
 
 interface TransactionRemovalParts extends RemovingParts {
   /** Wallets of the service: the chain is asked what they have signed, and each signature has to be known here. */
@@ -26,34 +26,12 @@ export function oldTransactions(parts: TransactionRemovalParts): Rows<Transactio
   };
 }
 
-/** A transaction that may go, its run, and the removals of its notices. */
-interface Leaving {
-  readonly transaction: TransactionRecord;
-  readonly run: EndedRun;
-  readonly notices: readonly Removal[];
-}
-
-/** All of a page together: the commits of many at once, and not the round trips of one after another. */
 async function judge(
   parts: TransactionRemovalParts,
   transactions: readonly TransactionRecord[],
   until: number,
 ): Promise<readonly RetentionState[]> {
-  const looked = await Promise.all(transactions.map((each) => lookAt(parts, each, until)));
-  const leaving = looked.filter((each) => typeof each === "object");
-  // Its notices are removed first, in separate commits: a notice may have gone to many webhooks.
-  const gone = await carryOut(
-    parts,
-    leaving.flatMap(({ notices }) => notices),
-  );
-  let next = 0;
-  const bare = leaving.filter(({ notices }) =>
-    notices.map(() => gone[next++] === true).every((isGone) => isGone),
-  );
-  const removals = await Promise.all(bare.map((each) => removalOf(parts, each)));
-  const removed = await carryOut(parts, removals);
-  const left = new Set(bare.filter((_, index) => removed[index] === true));
-  return looked.map((each) => (typeof each === "string" ? each : left.has(each) ? "gone" : "later"));
+  return removeLeaving(parts, await Promise.all(transactions.map((each) => lookAt(parts, each, until))));
 }
 
 async function lookAt(
@@ -68,15 +46,13 @@ async function lookAt(
   if (refundOf !== null && (await storage.transaction(refundOf)) !== null) return "stays";
   const [run] = (await endedRuns(storage, [transaction.id], until)) ?? [];
   if (run === undefined || !canGo(transaction)) return "later";
-  const told = await storage.notices(transaction.id);
-  const notices = await Promise.all(told.map((each) => noticeRemoval(storage, each, until)));
-  const whole = notices.filter((removal) => removal !== null);
-  return whole.length < notices.length ? "later" : { transaction, run, notices: whole };
+  const notices = await noticeRemovals(storage, transaction.id, until);
+  return notices === null ? "later" : { notices, removal: () => removalOf(parts, transaction, run) };
 }
 
 /**
- * Transactions that the service has signed, or may have signed: `reconcile` looks up their signatures here, and a
- * deposit address refunds money however late it arrives.
+ * Transactions that the service has signed, or may have signed: `reconcile` looks up their signatures here. Orders of private
+ * mode go by a rule of their own.
  */
 function isProof({ mode, type, sender }: TransactionRecord, ownAddresses: readonly Address[]): boolean {
   return mode === "private" || type === "swap" || ownAddresses.includes(sender);
@@ -91,8 +67,13 @@ function isGivenUp({ status, reason, landedAfterCancel }: TransactionRecord): bo
 }
 
 /** Whether the transaction may be removed; a transaction that waits for an operator is open. */
-function canGo({ status, attention }: TransactionRecord): boolean {
+export function canGo({ status, attention }: TransactionRecord): boolean {
   return attention === null && isFinalStatus(status);
+}
+
+/** What stays of signed bytes. */
+export function forgotten({ id }: Pick<AttemptRecord, "id">): PaymentWrite {
+  return { table: "attempts", id, set: { bytes: NOTHING, legs: null } };
 }
 
 /**
@@ -103,7 +84,11 @@ function canGo({ status, attention }: TransactionRecord): boolean {
 const NOTHING = new Uint8Array();
 
 /** Refused where an operator has settled it otherwise meanwhile. */
-async function removalOf({ storage }: RemovingParts, { transaction, run }: Leaving): Promise<Removal> {
+async function removalOf(
+  { storage }: RemovingParts,
+  transaction: TransactionRecord,
+  run: EndedRun,
+): Promise<Removal> {
   const { id, quoteId, signature, status, landedAfterCancel } = transaction;
   const [view, quote, attempts] = await Promise.all([
     storage.transaction(id),
@@ -115,7 +100,7 @@ async function removalOf({ storage }: RemovingParts, { transaction, run }: Leavi
   const writes: readonly PaymentWrite[] = [
     { table: "transactions", remove: id, expected: { status, landedAfterCancel, attention: null } },
     ...recipients.map((each) => ({ table: "recipients" as const, remove: each.id })),
-    ...attempts.map((each) => ({ table: "attempts" as const, id: each.id, set: { bytes: NOTHING } })),
+    ...attempts.map(forgotten),
     ...quotes.map((each) => ({ table: "quotes" as const, remove: each.id })),
   ];
   const rows = [

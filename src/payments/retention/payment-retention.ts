@@ -15,6 +15,7 @@ import type { CheckedKeepOptions } from "./keep.ts";
 import { deliveredRuns } from "./delivered-runs.ts";
 import { oldAnswers, oldQuotes } from "./old-answers.ts";
 import { oldNotices } from "./old-notices.ts";
+import { oldOrders, type StopInstance } from "./old-orders.ts";
 import { oldTransactions } from "./old-transactions.ts";
 import type { DeliveryChart } from "../webhooks/recalled-run.ts";
 
@@ -26,6 +27,7 @@ interface RetentionOptions {
   /** Wallets of the service: what they have signed stays. */
   readonly ownAddresses: readonly Address[];
   readonly deliveries: DeliveryChart;
+  readonly stopInstance: StopInstance;
 }
 
 /** What just happened is looked at most. */
@@ -83,10 +85,10 @@ export class PaymentRetentionLoop {
 
 function sweepsOf(
   parts: RemovingParts,
-  { keep, ownAddresses, deliveries: workflow }: RetentionOptions,
+  { keep, ownAddresses, deliveries: workflow, stopInstance }: RetentionOptions,
 ): readonly RetentionRule[] {
   const { clock } = parts;
-  const { transactions, notices, quotes, idempotencyAnswers } = keep;
+  const { transactions, private: orders, notices, quotes, idempotencyAnswers } = keep;
   const byId = <R extends { readonly id: string }>(
     name: string,
     keepMs: number | null,
@@ -99,6 +101,7 @@ function sweepsOf(
   return [
     ...byId("notices", notices, oldNotices(parts)),
     ...byId("transactions", transactions, oldTransactions({ ...parts, ownAddresses })),
+    ...byId("private", orders, oldOrders({ ...parts, stopInstance })),
     ...byId("quotes", quotes, oldQuotes(parts)),
     { name: "idempotencyAnswers", batches: () => oldAnswers(parts, clock.now() - idempotencyAnswers) },
     ...byId("deliveredRuns", RUN_KEPT_MS, deliveredRuns({ ...parts, workflow })),

@@ -1,5 +1,5 @@
 /** The keys of deposit addresses: derived when they are needed, stored nowhere. */
-import { createHmac, hkdfSync } from "node:crypto";
+import { hkdfSync } from "node:crypto";
 import { addressOf, type Address } from "../../address.ts";
 import { keypairSigner, type Signer } from "../../ledger/sign-transaction.ts";
 import type { MasterSecret } from "./secret-box.ts";
@@ -18,8 +18,6 @@ export interface DepositKeys {
   address(key: DepositKey): Address;
   /** The key that a Solana Pay request for the address names: nobody has its secret half, and nobody guesses it before it is shown. */
   referenceKey(key: DepositKey): Address;
-  /** The seed of the marker of these words: 32 characters that others cannot guess. */
-  seed(key: DepositKey, mark: string): string;
 }
 
 /**
@@ -43,6 +41,5 @@ export function depositKeys(masterSecrets: readonly MasterSecret[], genesisHash:
     signer,
     address: (key) => signer(key).address,
     referenceKey: (key) => addressOf(derive("deposit reference", key)),
-    seed: (key, mark) => createHmac("sha256", derive("marker", key)).update(mark).digest("hex").slice(0, 32),
   };
 }

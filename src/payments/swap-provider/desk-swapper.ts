@@ -12,7 +12,6 @@ import {
   constantProduct,
   lessSpread,
   priceImpact,
-  directMoves,
   walletMoves,
   deskInventory,
   warnOfShortage,
@@ -78,7 +77,7 @@ export class DeskSwapper {
     this.#terms = terms;
     this.#surroundings = surroundings;
     this.#name = `desk ${desk.address}`;
-    this.direct = { signer: desk, moves: (swap) => directMoves(desk.address, swap) };
+    this.direct = { signer: desk };
   }
 
   async check(genesisHash: string): Promise<void> {

@@ -2,45 +2,39 @@
 import type { Address } from "../../address.ts";
 import type { Move, RoutingLedger } from "../../ledger/routing.ts";
 import { ledgerMint, smallestAmount, type Token } from "../assets/assets.ts";
-import type { DirectSwap, WalletSwap } from "./swap-provider.ts";
+import type { WalletSwap } from "./swap-provider.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Logger } from "../../runtime.ts";
 
 type Transfer = Extract<Move, { does: "transfer" }>;
 
-/** Moves of a swap in wallet mode: sender and desk pay each other, and the sender pays for a new token account. */
-export function walletMoves(desk: Address, swap: WalletSwap): readonly Transfer[] {
-  const { sender, reference, ...rest } = swap;
-  const [given, paid] = directMoves(desk, { ...rest, from: sender, to: sender, accountPayer: sender });
-  return [{ ...given, reference }, paid];
-}
-
 /**
- * Moves of a swap in private mode: the desk pays the payee directly, as the last move. The creation of the payee's
- * token account is always included, so that an account given to a thief makes the whole transaction fail.
+ * Moves of a swap in wallet mode: sender and desk pay each other, and the sender pays for a new token account. Its creation
+ * is always included, so that an account given to a thief makes the whole transaction fail.
  */
-export function directMoves(
+export function walletMoves(
   desk: Address,
-  { give, get, inputAmount, outputAmount, from, to, accountPayer }: DirectSwap,
-): readonly [Transfer, Transfer] {
+  { give, get, inputAmount, outputAmount, sender, reference }: WalletSwap,
+): readonly Transfer[] {
   return [
     {
       does: "transfer",
       mint: ledgerMint(give),
       decimals: give.decimals,
-      from,
+      from: sender,
       to: desk,
       amount: inputAmount,
       accountPayer: null,
+      reference,
     },
     {
       does: "transfer",
       mint: ledgerMint(get),
       decimals: get.decimals,
       from: desk,
-      to,
+      to: sender,
       amount: outputAmount,
-      accountPayer: ledgerMint(get) === null ? null : accountPayer,
+      accountPayer: ledgerMint(get) === null ? null : sender,
     },
   ];
 }

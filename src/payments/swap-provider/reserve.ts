@@ -41,7 +41,7 @@ export function promisesAt(
 }
 
 /** The reservations of a resource that have lapsed and are not released. */
-export async function lapsedOf(
+async function lapsedOf(
   storage: Pick<PaymentStorage, "lapsing">,
   resource: string,
   now: number,
@@ -56,7 +56,7 @@ export async function lapsedOf(
 }
 
 /** Releases reservations, unless one of them was changed meanwhile. */
-export const released = (rows: readonly ReservationRecord[], now: number): readonly PaymentWrite[] =>
+const released = (rows: readonly ReservationRecord[], now: number): readonly PaymentWrite[] =>
   rows.map(({ id, version }) => ({
     table: "reservations",
     id,

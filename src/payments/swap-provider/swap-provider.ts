@@ -2,7 +2,7 @@
 import type { AskPart } from "../host-parts.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { Move, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
+import type { TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import type { Signer } from "../../ledger/sign-transaction.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import type { Token } from "../assets/assets.ts";
@@ -112,16 +112,6 @@ export interface SenderSignedSwap extends BuiltSwap {
   readonly bytes: Uint8Array;
 }
 
-/** A private swap at a price that was offered. */
-export interface DirectSwap extends OfferedSwap {
-  /** The deposit address that gives. */
-  readonly from: Address;
-  /** The payee that gets. */
-  readonly to: Address;
-  /** The payer of the payee's token account. */
-  readonly accountPayer: Address;
-}
-
 /** A provider at work. */
 export interface Swapper {
   /**
@@ -147,8 +137,8 @@ export interface Swapper {
    */
   readonly isFirm?: true;
   /**
-   * Whether the provider would still make this swap at the offered price. Asked when a signed swap is taken, again
-   * before `complete`, and before a private swap is signed; if false, nothing is signed. An error means that the
+   * Whether the provider would still make this swap at the offered price. Asked when a signed swap is taken, and
+   * again before `complete`; if false, nothing is signed. The price of a private swap is asked when it is signed. An error means that the
    * provider is unavailable: nothing is signed, and the question is repeated. Without this method, an offered price is
    * firm.
    */
@@ -164,10 +154,6 @@ export interface Swapper {
   complete(signed: SenderSignedSwap): Promise<Uint8Array | null>;
   /** Symbols of assets of which it may give everything it has within a day. Left out where nothing is known of it. */
   readonly unlimited?: readonly string[];
-  /** The private half, null for a provider that cannot swap within a transaction of ours. */
-  readonly direct: {
-    readonly signer: Signer;
-    /** From the deposit address to the provider, and from the provider straight to the payee: the last move. */
-    moves(swap: DirectSwap): readonly Extract<Move, { does: "transfer" }>[];
-  } | null;
+  /** The private half: who pays the payee in a transaction of ours. Null for a provider that cannot swap within one. */
+  readonly direct: { readonly signer: Signer } | null;
 }

@@ -25,7 +25,8 @@ import {
 import type { Address } from "../../address.ts";
 import { isSignedBy } from "../../ed25519.ts";
 import { isBlank, joinTransaction, readTransactionText, splitTransaction } from "../../ledger/wire-format.ts";
-import type { TransactionFault } from "../../ledger/routing.ts";
+import type { FaultError, OrderFault } from "../../ledger/order-fault.ts";
+import type { Move, MoveOf } from "../../ledger/routing.ts";
 import type { Assets, Token } from "../assets/assets.ts";
 import { shortageOf } from "../assets/amount-errors.ts";
 
@@ -179,38 +180,59 @@ async function swapRefusal(ledger: Ledger, assets: Assets, swap: SwapCosts): Pro
   const wallet = { sender, give, amount: inputAmount, networkFee: unsigned.networkFee, rent, least: 0n };
   const lacking = await shortageOf({ ledger, assets }, wallet);
   if (lacking !== null) return lacking;
-  const fault = await ledger.tryTransaction(plan ?? { feePayer: sender, moves: [] }, unsigned);
+  const fault = await ledger.tryOrder(plan ?? { feePayer: sender, moves: [] }, unsigned);
   if (fault === null) return null;
-  if (fault.kind !== "fee_payer") return refusalOf(fault, swap);
-  // It could pay, and would be left with less than an account must hold.
-  const least = await ledger.rentMinimum(0);
-  return (await shortageOf({ ledger, assets }, { ...wallet, least })) ?? refusalOf(fault, swap);
+  if (fault.error === "blockhash") {
+    return new PaymentError("INVALID_SIGNATURE", { reason: "blockhash_expired" });
+  }
+  if (fault.error === "already_processed") return new PaymentError("DUPLICATE_TRANSACTION", {});
+  const leg = plan?.moves[fault.at?.move ?? -1];
+  if (hasTooFewLamports(sender, fault, leg)) {
+    // It could pay, and would be left with less than an account must hold.
+    const least = await ledger.rentMinimum(0);
+    return (await shortageOf({ ledger, assets }, { ...wallet, least })) ?? wouldFail("program_error", fault);
+  }
+  const atFault = leg?.does === "transfer" ? await unfitEnd(ledger, leg, fault) : null;
+  if (atFault === null) return wouldFail("program_error", fault);
+  // The desk has been emptied, or its account frozen, by another party than this service.
+  if (atFault !== sender) return new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
+  return wouldFail("frozen", fault);
 }
 
-/** The sender has enough, so a failure has another reason, and may be the provider's. */
-function refusalOf(
-  { kind, move, error }: TransactionFault,
-  { plan, sender }: BuiltSwap & { sender: Address },
-) {
-  switch (kind) {
-    case "blockhash":
-      return new PaymentError("INVALID_SIGNATURE", { reason: "blockhash_expired" });
-    case "already_processed":
-      return new PaymentError("DUPLICATE_TRANSACTION", {});
-    case "source":
-    case "payee": {
-      const leg = plan?.moves[move ?? -1];
-      const atFault = leg?.does !== "transfer" ? null : kind === "source" ? leg.from : leg.to;
-      // The desk has been emptied, or its account frozen, by another party than this service.
-      if (atFault !== null && atFault !== sender) {
-        return new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
-      }
-      return new PaymentError("TRANSACTION_WOULD_FAIL", { reason: "frozen", logs: [error] });
-    }
-    case "fee_payer":
-    case "marked":
-    case "unplanned":
-    case "other":
-      return new PaymentError("TRANSACTION_WOULD_FAIL", { reason: "program_error", logs: [error] });
-  }
+function wouldFail(reason: "program_error" | "frozen", { text }: OrderFault): PaymentError {
+  return new PaymentError("TRANSACTION_WOULD_FAIL", { reason, logs: [text] });
+}
+
+/** What the System and the Token program answer where too little is there to pay. */
+const TOO_LITTLE = 1;
+const OWNER_MISMATCH = 4;
+const FROZEN = 17;
+
+/** The sender pays the network, the tip and for its own new account; all else that it pays has been looked at. */
+function hasTooFewLamports(
+  sender: Address,
+  { at, account, error }: OrderFault,
+  leg: Move | undefined,
+): boolean {
+  if (account !== null) return account === sender;
+  if (at === null || !isCustom(error, TOO_LITTLE)) return false;
+  return at.step === "create" || (leg?.does === "transfer" && leg.mint === null && leg.from === sender);
+}
+
+/** The owner at whose end of this leg it fails; null where the error tells neither. */
+async function unfitEnd(
+  ledger: Pick<Ledger, "tokenAccountStates">,
+  { from, to, mint }: MoveOf<"transfer">,
+  { at, error }: OrderFault,
+): Promise<Address | null> {
+  if (at?.step === "create" || error === "readonly_lamports") return to;
+  if (isCustom(error, TOO_LITTLE) || isCustom(error, OWNER_MISMATCH)) return from;
+  if (mint === null || (error !== "missing_account" && !isCustom(error, FROZEN))) return null;
+  // The Token program has one error for both ends.
+  const [paying] = await ledger.tokenAccountStates([{ owner: from, mint }]);
+  return paying === "usable" ? to : from;
+}
+
+function isCustom(error: FaultError, code: number): boolean {
+  return typeof error === "object" && error.custom === code;
 }

@@ -1,6 +1,6 @@
 /** Having the provider sign a wallet's swap, or land it, once "broadcast started" is committed and never before. */
 import { commitOne } from "../../../storage/decided.ts";
-import type { AttemptRecord } from "../tables/payments.ts";
+import type { AttemptRecord } from "../tables/attempts.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { isWhole, splitTransaction } from "../../ledger/wire-format.ts";
 import type { Assets } from "../assets/assets.ts";

@@ -21,7 +21,6 @@ export const reservations = ownTable("reservations", {
     lapsing: { on: ["resource", "lapsesAt", "id"], where: { releasedAt: null }, present: ["lapsesAt"] },
   },
   group: { by: ["resource"], open: "releasedAt", sum: "amount" },
-  migrations: [{}],
 });
 
 export interface ReservationRecord extends Row<typeof reservations> {}
@@ -97,6 +96,8 @@ export const limitReads = (read: TableReader) => ({
     const ofScope = { table: volumes, index: "ofScope", equals: { scope }, after: [since] } as const;
     return (await read.tally({ ...ofScope, sum: "amount" })).total;
   },
+  /** What was counted for transactions, by the ids of the rows, in any order; unknown ones are left out. */
+  volumes: (ids: readonly string[]) => rowsOf(read, volumes, ids),
   async reserved(resource: string): Promise<bigint> {
     return (await read.tally(openOf(resource))).total;
   },

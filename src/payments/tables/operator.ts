@@ -25,7 +25,6 @@ export const matters = ownTable("matters", {
     /** The time when a process last reported a sighting; null for matters that every process can find. */
     seenAt: "integer?",
   },
-  migrations: [{ add: { seenAt: null } }],
   indexes: { ofState: ["state", "since", "id"] },
 });
 

@@ -3,7 +3,13 @@ import type { Address } from "../../address.ts";
 import type { Transfer } from "../../ledger/ledger.ts";
 import { column, ownTable, type Row } from "../../../storage/table.ts";
 import { groupedBy, newestFirst, type NewestPageQuery, type TableReader, rowsOf } from "./read.ts";
-import { type PaymentRecord, payments, type RecipientShare } from "./payments.ts";
+import { privateReads, type OrderView } from "./private.ts";
+
+/** The share of a recipient, in base units. */
+export interface RecipientShare {
+  readonly address: Address;
+  readonly amount: bigint;
+}
 
 /** The public status of a transaction. */
 export type TransactionStatus = "pending" | "confirmed" | "processing" | "completed" | "failed" | "cancelled";
@@ -92,8 +98,6 @@ export const transactions = ownTable("transactions", {
     outputAmount: "amount",
     /** Mint of what the fee is paid in: SOL in wallet mode, what is deposited in private mode. */
     feeMint: "text",
-    /** Private mode: where the caller sends the money; its row in `deposits`. */
-    depositAddress: column<Address | null>("text?"),
     /** The owner's name for the transaction; not unique. */
     reference: "text?",
     /** The payment that this one refunds. */
@@ -166,8 +170,8 @@ export interface TransactionView {
   readonly transaction: TransactionRecord;
   /** Ordered by index. */
   readonly recipients: readonly RecipientRecord[];
-  /** Payments that the service itself signed for the order, oldest first. */
-  readonly payments: readonly PaymentRecord[];
+  /** Of private mode; null in wallet mode. */
+  readonly order: OrderView | null;
 }
 
 /** A filter for a list of transactions, whose rows are found without a look at others. */
@@ -193,14 +197,8 @@ export interface TimePageQuery {
 export const orderReads = (read: TableReader) => ({
   quote: (id: string) => read.get(quotes, id),
   async transaction(id: string): Promise<TransactionView | null> {
-    const ofIt = { index: "ofTransaction", equals: { transactionId: id } } as const;
-    // All three reads are asked for in one turn, and so see the same state.
-    const [transaction, paid, own] = await Promise.all([
-      read.get(transactions, id),
-      read.find({ table: recipients, ...ofIt }),
-      read.find({ table: payments, ...ofIt }),
-    ]);
-    return transaction === null ? null : { transaction, recipients: paid, payments: own };
+    const [view = null] = await transactionViews(read, [id]);
+    return view;
   },
   /** A transaction and its recipients. */
   async noticed(id: string): Promise<Pick<TransactionView, "transaction" | "recipients"> | null> {
@@ -211,24 +209,7 @@ export const orderReads = (read: TableReader) => ({
     return transaction && { transaction, recipients: paid };
   },
   /** Transactions with everything that belongs to them, in the order given; those that are gone are left out. */
-  async transactionViews(ids: readonly string[]): Promise<readonly TransactionView[]> {
-    const ofAny = { index: "ofTransaction", anyOf: ["transactionId", ids] } as const;
-    // All reads are asked for in one turn, and so see the same state.
-    const [rows, paid, own] = await Promise.all([
-      rowsOf(read, transactions, ids),
-      read.find({ table: recipients, ...ofAny }),
-      read.find({ table: payments, ...ofAny }),
-    ]);
-    const [byId, paidBy] = [groupedBy(rows, "id"), groupedBy(paid, "transactionId")];
-    const ownBy = groupedBy(own, "transactionId");
-    return ids.flatMap((id) =>
-      (byId.get(id) ?? []).map((transaction) => ({
-        transaction,
-        recipients: paidBy.get(id) ?? [],
-        payments: ownBy.get(id) ?? [],
-      })),
-    );
-  },
+  transactionViews: (ids: readonly string[]) => transactionViews(read, ids),
   /** The refunds that were taken for any of these payments, oldest first for each. */
   refundsOf: (ids: readonly string[]) =>
     read.find({ table: transactions, index: "ofRefunded", anyOf: ["refundOf", ids] }),
@@ -248,6 +229,27 @@ export const orderReads = (read: TableReader) => ({
   transactionsAfter: (after: string, limit: number) =>
     read.find({ table: transactions, index: "key", after: [after], limit }),
 });
+
+async function transactionViews(
+  read: TableReader,
+  ids: readonly string[],
+): Promise<readonly TransactionView[]> {
+  // All reads are asked for in one turn, and so see the same state.
+  const [rows, paid, own] = await Promise.all([
+    rowsOf(read, transactions, ids),
+    read.find({ table: recipients, index: "ofTransaction", anyOf: ["transactionId", ids] }),
+    privateReads(read).orderViews(ids),
+  ]);
+  const [byId, paidBy] = [groupedBy(rows, "id"), groupedBy(paid, "transactionId")];
+  const orderOf = new Map(own.map((view) => [view.order.id, view]));
+  return ids.flatMap((id) =>
+    (byId.get(id) ?? []).map((transaction) => ({
+      transaction,
+      recipients: paidBy.get(id) ?? [],
+      order: orderOf.get(id) ?? null,
+    })),
+  );
+}
 
 /** A filter whose index begins with the account. */
 type IndexedLookup = Exclude<

@@ -4,10 +4,14 @@ import type { Immutable } from "../../immutable.ts";
 import { named, text, time } from "../body-schemas.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { TransactionRecord } from "../tables/orders.ts";
-import type { Engine } from "../../engine/index.ts";
+import type { OrderReason } from "../../../machines/order-context.ts";
+import type { Engine, SendResult } from "../../engine/index.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
 import { PaymentError, routingOff } from "../../errors.ts";
 import type { Caller } from "../accounts/caller.ts";
-import type { PrivateTransferWorkflow } from "../private/private-transfer-workflow.ts";
+import { returnedVolumes } from "../intake/amounts.ts";
+import type { OrderLook } from "../private/look.ts";
+import type { OrderWorkflow, RecordEnd } from "../private/order-workflow.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { WalletTransferWorkflow } from "../wallet/wallet-transfer-workflow.ts";
 import { isoTime } from "../iso-time.ts";
@@ -28,9 +32,10 @@ interface CancelParts extends Pick<ServiceContext, "storage"> {
   readonly engine: Engine<PaymentTables>;
   readonly transfers: WalletTransferWorkflow;
   /** Null while private mode is off. */
-  readonly orders: PrivateTransferWorkflow | null;
-  /** Whether the chain shows a deposit, at any commitment. */
-  readonly hasDeposit: (transaction: TransactionRecord) => Promise<boolean>;
+  readonly orders: OrderWorkflow | null;
+  readonly recordEnd: RecordEnd;
+  /** The order at processed: a deposit on its way is already too much to cancel. Throws `LedgerUnavailable`. */
+  readonly look: (id: string) => Promise<OrderLook>;
 }
 
 /**
@@ -71,16 +76,35 @@ export async function cancelTransaction(
   });
 }
 
-async function sendCancel(
-  { engine, transfers, orders, hasDeposit }: CancelParts,
-  transaction: TransactionRecord,
-): ReturnType<typeof engine.send> {
-  const { id, mode, status } = transaction;
+async function sendCancel(deps: CancelParts, { id, mode, status }: TransactionRecord): Promise<SendResult> {
+  const { storage, engine, transfers, orders } = deps;
+  // The caller may still send bytes of wallet mode: they keep their share of the day.
   if (mode === "wallet") return engine.send(transfers, id, { type: "CANCEL" });
   if (orders === null) throw routingOff();
-  // The watcher looks at final blocks only; money that is on its way is already too much to cancel.
-  if (status === "pending" && (await hasDeposit(transaction))) {
-    await engine.send(orders, id, { type: "DEPOSIT_SEEN" });
-  }
-  return engine.send(orders, id, { type: "CANCEL" });
+  // A state that hears no CANCEL says so by itself.
+  if (status !== "pending") return engine.send(orders, id, { type: "CANCEL" });
+  return cancelOrder({ ...deps, orders }, id, await returnedVolumes(storage, id));
+}
+
+/**
+ * Two commits: the first closes the order, so that nothing else counts from then on; the second tells its end, once that is
+ * written where a lost database does not reach it. A process that dies between them is followed by the order's own effect,
+ * and by the next request, which tells that end, too.
+ */
+async function cancelOrder(
+  { storage, engine, orders, look, recordEnd }: CancelParts & { readonly orders: OrderWorkflow },
+  id: string,
+  returned: readonly PaymentWrite[],
+): Promise<SendResult> {
+  const { facts, view } = await look(id);
+  const unchanged = { table: "orders" as const, id, expectVersion: view.order.version };
+  const closed = facts.isUntouched
+    ? await engine.send(orders, id, { type: "CANCEL" }, { writes: [unchanged, ...returned] })
+    : ({ kind: "unchanged" } as SendResult);
+  const ends = (await storage.order(id))?.ends ?? null;
+  if (ends === null) return closed;
+  const { status, reason } = await recordEnd(id, ends);
+  // Whoever tells it first, this or the order's own effect, the other one changes nothing.
+  await engine.send(orders, id, { type: "LINE_STANDS", status, reason: reason as OrderReason | null });
+  return closed;
 }

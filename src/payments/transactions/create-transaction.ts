@@ -175,12 +175,12 @@ async function grantedBefore(
   const quote = await storage.quote(quoteIdOf(body) ?? "");
   if (quote === null || quote.usedBy === null || quote.accountId !== accountId) return null;
   const { data: request } = transactionRequest.safeParse(body);
-  const transaction = (await storage.transaction(quote.usedBy))?.transaction;
-  if (request === undefined || transaction?.requestHash !== hashOf(request)) return null;
-  const [deposit] = await storage.deposits([transaction.depositAddress ?? ""]);
-  return deposit === undefined
+  const view = await storage.transaction(quote.usedBy);
+  if (view === null || request === undefined || view.transaction.requestHash !== hashOf(request)) return null;
+  const { transaction, order } = view;
+  return order === null
     ? createdTransferBody(transaction, assets)
-    : createdOrderBody(transaction, deposit, assets);
+    : createdOrderBody(transaction, order.order, assets);
 }
 
 /** Throws `DUPLICATE_TRANSACTION` for the same signed bytes in a different request for the same quote. */

@@ -4,14 +4,14 @@ import { formatAmount } from "../../amount.ts";
 import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
-import { refundParts, swappedBy } from "../private/unreturned.ts";
+import type { OrderBooks, RefundSum } from "../private/order-books.ts";
 import { exportQuery, parseRequest, type ExportQuery } from "../requests.ts";
-import type { TransactionRecord, TransactionView } from "../tables/orders.ts";
-import type { PaymentRecord } from "../tables/payments.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
 import type { ExportPlace, ExportPlaces } from "./export-places.ts";
 import { partsOf } from "./list-transactions.ts";
-import { plannedDecimals, type TransactionParts } from "./read-transaction.ts";
-import { recipientOutcome, shownAmount } from "./received-money.ts";
+import { attemptedViews, orderBooks, type TransactionParts } from "./read-transaction.ts";
+import { shownAmount } from "./received-money.ts";
+import { recipientOutcome, type AttemptedView } from "./recipient-outcome.ts";
 
 /** Base units of an asset, or of a mint that is none. */
 interface Money {
@@ -67,7 +67,7 @@ async function* linesOf(
       const rows = await storage.transactionsBeyond(accountId, { by: time, after, limit: PAGE_ROWS });
       const wanted = rows.filter((row) => (row[time] ?? Infinity) < Date.parse(to));
       for (const part of partsOf(wanted)) {
-        const views = await storage.transactionViews(part.map(({ id }) => id));
+        const views = await attemptedViews(storage, await storage.transactionViews(part.map(({ id }) => id)));
         const rowsHere = views.flatMap((view) => rowsOf(view, assets));
         count += rowsHere.length;
         lines.push(...rowsHere.map(lineOf));
@@ -85,34 +85,38 @@ async function* linesOf(
   }
 }
 
-function rowsOf(view: TransactionView, assets: Assets): readonly (readonly Cell[])[] {
+function rowsOf(view: AttemptedView, assets: Assets): readonly (readonly Cell[])[] {
   const cells = Object.values(CELLS);
   return sumsOf(view, assets).map((sum) => cells.map((cell) => cell(view.transaction, sum)));
 }
 
-function sumsOf(view: TransactionView, assets: Assets): readonly Sum[] {
-  const { transaction, payments } = view;
-  const { fee, feeMint, mode, signature, landedSignature } = transaction;
-  const charged: Sum = {
+function sumsOf(view: AttemptedView, assets: Assets): readonly Sum[] {
+  const { transaction } = view;
+  const { feeMint, mode, signature, landedSignature } = transaction;
+  const books = orderBooks(view, assets);
+  const fee: Sum = {
     kind: "fee",
     asset: assetOf(feeMint, assets),
-    amount: fee ?? 0n,
+    amount: (books === null ? transaction.fee : books.fee) ?? 0n,
     signature: mode === "wallet" ? (landedSignature ?? signature) : null,
   };
-  const returned = payments
-    .filter(({ kind, status }) => kind === "refund" && status === "finalized")
-    .flatMap((row) => returnedBy(row, transaction, assets));
-  return [...paidBy(view, assets), charged, ...returned].filter(({ amount }) => amount > 0n);
+  const returned = (books?.refunds ?? [])
+    .filter(({ status }) => status === "paid")
+    .flatMap((refund) => returnedBy(refund, transaction, assets));
+  return [...paidBy(view, books, assets), fee, ...returned].filter(({ amount }) => amount > 0n);
 }
 
 /** What the paid recipients were given, in what was given for it. */
-function paidBy({ transaction, recipients, payments }: TransactionView, assets: Assets): readonly Sum[] {
+function paidBy(view: AttemptedView, books: OrderBooks | null, assets: Assets): readonly Sum[] {
+  const { transaction, recipients } = view;
   const asset = assetOf(transaction.inputMint, assets);
   const output = assetOf(transaction.outputMint, assets);
   return recipients.flatMap((share): readonly Sum[] => {
-    const { status, signature } = recipientOutcome(share, transaction, payments);
+    const { status, signature } = recipientOutcome(share, view);
     if (status !== "paid") return [];
-    const amount = transaction.type === "swap" ? swappedBy(transaction) : share.amount;
+    // A swap has one recipient, who is given all of it.
+    const swapped = books === null ? transaction.inputAmount : books.paid;
+    const amount = transaction.type === "swap" ? swapped : share.amount;
     const brought = { asset: output, amount: share.amount };
     return [{ kind: "payment", asset, amount, address: share.address, signature, brought }];
   });
@@ -120,18 +124,17 @@ function paidBy({ transaction, recipients, payments }: TransactionView, assets: 
 
 /** A refund and its cost. The refund of a completed order returns money beyond the deposit. */
 function returnedBy(
-  row: PaymentRecord,
+  { mint, amount, cost, decimals, to: address, signature }: RefundSum,
   { status, feeMint }: TransactionRecord,
   assets: Assets,
 ): readonly Sum[] {
-  const { mint, legs, plan, signature } = row;
-  const shown = shownAmount({ mint, amount: 0n, decimals: plannedDecimals(plan) }, assets);
+  const shown = shownAmount({ mint, amount, decimals }, assets);
   const other = { symbol: shown.asset, mint: shown.mint, decimals: shown.decimals ?? 0 };
   const asset = assets.ofMint(mint) === null ? other : assetOf(mint, assets);
   const kind = status === "completed" && mint === feeMint ? "excess" : "refund";
   return [
-    ...legs.map(({ address, amount }): Sum => ({ kind, asset, amount, address, signature })),
-    { kind: "cost", asset, amount: refundParts(row).cost, signature },
+    { kind, asset, amount, address, signature },
+    { kind: "cost", asset, amount: cost, signature },
   ];
 }
 

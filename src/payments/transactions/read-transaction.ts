@@ -1,8 +1,7 @@
 /** A transaction as its owner sees it. */
 import type { TransactionBody } from "./transaction-schema.ts";
-import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
 import type { RecipientRecord, TransactionRecord, TransactionView } from "../tables/orders.ts";
-import type { PaymentRecord } from "../tables/payments.ts";
+import { groupedBy } from "../tables/read.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
@@ -11,12 +10,11 @@ import type { Assets } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
 import { factsOf } from "../quotes/transaction-facts.ts";
-import { readPlan } from "../outgoing/plans/stored-plan.ts";
 import { depositBody } from "../private/deposit-body.ts";
-import type { ReservationRecord } from "../tables/limits.ts";
-import { refundParts, restOf, unreturned, type OrderBooks } from "../private/unreturned.ts";
+import { booksOf, type OrderBooks } from "../private/order-books.ts";
 import { refundedBody } from "./refunds.ts";
-import { receivedMoney, recipientOutcome, shownAmount } from "./received-money.ts";
+import { receivedMoney, refundBodies } from "./received-money.ts";
+import { payingSignatures, recipientOutcome, type AttemptedView } from "./recipient-outcome.ts";
 
 export interface TransactionParts {
   readonly storage: PaymentStorage;
@@ -41,26 +39,10 @@ export async function transactionBodies(
   { storage, assets }: TransactionParts,
   transactions: readonly TransactionRecord[],
 ): Promise<readonly TransactionBody[]> {
-  const addresses = transactions.flatMap(({ depositAddress }) => depositAddress ?? []);
   const ids = transactions.map(({ id }) => id);
-  const [views, refunds, deposits, entries, reservations] = await Promise.all([
-    storage.transactionViews(ids),
-    storage.refundsOf(ids),
-    storage.deposits(addresses),
-    addresses.length === 0 ? [] : storage.entriesOf(addresses),
-    addresses.length === 0 ? [] : storage.reservationsById(ids),
-  ]);
-  return views.map((view) => {
-    const { depositAddress } = view.transaction;
-    return bodyOf({
-      ...view,
-      assets,
-      refunds,
-      deposit: deposits.find(({ id }) => id === depositAddress),
-      entries: entries.filter(({ address }) => address === depositAddress),
-      reservation: reservations.find(({ id }) => id === view.transaction.id),
-    });
-  });
+  const [views, refunds] = await Promise.all([storage.transactionViews(ids), storage.refundsOf(ids)]);
+  const attempted = await attemptedViews(storage, views);
+  return attempted.map((view) => bodyOf({ ...view, assets, refunds }));
 }
 
 /** A transaction as it is shown alone. */
@@ -68,77 +50,76 @@ export async function transactionBody(
   { storage, assets }: TransactionParts,
   view: TransactionView,
 ): Promise<TransactionBody> {
-  const [[deposit], refunds] = await Promise.all([
-    storage.deposits([view.transaction.depositAddress ?? ""]),
+  const [refunds, [attempted = { ...view, attempts: [] }]] = await Promise.all([
     storage.refundsOf([view.transaction.id]),
+    attemptedViews(storage, [view]),
   ]);
-  const [entries, [reservation]] =
-    deposit === undefined
-      ? [[], []]
-      : await Promise.all([storage.entries(deposit.id), storage.reservationsById([view.transaction.id])]);
-  return bodyOf({ ...view, assets, refunds, deposit, entries, reservation });
+  return bodyOf({ ...attempted, assets, refunds });
+}
+
+/** Transactions with the attempts of their transfers. */
+export async function attemptedViews(
+  storage: Pick<PaymentStorage, "attemptsOfAny">,
+  views: readonly TransactionView[],
+): Promise<readonly AttemptedView[]> {
+  const transfers = views.flatMap(({ order }) => order?.transfers ?? []);
+  const attempts = transfers.length === 0 ? [] : await storage.attemptsOfAny(transfers.map(({ id }) => id));
+  const byTransfer = groupedBy(attempts, "transfer");
+  return views.map((view) => {
+    const own = (view.order?.transfers ?? []).flatMap(({ id }) => byTransfer.get(id) ?? []);
+    return { ...view, attempts: own };
+  });
 }
 
 /** All that is shown of a transaction. */
-interface Shown extends TransactionView {
+interface Shown extends AttemptedView {
   readonly assets: Assets;
   /** Of it and of others. */
   readonly refunds: readonly TransactionRecord[];
-  readonly deposit: DepositRecord | undefined;
-  readonly entries: readonly EntryRecord[];
-  readonly reservation: ReservationRecord | undefined;
 }
 
 function bodyOf(shown: Shown): TransactionBody {
-  const { transaction, recipients, payments, assets, refunds, deposit, entries } = shown;
-  const { signature, landedAfterCancel, cancelledAt } = transaction;
-  const books = deposit === undefined ? null : booksOf({ ...shown, deposit });
+  const { transaction, order, assets, refunds } = shown;
+  const { landedAfterCancel, cancelledAt } = transaction;
+  const books = orderBooks(shown, assets);
+  const recipients = shown.recipients.map((share) => ({
+    ...recipientShare(share, transaction, assets),
+    ...(share.allowOffCurve ? { allowOffCurve: true as const } : {}),
+    ...recipientOutcome(share, shown),
+  }));
   return {
     transactionId: transaction.id,
     status: transaction.status,
-    signature,
+    signature: transaction.signature,
     blockTime: transaction.blockTime,
-    fee: transactionFee(transaction.fee, transaction, assets),
+    fee: transactionFee(books === null ? transaction.fee : books.fee, transaction, assets),
     type: transaction.type,
     mode: transaction.mode,
     ...factsOf(transaction, assets),
     ...(transaction.senderAllowOffCurve ? { senderAllowOffCurve: true } : {}),
-    recipients: recipients.map((share) => ({
-      ...recipientShare(share, transaction, assets),
-      ...(share.allowOffCurve ? { allowOffCurve: true } : {}),
-      ...recipientOutcome(share, transaction, payments),
-    })),
+    recipients,
     reason: transaction.reason,
-    signatures: transaction.mode === "private" ? paidOut(payments) : signaturesOf(transaction),
-    refunds: books === null ? [] : books.refunds.map((row) => refundBody(row, books.deposit, assets)),
+    signatures:
+      order === null ? signaturesOf(transaction) : payingSignatures(shown.recipients, order, shown.attempts),
+    refunds: books === null ? [] : refundBodies(books, assets),
     refundOf: transaction.refundOf,
     ...refundedBody(transaction, refunds, assets),
     createdAt: isoTime(transaction.createdAt),
     cancelledAt: cancelledAt === null ? null : isoTime(cancelledAt),
     reference: transaction.reference,
-    ...attentionOf({ transaction, deposit }),
-    ...(books === null
+    ...attentionOf(shown),
+    ...(order === null || books === null
       ? {}
-      : {
-          ...depositBody(books.deposit, assets),
-          ...receivedMoney(books, entries, assets),
-          unreturned: unreturned(books, assets),
-        }),
+      : { ...depositBody(order.order, assets), ...receivedMoney(transaction, order, { books, assets }) }),
     ...(landedAfterCancel ? { landedAfterCancel } : {}),
   };
 }
 
-function booksOf({
-  recipients,
-  payments,
-  ...shown
-}: Shown & { readonly deposit: DepositRecord }): OrderBooks {
-  const isPaid = (share: RecipientRecord): boolean =>
-    recipientOutcome(share, shown.transaction, payments).status === "paid";
-  const books = { ...shown, paid: recipients.filter(isPaid), refunds: refundsOf(payments) };
-  // Nodes may have said "failed" of money that reached its recipient: then no refund of it is due.
-  const isThere = (mint: string): boolean => restOf(books, mint) >= 0n;
-  return { ...books, refunds: books.refunds.filter((row) => row.status !== "failed" || isThere(row.mint)) };
+/** The books of a transaction's order; null in wallet mode. */
+export function orderBooks(view: AttemptedView, { tokens }: Pick<Assets, "tokens">): OrderBooks | null {
+  const { order, transaction, recipients, attempts } = view;
+  if (order === null) return null;
+  return booksOf({ ...order, transaction, recipients, attempts, assets: tokens.map(({ mint }) => mint) });
 }
 
 /**
@@ -146,50 +127,6 @@ function booksOf({
  */
 function signaturesOf({ signature, landedSignature }: TransactionRecord): readonly string[] {
   return [signature, landedSignature].filter((each) => each !== null);
-}
-
-/** Signatures of the service's own payments to recipients. */
-function paidOut(payments: readonly PaymentRecord[]): readonly string[] {
-  return payments
-    .filter(({ kind, status }) => (kind === "payout" || kind === "swap") && status !== "failed")
-    .map(({ signature }) => signature)
-    .filter((signature) => signature !== null);
-}
-
-/** A failed refund is shown until a new refund replaces it. */
-function refundsOf(payments: readonly PaymentRecord[]): readonly PaymentRecord[] {
-  const refunds = payments.filter(({ kind }) => kind === "refund");
-  const isReplaced = ({ mint, createdAt }: PaymentRecord): boolean =>
-    refunds.some((other) => other.mint === mint && other.createdAt > createdAt);
-  return refunds.filter((row) => row.status !== "failed" || !isReplaced(row));
-}
-
-function refundBody(
-  row: PaymentRecord,
-  { heldReason }: DepositRecord,
-  assets: Assets,
-): TransactionBody["refunds"][number] {
-  const { mint, legs, signature, status, plan } = row;
-  const own = assets.ofMint(mint);
-  const { amount, cost } = refundParts(row);
-  const decimals = plannedDecimals(plan);
-  const shown = shownAmount({ mint, amount, decimals }, assets);
-  const isTried = heldReason === null && (own !== null || status !== "failed");
-  const waiting = isTried ? "pending" : "held";
-  return {
-    asset: shown.asset,
-    amount: shown.amount,
-    cost: shownAmount({ mint, amount: cost, decimals }, assets).amount,
-    to: legs[0]?.address ?? "",
-    signature,
-    status: status === "finalized" ? "paid" : waiting,
-  };
-}
-
-/** The decimals of what a plan transfers: of a mint that only an operator sends back, nothing else tells them. */
-export function plannedDecimals(plan: string): number | null {
-  const transfer = readPlan(plan).moves.find(({ does }) => does === "transfer");
-  return transfer?.does === "transfer" ? transfer.decimals : null;
 }
 
 /** The fee in whole units of its asset, null while unknown. */

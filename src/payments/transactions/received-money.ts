@@ -1,66 +1,70 @@
-/** The money received at a deposit address, the missing rest, and what became of each recipient. */
+/** The money of a private order as its owner sees it: what came, what goes back, what is left, and what is still due. */
 import type { TransactionBody } from "./transaction-schema.ts";
-import type { DepositRecord, EntryRecord } from "../tables/deposits.ts";
-import { isFinalStatus, type TransactionRecord, type RecipientRecord } from "../tables/orders.ts";
 import { SOL_MINT } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { ledgerMint, type Assets } from "../assets/assets.ts";
-import { nameOfMint } from "../outgoing/plans/other-mints.ts";
 import { paymentUri } from "../private/deposit-body.ts";
-import type { PaymentRecord } from "../tables/payments.ts";
+import { WRAPPED_SOL, type OrderBooks, type ReceivedSum } from "../private/order-books.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
+import type { OrderView } from "../tables/private.ts";
 
-/** With the signature of the transaction that pays the recipient, null while there is none. */
-type RecipientOutcome = Pick<TransactionBody["recipients"][number], "status" | "signature">;
+type MoneyBody = Required<
+  Pick<TransactionBody, "received" | "unreturned" | "remainingAmount" | "paymentUri">
+>;
 
-interface AwaitedDeposit {
-  readonly transaction: TransactionRecord;
-  readonly deposit: DepositRecord;
+/** What came, what of it is left, and what is still to come. */
+export function receivedMoney(
+  transaction: TransactionRecord,
+  view: OrderView,
+  { books, assets }: { readonly books: OrderBooks; readonly assets: Assets },
+): MoneyBody {
+  const { received, unreturned } = books;
+  return {
+    received: received.map((sum) => {
+      const { payer, signature, isCounted } = sum;
+      return { ...shownAmount(sum, assets), payer, signature, counted: isCounted };
+    }),
+    unreturned: unreturned.map(({ mint, amount, reason }) => {
+      const shown = shownAmount({ mint, amount, decimals: null }, assets);
+      return { asset: shown.asset, amount: shown.amount, reason };
+    }),
+    ...remaining(transaction, view, { received, assets }),
+  };
 }
 
-/** `entries` are the lines of the address's ledger, oldest first. */
-export function receivedMoney(
-  awaited: AwaitedDeposit,
-  entries: readonly EntryRecord[],
-  assets: Assets,
-): Required<Pick<TransactionBody, "received" | "remainingAmount" | "paymentUri">> {
-  const { transaction, deposit } = awaited;
-  const asset = assets.named(deposit.mint);
-  const deposits = entries.filter(({ kind }) => kind === "deposit");
-  const counted = deposits
-    .filter((entry) => counts(awaited, entry))
-    .reduce((sum, { amount }) => sum + amount, 0n);
-  const remaining = deposit.amount > counted ? deposit.amount - counted : 0n;
-  const amount = formatAmount(remaining, asset.decimals);
-  // An address stops waiting before its order hears of it, and what comes then goes back; of a held one nothing goes on.
-  const isOpen = deposit.waitEndedAt === null && deposit.heldReason === null;
-  const isWaiting = isOpen && transaction.status === "pending" && remaining > 0n;
+function remaining(
+  transaction: TransactionRecord,
+  { order, holds }: OrderView,
+  { received, assets }: { readonly received: readonly ReceivedSum[]; readonly assets: Assets },
+): Pick<MoneyBody, "remainingAmount" | "paymentUri"> {
+  const asset = assets.named(order.mint);
+  const counted = received.filter(({ isCounted }) => isCounted).reduce((sum, { amount }) => sum + amount, 0n);
+  const left = order.required > counted ? order.required - counted : 0n;
+  const amount = formatAmount(left, asset.decimals);
+  // What comes to an order that waits no more goes back, and a held one does not go on.
+  const isHeld = holds.some(({ endedAt }) => endedAt === null);
+  const isWaiting = order.waitEndedAt === null && !isHeld && transaction.status === "pending" && left > 0n;
   return {
-    received: deposits.map((entry) => ({
-      ...shownAmount(entry, assets),
-      payer: entry.payer,
-      signature: entry.signature,
-      counted: counts(awaited, entry),
-    })),
     remainingAmount: amount,
     paymentUri: isWaiting
       ? paymentUri({
-          recipient: deposit.id,
+          recipient: order.address,
           amount,
           mint: ledgerMint(asset),
-          referenceKey: deposit.referenceKey,
+          referenceKey: order.referenceKey,
           label: transaction.reference ?? transaction.id,
         })
       : null,
   };
 }
 
-/**
- * Money for a cancelled order, or after its address had stopped waiting, goes back to the sender and does not count.
- */
-function counts({ transaction, deposit }: AwaitedDeposit, entry: EntryRecord): boolean {
-  const { mint, waitEndedAt } = deposit;
-  const isInTime = waitEndedAt === null || entry.at <= waitEndedAt;
-  return transaction.status !== "cancelled" && entry.mint === mint && isInTime;
+/** What goes back of an order. */
+export function refundBodies({ refunds }: OrderBooks, assets: Assets): TransactionBody["refunds"] {
+  return refunds.map(({ mint, amount, cost, decimals, to, signature, status }) => {
+    const shown = shownAmount({ mint, amount, decimals }, assets);
+    const withheld = shownAmount({ mint, amount: cost, decimals }, assets);
+    return { asset: shown.asset, amount: shown.amount, cost: withheld.amount, to, signature, status };
+  });
 }
 
 type ShownAmount = Pick<
@@ -68,63 +72,15 @@ type ShownAmount = Pick<
   "asset" | "mint" | "amount" | "decimals"
 >;
 
-/** An amount of a mint that the ledger of an address names; `decimals` are those of a mint that is none of the assets. */
+/** An amount of a mint; `decimals` are those of one that is none of the assets. */
 export function shownAmount(
-  { mint: name, amount, decimals: others }: Pick<EntryRecord, "mint" | "amount" | "decimals">,
+  { mint: name, amount, decimals: others }: Pick<ReceivedSum, "mint" | "amount" | "decimals">,
   assets: Assets,
 ): ShownAmount {
-  const isWrapped = name === nameOfMint(SOL_MINT);
+  const isWrapped = name === WRAPPED_SOL;
   const mint = isWrapped ? SOL_MINT : name;
   const token = assets.ofMint(mint);
   const decimals = token?.decimals ?? others;
-  const asset = isWrapped ? "wSOL" : (token?.symbol ?? mint);
+  const asset = isWrapped ? WRAPPED_SOL : (token?.symbol ?? mint);
   return { asset, mint, amount: formatAmount(amount, decimals ?? 0), decimals };
-}
-
-export function recipientOutcome(
-  share: RecipientRecord,
-  transaction: TransactionRecord,
-  payments: readonly PaymentRecord[],
-): RecipientOutcome {
-  return transaction.mode === "wallet" ? ofBytes(transaction) : ofPayments(share, transaction, payments);
-}
-
-const OF_BYTES: Readonly<Partial<Record<TransactionRecord["status"], RecipientOutcome["status"]>>> = {
-  confirmed: "confirmed",
-  completed: "paid",
-  failed: "unpaid",
-  cancelled: "unpaid",
-};
-
-/** In wallet mode one transaction pays all recipients or none, so every recipient has the transaction's outcome. */
-function ofBytes(transaction: TransactionRecord): RecipientOutcome {
-  const { status: shown, signature, landedSignature, landedAfterCancel } = transaction;
-  // A cancelled transaction whose caller broadcast the bytes anyway.
-  const status = landedAfterCancel ? "paid" : (OF_BYTES[shown] ?? "pending");
-  const hasLanded = status === "confirmed" || status === "paid";
-  return { status, signature: hasLanded ? (landedSignature ?? signature) : null };
-}
-
-/** In private mode each share is paid by one of several transactions. */
-function ofPayments(
-  share: RecipientRecord,
-  { status }: TransactionRecord,
-  payments: readonly PaymentRecord[],
-): RecipientOutcome {
-  if (share.status === "paid") return { status: "paid", signature: share.signature };
-  if (isFinalStatus(status)) return { status: "unpaid", signature: share.signature };
-  const landed = payments.find((payment) => isSeen(payment) && pays(payment, share));
-  return landed === undefined
-    ? { status: "pending", signature: share.signature }
-    : { status: "confirmed", signature: landed.signature };
-}
-
-/** A payment that is final is still to be reported to its order: until then its shares are confirmed. */
-function isSeen({ status }: PaymentRecord): boolean {
-  return status === "confirmed" || status === "finalized";
-}
-
-/** The recipients of a transaction differ, so that the address is enough. */
-function pays({ kind, legs }: PaymentRecord, { address }: RecipientRecord): boolean {
-  return (kind === "payout" || kind === "swap") && legs.some((leg) => leg.address === address);
 }

@@ -6,7 +6,7 @@ import type { DeclaredTransaction } from "../quotes/checked-request.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { QuoteRecord, TransactionRecord, TransactionView } from "../tables/orders.ts";
 import { countOf } from "../wallet/refund-count.ts";
-import { recipientOutcome } from "./received-money.ts";
+import { isPaid } from "./recipient-outcome.ts";
 
 /** A payment is refunded in so many parts at most. */
 const MAX_REFUNDS = 100;
@@ -71,12 +71,12 @@ export async function checkRefund(
 }
 
 /** What its recipients were paid, in base units; null for what cannot be refunded. */
-function paidBy({ transaction, recipients, payments }: TransactionView): bigint | null {
+function paidBy({ transaction, recipients }: TransactionView): bigint | null {
   const { type, status, reason, landedAfterCancel, refundOf } = transaction;
   const hasPaid = status === "completed" || reason === "PARTIAL_PAYOUT" || landedAfterCancel;
   if (type === "swap" || refundOf !== null || !hasPaid) return null;
   return recipients
-    .filter((share) => recipientOutcome(share, transaction, payments).status === "paid")
+    .filter((share) => isPaid(share, transaction))
     .reduce((sum, { amount }) => sum + amount, 0n);
 }
 

@@ -66,13 +66,13 @@ const received = named(
       .string()
       .nullable()
       .describe(
-        "The wallet that gave all of it, as the chain showed when the order was funded; null where it did not show just one, and of what came later. It may be an exchange's: nothing is ever sent back to it.",
+        "The wallet that gave all of it, by the chain's own record; null while that is not read, and where more than one gave. It may be an exchange's: nothing is ever sent back to it.",
       ),
     signature: z
       .string()
       .nullable()
       .describe(
-        "The transaction that brought it, where it named the `reference` of `paymentUri`. Else null: deposits are told from balances.",
+        "The transaction that brought it. Null while no node has listed it: amounts are told from balances.",
       ),
     counted: z.boolean().describe("Whether it counts towards `depositAmount`. What does not goes back."),
   }),
@@ -86,7 +86,7 @@ const unreturnedMoney = named(
     reason: z
       .enum(["dust", "held", "under_way", "missing"])
       .describe(
-        "`under_way`: it goes on by itself. `held`: it waits for the operator. `dust`: it is not worth a transaction. `missing`: it has left the address otherwise, such as lamports that nobody asked for and that paid for the token account of a payee, or was written off.",
+        "`under_way`: it goes on by itself. `held`: it waits for the operator. `dust`: it is not worth a transaction. `missing`: it has left the address, and this service has not sent it; or it was written off.",
       ),
   }),
 );
@@ -104,7 +104,7 @@ export const transactionSchema = named(
     signature: z.string().nullable().describe("Wallet: of the given bytes. Private: of the last payout."),
     blockTime: z.int().nullable().describe("Unix seconds of the last payment, once final."),
     fee: amount(
-      "Wallet: in SOL, as paid. Private: in what was deposited, as quoted and kept whole; 0 where no recipient was paid.",
+      "Wallet: in SOL, as paid. Private: in what was deposited, as quoted and kept whole; 0 where it was not taken. Null while that is open.",
     ).nullable(),
     type: z.enum(["send", "payroll", "swap"]),
     mode: z.enum(["wallet", "private"]),
@@ -115,7 +115,7 @@ export const transactionSchema = named(
       .string()
       .nullable()
       .describe(
-        "Why it failed. Wallet mode: transaction_error or expired. Private mode: DEPOSIT_TIMEOUT (nothing came), INCOMPLETE_DEPOSIT (too little, refunded), PARTIAL_PAYOUT (some recipients could not be paid; the rest is refunded).",
+        "Why it failed. Wallet mode: transaction_error or expired. Private mode: DEPOSIT_TIMEOUT (nothing came), INCOMPLETE_DEPOSIT (too little, refunded), PARTIAL_PAYOUT (some recipients could not be paid; the rest is refunded), PAYOUT_FAILED (none could), SLIPPAGE_EXCEEDED and LIQUIDITY_UNAVAILABLE (swaps), DECLINED (by a person) or REFUSED (decided by another copy of this service).",
       ),
     signatures: z.array(z.string()).describe("Every transaction that pays recipients."),
     refunds: z

@@ -2,7 +2,7 @@
 import { type Address, addressOf, SOL_MINT } from "../../address.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { TransactionRecord } from "../tables/orders.ts";
-import type { AttemptRecord } from "../tables/payments.ts";
+import type { AttemptRecord } from "../tables/attempts.ts";
 import type { CommitResult } from "../../../storage/storage.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { CommitAdditions, StartRequest } from "../../engine/index.ts";
@@ -114,7 +114,8 @@ function attemptOf(
 ): AttemptRecord {
   const { signature, messageHash, bytes, blockhash, lastValidBlockHeight, firstSlot, tip = null } = verified;
   const sent = { bytes, blockhash, lastValidBlockHeight, firstSlot };
-  return { id: signature, messageHash, transactionId, ...sent, reference, createdAt, takenAt: null, tip };
+  const ofTransfer = { transfer: null, takenAt: null, legs: null, bid: null, error: null };
+  return { id: signature, messageHash, transactionId, ...sent, reference, createdAt, tip, ...ofTransfer };
 }
 
 /** The key when a transfer of the payment names it; null when the caller built a transaction without it. */

@@ -3,7 +3,7 @@ import { commitOne } from "../../../storage/decided.ts";
 import type { WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { TransactionRecord, TransactionStatus } from "../tables/orders.ts";
-import type { AttemptRecord } from "../tables/payments.ts";
+import type { AttemptRecord } from "../tables/attempts.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";

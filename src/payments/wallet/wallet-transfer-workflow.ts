@@ -2,7 +2,7 @@
 import { walletTransfer, type TransferMeta } from "../../../machines/wallet-transfer.ts";
 import type { PaymentTables } from "../tables.ts";
 import { isFinalStatus, type TransactionRecord } from "../tables/orders.ts";
-import type { AttemptRecord } from "../tables/payments.ts";
+import type { AttemptRecord } from "../tables/attempts.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { startOf, workflow, type StartRequest, type Workflow } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";

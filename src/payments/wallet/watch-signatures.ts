@@ -1,6 +1,6 @@
 /** Follows signatures on the chain until they have landed for good or can never land. */
 import type { WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
-import type { AttemptRecord } from "../tables/payments.ts";
+import type { AttemptRecord } from "../tables/attempts.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { PollContext, Watcher } from "../../engine/index.ts";
@@ -8,7 +8,7 @@ import type { Hint } from "../../ledger/belief.ts";
 import { LedgerUnavailable, type Attempt, type Ledger, type SignatureStatus } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import { LookBatch, LandedSignatureCache, standingOf, type SignatureState } from "./signature-news.ts";
-import { ConfirmedSignatureCache, ResendQueue } from "../outgoing/resend-queue.ts";
+import { ConfirmedSignatureCache, ResendQueue } from "../resend-queue.ts";
 import { inLanes, Semaphore } from "../semaphore.ts";
 import { attemptOf, landingEvent, lostAttempt } from "./stored-attempt.ts";
 

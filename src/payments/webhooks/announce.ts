@@ -68,10 +68,17 @@ async function announceWithStep(
   const own = insertsOf(writes, "notices");
   const { accountId } = view.transaction;
   const { webhooks, unchanged } = await readWebhookList(storage, accountId);
+  const after = asCommitted(view, [...companions, ...writes]);
   const isTold = own.some((notice) => webhooks.some((webhook) => isSubscribed(webhook, notice)));
   const mayBegin = isTold || earlier.some((notice) => notice.webhooks?.length !== 0);
   const deliveries = mayBegin && earlier.length > 0 ? await storage.deliveries(transactionId) : [];
-  const announced = announce(parts, { view, notices: [...earlier, ...own], own, webhooks, deliveries });
+  const announced = announce(parts, {
+    view: after,
+    notices: [...earlier, ...own],
+    own,
+    webhooks,
+    deliveries,
+  });
   const isWhole = announced.runs.length <= MAX_BEGUN_WITH_STEP;
   const runs = isWhole ? announced.runs : [];
   const ownIds = new Set(own.map(({ id }) => id));
@@ -177,6 +184,17 @@ function takenWith(companions: readonly PaymentWrite[], transactionId: string): 
     (share) => share.transactionId === transactionId,
   );
   return { transaction, recipients };
+}
+
+/** The transaction as this commit leaves it: the step that ends a payroll pays its last payees. */
+function asCommitted(view: NoticedTransaction, writes: readonly PaymentWrite[]): NoticedTransaction {
+  const changes = new Map(
+    writes.flatMap((write) =>
+      write.table === "recipients" && "set" in write ? [[write.id, write.set] as const] : [],
+    ),
+  );
+  if (changes.size === 0) return view;
+  return { ...view, recipients: view.recipients.map((share) => ({ ...share, ...changes.get(share.id) })) };
 }
 
 function insertsOf<T extends keyof PaymentTables>(

@@ -8,7 +8,7 @@ import type { Logger } from "../../runtime.ts";
 import { smallestAmount } from "../assets/assets.ts";
 import { orderNotice, type OrderRows } from "../private/order-events.ts";
 import { announce, announcements, type AnnounceParts } from "./announce.ts";
-import { readWebhookList } from "./webhook-list.ts";
+import { readWebhookList, type NoticedTransaction } from "./webhook-list.ts";
 
 interface OrderEventParts extends AnnounceParts {
   readonly engine: Pick<Engine<PaymentTables>, "subscribe" | "commit">;
@@ -134,17 +134,13 @@ export class OrderEventLoop {
   }
 
   /** Null when the transaction was removed as old. */
-  async #read(transactionId: string): Promise<OrderRows | null> {
+  async #read(transactionId: string): Promise<(OrderRows & NoticedTransaction) | null> {
     const { storage, assets } = this.#parts;
-    const view = await storage.transaction(transactionId);
-    const address = view?.transaction.depositAddress ?? "";
-    const [[deposit = null], entries, words, told] = await Promise.all([
-      storage.deposits([address]),
-      storage.entries(address),
-      storage.vouchings(address),
+    const [view, told] = await Promise.all([
+      storage.transaction(transactionId),
       storage.notices(transactionId),
     ]);
-    const smallest = deposit === null ? 0n : smallestAmount(assets.named(deposit.mint));
-    return view && { ...view, deposit, entries, releases: words.length, smallest, told };
+    const mint = view?.order?.order.mint ?? null;
+    return view && { ...view, smallest: mint === null ? 0n : smallestAmount(assets.named(mint)), told };
   }
 }

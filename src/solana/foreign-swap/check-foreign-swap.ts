@@ -2,7 +2,7 @@
 import { type Address, SOL_MINT } from "../../address.ts";
 import type { ForeignSwap, ForeignSwapFault } from "../../ledger/foreign-swap.ts";
 import type { RoutingLedger } from "../../ledger/routing.ts";
-import { agree, follows, unasked } from "../agree.ts";
+import { agree, follows } from "../agree.ts";
 import type { EndpointCall, NodeContext } from "../ask.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { landingWindow } from "../blockhash-window.ts";
@@ -70,7 +70,6 @@ export async function checkForeignSwap(
     // What else leaves with the fee, such as a tip, is a cost to the taker all the same.
     networkFee: run.spent > fee ? run.spent : fee,
     priorityFee: priorityFee(message, instructions.map(readInstruction)),
-    markerRent: unasked(0n),
   };
   return { checked: follows([run, fee, instructions], () => ({ unsigned, rent: run.rent })) };
 }

@@ -1,6 +1,5 @@
 /** Attributes a transaction's payments to an owner by the balances before and after it, never by its instructions. */
 import type { Address } from "../../address.ts";
-import type { Inflow } from "../../ledger/routing.ts";
 import { isOnCurve } from "../associated-token-account.ts";
 
 export interface TokenChange {
@@ -21,6 +20,24 @@ export interface TransactionChange {
   readonly lamports: readonly { readonly account: Address; readonly change: bigint }[];
   /** Token balances before the transaction (negative), then token balances after the transaction. */
   readonly tokens: readonly TokenChange[];
+}
+
+/** The money that one transaction brought to an owner, for one asset. */
+export interface Inflow {
+  /** Null for lamports. */
+  readonly mint: Address | null;
+  /** Increase of the owner's balance over all accounts, in base units. */
+  readonly amount: bigint;
+  /**
+   * Known owners whose balance of this asset fell, each with the most that it can have given: base units, at most those
+   * of the inflow; several payers may have given together.
+   */
+  readonly from: readonly { readonly payer: Address; readonly amount: bigint }[];
+  /**
+   * Base units that may have come from a payer without a name: newly minted, out of a program's account, or
+   * out of an account that another key could close.
+   */
+  readonly unattributed: bigint;
 }
 
 /** The change of a holder's balance, and whether the holder is known by name. */
@@ -47,7 +64,7 @@ export function inflowsIn(
   return assets.flatMap((mint): Inflow[] => {
     const holders = mint === null ? lamportHolders(owner, landed) : tokenHolders(mint, landed);
     const amount = holders.find(({ holder }) => holder === owner)?.change ?? 0n;
-    return amount > 0n ? [inflowOf(landed, { mint, amount, holders })] : [];
+    return amount > 0n ? [inflowOf({ mint, amount, holders })] : [];
   });
 }
 
@@ -55,15 +72,13 @@ export function inflowsIn(
  * With several payers and several receivers, balances do not tell who paid whom: each payer counts with the most that
  * it can have given, and payers without a name count first.
  */
-function inflowOf({ signature, signers }: TransactionChange, { mint, amount, holders }: AssetGain): Inflow {
+function inflowOf({ mint, amount, holders }: AssetGain): Inflow {
   const givers = holders.filter(({ change }) => change < 0n);
   const given = sumOf(givers);
   const got = sumOf(holders.filter(({ change }) => change > 0n));
   const created = got > -given ? got + given : 0n;
   const nameless = created - sumOf(givers.filter(({ isNamed }) => !isNamed));
-  const [feePayer = ""] = signers;
   return {
-    signature,
     mint,
     amount,
     from: givers
@@ -73,7 +88,6 @@ function inflowOf({ signature, signers }: TransactionChange, { mint, amount, hol
         amount: least(-change, amount),
       })),
     unattributed: least(nameless, amount),
-    feePayer: feePayer as Address,
   };
 }
 

@@ -2,19 +2,13 @@
 import { PACKET_DATA_SIZE, type MessageV0, ComputeBudgetProgram, PublicKey } from "@solana/web3.js";
 import { addressOf, type Address } from "../../address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
-import {
-  type Bid,
-  TOKEN_ACCOUNT_BYTES,
-  type TransactionPlan,
-  type UnsignedTransaction,
-} from "../../ledger/routing.ts";
-import { unasked } from "../agree.ts";
+import type { Bid, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import type { NodeContext } from "../ask.ts";
 import { newestBlockhash } from "../blockhash-window.ts";
 import { priorityFeeOf, MAX_COMPUTE_UNITS } from "../compute-budget.ts";
-import { feeWithBid, rentMinimum } from "../payment-cost.ts";
+import { feeWithBid } from "../payment-cost.ts";
 import { fitsTrace, tipInstruction, tipOf, transferOf } from "../tips.ts";
-import { planInstructions, type StepOfTransaction, type Step } from "./plan-instructions.ts";
+import { planInstructions, type StepOfTransaction } from "./plan-instructions.ts";
 import { unitPrice as unitPriceOf } from "./unit-price.ts";
 import { compileMessage } from "./compile-message.ts";
 import { triesInVain } from "../associated-token-account.ts";
@@ -45,8 +39,7 @@ export async function buildTransaction(
   if (size > PACKET_DATA_SIZE) {
     throw new RangeError(`a plan of ${size} bytes does not fit in one transaction`);
   }
-  const markerRent = await rentOfMarkers(nodes, plan);
-  const { planned, tip } = tipped(nodes, plan, { draft, markerRent, most: bid.tip ?? 0n });
+  const { planned, tip } = tipped(nodes, plan, { draft, most: bid.tip ?? 0n });
   const units = computeLimit(planned);
   const price = await unitPriceOf(nodes, units, bid);
   const priorityFee = priorityFeeOf(units, price);
@@ -64,7 +57,6 @@ export async function buildTransaction(
     networkFee: await feeWithBid(nodes, draft, priorityFee + tip),
     priorityFee,
     ...(tip === 0n ? {} : { tip }),
-    markerRent,
   };
 }
 
@@ -72,13 +64,9 @@ export async function buildTransaction(
 function tipped(
   { endpoints }: NodeContext,
   { feePayer, moves }: TransactionPlan,
-  {
-    draft,
-    markerRent,
-    most,
-  }: { readonly draft: MessageV0; readonly markerRent: bigint; readonly most: bigint },
+  { draft, most }: { readonly draft: MessageV0; readonly most: bigint },
 ): { readonly planned: readonly StepOfTransaction[]; readonly tip: bigint } {
-  const planned = planInstructions(moves, markerRent);
+  const planned = planInstructions(moves);
   const wanted = tipOf(endpoints);
   if (wanted === null || wanted.lamports > most) return { planned, tip: 0n };
   const all = [...planned, tipInstruction(feePayer, transferOf(wanted, draft.serialize()))];
@@ -90,12 +78,7 @@ function tipped(
 
 /** The message without a bid: its length, its accounts and the fee of its signatures depend on no answer of a node. */
 function draftOf({ feePayer, moves }: TransactionPlan): MessageV0 {
-  return compilePlan(feePayer, planInstructions(moves, 0n), ANY_TERMS);
-}
-
-async function rentOfMarkers(nodes: NodeContext, { moves }: TransactionPlan): Promise<Evidence<bigint>> {
-  const isMarking = moves.some(({ does }) => does === "mark" || does === "replace");
-  return isMarking ? await rentMinimum(nodes, TOKEN_ACCOUNT_BYTES) : unasked(0n);
+  return compilePlan(feePayer, planInstructions(moves), ANY_TERMS);
 }
 
 /** Every message begins with the compute limit and the priority fee. */
@@ -154,18 +137,15 @@ function listSize(length: number, itemBytes: number): number {
 }
 
 // Compute units per instruction, generously: the runtime's own programs take 150. Of the token programs the dearer
-// version counts, the first one (transfer 6,200, close 3,000, open 4,300, approve 2,900, revoke 2,700, create 21,000 with
-// all that it calls); since p-token they take 105, 118, 200, 130, 100 and 13,500.
-const UNITS: Readonly<Record<Step, number>> = {
+// version counts, the first one (transfer 6,200, close 3,000, create 21,000 with all that it calls); since p-token they
+// take 105, 118 and 13,500.
+const UNITS: Readonly<Record<StepOfTransaction["step"], number>> = {
   allocate: 500,
   fund: 500,
-  open: 7_000,
-  approve: 5_000,
-  revoke: 5_000,
-  unmark: 5_000,
   create: 30_000,
   pay: 10_000,
   close: 5_000,
+  empty: 500,
 };
 const BUDGET_UNITS = 500;
 

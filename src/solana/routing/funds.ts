@@ -1,7 +1,7 @@
 /** Reads the balances of many addresses, a batch at a time from one block, with the block's time. */
 import type { Address } from "../../address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
-import type { Commitment, FirmCommitment } from "../../ledger/ledger.ts";
+import type { FirmCommitment } from "../../ledger/ledger.ts";
 import type { Funds, FundsReading } from "../../ledger/routing.ts";
 import { weigh } from "../agree.ts";
 import type { NodeContext, EndpointCall } from "../ask.ts";
@@ -26,26 +26,16 @@ export async function funds(nodes: NodeContext, asked: FundsQuery): Promise<Evid
   return await weigh(nodes, readFunds(asked), (told) => vouchedFor(told, asked, nodes.witnesses));
 }
 
-/** See `RoutingLedger.seenFunds`. */
-export async function seenFunds(
-  nodes: NodeContext,
-  asked: Pick<FundsQuery, "addresses" | "mints">,
-): Promise<Evidence<FundsReading>> {
-  const question = readFunds({ ...asked, commitment: "processed" });
-  // With one witness, the result is the highest amount that any endpoint shows.
-  return await weigh(nodes, question, (told) => vouchedFor(told, asked, 1));
-}
-
 function vouchedFor(
   told: readonly FundsReading[],
-  { addresses, mints }: Pick<FundsQuery, "addresses" | "mints">,
+  { addresses, mints }: FundsQuery,
   witnesses: number,
 ): FundsReading {
   const answers = told.map((reading) => ({
     ...reading,
     amounts: reading.funds.flatMap(({ lamports, tokens }) => [lamports, ...tokens]),
   }));
-  const { counted, oldest, amounts, most } = agreedBalances(answers, witnesses);
+  const { counted, oldest, amounts } = agreedBalances(answers, witnesses);
   const stride = 1 + mints.length;
   return {
     slot: oldest.slot,
@@ -54,17 +44,13 @@ function vouchedFor(
     funds: addresses.map((_, index) => {
       const from = index * stride;
       const [lamports = 0n, ...tokens] = amounts.slice(from, from + stride);
-      const claimed = most.slice(from, from + stride);
-      const isMore = claimed.some((amount, position) => amount > (amounts[from + position] ?? 0n));
-      return isMore ? { lamports, tokens, claimed } : { lamports, tokens };
+      return { lamports, tokens };
     }),
   };
 }
 
-type FundsOfAny = Omit<FundsQuery, "commitment"> & { readonly commitment: Commitment };
-
 /** One endpoint's reading. An address and its token accounts are always in the same batch. */
-function readFunds({ addresses, mints, commitment }: FundsOfAny): EndpointCall<FundsReading> {
+function readFunds({ addresses, mints, commitment }: FundsQuery): EndpointCall<FundsReading> {
   const accountsPerAddress = 1 + mints.length;
   return async (endpoint) => {
     const addressesPerCall = Math.max(1, Math.floor((endpoint.accountsPerCall - 1) / accountsPerAddress));
@@ -90,7 +76,7 @@ interface BatchReading extends BlockTime {
 
 async function readBatch(
   { rpc }: Endpoint,
-  { addresses, mints, commitment }: FundsOfAny,
+  { addresses, mints, commitment }: FundsQuery,
 ): Promise<BatchReading> {
   const asked = addresses.flatMap((owner) => [
     owner,

@@ -25,7 +25,7 @@ export async function heights(
 }
 
 /** The height that as many endpoints as must agree have reached. */
-export function agreedHeight({ witnesses }: Pick<NodeContext, "witnesses">, told: readonly number[]): number {
+function agreedHeight({ witnesses }: Pick<NodeContext, "witnesses">, told: readonly number[]): number {
   return told.toSorted((one, other) => other - one)[witnesses - 1] ?? Math.min(...told);
 }
 

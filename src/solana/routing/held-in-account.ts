@@ -3,7 +3,7 @@ import type { Account as AccountTold } from "../rpc/account.ts";
 import type { Address } from "../../address.ts";
 import { expectShape } from "../endpoint-failure.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
-import { readTokenAccount, type TokenAccount } from "../token-accounts.ts";
+import { programOf, readTokenAccount } from "../token-accounts.ts";
 
 type Account = AccountTold | null | undefined;
 
@@ -19,19 +19,16 @@ export function lamportsIn(account: Account): bigint {
  * a different owner. A frozen balance counts in full, although it cannot move.
  */
 export function unitsIn(account: Account, owner: Address, mint: Address): bigint {
-  const held = holdingIn(account, mint);
-  return held?.owner === owner ? held.amount : 0n;
-}
-
-/** Raw units of `mint` in the account, whoever owns the account. */
-export function unitsOfAnybody(account: Account, mint: Address): bigint {
-  return holdingIn(account, mint)?.amount ?? 0n;
-}
-
-function holdingIn(account: Account, mint: Address): TokenAccount | null {
-  if (account?.owner !== TOKEN_PROGRAM) return null;
+  if (account?.owner !== TOKEN_PROGRAM) return 0n;
   const held = readTokenAccount(account.data);
-  return held?.mint === mint ? held : null;
+  return held?.mint === mint && held.owner === owner ? held.amount : 0n;
+}
+
+/** Raw units of `mint` in the account of either token program, whoever owns the account. */
+export function unitsOfAnybody(account: Account, mint: Address): bigint {
+  if (account === null || account === undefined || programOf(account.owner) === null) return 0n;
+  const held = readTokenAccount(account.data);
+  return held?.mint === mint ? held.amount : 0n;
 }
 
 // The state byte of a token account: 0 not initialised, 1 in use, 2 frozen.

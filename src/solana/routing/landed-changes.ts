@@ -14,6 +14,17 @@ import {
 import type { RpcNode } from "../rpc/rpc-node.ts";
 import type { TransactionChange, TokenChange } from "./attribute-inflows.ts";
 
+/** What a landed transaction changed, with what accounts held before. */
+export interface LandedChange extends TransactionChange {
+  readonly slot: number;
+  /** Of all accounts that it names, in lookup tables too: programs that it calls can use no others. */
+  readonly lamports: readonly {
+    readonly account: Address;
+    readonly before: bigint;
+    readonly change: bigint;
+  }[];
+}
+
 interface ListedTransaction {
   readonly signature: string;
   readonly slot: number;
@@ -22,19 +33,20 @@ interface ListedTransaction {
 interface ToldChanges {
   readonly endpoint: string;
   /** `absent`: it has the history of that time without the transaction. `no_history`: its ledger begins later. */
-  readonly changes: TransactionChange | "absent" | "no_history";
+  readonly changes: LandedChange | "absent" | "no_history";
   readonly isArchive: boolean;
 }
 
 /**
  * The content that `nodes.witnesses` endpoints tell alike; where the others have no history of that time, an archive
- * node alone is enough. Throws `EndpointsDifferError` where they differ, also about whether there is such a transaction, and
- * `LedgerUnavailable` where too few answer.
+ * node alone is enough. Null if so many have none, and no archive node tells it: nobody ever will. Throws
+ * `EndpointsDifferError` where they differ, also about whether there is such a transaction, and `LedgerUnavailable` where too
+ * few answer.
  */
 export async function landedChanges(
   nodes: NodeContext,
   listed: ListedTransaction,
-): Promise<Evidence<TransactionChange>> {
+): Promise<Evidence<LandedChange> | null> {
   return await weigh(nodes, changesOf(listed), (told) => changesTold(nodes, listed, told));
 }
 
@@ -42,10 +54,11 @@ function changesTold(
   nodes: NodeContext,
   { signature }: ListedTransaction,
   told: readonly ToldChanges[],
-): TransactionChange {
+): LandedChange | null {
   const subject = `the content of transaction ${signature}`;
   const agreed = agreedChanges(told, nodes.witnesses);
-  if (agreed !== null) {
+  const forgotten = told.filter(({ changes }) => changes === "no_history").length;
+  if (agreed !== null || forgotten >= nodes.witnesses) {
     nodes.disputes.end(subject);
     return agreed;
   }
@@ -57,7 +70,7 @@ function changesTold(
   );
 }
 
-function agreedChanges(told: readonly ToldChanges[], needed: number): TransactionChange | null {
+function agreedChanges(told: readonly ToldChanges[], needed: number): LandedChange | null {
   const shown = told.flatMap(({ changes, isArchive }) =>
     typeof changes === "string" ? [] : [{ changes, isArchive, text: textOf(changes) }],
   );
@@ -73,11 +86,12 @@ function agreedChanges(told: readonly ToldChanges[], needed: number): Transactio
 }
 
 /** A text that is equal for equal content: nodes may list token balances in any order. */
-function textOf({ lamports, tokens, ...rest }: TransactionChange): string {
-  const ordered = [...lamports, ...tokens]
-    .map((each) => JSON.stringify({ ...each, change: String(each.change) }))
-    .toSorted();
-  return JSON.stringify([{ ...rest, fee: String(rest.fee) }, ordered]);
+function textOf({ lamports, tokens, ...rest }: LandedChange): string {
+  return written([rest, [...lamports, ...tokens].map(written).toSorted()]);
+}
+
+function written(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? String(part) : part));
 }
 
 function changesOf({ signature, slot }: ListedTransaction): EndpointCall<ToldChanges> {
@@ -88,12 +102,7 @@ function changesOf({ signature, slot }: ListedTransaction): EndpointCall<ToldCha
   };
 }
 
-/** The question for the balances that a finalized transaction changed; null where the endpoint does not have it. */
-export function changesAsTold(signature: string): EndpointCall<TransactionChange | null> {
-  return async ({ rpc }) => changesIn(await rpc.getTransaction(signature), signature);
-}
-
-function changesIn(landed: LandedTransaction | null, signature: string): TransactionChange | null {
+function changesIn(landed: LandedTransaction | null, signature: string): LandedChange | null {
   const meta = landed?.meta ?? null;
   if (landed === null || meta === null) return null;
   expectSigned(landed.transaction, signature);
@@ -103,12 +112,13 @@ function changesIn(landed: LandedTransaction | null, signature: string): Transac
   expectShape(preBalances.length === keys.length && postBalances.length === keys.length, "balances");
   return {
     signature,
+    slot: landed.slot,
     signers,
     fee: BigInt(fee),
-    lamports: keys.map((account, index) => ({
-      account,
-      change: BigInt(postBalances[index] ?? 0) - BigInt(preBalances[index] ?? 0),
-    })),
+    lamports: keys.map((account, index) => {
+      const before = BigInt(preBalances[index] ?? 0);
+      return { account, before, change: BigInt(postBalances[index] ?? 0) - before };
+    }),
     tokens: [
       ...(preTokenBalances ?? []).map((held) => tokenChange(keys, held, -1n)),
       ...(postTokenBalances ?? []).map((held) => tokenChange(keys, held, 1n)),

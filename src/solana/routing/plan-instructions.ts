@@ -3,30 +3,21 @@ import {
   createAssociatedTokenAccountIdempotentInstruction,
   createCloseAccountInstruction,
   createTransferCheckedInstruction,
-  createApproveInstruction,
-  createInitializeAccount3Instruction,
-  createRevokeInstruction,
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
+import type { Address } from "../../address.ts";
 import { MAX_AMOUNT } from "../../amount.ts";
-import { type Move, type MoveOf, type TokenProgram, TOKEN_ACCOUNT_BYTES } from "../../ledger/routing.ts";
-import { associatedTokenAccount, markerAddress } from "../associated-token-account.ts";
-import { PROGRAM_ID, TOKEN_PROGRAM } from "../programs.ts";
-import { SOL_MINT, type Address } from "../../address.ts";
+import type { FaultStep } from "../../ledger/order-fault.ts";
+import type { Move, MoveOf, TokenProgram } from "../../ledger/routing.ts";
+import { associatedTokenAccount } from "../associated-token-account.ts";
+import { LONGEST_MARKER, markerOf, markerOwner } from "../marker-address.ts";
+import { PROGRAM_ID } from "../programs.ts";
 
-/**
- * The part of an instruction in its move. A marker is made by `allocate`, `fund` and `open` in this order; `replace`
- * does so twice, with `approve` between. A `transfer` of tokens is `create`, where it names a payer for the account,
- * before `pay`.
- */
-export type Step =
-  "allocate" | "fund" | "open" | "approve" | "revoke" | "unmark" | "create" | "pay" | "close";
-
-type StepInstruction = readonly [Step, TransactionInstruction];
+type StepInstruction = readonly [FaultStep, TransactionInstruction];
 
 /** An instruction of a transaction, a tip's included. */
 export interface StepOfTransaction {
-  readonly step: Step;
+  readonly step: FaultStep;
   readonly instruction: TransactionInstruction;
 }
 
@@ -41,30 +32,28 @@ export interface PlannedInstruction extends StepOfTransaction {
 const MAX_MOVES = 72;
 
 /**
- * The instructions of all moves. `markRent` is what a marker is made with. Throws `RangeError` for an amount outside
- * 1 … 2^64 − 1, for a seed that no marker can have, for a replacement by itself, and for more moves than any transaction holds.
+ * The instructions of all moves. Throws `RangeError` for an amount outside 1 … 2^64 − 1, for a seed or a length that no
+ * marker can have, and for more moves than any transaction holds.
  */
-export function planInstructions(moves: readonly Move[], markRent: bigint): PlannedInstruction[] {
+export function planInstructions(moves: readonly Move[]): PlannedInstruction[] {
   if (moves.length > MAX_MOVES) {
     throw new RangeError(`a plan of ${moves.length} moves does not fit in one transaction`);
   }
   return moves.flatMap((each, move) =>
-    instructionsOf(each, markRent).map(([step, instruction]) => ({ move, step, instruction })),
+    instructionsOf(each).map(([step, instruction]) => ({ move, step, instruction })),
   );
 }
 
-function instructionsOf(move: Move, markRent: bigint): readonly StepInstruction[] {
+function instructionsOf(move: Move): readonly StepInstruction[] {
   switch (move.does) {
-    case "mark":
-      return mark(move, markRent);
-    case "replace":
-      return replace(move, markRent);
-    case "follow":
-      return follow(move);
-    case "unmark":
-      return unmark(move);
+    case "buy":
+      return buy(move);
+    case "empty":
+      return [["empty", empty(move)]];
     case "transfer":
       return move.mint === null ? [["pay", transferSol(move)]] : transferTokens(move, move.mint);
+    case "open":
+      return [["create", open(move)]];
     case "close":
       return [["close", close(move)]];
   }
@@ -90,7 +79,7 @@ function transferSol({
 
 function transferTokens(
   { from, fromAccount, program, to, amount, decimals, accountPayer, reference }: MoveOf<"transfer">,
-  mint: string,
+  mint: Address,
 ): readonly StepInstruction[] {
   const asset = new PublicKey(mint);
   const owner = new PublicKey(from);
@@ -108,17 +97,23 @@ function transferTokens(
   );
   referringTo(reference, pay);
   if (accountPayer === null) return [["pay", pay]];
-  const create = createAssociatedTokenAccountIdempotentInstruction(
-    new PublicKey(accountPayer),
-    destination,
-    new PublicKey(to),
-    asset,
-    programId(program),
-  );
   return [
-    ["create", create],
+    ["create", open({ mint, owner: to, payer: accountPayer }, program)],
     ["pay", pay],
   ];
+}
+
+function open(
+  { mint, owner, payer }: Pick<MoveOf<"open">, "mint" | "owner" | "payer">,
+  program?: TokenProgram,
+): TransactionInstruction {
+  return createAssociatedTokenAccountIdempotentInstruction(
+    new PublicKey(payer),
+    new PublicKey(associatedTokenAccount(owner, mint, program)),
+    new PublicKey(owner),
+    new PublicKey(mint),
+    programId(program),
+  );
 }
 
 function referringTo(reference: string | undefined, pay: TransactionInstruction): TransactionInstruction {
@@ -149,55 +144,40 @@ function checkedAmount(amount: bigint): bigint {
   throw new RangeError(`an amount must be 1 to 2^64 - 1, got ${amount}`);
 }
 
-// The smallest allowance there is. No key can sign for the delegate's address, so nothing is ever moved by it.
-const ALLOWANCE = 1;
-
-/** Instructions that make a marker, at the cost of `rent` lamports. */
-function mark({ base, seed, payer }: MoveOf<"mark">, rent: bigint): readonly StepInstruction[] {
-  const owner = new PublicKey(base);
-  const marker = keyOf(base, seed);
-  const tokenProgram = new PublicKey(TOKEN_PROGRAM);
+/** AllocateWithSeed fails where the account has an owner, whatever its length; lamports that lie there already do no harm. */
+function buy({ base, seed, length, payer, lamports }: MoveOf<"buy">): readonly StepInstruction[] {
+  const marker = new PublicKey(markerOf(base, seed));
+  const allocate = SystemProgram.allocate({
+    accountPubkey: marker,
+    basePubkey: new PublicKey(base),
+    seed,
+    space: checkedLength(length),
+    programId: new PublicKey(markerOwner(base)),
+  });
+  const fund = SystemProgram.transfer({
+    fromPubkey: new PublicKey(payer),
+    toPubkey: marker,
+    // An account without lamports is gone when its transaction ends, and its lock with it.
+    lamports: checkedAmount(lamports),
+  });
   return [
-    // Unlike CreateAccountWithSeed it works where lamports are there already: a stranger can send some.
-    [
-      "allocate",
-      SystemProgram.allocate({
-        accountPubkey: marker,
-        basePubkey: owner,
-        seed,
-        space: TOKEN_ACCOUNT_BYTES,
-        programId: tokenProgram,
-      }),
-    ],
-    ["fund", SystemProgram.transfer({ fromPubkey: new PublicKey(payer), toPubkey: marker, lamports: rent })],
-    // Wrapped SOL has no issuer who could freeze it.
-    ["open", createInitializeAccount3Instruction(marker, new PublicKey(SOL_MINT), owner, tokenProgram)],
+    ["allocate", allocate],
+    ["fund", fund],
   ];
 }
 
-/** Both markers at the cost of `rent` lamports each, the first one naming the second. Throws `RangeError` for equal seeds. */
-function replace({ base, seed, plan, payer }: MoveOf<"replace">, rent: bigint): readonly StepInstruction[] {
-  if (seed === plan) throw new RangeError("a plan needs another seed than what it replaces");
-  const replaced = keyOf(base, seed);
-  const approve = createApproveInstruction(replaced, keyOf(base, plan), new PublicKey(base), ALLOWANCE);
-  return [
-    ...mark({ does: "mark", base, seed, payer }, rent),
-    ["approve", approve],
-    ...mark({ does: "mark", base, seed: plan, payer }, rent),
-  ];
+function checkedLength(length: number): number {
+  if (Number.isInteger(length) && length >= 0 && length <= LONGEST_MARKER) return length;
+  throw new RangeError(`the length of a marker must be 0 to ${LONGEST_MARKER}, got ${length}`);
 }
 
-/** Takes away a delegate that no plan's marker has: it fails where there is no such marker, and changes nothing else. */
-function follow({ base, plan }: MoveOf<"follow">): readonly StepInstruction[] {
-  return [["revoke", createRevokeInstruction(keyOf(base, plan), new PublicKey(base))]];
-}
-
-/** Instructions that close a marker: all its lamports go to `to`, including lamports sent by strangers. */
-function unmark({ base, seed, to }: MoveOf<"unmark">): readonly StepInstruction[] {
-  const closing = createCloseAccountInstruction(keyOf(base, seed), new PublicKey(to), new PublicKey(base));
-  return [["unmark", closing]];
-}
-
-function keyOf(base: Address, seed: string): PublicKey {
-  return new PublicKey(markerAddress(base, seed));
+/** CreateAccount refuses an address that holds lamports; of 0 lamports it changes nothing. */
+function empty({ address, payer }: MoveOf<"empty">): TransactionInstruction {
+  return SystemProgram.createAccount({
+    fromPubkey: new PublicKey(payer),
+    newAccountPubkey: new PublicKey(address),
+    lamports: 0,
+    space: 0,
+    programId: SystemProgram.programId,
+  });
 }

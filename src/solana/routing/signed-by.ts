@@ -1,11 +1,9 @@
-/** Lists the transactions that an address signed, or that name it: this finds money that a database does not know. */
+/** Lists the transactions that an address signed: this finds money that a database does not know. */
 import type { Address } from "../../address.ts";
-import type { Evidence, Hint } from "../../ledger/belief.ts";
 import type { OutgoingTransaction, RoutingLedger } from "../../ledger/routing.ts";
 import { follows, gatherAny } from "../agree.ts";
-import { type NodeContext, type EndpointCall, ask } from "../ask.ts";
+import type { NodeContext, EndpointCall } from "../ask.ts";
 import { EndpointFailure } from "../endpoint-failure.ts";
-import { markerAddress } from "../associated-token-account.ts";
 import { expectSigned, participantsOf } from "../rpc/landed-transaction.ts";
 import { errorText } from "../statuses.ts";
 
@@ -18,54 +16,27 @@ const TRANSACTIONS_AT_ONCE = 8;
 // entry that a node omits today may be listed tomorrow.
 const MAX_REMEMBERED = 10_000;
 
-export interface NamingHistory {
-  readonly named: readonly OutgoingTransaction[];
-  /** False when more transactions name the address than were examined. */
-  readonly isWhole: boolean;
-}
-
 /**
  * See `RoutingLedger.signedBy`. Every endpoint is asked for the signatures, and an entry of any endpoint counts: nodes
  * have silently left entries out.
  */
 export async function signedBy(nodes: NodeContext, address: Address): ReturnType<RoutingLedger["signedBy"]> {
-  const listed = await naming(nodes, address, MAX_SIGNATURES);
-  const transactions = await thoseSignedBy(nodes, address, listed.named);
-  return follows(listed, () => ({ transactions, isWhole: listed.isWhole }));
-}
-
-export async function thoseSignedBy(
-  nodes: NodeContext,
-  address: Address,
-  named: readonly OutgoingTransaction[],
-): Promise<readonly OutgoingTransaction[]> {
-  const signed = await inBatches(named, (each) => isSignedBy(nodes, address, each));
-  return named.filter((_, index) => signed[index] === true);
-}
-
-/** See `RoutingLedger.markedBy`. A stranger may send lamports to a marker; only its base can have made it by signing. */
-export async function markedBy(
-  nodes: NodeContext,
-  base: Address,
-  seed: string,
-): Promise<Evidence<OutgoingTransaction | "foreign"> | null> {
-  const listed = await naming(nodes, markerAddress(base, seed), MAX_SIGNATURES);
-  const { named, isWhole } = listed;
-  const landed = named.filter(({ error }) => error === null);
-  const signed = await inBatches(landed, (each) => isSignedBy(nodes, base, each));
-  // The oldest: a sweep takes the marker away under the same signature.
-  const made = landed.findLast((_, index) => signed[index] === true);
-  return made ?? (isWhole && landed.length > 0 ? follows(listed, () => "foreign" as const) : null);
+  const listed = await naming(nodes, address);
+  const signed = await inBatches(listed.transactions, (each) => isSignedBy(nodes, address, each));
+  return follows(listed, ({ transactions, isWhole }) => ({
+    transactions: transactions.filter((_, index) => signed[index] === true),
+    isWhole,
+  }));
 }
 
 /**
  * The newest finalized transactions that name the address in any role, newest first. All endpoints are asked, and an
  * entry of any endpoint counts.
  */
-async function naming(nodes: NodeContext, address: Address, most: number): Promise<Evidence<NamingHistory>> {
-  return await gatherAny(nodes, namingOf(address, most), (lists) => ({
-    named: merged(lists),
-    isWhole: lists.every((list) => list.length < most),
+async function naming(nodes: NodeContext, address: Address): ReturnType<RoutingLedger["signedBy"]> {
+  return await gatherAny(nodes, namingOf(address), (lists) => ({
+    transactions: merged(lists),
+    isWhole: lists.every((list) => list.length < MAX_SIGNATURES),
   }));
 }
 
@@ -73,7 +44,7 @@ async function naming(nodes: NodeContext, address: Address, most: number): Promi
  * Merges the lists of several endpoints without duplicates, newest first. A transaction that any endpoint lists as
  * successful counts as successful.
  */
-export function merged(lists: readonly (readonly OutgoingTransaction[])[]): readonly OutgoingTransaction[] {
+function merged(lists: readonly (readonly OutgoingTransaction[])[]): readonly OutgoingTransaction[] {
   const failedFirst = lists.flat().toSorted((a, b) => Number(a.error === null) - Number(b.error === null));
   const named = new Map(failedFirst.map((each) => [each.signature, each]));
   return [...named.values()].toSorted((a, b) => b.slot - a.slot);
@@ -89,9 +60,9 @@ export async function inBatches<T, R>(items: readonly T[], asked: (item: T) => P
 }
 
 /** The question for transactions that name the address, as one endpoint lists them. */
-export function namingOf(address: Address, most: number): EndpointCall<OutgoingTransaction[]> {
+function namingOf(address: Address): EndpointCall<OutgoingTransaction[]> {
   return async ({ rpc }) => {
-    const found = await rpc.getSignaturesForAddress(address, { limit: most });
+    const found = await rpc.getSignaturesForAddress(address, { limit: MAX_SIGNATURES });
     return found.map(({ signature, slot, err }) => ({ signature, slot, error: errorText(err) }));
   };
 }
@@ -123,18 +94,4 @@ function signersOf({ signature, slot }: OutgoingTransaction): EndpointCall<reado
     expectSigned(landed.transaction, signature);
     return participantsOf(landed.transaction).signers;
   };
-}
-
-/** Anybody can name any key: more are a flood, in which nothing has to be found. */
-const MOST = 10;
-
-/** See `RoutingLedger.listedUnder`: as one endpoint tells it. */
-export async function listedUnder(nodes: NodeContext, key: Address): Promise<Hint<readonly string[]>> {
-  return await ask(nodes, async ({ rpc }) => {
-    const listed = await rpc.getSignaturesForAddress(key, { limit: MOST });
-    return listed
-      .filter(({ err }) => err === null)
-      .map(({ signature }) => signature)
-      .toReversed();
-  });
 }

@@ -30,8 +30,7 @@ function vouchedFor(
   }));
   const { oldest, amounts, most } = agreedBalances(answers, nodes.witnesses);
   const agreed = [...known.values()].map((each, index) => ({ ...each, amount: amounts[index] ?? 0n }));
-  const disputed = agreed.map((each, index) => ({ ...each, amount: (most[index] ?? 0n) - each.amount }));
-  const isDisputed = disputed.some(({ amount }) => amount > 0n);
+  const isDisputed = agreed.some(({ amount }, index) => (most[index] ?? 0n) > amount);
   const subject = `the token accounts of ${asked.owner}`;
   if (isDisputed) {
     nodes.disputes.note(
@@ -45,7 +44,6 @@ function vouchedFor(
     slot: oldest.slot,
     endpoint: oldest.endpoint,
     accounts: agreed.filter(({ amount }) => amount > 0n).toSorted(fullestFirst),
-    disputed: disputed.filter(({ amount }) => amount > 0n),
   };
 }
 
@@ -70,8 +68,7 @@ function readStrays({ owner, mints, commitment }: OwnerFundsQuery): EndpointCall
     return {
       slot: Math.min(...found.map(({ slot }) => slot)),
       endpoint: name,
-      accounts: found.flatMap(({ accounts }) => accounts).toSorted(fullestFirst),
-      disputed: [],
+      accounts: found.flatMap(({ accounts }) => accounts),
     };
   };
 }

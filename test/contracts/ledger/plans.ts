@@ -2,13 +2,14 @@
 import { agreed } from "../../../src/ledger/agreed.ts";
 import assert from "node:assert/strict";
 import type { Address } from "../../../src/address.ts";
-import type { Marker, Move, TransactionFault, TransactionPlan } from "../../../src/ledger/routing.ts";
+import type { OrderFault } from "../../../src/ledger/order-fault.ts";
+import type { Move, TransactionPlan } from "../../../src/ledger/routing.ts";
 import { signTransaction, type SignedTransaction } from "../../../src/ledger/sign-transaction.ts";
 import type { LedgerWorld, WorldWallet } from "./contract.ts";
 import { only, PLENTY } from "./payments.ts";
 
-/** The seed of a case's first payment. */
-export const SEED = "payout";
+/** Lamports that a case makes its markers with: more than any chain asks for. */
+export const MARKER = 5_000_000n;
 
 /** Somebody who pays for everything, and an address that money is paid from. */
 export interface Parties {
@@ -29,24 +30,16 @@ export function planOf({ sponsor }: Pick<Parties, "sponsor">, ...moves: readonly
   return { feePayer: sponsor.address, moves };
 }
 
-/** The mark of a payment. */
-export function mark({ sponsor, payer }: Parties, seed = SEED): Move {
-  return { does: "mark", base: payer.address, seed, payer: sponsor.address };
-}
-
-/** The marker closed, all of its lamports going to the sponsor. */
-export function unmark({ sponsor, payer }: Parties, seed = SEED): Move {
-  return { does: "unmark", base: payer.address, seed, to: sponsor.address };
-}
-
-/** The payment of this seed made impossible by a plan. */
-export function replace({ sponsor, payer }: Parties, plan: string, seed = SEED): Move {
-  return { does: "replace", base: payer.address, seed, plan, payer: sponsor.address };
-}
-
-/** Part of a plan. */
-export function follow({ payer }: Parties, plan: string): Move {
-  return { does: "follow", base: payer.address, plan };
+/** The marker of a payment, at the sponsor's cost. */
+export function mark({ sponsor, payer }: Parties, seed = "0"): Move {
+  return {
+    does: "buy",
+    base: payer.address,
+    seed,
+    length: 0,
+    payer: sponsor.address,
+    lamports: MARKER,
+  };
 }
 
 /** The chain's own coin. */
@@ -77,9 +70,9 @@ export function units(
 export interface Outcome {
   readonly signed: SignedTransaction;
   /** What was said before it was sent. */
-  readonly tried: TransactionFault | null;
+  readonly tried: OrderFault | null;
   /** What its landed error was explained as; null when it succeeded. */
-  readonly landed: TransactionFault | null;
+  readonly landed: OrderFault | null;
 }
 
 /** Builds and signs. Broadcasts nothing. */
@@ -103,7 +96,7 @@ export async function carryOut(
 ): Promise<Outcome> {
   const { ledger } = world;
   const unsigned = await world.wait(ledger.buildTransaction(plan));
-  const tried = await world.wait(ledger.tryTransaction(plan, unsigned));
+  const tried = await world.wait(ledger.tryOrder(plan, unsigned));
   const transaction = await signTransaction(
     unsigned,
     signers.map(({ signer }) => signer),
@@ -112,7 +105,7 @@ export async function carryOut(
   await makeFinal(world);
   const status = only(await world.wait(ledger.statuses([transaction.signature])));
   assert.equal(status?.commitment, "finalized");
-  const landed = status.error === null ? null : await ledger.explainError(plan, agreed<string>(status.error));
+  const landed = status.error === null ? null : await ledger.explainOrder(plan, agreed<string>(status.error));
   return { signed: transaction, tried, landed };
 }
 
@@ -146,16 +139,7 @@ export async function holds(
   return [lamports, only(tokens)];
 }
 
-/** What stands at the markers of an address, finalized. */
-export async function markersOf(
-  { ledger, wait }: LedgerWorld,
-  base: Address,
-  seeds: readonly string[],
-): Promise<readonly Marker[]> {
-  return (await wait(ledger.markers(base, seeds))).markers;
-}
-
-/** What of a fault every chain says alike. */
-export function kindOf(fault: TransactionFault | null): readonly [string, number | null] | null {
-  return fault === null ? null : [fault.kind, fault.move];
+/** What of a fault every chain says alike: the move, and its instruction. */
+export function placeOf(fault: OrderFault | null): readonly [number, string] | null {
+  return fault?.at ? [fault.at.move, fault.at.step] : null;
 }

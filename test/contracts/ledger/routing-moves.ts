@@ -8,22 +8,22 @@ import { AMOUNT, only, PLENTY } from "./payments.ts";
 import {
   carryOut,
   coin,
-  follow,
   holds,
-  kindOf,
   makeFinal,
   mark,
-  markersOf,
+  MARKER,
   parties,
+  placeOf,
   planOf,
-  replace,
   signed,
   succeed,
-  unmark,
   units,
 } from "./plans.ts";
 
-/** Moves: all or none, each mark once, and an explanation of whatever fails. */
+/** The place at which a marker that stands refuses all that follows it. */
+const MARKED = [0, "allocate"] as const;
+
+/** Moves: all or none, each marker once, and an explanation of whatever fails. */
 export const routingMoveCases: readonly LedgerContractCase[] = [
   promise("feeOf: what the fee payer is charged for a plan, said beforehand", async (world) => {
     const { ledger } = world;
@@ -34,10 +34,7 @@ export const routingMoveCases: readonly LedgerContractCase[] = [
     const fee = await ledger.feeOf(pay, "estimate");
     assert.equal((await ledger.buildTransaction(pay)).networkFee, fee);
     await succeed(world, pay, sponsor, payer);
-    assert.deepEqual(await holds(world, sponsor.address), [
-      PLENTY - fee - (await ledger.rentMinimum(165)),
-      0n,
-    ]);
+    assert.deepEqual(await holds(world, sponsor.address), [PLENTY - fee - MARKER, 0n]);
     assert.deepEqual(await holds(world, payer.address), [PLENTY - AMOUNT, 0n]);
     assert.deepEqual(await holds(world, address), [AMOUNT, 0n]);
   }),
@@ -83,7 +80,7 @@ export const routingMoveCases: readonly LedgerContractCase[] = [
     },
   ),
   promise(
-    "buildTransaction: a wrong amount, a seed of no marker and a plan that is too long are RangeErrors, though nobody answers",
+    "buildTransaction: a wrong amount and a plan that is too long are RangeErrors, though nobody answers",
     async (world) => {
       const { ledger } = world;
       const everybody = await parties(world, { native: PLENTY });
@@ -97,22 +94,13 @@ export const routingMoveCases: readonly LedgerContractCase[] = [
           await assert.rejects(ledger.sizeOf(planOf(everybody, move)), RangeError);
         }
       }
-      for (const seed of ["", "x".repeat(33), "ü"]) {
-        for (const move of [
-          ...[mark(everybody, seed), unmark(everybody, seed), follow(everybody, seed)],
-          ...[replace(everybody, seed), replace(everybody, "plan", seed)],
-        ]) {
-          await assert.rejects(ledger.buildTransaction(planOf(everybody, move)), RangeError);
-        }
-        assert.throws(() => ledger.markerAddress(payer.address, seed), RangeError);
-      }
       for (const count of [100, 500]) {
         const many = Array.from({ length: count }, () => coin(payer, to, 1n));
         await assert.rejects(ledger.buildTransaction(planOf(everybody, ...many)), RangeError);
       }
     },
   ),
-  promise("P29: a second attempt at the same mark moves nothing, whenever it was signed", async (world) => {
+  promise("P29: a second attempt at the same marker moves nothing, whenever it was signed", async (world) => {
     const { ledger } = world;
     const everybody = await parties(world, { native: PLENTY });
     const { sponsor, payer } = everybody;
@@ -125,50 +113,29 @@ export const routingMoveCases: readonly LedgerContractCase[] = [
     await succeed(world, payout, sponsor, payer);
     const later = planOf(everybody, mark(everybody), coin(payer, second, AMOUNT));
     const { tried, landed } = await carryOut(world, later, sponsor, payer);
-    assert.deepEqual(
-      [kindOf(tried), kindOf(landed)],
-      [
-        ["marked", 0],
-        ["marked", 0],
-      ],
-    );
+    assert.deepEqual([placeOf(tried), placeOf(landed)], [MARKED, MARKED]);
     await ledger.broadcast(twin.bytes);
     await makeFinal(world);
     const status = only(await ledger.statuses([twin.signature]));
-    assert.deepEqual(kindOf(await ledger.explainError(payout, agreed<string>(status?.error ?? ""))), [
-      "marked",
-      0,
-    ]);
-    assert.deepEqual(await markersOf(world, payer.address, ["payout"]), [
-      { delegate: null, lamports: await ledger.rentMinimum(165) },
-    ]);
+    assert.deepEqual(placeOf(await ledger.explainOrder(payout, agreed<string>(status?.error ?? ""))), MARKED);
     assert.deepEqual(await holds(world, first), [AMOUNT, 0n]);
     assert.deepEqual(await holds(world, second), [0n, 0n]);
   }),
-  promise(
-    "markerAddress: another for another seed and for another base, and each is a payment of its own",
-    async (world) => {
-      const { ledger } = world;
-      const everybody = await parties(world, { native: PLENTY });
-      const { sponsor, payer } = everybody;
-      const other = { sponsor, payer: await world.wallet({ native: PLENTY }) };
-      const { address } = await world.wallet({});
-      for (const [who, seed] of [
-        [everybody, "a"],
-        [everybody, "b"],
-        [other, "a"],
-      ] as const) {
-        await succeed(
-          world,
-          planOf(who, mark(who, seed), coin(who.payer, address, AMOUNT)),
-          sponsor,
-          who.payer,
-        );
-      }
-      assert.equal(ledger.markerAddress(payer.address, "a"), ledger.markerAddress(payer.address, "a"));
-      assert.deepEqual(await holds(world, address), [3n * AMOUNT, 0n]);
-    },
-  ),
+  promise("a marker of another seed, or of another order, is a payment of its own", async (world) => {
+    const everybody = await parties(world, { native: PLENTY });
+    const { sponsor } = everybody;
+    const other = { sponsor, payer: await world.wallet({ native: PLENTY }) };
+    const { address } = await world.wallet({});
+    for (const [who, seed] of [
+      [everybody, "0"],
+      [everybody, "1"],
+      [other, "0"],
+    ] as const) {
+      const pay = planOf(who, mark(who, seed), coin(who.payer, address, AMOUNT));
+      await succeed(world, pay, sponsor, who.payer);
+    }
+    assert.deepEqual(await holds(world, address), [3n * AMOUNT, 0n]);
+  }),
   promise("P15: a payout lands though a lamport and a base unit arrived just before it", async (world) => {
     const { ledger } = world;
     const everybody = await parties(world, { native: PLENTY, tokens: 10n });
@@ -193,43 +160,27 @@ export const routingMoveCases: readonly LedgerContractCase[] = [
     assert.deepEqual(await holds(world, payer.address), [rent + 1n, 1n]);
   }),
   promise(
-    "P18: a sweep leaves exactly nothing: tokens, token account, markers and lamports are gone",
+    "P18: a rest leaves exactly nothing: tokens, token account and lamports are gone",
     async (world) => {
       const { ledger, token } = world;
       const everybody = await parties(world, { native: PLENTY, tokens: 10n });
       const { sponsor, payer } = everybody;
-      const treasury = await world.wallet({ native: PLENTY, tokens: 1n });
+      const sender = await world.wallet({ native: PLENTY, tokens: 1n });
       const rent = await ledger.rentMinimum(165);
-      await succeed(
-        world,
-        planOf(everybody, mark(everybody), coin(payer, treasury.address, AMOUNT)),
-        sponsor,
-        payer,
-      );
-      const close: Move = { does: "close", mint: token.mint, owner: payer.address, to: sponsor.address };
-      const sweep = planOf(
+      const rest = planOf(
         everybody,
-        mark(everybody, "sweep"),
-        units(world, payer, treasury.address, 10n),
-        close,
-        coin(payer, treasury.address, PLENTY - AMOUNT),
-        ...["payout", "sweep"].map((seed) => unmark(everybody, seed)),
+        units(world, payer, sender.address, 10n),
+        { does: "close", mint: token.mint, owner: payer.address, to: payer.address },
+        coin(payer, sender.address, PLENTY),
+        coin(payer, sponsor.address, rent),
+        { does: "empty", address: payer.address, payer: sponsor.address },
       );
-      const [before] = await holds(world, sponsor.address);
-      const fee = await ledger.feeOf(sweep, "estimate");
-      await succeed(world, sweep, sponsor, payer);
-      // One marker came and went within the sweep; the other one's rent and the token account's came back.
-      assert.equal((await holds(world, sponsor.address))[0] - before, 2n * rent - fee);
-      assert.deepEqual(await holds(world, treasury.address), [2n * PLENTY, 11n]);
+      const fee = await ledger.feeOf(rest, "estimate");
+      await succeed(world, rest, sponsor, payer);
+      assert.deepEqual(await holds(world, sponsor.address), [PLENTY - fee + rent, 0n]);
+      assert.deepEqual(await holds(world, sender.address), [2n * PLENTY, 11n]);
       assert.deepEqual(await ledger.haveTokenAccounts([payer.address], token.mint), [false]);
-      const gone = [
-        payer.address,
-        ...["payout", "sweep"].map((seed) => ledger.markerAddress(payer.address, seed)),
-      ];
-      assert.deepEqual(
-        await ledger.accountKinds(gone),
-        gone.map(() => "absent"),
-      );
+      assert.deepEqual(await ledger.accountKinds([payer.address]), ["absent"]);
     },
   ),
   promise(
@@ -239,21 +190,16 @@ export const routingMoveCases: readonly LedgerContractCase[] = [
       const { sponsor, payer } = everybody;
       const [old, fresh] = [await world.wallet({ tokens: 1n }), await world.wallet({})];
       const to = (payee: typeof old): Move => units(world, payer, payee.address, 4n, payer.address);
+      const created = [1, "create"] as const;
       await succeed(world, planOf(everybody, mark(everybody), to(old)), sponsor, payer);
       assert.deepEqual(await holds(world, old.address), [0n, 5n]);
       const { tried, landed } = await carryOut(
         world,
-        planOf(everybody, mark(everybody, "b"), to(fresh)),
+        planOf(everybody, mark(everybody, "1"), to(fresh)),
         sponsor,
         payer,
       );
-      assert.deepEqual(
-        [kindOf(tried), kindOf(landed)],
-        [
-          ["payee", 1],
-          ["payee", 1],
-        ],
-      );
+      assert.deepEqual([placeOf(tried), placeOf(landed)], [created, created]);
       assert.deepEqual(await holds(world, payer.address), [0n, 6n]);
     },
   ),
@@ -294,31 +240,31 @@ export const routingMoveCases: readonly LedgerContractCase[] = [
     },
   ),
   promise(
-    "tryTransaction, explainError: before and after the landing alike, the move and whose fault it is",
+    "tryOrder, explainOrder: before and after the landing alike, the move and the instruction",
     async (world) => {
       const everybody = await parties(world, { native: PLENTY, tokens: 5n });
       const { sponsor, payer } = everybody;
       const { address } = await world.wallet({ tokens: 1n });
-      const broken: readonly (readonly [move: Move, kind: string])[] = [
-        [coin(payer, address, 2n * PLENTY), "source"],
-        [coin(payer, (await world.wallet({})).address, 1n), "payee"],
-        [units(world, payer, address, 6n), "source"],
-        [units(world, payer, (await world.wallet({})).address, 1n), "payee"],
-        [coin(sponsor, payer.address, 2n * PLENTY), "fee_payer"],
-        [{ does: "close", mint: world.token.mint, owner: payer.address, to: sponsor.address }, "source"],
+      const poor = (await world.wallet({})).address;
+      const broken: readonly (readonly [move: Move, at: readonly [number, string] | null])[] = [
+        [coin(payer, address, 2n * PLENTY), [1, "pay"]],
+        [coin(payer, poor, 1n), null],
+        [units(world, payer, address, 6n), [1, "pay"]],
+        [units(world, payer, poor, 1n), [1, "pay"]],
+        [coin(sponsor, payer.address, 2n * PLENTY), [1, "pay"]],
+        [{ does: "close", mint: world.token.mint, owner: payer.address, to: sponsor.address }, [1, "close"]],
       ];
-      for (const [index, [move, kind]] of broken.entries()) {
-        const plan = planOf(everybody, mark(everybody, `m${index}`), move);
+      for (const [index, [move, at]] of broken.entries()) {
+        const plan = planOf(everybody, mark(everybody, String(index)), move);
         const { tried, landed } = await carryOut(world, plan, sponsor, payer);
-        assert.deepEqual(kindOf(tried), [kind, 1], `tried: ${index}`);
-        // Which end of a transfer it is, an error alone may not tell.
-        assert([kind, "other"].includes(landed?.kind ?? ""), `landed: ${index}`);
-        assert.equal(tried?.error, landed?.error);
+        assert.deepEqual(placeOf(tried), at, `tried: ${index}`);
+        assert.deepEqual(tried, landed);
+        if (at === null) assert.deepEqual([tried?.error, tried?.account], ["rent", poor]);
       }
       assert.deepEqual(await holds(world, payer.address), [PLENTY, 5n]);
     },
   ),
-  promise("E8: tryTransaction: bytes that have landed are already processed", async (world) => {
+  promise("E8: tryOrder: bytes that have landed are already processed", async (world) => {
     const { ledger } = world;
     const everybody = await parties(world, { native: PLENTY });
     const { sponsor, payer } = everybody;
@@ -327,23 +273,23 @@ export const routingMoveCases: readonly LedgerContractCase[] = [
     const { bytes } = await signTransaction(unsigned, [sponsor.signer, payer.signer]);
     await ledger.broadcast(bytes);
     await world.pass(2);
-    assert.deepEqual(kindOf(await ledger.tryTransaction(plan, unsigned)), ["already_processed", null]);
+    assert.equal((await ledger.tryOrder(plan, unsigned))?.error, "already_processed");
   }),
-  promise("tryTransaction: a transaction that can land no more is over a dead blockhash", async (world) => {
+  promise("tryOrder: a transaction that can land no more is over a dead blockhash", async (world) => {
     const { ledger } = world;
     const everybody = await parties(world, { native: PLENTY });
     const plan = planOf(everybody, coin(everybody.payer, everybody.sponsor.address, AMOUNT));
     const unsigned = await ledger.buildTransaction(plan);
     await world.pass(unsigned.lastValidBlockHeight + 2 - world.height());
-    assert.deepEqual(kindOf(await world.wait(ledger.tryTransaction(plan, unsigned))), ["blockhash", null]);
+    assert.equal((await world.wait(ledger.tryOrder(plan, unsigned)))?.error, "blockhash");
   }),
   promise(
-    "explainError: whatever the text, it blames nobody and never throws",
+    "explainOrder: whatever the text, it blames nobody and never throws",
     async ({ ledger, wallet }) => {
       const { address } = await wallet({});
       const plan = planOf({ sponsor: { address } as never }, coin({ address }, address, 1n));
       for (const text of ["", "null", "{", '"Unheard"', '{"InstructionError":[9,{"Custom":1}]}', "[]"]) {
-        assert.equal((await ledger.explainError(plan, agreed(text))).kind, "other", text);
+        assert.equal((await ledger.explainOrder(plan, agreed(text))).error, "other", text);
       }
     },
   ),

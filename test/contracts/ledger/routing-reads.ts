@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { promise, type LedgerContractCase } from "./contract.ts";
 import { AMOUNT, only, PLENTY } from "./payments.ts";
-import { carryOut, coin, holds, makeFinal, mark, parties, planOf, signed, succeed, units } from "./plans.ts";
+import { carryOut, coin, holds, makeFinal, mark, parties, planOf, signed, succeed } from "./plans.ts";
 
 const A_MINUTE = 60_000;
 
@@ -34,16 +34,13 @@ export const routingReadCases: readonly LedgerContractCase[] = [
     );
   }),
   promise(
-    "E9, P3: funds: a deposit seen at processed is gone after a fork, and was never there at finalized",
+    "E9, P3: readOrder: a deposit seen at processed is gone after a fork, and was never there at finalized",
     async (world) => {
       const everybody = await parties(world, { native: PLENTY });
       const { address } = await world.wallet({});
+      const look = { address, mints: [], owners: [], seeds: [] };
       const seen = async (commitment: "processed" | "confirmed" | "finalized"): Promise<bigint | undefined> =>
-        (
-          await (commitment === "processed"
-            ? world.ledger.seenFunds([address], [])
-            : world.ledger.funds([address], [], commitment))
-        ).funds[0]?.lamports;
+        (await world.ledger.readOrder(look, commitment)).told[0]?.order.lamports;
       await world.pass(1);
       const pay = planOf(everybody, coin(everybody.payer, address, AMOUNT));
       const { bytes } = await signed(world, pay, everybody.sponsor, everybody.payer);
@@ -100,6 +97,12 @@ export const routingReadCases: readonly LedgerContractCase[] = [
       everybody.payer,
     );
     assert.deepEqual(await ledger.amountsIn([{ address: place, mint: token.mint }], "finalized"), [0n]);
+  }),
+  promise("P11: amountsIn: a mint of the other token program, too", async (world) => {
+    const { ledger, others } = world;
+    const { address: owner } = await world.wallet({ others: 7n });
+    const address = ledger.tokenAccountOf(owner, others.mint, "token-2022");
+    assert.deepEqual(await ledger.amountsIn([{ address, mint: others.mint }], "finalized"), [7n]);
   }),
   promise("E9, P3: amountsIn: each commitment has its own answer", async (world) => {
     const everybody = await parties(world, { native: PLENTY });
@@ -194,7 +197,7 @@ export const routingReadCases: readonly LedgerContractCase[] = [
       assert.deepEqual(
         transactions.map(({ signature, error }) => [signature, error]),
         [
-          [again.signed.signature, again.landed?.error],
+          [again.signed.signature, again.landed?.text],
           [paid.signature, null],
         ],
       );
@@ -217,41 +220,37 @@ export const routingReadCases: readonly LedgerContractCase[] = [
     assert.equal(only((await world.ledger.signedBy(payer.address)).transactions).signature, signature);
   }),
   promise(
-    "payersOf: how much came from whom and who paid for that, and nothing of what the address itself paid",
+    "heights: of every endpoint that answers; one that lags is told by the lowest height",
     async (world) => {
-      const { ledger, token } = world;
-      const everybody = await parties(world, { native: PLENTY, tokens: 50n });
-      const { sponsor, payer: carol } = everybody;
-      const target = await world.wallet({ native: PLENTY });
-      const everything = { accounts: [], isExplained: () => false };
-      const before = await ledger.payersOf(target.address, [token.mint], everything);
-      const pay = units(world, carol, target.address, 20n, sponsor.address);
-      const { signature } = await succeed(world, planOf(everybody, pay), sponsor, carol);
-      const paid = await ledger.payersOf(target.address, [token.mint], everything);
-      assert(paid.isWhole);
-      const known = new Set(before.inflows.map((each) => each.signature));
-      assert.deepEqual(
-        paid.inflows.filter((each) => !known.has(each.signature)),
-        [
-          {
-            signature,
-            mint: token.mint,
-            amount: 20n,
-            unattributed: 0n,
-            from: [{ payer: carol.address, amount: 20n }],
-            feePayer: sponsor.address,
-          },
-        ],
-      );
-      const back = planOf({ sponsor: target }, coin(target, (await world.wallet({})).address, AMOUNT));
-      await succeed(world, back, target);
-      const after = await ledger.payersOf(target.address, [token.mint], everything);
-      assert.equal(after.inflows.length, paid.inflows.length);
-      const nobody = (await world.wallet({})).address;
-      assert.deepEqual(await ledger.payersOf(nobody, [token.mint], everything), {
-        inflows: [],
-        isWhole: true,
-      });
+      const { ledger } = world;
+      const before = await ledger.heights("finalized");
+      assert(before.lowest === before.highest && before.highest <= world.height());
+      await world.pass(7);
+      const { highest } = await ledger.heights("finalized");
+      assert.equal(highest, before.highest + 7);
+      world.breakEndpoint(0, "lagging");
+      const told = await world.wait(ledger.heights("finalized"));
+      assert(told.lowest < told.highest && told.highest === highest);
+      assert.equal(told.agreed, told.lowest);
+    },
+  ),
+  promise(
+    "E10: readOrder, heights: with one endpoint of two that says nothing nothing is known",
+    async (world) => {
+      const { ledger } = world;
+      const { address } = await world.wallet({});
+      const look = { address, mints: [], owners: [], seeds: ["0"] };
+      for (const index of [0, 1] as const) {
+        for (const problem of ["silent", "refusing", "losing_answers"] as const) {
+          const mend = world.breakEndpoint(index, problem);
+          const unknown = { name: "LedgerUnavailable" };
+          await assert.rejects(world.wait(ledger.readOrder(look, "finalized")), unknown);
+          await assert.rejects(world.wait(ledger.heights("finalized")), unknown);
+          mend();
+          await world.elapse(60_000);
+        }
+      }
+      assert.deepEqual((await ledger.readOrder(look, "finalized")).markers, [null]);
     },
   ),
 ];

@@ -6,7 +6,7 @@ import type { AnyWrite, EngineStorage } from "../../../storage/storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { range, startOf, stepOf } from "./samples.ts";
 
-const orders = defineTable("orders", {
+const orders = defineTable("tickets", {
   columns: {
     number: "text",
     version: "integer",
@@ -74,7 +74,7 @@ const orderOf = (number: string, changes: Partial<Order> = {}): Order => ({
 });
 
 const placing = (number: string, changes: Partial<Order> = {}): AnyWrite => ({
-  table: "orders",
+  table: "tickets",
   insert: orderOf(number, changes),
 });
 
@@ -131,7 +131,7 @@ const rows: readonly StorageContractCase[] = [
     assert.equal(await commits(storage, placing("2"), placing("1")), false, "its key is taken");
     assert.equal(await commits(storage, placing("3", { placedAt: 1 })), false, "a unique field is taken");
     assert.equal(
-      await commits(storage, { table: "orders", id: "1", set: { shop: "x" }, expectedVersion: 2 }),
+      await commits(storage, { table: "tickets", id: "1", set: { shop: "x" }, expectedVersion: 2 }),
       false,
     );
     for (const insert of [
@@ -140,11 +140,11 @@ const rows: readonly StorageContractCase[] = [
       { ...orderOf("4"), lines: new Date(0) },
       { number: "4" },
     ]) {
-      await assert.rejects(commitOne(storage, { writes: [{ table: "orders", insert }] }));
+      await assert.rejects(commitOne(storage, { writes: [{ table: "tickets", insert }] }));
     }
     await assert.rejects(commitOne(storage, { writes: [{ table: "absent", insert: { id: "x" } }] }));
     assert.deepEqual(await storage.find({ table: orders }), [orderOf("1")]);
-    assert.ok(await commits(storage, { table: "orders", id: "1", set: { shop: "x" }, expectedVersion: 1 }));
+    assert.ok(await commits(storage, { table: "tickets", id: "1", set: { shop: "x" }, expectedVersion: 1 }));
     assert.deepEqual(await storage.get(orders, "1"), orderOf("1", { shop: "x", version: 2 }));
   }),
   given("G1: a row is committed together with a step, or neither is", async ({ storage }) => {
@@ -244,7 +244,7 @@ const reads: readonly StorageContractCase[] = [
       "3",
     ]);
     assert.deepEqual(numbers(await storage.find({ table: orders, index: "gifts" })), ["3"]);
-    await commits(storage, { table: "orders", id: "3", set: { shop: null } });
+    await commits(storage, { table: "tickets", id: "3", set: { shop: null } });
     assert.deepEqual(await storage.find({ table: orders, index: "gifts" }), []);
   }),
   given(

@@ -229,6 +229,10 @@ export const instanceCases: readonly StorageContractCase[] = [
       createdAt: 1,
       takenAt: null,
       tip: null,
+      transfer: null,
+      legs: null,
+      bid: null,
+      error: null,
     };
     const events = ["a"];
     const start = { ...startOf("i") };

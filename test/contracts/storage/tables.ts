@@ -2,27 +2,32 @@
 import assert from "node:assert/strict";
 import type { PaymentTables, TableName } from "../../../src/payments/tables.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
+import type { OrderView } from "../../../src/payments/tables/private.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { fullRows, nullRows } from "./rows.ts";
 import { commit, either, ok, put, range, refusedWrite } from "./samples.ts";
 
+const viewOf = async (storage: PaymentStorage): Promise<OrderView | undefined> => {
+  const [view] = await storage.orderViews(["order"]);
+  return view;
+};
+
 /** How the port shows the sample row of each table. */
 const readers: { readonly [T in TableName]: (storage: PaymentStorage) => Promise<unknown> } = {
   facts: async (storage) => ({ id: "fact", value: await storage.fact("fact") }),
-  lives: async (storage) => (await storage.lives())[0],
   accounts: async (storage) => (await storage.apiKey("key"))?.account,
   apiKeys: async (storage) => (await storage.apiKey("key"))?.key,
   quotes: (storage) => storage.quote("quote"),
   transactions: async (storage) => (await storage.transaction("transaction"))?.transaction,
   recipients: async (storage) => (await storage.transaction("transaction"))?.recipients[0],
-  deposits: async (storage) => (await storage.deposits(["address"]))[0],
-  payments: (storage) => storage.payment("payment"),
-  entries: async (storage) => (await storage.entries("address"))[0],
-  vouchings: async (storage) => (await storage.vouchings("address"))[0],
-  unknownSignatures: async (storage) => {
-    const [id] = await storage.unknownSignatures("address");
-    return id === undefined ? undefined : { id, address: "address" };
-  },
+  orders: (storage) => storage.order("order"),
+  chunks: async (storage) => (await viewOf(storage))?.chunks[0],
+  transfers: (storage) => storage.transfer("transfer"),
+  levels: async (storage) => (await viewOf(storage))?.levels[0],
+  deposits: async (storage) => (await viewOf(storage))?.deposits[0],
+  holds: async (storage) => (await viewOf(storage))?.holds[0],
+  acts: async (storage) => (await viewOf(storage))?.acts[0],
+  orderStubs: (storage) => storage.orderStub("stub"),
   reservations: async (storage) => (await storage.reservations(fullRows.reservations.resource))[0],
   attempts: async (storage) => (await storage.attempts(["signature"]))[0],
   idempotency: (storage) => storage.idempotency("idempotency"),

@@ -1,6 +1,7 @@
 /** The deposit as a Solana Pay request, read and paid by Solana Pay's own client. */
 import { createTransfer, parseURL, type TransferRequestURL } from "@solana/pay";
 import {
+  address as solanaAddress,
   appendTransactionMessageInstructions,
   createKeyPairSignerFromBytes,
   createSolanaRpc,
@@ -14,8 +15,7 @@ import {
 import { createAssociatedTokenAccountIdempotentInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { expect, vi } from "vitest";
-import type { Address } from "../../../src/address.ts";
-import type { DepositRecord } from "../../../src/payments/tables/deposits.ts";
+import type { HoldRecord, OrderRecord } from "../../../src/payments/tables/private.ts";
 import { assetsWith } from "../../../src/payments/assets/assets.ts";
 import { receivedMoney } from "../../../src/payments/transactions/received-money.ts";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
@@ -37,9 +37,15 @@ function requested(uri: string | null | undefined): TransferRequestURL {
 }
 
 /** The key of the order, as it is stored. */
-async function keyOf(world: Scene, { address }: Ordered): Promise<string> {
-  const [deposit] = await world.storage.deposits([address]);
-  return deposit?.referenceKey ?? "none";
+async function keyOf(world: Scene, { id }: Ordered): Promise<string> {
+  return (await world.storage.order(id))?.referenceKey ?? "none";
+}
+
+/** The transactions that a node lists under a key, the newest first. */
+async function listedUnder(world: Scene, key: string): Promise<readonly string[]> {
+  const { url } = await world.chain.listen({ host: "127.0.0.1", port: 0 });
+  const listed = await createSolanaRpc(url).getSignaturesForAddress(solanaAddress(key)).send();
+  return listed.map(({ signature }) => signature);
 }
 
 /** Pays a request as a wallet does that uses Solana Pay's own `createTransfer`. */
@@ -67,7 +73,7 @@ async function payWith(world: Scene, wallet: Wallet, uri: string | null | undefi
   await rpc.sendTransaction(getBase64EncodedWireTransaction(signed), { encoding: "base64" }).send();
 }
 
-test("N11: a private order in SOL is paid by Solana Pay's own client out of its paymentUri, and names its deposit", async ({
+test("N11, Q24: a private order in SOL is paid by Solana Pay's own client out of its paymentUri, and names its deposit", async ({
   world,
 }) => {
   const { body } = await world.order(world.customer, {
@@ -93,9 +99,8 @@ test("N11: a private order in SOL is paid by Solana Pay's own client out of its 
   await world.passAndSettle(60_000);
   const shown = await world.shown(order);
   expect(shown).toMatchObject({ status: "completed", paymentUri: null });
-  const listed = await world.ledger.listedUnder(key as Address);
+  const listed = await listedUnder(world, key);
   expect(listed).toHaveLength(1);
-  // N11: the deposit is named by the key.
   expect(shown.received).toMatchObject([{ amount: body.depositAmount, signature: listed[0], counted: true }]);
 });
 
@@ -121,7 +126,7 @@ test("for a stablecoin Solana Pay's own client refuses until the deposit address
   });
   await payWith(world, world.alice, paymentUri);
   await world.passAndSettle(60_000);
-  const [signature] = await world.ledger.listedUnder((await keyOf(world, order)) as Address);
+  const [signature] = await listedUnder(world, await keyOf(world, order));
   expect(await world.shown(order)).toMatchObject({ status: "completed", received: [{ signature }] });
   expect(signature).toBeDefined();
 });
@@ -143,21 +148,24 @@ test("what is shown asks for the missing rest, and for nothing once it is cancel
   expect(await world.shown(cancelled)).toMatchObject({ status: "cancelled", paymentUri: null });
 });
 
-test("no payment is asked for at an address that is held, or that has stopped waiting before its order heard of it", async ({
+test("no payment is asked for by an order that is held, or that has stopped waiting before its caller heard of it", async ({
   world,
 }) => {
-  const { id, address } = await world.sendTo();
+  const { id } = await world.sendTo();
   const view = await world.storage.transaction(id);
-  const [deposit] = await world.storage.deposits([address]);
-  if (view === null || deposit === undefined) throw new Error("the order is stored");
+  if (view === null || view.order === null) throw new Error("the order is stored");
+  const { order, ...rest } = view.order;
   const { USDC, USDT } = world.mints;
   const assets = assetsWith({ USDC, USDT });
-  const uriOf = (changed: Partial<DepositRecord>): string | null =>
-    receivedMoney({ ...view, deposit: { ...deposit, ...changed } }, [], assets).paymentUri;
+  const books = { received: [], refunds: [], unreturned: [], paid: 0n, fee: null };
+  const uriOf = (changed: Partial<OrderRecord>, holds: readonly HoldRecord[] = []): string | null =>
+    receivedMoney(view.transaction, { ...rest, holds, order: { ...order, ...changed } }, { books, assets })
+      .paymentUri;
+  const hold = { id: "hold", order: id, reason: "screening", since: 1, endedAt: null, covers: null };
   expect(view.transaction.status).toBe("pending");
   expect(uriOf({})).toMatch(/^solana:/);
   expect(uriOf({ waitEndedAt: world.clock.now() })).toBeNull();
-  expect(uriOf({ heldReason: "database_gap" })).toBeNull();
+  expect(uriOf({}, [hold])).toBeNull();
 });
 
 test("the label is the order's reference, which changes nothing else of the request", async ({ world }) => {

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPaymentService, type PaymentService } from "../../../src/index.ts";
 import { SOL_MINT } from "../../../src/address.ts";
 import { fixedPrices } from "../../../src/payments/prices/prices.ts";
+import { paymentStorage } from "../../../src/payments/payment-storage.ts";
+import { transferId } from "../../../src/payments/private/plan-transfer.ts";
 import { solanaLedger } from "../../../src/solana/index.ts";
 import { silentLogger, systemClock } from "../../../src/runtime.ts";
 import { memoryStorage } from "../../../storage/memory.ts";
@@ -29,6 +31,7 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
   let market: FeeMarket;
   let proxy: NodeProxy;
   let service: PaymentService;
+  const storage = paymentStorage(memoryStorage());
   let caller: Awaited<ReturnType<typeof customer>>;
   let alice: SurfnetWallet;
   let bob: SurfnetWallet;
@@ -48,7 +51,7 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
     const treasury = await node.wallet({ lamports: SOL });
     const { USDC, USDT } = node.mints;
     service = createPaymentService({
-      storage: memoryStorage(),
+      storage,
       ledger: solanaLedger({
         endpoints: [{ url: node.rpcUrl, fetch: proxy.fetch }],
         logger: silentLogger,
@@ -214,7 +217,9 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
     await node.fundTokens(body.ephemeralAddress, units(body.depositAmount, 6));
     await expect.poll(() => statusOf(body.transactionId), { interval: 100 }).toBe("completed");
     expect(await node.usdcOf(carol.address)).toBe(2_000_000n);
-    const [first, second, third] = market.bids.values();
+    const chunk = transferId({ order: body.transactionId, kind: "chunk", n: 0 });
+    const attempts = await storage.attemptsOf(chunk);
+    const [first, second, third] = attempts.map(({ id }) => market.bids.get(id));
     expect(first).toBe(1_000n);
     expect(second).toBeGreaterThanOrEqual(4_000n);
     expect(third).toBeGreaterThanOrEqual(100_000n);

@@ -1,10 +1,7 @@
 /** What needs a person: found where it is stored, told once over all processes, and once when it is over. */
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import {
-  heldAddresses,
-  addressesWithOtherMints,
-} from "../../../src/payments/operator/attention/held-addresses.ts";
+import { foreignTokens, notedMatters } from "../../../src/payments/operator/attention/order-matters.ts";
 import {
   createMatterLookup,
   sourcesOfThisProcess,
@@ -19,12 +16,11 @@ import {
 } from "../../../src/payments/operator/attention/matter-report-loop.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
-import { UNKNOWN_SPENDING } from "../../../src/payments/outgoing/unknown-spending.ts";
-import type { DepositRecord } from "../../../src/payments/tables/deposits.ts";
+import { noteMatter } from "../../../src/payments/noted-matters.ts";
 import { silentLogger } from "../../../src/runtime.ts";
 import type { ClaimedTask } from "../../../storage/storage.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
-import { asAddress, fullRows } from "../../contracts/storage/rows.ts";
+import { fullRows } from "../../contracts/storage/rows.ts";
 import { taskOf } from "../../contracts/storage/samples.ts";
 import { recorder } from "../../core/recorder.ts";
 import { adapters } from "../../kit/adapters.ts";
@@ -34,6 +30,7 @@ import { drawn } from "../../kit/thorough.ts";
 import { heard as asHint } from "../../../src/ledger/heard.ts";
 import { closeWorlds, intakeWorld, type IntakeWorld } from "./intake-world.ts";
 import { BY } from "../../kit/by.ts";
+import { addressNamed, holdOf, strayOf } from "./stored-order.ts";
 
 closeWorlds();
 
@@ -45,19 +42,8 @@ async function put(storage: PaymentStorage, ...writes: readonly PaymentWrite[]):
   expect(result).toEqual({ ok: true });
 }
 
-/** The address of an order, which needs a person for nothing but what is set. */
-const deposit = (id: string, set: Partial<DepositRecord>): PaymentWrite => ({
-  table: "deposits",
-  insert: {
-    ...fullRows.deposits,
-    id: asAddress(id),
-    transactionId: id,
-    heldReason: null,
-    otherMintsAt: null,
-    ...set,
-  },
-});
-const heldDeposit = deposit("held", { transactionId: "tx_held", heldReason: "screening" });
+const openHold = holdOf("tx_held", "screening");
+const heldOrder: PaymentWrite = { table: "holds", insert: openHold };
 
 /** A process that takes what is due and ends. */
 const ghost = async (
@@ -244,7 +230,7 @@ describe.each(drawn(adapters, "attention"))("on $name", (adapter) => {
       { arms: [{ task: taskOf("o", { workflow: "future@9", dueAt: clock.now() - 90_000 }) }] },
     ]);
     await deadBroadcast(world);
-    await put(storage, heldDeposit);
+    await put(storage, { table: "holds", insert: { ...openHold, since: clock.now() } });
     const kinds = (await world.service.operator.attention()).map(({ kind }) => kind);
     expect(kinds[0]).toBe("orphan");
     expect(new Set(kinds)).toEqual(new Set(["orphan", "dead_letter", "held"]));
@@ -267,22 +253,22 @@ describe.each(drawn(adapters, "attention"))("on $name", (adapter) => {
         wake();
       },
     });
-    await put(world.storage, heldDeposit);
+    await put(world.storage, heldOrder);
     const began = heard();
     world.clock.advance(HALF_MINUTE);
     await began;
     expect(news).toMatchObject([{ state: "waiting", matter: { kind: "held", transactionId: "tx_held" } }]);
-    await put(world.storage, { table: "deposits", id: "held", set: { heldReason: null } });
+    await put(world.storage, { table: "holds", id: openHold.id, set: { endedAt: 9 } });
     // A look begins half a minute after the one before has ended.
     const ended = heard();
     while (news.length < 2) {
       world.clock.advance(HALF_MINUTE);
       await Promise.race([ended, turn()]);
     }
-    expect(news[1]).toMatchObject({ state: "over", matter: { id: "held:held", actions: [] } });
+    expect(news[1]).toMatchObject({ state: "over", matter: { id: "held:tx_held", actions: [] } });
     const said = lines.find(({ fields }) => fields["kind"] === "held");
     expect(said).toMatchObject({ level: "warn" });
-    expect(said?.message).toMatch(/^needs a person: deposit address held is held/);
+    expect(said?.message).toMatch(/^needs a person: order tx_held is held/);
   });
 });
 
@@ -316,28 +302,6 @@ test("N18: an endpoint that answers 429 to every read is listed, and told by eac
   expect(await service.operator.attention()).toMatchObject([
     { kind: "rate_limited", id: "rate_limited:node.example", actions: [] },
   ]);
-});
-
-test("L5: deposits are listed as crowded before more are waited for than the endpoints permit", async () => {
-  let watched = 800;
-  let permitted: number | null = 1_000;
-  const surroundings = {
-    clock: virtualClock(),
-    watching: () => ({ deposits: { watched, oldestMs: 0, lateMs: 0 } }),
-    permittedDeposits: () => permitted,
-  } as unknown as AttentionSourceParts;
-  const [, source] = sourcesOfThisProcess(surroundings);
-  expect(await source?.(9)).toEqual([]);
-  watched += 1;
-  expect(await source?.(9)).toMatchObject([
-    {
-      kind: "crowded_watch",
-      id: "crowded_watch:deposits",
-      message: expect.stringMatching(/^801 .* 1000 /) as unknown,
-    },
-  ]);
-  permitted = null;
-  expect(await source?.(9)).toEqual([]);
 });
 
 test("a purse that is low is a matter of the room", async () => {
@@ -500,12 +464,24 @@ describe.each(drawn(adapters, "telling"))("telling on $name", (adapter) => {
   test("P11: 250 addresses that were sent foreign tokens are told once each, and hide neither another matter nor its end", async () => {
     const { storage, clock, news, report } = await reports(adapter);
     const spammed = Array.from({ length: 250 }, (_, index) => `spammed${String(index).padStart(3, "0")}`);
-    await put(
-      storage,
-      ...spammed.map((id, index) => deposit(id, { createdAt: index, otherMintsAt: 1_000 + index })),
-      deposit("spent", { createdAt: 900, heldReason: UNKNOWN_SPENDING }),
-    );
-    const sources = [heldAddresses(storage, true), addressesWithOtherMints(storage, assets)];
+    const stray = (order: string, at: number): PaymentWrite => ({
+      table: "deposits",
+      insert: strayOf(order, addressNamed(60), { at }),
+    });
+    const note = async (id: string): Promise<readonly PaymentWrite[]> =>
+      noteMatter(storage, { kind: "unexplained", order: { id, accountId: "acct_1" }, since: 900 });
+    const drop = (id: string): PaymentWrite => ({
+      table: "matters",
+      id: `unexplained:${id}`,
+      set: { state: "ending", tellingUntil: null },
+    });
+    const leave = (order: string, at: number): PaymentWrite => ({
+      table: "deposits",
+      id: strayOf(order, addressNamed(60), { at }).id,
+      set: { leftAt: 9_000 },
+    });
+    await put(storage, ...spammed.map((id, index) => stray(id, 1_000 + index)), ...(await note("spent")));
+    const sources = [notedMatters(storage), foreignTokens(storage, assets)];
     const loop = report({
       sources,
       host: ({ state, matter }) => void news.push(`${state} ${matter.transactionId}`),
@@ -516,29 +492,16 @@ describe.each(drawn(adapters, "telling"))("telling on $name", (adapter) => {
       await loop.look();
       return news.slice(before);
     };
-    const free = { heldReason: null };
     // Not all are told yet, and the end of another matter of their kind is.
     expect(await look()).toEqual(expect.arrayContaining(["waiting spent"]));
-    expect(news).toHaveLength(201);
-    await put(storage, { table: "deposits", id: "spent", set: free });
+    expect(news).toHaveLength(202);
+    await put(storage, drop("spent"));
     expect(await look()).toEqual(expect.arrayContaining(["over spent", "waiting spammed249"]));
     const told = ["waiting spent", "over spent", ...spammed.map((id) => `waiting ${id}`)];
     expect(news.toSorted()).toEqual(told.toSorted());
-    await put(
-      storage,
-      deposit("newest", { createdAt: 1_000, otherMintsAt: 2_000 }),
-      deposit("held", { createdAt: 1_001, heldReason: UNKNOWN_SPENDING }),
-    );
+    await put(storage, stray("newest", 2_000), ...(await note("held")));
     expect((await look()).toSorted()).toEqual(["waiting held", "waiting newest"]);
-    await put(
-      storage,
-      { table: "deposits", id: "held", set: free },
-      ...["newest", "spammed000"].map((id): PaymentWrite => ({
-        table: "deposits",
-        id,
-        set: { otherMintsAt: null },
-      })),
-    );
+    await put(storage, drop("held"), leave("newest", 2_000), leave("spammed000", 1_000));
     expect((await look()).toSorted()).toEqual(["over held", "over newest", "over spammed000"]);
     expect(await look()).toEqual([]);
   });

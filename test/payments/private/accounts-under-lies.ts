@@ -15,11 +15,15 @@ const MAX_DUST = { SOL: 3_000_000n, USDC: 500_000n, USDT: 500_000n } as const;
 
 /** One sentence for each thing that is wrong on the chain, or wrong in the database without a word. */
 export async function brokenUnderLies(books: Books): Promise<readonly string[]> {
-  const { orders, sends, service } = books;
+  const { orders, sends, service, past } = books;
   const { findings, wallet } = await service.reconcile();
+  const matters = await service.operator.attention();
   const told = new Set<string>([
-    ...findings.flatMap(({ address, findings: found }) => (found.length === 0 ? [] : [address])),
+    ...findings.flatMap(({ transactionId, findings: found }) => (found.length === 0 ? [] : [transactionId])),
     ...wallet.findings.map(({ transactionId }) => transactionId),
+    ...matters.flatMap(({ transactionId = [] }) => transactionId),
+    // What a person has looked after was told before.
+    ...past.told.map(({ order }) => order),
   ]);
   const ofOrders = await Promise.all(orders.map((order) => brokenOrder(books, order, told)));
   const ofSends = await Promise.all(sends.map((send) => brokenSend(books, send, told)));
@@ -34,7 +38,7 @@ async function brokenOrder(
 ): Promise<readonly string[]> {
   const { storage, service, caller, world, has, past } = books;
   const broken = brokenAmounts(books, order);
-  const isTold = told.has(order.address);
+  const isTold = told.has(order.id);
   for (const asset of ASSETS) {
     const left = has(order.address, asset);
     if (left > MAX_DUST[asset] && !isTold) {
@@ -49,7 +53,7 @@ async function brokenOrder(
   const { USDC, USDT } = world.mints;
   const wrong = [
     ...brokenStory(books, order, shown),
-    ...(past.wasRestored
+    ...(past.wasRestored || past.hadCopies
       ? []
       : await brokenMoney({ storage, ledger: world.ledger, mints: [USDC, USDT] }, [order.address])),
   ];
@@ -66,15 +70,16 @@ async function brokenSend(
   return [...brokenPayee(books, send), ...wrong.map((each) => `nothing says: ${each}`)];
 }
 
-/** What came and is neither with payees and senders nor at an address is with the treasury and the desk, and nothing else is. */
+/** What came and is neither with payees and senders nor at an address is with treasury, sponsor and desk, and nothing else is. */
 function brokenHouse(books: Books): readonly string[] {
   const { orders, gain, world } = books;
   return (["USDC", "USDT"] as const).flatMap((asset) => {
-    const got = gain(world.treasury.address, asset) + gain(world.desk, asset);
+    const house = [world.treasury.address, world.sponsor.address, world.desk];
+    const got = house.reduce((sum, address) => sum + gain(address, asset), 0n);
     const kept = orders.reduce(
       (sum, order) => sum + keptOf(books, order, asset) + givenToDesk(books, order, asset),
       0n,
     );
-    return got === kept ? [] : [`treasury and desk got ${got} ${asset}, and ${kept} were kept`];
+    return got === kept ? [] : [`treasury, sponsor and desk got ${got} ${asset}, and ${kept} were kept`];
   });
 }

@@ -16,13 +16,16 @@ import { photograph, type Photograph } from "./photograph.ts";
 import type { Life } from "./random-life.ts";
 import { SOL } from "./scene.ts";
 import { stranger, type Stranger } from "./strangers.ts";
-import { succession, type Succession } from "./succession.ts";
+import { Succession } from "./succession.ts";
+import { thief, type Thief } from "./thieves.ts";
 import { Turning } from "./turning.ts";
 
 /** Lamports per byte that storage on the chain costs in the beginning. */
 export const LAMPORTS_PER_BYTE = 6_960n;
 
 const MAX_LOOKS = 5;
+/** What takes a copy of the database. */
+const COPYING: ReadonlySet<string> = new Set(["restore", "copy", "set aside"]);
 
 /** SOL at 150 dollars, always: what a swap is quoted is what it gets. */
 const MARKET: PriceSource = {
@@ -38,10 +41,14 @@ export interface Past {
   wasDeceived: boolean;
   /** Whether the database was ever replaced by an older one. */
   wasRestored: boolean;
+  /** Whether two processes were ever at work on two databases. */
+  hadCopies: boolean;
   /** Whether every node had lost a part of its history for a time. */
   wasPruned: boolean;
   /** The dearest that storage ever was, in lamports per byte. */
   dearestByte: bigint;
+  /** What waited for a person at any time, by kind, with the order that it was about. */
+  readonly told: { readonly kind: string; readonly order: string; readonly message: string }[];
 }
 
 /** A life that goes on. */
@@ -55,6 +62,7 @@ export interface Living {
   readonly copies: Copies;
   readonly people: Payers;
   readonly someone: Stranger;
+  readonly thief: Thief;
   readonly before: Photograph;
   readonly orders: readonly LivedOrder[];
   readonly sends: readonly LivedSend[];
@@ -67,11 +75,13 @@ interface Copies {
   kept: KeptCopies | null;
   /** Nobody goes back behind it. */
   oldest: number;
+  /** The database of the process that is to stand still, as it was before. */
+  setAside: Uint8Array | undefined;
 }
 
 /** All who take part are there, and every order is placed. */
 export async function beginLife(life: Life): Promise<Living> {
-  const isLost = life.happenings.some(({ does }) => does === "restore");
+  const isLost = life.happenings.some(({ does }) => COPYING.has(does));
   // Memory is faster, and cannot be copied.
   const kept = isLost ? await keepCopies() : null;
   const world = await swapFixture({
@@ -82,11 +92,13 @@ export async function beginLife(life: Life): Promise<Living> {
   await world.service.stop();
   const people = payers(world);
   const someone = await stranger(world);
+  const robber = thief(world);
   const nodes = new LifeNodes(world, life);
   const ledger = world.ledgerOf(nodes.options);
   const turning = new Turning(world);
-  const processes = await succession(
-    livedIn({ ...world, ledger }, { life, nodes, turning, people }),
+  const past = newPast(life);
+  const processes = await Succession.begin(
+    livedIn({ ...world, ledger }, { life, nodes, turning, people, past }),
     world.storage,
   );
   const sends = life.happenings.flatMap((each, index) =>
@@ -105,8 +117,7 @@ export async function beginLife(life: Life): Promise<Living> {
         : placeOrder(world, service, caller, each);
     orders.push(await untilTaken(processes, place));
   }
-  const past = { wasDeceived: life.liars === "all", wasRestored: false, wasPruned: false };
-  const copies = { kept, oldest: kept?.copies.length ?? 0 };
+  const copies = { kept, oldest: kept?.copies.length ?? 0, setAside: undefined };
   const close = async (): Promise<void> => {
     await turning.await(processes.service().stop());
     await ledger.close();
@@ -122,11 +133,23 @@ export async function beginLife(life: Life): Promise<Living> {
     copies,
     people,
     someone,
+    thief: robber,
     before,
     orders,
     sends,
-    past: { ...past, dearestByte: LAMPORTS_PER_BYTE },
+    past,
     close,
+  };
+}
+
+function newPast({ liars }: Life): Past {
+  return {
+    wasDeceived: liars === "all",
+    wasRestored: false,
+    hadCopies: false,
+    wasPruned: false,
+    dearestByte: LAMPORTS_PER_BYTE,
+    told: [],
   };
 }
 
@@ -148,7 +171,7 @@ async function untilTaken<T>(
 /** The world as the processes see it: with these nodes, with whoever is refused, and with a clock that goes on by itself. */
 function livedIn(
   world: SwapFixture,
-  { life, nodes, turning, people }: Pick<Living, "life" | "nodes" | "turning" | "people">,
+  { life, nodes, turning, people, past }: Pick<Living, "life" | "nodes" | "turning" | "people" | "past">,
 ): SwapFixture {
   const { clock } = world;
   const refused = people.wallets[people.refused]?.address;
@@ -163,6 +186,9 @@ function livedIn(
       const service = world.another({
         ...options,
         approvals: life.approvals,
+        onAttention({ state, matter: { kind, transactionId: order = "", message } }) {
+          if (state === "waiting") past.told.push({ kind, order, message });
+        },
         ...(privateRouting === undefined ? {} : { privateRouting: { ...privateRouting, ...screening } }),
       });
       return {

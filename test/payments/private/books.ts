@@ -1,5 +1,7 @@
 /** Everybody's accounts at both ends of a life, side by side. */
-import { SOL_MINT } from "../../../src/address.ts";
+import { SOL_MINT, type Address } from "../../../src/address.ts";
+import { markerOf, markerOwner } from "../../../src/solana/marker-address.ts";
+import type { LivedOrder } from "./lived-order.ts";
 import type { LivedLife } from "./live-through.ts";
 import { photograph, possession, type Photograph } from "./photograph.ts";
 import type { Asset } from "./random-life.ts";
@@ -14,14 +16,22 @@ export interface Books extends LivedLife {
   /** What an owner has at the end, and how much more than in the beginning. */
   readonly has: (owner: string, asset: Asset) => bigint;
   readonly gain: (owner: string, asset: Asset) => bigint;
+  /** The length of an order's marker by its seed; null where none stands. */
+  readonly marker: (order: Pick<LivedOrder, "address">, seed: string) => number | null;
 }
 
 /** Takes the last photograph. */
 export async function openBooks(life: LivedLife): Promise<Books> {
-  const { world, before } = life;
+  const { world, before, orders } = life;
   const { chain, mints } = world;
   chain.advance(35);
-  const after = await photograph(chain);
+  const owners = orders.map(({ address }) => markerOwner(address as Address));
+  const after = await photograph(chain, owners);
+  const lengths = new Map(
+    after.accounts
+      .filter(({ program }) => owners.includes(program as Address))
+      .map((each) => [each.address, each.length]),
+  );
   const mintOf = (asset: Asset): string | null => (asset === "SOL" ? null : mints[asset]);
   const has: Books["has"] = (owner, asset) => possession(after, owner, mintOf(asset));
   return {
@@ -30,6 +40,7 @@ export async function openBooks(life: LivedLife): Promise<Books> {
     mintOf,
     has,
     nameOf: (asset) => mintOf(asset) ?? SOL_MINT,
+    marker: ({ address }, seed) => lengths.get(markerOf(address as Address, seed)) ?? null,
     gain: (owner, asset) => has(owner, asset) - possession(before, owner, mintOf(asset)),
   };
 }

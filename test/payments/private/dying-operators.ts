@@ -18,10 +18,10 @@ import { THOROUGH } from "../../kit/thorough.ts";
 import { MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
 
 const LEASE_MS = 15_000;
-/** How long a look is, until everything has moved, and then while its markers get old: the last sweep comes after that. */
+/** How long a look is, until everything has moved; after a death a refund may wait for ten minutes. */
 const LOOKS_MS: readonly number[] = [
   ...Array<number>(5).fill(20_000),
-  ...Array<number>(12).fill(31 * MINUTE),
+  ...Array<number>(12).fill(11 * MINUTE),
 ];
 /** While a minute passes so many slots do, and at the most so many at once. */
 const SLOTS_PER_MINUTE = 105;
@@ -102,7 +102,7 @@ async function act(
       await passTime(engine, clock.now() + ms);
       chain.advance(Math.min((ms / MINUTE) * SLOTS_PER_MINUTE, MAX_SLOTS));
       await settled();
-      if ((await process.awaits(world.stateOf(order))) === "resting") return;
+      if (await process.awaits(isAtRest(world, order))) return;
     }
     throw new Error(`${order.address} never comes to rest`);
   };
@@ -115,6 +115,13 @@ async function act(
 export interface Density {
   readonly change: number;
   readonly other: number;
+}
+
+/** Whether nothing is on its way, and nothing is to be sent. */
+async function isAtRest({ storage }: Scene, { id }: Ordered): Promise<boolean> {
+  const [view] = await storage.orderViews([id]);
+  const isDone = view?.transfers.every(({ state }) => state === "done" || state === "ended");
+  return view?.order.overState === "idle" && isDone === true;
 }
 
 /** Lives once, then once more for each call that is died at, and expects that nothing was ever broken. */

@@ -1,92 +1,91 @@
-/** P11: tokens that are none of the assets are told at once: to the customer, and to the operator under attention. */
-import { getAssociatedTokenAddressSync } from "@solana/spl-token";
-import { PublicKey } from "@solana/web3.js";
-import { expect, test as plain } from "vitest";
+/** P11: tokens that are none of the service's assets are told to the customer and the operator, and leave on two people's word. */
+import { expect } from "vitest";
 import type { Address } from "../../../src/address.ts";
 import { formatAmount } from "../../../src/amount.ts";
-import { agreed } from "../../../src/ledger/agreed.ts";
-import { heard } from "../../../src/ledger/heard.ts";
-import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
-import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
-import type { AttentionChange } from "../../../src/payments/operator/attention/matter-report-loop.ts";
+import type { ActContext } from "../../../src/payments/intake/rules.ts";
+import type { ResolveResult } from "../../../src/payments/operator/command.ts";
 import type { Matter } from "../../../src/payments/operator/attention/matter.ts";
-import { StrayWatch } from "../../../src/payments/private/watch-strays.ts";
-import type { WatchRecord } from "../../../storage/storage.ts";
-import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { BY } from "../../kit/by.ts";
 import { lyingAbout, oddEndpoint, type OddEndpoint } from "../../kit/odd-endpoints.ts";
 import { sampled } from "../../kit/thorough.ts";
-import { virtualClock } from "../../kit/virtual-clock.ts";
-import { notedLook } from "../../kit/watch-look.ts";
-import { foreignMint } from "./foreign-mint.ts";
-import { addressAt } from "./watched-addresses.ts";
-import { MINUTE, type Ordered, type Scene } from "./scene.ts";
+import { foreignMint, type ForeignMint } from "./foreign-mint.ts";
+import { MINUTE, SOL, transfersOf, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
-/** The endpoints that are asked where enough must agree. */
-const WITNESSES = 2;
-/** Longer than the pause between two looks at an address. */
-const A_LOOK = 25_000;
+/** Another person than that of `BY`. */
+const BEA: ActContext = { actor: "bea", reason: "checked with the bank" };
 
-const matters = async ({ service }: Pick<Scene, "service">): Promise<readonly Matter[]> =>
+const mattersIn = async ({ service }: Pick<Scene, "service">): Promise<readonly Matter[]> =>
   (await service.operator.attention()).filter(({ kind }) => kind === "unexplained");
 
-const matterOf = ({ address }: Ordered): string => `unexplained:tokens@${address}`;
+const matterOf = ({ id }: Ordered): string => `unexplained:tokens@${id}`;
 
-/** Cancels what still waits, and judges what became of all. */
-async function ended(world: Scene, ...orders: readonly Ordered[]): Promise<void> {
-  for (const { id } of orders) await world.service.cancelTransaction(world.customer, id);
-  await world.settle(2);
-  await world.judge();
+/** An order that is paid and over, at whose address a foreign mint has arrived before. */
+async function settledWith(
+  world: Scene,
+  program: "token" | "token-2022",
+  units = 7_000_000n,
+  extension?: "hook" | "fee",
+): Promise<{ readonly order: Ordered; readonly foreign: ForeignMint }> {
+  const order = await world.sendTo();
+  const foreign = await foreignMint(world, program, extension);
+  await foreign.give(order.address, units);
+  await world.deposit(order.address, { usdc: order.due });
+  await world.settle(8);
+  await world.service.reconcile();
+  return { order, foreign };
 }
 
-/** The lines of an address's ledger about mints that are none of the assets. */
-async function linesOf(world: Pick<Scene, "storage" | "mints">, { address }: Ordered): Promise<string[]> {
-  const ours = new Set<string>([world.mints.USDC, world.mints.USDT]);
-  const entries = await world.storage.entries(address);
-  return entries.filter(({ mint }) => !ours.has(mint)).map(({ kind, amount }) => `${kind} ${amount}`);
+/** Asked for by one person. */
+const asked = ({ service }: Pick<Scene, "service">, { id }: Ordered, mint: string, address?: string) =>
+  service.operator.resolve(
+    id,
+    { action: "foreign", mint, ...(address === undefined ? {} : { address }) },
+    BY,
+  );
+
+/** Asked for by one person and confirmed by another. */
+async function sent(world: Scene, order: Ordered, mint: string, to?: string): Promise<ResolveResult> {
+  const { address } = await asked(world, order, mint, to);
+  if (address === undefined) throw new Error("who gets it is to be confirmed");
+  return world.service.operator.approve(order.id, { address }, BEA);
 }
 
-test.for(sampled(["token", "token-2022"] as const, "foreign mints that are told"))(
-  "P11: a mint of the program %s is told while the order still waits, is a matter until it is returned, and moves nothing",
-  async (program, { open }) => {
-    const news: AttentionChange[] = [];
-    const world = await open({ onAttention: (each) => void news.push(each) });
-    const order = await world.sendTo();
-    const { mint, give } = await foreignMint(world, program);
-    await give(order.address, order.due);
-    await world.pass(A_LOOK);
-    expect(await world.shown(order)).toMatchObject({
-      status: "pending",
-      attention: null,
-      remainingAmount: expect.not.stringMatching(/^0$/) as string,
-      received: [
-        { asset: mint, mint, amount: formatAmount(order.due, 6), decimals: 6, payer: null, counted: false },
-      ],
-    });
-    expect(await matters(world)).toEqual([
-      {
-        kind: "unexplained",
-        id: matterOf(order),
-        transactionId: order.id,
-        accountId: world.customer.accountId,
-        since: expect.any(String) as string,
-        message: expect.stringContaining(`paystate release ${order.id} --mint MINT`) as string,
-        actions: ["drop"],
-      },
+const PROGRAMS = ["token", "token-2022"] as const;
+
+test.for(sampled(PROGRAMS, "mints that go back"))(
+  "P11: a mint of the program %s is told when the order is over, is a matter, and goes back to the sender on two people's word",
+  async (program, { world }) => {
+    const { order, foreign } = await settledWith(world, program);
+    const { mint } = foreign;
+    const shown = await world.shown(order);
+    expect(shown).toMatchObject({ status: "completed", refunds: [] });
+    expect(shown.received?.filter((each) => each.mint === mint)).toMatchObject([
+      { asset: mint, amount: formatAmount(7_000_000n, 6), decimals: 6, payer: null, counted: false },
     ]);
-    await world.pass(MINUTE);
-    expect(news.map(({ state, matter: { id } }) => [state, id])).toEqual([["waiting", matterOf(order)]]);
-    // The right money is served as ever, and what was sent besides stays.
-    await world.deposit(order.address, { usdc: order.due });
-    await world.settle(10);
-    expect(await world.shown(order)).toMatchObject({ status: "completed", refunds: [] });
-    expect(await matters(world)).toHaveLength(1);
-    await world.sweep();
-    await world.service.operator.returnTokens(order.id, { mint }, BY);
+    expect(await mattersIn(world)).toMatchObject([
+      { id: matterOf(order), transactionId: order.id, message: expect.stringContaining(mint) as string },
+    ]);
+    expect((await world.service.reconcile()).findings).toMatchObject([
+      { findings: [{ finding: "other_mint", mint, units: "7000000" }] },
+    ]);
+    expect(await asked(world, order, mint)).toMatchObject({
+      state: "awaits_approval",
+      address: world.alice.address,
+      allowed: { [mint]: "7000000" },
+    });
+    const confirmation = { address: world.alice.address };
+    await expect(world.service.operator.approve(order.id, confirmation, BY)).rejects.toThrow(
+      "another actor has to approve",
+    );
+    expect(await world.service.operator.approve(order.id, confirmation, BEA)).toMatchObject({
+      state: "done",
+    });
     await world.settle(8);
-    expect(await matters(world)).toEqual([]);
-    expect(await linesOf(world, order)).toEqual([`deposit ${order.due}`, `refund ${order.due}`]);
+    expect(await foreign.heldBy(world.alice.address)).toBe(7_000_000n);
+    expect(await foreign.heldBy(order.address)).toBe(0n);
+    expect(await mattersIn(world)).toEqual([]);
+    expect(await world.service.reconcile()).toMatchObject({ isExplained: true, findings: [] });
     await world.judge();
   },
 );
@@ -99,54 +98,42 @@ test("P11: tokens that an issuer has frozen are told, and an account that holds 
   await frozen.give(order.address, 3n);
   await frozen.freeze(order.address);
   await frozen.give(other.address, 0n);
-  await world.pass(A_LOOK);
-  expect((await matters(world)).map(({ id }) => id)).toEqual([matterOf(order)]);
-  await ended(world, order, other);
+  for (const { id } of [order, other]) await world.service.cancelTransaction(world.customer, id);
+  await world.settle(2);
+  await world.service.reconcile();
+  expect((await mattersIn(world)).map(({ id }) => id)).toEqual([matterOf(order)]);
 });
 
-test("P11: of an order that is over it is told as soon, and a dropped matter comes back with the next tokens only", async ({
-  world,
-}) => {
+test("P11: a dropped matter comes back with the next tokens only", async ({ world }) => {
   const order = await world.sendTo();
   await world.service.cancelTransaction(world.customer, order.id);
-  await world.settle(2);
-  expect(await world.stateOf(order)).toBe("lingering");
   const foreign = await foreignMint(world, "token");
-  await foreign.giveBeside(order.address, 7n);
-  await world.pass(A_LOOK);
-  expect(await world.stateOf(order)).toBe("lingering");
-  expect((await matters(world))[0]?.message).toContain(`${foreign.mint} (7 raw units)`);
+  await foreign.give(order.address, 7n);
+  await world.service.reconcile();
+  expect(await mattersIn(world)).toHaveLength(1);
   await world.service.operator.resolve(matterOf(order), { action: "drop" }, BY);
   await world.passAndSettle(3 * MINUTE, 2);
-  expect(await matters(world)).toEqual([]);
-  await foreign.giveBeside(order.address, 2n);
-  await world.pass(A_LOOK);
-  expect((await matters(world))[0]?.message).toContain(`${foreign.mint} (9 raw units)`);
-  expect(await linesOf(world, order)).toEqual(["deposit 7", "deposit 2"]);
-  await world.judge();
+  await world.service.reconcile();
+  expect(await mattersIn(world)).toEqual([]);
+  await foreign.give(order.address, 2n);
+  await world.service.reconcile();
+  expect(await mattersIn(world)).toHaveLength(1);
 });
 
-test("P11: a dozen worthless mints are one matter, ten of them are counted, and the looks after that write nothing", async ({
+test("C23: eleven foreign mints at one address are one matter, of which ten are named, and hide none that comes to another", async ({
   world,
 }) => {
   const [spammed, order] = [await world.sendTo(), await world.sendTo()];
-  for (let index = 0; index < 12; index++) {
+  for (let index = 0; index < 11; index++) {
     await (await foreignMint(world, index % 2 === 0 ? "token" : "token-2022")).give(spammed.address, 1n);
   }
-  await world.pass(A_LOOK);
-  const [matter, ...others] = await matters(world);
-  expect(others).toEqual([]);
-  expect(matter?.message).toMatch(/\(1 raw units\), 7 more\. /);
-  const written = (await world.storage.load(spammed.address))?.version;
-  await world.pass(A_LOOK);
-  await world.pass(A_LOOK);
-  expect((await world.storage.load(spammed.address))?.version).toBe(written);
-  expect(await linesOf(world, spammed)).toHaveLength(10);
-  // What is sent to another address is told, too, behind the older one.
-  await (await foreignMint(world, "token")).give(order.address, 1n);
-  await world.pass(A_LOOK);
-  expect((await matters(world)).map(({ id }) => id)).toEqual([matterOf(spammed), matterOf(order)]);
-  await ended(world, spammed, order);
+  const last = await foreignMint(world, "token");
+  await last.give(order.address, 1n);
+  for (const { id } of [spammed, order]) await world.service.cancelTransaction(world.customer, id);
+  await world.service.reconcile();
+  const found = await mattersIn(world);
+  expect(found.map(({ id }) => id).toSorted()).toEqual([matterOf(spammed), matterOf(order)].toSorted());
+  expect(found.find(({ id }) => id === matterOf(order))?.message).toContain(last.mint);
 });
 
 test("P11: what one of two nodes invents is told to nobody, and what both show is", async ({ open }) => {
@@ -157,231 +144,108 @@ test("P11: what one of two nodes invents is told to nobody, and what both show i
   });
   const order = await world.sendTo();
   const { mint, give } = await foreignMint(world, "token");
-  const [liar] = nodes;
-  if (liar === undefined) throw new Error("there are two nodes");
-  const owner = new PublicKey(order.address);
-  const account = getAssociatedTokenAddressSync(new PublicKey(mint), owner, true).toBase58();
   const data = Buffer.alloc(165);
-  new PublicKey(mint).toBuffer().copy(data);
-  owner.toBuffer().copy(data, 32);
+  for (const [at, key] of [mint, order.address].entries()) {
+    Buffer.from(new (await import("@solana/web3.js")).PublicKey(key).toBytes()).copy(data, at * 32);
+  }
   data.writeBigUInt64LE(5n, 64);
   data[108] = 1;
-  const invented = {
-    pubkey: account,
-    account: {
-      lamports: 2_039_280,
-      owner: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
-      data: [data.toString("base64"), "base64"],
-      executable: false,
-      rentEpoch: 0,
-      space: 165,
-    },
+  const account = {
+    lamports: 2_039_280,
+    owner: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
+    data: [data.toString("base64"), "base64"],
+    executable: false,
+    rentEpoch: 0,
+    space: 165,
   };
+  const invented = { pubkey: world.ledger.tokenAccountOf(order.address as Address, mint), account };
+  const [liar] = nodes;
+  if (liar === undefined) throw new Error("there are two nodes");
   liar.rule = lyingAbout(
     "getTokenAccountsByOwner",
-    (told: { context: object; value: readonly unknown[] }) => ({
-      ...told,
-      value: [...told.value, invented],
-    }),
+    (told: { context: object; value: readonly unknown[] }) => ({ ...told, value: [...told.value, invented] }),
   );
-  await world.pass(A_LOOK);
-  await world.pass(A_LOOK);
-  expect(await linesOf(world, order)).toEqual([]);
-  expect(await matters(world)).toEqual([]);
+  await world.service.cancelTransaction(world.customer, order.id);
+  await world.service.reconcile();
+  expect(await mattersIn(world)).toEqual([]);
   liar.rule = undefined;
   await give(order.address, 5n);
-  await world.pass(A_LOOK);
-  expect(await linesOf(world, order)).toEqual(["deposit 5"]);
-  expect(await matters(world)).toHaveLength(1);
-  await ended(world, order);
+  await world.service.reconcile();
+  expect(await mattersIn(world)).toHaveLength(1);
 });
 
-test("P11: two processes and a restart tell of the same tokens once", async ({ open }) => {
-  const news: string[] = [];
-  const onAttention = ({ state, matter: { kind } }: AttentionChange): void =>
-    void news.push(`${state} ${kind}`);
-  const world = await open({ onAttention });
+test("M10: another owner than the sender is screened, and what two people send him is what was there when the first one asked, once", async ({
+  open,
+}) => {
+  const refused = new Set<string>();
+  const world = await open({}, { screen: async (address) => (refused.has(address) ? "refused" : "ok") });
   const order = await world.sendTo();
-  const again = world.another({ onAttention });
-  await again.start();
-  await (await foreignMint(world, "token")).give(order.address, 5n);
-  for (let look = 0; look < 4; look++) {
-    await world.pass(A_LOOK);
-    await again.settled();
-  }
-  expect(await linesOf(world, order)).toEqual(["deposit 5"]);
-  expect(news).toEqual(["waiting unexplained"]);
-  await world.service.stop();
-  world.clock.advance(A_LOOK);
-  await again.settled();
-  world.clock.advance(A_LOOK);
-  await again.settled();
-  expect(await linesOf(world, order)).toEqual(["deposit 5"]);
-  expect(news).toEqual(["waiting unexplained"]);
-  await again.stop();
+  const foreign = await foreignMint(world, "token");
+  await foreign.give(order.address, 7_000_000n);
+  await world.service.cancelTransaction(world.customer, order.id);
+  await world.service.reconcile();
+  const { mint } = foreign;
+  const to = world.wallet("dave", { lamports: SOL }).address;
+  refused.add(to);
+  await expect(asked(world, order, mint, to)).rejects.toThrow(`the host's screening refuses ${to}`);
+  refused.delete(to);
+  expect(await asked(world, order, mint, to)).toMatchObject({ address: to, allowed: { [mint]: "7000000" } });
+  await foreign.give(order.address, 2_000_000n);
+  world.chain.advance(35);
+  const { operator } = world.service;
+  await expect(operator.approve(order.id, { address: world.alice.address }, BEA)).rejects.toThrow(
+    "confirm that",
+  );
+  const confirmed = await Promise.allSettled(
+    [BEA, { ...BEA, actor: "Cleo" }].map((by) => operator.approve(order.id, { address: to }, by)),
+  );
+  expect(confirmed.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  await world.settle(8);
+  expect(await foreign.heldBy(to)).toBeLessThanOrEqual(7_000_000n);
+  expect(await foreign.heldBy(to)).toBeGreaterThan(0n);
+  expect((await operator.auditLog()).map(({ act }) => act)).toEqual(["request_foreign", "foreign"]);
 });
 
-const watchOf = (key: Address): WatchRecord => ({
-  kind: "deposits",
-  key,
-  instance: key,
-  life: "",
-  workflow: "deposit-address@1",
-  shard: 0,
+test("P11: while the order is open it has to wait, and what names no mint, an asset or nobody who can be paid is refused", async ({
+  world,
+}) => {
+  const order = await world.sendTo();
+  const { mint, give } = await foreignMint(world, "token");
+  await give(order.address, 5n);
+  await expect(asked(world, order, mint)).rejects.toThrow("is not over: wait until it is");
+  await world.service.cancelTransaction(world.customer, order.id);
+  await world.settle(2);
+  await expect(asked(world, { ...order, id: "tx_0" }, mint)).rejects.toThrow("tx_0");
+  await expect(asked(world, order, "DOGE")).rejects.toThrow("mint: DOGE is no address of a mint");
+  await expect(asked(world, order, world.mints.USDC)).rejects.toThrow("it goes back by itself");
+  await expect(asked(world, order, world.alice.address)).rejects.toThrow("holds nothing of");
+  await expect(asked(world, order, mint, "0x12")).rejects.toThrow("address: 0x12 is no address");
+  for (const own of [order.address, world.sponsor.address, world.treasury.address]) {
+    await expect(asked(world, order, mint, own)).rejects.toThrow("is one of the service's own");
+  }
+  await expect(asked(world, order, mint, mint)).rejects.toThrow("cannot be paid (mint): name a wallet");
+  await world.judge();
 });
 
-/** What an endpoint says that each address holds, and whether the other one shows it. */
-interface Claimed {
-  readonly mints: (look: number) => readonly Address[];
-  readonly isThere: boolean;
-}
-
-/** The calls of the looks at so many addresses within a time, and the longest that an address waited for its look, at all and in the second half. */
-async function looksAt(
-  count: number,
-  { seconds, perSecond }: { readonly seconds: number; readonly perSecond: number | null },
-  { mints, isThere }: Claimed = { mints: () => [], isThere: false },
-): Promise<{ readonly calls: number; readonly longestMs: number; readonly laterMs: number }> {
-  const clock = virtualClock();
-  const lastAt = new Map<string, number>();
-  let calls = 0;
-  let looks = 0;
-  const written = new Map<string, readonly Address[]>();
-  let longestMs = 0;
-  let laterMs = 0;
-  const ledger: Pick<Ledger, "balances" | "fundsOfOwner" | "readLimit"> = {
-    readLimit: { perSecond, accounts: 100, witnesses: WITNESSES },
-    async balances(address) {
-      calls += 3;
-      const waitedMs = clock.now() - (lastAt.get(address) ?? began);
-      longestMs = Math.max(longestMs, waitedMs);
-      if (clock.now() - waitedMs - began > seconds * 500) laterMs = Math.max(laterMs, waitedMs);
-      lastAt.set(address, clock.now());
-      const holdings = mints(looks++).map((mint) => ({
-        mint,
-        amount: 1n,
-        program: "token" as const,
-        decimals: 0,
-        symbol: null,
-      }));
-      calls += Math.ceil(holdings.length / 100);
-      return heard({ slot: 1, endpoint: "node", lamports: 0n, holdings });
-    },
-    async fundsOfOwner(address, asked) {
-      calls += WITNESSES * (1 + asked.length);
-      if (isThere) written.set(address, asked);
-      const tokens = asked.map(() => (isThere ? 1n : 0n));
-      return agreed({ slot: 1, endpoint: "node", lamports: 0n, tokens });
-    },
-  };
-  const rowOf = (id: Address) => ({
-    id,
-    mint: MAINNET_STABLECOINS.USDC,
-    heldReason: null,
-    waitEndedAt: null,
-  });
-  const storage = {
-    deposits: async ([id = ""]) => [rowOf(id as Address)],
-    entriesOf: async ([id = ""]) =>
-      (written.get(id) ?? []).map((mint) => ({ mint, kind: "deposit", amount: 1n })),
-  } as unknown as PaymentStorage;
-  const deposits = { intervalMs: 1_000, poll: async () => [] };
-  const watch = new StrayWatch(deposits, {
-    storage,
-    ledger: ledger as Ledger,
-    clock,
-    assets: assetsWith(MAINNET_STABLECOINS),
-  });
-  const began = clock.now();
-  const watches = Array.from({ length: count }, (_, index) => watchOf(addressAt(index)));
-  for (let second = 0; second <= seconds; second++) {
-    await watch.poll(watches, notedLook());
-    clock.advance(1_000);
+test("P11: the sponsor runs no program of a mint's own, and what an issuer has frozen stays", async ({
+  world,
+}) => {
+  const { order, foreign } = await settledWith(world, "token-2022", 9n, "hook");
+  const frozen = await foreignMint(world, "token");
+  await frozen.give(order.address, 3n);
+  await frozen.freeze(order.address);
+  await world.service.reconcile();
+  for (const { mint } of [foreign, frozen]) {
+    await sent(world, order, mint).catch(() => undefined);
+    await world.settle(4);
   }
-  return { calls, longestMs, laterMs };
-}
-
-plain(
-  "P11: so long a foreign token waits at most at so many addresses, by the calls that looks may make",
-  async () => {
-    const within = async (count: number, perSecond: number | null): Promise<string> => {
-      const seconds = 1_500;
-      const { calls, longestMs } = await looksAt(count, { seconds, perSecond });
-      return `${count}: ${longestMs / 1_000} s, ${(calls / seconds).toFixed(1)} calls/s`;
-    };
-    expect([
-      await within(10, null),
-      await within(80, null),
-      await within(1_000, null),
-      await within(10, 50),
-      await within(80, 50),
-      await within(1_000, 50),
-    ]).toEqual([
-      "10: 22 s, 1.5 calls/s",
-      "80: 39 s, 11.8 calls/s",
-      "1000: 269 s, 11.8 calls/s",
-      "10: 30 s, 1.5 calls/s",
-      "80: 115 s, 2.4 calls/s",
-      "1000: 1265 s, 2.4 calls/s",
-    ]);
-  },
-);
-
-plain(
-  "P11: ten foreign mints at each of 80 addresses, or a node that invents them, take no more than the share of looks, and delay them for a while",
-  async () => {
-    const ten = (look = 0) => Array.from({ length: 10 }, (_, index) => addressAt(1_000 + look * 10 + index));
-    const seconds = 3_000;
-    const within = async (perSecond: number | null, claimed: Claimed): Promise<string> => {
-      const { calls, longestMs, laterMs } = await looksAt(80, { seconds, perSecond }, claimed);
-      return `${longestMs / 1_000} s, later ${laterMs / 1_000} s, ${(calls / seconds).toFixed(1)} calls/s`;
-    };
-    const there = { mints: () => ten(), isThere: true };
-    const invented = { mints: () => ten(), isThere: false };
-    const inventive = { mints: ten, isThere: false };
-    expect([
-      await within(50, there),
-      await within(50, invented),
-      await within(50, inventive),
-      await within(null, there),
-      await within(null, inventive),
-    ]).toEqual([
-      "840 s, later 140 s, 2.3 calls/s",
-      "840 s, later 320 s, 2.4 calls/s",
-      "840 s, later 320 s, 2.4 calls/s",
-      "39 s, later 20 s, 16.5 calls/s",
-      "39 s, later 20 s, 23.8 calls/s",
-    ]);
-  },
-);
-
-plain(
-  "P11, P13: where nobody lists an address's accounts, the expected mint is asked for by itself",
-  async () => {
-    const clock = virtualClock();
-    const { USDC } = MAINNET_STABLECOINS;
-    const [one, two] = [addressAt(1), addressAt(2)];
-    const row = (id: Address) => ({ id, mint: USDC, heldReason: null, waitEndedAt: null });
-    const storage = {
-      deposits: async ([id = ""]) => [row(id as Address)],
-    } as unknown as PaymentStorage;
-    const ledger: Pick<Ledger, "balances" | "strayAccounts"> = {
-      async balances() {
-        throw new LedgerUnavailable("too large");
-      },
-      async strayAccounts(address) {
-        const accounts = address === one ? [{ address: two, mint: USDC, amount: 5_000_000n }] : [];
-        return agreed({ slot: 1, endpoint: "node", accounts, disputed: [] });
-      },
-    };
-    const assets = assetsWith(MAINNET_STABLECOINS);
-    const deposits = { intervalMs: 1_000, poll: async () => [] };
-    const watch = new StrayWatch(deposits, { storage, ledger: ledger as Ledger, clock, assets });
-    const watches = [one, two].map(watchOf);
-    const look = notedLook();
-    await watch.poll(watches, look);
-    clock.advance(A_LOOK);
-    await watch.poll(watches, look);
-    expect(look.told).toEqual([{ instance: one, event: { type: "STRAY_SEEN" } }]);
-  },
-);
+  for (const { id } of await transfersOf(world, order, "foreign")) {
+    expect(await world.storage.attemptsOf(id)).toEqual([]);
+  }
+  expect(await foreign.heldBy(order.address)).toBe(9n);
+  expect(await frozen.heldBy(order.address)).toBe(3n);
+  // What comes of our own assets is refunded as ever.
+  await world.deposit(order.address, { usdc: 2_000_000n });
+  for (let look = 0; look < 2; look++) await world.passAndSettle(11 * MINUTE, 6);
+  expect((await world.shown(order)).refunds).toMatchObject([{ asset: "USDC", status: "paid" }]);
+});

@@ -1,20 +1,19 @@
 /** What happens in a random life is made to happen. */
-import type { Address } from "../../../src/address.ts";
+import { createFreezeAccountInstruction, createThawAccountInstruction } from "@solana/spl-token";
+import { PublicKey } from "@solana/web3.js";
+import { land } from "../../solana/signed-transaction.ts";
+import { units } from "../../kit/private-fixture.ts";
 import { PaymentError } from "../../../src/errors.ts";
 import { OperatorRefused } from "../../../src/payments/operator/act.ts";
-import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
-import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
-import type { SwapFixture } from "../../kit/swap-fixture.ts";
+import type { Wallet } from "../../kit/chain-fixture.ts";
 import { LAMPORTS_PER_BYTE, type Living } from "./begin-life.ts";
-import { rememberWords } from "./come-to-rest.ts";
 import { decide } from "./hasty-operators.ts";
-import { keepCopies } from "./kept-copies.ts";
-import { payIn, type LivedOrder } from "./lived-order.ts";
+import { keepCopies, restore } from "./kept-copies.ts";
+import { decimalsOf, payIn } from "./lived-order.ts";
 import { postSend } from "./lived-send.ts";
-import { photograph, possession } from "./photograph.ts";
 import type { OperatorAct } from "./random-acts.ts";
-import type { Asset, Happening } from "./random-life.ts";
+import { ASSETS, type Happening } from "./random-life.ts";
 
 const SLOTS_PER_MINUTE = 150;
 /** More than signed bytes live. */
@@ -43,6 +42,9 @@ export async function happen(happening: Happening, living: Living): Promise<void
     }
     case "cancel":
       return attempt(living, (service) => service.cancelTransaction(caller, order?.id ?? ""));
+    case "freeze":
+    case "thaw":
+      return setFrozen(happening, living);
     case "pass":
       await processes.slots(Math.min(Math.ceil(happening.minutes * SLOTS_PER_MINUTE), MAX_SLOTS));
       return processes.pass(happening.minutes);
@@ -52,15 +54,30 @@ export async function happen(happening: Happening, living: Living): Promise<void
       processes.dieAt(happening);
       return;
     case "restore":
-      return restore(happening, living);
+      return goBack(happening, living);
+    case "copy":
+    case "set aside":
+    case "resume":
+    case "end copies":
+      return double(happening, living);
+    case "clock":
+      processes.turnClock(happening.minutes);
+      return;
     case "rent":
       changeRent(happening, living);
       return;
     case "stranger": {
       const met = living.orders[happening.act.order];
       if (met === undefined) return;
-      await rememberWords(processes.storage(), [met]);
-      return living.someone.act(met, happening.act, markersOf(living, met));
+      met.refundable += 1;
+      if (happening.act.does === "give wrapped SOL") met.wrapped += BigInt(happening.act.lamports);
+      return living.someone.act(met, happening.act);
+    }
+    case "theft": {
+      const robbed = living.orders[happening.act.order];
+      if (robbed === undefined) return;
+      robbed.refundable += 1;
+      return living.thief.act(robbed, happening.act);
     }
     case "operator":
       return operate(happening.act, living);
@@ -86,20 +103,71 @@ function ignoreRefusal(error: unknown): void {
   if (!isExpected) throw error;
 }
 
-async function restore(
+/** The issuer's word about the account of a payee or of the sender, in the order's stablecoin. */
+async function setFrozen(
+  { does, order: index, payee }: Extract<Happening, { does: "freeze" | "thaw" }>,
+  { world, orders }: Living,
+): Promise<void> {
+  const order = orders[index];
+  if (order === undefined || order.words.asset === "SOL") return;
+  const wallet: Wallet | undefined = payee === "sender" ? order.sender : order.payees[payee]?.wallet;
+  if (wallet === undefined) return;
+  const { asset } = order.words;
+  const { faucet } = world.chain;
+  const keys = [world.tokenAccountOf(wallet, asset), world.mints[asset], faucet.address] as const;
+  const [account, mint, issuer] = keys.map((each) => new PublicKey(each)) as [
+    PublicKey,
+    PublicKey,
+    PublicKey,
+  ];
+  const make = does === "freeze" ? createFreezeAccountInstruction : createThawAccountInstruction;
+  // An account that is not there, or is as it is to be, stays as it is.
+  await land(world, { signers: [faucet], instructions: [make(account, mint, issuer)] }).catch(
+    () => undefined,
+  );
+  if (payee === "sender" && does === "freeze") order.wasSenderFrozen = true;
+}
+
+/** The bytes of the database as they were so many commits ago. */
+function copyOf({ copies }: Living, commitsAgo: number): Uint8Array | undefined {
+  const all = copies.kept?.copies ?? [];
+  return all[Math.max(copies.oldest, all.length - commitsAgo)];
+}
+
+async function goBack(
   { commitsAgo, isReconciledFirst }: Extract<Happening, { does: "restore" }>,
   living: Living,
 ): Promise<void> {
-  const { copies, processes, orders, past } = living;
-  const all = copies.kept?.copies ?? [];
-  const copy = all[Math.max(copies.oldest, all.length - commitsAgo)];
+  const { copies, processes, past } = living;
+  const copy = copyOf(living, commitsAgo);
   if (copy === undefined) return;
   past.wasRestored = true;
-  await rememberWords(processes.storage(), orders);
   copies.kept = await keepCopies(copy);
   copies.oldest = 0;
   await processes.goOnWith(copies.kept.storage);
   if (isReconciledFirst) await attempt(living, (service) => service.reconcile());
+}
+
+async function double(
+  happening: Extract<Happening, { does: "copy" | "set aside" | "resume" | "end copies" }>,
+  living: Living,
+): Promise<void> {
+  const { processes, past, copies } = living;
+  if (happening.does === "end copies") {
+    processes.endBeside();
+    return;
+  }
+  if (happening.does === "set aside") {
+    copies.setAside = copyOf(living, 1);
+    processes.standStill();
+    return;
+  }
+  const copy = happening.does === "copy" ? copyOf(living, happening.commitsAgo) : copies.setAside;
+  if (copy === undefined) return;
+  const storage = await restore(copy);
+  if (happening.does === "resume" && !processes.goOn(storage)) return storage.close();
+  past.hadCopies = true;
+  if (happening.does === "copy") await processes.begin(storage);
 }
 
 function changeRent({ quarters }: Extract<Happening, { does: "rent" }>, { world, past }: Living): void {
@@ -108,35 +176,14 @@ function changeRent({ quarters }: Extract<Happening, { does: "rent" }>, { world,
   world.chain.setRent(byte);
 }
 
-function markersOf({ world }: Pick<Living, "world">, order: LivedOrder): readonly Address[] {
-  const keys = depositKeys([TEST_MASTER_SECRET], () => world.chain.genesisHash);
-  return [...order.markerWords].map((words) => {
-    const seed = keys.seed({ masterVersion: 1, transactionId: order.id }, words);
-    return world.ledger.markerAddress(order.address as Address, seed);
-  });
-}
-
 /** What an operator decides, and what follows from it for those who judge. */
 async function operate(act: OperatorAct, living: Living): Promise<void> {
-  const { world, nodes, orders, sends, someone, life, past } = living;
-  const order = "order" in act ? orders[act.order] : undefined;
+  const { nodes, orders, sends, someone, life, past } = living;
   await attempt(living, async (service) => {
-    const there = order === undefined ? null : await heldBy(world, order.address);
-    await decide(service, act, {
-      orders,
-      sends,
-      nodes,
-      foreignMint: someone.mint,
-      approvals: life.approvals,
-    });
-    if (act.does === "refundTo" && order !== undefined && there !== null) {
-      const had = order.redirected ?? { SOL: 0n, USDC: 0n, USDT: 0n };
-      order.redirected = {
-        SOL: had.SOL + there.SOL,
-        USDC: had.USDC + there.USDC,
-        USDT: had.USDT + there.USDT,
-      };
-    }
+    const result = await decide(service, act, { orders, sends, nodes, foreignMint: someone.mint });
+    const order = "order" in act ? orders[act.order] : undefined;
+    if (act.does === "refundTo" && order !== undefined) approve(order, result);
+    if (act.does === "hold" && order !== undefined) order.wasHeld = true;
     if (life.liars === "nobody") return;
     if (act.does === "lower witnesses") past.wasDeceived = true;
     if (act.does === "suspend") nodes.suspended.add(nodes.names[act.endpoint] ?? "");
@@ -144,9 +191,12 @@ async function operate(act: OperatorAct, living: Living): Promise<void> {
   });
 }
 
-/** What is at an address by the chain, finalized or not. */
-async function heldBy({ chain, mints }: SwapFixture, address: string): Promise<Record<Asset, bigint>> {
-  const now = await photograph(chain);
-  const of = (mint: string | null): bigint => possession(now, address, mint);
-  return { SOL: of(null), USDC: of(mints.USDC), USDT: of(mints.USDT) };
+/** What was approved may be sent, and no more. */
+function approve(order: Living["orders"][number], result: unknown): void {
+  order.refundable += 1;
+  const { allowed = {} } = result as { readonly allowed?: Readonly<Record<string, string>> };
+  for (const asset of ASSETS) {
+    const sum = allowed[asset];
+    if (sum !== undefined) order.approved[asset] += units(sum, decimalsOf(asset));
+  }
 }

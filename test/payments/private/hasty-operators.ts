@@ -1,11 +1,13 @@
 /** Operators who decide at any moment, without looking: each act keeps to the rules of the service, or is refused. */
-import { SOL_MINT, type Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/address.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { ActContext } from "../../../src/payments/intake/rules.ts";
+import type { ResolveCommand, ResolveResult } from "../../../src/payments/operator/command.ts";
 import type { LifeNodes } from "./life-nodes.ts";
 import type { LivedOrder } from "./lived-order.ts";
 import type { LivedSend } from "./lived-send.ts";
 import type { OperatorAct } from "./random-acts.ts";
+import { ASSETS } from "./random-life.ts";
 
 const ANN: ActContext = { actor: "ann", reason: "in a hurry" };
 const BOB: ActContext = { actor: "bob", reason: "ann says so" };
@@ -17,31 +19,26 @@ export interface Decided {
   readonly nodes: LifeNodes;
   /** Whose tokens can be returned. */
   readonly foreignMint: Address;
-  readonly approvals: 1 | 2;
 }
 
 /** Does it. Rejects with what the service refuses it with. */
 export async function decide(
   { operator, reconcile }: Pick<PaymentService, "operator" | "reconcile">,
   act: OperatorAct,
-  { orders, sends, nodes, foreignMint, approvals }: Decided,
+  { orders, sends, nodes, foreignMint }: Decided,
 ): Promise<unknown> {
-  const order = "order" in act ? orders[act.order] : undefined;
-  const held = `held:${order?.address ?? ""}`;
   switch (act.does) {
+    case "hold":
     case "release":
-      return operator.releaseDeposit(order?.id ?? "", ANN);
-    case "refundTo": {
-      const address = order?.elsewhere.address ?? "";
-      const asked = await operator.resolve(held, { action: "refundTo", address }, ANN);
-      return approvals === 1 ? asked : operator.approve(held, { address }, BOB);
-    }
-    case "writeOff":
-      return operator.resolve(held, { action: "writeOff" }, ANN);
-    case "returnTokens": {
-      const mint = act.mint === "foreign" ? foreignMint : SOL_MINT;
-      const to = act.to === "sender" ? {} : { to: order?.elsewhere.address };
-      return operator.returnTokens(order?.id ?? "", { mint, ...to }, ANN);
+    case "retry":
+    case "decline":
+    case "conclude":
+    case "collect":
+    case "foreclose":
+    case "refundTo":
+    case "foreign": {
+      const order = orders[act.order];
+      return order === undefined ? null : resolved(operator, order, commandOf(act, order, foreignMint));
     }
     case "settle": {
       const { id = "", signature = "" } = sends[act.send]?.taken ?? {};
@@ -64,4 +61,34 @@ export async function decide(
     case "reconcile":
       return reconcile();
   }
+}
+
+type OrderAct = Extract<OperatorAct, { order: number }>;
+
+function commandOf(act: OrderAct, { elsewhere, words }: LivedOrder, mint: Address): ResolveCommand {
+  switch (act.does) {
+    case "foreclose":
+      return { action: "foreclose", chunk: act.chunk };
+    case "refundTo": {
+      const asset = ASSETS[(ASSETS.indexOf(words.asset) + act.asset) % ASSETS.length] ?? "SOL";
+      return { action: "refundTo", address: elsewhere.address, asset };
+    }
+    case "foreign":
+      return { action: "foreign", mint, ...(act.to === "sender" ? {} : { address: elsewhere.address }) };
+    default:
+      return { action: act.does };
+  }
+}
+
+/** Decided, and confirmed by another person if it has to be. */
+export async function resolved(
+  operator: PaymentService["operator"],
+  { id }: Pick<LivedOrder, "id">,
+  command: ResolveCommand,
+): Promise<ResolveResult> {
+  const asked = await operator.resolve(id, command, ANN);
+  if (asked.state === "done") return asked;
+  const { address } = asked;
+  await operator.approve(id, address === undefined ? {} : { address }, BOB);
+  return asked;
 }

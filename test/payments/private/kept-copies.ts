@@ -7,8 +7,8 @@ import Database from "better-sqlite3";
 import { ON_POSTGRES } from "../../kit/new-storage.ts";
 import { movedDatabase } from "../../kit/postgres-database.ts";
 import { emptySqlite, postgresStorage, sqliteStorage } from "../../kit/storages.ts";
-import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import type { TransferRecord } from "../../../src/payments/tables/private.ts";
 
 /** A storage, and what it was after each commit. */
 export interface KeptCopies {
@@ -29,10 +29,9 @@ export async function keepCopies(from?: Uint8Array): Promise<KeptCopies> {
   return { storage: { ...storage, commit }, copies };
 }
 
-/** A database restored from a copy; `forgetting` its attempts, it has lost what this service ever signed. */
-export async function restore(copy: Uint8Array, forgetting: "attempts" | "nothing"): Promise<PaymentStorage> {
+/** A database restored from a copy. */
+export async function restore(copy: Uint8Array): Promise<PaymentStorage> {
   const database = new Database(Buffer.from(copy));
-  if (forgetting === "attempts") database.prepare("delete from paystateAttempts").run();
   return ON_POSTGRES ? moved(database) : sqliteStorage(database);
 }
 
@@ -48,32 +47,24 @@ async function moved(database: Database.Database): Promise<PaymentStorage> {
   }
 }
 
-/** Of a payment, what tells how far it has come. */
-export type Progress = Pick<PaymentRecord, "kind" | "signature">;
+/** Of a transfer, what tells how far it has come. */
+type Progress = Pick<TransferRecord, "kind" | "state">;
 
-/** The first copy in which the order has such a payment. Its rows are read as they lie there: to open a storage takes longer. */
-export function copyWith(
-  copies: readonly Uint8Array[],
-  transactionId: string,
-  isMeant: (payment: Progress) => boolean,
-): Uint8Array {
-  const wanted = copies.find((copy) => progressIn(copy, transactionId).some(isMeant));
-  if (wanted === undefined) throw new Error(`no copy has such a payment of ${transactionId}`);
-  return wanted;
+/** The first copy in which the order has such a transfer. Its rows are read as they lie there: to open a storage takes longer. */
+export function copyWith(copies: readonly Uint8Array[], order: string, wanted: Progress): Uint8Array {
+  const found = copies.find((copy) => isIn(copy, order, wanted));
+  if (found === undefined) {
+    throw new Error(`no copy has a ${wanted.kind} of ${order} that is ${wanted.state}`);
+  }
+  return found;
 }
 
-function progressIn(copy: Uint8Array, transactionId: string): readonly Progress[] {
+function isIn(copy: Uint8Array, order: string, { kind, state }: Progress): boolean {
   const database = new Database(Buffer.from(copy));
   try {
-    return database
-      .prepare<[string], Progress>("select kind, signature from paystatePayments where transactionId = ?")
-      .all(transactionId);
+    const query = 'select 1 from paystateTransfers where "order" = ? and kind = ? and state = ?';
+    return database.prepare(query).get(order, kind, state) !== undefined;
   } finally {
     database.close();
   }
-}
-
-/** A payment that is planned and not signed yet. */
-export function isPlanned(kind: PaymentRecord["kind"]): (payment: Progress) => boolean {
-  return (payment) => payment.kind === kind && payment.signature === null;
 }

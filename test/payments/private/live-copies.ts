@@ -59,7 +59,7 @@ export async function copiedWorld(): Promise<CopiedWorld> {
   });
   const living: LiveCopy[] = [];
   const open = async (dollars: bigint): Promise<LiveCopy> => {
-    const storage = await restore(kept.copies.at(-1) ?? new Uint8Array(), "nothing");
+    const storage = await restore(kept.copies.at(-1) ?? new Uint8Array());
     const prices = solAt(dollars);
     const desk = keypairSigner(world.deskWallet.secretKey);
     const service = world.another({

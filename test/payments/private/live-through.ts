@@ -4,7 +4,7 @@ import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
 import { beginLife, type Past } from "./begin-life.ts";
-import { comeToRest, rememberWords } from "./come-to-rest.ts";
+import { comeToRest } from "./come-to-rest.ts";
 import { happen } from "./happen.ts";
 import type { LivedOrder } from "./lived-order.ts";
 import type { LivedSend } from "./lived-send.ts";
@@ -13,6 +13,7 @@ import type { Life } from "./random-life.ts";
 
 /** What is left when a life is over. */
 export interface LivedLife {
+  readonly life: Life;
   readonly world: SwapFixture;
   readonly caller: Caller;
   readonly orders: readonly LivedOrder[];
@@ -36,12 +37,12 @@ export async function liveThrough(life: Life): Promise<LivedLife> {
   for (const happening of life.happenings) await happen(happening, living);
   nodes.mend();
   processes.liveOn();
-  await comeToRest(living, processes, orders);
+  await comeToRest(living);
   const storage = processes.storage();
-  await rememberWords(storage, orders);
   const service = processes.service();
-  const { caller, sends, before, people, someone } = living;
+  const { caller, sends, before, people, someone, thief } = living;
   return {
+    life,
     world,
     caller,
     orders,
@@ -50,7 +51,7 @@ export async function liveThrough(life: Life): Promise<LivedLife> {
     storage,
     service,
     past,
-    outsiders: [...people.wallets, someone.wallet, ...sends.map(({ sender }) => sender)],
+    outsiders: [...people.wallets, someone.wallet, thief.wallet, ...sends.map(({ sender }) => sender)],
     close: living.close,
   };
 }

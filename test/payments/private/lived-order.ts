@@ -25,18 +25,24 @@ export interface LivedOrder extends Parties, Ordered {
   readonly fee: bigint;
   /** What outsiders have paid in, as the chain took it. */
   readonly sent: Record<Asset, bigint>;
-  /** The words of every marker that any database knew of. */
-  readonly markerWords: Set<string>;
+  /** What a thief has taken. */
+  readonly stolen: Record<Asset, bigint>;
+  /** The lengths of markers that a thief has made, by chunk. */
+  readonly forged: Map<number, number>;
+  /** What operators have approved to be sent elsewhere. */
+  readonly approved: Record<Asset, bigint>;
   /** Of a private swap what it gives and what it was promised, in base units; null of any other. */
   readonly swap: { readonly gives: bigint; readonly gets: bigint } | null;
   /** Whether somebody whom the host refuses has paid in. */
   hasRefusedPayer: boolean;
-  /** By asset: what was there whenever an operator had it sent elsewhere; null before. */
-  redirected: Record<Asset, bigint> | null;
-  /** Why its address was held when an operator first looked at it with care; null when it was not. */
-  heldFor: string | null;
-  /** Whether the service would not let go of its address for the operator. */
-  isRefused: boolean;
+  /** Whether the issuer ever froze its sender's account. */
+  wasSenderFrozen: boolean;
+  /** Whether an operator has ever held it. */
+  wasHeld: boolean;
+  /** Lamports that came as wrapped SOL: they are the sender's once they were collected. */
+  wrapped: bigint;
+  /** How often money came, or was approved to go elsewhere: each may be followed by a refund. */
+  refundable: number;
 }
 
 /** How many decimals a whole unit has. */
@@ -94,7 +100,8 @@ export async function placeOrder(
     if (words.sender === "frozen") await world.freeze(sender, asset);
   }
   const ordered = orderedAs(body as CreatedOrderBody);
-  return { ...parties, ...ordered, ...untouched(), fee: ordered.due - sum, swap: null };
+  const wasSenderFrozen = words.sender === "frozen" && asset !== "SOL";
+  return { ...parties, ...ordered, ...untouched(), wasSenderFrozen, fee: ordered.due - sum, swap: null };
 }
 
 /** So much is swapped, in SOL, of which the fee is taken. */
@@ -128,17 +135,18 @@ export async function placeSwap(
 }
 
 /** Nothing has happened to it. */
-function untouched(): Pick<
-  LivedOrder,
-  "sent" | "markerWords" | "hasRefusedPayer" | "redirected" | "heldFor" | "isRefused"
-> {
+function untouched(): Omit<LivedOrder, keyof Parties | keyof Ordered | "fee" | "swap"> {
+  const nothing = { SOL: 0n, USDC: 0n, USDT: 0n };
   return {
-    sent: { SOL: 0n, USDC: 0n, USDT: 0n },
-    markerWords: new Set(),
+    sent: { ...nothing },
+    stolen: { ...nothing },
+    approved: { ...nothing },
+    forged: new Map(),
     hasRefusedPayer: false,
-    redirected: null,
-    heldFor: null,
-    isRefused: false,
+    wasSenderFrozen: false,
+    wasHeld: false,
+    wrapped: 0n,
+    refundable: 0,
   };
 }
 
@@ -162,6 +170,7 @@ export async function payIn(
       ? people.payBeside(0, to, asset, share)
       : people.pay(first + Number(part), to, asset, share));
     if (hasLanded) sent[asset] += share;
+    order.refundable += 1;
     if (hasLanded && by === "refused") order.hasRefusedPayer = true;
   }
 }

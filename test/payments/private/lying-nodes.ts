@@ -1,5 +1,4 @@
 /** Nodes of one chain that each tell it in their own way: what they forgot, what they invent, what they keep to themselves. */
-import { NATIVE_MINT, TOKEN_PROGRAM_ID } from "@solana/spl-token";
 import bs58 from "bs58";
 import type { EndpointOptions } from "../../../src/solana/index.ts";
 import { signatureOf } from "../../../src/solana/rpc/landed-transaction.ts";
@@ -96,6 +95,16 @@ export function withoutHistoryBefore(first: number): Lie {
   );
 }
 
+/** It knows of no transaction, and says that it has all history. */
+export const deniesTransactions: Lie = anyOf(
+  about("getSignatureStatuses", (honest) => {
+    const { context, value } = honest as WithContext;
+    return { context, value: value.map(() => null) };
+  }),
+  about("getTransaction", () => null),
+  about("getSignaturesForAddress", () => []),
+);
+
 /** Of these signatures it says that they are finalized, with this error, or without one where it is null. */
 export function reportsFinalized(
   outcome: unknown,
@@ -114,11 +123,6 @@ export function garbles(method: string): Lie {
   return about(method, () => "garbled");
 }
 
-/** Each transaction it tells as one of another time. */
-export const misdatesTransactions: Lie = about("getTransaction", (honest) =>
-  honest === null ? null : { ...(honest as object), blockTime: 1 },
-);
-
 /** Each transaction it tells as one that this stranger alone has signed, under the signature that was asked for. */
 export function renamesSigners(stranger: string): Lie {
   return about("getTransaction", (honest, [signature]) => {
@@ -134,6 +138,35 @@ export const swallowsBytes: Lie = ({ method, params }) =>
   method === "sendTransaction"
     ? Promise.resolve(signatureOf(Buffer.from(String(params[0]), "base64")))
     : undefined;
+
+/** It takes bytes, gives them to nobody, and says that they landed with this error. Told by several, it is one lie. */
+export function failsBytes(err: unknown): Lie {
+  const taken = new Map<string, { readonly bytes: string; slot: number }>();
+  const take: Lie = ({ method, params: [sent] }) => {
+    if (method !== "sendTransaction") return undefined;
+    const bytes = String(sent);
+    const signature = signatureOf(Buffer.from(bytes, "base64"));
+    if (!taken.has(signature)) taken.set(signature, { bytes, slot: 0 });
+    return Promise.resolve(signature);
+  };
+  const tellStatus = about("getSignatureStatuses", (honest, [signatures]) => {
+    const { context, value } = honest as WithContext;
+    const told = (signatures as readonly string[]).map((signature, index) => {
+      const landed = taken.get(signature);
+      if (landed === undefined) return value[index];
+      landed.slot ||= context.slot;
+      return { slot: landed.slot, confirmations: null, err, confirmationStatus: "finalized" };
+    });
+    return { context, value: told };
+  });
+  const tellReceipt = about("getTransaction", (honest, [signature]) => {
+    const landed = taken.get(String(signature));
+    if (landed === undefined) return honest;
+    const meta = { err, fee: 10_000, preBalances: [], postBalances: [] };
+    return { slot: landed.slot, blockTime: 1, meta, transaction: [landed.bytes, "base64"], version: 0 };
+  });
+  return anyOf(take, tellStatus, tellReceipt);
+}
 
 /** It lists none of these transactions. */
 export function omits(signatures: readonly string[]): Lie {
@@ -153,40 +186,33 @@ export function hidesAccounts(isHidden: (address: string) => Promise<boolean>): 
   });
 }
 
-/** At this address a wrapped-SOL account of this owner stands, as a payment's marker would. */
-export function inventsMarker(at: string, owner: string): Lie {
-  const data = Buffer.alloc(165);
-  data.set(NATIVE_MINT.toBytes(), 0);
-  data.set(bs58.decode(owner), 32);
-  // In use.
-  data[108] = 1;
-  const account = {
-    data: [data.toString("base64"), "base64"],
-    executable: false,
-    lamports: 2_039_280,
-    owner: TOKEN_PROGRAM_ID.toBase58(),
-    rentEpoch: 0,
-    space: data.length,
+/** A lie about what is confirmed, and about nothing else. */
+export function ofConfirmed(lie: Lie): Lie {
+  return (asked) => {
+    const [, query] = asked.params as readonly [unknown, { readonly commitment?: string }?];
+    return query?.commitment === "confirmed" ? lie(asked) : undefined;
   };
+}
+
+/** Storage on the chain costs so many hundredths of what it does. */
+export function tellsRent(percent: bigint): Lie {
   return about("getMultipleAccounts", (honest, params) => {
     const { context, value } = honest as WithContext;
     const asked = params[0] as readonly string[];
-    return { context, value: value.map((each, index) => (asked[index] === at ? account : each)) };
+    return {
+      context,
+      value: value.map((each, index) => (asked[index] === RENT ? repriced(each, percent) : each)),
+    };
   });
 }
 
-/** Each message costs so many lamports. */
-export function asksFee(lamports: number): Lie {
-  return about("getFeeForMessage", (honest) => ({ ...(honest as WithContext), value: lamports }));
-}
+const RENT = "SysvarRent111111111111111111111111111111111";
 
-/** Its finalized end stays where it is now. */
-export async function freezesHeight(chain: ChainFixture["chain"]): Promise<Lie> {
-  const params = [{ commitment: "finalized" }];
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getEpochInfo", params });
-  const response = await chain.fetch("http://local", { body });
-  const { result } = (await response.json()) as { readonly result: unknown };
-  return aboutEnd("finalized", () => result);
+function repriced(account: unknown, percent: bigint): unknown {
+  const { data, ...rest } = account as { readonly data: readonly [string, string] };
+  const bytes = Buffer.from(data[0], "base64");
+  bytes.writeBigUInt64LE((bytes.readBigUInt64LE(0) * percent) / 100n, 0);
+  return { ...rest, data: [bytes.toString("base64"), data[1]] };
 }
 
 /** Its blocks are so many higher than anybody else's. */
@@ -208,16 +234,6 @@ export const simulatesAnything: Lie = about("simulateTransaction", (honest) => {
   const { context, value } = honest as { readonly context: unknown; readonly value: object };
   return { context, value: { ...value, err: null } };
 });
-
-/** Whatever names this account would go through. */
-export function passesWhatNames(account: string): Lie {
-  const key = Buffer.from(bs58.decode(account));
-  return about("simulateTransaction", (honest, [bytes]) => {
-    if (!Buffer.from(String(bytes), "base64").includes(key)) return honest;
-    const { context, value } = honest as { readonly context: unknown; readonly value: object };
-    return { context, value: { ...value, err: null } };
-  });
-}
 
 /** Its newest blockhash is one that nobody else knows, and lives for ever. */
 export function inventsBlockhash(blockhash: string): Lie {

@@ -1,8 +1,8 @@
 /** What waits costs the next order nothing. */
 import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import { boundBy, waitingOf } from "../../../src/payments/purses/sponsor-limit.ts";
-import { inADay, sponsorPurse } from "../../../src/payments/spending.ts";
+import { waitingOf } from "../../../src/payments/purses/sponsor-limit.ts";
+import { sponsorPurse } from "../../../src/payments/spending.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { commitOne } from "../../../storage/decided.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
@@ -46,12 +46,7 @@ async function order(service: PaymentService, caller: Caller, [sender, to]: read
 /** Orders of others and of this account that have each reserved a lamport, and spendings of the last hours. */
 async function manyWaiting(world: PrivateFixture, accountId: string, count: number): Promise<void> {
   const sponsor = world.sponsor.address;
-  const resources = [
-    sponsorPurse(sponsor),
-    inADay(sponsorPurse(sponsor)),
-    waitingOf(sponsor, accountId),
-    boundBy(sponsor, accountId),
-  ];
+  const resources = [sponsorPurse(sponsor), waitingOf(sponsor, accountId)];
   const now = world.clock.now();
   const row = { version: 1, amount: 1n, createdAt: now, lapsesAt: null, releasedAt: null };
   for (let one = 0; one < count; one++) {

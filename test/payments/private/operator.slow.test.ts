@@ -1,16 +1,11 @@
-/** What an operator sees and decides: money that is held, the cap on the sponsor, screening, and purses that run dry. */
+/** What an operator sees and decides: money that is held, screening, what nobody watches any more, and purses that run dry. */
 import { expect } from "vitest";
 import { OperatorRefused } from "../../../src/payments/operator/act.ts";
 import type { ScreenAddress } from "../../../src/payments/recipients/recipients.ts";
-import { readPlan, writePlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import { recorder } from "../../core/recorder.ts";
 import { BY } from "../../kit/by.ts";
-import { DAY, MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
+import { DAY, holdsOf, HOUR, MINUTE, SOL } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
-import { dropping } from "../../kit/odd-endpoints.ts";
-
-const heldFor = async (world: Scene, { address }: Ordered): Promise<string | null | undefined> =>
-  (await world.storage.deposits([address]))[0]?.heldReason;
 
 /** Refuses one address; everybody it was asked about is remembered. */
 function refusing(): {
@@ -89,17 +84,12 @@ test("a refused depositor holds the money: nothing is paid out or back until the
   screening.refuse(carol.address);
   await world.openAccount({ ...carol, address: order.address as never }, "USDC");
   await world.payTokens(carol, order.address, "USDC", order.due);
-  await world.passAndSettle(DAY, 4);
+  await world.passAndSettle(HOUR, 4);
   expect(await world.shown(order)).toMatchObject({ status: "processing", signatures: [], refunds: [] });
-  expect(await heldFor(world, order)).toBe("screening");
+  expect(await holdsOf(world, order)).toEqual(["screening"]);
   expect(screening.asked).toContain(`depositor ${carol.address} after`);
   expect((await world.held(order.address))[1]).toBe(order.due);
-  expect(await world.service.operator.releaseDeposit(order.id, BY)).toMatchObject({
-    transactionId: order.id,
-    address: order.address,
-    heldReason: "screening",
-    explained: [],
-  });
+  await world.service.operator.resolve(order.id, { action: "release" }, BY);
   await world.settle(10);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   await world.judge();
@@ -114,9 +104,14 @@ test("a refused depositor of a cancelled order gets nothing back either", async 
   screening.refuse(carol.address);
   await world.pay(carol, order.address, SOL);
   await world.passAndSettle(MINUTE, 6);
-  expect(await world.stateOf(order)).toBe("held");
-  expect(await world.shown(order)).toMatchObject({ status: "cancelled", refunds: [] });
-  await world.service.operator.releaseDeposit(order.id, BY);
+  expect(await holdsOf(world, order)).toEqual(["screening"]);
+  expect(await world.shown(order)).toMatchObject({
+    status: "cancelled",
+    refunds: [],
+    unreturned: [{ asset: "SOL", amount: "1", reason: "held" }],
+    attention: "held",
+  });
+  await world.service.operator.resolve(order.id, { action: "release" }, BY);
   await world.settle(8);
   expect(await world.shown(order)).toMatchObject({ refunds: [{ asset: "SOL", status: "paid" }] });
   await world.passAndSettle(11 * MINUTE, 6);
@@ -141,38 +136,7 @@ test("who served depositors are is asked of the right ones: neither our sponsor 
   await world.judge();
 });
 
-test("past its cap on the sponsor's money an order waits for the operator, and every release grants as much again", async ({
-  open,
-}) => {
-  const world = await open();
-  const order = await world.sendTo();
-  const lift = world.chain.faults.add(dropping);
-  await world.deposit(order.address, { usdc: order.due + 4_000_000n });
-  // As if a hundred attempts had landed with an error before this one.
-  const [payout] = (await world.storage.transaction(order.id))?.payments ?? [];
-  const plan = readPlan(payout?.plan ?? "{}");
-  const set = { plan: writePlan({ ...plan, costs: [...(plan.costs ?? []), String(SOL)] }) };
-  await world.storage.commit([{ writes: [{ table: "payments", id: payout?.id ?? "", set }] }]);
-  lift();
-  await world.settle(6);
-  // The payout was signed before; what is refused is the refund that comes after it.
-  expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
-  expect(await heldFor(world, order)).toBe("sponsor_cap");
-  const shown = await world.shown(order);
-  expect(shown).toMatchObject({ status: "completed", refunds: [{ status: "held", signature: null }] });
-  let releases = 0;
-  while ((await world.shown(order)).refunds[0]?.status !== "paid") {
-    await world.service.operator.releaseDeposit(order.id, BY);
-    releases += 1;
-    if (releases > 2_000) throw new Error("no number of releases is enough");
-    if (releases % 100 === 0) await world.passAndSettle(2 * MINUTE, 4);
-  }
-  expect(releases).toBeGreaterThan(50);
-  await world.passAndSettle(11 * MINUTE, 4);
-  await world.judge();
-});
-
-test("what came to an address that was closed long ago is refunded on the operator's word", async ({
+test("what comes to an address that nobody watches any more is found by reconcile, and goes back", async ({
   open,
 }) => {
   const world = await open();
@@ -183,8 +147,8 @@ test("what came to an address that was closed long ago is refunded on the operat
   expect(await world.stateOf(order)).toBe("closed");
   await world.deposit(order.address, { usdc: order.due });
   await world.passAndSettle(DAY, 2);
-  expect(await world.stateOf(order)).toBe("closed");
-  expect(await world.service.operator.releaseDeposit(order.id, BY)).toMatchObject({ heldReason: null });
+  expect(await world.shown(order)).toMatchObject({ refunds: [] });
+  expect(await world.service.reconcile()).toMatchObject({ isExplained: true });
   await world.settle(8);
   await world.passAndSettle(11 * MINUTE, 4);
   expect(await world.shown(order)).toMatchObject({
@@ -192,37 +156,29 @@ test("what came to an address that was closed long ago is refunded on the operat
     reason: "DEPOSIT_TIMEOUT",
     refunds: [{ asset: "USDC", status: "paid" }],
   });
-  // The refund made a marker: the address ages as after its order, and is closed again in the end.
-  expect(await world.stateOf(order)).toBe("aging");
-  await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
-  expect(await world.stateOf(order)).toBe("resting");
-  await world.passAndSettle(DAY + MINUTE, 1);
-  await world.passAndSettle(61 * DAY, 1);
-  expect(await world.stateOf(order)).toBe("closed");
   await world.judge();
 });
 
-test("of two who release an address at once one does, with one row in the audit log, and what is no private transaction is refused", async ({
+test("of two who hold an order at once one does, with one row in the audit log, and what is no private transaction is refused", async ({
   open,
 }) => {
   const world = await open();
   const order = await world.sendTo();
-  await world.passAndSettle(31 * MINUTE);
   const both = await Promise.allSettled([
-    world.service.operator.releaseDeposit(order.id, BY),
-    world.another().operator.releaseDeposit(order.id, { actor: "bea", reason: "drill" }),
+    world.service.operator.resolve(order.id, { action: "hold" }, BY),
+    world.another().operator.resolve(order.id, { action: "hold" }, { actor: "bea", reason: "drill" }),
   ]);
   expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
   const [refused] = both.flatMap((each) => (each.status === "rejected" ? [each.reason as Error] : []));
   expect(refused).toBeInstanceOf(OperatorRefused);
-  expect(refused?.message).toContain("somebody else has just decided");
+  expect(refused?.message).toMatch(/somebody else has just decided|is held already/);
   await world.settle(2);
-  await expect(world.service.operator.releaseDeposit("tx_0", BY)).rejects.toThrow(
-    "there is no private transaction tx_0",
+  await expect(world.service.operator.resolve("tx_0", { action: "hold" }, BY)).rejects.toThrow(
+    OperatorRefused,
   );
   expect(await world.service.operator.auditLog()).toMatchObject([
-    { act: "release", what: { transactionId: order.id, address: order.address, heldReason: null } },
+    { act: "hold", what: { transactionId: order.id } },
   ]);
   await world.judge();
 });
@@ -245,10 +201,15 @@ test("a start warns of a sponsor with too little, naming what is missing, and of
   await service.stop();
   const warned = lines.filter(({ level }) => level === "warn");
   expect(warned.map(({ message }) => message)).toEqual([
+    "token accounts of the sponsor are missing: what is due to it in these tokens is left out",
     "the sponsor of private mode has too little for so many sends at once",
     "the treasury of private mode is no wallet on the chain: fees that are due to it wait until it is one",
+    // Of the treasury, in both tokens.
+    ...Array<string>(2).fill(
+      "a token account of private mode is missing: make it, or what is due to it in this asset is left out",
+    ),
   ]);
-  expect(warned[0]?.fields).toMatchObject({
+  expect(warned[1]?.fields).toMatchObject({
     sponsor: poor.address,
     missing: expect.stringMatching(/^\d+\.\d+$/) as string,
   });

@@ -3,7 +3,6 @@ import { expect } from "vitest";
 import { BY } from "../../kit/by.ts";
 import { startHttpsReceiver } from "../../kit/https-receiver.ts";
 import { sharedCertificate } from "../../kit/loopback-certificate.ts";
-import { holdAddress } from "../../../src/payments/outgoing/unknown-spending.ts";
 import type { EventBody } from "../../../src/payments/webhooks/list-events.ts";
 import { STATUS_EVENTS } from "../../../src/payments/webhooks/sending/notice-body.ts";
 import { formatAmount } from "../../../src/amount.ts";
@@ -109,7 +108,7 @@ test("Q8: an order without the whole deposit tells what came and each refund, la
   await world.deposit(order.address, { usdc: 2_000_000n });
   await world.passAndSettle(31 * MINUTE, 8);
   expect(await told(world, order, "refunded")).toMatchObject([
-    { data: { status: "processing", reason: "INCOMPLETE_DEPOSIT" } },
+    { data: { status: "failed", reason: "INCOMPLETE_DEPOSIT" } },
   ]);
   await world.deposit(order.address, { usdc: 3_000_000n });
   await world.passAndSettle(11 * MINUTE, 8);
@@ -148,22 +147,20 @@ test("Q8: each hold is told once, whoever holds, and a second one is refused nei
   refused.add(carol.address);
   await pay(order, order.due);
   await world.passAndSettle(3 * MINUTE, 6);
-  expect(await world.stateOf(order)).toBe("heldBack");
-  // Beside its chart it is held for another reason: the hold is the same.
-  await holdAddress(world.storage, order.address, "missing_history");
+  // A person holds it beside: until both are released it is one hold.
+  await world.service.operator.resolve(order.id, { action: "hold" }, BY);
   await world.pass(10_000);
   expect(await told(world, order, "held")).toMatchObject([{ data: { status: "processing", reason: null } }]);
 
-  await world.service.operator.releaseDeposit(order.id, BY);
+  await world.service.operator.resolve(`held:${order.id}`, { action: "release" }, BY);
   await world.settle(12);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
-  // The chart of an address that is held beside it follows, with the notice told already.
-  await holdAddress(world.storage, order.address, "missing_history");
+  await world.service.operator.resolve(order.id, { action: "hold" }, BY);
   await world.pass(10_000);
   expect(await told(world, order, "held")).toHaveLength(2);
   await pay(order, 3_000_000n);
   await world.passAndSettle(11 * MINUTE, 6);
-  await world.service.operator.releaseDeposit(order.id, BY);
+  await world.service.operator.resolve(`held:${order.id}`, { action: "release" }, BY);
   await world.passAndSettle(11 * MINUTE, 8);
   expect(await told(world, order, "held")).toMatchObject([{}, { data: { status: "completed" } }]);
   expect(await told(world, order, "refunded")).toMatchObject([{ data: { status: "completed" } }]);

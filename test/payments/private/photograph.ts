@@ -10,6 +10,10 @@ export interface PhotographedAccount {
   readonly address: string;
   /** Whose it is: of a token account its owner, of any other its address. */
   readonly owner: string;
+  /** What owns it on the chain. */
+  readonly program: string;
+  /** Bytes of data. */
+  readonly length: number;
   readonly lamports: bigint;
   /** What a token account holds; null for any other. */
   readonly tokens: { readonly mint: string; readonly amount: bigint } | null;
@@ -23,11 +27,19 @@ export interface Photograph {
 const SYSTEM_PROGRAM = "11111111111111111111111111111111";
 const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 
-/** Everything finalized. */
-export async function photograph(chain: ShownChain): Promise<Photograph> {
+/** Lamports of any account, a marker's too, as the newest block has them. */
+export async function lamportsAt(chain: ShownChain, address: string): Promise<bigint> {
+  const { value } = (await ask(chain, "getBalance", [address, { commitment: "processed" }])) as {
+    value: number;
+  };
+  return BigInt(value);
+}
+
+/** Everything finalized that these own besides the programs of wallets and tokens. */
+export async function photograph(chain: ShownChain, owners: readonly string[] = []): Promise<Photograph> {
   const slot = chain.slot();
   const found = await Promise.all(
-    [SYSTEM_PROGRAM, TOKEN_PROGRAM].map(
+    [SYSTEM_PROGRAM, TOKEN_PROGRAM, ...owners].map(
       (program) => ask(chain, "getProgramAccounts", [program, { encoding: "base64" }]) as Promise<Row[]>,
     ),
   );
@@ -106,11 +118,13 @@ interface TransactionRow {
 function accountOf({ pubkey: address, account }: Row): PhotographedAccount {
   const lamports = BigInt(account.lamports);
   const data = Buffer.from(account.data[0], "base64");
+  const shape = { program: account.owner, length: data.length };
   if (account.owner !== TOKEN_PROGRAM || data.length !== AccountLayout.span) {
-    return { address, owner: address, lamports, tokens: null };
+    return { address, owner: address, lamports, tokens: null, ...shape };
   }
   const { mint, owner, amount } = AccountLayout.decode(data);
-  return { address, owner: owner.toBase58(), lamports, tokens: { mint: mint.toBase58(), amount } };
+  const tokens = { mint: mint.toBase58(), amount };
+  return { address, owner: owner.toBase58(), lamports, tokens, ...shape };
 }
 
 async function ask(chain: ShownChain, method: string, params: readonly unknown[]): Promise<unknown> {

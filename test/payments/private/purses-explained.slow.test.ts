@@ -4,12 +4,12 @@ import { afterEach, expect, test } from "vitest";
 import { SOL_MINT, type Address } from "../../../src/address.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { PriceSource } from "../../../src/payments/prices/prices.ts";
-import type { AssetTally } from "../../../src/payments/reconcile/addresses.ts";
+import type { AddressTally } from "../../../src/payments/reconcile/tally.ts";
 import type { TransactionBody } from "../../../src/payments/transactions/transaction-schema.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";
-import { feesBurnt, photograph, possession, type Photograph } from "./photograph.ts";
+import { feesBurnt, lamportsAt, photograph, possession, type Photograph } from "./photograph.ts";
 import { MINUTE, orderedAs, SOL, type Ordered } from "./scene.ts";
 
 let world: SwapFixture;
@@ -106,12 +106,15 @@ class MixedLife {
     const order = await this.#order([this.bob], "6");
     this.#refused.add(this.carol.address);
     await this.pay(order, { from: this.carol, asset: "USDC", amount: order.due });
-    await world.service.operator.resolve(
-      `held:${order.address}`,
-      { action: "refundTo", address: this.dave.address },
-      { actor: "ann", reason: "drill" },
-    );
+    const { operator } = world.service;
+    const [matter, by] = [`held:${order.id}`, { actor: "ann", reason: "drill" }];
+    await operator.resolve(matter, { action: "decline" }, by);
+    await world.settle(4);
+    const address = this.dave.address;
+    await operator.resolve(matter, { action: "refundTo", address }, by);
+    await operator.approve(matter, { address }, by);
     await world.settle(8);
+    await operator.resolve(matter, { action: "release" }, by);
     return order;
   }
 
@@ -160,19 +163,23 @@ const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, each)
 const refundedIn = ({ refunds }: TransactionBody): bigint =>
   sum(refunds.map(({ amount, asset }) => units(amount ?? "", DECIMALS[asset] ?? 0)));
 
+/** What refunds have withheld. */
+const costsIn = ({ refunds }: TransactionBody): bigint =>
+  sum(refunds.map(({ cost, asset }) => (cost === "0" ? 0n : units(cost ?? "", DECIMALS[asset] ?? 0))));
+
 /** What a swap has paid, in base units of USDC. */
 const paidOutIn = ({ recipients }: TransactionBody): bigint => units(recipients[0]?.amount ?? "", 6);
 
-type Sums = Readonly<Record<Exclude<keyof AssetTally, "asset">, bigint>>;
+type Sums = AddressTally;
 
 /** The sums of a reconciliation in base units. */
-function sumsOf(assets: readonly AssetTally[], asset: Asset): Sums {
+function sumsOf(assets: readonly { readonly asset: string }[], asset: Asset): Sums {
   const sums = Object.entries(assets.find((each) => each.asset === asset) ?? {});
   return Object.fromEntries(
     sums
       .filter(([name]) => name !== "asset")
       .map(([name, amount]) => [name, amount === "0" ? 0n : units(amount, DECIMALS[asset] ?? 0)]),
-  ) as Sums;
+  ) as unknown as Sums;
 }
 
 /** What an owner has more in the second photograph, in the order of `ASSETS`. */
@@ -192,6 +199,15 @@ function accountsMade(owners: readonly Wallet[], before: Photograph, after: Phot
       ({ address, owner, tokens }) => tokens !== null && names.has(owner) && !old.has(address),
     ).length,
   );
+}
+
+/** Lamports on the markers of these orders. */
+async function markersOf(orders: readonly Ordered[]): Promise<bigint> {
+  const seeds = ["0", "1", "r0"];
+  const markers = orders.flatMap(({ address }) =>
+    seeds.map((seed) => world.ledger.markerOf(address as Address, seed)),
+  );
+  return sum(await Promise.all(markers.map((marker) => lamportsAt(world.chain, marker))));
 }
 
 test("E12: after sends, a payroll with a bad payee, swaps, refunds, a held order and a late deposit, every purse has gained to the base unit what the reconciliation explains", async () => {
@@ -216,10 +232,11 @@ test("E12: after sends, a payroll with a bad payee, swaps, refunds, a held order
     cancelled: await life.cancelled(),
     held: await life.heldAndResolved(),
   };
-  await world.sweep();
   await life.pay(orders.send, { from: alice, asset: "USDC", amount: 7_000_000n });
-  await world.pass(20 * MINUTE);
-  await world.sweep();
+  for (let round = 0; round < 3; round++) {
+    await world.pass(11 * MINUTE);
+    await world.settle(6);
+  }
 
   const send = await life.shown(orders.send.id);
   const payroll = await life.shown(orders.payroll.id);
@@ -249,12 +266,15 @@ test("E12: after sends, a payroll with a bad payee, swaps, refunds, a held order
     USDT: sumsOf(reconciled.assets, "USDT"),
   };
   for (const asset of ASSETS) {
-    const { deposits, loans, payouts, refunds, fees, dust, repayments, held: left } = sums[asset];
+    const { deposits, payouts, refunds, fees, held: left, ...others } = sums[asset];
     expect(deposits).toBe(life.sumPaidIn(asset));
-    expect([deposits + loans, left]).toEqual([payouts + refunds + fees + dust + repayments, 0n]);
+    expect([deposits, left]).toEqual([payouts + refunds + fees, 0n]);
+    expect(Object.values(others).every((amount) => amount === 0n)).toBe(true);
   }
-  const toAlice = sum([send, payroll, swap, cancelled].map(refundedIn));
-  expect([sums.SOL.refunds, sums.USDC.refunds]).toEqual([0n, toAlice + refundedIn(held)]);
+  const refunded = [send, payroll, swap, cancelled];
+  const toAlice = sum(refunded.map(refundedIn));
+  const withheld = sum([...refunded, held].map(costsIn));
+  expect([sums.SOL.refunds, sums.USDC.refunds]).toEqual([0n, toAlice + refundedIn(held) + withheld]);
 
   const after = await photograph(chain);
   const burnt = await feesBurnt(chain, [sponsor.address], before.slot);
@@ -262,13 +282,13 @@ test("E12: after sends, a payroll with a bad payee, swaps, refunds, a held order
   const made = accountsMade([...life.payees, dave, treasury], before, after) * rent;
   const got = paidOutIn(walletSwap) + paidOutIn(swap);
   const given = units(SWAPPED.wallet, 9);
-  expect(gainOf(treasury.address, before, after)).toEqual(
-    ASSETS.map((asset) => sums[asset].fees + sums[asset].dust),
-  );
-  // It pays all fees and the accounts of payees, and gets those that depositors opened at the addresses.
+  expect(gainOf(treasury.address, before, after)).toEqual(ASSETS.map((asset) => sums[asset].fees));
+  const markers = await markersOf(Object.values(orders));
+  // It pays all fees, the markers and the accounts of payees, and gets those that depositors opened at the addresses.
   expect(gainOf(sponsor.address, before, after)).toEqual([
-    sums.SOL.repayments - sums.SOL.loans - (burnt.get(sponsor.address) ?? 0n) - made + life.rentPaid(rent),
-    ...[0n, 0n],
+    life.rentPaid(rent) - (burnt.get(sponsor.address) ?? 0n) - made - markers,
+    withheld,
+    0n,
   ]);
   expect(gainOf(desk, before, after)).toEqual([given + sums.SOL.payouts, -got, 0n]);
   expect(gainOf(bob.address, before, after)).toEqual([0n, 6_000_000n, 0n]);

@@ -248,11 +248,26 @@ const RETELLINGS: { readonly [A in Retold]: Retelling<Extract<Lie, { about: A }>
     const err = says === "well" ? null : says === "poor" ? POOR : FAILED;
     return retold((honest: WithValue<object>) => ({ ...honest, value: { ...honest.value, err } }));
   },
-  rent({ times }, method) {
-    if (method !== "getMinimumBalanceForRentExemption") return undefined;
-    return retold((lamports: number) => lamports * times);
+  rent({ times }, method, _isMeant, params) {
+    if (method === "getMinimumBalanceForRentExemption") return retold((lamports: number) => lamports * times);
+    const place =
+      method === "getMultipleAccounts" ? (params[0] as readonly unknown[]).indexOf(RENT_SYSVAR) : -1;
+    if (place < 0) return undefined;
+    return retold(({ context, value }: WithValue<readonly (AccountRow | null)[]>) => ({
+      context,
+      value: value.map((row, index) => (index === place && row !== null ? repriced(row, times) : row)),
+    }));
   },
 };
+
+const RENT_SYSVAR = "SysvarRent111111111111111111111111111111111";
+
+/** The price of a byte stands first in the account of the rent. */
+function repriced(row: AccountRow, times: number): AccountRow {
+  const data = Buffer.from(row.data[0], "base64");
+  data.writeBigUInt64LE(data.readBigUInt64LE(0) * BigInt(times), 0);
+  return { ...row, data: [data.toString("base64"), row.data[1]] };
+}
 
 /** Where a token account has its amount. */
 const AMOUNT_AT = 64;

@@ -1,7 +1,14 @@
 /** A life of a payment service as data, drawn at random: its nodes, its orders, and everything that happens to them. */
 import fc from "fast-check";
 import { type ToldLie, anyToldLie } from "./random-lies.ts";
-import { anyOperatorAct, anyStrangerAct, type OperatorAct, type StrangerAct } from "./random-acts.ts";
+import {
+  anyOperatorAct,
+  anyStrangerAct,
+  anyTheftAct,
+  type OperatorAct,
+  type StrangerAct,
+  type TheftAct,
+} from "./random-acts.ts";
 
 /** In the order of the token list. */
 export const ASSETS = ["SOL", "USDC", "USDT"] as const;
@@ -48,7 +55,9 @@ export type Happening =
     }
   | { readonly does: "send"; readonly words: SendWords }
   | { readonly does: "cancel"; readonly order: number }
-  /** Time passes, and with it some slots: seconds, the pause between looks at strays, between refunds, a window, a lane. */
+  /** The issuer freezes the account of a payee or of the sender, or thaws it again. */
+  | { readonly does: "freeze" | "thaw"; readonly order: number; readonly payee: number | "sender" }
+  /** Time passes, and with it some slots: seconds, minutes, the pause between refunds, a window, a day. */
   | { readonly does: "pass"; readonly minutes: 0.3 | 3 | 11 | 31 | 1_500 }
   /** Slots pass, and hardly any time. */
   | { readonly does: "slots"; readonly count: number }
@@ -61,6 +70,16 @@ export type Happening =
     }
   /** The database is replaced by what it was so many commits ago. */
   | { readonly does: "restore"; readonly commitsAgo: number; readonly isReconciledFirst: boolean }
+  /** A second process begins on a copy of the database as it was so many commits ago, and works beside the first. */
+  | { readonly does: "copy"; readonly commitsAgo: number }
+  /** The process stands still at its next signature, as a virtual machine that is set aside; the next one goes on. */
+  | { readonly does: "set aside" }
+  /** The one that was set aside goes on with its memory, and with its database as it was then, beside the others. */
+  | { readonly does: "resume" }
+  /** All processes end but the first. */
+  | { readonly does: "end copies" }
+  /** The machine's clock is so many minutes off the chain's. */
+  | { readonly does: "clock"; readonly minutes: -600 | -31 | 0 | 31 | 600 }
   /** Storage on the chain costs so many quarters of what it cost in the beginning. */
   | { readonly does: "rent"; readonly quarters: 2 | 4 | 8 | 12 }
   /** From now on these lies are told and no others; none are, when there are none. */
@@ -68,6 +87,7 @@ export type Happening =
   /** No node has any history from before so many slots ago, until somebody looks for what is missing. */
   | { readonly does: "prune"; readonly slots: number }
   | { readonly does: "stranger"; readonly act: StrangerAct }
+  | { readonly does: "theft"; readonly act: TheftAct }
   | { readonly does: "operator"; readonly act: OperatorAct };
 
 /** Who of the endpoints lies: nobody, the one of this number, or all of them. */
@@ -139,11 +159,16 @@ const die: OfKind<"die"> = fc.record({
   moment: fc.constantFrom("before", "after"),
   deaths: fc.constantFrom<(1 | 2)[]>(1, 1, 2),
 });
+const commitsAgo = fc.oneof(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: MAX_COMMITS }));
 const restore: OfKind<"restore"> = fc.record({
   does: fc.constant("restore"),
-  commitsAgo: fc.integer({ min: 1, max: MAX_COMMITS }),
+  commitsAgo,
   isReconciledFirst: fc.boolean(),
 });
+const copy: OfKind<"copy"> = commitsAgo.map((ago) => ({ does: "copy", commitsAgo: ago }));
+const clock: OfKind<"clock"> = fc
+  .constantFrom<(-600 | -31 | 0 | 31 | 600)[]>(-600, -31, 0, 31, 600)
+  .map((minutes) => ({ does: "clock", minutes }));
 const rent: OfKind<"rent"> = fc
   .constantFrom<(2 | 4 | 8 | 12)[]>(2, 4, 8, 12)
   .map((quarters) => ({ does: "rent", quarters }));
@@ -178,30 +203,42 @@ const daily: Chances = (orders) => {
   ];
 };
 
-/** What costs somebody: a dearer chain, a lost database, strangers and operators. */
+/** What costs somebody: a dearer chain, a lost or doubled database, strangers, issuers and operators. */
 const troubled: Chances = (orders) => [
-  { weight: 2, arbitrary: restore },
+  { weight: 3, arbitrary: restore },
+  { weight: 3, arbitrary: copy },
+  { weight: 3, arbitrary: fc.constantFrom("set aside", "resume").map((does) => ({ does })) },
+  { weight: 1, arbitrary: fc.constant({ does: "end copies" }) },
+  { weight: 2, arbitrary: clock },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      does: fc.constantFrom("freeze", "freeze", "thaw"),
+      order: fc.integer({ min: 0, max: orders - 1 }),
+      payee: fc.oneof(fc.nat({ max: 3 }), fc.constant("sender" as const)),
+    }),
+  },
   { weight: 2, arbitrary: rent },
   { weight: 1, arbitrary: prune },
+  { weight: 3, arbitrary: anyTheftAct(orders).map((act) => ({ does: "theft", act })) },
   { weight: 8, arbitrary: anyStrangerAct(orders).map((act) => ({ does: "stranger", act })) },
   { weight: 6, arbitrary: anyOperatorAct(orders).map((act) => ({ does: "operator", act })) },
 ];
 
-/** What pure chance seldom brings about: an order is served, forgotten by its database, and paid for once more. */
-const forgottenAfterwards = (orders: number): fc.Arbitrary<readonly Happening[]> =>
+/** What pure chance seldom brings about: an order is served, lost or doubled, and paid for once more. */
+const paidOnceMore = (orders: number): fc.Arbitrary<readonly Happening[]> =>
   fc
     .record({
       order: fc.integer({ min: 0, max: orders - 1 }),
-      commitsAgo: fc.integer({ min: 1, max: MAX_COMMITS }),
-      isReconciledFirst: fc.boolean(),
+      before: fc.constantFrom<readonly Happening[]>([], [{ does: "set aside" }]),
       minutes: fc.constantFrom<(0.3 | 3 | 11)[]>(0.3, 3, 11),
       pruned: fc.option(prune),
+      after: fc.oneof<fc.Arbitrary<Happening>[]>(restore, copy, fc.constant({ does: "resume" })),
     })
-    .map(({ order, commitsAgo, isReconciledFirst, minutes, pruned }) => {
+    .map(({ order, before, minutes, pruned, after }) => {
       const paid = { does: "deposit", order, howMuch: "exact", asset: 0, by: 1 } as const;
       const served = [paid, { does: "pass", minutes }, { does: "pass", minutes }] as const;
-      const lost = { does: "restore", commitsAgo, isReconciledFirst } as const;
-      return [...served, ...(pruned === null ? [] : [pruned]), lost, ...served];
+      return [...before, ...served, ...(pruned === null ? [] : [pruned]), after, ...served];
     });
 
 /** The nodes of a life, and what may happen in it. */
@@ -221,7 +258,7 @@ function anyLife({ nodes, chances, prelude }: Circumstances): fc.Arbitrary<Life>
   return orders.chain((all) => {
     const happening = fc.oneof(
       { weight: 60, arbitrary: fc.oneof(...chances(all.length)).map((each) => [each]) },
-      { weight: 1, arbitrary: forgottenAfterwards(all.length) },
+      { weight: 5, arbitrary: paidOnceMore(all.length) },
     );
     return fc
       .record({

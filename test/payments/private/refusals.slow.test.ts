@@ -218,7 +218,7 @@ test("P31: orders promise the sponsor's lamports to each other's exclusion, and 
 }) => {
   const world = await open();
   const [lamports] = await world.held(world.sponsor.address);
-  await world.pay(world.sponsor, world.treasury.address, lamports - SOL);
+  await world.pay(world.sponsor, world.treasury.address, lamports - SOL / 10n);
   // Each account has a share of the sponsor, so that it takes several to use up the whole.
   const send = async (): Promise<{ caller: Caller; id: string }> => {
     const caller = await world.caller("enterprise");

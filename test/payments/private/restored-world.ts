@@ -3,10 +3,12 @@ import { expect, onTestFinished } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
+import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import { passTime } from "../../kit/pass-time.ts";
 import { privateFixture, units, type PrivateFixture } from "../../kit/private-fixture.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { copyWith, isPlanned, keepCopies, restore } from "./kept-copies.ts";
+import type { VirtualClock } from "../../kit/virtual-clock.ts";
+import { keepCopies, restore } from "./kept-copies.ts";
 import { lyingNode, withoutHistoryBefore, type LyingNode } from "./lying-nodes.ts";
 
 /** A world of two nodes, whose database is kept at each commit. */
@@ -18,10 +20,13 @@ export interface World extends PrivateFixture {
   readonly bob: Wallet;
 }
 
-export async function open(): Promise<World> {
+export async function open(
+  options: Partial<PaymentServiceOptions> = {},
+  routing: Parameters<typeof privateFixture>[1] = {},
+): Promise<World> {
   const { storage, copies } = await keepCopies();
   let nodes: World["nodes"] | undefined;
-  const fixture = await privateFixture({ storage }, {}, (chain) => {
+  const fixture = await privateFixture({ storage, ...options }, routing, (chain) => {
     nodes = [lyingNode(chain.chain, "one"), lyingNode(chain.chain, "two")];
     return chain.ledgerOf(nodes.map(({ endpoint }) => endpoint));
   });
@@ -32,12 +37,14 @@ export async function open(): Promise<World> {
   return { ...fixture, nodes, copies, alice, bob, customer: await fixture.caller() };
 }
 
-/** An order, and the copy of the database that has it and nothing that came of it. */
+/** An order of 3 USDC to bob, and the copy of the database that has it and nothing that came of it. */
 export interface Ordered {
   readonly id: string;
   readonly address: string;
   readonly due: bigint;
   readonly copy: Uint8Array;
+  /** What the clock showed when the copy was made. */
+  readonly copiedAt: number;
 }
 
 export async function ordered(world: World): Promise<Ordered> {
@@ -46,36 +53,24 @@ export async function ordered(world: World): Promise<Ordered> {
     sender: alice,
     to: [{ address: bob.address, amount: "3" }],
   });
-  const copy = copies.at(-1) ?? new Uint8Array();
   return {
     id: body.transactionId,
     address: body.ephemeralAddress,
     due: units(body.depositAmount, 6),
-    copy,
+    copy: copies.at(-1) ?? new Uint8Array(),
+    copiedAt: world.clock.now(),
   };
 }
 
-/** The order is paid, and its marker stands. */
-export async function paid(world: World): Promise<Ordered> {
+/** The order is paid out of a deposit of so much more than it asks for, and its address empty; then the service ends. */
+export async function served(world: World, excess = 0n): Promise<Ordered> {
   const order = await ordered(world);
-  await world.deposit(order.address, { usdc: order.due });
+  await world.deposit(order.address, { usdc: order.due + excess });
   await world.settle();
   expect(await world.service.transaction(world.customer, order.id)).toMatchObject({ status: "completed" });
-  return order;
-}
-
-/** The order is paid and its address swept; then the service ends. */
-export async function served(world: World): Promise<Ordered> {
-  const order = await paid(world);
-  await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.service.stop();
   return order;
-}
-
-/** The copy in which the payout is planned and not signed. */
-export function beforeThePayout({ copies }: World, { id }: Ordered): Uint8Array {
-  return copyWith(copies, id, isPlanned("payout"));
 }
 
 /** Of the nodes given, all history up to now is gone. */
@@ -84,52 +79,52 @@ export function forget({ chain }: World, nodes: readonly LyingNode[]): void {
   chain.advance(40);
 }
 
+/** A service on a copy, and time that passes for it. */
 export interface Restored {
   readonly service: PaymentService;
   readonly storage: PaymentStorage;
   readonly pass: (ms: number) => Promise<void>;
-  readonly heldReason: () => Promise<string | null>;
 }
 
-/** A service that starts on the copy, in a process that has asked the nodes nothing yet. */
-export async function startOn(world: World, { copy, address }: Ordered): Promise<Restored> {
-  const storage = await restore(copy, "nothing");
+/** The clock of a machine that is so many milliseconds behind. */
+function behind(clock: VirtualClock, ms: number): VirtualClock {
+  return { ...clock, now: () => clock.now() - ms, set: (time) => clock.set(time + ms) };
+}
+
+/** A service that starts on the copy, in a process that has asked the nodes nothing yet, on a machine that may be behind. */
+export async function startOn(world: World, copy: Uint8Array, behindMs = 0): Promise<Restored> {
+  const storage = await restore(copy);
   const ledger = world.ledgerOf(world.nodes.map(({ endpoint }) => endpoint));
-  const service = world.another({ storage, ledger });
+  const clock = behind(world.clock, behindMs);
+  const service = world.another({ storage, ledger, clock });
   await service.start();
   onTestFinished(async () => {
     await service.stop();
     await storage.close();
   });
   const pass = async (ms: number): Promise<void> => {
-    const { clock, chain } = world;
     await passTime({ clock, engine: service, storage, workflows: service.workflows }, clock.now() + ms);
     for (let round = 0; round < 4; round++) {
-      chain.advance(35);
+      world.chain.advance(35);
       await service.settled();
     }
   };
   await pass(20_000);
-  return {
-    service,
-    storage,
-    pass,
-    heldReason: async () => (await storage.deposits([address]))[0]?.heldReason ?? null,
-  };
+  return { service, storage, pass };
 }
 
 /** What a wallet holds in USDC. */
-export const owned = async (world: World, { address }: Wallet): Promise<bigint> =>
+export const owned = async (world: World, { address }: Pick<Wallet, "address">): Promise<bigint> =>
   (await world.held(address))[1];
 
 /** The order as its customer sees it on the restored copy. */
 export const shown = (
-  { service }: Restored,
+  { service }: Pick<Restored, "service">,
   { customer }: World,
   { id }: Ordered,
 ): ReturnType<PaymentService["transaction"]> => service.transaction(customer, id);
 
 /** The kinds of what waits for the operator. */
-export async function mattersOf({ service }: Restored): Promise<readonly string[]> {
+export async function mattersOf({ service }: Pick<Restored, "service">): Promise<readonly string[]> {
   return (await service.operator.attention()).map(({ kind }) => kind);
 }

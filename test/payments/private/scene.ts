@@ -20,9 +20,8 @@ import type {
   PrivateRoutingOptions,
 } from "../../../src/service/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
+import type { TransferRecord } from "../../../src/payments/tables/private.ts";
 import type { TransactionBody } from "../../../src/payments/transactions/transaction-schema.ts";
-import type { Adapter } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { brokenInvariants } from "../../kit/check-invariants.ts";
 import { brokenMoney } from "../../kit/check-money.ts";
@@ -52,7 +51,7 @@ export interface Scene extends PrivateFixture {
   sendTo(order?: { to?: Wallet; amount?: string; asset?: string }): Promise<Ordered>;
   /** The transaction as its owner sees it. */
   shown(order: Ordered): Promise<TransactionBody>;
-  /** The machine's state of the order's deposit address. */
+  /** The innermost state of the order's chart. */
   stateOf(order: Ordered): Promise<unknown>;
   /** Carries out instructions as the issuer of both stablecoins, who also pays for them. */
   asIssuer(instructions: readonly TransactionInstruction[], ...signers: readonly Wallet[]): Promise<void>;
@@ -77,24 +76,6 @@ export interface Scene extends PrivateFixture {
   judge(options?: { readonly exceptSums?: boolean }): Promise<void>;
 }
 
-/** A scene on a database of its own, which goes with it. */
-export async function sceneOn(
-  { make }: Adapter,
-  options: Partial<PaymentServiceOptions> = {},
-  routing: Partial<PrivateRoutingOptions> = {},
-): Promise<Scene> {
-  const database = await make();
-  const world = await scene({ ...options, storage: await database.open() }, routing);
-  return {
-    ...world,
-    async close() {
-      await world.close();
-      await world.storage.close();
-      await database.destroy();
-    },
-  };
-}
-
 /** An order that was taken. */
 export interface Ordered {
   readonly id: string;
@@ -103,14 +84,20 @@ export interface Ordered {
   readonly due: bigint;
 }
 
-/** Its payments of one kind, as they are stored. */
-export async function paymentsOf(
+/** Its transfers of one kind, as they are stored. */
+export async function transfersOf(
   world: Scene,
   { id }: Ordered,
-  kind: PaymentRecord["kind"],
-): Promise<readonly PaymentRecord[]> {
+  kind: TransferRecord["kind"],
+): Promise<readonly TransferRecord[]> {
   const view = await world.storage.transaction(id);
-  return view?.payments.filter((payment) => payment.kind === kind) ?? [];
+  return view?.order?.transfers.filter((transfer) => transfer.kind === kind) ?? [];
+}
+
+/** Why nothing that pays is signed for it, as persons have to end it. */
+export async function holdsOf(world: Scene, { id }: Ordered): Promise<readonly string[]> {
+  const view = await world.storage.transaction(id);
+  return view?.order?.holds.filter(({ endedAt }) => endedAt === null).map(({ reason }) => reason) ?? [];
 }
 
 /** An order's id, its address and what it asks for. */
@@ -196,11 +183,11 @@ export async function scene(
       expectClosedBooks(answer, { SOL: 9, USDC: 6, USDT: 6 });
       return answer;
     },
-    async stateOf({ address }) {
-      const instance = await world.storage.load(address);
-      const { value } = JSON.parse(instance?.snapshot ?? "{}") as { value?: unknown };
-      // Where it rests is told by the inner state.
-      return (value as { atRest?: unknown } | undefined)?.atRest ?? value;
+    async stateOf({ id }) {
+      const instance = await world.storage.load(id);
+      let { value } = JSON.parse(instance?.snapshot ?? "{}") as { value?: unknown };
+      while (typeof value === "object" && value !== null) [value] = Object.values(value) as unknown[];
+      return value;
     },
     asIssuer: prepare,
     async strayAccount(owner, asset, amount) {

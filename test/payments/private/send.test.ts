@@ -24,7 +24,6 @@ test("P18, P24: a private send pays its recipient exactly, and its address ends 
   expect(transaction).toMatchObject({ status: "completed", fee: quote.fee, refunds: [] });
   expect(transaction.recipients).toMatchObject([{ status: "paid" }]);
   expect(await world.held(bob.address)).toEqual([1_000_000_000n, 5_000_000n, 0n]);
-  await world.sweep();
   expect(await world.held(body.ephemeralAddress)).toEqual([0n, 0n, 0n]);
   const [, earned] = await world.held(world.treasury.address);
   expect(earned).toBe(due - 5_000_000n);

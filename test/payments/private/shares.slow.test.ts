@@ -1,6 +1,5 @@
 /** What one account can take up of private mode with orders that nobody has paid for. */
 import { expect } from "vitest";
-import { TOKEN_ACCOUNT_BYTES } from "../../../src/ledger/routing.ts";
 import { SPONSOR_SHARE_PERCENT } from "../../../src/payments/purses/sponsor-limit.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
@@ -95,7 +94,7 @@ test.for(["free", "pro", "enterprise"] as const)(
   },
 );
 
-test("M9: the share of an order ends with the whole deposit; what it reserved of the sponsor shrinks to its marker, and ends with that", async ({
+test("M9, M24, R17: the share of an order ends with the whole deposit, and what it reserved of the sponsor when it rests: another account's order is taken", async ({
   open,
 }) => {
   const world = await open();
@@ -117,14 +116,10 @@ test("M9: the share of an order ends with the whole deposit; what it reserved of
   lift();
   await world.passAndSettle(2 * MINUTE, 14);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
-  const [all, share] = await reserved(world, world.customer);
-  expect(share).toBe(before[1]);
-  const rent = await world.ledger.rentMinimum(TOKEN_ACCOUNT_BYTES);
-  // The other two wait, and the one that is paid has a marker.
-  expect(all - before[0]).toBeGreaterThanOrEqual(rent);
-  expect(all - before[0]).toBeLessThan(each);
-  // That takes longer than the windows of the others.
-  await world.sweep();
+  // The other two wait, and the new one.
+  expect(await reserved(world, world.customer)).toEqual([before[0], before[1]]);
+  await payroll(world, await world.caller("free"));
+  await world.passAndSettle(31 * MINUTE);
   expect(await reserved(world, world.customer)).toEqual([0n, 0n]);
 });
 

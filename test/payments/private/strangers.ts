@@ -6,12 +6,14 @@ import {
   createInitializeMint2Instruction,
   createMintToCheckedInstruction,
   createSyncNativeInstruction,
+  createTransferCheckedInstruction,
   getAssociatedTokenAddressSync,
   MINT_SIZE,
   NATIVE_MINT,
   TOKEN_PROGRAM_ID,
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
+import bs58 from "bs58";
 import type { Address } from "../../../src/address.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";
@@ -23,12 +25,12 @@ export interface Stranger {
   readonly wallet: Wallet;
   /** A mint of its own, that is none of the service's assets. */
   readonly mint: Address;
-  /** `markers` are those of the order that are known by now. What the chain refuses is not done. */
-  act(order: Pick<LivedOrder, "address">, act: StrangerAct, markers: readonly Address[]): Promise<void>;
+  /** What the chain refuses is not done. */
+  act(order: Pick<LivedOrder, "address" | "sent">, act: StrangerAct): Promise<void>;
 }
 
 const DECIMALS = 6;
-const WEALTH = { lamports: 10_000_000_000_000n };
+const WEALTH = { lamports: 10_000_000_000_000n, usdc: 1_000_000n, usdt: 1_000_000n };
 
 /** There is one in a life; its mint is made at once. */
 export async function stranger(world: ServiceFixture): Promise<Stranger> {
@@ -41,13 +43,18 @@ export async function stranger(world: ServiceFixture): Promise<Stranger> {
   const send = async (
     instructions: readonly TransactionInstruction[],
     ...others: Keypair[]
-  ): Promise<void> => {
+  ): Promise<boolean> => {
     sent += 1;
     // Two equal transactions over one blockhash would be one.
     const unique = SystemProgram.transfer({ fromPubkey: own, toPubkey: own, lamports: sent });
     const signers = [wallet, ...others];
-    const bytes = await signed(world, { signers, instructions: [...instructions, unique] });
-    await ledger.broadcast(Buffer.from(bytes, "base64")).catch(() => undefined);
+    const bytes = Buffer.from(
+      await signed(world, { signers, instructions: [...instructions, unique] }),
+      "base64",
+    );
+    await ledger.broadcast(bytes).catch(() => undefined);
+    const [status] = await ledger.statuses([bs58.encode(bytes.subarray(1, 65))]);
+    return status?.error === null;
   };
   const rent = async (bytes: number): Promise<number> => Number(await ledger.rentMinimum(bytes));
   const make = async (account: Keypair, space: number): Promise<TransactionInstruction> =>
@@ -69,13 +76,29 @@ export async function stranger(world: ServiceFixture): Promise<Stranger> {
   await send([made, createInitializeMint2Instruction(mint.publicKey, DECIMALS, own, null)], mint);
   chain.advance(2);
 
-  const act: Stranger["act"] = async ({ address }, what, markers) => {
+  const giveDust = (
+    to: PublicKey,
+    { units, on }: Extract<StrangerAct, { does: "give dust" }>,
+  ): Promise<boolean> => {
+    if (on === "address") return send([give(to, units)]);
+    const tokens = new PublicKey(mints[on === "USDT" ? "USDT" : "USDC"]);
+    const account = getAssociatedTokenAddressSync(tokens, to, true);
+    if (on === "account of USDC") return send([give(account, units)]);
+    const from = getAssociatedTokenAddressSync(tokens, own);
+    return send([createTransferCheckedInstruction(from, tokens, account, own, units, DECIMALS)]);
+  };
+
+  const act: Stranger["act"] = async ({ address, sent: came }, what) => {
     const to = new PublicKey(address);
     switch (what.does) {
-      case "wrap on markers":
-        for (const marker of markers.map((each) => new PublicKey(each))) {
-          await send([give(marker, what.lamports)]);
-          await send([createSyncNativeInstruction(marker)]);
+      case "give to markers":
+        for (const seed of ["0", "1", "r0"]) {
+          await send([give(new PublicKey(ledger.markerOf(address as Address, seed)), what.lamports)]);
+        }
+        return;
+      case "give dust":
+        if (await giveDust(to, what)) {
+          came[what.on === "USDC" || what.on === "USDT" ? what.on : "SOL"] += BigInt(what.units);
         }
         return;
       case "name":
@@ -88,17 +111,20 @@ export async function stranger(world: ServiceFixture): Promise<Stranger> {
           new PublicKey(mints[what.asset]),
           to,
         );
-        return send([await make(account, AccountLayout.span), initialise], account);
+        await send([await make(account, AccountLayout.span), initialise], account);
+        return;
       }
       case "give wrapped SOL": {
         const [account, open] = openAssociated(to, NATIVE_MINT);
-        return send([open, give(account, what.lamports), createSyncNativeInstruction(account)]);
+        await send([open, give(account, what.lamports), createSyncNativeInstruction(account)]);
+        return;
       }
       case "give foreign tokens": {
         const [account, open] = openAssociated(to, mint.publicKey);
         const units = BigInt(what.units);
         const issue = createMintToCheckedInstruction(mint.publicKey, account, own, units, DECIMALS);
-        return send([open, issue]);
+        await send([open, issue]);
+        return;
       }
     }
   };

@@ -14,10 +14,11 @@ import {
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { expect } from "vitest";
-import { everythingIn } from "../../core/recorder.ts";
-import { DAY, MINUTE, SOL, type Scene } from "./scene.ts";
+import { BY } from "../../kit/by.ts";
+import { MINUTE, SOL, transfersOf, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
+import { units } from "../../kit/private-fixture.ts";
 
 /** Token accounts of an owner, whatever is in them. */
 async function accountsOf(world: Scene, owner: string): Promise<number> {
@@ -29,140 +30,131 @@ async function accountsOf(world: Scene, owner: string): Promise<number> {
   return accounts.length;
 }
 
-test("P13: a deposit to a token account that is not the associated one is brought there, counted and paid out", async ({
+/** A person has what lies beside the accounts that count brought to where it does. */
+async function collect(world: Scene, order: Ordered): Promise<void> {
+  await world.service.operator.resolve(order.id, { action: "collect" }, BY);
+  await world.passAndSettle(MINUTE, 6);
+  await world.passAndSettle(11 * MINUTE, 6);
+}
+
+test("P13: a deposit to a token account that is not the associated one is shown and never counts; collect brings it back", async ({
   open,
 }) => {
   const world = await open();
   const order = await world.sendTo();
+  const [, before] = await world.held(world.alice.address);
   await world.strayAccount(order.address, "USDC", order.due);
-  await world.settle(2);
+  await world.passAndSettle(5 * MINUTE, 2);
   expect(await world.shown(order)).toMatchObject({ status: "pending" });
-  await world.pass(3 * MINUTE);
-  await world.settle(12);
-  expect(await world.shown(order)).toMatchObject({ status: "completed", refunds: [] });
-  expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
-  await world.sweep();
+  await world.passAndSettle(31 * MINUTE);
+  expect(await world.shown(order)).toMatchObject({
+    status: "failed",
+    reason: "DEPOSIT_TIMEOUT",
+    received: [{ asset: "USDC", counted: false }],
+    refunds: [],
+  });
+  expect(await world.service.reconcile()).toMatchObject({
+    isExplained: true,
+    findings: [{ findings: [{ finding: "uncounted", asset: "USDC" }] }],
+  });
+  await collect(world, order);
+  // The account's rent came with it.
+  expect(await world.shown(order)).toMatchObject({
+    refunds: [
+      { asset: "SOL", status: "paid" },
+      { asset: "USDC", status: "paid" },
+    ],
+  });
+  expect((await world.held(world.alice.address))[1]).toBeGreaterThan(before + order.due - 500_000n);
+  expect((await world.held(world.bob.address))[1]).toBe(0n);
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   expect(await accountsOf(world, order.address)).toBe(0);
   await world.judge();
 });
 
-test("P13: a collection that every node drops until it is dead is planned again, and its deposit is counted once", async ({
-  open,
-}) => {
-  const world = await open();
-  const order = await world.sendTo();
-  await world.strayAccount(order.address, "USDC", order.due);
-  const lift = world.chain.faults.add(dropping);
-  await world.passAndSettle(3 * MINUTE, 2);
-  const payments = async () => (await world.storage.transaction(order.id))?.payments ?? [];
-  expect((await payments()).map(({ kind, status }) => [kind, status])).toEqual([["collect", "broadcast"]]);
-  const [dropped] = await payments();
-  world.chain.advance(200);
-  lift();
-  await world.passAndSettle(3 * MINUTE, 12);
-  const kinds = (await payments()).map(({ kind }) => kind).toSorted();
-  expect(kinds).toEqual(["collect", "collect", "payout"]);
-  expect(await world.ledger.statuses([dropped?.signature ?? ""])).toEqual([null]);
-  expect(await world.shown(order)).toMatchObject({ status: "completed", refunds: [] });
-  expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
-  await world.sweep();
-  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
-  await world.judge();
-});
-
-test("P13: part at the associated account and part beside it are one deposit", async ({ open }) => {
-  const world = await open();
-  const order = await world.sendTo();
-  await world.strayAccount(order.address, "USDC", order.due - 2_000_000n);
-  await world.deposit(order.address, { usdc: 2_000_000n });
-  expect(await world.shown(order)).toMatchObject({ status: "pending" });
-  await world.pass(3 * MINUTE);
-  await world.settle(12);
-  expect(await world.shown(order)).toMatchObject({ status: "completed" });
-  await world.judge();
-});
-
-test("P13: what is beside the associated account at the end of the window counts, though nobody had looked", async ({
-  open,
-}) => {
-  const world = await open();
-  const order = await world.sendTo();
-  const rule = ({ method }: { method: string }) =>
-    method === "getTokenAccountsByOwner" ? ({ kind: "refuse", status: 503 } as const) : undefined;
-  const lift = world.chain.faults.add(rule);
-  await world.strayAccount(order.address, "USDC", order.due);
-  // The last look before the end finds nothing out, and the first one after it does.
-  world.clock.advance(31 * MINUTE);
-  lift();
-  await world.settle(14);
-  expect(await world.shown(order)).toMatchObject({ status: "completed" });
-  await world.judge();
-});
-
-test("P13: DELETE sees it, at any commitment, and cannot cancel", async ({ open }) => {
-  const world = await open();
-  const order = await world.sendTo();
-  await world.strayAccount(order.address, "USDC", order.due);
-  await expect(world.service.cancelTransaction(world.customer, order.id)).rejects.toMatchObject({
-    code: "ALREADY_PROCESSED",
-    details: { reason: "deposit_detected" },
-  });
-  await world.pass(3 * MINUTE);
-  await world.settle(12);
-  expect(await world.shown(order)).toMatchObject({ status: "completed" });
-  await world.judge();
-});
-
-test("P13: beside the account of a cancelled order it is found within a day, and refunded", async ({
+test("P13: a collection that every node drops until it is dead is signed again, and brings what it is for once", async ({
   open,
 }) => {
   const world = await open();
   const order = await world.sendTo();
   await world.service.cancelTransaction(world.customer, order.id);
-  await world.settle(2);
-  await world.strayAccount(order.address, "USDT", 3_000_000n);
-  await world.passAndSettle(DAY + MINUTE, 12);
-  await world.passAndSettle(11 * MINUTE, 8);
-  expect(await world.shown(order)).toMatchObject({
-    status: "cancelled",
-    refunds: [{ asset: "USDT", status: "paid" }],
-  });
-  await world.sweep();
+  await world.strayAccount(order.address, "USDC", order.due);
+  await world.service.reconcile();
+  const lift = world.chain.faults.add(dropping);
+  await world.service.operator.resolve(order.id, { action: "collect" }, BY);
+  await world.passAndSettle(MINUTE, 2);
+  const [planned] = await transfersOf(world, order, "collect");
+  expect(planned).toMatchObject({ state: "out" });
+  world.chain.advance(200);
+  lift();
+  await world.passAndSettle(5 * MINUTE, 6);
+  await world.passAndSettle(11 * MINUTE, 6);
+  const attempts = await world.storage.attemptsOf(planned?.id ?? "");
+  expect(attempts.length).toBeGreaterThan(1);
+  expect(await transfersOf(world, order, "collect")).toMatchObject([{ state: "done" }]);
+  const { refunds } = await world.shown(order);
+  expect(refunds).toMatchObject([
+    { asset: "SOL", status: "paid" },
+    { asset: "USDC", status: "paid" },
+  ]);
+  const tokens = refunds.filter(({ asset }) => asset === "USDC");
+  expect(tokens.map(({ amount, cost }) => units(amount, 6) + units(cost, 6))).toEqual([order.due]);
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
 
-test("P13, P15: crumbs in a dozen accounts of their own are left alone and block nothing", async ({
+test("P13: what comes to one account twice is one sum, also after it was collected", async ({ open }) => {
+  const world = await open();
+  const order = await world.sendTo();
+  await world.service.cancelTransaction(world.customer, order.id);
+  const came = async () =>
+    (await world.shown(order)).received?.map(({ asset, amount, counted }) => [asset, amount, counted]);
+  const account = await world.strayAccount(order.address, "USDC", 1_000_000n);
+  world.chain.advance(35);
+  await world.service.reconcile();
+  await world.mintInto(account, "USDC", 2_000_000n);
+  world.chain.advance(35);
+  await world.service.reconcile();
+  expect(await came()).toEqual([["USDC", "3", false]]);
+  await collect(world, order);
+  await world.passAndSettle(61 * MINUTE, 4);
+  await world.service.reconcile();
+  expect(await came()).toEqual([
+    ["USDC", "3", false],
+    ["SOL", "0.00203928", false],
+  ]);
+  await world.judge();
+});
+
+test("P13, P15: crumbs in a dozen accounts of their own keep no order from being cancelled", async ({
   open,
 }) => {
   const world = await open();
   const order = await world.sendTo();
   for (let index = 0; index < 12; index++) await world.strayAccount(order.address, "USDC", 999n);
   await world.pass(5 * MINUTE);
-  expect(await world.stateOf(order)).toBe("waiting");
   await expect(world.service.cancelTransaction(world.customer, order.id)).resolves.toMatchObject({
     status: "cancelled",
   });
   await world.settle(2);
-  expect(await world.stateOf(order)).toBe("lingering");
-  await world.sweep();
-  expect(await world.stateOf(order)).toBe("resting");
+  expect(await world.stateOf(order)).toBe("recent");
   await world.judge();
 });
 
 test("P13: more accounts than fit one transaction are brought in by several", async ({ open }) => {
   const world = await open();
   const order = await world.sendTo();
+  await world.service.cancelTransaction(world.customer, order.id);
   for (let index = 0; index < 6; index++) {
-    await world.strayAccount(order.address, "USDC", order.due / 6n + 1n);
+    await world.strayAccount(order.address, "USDC", 1_000_000n);
   }
-  await world.pass(3 * MINUTE);
-  await world.settle(6);
-  await world.pass(3 * MINUTE);
-  await world.settle(12);
-  expect(await world.shown(order)).toMatchObject({ status: "completed" });
-  expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
+  await world.service.reconcile();
+  await collect(world, order);
+  for (let more = 0; more < 6; more++) await world.passAndSettle(2 * MINUTE, 6);
+  for (let look = 0; look < 2; look++) await world.passAndSettle(11 * MINUTE, 6);
+  expect(await accountsOf(world, order.address)).toBe(0);
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  expect((await world.held(world.alice.address))[1]).toBeGreaterThan(5_000_000n);
   await world.judge();
 });
 
@@ -247,22 +239,22 @@ test("P11: a Token-2022 mint, of whatever symbol, is written down and never touc
   await world.deposit(order.address, { usdc: order.due });
   await world.settle(10);
   expect(await world.shown(order)).toMatchObject({ status: "completed", refunds: [] });
-  const entries = await world.storage.entries(order.address);
-  expect(entries.filter(({ mint }) => mint === twin.publicKey.toBase58())).toMatchObject([
-    { kind: "deposit", amount: order.due },
+  const mint = twin.publicKey.toBase58();
+  expect((await world.shown(order)).received?.filter((each) => each.mint === mint)).toMatchObject([
+    { counted: false },
   ]);
-  await world.sweep();
   const { holdings } = await world.ledger.balances(order.address as never);
-  expect(holdings).toMatchObject([{ mint: twin.publicKey.toBase58(), amount: order.due }]);
-  const signed = (await world.ledger.signedBy(order.address as never)).transactions;
-  expect(signed.length).toBeGreaterThan(0);
-  for (const payment of (await world.storage.transaction(order.id))?.payments ?? []) {
-    expect(everythingIn(payment)).not.toContain(twin.publicKey.toBase58());
+  expect(holdings).toMatchObject([{ mint, amount: order.due }]);
+  const { transfers = [] } = (await world.storage.transaction(order.id))?.order ?? {};
+  const attempts = await world.storage.attemptsOfAny(transfers.map(({ id }) => id));
+  expect(attempts.length).toBeGreaterThan(0);
+  for (const { bytes } of attempts) {
+    expect(Buffer.from(bytes).includes(twin.publicKey.toBuffer())).toBe(false);
   }
   await world.judge();
 });
 
-test("P11: wrapped SOL is a token like any other: written down apart from lamports, and never touched", async ({
+test("P11: wrapped SOL is a token like any other: shown apart from lamports, and brought back by collect alone", async ({
   open,
 }) => {
   const world = await open();
@@ -285,8 +277,19 @@ test("P11: wrapped SOL is a token like any other: written down apart from lampor
     reason: "DEPOSIT_TIMEOUT",
     refunds: [],
   });
-  expect(await world.storage.entries(order.address)).toMatchObject([
-    { kind: "deposit", mint: `wrapped ${NATIVE_MINT.toBase58()}`, amount: order.due },
+  expect((await world.shown(order)).received).toMatchObject([
+    { mint: NATIVE_MINT.toBase58(), counted: false },
   ]);
+  const [before] = await world.held(world.alice.address);
+  await collect(world, order);
+  // What was wrapped, and the rent of its account.
+  expect(await world.shown(order)).toMatchObject({
+    received: [
+      { asset: "SOL", counted: false },
+      { asset: "SOL", counted: false },
+    ],
+    refunds: [{ asset: "SOL", status: "paid" }],
+  });
+  expect((await world.held(world.alice.address))[0]).toBeGreaterThan(before + order.due - 1_000_000n);
   await world.judge();
 });

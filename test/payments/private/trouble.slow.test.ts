@@ -1,33 +1,36 @@
-/** What may go wrong between a plan and its landing: refusals, forks, forced attempts, stolen markers, dearer rent. */
+/** What may go wrong between a decision and its landing: refusals, forks, forced attempts, stolen markers, dearer rent. */
+import { VersionedTransaction } from "@solana/web3.js";
 import { expect } from "vitest";
-import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
-import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
-import { readPlan, withSeeds } from "../../../src/payments/outgoing/plans/stored-plan.ts";
-import type { PaymentRecord } from "../../../src/payments/tables/payments.ts";
-import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { BY } from "../../kit/by.ts";
-import { DAY, MINUTE, SOL, paymentsOf, type Ordered, type Scene } from "./scene.ts";
-import { sceneTest as test } from "./scene-test.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
+import type { AttemptRecord } from "../../../src/payments/tables/attempts.ts";
+import { lamportsAt } from "./photograph.ts";
+import { signAs } from "./sign-as.ts";
+import { MINUTE, orderedAs, SOL, transfersOf, type Ordered, type Scene } from "./scene.ts";
+import { sceneTest as test } from "./scene-test.ts";
 
-const keys = (world: Scene) => depositKeys([TEST_MASTER_SECRET], () => world.chain.genesisHash);
+/** The signed bytes of what an order sends of this kind, oldest first. */
+async function attemptsOf(
+  world: Scene,
+  order: Ordered,
+  kind: "chunk" | "rest",
+): Promise<readonly AttemptRecord[]> {
+  const transfers = await transfersOf(world, order, kind);
+  return world.storage.attemptsOfAny(transfers.map(({ id }) => id));
+}
 
-/** What a force that has every key could still send: the payment's plan once more, over a new blockhash. */
-async function forced(world: Scene, order: Ordered, payment: PaymentRecord): Promise<string | null> {
-  const key = { masterVersion: 1, transactionId: order.id };
-  const plan = withSeeds(readPlan(payment.plan), (mark) => keys(world).seed(key, mark));
-  const unsigned = await world.ledger.buildTransaction(plan);
-  const signed = await signTransaction(unsigned, [
-    keypairSigner(world.sponsor.secretKey),
-    keys(world).signer(key),
-  ]);
-  await world.ledger.broadcast(signed.bytes).catch(() => undefined);
+/** What a force that has every key could still send: the same message once more, over a new blockhash. */
+async function forced(world: Scene, order: Ordered, { bytes }: AttemptRecord): Promise<string | null> {
+  const { message } = VersionedTransaction.deserialize(bytes);
+  const fresh = await world.ledger.buildTransaction({ feePayer: world.sponsor.address, moves: [] });
+  message.recentBlockhash = fresh.blockhash;
+  const signature = await signAs(world, order, message);
   world.chain.advance(35);
-  const [status] = await world.ledger.statuses([signed.signature]);
+  const [status] = await world.ledger.statuses([signature]);
   return status?.error ?? null;
 }
 
-test("P29: a second attempt of a payout signed by force is refused by the chain through its marker", async ({
+test("P29, K1: a second attempt of a payout signed by force is refused by the chain through its marker", async ({
   open,
 }) => {
   const world = await open();
@@ -36,9 +39,9 @@ test("P29: a second attempt of a payout signed by force is refused by the chain 
   await world.service.settled();
   world.chain.advance(3);
   await world.service.settled();
-  const [payout] = await paymentsOf(world, order, "payout");
-  if (payout === undefined) throw new Error("a payout is under way");
-  expect(await forced(world, order, payout)).toMatch(/Custom.*0|AlreadyInUse/);
+  const [attempt] = await attemptsOf(world, order, "chunk");
+  if (attempt === undefined) throw new Error("a payout is under way");
+  expect(await forced(world, order, attempt)).toMatch(/Custom.*0|AlreadyInUse/);
   await world.settle(10);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
@@ -46,7 +49,7 @@ test("P29: a second attempt of a payout signed by force is refused by the chain 
   await world.judge();
 });
 
-test("E7: nothing is sent anew before the first attempt is proved dead, and then it is paid once", async ({
+test("E7: nothing is signed anew before the first attempt is proved dead, and then it is paid once", async ({
   open,
 }) => {
   const world = await open();
@@ -54,22 +57,22 @@ test("E7: nothing is sent anew before the first attempt is proved dead, and then
   const lift = world.chain.faults.add(dropping);
   await world.deposit(order.address, { usdc: order.due });
   await world.service.settled();
-  const [first] = await paymentsOf(world, order, "payout");
+  const [first] = await attemptsOf(world, order, "chunk");
   for (let block = 0; block < 150; block += 30) {
     world.chain.advance(30);
     await world.service.settled();
-    expect((await paymentsOf(world, order, "payout"))[0]?.signature).toBe(first?.signature);
+    expect((await attemptsOf(world, order, "chunk")).map(({ id }) => id)).toEqual([first?.id]);
   }
   lift();
   world.chain.advance(80);
-  await world.settle(10);
-  const [again] = await paymentsOf(world, order, "payout");
-  expect(again).toMatchObject({ status: "finalized" });
-  expect(again?.signature).not.toBe(first?.signature);
-  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  await world.passAndSettle(10_000, 10);
+  const attempts = await attemptsOf(world, order, "chunk");
+  expect(attempts).toHaveLength(2);
+  const ended = await world.shown(order);
+  expect(ended).toMatchObject({ status: "completed" });
+  const again = attempts.find(({ id }) => id !== first?.id);
+  expect(ended.recipients[0]?.signature).toBe(again?.id);
   expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
-  // A dead attempt has cost nothing.
-  expect(readPlan(again?.plan ?? "{}").costs).toHaveLength(1);
   await world.judge();
 });
 
@@ -80,7 +83,7 @@ test("an attempt that landed while every node called it dead is recognised by it
   const order = await world.sendTo();
   await world.deposit(order.address, { usdc: order.due });
   await world.service.settled();
-  const [payout] = await paymentsOf(world, order, "payout");
+  const [attempt] = await attemptsOf(world, order, "chunk");
   // From here on the nodes deny every signature, though the bytes are there.
   const lift = world.chain.faults.add(({ method }) => {
     if (method !== "getSignatureStatuses") return undefined;
@@ -98,12 +101,7 @@ test("an attempt that landed while every node called it dead is recognised by it
   await world.service.settled();
   lift();
   await world.settle(10);
-  const all = await paymentsOf(world, order, "payout");
-  expect(all).toMatchObject([{ status: "finalized", signature: payout?.signature }]);
-  const history = await world.storage.history(payout?.id ?? "", { after: 0, limit: 100 });
-  expect(history.map(({ event }) => (JSON.parse(event) as { type: string }).type)).toEqual([
-    ...["$started", "SIGNED", "BROADCAST", "EXPIRED", "MADE"],
-  ]);
+  expect((await attemptsOf(world, order, "chunk")).map(({ id }) => id)).toEqual([attempt?.id]);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
   await world.judge();
@@ -114,45 +112,50 @@ test("M4: a marker's address that somebody else funded stops nothing: the paymen
 }) => {
   const world = await open();
   const order = await world.sendTo();
-  const lift = world.chain.faults.add(dropping);
-  await world.deposit(order.address, { usdc: order.due });
-  await world.service.settled();
-  lift();
-  // Whoever saw the first bytes on their way knows the address now, and is faster.
-  const key = { masterVersion: 1, transactionId: order.id };
-  const marker = world.ledger.markerAddress(order.address as never, keys(world).seed(key, "order"));
+  // Anybody can know the address: it follows from the order's.
+  const marker = world.ledger.markerOf(order.address as never, "0");
   const thief = world.wallet("thief", { lamports: SOL });
   world.chain.advance(1);
-  await world.pay(thief, marker, await world.ledger.rentMinimum(0));
-  await world.settle(4);
-  await world.passAndSettle(2 * MINUTE, 14);
+  const rent = await world.ledger.rentMinimum(0);
+  await world.pay(thief, marker, rent);
+  await world.deposit(order.address, { usdc: order.due });
+  await world.settle(10);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
-  const payouts = await paymentsOf(world, order, "payout");
-  expect(payouts.map(({ mark, status }) => `${mark} ${status}`)).toEqual(["order finalized"]);
+  expect(await attemptsOf(world, order, "chunk")).toHaveLength(1);
   expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
-  // The thief's lamports come back to the sponsor with the rest.
-  await world.sweep();
-  expect((await world.held(marker))[0]).toBe(0n);
+  // What the thief gave stays there for ever, beside the rent.
+  expect(await lamportsAt(world.chain, marker)).toBe(2n * rent);
   await world.judge();
 });
 
-test("E9: a payout that vanished with a fork after it was confirmed is sent again and finalized once", async ({
+test("E9, K9: a payout that vanished with a fork after it was confirmed is sent again and finalized once", async ({
   open,
 }) => {
   const world = await open();
-  const order = await world.sendTo();
+  const payees = Array.from({ length: 8 }, (_, index) =>
+    world.wallet(`payee ${index}`, { lamports: 1_000_000n, usdc: 1n }),
+  );
+  const { body } = await world.order(world.customer, {
+    sender: world.alice,
+    to: payees.map(({ address }) => ({ address, amount: "0.5" })),
+  });
+  const order = orderedAs(body);
   await world.deposit(order.address, { usdc: order.due });
+  // The first chunk is final, the second one is on its way.
+  await world.passAndSettle(1_000, 1);
+  world.chain.advance(35);
   await world.service.settled();
   const fork = world.chain.slot();
   world.chain.advance(2);
   await world.service.settled();
+  await world.passAndSettle(1_000, 1);
   expect(await world.shown(order)).toMatchObject({ status: "confirmed" });
   world.chain.rollback(fork - 1);
-  expect((await world.held(world.bob.address))[1]).toBe(0n);
   world.chain.advance(1);
-  await world.settle(10);
+  expect(await world.shown(order)).toMatchObject({ status: "confirmed" });
+  await world.settle(14);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
-  expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
+  for (const { address } of payees) expect((await world.held(address))[1]).toBe(500_001n);
   const notices = await world.storage.notices(order.id);
   expect(notices.map(({ event }) => event).toSorted()).toEqual([
     "transaction.completed",
@@ -164,100 +167,125 @@ test("E9: a payout that vanished with a fork after it was confirmed is sent agai
 });
 
 test.for(["USDC", "SOL"] as const)(
-  "E15: rent that rises between quote and payout strands no %s order",
+  "E15, K2: rent that nearly doubles between quote and payout strands no %s order",
   async (asset, { open }) => {
     const world = await open();
     const carol = world.wallet("carol", { lamports: SOL });
     const order = await world.sendTo({ to: carol, asset, amount: "0.5" });
-    const before = await world.ledger.rentMinimum(0);
-    world.chain.setRent(3n * (before / 128n));
+    world.chain.setRent((19n * (await perByte(world))) / 10n);
     await world.deposit(order.address, asset === "SOL" ? { lamports: order.due } : { usdc: order.due });
-    await world.settle(8);
+    await world.settle(12);
     expect(await world.shown(order)).toMatchObject({ status: "completed" });
-    await world.sweep();
     expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
     await world.judge();
   },
 );
 
-test("E15: rent that rises between a payout's plan and its signature is lent anew", async ({ open }) => {
-  const world = await open({}, { maxMarkerRent: SOL });
-  const order = await world.sendTo({ asset: "SOL", amount: "0.001" });
-  const before = await world.ledger.rentMinimum(0);
-  // Planned with the old price, simulated with the new one.
-  let isPlanned = false;
-  world.chain.faults.add(({ method }) => {
-    if (method === "simulateTransaction" && !isPlanned) {
-      isPlanned = true;
-      world.chain.setRent(40n * (before / 128n));
-    }
-    return undefined;
-  });
-  await world.deposit(order.address, { lamports: order.due });
-  await world.settle(10);
-  await world.passAndSettle(2 * MINUTE, 10);
-  expect(await world.shown(order)).toMatchObject({ status: "completed" });
-  expect((await world.held(world.bob.address))[0]).toBe(SOL + 1_000_000n);
-  const payouts = await paymentsOf(world, order, "payout");
-  expect(payouts.map(({ status, reason }) => `${status} ${reason}`).toSorted()).toEqual([
-    "failed source",
-    "finalized null",
-  ]);
-  await world.passAndSettle(11 * MINUTE, 6);
-  await world.judge();
-});
+/** Lamports of rent a byte. */
+async function perByte({ ledger }: Scene): Promise<bigint> {
+  return (await ledger.rentMinimum(0)) / 128n;
+}
 
-test("P23: a refund that fails is tried again, one at a time, in growing pauses, is shown all the while, and arrives in the end", async ({
+test("E15, K2: above twice the order's rent nothing is signed until a person's retry takes the rent of that moment", async ({
   open,
 }) => {
   const world = await open();
   const order = await world.sendTo();
-  await world.freeze(world.alice, "USDC");
-  await world.deposit(order.address, { usdc: order.due - 1n });
-  await world.passAndSettle(31 * MINUTE);
-  for (let round = 0; round < 3; round++) {
-    const underWay = (await paymentsOf(world, order, "refund")).filter(
-      ({ status }) => status !== "failed" && status !== "finalized",
-    );
-    expect(underWay.length).toBeLessThanOrEqual(1);
-    await world.passAndSettle(21 * MINUTE, 2);
-  }
-  expect(await world.shown(order)).toMatchObject({ status: "processing", reason: "INCOMPLETE_DEPOSIT" });
-  expect((await world.held(order.address))[1]).toBe(order.due - 1n);
-  await world.thaw(world.alice, "USDC");
-  await world.passAndSettle(DAY / 8, 8);
-  const ended = await world.shown(order);
-  expect(ended).toMatchObject({
-    status: "failed",
-    reason: "INCOMPLETE_DEPOSIT",
-    refunds: [{ status: "paid" }],
+  world.chain.setRent(3n * (await perByte(world)));
+  await world.deposit(order.address, { usdc: order.due });
+  await world.passAndSettle(5 * MINUTE, 6);
+  expect(await world.shown(order)).toMatchObject({
+    status: "processing",
+    attention: "waiting_for_funds",
   });
-  await world.sweep();
+  expect(await attemptsOf(world, order, "chunk")).toEqual([]);
+  const [matter] = await world.service.operator.attention();
+  expect(matter).toMatchObject({ kind: "waiting_for_funds", transactionId: order.id });
+  await world.service.operator.resolve(matter?.id ?? "", { action: "retry" }, BY);
+  await world.settle(12);
+  expect(await world.shown(order)).toMatchObject({ status: "completed", attention: null });
+  expect(await world.service.operator.attention()).toEqual([]);
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
 
-test("P23: a refund that can never be made is held for the operator, visible and not lost, and the order ends", async ({
+test("E15: rent that rises between a chunk's reading and its run is read again", async ({ open }) => {
+  const world = await open();
+  const order = await world.sendTo({ asset: "SOL", amount: "0.001" });
+  const before = await perByte(world);
+  let runs = 0;
+  world.chain.faults.add(({ method }) => {
+    if (method === "simulateTransaction" && runs++ === 0) world.chain.setRent((3n * before) / 2n);
+    return undefined;
+  });
+  await world.deposit(order.address, { lamports: order.due });
+  await world.passAndSettle(2 * MINUTE, 10);
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  expect(runs).toBeGreaterThan(1);
+  expect((await world.held(world.bob.address))[0]).toBe(SOL + 1_000_000n);
+  await world.judge();
+});
+
+test("P23: a refund that does not land is tried again, one at a time, is shown all the while, and arrives in the end", async ({
+  open,
+}) => {
+  const world = await open();
+  const order = await world.sendTo();
+  await world.deposit(order.address, { usdc: order.due - 1n });
+  // The refusal lands, and nothing after it.
+  let refusal: unknown;
+  const lift = world.chain.faults.add(({ method, params }) => {
+    if (method !== "sendTransaction") return undefined;
+    refusal ??= params[0];
+    return params[0] === refusal ? undefined : { kind: "drop" };
+  });
+  await world.passAndSettle(31 * MINUTE, 8);
+  for (let round = 0; round < 8; round++) {
+    await world.passAndSettle(MINUTE, 2);
+    const now = await world.ledger.heights("finalized");
+    const alive = (await attemptsOf(world, order, "rest")).filter(
+      ({ lastValidBlockHeight }) => lastValidBlockHeight >= now.agreed,
+    );
+    expect(alive.length).toBeLessThanOrEqual(1);
+    expect(await world.shown(order)).toMatchObject({
+      status: "failed",
+      reason: "INCOMPLETE_DEPOSIT",
+      refunds: [{ asset: "USDC", status: "pending" }],
+    });
+  }
+  expect((await attemptsOf(world, order, "rest")).length).toBeGreaterThan(1);
+  expect((await world.held(order.address))[1]).toBe(order.due - 1n);
+  lift();
+  await world.passAndSettle(5 * MINUTE, 8);
+  expect(await world.shown(order)).toMatchObject({ refunds: [{ status: "paid" }] });
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});
+
+test("P23, K11: a refund that its sender cannot take is held for the operator, visible and not lost, and the order ends", async ({
   open,
 }) => {
   const world = await open();
   const order = await world.sendTo();
   await world.freeze(world.alice, "USDC");
   await world.deposit(order.address, { usdc: order.due - 1n });
-  await world.passAndSettle(31 * MINUTE);
-  await world.passAndSettle(2 * DAY, 2);
+  await world.passAndSettle(31 * MINUTE, 8);
+  await world.passAndSettle(10 * MINUTE, 4);
   const stuck = await world.shown(order);
-  expect(stuck).toMatchObject({ status: "failed", reason: "INCOMPLETE_DEPOSIT", fee: "0" });
-  expect(stuck.refunds).toMatchObject([{ asset: "USDC", status: "held", signature: null }]);
-  expect((await paymentsOf(world, order, "refund")).length).toBe(8);
-  expect(await world.stateOf(order)).toBe("held");
-  await world.thaw(world.alice, "USDC");
-  expect(await world.service.operator.releaseDeposit(order.id, BY)).toMatchObject({
-    heldReason: "payment_fails",
+  expect(stuck).toMatchObject({
+    status: "failed",
+    reason: "INCOMPLETE_DEPOSIT",
+    fee: "0",
+    attention: "held",
+    unreturned: [{ asset: "USDC", reason: "held" }],
   });
-  await world.settle(8);
+  expect(await attemptsOf(world, order, "rest")).toEqual([]);
+  const [matter] = await world.service.operator.attention();
+  expect(matter).toMatchObject({ kind: "held", transactionId: order.id });
+  await world.thaw(world.alice, "USDC");
+  await world.service.operator.resolve(matter?.id ?? "", { action: "release" }, BY);
+  await world.settle(10);
   expect((await world.shown(order)).refunds).toMatchObject([{ asset: "USDC", status: "paid" }]);
-  await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
@@ -273,29 +301,36 @@ test("a deposit address whose own account the issuer froze holds its order for t
   await world.freeze(address, "USDC");
   await world.settle(4);
   await world.passAndSettle(40 * MINUTE, 2);
-  expect(await world.shown(order)).toMatchObject({ status: "processing" });
-  const [deposit] = await world.storage.deposits([order.address]);
-  expect(deposit?.heldReason).toBe("payment_cannot_be_made");
+  expect(await world.shown(order)).toMatchObject({ status: "processing", attention: "held" });
+  const view = await world.storage.transaction(order.id);
+  expect(view?.order?.holds).toMatchObject([{ reason: "address_frozen", endedAt: null }]);
   await world.thaw(address, "USDC");
-  await world.service.operator.releaseDeposit(order.id, BY);
+  await world.service.operator.resolve(`held:${order.id}`, { action: "release" }, BY);
   await world.passAndSettle(2 * MINUTE, 10);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   await world.judge();
 });
 
-test("lamports that arrive at a token order's address by mistake and below the cost of a refund are dust on its books", async ({
+test("lamports that arrive at a token order's address by mistake, and that its sender's empty wallet cannot hold, are dust on its books", async ({
   open,
 }) => {
   const world = await open();
-  const order = await world.sendTo();
-  world.chain.setRent(1n);
-  await world.deposit(order.address, { lamports: 900n });
+  const poor = world.wallet("poor", { usdc: 1n });
+  const { body } = await world.order(world.customer, {
+    sender: poor,
+    to: [{ address: world.bob.address, amount: "5" }],
+  });
+  const order = orderedAs(body);
+  const account = world.tokenAccountOf({ ...poor, address: order.address as never }, "USDC");
+  await world.openAccount({ ...poor, address: order.address as never }, "USDC");
+  await world.pay(world.alice, account, 900n);
   await world.deposit(order.address, { usdc: order.due });
-  await world.settle(10);
-  expect(await world.shown(order)).toMatchObject({ status: "completed", refunds: [] });
-  await world.sweep();
-  const entries = await world.storage.entries(order.address);
-  expect(entries.filter(({ kind }) => kind === "dust")).toMatchObject([{ amount: 900n }]);
+  await world.settle(12);
+  expect(await world.shown(order)).toMatchObject({
+    status: "completed",
+    refunds: [],
+    unreturned: [{ asset: "SOL", amount: "0.0000009", reason: "dust" }],
+  });
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });

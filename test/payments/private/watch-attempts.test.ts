@@ -1,13 +1,13 @@
-/** Which bytes of the service's own payments are sent again, look by look, and until which height. */
+/** Which bytes of transfers are sent, look by look, and until which height. */
 import { agreed } from "../../../src/ledger/agreed.ts";
 import { expect, test as vitestTest } from "vitest";
 import { memoryStorage } from "../../kit/storages.ts";
-import type { AttemptRecord } from "../../../src/payments/tables/payments.ts";
+import type { AttemptRecord } from "../../../src/payments/tables/attempts.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { Watcher } from "../../../src/engine/index.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { silentLogger } from "../../../src/runtime.ts";
-import { watchAttempts } from "../../../src/payments/outgoing/watch-attempts.ts";
+import { watchAttempts } from "../../../src/payments/private/watch-attempts.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { notedLook } from "../../kit/watch-look.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
@@ -17,20 +17,22 @@ const LAST_VALID = 150;
 const SIGNED = Uint8Array.from([1, ...Array.from({ length: 64 }, () => 7), 9]);
 const UNSIGNED = Uint8Array.from([1, ...Array.from({ length: 64 }, () => 0), 9]);
 
-/** A watcher of two attempts, over a ledger that has seen neither. */
+/** A watcher of two attempts, over a node that has seen neither unless it is told what to say. */
 class Stage {
   readonly sent: string[] = [];
   readonly clock = virtualClock();
-  /** What as many endpoints as must agree have reached, and how much further another one is. */
+  /** What as many endpoints as must agree have reached. */
   height = 1;
-  ahead = 10;
+  /** Whether any place is left for sends of the same bytes. */
+  hasPlaces = true;
+  said: Awaited<ReturnType<Ledger["statuses"]>>[number] = null;
   readonly watcher: Watcher;
 
   constructor(storage: PaymentStorage) {
     const ledger: Pick<Ledger, "statuses" | "heights" | "broadcast" | "takeSendPlace"> = {
-      takeSendPlace: async () => true,
-      statuses: async (signatures) => signatures.map(() => null),
-      heights: async () => agreed({ lowest: 0, agreed: this.height, highest: this.height + this.ahead }),
+      takeSendPlace: async () => this.hasPlaces,
+      statuses: async (signatures) => signatures.map(() => this.said),
+      heights: async () => agreed({ lowest: 0, agreed: this.height, highest: this.height + 10 }),
       broadcast: async (bytes) => void this.sent.push(bytes.at(-1) === 0 ? "whole" : "half"),
     };
     this.watcher = watchAttempts({
@@ -49,7 +51,8 @@ const test = vitestTest.extend("stage", async ({}) => {
   const attempts = (["whole", "half"] as const).map((id, index): AttemptRecord => ({
     id,
     messageHash: id,
-    transactionId: `pay_${id}`,
+    transactionId: "tx",
+    transfer: `tr_${id}`,
     blockhash: "blockhash",
     firstSlot: 0,
     bytes: Uint8Array.from([...(id === "whole" ? SIGNED : UNSIGNED), index]),
@@ -58,6 +61,9 @@ const test = vitestTest.extend("stage", async ({}) => {
     createdAt: stage.clock.now(),
     takenAt: null,
     tip: null,
+    legs: [],
+    bid: 1n,
+    error: null,
   }));
   await storage.commit([{ writes: attempts.map((insert) => ({ table: "attempts", insert })) }]);
   return stage;
@@ -72,42 +78,44 @@ async function look(
   const watch: WatchRecord = {
     kind: "attempts",
     key,
-    instance: `pay_${key}`,
+    instance: `tr_${key}`,
     life: "",
-    workflow: "payment@1",
+    workflow: "order-transfer@1",
     shard: 0,
   };
   await stage.watcher.poll([watch], noted);
   return { sent: stage.sent.splice(0), told: noted.told.map(({ event }) => event) };
 }
 
-test("W9: what was signed a moment ago is not sent again at the first look, but at every one after it", async ({
+test("bytes are sent at each look, the first one included, for which a place was taken when they were signed", async ({
   stage,
 }) => {
-  expect(await look(stage, "whole")).toEqual({ sent: [], told: [] });
+  stage.hasPlaces = false;
   expect(await look(stage, "whole")).toEqual({ sent: ["whole"], told: [] });
+  expect(await look(stage, "whole")).toEqual({ sent: [], told: [] });
+  stage.hasPlaces = true;
   expect(await look(stage, "whole")).toEqual({ sent: ["whole"], told: [] });
 });
 
-test("E7: bytes are sent while a block may take them, that after their last height included, and then called expired", async ({
+test("E7: bytes are sent while a block may take them, that after their last height included, and then reported", async ({
   stage,
 }) => {
-  await look(stage, "whole");
   stage.height = LAST_VALID;
   expect(await look(stage, "whole")).toEqual({ sent: ["whole"], told: [] });
   stage.height = LAST_VALID + 1;
-  expect(await look(stage, "whole")).toEqual({ sent: [], told: [{ type: "EXPIRED", about: "whole" }] });
+  expect(await look(stage, "whole")).toEqual({ sent: [], told: [{ type: "REPORTED" }] });
 });
 
-test("M23: bytes that enough endpoints do not know as expired are sent for five minutes, and then called expired by the furthest one", async ({
+test("M2: what one node says of new bytes keeps them from no first send, nor from their end", async ({
   stage,
 }) => {
-  await look(stage, "whole");
-  stage.ahead = LAST_VALID;
-  stage.clock.advance(5 * 60_000 - 1);
-  expect(await look(stage, "whole")).toEqual({ sent: ["whole"], told: [] });
-  stage.clock.advance(1);
-  expect(await look(stage, "whole")).toEqual({ sent: [], told: [{ type: "EXPIRED", about: "whole" }] });
+  stage.said = agreed({ commitment: "finalized", slot: 1, error: "error" });
+  expect(await look(stage, "whole")).toEqual({ sent: ["whole"], told: [{ type: "REPORTED" }] });
+  expect(await look(stage, "whole")).toEqual({ sent: [], told: [{ type: "REPORTED" }] });
+  stage.said = agreed({ commitment: "processed", slot: 1, error: null });
+  expect(await look(stage, "whole")).toEqual({ sent: [], told: [] });
+  stage.height = LAST_VALID + 1;
+  expect(await look(stage, "whole")).toEqual({ sent: [], told: [{ type: "REPORTED" }] });
 });
 
 test("what somebody else has not signed yet is not sent", async ({ stage }) => {

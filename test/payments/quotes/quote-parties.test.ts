@@ -2,6 +2,7 @@
 import { Keypair, PublicKey } from "@solana/web3.js";
 import { describe, expect } from "vitest";
 import type { Address } from "../../../src/address.ts";
+import { formatAmount } from "../../../src/amount.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
@@ -272,6 +273,29 @@ describe("a quote in private mode", () => {
     await world.settle();
     expect(screened.asked).toContain(`sender ${alice.address} after`);
     expect(screened.asked.filter((each) => each.endsWith("before"))).toEqual([]);
+  });
+
+  test("C36: SOL below the rent minimum is AMOUNT_TOO_SMALL, and one lamport more is not", async ({
+    world,
+  }) => {
+    const minimum = await world.ledger.rentMinimum(0);
+    const sol = { mode: "private", inputAsset: "SOL", outputAsset: "SOL" } as const;
+    const quote = (share: bigint) => {
+      const shares = [10n ** 9n, share];
+      const amount = formatAmount(
+        shares.reduce((sum, each) => sum + each),
+        9,
+      );
+      const recipients = [world.alice, world.bob].map(({ address }, index) => {
+        return { address, amount: formatAmount(shares[index] ?? 0n, 9) };
+      });
+      return quoteFor(world, world.bob, { ...sol, amount, recipients });
+    };
+    await expectRefusal(quote(minimum - 1n), "AMOUNT_TOO_SMALL", {
+      index: 1,
+      minimum: formatAmount(minimum, 9),
+    });
+    expect((await quote(minimum)).body.quoteId).toContain("quote_");
   });
 
   test("Q12: a private swap to SOL that its sender could not keep is AMOUNT_TOO_SMALL", async ({ world }) => {

@@ -92,7 +92,7 @@ test(
     const ends: Ends = { paid: 0n, refunded: 0n };
     const codes = new Set<unknown>();
     await meetAtEveryCommit({
-      at: ["commit", "funds", "signedBy", "strayAccounts"],
+      at: ["commit", "readOrder", "changesOfOrder"],
       moments,
       arrange: () => ordered(world),
       one: (order, through) => cancelling(world, order, through),

@@ -25,7 +25,13 @@ import { passed } from "./passing.ts";
 
 const DAY = 86_400_000;
 const NOW = 400 * DAY;
-const KEEP = { transactions: 30 * DAY, notices: 10 * DAY, quotes: DAY, idempotencyAnswers: 30 * DAY };
+const KEEP = {
+  transactions: 30 * DAY,
+  private: null,
+  notices: 10 * DAY,
+  quotes: DAY,
+  idempotencyAnswers: 30 * DAY,
+};
 const SPONSOR = knownAddress("So11111111111111111111111111111111111111112");
 
 const deliveries = workflow(webhookDelivery)<PaymentTables>({
@@ -249,6 +255,7 @@ function retentionOn({ storage, clock, archive }: Keeping): PaymentRetentionLoop
     archiveDeadlineMs: 60_000,
     ownAddresses: [SPONSOR],
     deliveries,
+    stopInstance: async () => "absent",
   });
 }
 

@@ -143,7 +143,7 @@ test("a private swap counts like any other, and at the limit is refunded", async
   for (const caller of callers.slice(1)) await sell(world, caller);
   await world.finalize();
   await late.pay();
-  for (let minute = 0; minute < 7; minute++) {
+  for (let minute = 0; minute < 14; minute++) {
     await world.pass(60_000);
     await world.settle(2);
   }

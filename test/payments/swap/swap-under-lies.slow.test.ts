@@ -1,19 +1,18 @@
 /** M3: a private swap that landed, and of which every node says for a while that it did not. */
 import { expect } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
-import { readPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
-import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import type { PriceSource, Rate } from "../../../src/payments/prices/prices.ts";
+import { transferId } from "../../../src/payments/private/plan-transfer.ts";
+import type { AttemptRecord } from "../../../src/payments/tables/attempts.ts";
 import { units } from "../../kit/private-fixture.ts";
-import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { INVENTORY, type SwapFixture } from "../../kit/swap-fixture.ts";
 import { swapTest as test } from "../../kit/swap-test.ts";
 import {
+  deniesTransactions,
   hidesAccounts,
   isAhead,
   lyingNode,
   simulatesAnything,
-  withoutHistoryBefore,
   type Lie,
   type LyingNode,
 } from "../private/lying-nodes.ts";
@@ -63,49 +62,40 @@ test(
       slippageBps: 500,
     });
     const { transactionId: id, ephemeralAddress: address } = body;
-    const seed = depositKeys([TEST_MASTER_SECRET], () => world.chain.genesisHash).seed(
-      { masterVersion: 1, transactionId: id },
-      "order",
-    );
-    const marker = world.ledger.markerAddress(address as never, seed);
+    const marker = world.ledger.markerOf(address as never, "0");
     const lies: readonly Lie[] = [
-      withoutHistoryBefore(Infinity),
+      deniesTransactions,
       hidesAccounts(async (account) => account === marker),
       simulatesAnything,
-      isAhead(1_000),
     ];
     const ends = nodes.flatMap((node) => lies.map((lie) => node.tell(lie)));
-    const swaps = async () => {
-      const { payments = [] } = (await world.storage.transaction(id)) ?? {};
-      return payments.filter(({ kind }) => kind === "swap");
-    };
+    const attempts = async () => world.storage.attemptsOf(transferId({ order: id, kind: "chunk", n: 0 }));
+    const givenBy = ({ legs }: AttemptRecord) => legs?.find(({ to }) => to === alice.address)?.amount;
 
     await world.deposit(address, { lamports: units(body.depositAmount, 9) });
-    await world.settle(2);
-    const [first] = await swaps();
+    await world.settle(4);
+    const [first] = await attempts();
     const got = (await world.held(alice.address))[1] - 1n;
-    expect(got).toBe(first?.legs[0]?.amount);
+    expect(first && givenBy(first)).toBe(got);
+    // From now on its bytes are dead, as all nodes say.
+    ends.push(...nodes.map((node) => node.tell(isAhead(1_000))));
     market.dollars = 148n;
     await live(world, 6);
-    // Each price that got too old gave way to the next.
-    const meanwhile = await swaps();
+    // Whatever was not seen to land was signed for anew, at the price of that moment.
+    const meanwhile = await attempts();
     expect(meanwhile.length).toBeGreaterThan(1);
-    expect(meanwhile.find((each) => each.id === first?.id)).toMatchObject({ status: "failed" });
-    expect(meanwhile.some(({ legs }) => legs[0]?.amount !== got)).toBe(true);
+    expect(meanwhile.some((each) => givenBy(each) !== got)).toBe(true);
 
     for (const end of ends) end();
     await live(world, 12);
-    expect((await world.storage.deposits([address]))[0]?.heldReason).toBeNull();
     const shown = await world.service.transaction(caller, id);
     expect(shown).toMatchObject({ status: "completed", reason: null, refunds: [] });
-    // The later ones of these words were refused by the chain.
-    const [landed] = readPlan(first?.plan ?? "{}").signatures ?? [];
-    expect(shown.signatures).toEqual([landed]);
+    // The later ones were refused by the chain.
+    expect(shown.recipients[0]?.signature).toBe(first?.id);
     expect(units(shown.recipients[0]?.amount ?? "", 6)).toBe(got);
     expect((await world.held(alice.address))[1]).toBe(1n + got);
     expect((await world.held(world.desk))[1]).toBe((INVENTORY.usdc ?? 0n) - got);
     expect(await world.promised("USDC")).toBe(0n);
-    await world.sweep();
     expect(await world.held(address)).toEqual([0n, 0n, 0n]);
   },
 );

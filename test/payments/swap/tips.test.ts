@@ -50,26 +50,3 @@ test("N16: a wallet's swap carries the tip at the sender's cost, told in fees.ne
   expect(world.relay.sent.size).toBe(1);
   expect(await world.service.operator.attention()).toEqual([]);
 });
-
-test("N16: a private swap tips out of what its order has reserved, and is explained", async ({
-  tipped: world,
-}) => {
-  const customer = await world.caller();
-  const alice = world.wallet("alice", { lamports: 5_000_000_000n, usdc: 1n });
-  const { body } = await world.orderSwap(customer, {
-    sender: alice,
-    give: "USDC",
-    get: "SOL",
-    amount: "20",
-  });
-  const [before] = await world.held(world.account);
-  await world.deposit(body.ephemeralAddress, { usdc: BigInt(Number(body.depositAmount) * 1_000_000) });
-  await world.settle();
-  expect(await world.service.transaction(customer, body.transactionId)).toMatchObject({
-    status: "completed",
-  });
-  const [after] = await world.held(world.account);
-  expect(after - before).toBe(TIP);
-  expect(await world.service.operator.attention()).toEqual([]);
-  expect(await world.service.reconcile()).toMatchObject({ isExplained: true });
-});

@@ -204,7 +204,7 @@ describe.each(drawn(adapters, "long lists"))("on $name", (adapter) => {
       const { data } = await listTransactions({ storage, assets }, ada, query);
       expect(data).toHaveLength(100);
       expect(data.map(({ recipients }) => recipients.length)).toEqual(Array(100).fill(1));
-      expect(asked).toEqual(["transactionsOf", "transactionViews", "refundsOf", "deposits"]);
+      expect(asked).toEqual(["transactionsOf", "transactionViews", "refundsOf"]);
     }
   });
 });

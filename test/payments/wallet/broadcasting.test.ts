@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { createLocalChain, type LocalFetch } from "paystate/local";
 import { sqliteStorage } from "../../kit/storages.ts";
-import type { AttemptRecord } from "../../../src/payments/tables/payments.ts";
+import type { AttemptRecord } from "../../../src/payments/tables/attempts.ts";
 import type { Address } from "../../../src/address.ts";
 import type { DeclaredPayment, Ledger } from "../../../src/ledger/ledger.ts";
 import type { PreparedSend, ServiceFixture } from "../../kit/service-fixture.ts";

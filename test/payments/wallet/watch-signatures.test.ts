@@ -3,7 +3,7 @@ import { agreed } from "../../../src/ledger/agreed.ts";
 import { heard } from "../../../src/ledger/heard.ts";
 import { expect, test as vitestTest } from "vitest";
 import { memoryStorage } from "../../kit/storages.ts";
-import type { AttemptRecord } from "../../../src/payments/tables/payments.ts";
+import type { AttemptRecord } from "../../../src/payments/tables/attempts.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { Watcher } from "../../../src/engine/index.ts";
 import {
@@ -81,6 +81,10 @@ const test = vitestTest.extend("stage", async ({}) => {
     createdAt: 0,
     takenAt: null,
     tip: null,
+    transfer: null,
+    legs: null,
+    bid: null,
+    error: null,
   }));
   await storage.commit([{ writes: attempts.map((insert) => ({ table: "attempts", insert })) }]);
   return new Stage(storage);

@@ -14,7 +14,7 @@ const ledger = solanaLedger({
 });
 const pure = [
   ledger.isOnCurve(anybody),
-  ledger.markerAddress(anybody, "seed").length,
+  ledger.markerOf(anybody, "0").length,
   ledger.tokenAccountOf(anybody, mint).length,
 ];
 const before = isLoaded();

@@ -51,22 +51,7 @@ test("M6: what one of two endpoints makes up is not credited, finalized, whichev
   await fixture.close();
 });
 
-test("M20: what one of two endpoints hides in its newest block is seen all the same, whichever it is", async () => {
-  const fixture = await chainFixture();
-  const { address } = fixture.wallet("alice", { lamports: 5_000_000n });
-  fixture.chain.advance(1);
-  const [liar, honest] = [oddEndpoint(fixture.chain, "liar", poor), oddEndpoint(fixture.chain, "honest")];
-  for (const endpoints of [
-    [liar, honest],
-    [honest, liar],
-  ]) {
-    const ledger = fixture.ledgerOf(endpoints.map(({ option }) => option));
-    expect((await ledger.seenFunds([address], [])).funds).toEqual([{ lamports: 5_000_000n, tokens: [] }]);
-  }
-  await fixture.close();
-});
-
-test("with one of two silent no money is read, whether final, confirmed or only seen", async () => {
+test("with one of two silent no money is read, whether final or confirmed", async () => {
   const fixture = await chainFixture();
   const { address } = fixture.wallet("alice", { lamports: 5_000_000n });
   fixture.chain.advance(33);
@@ -78,7 +63,6 @@ test("with one of two silent no money is read, whether final, confirmed or only 
   const questions = [
     ledger.funds([address], [], "finalized"),
     ledger.funds([address], [], "confirmed"),
-    ledger.seenFunds([address], []),
     ledger.fundsOfOwner(address, [fixture.mints.USDC], "finalized"),
     ledger.strayAccounts(address, [fixture.mints.USDC], "finalized"),
   ];

@@ -34,7 +34,7 @@ const landed = (changes: Partial<TransactionChange>): TransactionChange => ({
 
 test("M8: what a program's vault gives is nobody's, whoever paid for the transaction", () => {
   const [inflow] = inflowsIn(OWNER, [MINT], landed({ tokens: tokens([POOL, -5n], [OWNER, 5n]) }));
-  expect(inflow).toMatchObject({ amount: 5n, from: [], unattributed: 5n, feePayer: ALICE });
+  expect(inflow).toMatchObject({ amount: 5n, from: [], unattributed: 5n });
 });
 
 test("M8: what is minted is nobody's, and so is what an account of an untold owner gives", () => {
@@ -62,14 +62,14 @@ test("where two gave and two got, each may have given all of it, and a vault amo
   ]);
 });
 
-test("the network's fee is no gift: who only paid for the transaction is its fee payer and no giver", () => {
+test("the network's fee is no gift: who only paid for the transaction is no giver", () => {
   const lamports = [
     { account: ALICE, change: -5_000n },
     { account: BOB, change: -9n },
     { account: OWNER, change: 9n },
   ];
   expect(inflowsIn(OWNER, [null], landed({ signers: [ALICE, BOB], lamports }))).toMatchObject([
-    { amount: 9n, from: [{ payer: BOB, amount: 9n }], unattributed: 0n, feePayer: ALICE },
+    { amount: 9n, from: [{ payer: BOB, amount: 9n }], unattributed: 0n },
   ]);
 });
 

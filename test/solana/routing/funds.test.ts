@@ -33,7 +33,6 @@ test("each commitment has the slot, the time and the balances of its own block",
   chain.fund(address, { lamports: 5_000_000_000n, usdc: 7n });
   const now = { slot: chain.slot(), blockTime: seconds(), endpoint: "local" };
   const funds = [{ lamports: 5_000_000_000n, tokens: [7n] }];
-  expect(await ledger.seenFunds([address], [mints.USDC])).toEqual({ ...now, funds });
   const absent = [{ lamports: 0n, tokens: [0n] }];
   expect(await at("confirmed")).toEqual({
     slot: before.slot,
@@ -135,9 +134,10 @@ test("with several calls slot and time are those of the oldest", async ({ world 
   ]);
   const [slot, time] = [chain.slot(), Math.floor(clock.now() / 1_000)];
   const addresses = Array.from({ length: 34 }, nobody);
-  const reading = await ledger.seenFunds(addresses, [mints.USDC, mints.USDT]);
+  const reading = await ledger.funds(addresses, [mints.USDC, mints.USDT], "confirmed");
   expect(calls).toBe(2);
-  expect(reading).toMatchObject({ slot, blockTime: time });
+  // Confirmed is the block before.
+  expect(reading).toMatchObject({ slot: slot - 1, blockTime: time });
   await ledger.close();
 });
 

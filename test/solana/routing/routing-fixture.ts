@@ -4,7 +4,9 @@ import { createHash } from "node:crypto";
 import { PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import type { Address } from "../../../src/address.ts";
-import type { Marker, Move, MoveOf, TransactionFault, TransactionPlan } from "../../../src/ledger/routing.ts";
+import type { OrderFault } from "../../../src/ledger/order-fault.ts";
+import { rentOf } from "../../../src/ledger/order-reading.ts";
+import type { Move, TransactionPlan } from "../../../src/ledger/routing.ts";
 import {
   keypairSigner,
   signTransaction,
@@ -18,9 +20,9 @@ import { land } from "../signed-transaction.ts";
 /** What became of a plan: what was said before it was sent, and what its landed error was explained as. */
 export interface Outcome {
   readonly signed: SignedTransaction;
-  readonly tried: TransactionFault | null;
+  readonly tried: OrderFault | null;
   /** Null when it succeeded. */
-  readonly landed: TransactionFault | null;
+  readonly landed: OrderFault | null;
   /** What it bid for its place in a block, in lamports. */
   readonly priorityFee: bigint;
 }
@@ -40,26 +42,23 @@ export interface RoutingFixture extends ChainFixture {
   /** An address that was never used. */
   nobody(): Address;
   plan(...moves: readonly Move[]): TransactionPlan;
-  mark(deposit: Signer, seed?: string): MoveOf<"mark">;
-  /** At the sponsor's cost. */
-  replace(deposit: Signer, plan: string, seed?: string): Move;
-  follow(deposit: Signer, plan: string): Move;
-  /** Its lamports going to the sponsor, or to somebody else. */
-  unmark(deposit: Signer, seed?: string, to?: Address): Move;
+  /** A marker of length 0, at the sponsor's cost. */
+  mark(deposit: Signer, seed?: string): Move;
   sol(from: Signer, to: Address, amount: bigint): Move;
   usdc(from: Signer, to: Address, amount: bigint, accountPayer?: Address | null): Move;
   /** Builds, tries, signs and sends, and waits until it is finalized. Throws when it did not land. */
   carryOut(plan: TransactionPlan, ...signers: readonly Signer[]): Promise<Outcome>;
   /** Builds and signs, and sends nothing. */
   sign(plan: TransactionPlan, ...signers: readonly Signer[]): Promise<SignedTransaction>;
-  /** What stands at the markers, finalized. */
-  markers(deposit: Signer, ...seeds: readonly string[]): Promise<readonly Marker[]>;
   /** Finalized, over all of its token accounts: lamports and USDC. */
   holds(owner: Address): Promise<readonly [lamports: bigint, usdc: bigint]>;
   ata(owner: Address): PublicKey;
   /** Lets the mint's authority do something to token accounts. */
   asIssuer(instructions: Parameters<typeof land>[1]["instructions"]): Promise<void>;
 }
+
+// What the local chain charges a byte until a test says otherwise.
+const RENT_PER_BYTE = 6_960n;
 
 export async function routingFixture(): Promise<RoutingFixture> {
   const fixture = await chainFixture();
@@ -95,25 +94,13 @@ export async function routingFixture(): Promise<RoutingFixture> {
       return bs58.encode(bytes) as Address;
     },
     plan: (...moves) => ({ feePayer: sponsor.address, moves }),
-    mark: ({ address }, seed = "payout") => ({
-      does: "mark",
+    mark: ({ address }, seed = "0") => ({
+      does: "buy",
       base: address,
       seed,
+      length: 0,
       payer: sponsor.address,
-    }),
-    replace: ({ address }, plan, seed = "payout") => ({
-      does: "replace",
-      base: address,
-      seed,
-      plan,
-      payer: sponsor.address,
-    }),
-    follow: ({ address }, plan) => ({ does: "follow", base: address, plan }),
-    unmark: ({ address }, seed = "payout", to = sponsor.address) => ({
-      does: "unmark",
-      base: address,
-      seed,
-      to,
+      lamports: rentOf(RENT_PER_BYTE, 0),
     }),
     sol: (from, to, amount) => ({
       ...transfer(from, to, amount),
@@ -130,17 +117,16 @@ export async function routingFixture(): Promise<RoutingFixture> {
     sign,
     carryOut: async (plan, ...signers) => {
       const unsigned = await ledger.buildTransaction(plan);
-      const tried = await ledger.tryTransaction(plan, unsigned);
+      const tried = await ledger.tryOrder(plan, unsigned);
       const signed = await signTransaction(unsigned, [sponsor, ...signers]);
       await ledger.broadcast(signed.bytes);
       chain.advance(SLOTS_TO_FINALITY);
       const [status] = await ledger.statuses([signed.signature]);
       if (status?.commitment !== "finalized") throw new Error("a transaction did not land");
       const landed =
-        status.error === null ? null : await ledger.explainError(plan, agreed<string>(status.error));
+        status.error === null ? null : await ledger.explainOrder(plan, agreed<string>(status.error));
       return { signed, tried, landed, priorityFee: unsigned.priorityFee };
     },
-    markers: async ({ address }, ...seeds) => (await ledger.markers(address, seeds)).markers,
     holds: async (owner) => {
       const { lamports, tokens } = await ledger.fundsOfOwner(owner, [mints.USDC], "finalized");
       return [lamports, tokens[0] ?? 0n];

@@ -46,7 +46,7 @@ async function stray(scene: Scene, owner: Address, mint: Address, amount: bigint
   return account.publicKey.toBase58() as Address;
 }
 
-test("an account that holds too little, is frozen, or is somebody else's is the source's fault", async ({
+test("a payment from an account that holds too little, is frozen, or is somebody else's fails at that payment", async ({
   scene,
 }) => {
   const { deposit } = scene;
@@ -61,14 +61,16 @@ test("an account that holds too little, is frozen, or is somebody else's is the 
     ),
   ]);
   const foreign = await stray(scene, nobody(), mints.USDC, 9n);
-  for (const fromAccount of [short, frozen, foreign]) {
+  for (const [index, [fromAccount, custom]] of (
+    [
+      [short, 1],
+      [frozen, 17],
+      [foreign, 4],
+    ] as const
+  ).entries()) {
     const move = { ...usdc(deposit, deposit.address, 5n), fromAccount };
-    expect((await carryOut(plan(mark(deposit, fromAccount.slice(0, 8)), move), deposit)).tried).toMatchObject(
-      {
-        kind: "source",
-        move: 1,
-      },
-    );
+    const { tried } = await carryOut(plan(mark(deposit, String(index)), move), deposit);
+    expect(tried).toMatchObject({ at: { move: 1, step: "pay" }, error: { custom } });
   }
 });
 

@@ -8,7 +8,6 @@ import type { Clock } from "../../../runtime.ts";
 import { ALL_SHARDS } from "../../../workflow/shards.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { messageOf } from "../../attention.ts";
-import { readPlan } from "../../outgoing/plans/stored-plan.ts";
 
 /** Seen by this process alone: another one asks for other facts. Ends by agreement, so `resolve` has no action for it. */
 export function disputedFacts(disputes: () => Promise<readonly EndpointDispute[]>): AttentionSource {
@@ -122,56 +121,4 @@ export function unprovableTransactions(
       }),
     );
   };
-}
-
-/** Told before orders are taken beyond what is permitted: there is time to raise a limit, or to add an endpoint. */
-const CROWDED_SHARE = 0.8;
-/** The watches whose orders wait for money. */
-export const DEPOSIT_KIND = "deposits";
-
-/** Known to this process alone: a process has endpoints with limits of their own, and polls shards of its own. */
-export function crowdedWatch(
-  watching: () => Readonly<Record<string, WatchStatus>>,
-  permitted: () => number | null,
-): AttentionSource {
-  return async () => {
-    const most = permitted();
-    const watched = watching()[DEPOSIT_KIND]?.watched ?? 0;
-    if (most === null || watched <= most * CROWDED_SHARE) return [];
-    return [
-      {
-        kind: "crowded_watch",
-        id: matterId("crowded_watch", DEPOSIT_KIND),
-        since: null,
-        message:
-          `${watched} deposit addresses wait for their deposit, and the endpoints permit ${most} to be looked at within ` +
-          "5 seconds: raise requestsPerSecond, add an endpoint or a process; beyond it deposits are seen later",
-        actions: [],
-      },
-    ];
-  };
-}
-
-/** Payments of which three attempts or more have passed, and that are still tried. */
-export function stuckPayments(
-  storage: Pick<PaymentStorage, "stuckPayments" | "transaction">,
-): AttentionSource {
-  return async (limit) =>
-    Promise.all(
-      (await storage.stuckPayments(limit)).map(async ({ id, transactionId, stuckSince, plan }) => {
-        const view = await storage.transaction(transactionId);
-        const { passed = 0 } = readPlan(plan).bids ?? {};
-        return {
-          kind: "stuck_payment",
-          id: matterId("stuck_payment", id),
-          transactionId,
-          ...(view === null ? {} : { accountId: view.transaction.accountId }),
-          since: stuckSince,
-          message:
-            `${passed} attempts of payment ${id} were taken by endpoints and did not land: raise fees.ceiling of the ` +
-            "ledger and privateRouting.maxRaisedBidsPerDay for new orders, or find the endpoint that passes nothing on",
-          actions: [],
-        } as const;
-      }),
-    );
 }

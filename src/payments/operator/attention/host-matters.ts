@@ -103,7 +103,7 @@ export function abandonedWebhooks(
   };
 }
 
-type TroubledTaskReads = Pick<PaymentStorage, "transaction" | "deposits" | "payment" | "tasks">;
+type TroubledTaskReads = Pick<PaymentStorage, "transaction" | "transfer" | "tasks">;
 
 /** The pauses between so many tries add up to about a quarter of an hour, longer than any node's restart. */
 const MANY_FAILURES = 20;
@@ -146,22 +146,14 @@ function nameOf({ id, name, workflow }: troubledOnes.TroubledTask): string {
   return `task ${id} (${name} of ${workflow})`;
 }
 
-type TaskOwnerReads = Pick<PaymentStorage, "transaction" | "deposits" | "payment">;
-
-/** Empty where the task's instance is of no transaction, such as a delivery. */
+/** An instance has the id of its transaction, or of a transfer of one. Empty for an instance of neither, such as a delivery. */
 async function ownerOf(
-  storage: TaskOwnerReads,
+  storage: Pick<PaymentStorage, "transaction" | "transfer">,
   { instance }: Pick<TaskRecord, "instance">,
 ): Promise<{ readonly transactionId?: string; readonly accountId?: string }> {
-  const transactionId = await transactionOf(storage, instance);
+  const transactionId = (await storage.transfer(instance))?.order ?? instance;
   const view = await storage.transaction(transactionId);
   return view === null ? {} : { transactionId, accountId: view.transaction.accountId };
-}
-
-/** An instance has the id of its transaction, of its deposit address, or of its payment. */
-async function transactionOf(storage: TaskOwnerReads, instance: string): Promise<string> {
-  const [deposit] = await storage.deposits([instance]);
-  return deposit?.transactionId ?? (await storage.payment(instance))?.transactionId ?? instance;
 }
 
 /** During an upgrade, or with private mode on in some processes only, another process does them within seconds. */

@@ -3,7 +3,15 @@ import type { PaymentStorage } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
 import { isoTime } from "../../iso-time.ts";
 import type { AttentionSource, FoundMatter, Matter } from "./matter.ts";
-import { sourceOfMatter, heldAddresses, addressesWithOtherMints } from "./held-addresses.ts";
+import {
+  foreignTokens,
+  heldOrders,
+  missingMoney,
+  notedMatters,
+  sourceOfMatter,
+  stuckPayments,
+  waitingTransfers,
+} from "./order-matters.ts";
 import type { EndpointDispute, RateLimitedEndpoint } from "../../../ledger/ledger.ts";
 import type { WatchStatus } from "../../../engine/index.ts";
 import type { Assets } from "../../assets/assets.ts";
@@ -24,8 +32,6 @@ import {
   loweredNumber,
   suspendedEndpoints,
   unprovableTransactions,
-  crowdedWatch,
-  stuckPayments,
 } from "./chain-matters.ts";
 import type { SightingList } from "./sighting-list.ts";
 
@@ -77,15 +83,11 @@ export interface AttentionSourceParts {
   readonly clock: Clock;
   /** The workflows of this process, as `name@version`. */
   readonly workflowKeys: readonly string[];
-  /** Whether private mode is on. */
-  readonly isRouting: boolean;
   readonly assets: Pick<Assets, "ofMint">;
   readonly purses: Pick<PurseWatch, "low">;
   readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;
   /** Watches of this process on the chain. */
   readonly watching: () => Readonly<Record<string, WatchStatus>>;
-  /** Deposit addresses that the endpoints permit to be looked at in time; null without a limit. */
-  readonly permittedDeposits: () => number | null;
   /** Disagreements between endpoints that this process sees. */
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   /** Endpoints that refuse every read of this process as one too many. */
@@ -98,7 +100,6 @@ export function attentionSources({
   storage,
   clock,
   workflowKeys,
-  isRouting,
   assets,
   purses,
   parts,
@@ -107,8 +108,12 @@ export function attentionSources({
   sightings,
 }: AttentionSourceParts): readonly AttentionSource[] {
   return [
-    heldAddresses(storage, isRouting),
-    addressesWithOtherMints(storage, assets),
+    heldOrders(storage),
+    missingMoney(storage, assets),
+    notedMatters(storage),
+    foreignTokens(storage, assets),
+    waitingTransfers(storage, "waiting_for_funds"),
+    waitingTransfers(storage, "waiting_for_price"),
     deadLetters(storage),
     failingTasks(storage),
     orphans(storage, clock, workflowKeys),
@@ -125,10 +130,6 @@ export function attentionSources({
 }
 
 /** Sources of facts that only this process can know: listed, but not reported to the host. */
-export function sourcesOfThisProcess({
-  watching,
-  clock,
-  permittedDeposits,
-}: AttentionSourceParts): readonly AttentionSource[] {
-  return [stuckWatches(watching, clock), crowdedWatch(watching, permittedDeposits)];
+export function sourcesOfThisProcess({ watching, clock }: AttentionSourceParts): readonly AttentionSource[] {
+  return [stuckWatches(watching, clock)];
 }

@@ -7,7 +7,7 @@ import type { Clock, Logger } from "../../../runtime.ts";
 import { isoTime } from "../../iso-time.ts";
 import { callHost } from "../../host-parts.ts";
 import type { Matter, MatterKind } from "./matter.ts";
-import { sourceOfMatter } from "./held-addresses.ts";
+import { sourceOfMatter } from "./order-matters.ts";
 import type { SightingList } from "./sighting-list.ts";
 
 /** The host's news about a matter. */

@@ -1,9 +1,22 @@
 /** Matters: facts that need a person. Types of a matter, and of the sources that find matters. */
+import type { ResolveCommand } from "../command.ts";
 
 /** The reason why a person is needed. */
 export type MatterKind =
-  /** A deposit address is held: nothing is signed for it. */
+  /** An order is held: nobody is paid and nothing goes back until a person has decided. */
   | "held"
+  /** The sums of an order do not close: money has left its address that nobody here has sent. */
+  | "missing"
+  /** The sponsor's account of a token cannot take what rests cost. */
+  | "purse_frozen"
+  /** The treasury could not take an order's fee. */
+  | "fee_left_out"
+  /** Recipients were paid by another copy after the order had ended here. */
+  | "paid_after_end"
+  /** What is to be sent costs more than was reserved for it, or rent has more than doubled. */
+  | "waiting_for_funds"
+  /** What goes back bears its cost in tokens, and no price is known. */
+  | "waiting_for_price"
   /** The chain does not show what became of a transaction. */
   | "unprovable"
   /** A task was set aside because each process that took it ended without giving it back. */
@@ -20,14 +33,12 @@ export type MatterKind =
   | "suspended_endpoint"
   /** Endpoints tell a fact differently, and what depends on it waits. */
   | "disputed"
-  /** Money has moved that the database cannot explain. */
+  /** The chain shows at an order's address what nobody here can explain, foreign tokens among it. */
   | "unexplained"
   /** Something is watched, and for too long nothing was read about it. */
   | "stuck_watch"
-  /** Attempts of a payment are taken by endpoints, and none of them lands. */
+  /** What an order sends has not landed for an hour, or has failed three times. */
   | "stuck_payment"
-  /** Nearly as many deposits are waited for as the endpoints permit to be looked at in time. */
-  | "crowded_watch"
   /** An endpoint has refused every read for minutes because it is asked too often. */
   | "rate_limited"
   /** A signer, a price source or the screening does not answer, and what needs it waits. */
@@ -36,7 +47,7 @@ export type MatterKind =
   | "abandoned_webhook";
 
 /** An action on a matter; see `Operator.resolve`. */
-export type MatterAction = "retry" | "refundTo" | "writeOff" | "settle" | "release" | "drop";
+export type MatterAction = ResolveCommand["action"];
 
 /** A matter, as its source finds it. */
 export interface FoundMatter {
@@ -75,7 +86,7 @@ export function matterId(kind: MatterKind, key: string): string {
   return `${kind}:${key}`;
 }
 
-/** The key in a matter's id, behind the kind, such as a deposit address or a task. */
+/** The key in a matter's id, behind the kind, such as an order or a task. */
 export function matterKey({ id, kind }: Pick<FoundMatter, "id" | "kind">): string {
   return id.slice(kind.length + 1);
 }

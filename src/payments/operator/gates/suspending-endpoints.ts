@@ -13,9 +13,9 @@ export interface EndpointCommands {
   /**
    * Takes an endpoint that answers wrongly out of service for some minutes. A suspended endpoint is not asked, and so
    * cannot contradict. When fewer endpoints are left than must agree, the remaining endpoints are enough, but not to
-   * prove that a caller's transaction is dead, nor to close markers. The suspension applies to every process on the
-   * database within five seconds, and ends by itself. A second suspension replaces the time of the first. Refused for
-   * an endpoint that the ledger does not have, and for the last one in service with one of its roles.
+   * prove that a caller's transaction is dead. The suspension applies to every process on the database within five
+   * seconds, and ends by itself. A second suspension replaces the time of the first. Refused for an endpoint that the
+   * ledger does not have, and for the last one in service with one of its roles.
    */
   suspendEndpoint(
     wanted: {

@@ -1,18 +1,26 @@
-/** Tries tasks again, drops dead letters, and drops what a webhook did not take. */
+/** Tries tasks again, drops dead letters, and drops matters that ask for nothing more. */
 import { commitOne } from "../../../../storage/decided.ts";
 import type { Commit } from "../../../../storage/storage.ts";
-import type { PaymentStorage } from "../../payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { PaymentTables } from "../../tables.ts";
+import type { ActContext } from "../../intake/rules.ts";
 import type { Clock } from "../../../runtime.ts";
 import { type Act, type WriteAct, OperatorRefused } from "../act.ts";
 import { droppedUpToFact } from "../attention/host-matters.ts";
-import { matterKey } from "../attention/matter.ts";
-import type { ResolveContext } from "./command.ts";
-import { decidedMeanwhile } from "./decisions.ts";
+import { droppedTokensFact, foreignTokensId } from "../attention/order-matters.ts";
+import { matterKey, type FoundMatter } from "../attention/matter.ts";
+import { decidedMeanwhile } from "../decisions.ts";
+
+export interface ResolveContext {
+  readonly matter: FoundMatter;
+  readonly by: ActContext;
+  /** A guard in the commit: of concurrent decisions about one matter, only one succeeds. */
+  readonly guard: PaymentWrite;
+}
 
 /** Dependencies of decisions about tasks: storage, and the audit log. */
 interface TaskResolveParts {
-  readonly storage: Pick<PaymentStorage, "commit" | "fact" | "abandonedDeliveries">;
+  readonly storage: Pick<PaymentStorage, "commit" | "fact" | "abandonedDeliveries" | "matters">;
   readonly clock: Clock;
   readonly writeAct: WriteAct;
 }
@@ -33,25 +41,52 @@ export class TaskResolveHandler {
     await this.#commit(resolving, { act: "retry", what: {} }, { retries: [retry] });
   }
 
-  async dropTask(resolving: ResolveContext): Promise<void> {
-    await this.#commit(resolving, { act: "drop", what: {} }, { drops: [matterKey(resolving.matter)] });
+  /** Ends a matter that asks for nothing more; what comes later of the same is a new one. */
+  async drop(resolving: ResolveContext): Promise<void> {
+    const { matter } = resolving;
+    if (matter.kind === "dead_letter") {
+      return this.#commit(resolving, { act: "drop", what: {} }, { drops: [matterKey(matter)] });
+    }
+    if (matter.kind === "abandoned_webhook") return this.#dropDeliveries(resolving);
+    const { transactionId: order = "" } = matter;
+    return matter.id === foreignTokensId(order)
+      ? this.#dropTokens(resolving, order)
+      : this.#dropNoted(resolving);
   }
 
   /** Ends the matter of what a webhook has not taken so far. */
-  async dropDeliveries(resolving: ResolveContext): Promise<void> {
-    const { storage } = this.#parts;
+  async #dropDeliveries(resolving: ResolveContext): Promise<void> {
     const webhookId = matterKey(resolving.matter);
-    const all = await storage.abandonedDeliveries(MAX_WEBHOOKS);
+    const all = await this.#parts.storage.abandonedDeliveries(MAX_WEBHOOKS);
     const found = all.find((each) => each.webhookId === webhookId);
     if (found === undefined) throw new OperatorRefused(`${resolving.matter.id} is over`);
-    const id = droppedUpToFact(webhookId);
-    const value = String(found.newest);
-    const isKnown = (await storage.fact(id)) !== null;
-    const write = isKnown
-      ? ({ table: "facts", id, set: { value } } as const)
-      : ({ table: "facts", insert: { id, value } } as const);
+    const write = await this.#factOf(droppedUpToFact(webhookId), found.newest);
     const what = { webhookId, deliveries: found.count };
     await this.#commit(resolving, { act: "drop", what }, { writes: [write] });
+  }
+
+  /** Ends the matter of foreign tokens that have come so far: they stay where they are. */
+  async #dropTokens(resolving: ResolveContext, order: string): Promise<void> {
+    const write = await this.#factOf(droppedTokensFact(order), this.#parts.clock.now());
+    await this.#commit(resolving, { act: "drop", what: { transactionId: order } }, { writes: [write] });
+  }
+
+  /** Ends a matter that was noted when it began. */
+  async #dropNoted(resolving: ResolveContext): Promise<void> {
+    const { id } = resolving.matter;
+    const [row] = await this.#parts.storage.matters([id]);
+    if (row === undefined || row.state !== "waiting") throw new OperatorRefused(`${id} is over`);
+    const set = { state: "ending" as const, tellingUntil: null };
+    const write: PaymentWrite = { table: "matters", id, set, expectedVersion: row.version };
+    await this.#commit(resolving, { act: "drop", what: {} }, { writes: [write] });
+  }
+
+  /** Notes up to which time something was dropped. */
+  async #factOf(id: string, upTo: number): Promise<PaymentWrite> {
+    const value = String(upTo);
+    return (await this.#parts.storage.fact(id)) === null
+      ? { table: "facts", insert: { id, value } }
+      : { table: "facts", id, set: { value } };
   }
 
   async #commit(

@@ -1,5 +1,4 @@
-/** Resolves matters: checks the command, asks for a second person where one is needed, and carries it out. */
-import { commitOne } from "../../../../storage/decided.ts";
+/** Decides about matters and orders: checks the command, finds what it is about, and hands it to whoever carries it out. */
 import { z } from "zod";
 import type { DecisionRecord } from "../../tables/operator.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
@@ -7,32 +6,30 @@ import type { Clock } from "../../../runtime.ts";
 import { readActContext, readCommand, type WriteAct, OperatorRefused } from "../act.ts";
 import type { ActContext } from "../../intake/rules.ts";
 import type { DatedMatter, MatterLookup } from "../attention/list-matters.ts";
-import type { FoundMatter, MatterAction } from "../attention/matter.ts";
-import type { VouchingEvidence } from "../../private/vouched-funds.ts";
-import { decisionOf } from "../attention/held-addresses.ts";
-import { isSamePerson } from "../../shown-words.ts";
+import type { FoundMatter } from "../attention/matter.ts";
+import { isOrderCommand, type OrderActHandler } from "../orders/order-acts.ts";
 import {
+  approvalGiven,
   resolveCommand,
   type Approval,
   type EvidenceControl,
   type ResolveResult,
   type ResolveCommand,
-  type ResolveContext,
-} from "./command.ts";
-import { decidedMeanwhile, decisionWrite } from "./decisions.ts";
-import type { DepositResolveHandler } from "./resolve-deposits.ts";
-import type { TaskResolveHandler } from "./resolve-tasks.ts";
+} from "../command.ts";
+import { decisionWrite } from "../decisions.ts";
+import type { ResolveContext, TaskResolveHandler } from "./resolve-tasks.ts";
 
-/** Deciding about matters. */
+/** Deciding about matters and orders. */
 export interface MatterCommands {
   /**
-   * Decides about a matter. Rejects with `OperatorRefused` for an id that does not wait, an action that the matter does
-   * not take, and an action that lacks what it needs; then nothing is changed.
+   * Decides about a matter by its id, or about an order of private mode by the id of its transaction, matter or not. Rejects
+   * with `OperatorRefused` for an id that does not wait, a command that the matter or the order does not take now, and one
+   * that lacks what it needs, and with `LedgerUnavailable` if the chain cannot be read; then nothing is changed.
    */
   resolve(id: string, command: ResolveCommand, by: ActContext): Promise<ResolveResult>;
   /**
-   * Confirms what another actor has asked for. Rejects with `OperatorRefused` where nothing waits, where something else
-   * waits than is confirmed, and for the same actor.
+   * Confirms what was asked for last about this matter or order. Rejects with `OperatorRefused` if nothing waits, if another
+   * address waits than is confirmed, and for the same actor if it takes two.
    */
   approve(id: string, approval: Approval, by: ActContext): Promise<ResolveResult>;
 }
@@ -40,36 +37,8 @@ export interface MatterCommands {
 /** The number of matters of each source that are searched for an id: more than ever exist. */
 const MAX_MATTERS = 10_000;
 
-const matterName = z.string("id: expected the id of a matter");
-
-/** A request that waits for a second person. */
-const proposal = z.object({
-  address: z.string(),
-  actor: z.string(),
-  /** The matter's message at the time of the request. */
-  message: z.string(),
-  /**
-   * The money at the time of the request: no more goes to the address. Proposals of an earlier version lack this field.
-   */
-  money: z
-    .object({
-      step: z.number(),
-      slot: z.number().nullable().default(null),
-      signatures: z.array(z.string()),
-      came: z.record(z.string(), z.string()),
-      there: z.record(z.string(), z.string()),
-    })
-    .optional(),
-});
-
-interface Proposed {
-  readonly address: string;
-  readonly money: VouchingEvidence;
-  /** Allowed amounts in whole units, by mint. */
-  readonly allowed: Readonly<Record<string, string>>;
-  /** The decision that was read first: a decision committed meanwhile is not overwritten. */
-  readonly before: DecisionRecord | null;
-}
+const matterName = z.string("id: expected the id of a matter or of a transaction");
+const TRANSACTION = /^tx_[0-9a-f]{32}$/;
 
 interface MatterCommandParts {
   readonly storage: Pick<PaymentStorage, "decision" | "commit">;
@@ -77,10 +46,8 @@ interface MatterCommandParts {
   readonly lookForMatters: MatterLookup;
   readonly writeAct: WriteAct;
   readonly tasks: TaskResolveHandler;
-  readonly deposits: DepositResolveHandler;
+  readonly orders: OrderActHandler;
   readonly evidence: EvidenceControl;
-  /** The number of people that it takes to send money to another address. */
-  readonly approvals: 1 | 2;
 }
 
 export class MatterCommandHandler implements MatterCommands {
@@ -92,52 +59,34 @@ export class MatterCommandHandler implements MatterCommands {
 
   async resolve(named: string, given: ResolveCommand, by: ActContext): Promise<ResolveResult> {
     const id = readCommand(matterName, named);
-    const { storage, deposits, approvals } = this.#parts;
     const acted = readActContext(by);
     const command = readCommand(resolveCommand, given);
     const { action } = command;
-    const before = await storage.decision(decisionOf(id));
+    if (TRANSACTION.test(id)) {
+      if (!isOrderCommand(command)) throw new OperatorRefused(`${action} takes the id of a matter`);
+      return { id, ...(await this.#parts.orders.resolve({ order: id, command, by: acted })) };
+    }
+    const before = await this.#parts.storage.decision(id);
     const matter = await this.#find(id);
     if (!matter.actions.includes(action)) {
       const expected = matter.actions.length === 0 ? "no action" : matter.actions.join(", ");
       throw new OperatorRefused(`${id} takes ${expected}, and not ${action}`);
     }
-    const resolving: ResolveContext = { matter, by: acted, guard: this.#guard(id, before, null) };
-    if (command.action === "refundTo" && approvals === 2) {
-      const address = await deposits.checkReceiver(resolving, command.address);
-      const { money, shown } = await deposits.moneyThere(resolving);
-      await this.#propose(resolving, { address, money, allowed: shown, before });
-      return { ...resolutionOf(matter, action, "awaits_approval"), address, allowed: shown };
+    if (isOrderCommand(command) && !isAboutTask(matter)) {
+      const order = transactionOf(matter);
+      return { id, ...(await this.#parts.orders.resolve({ order, command, by: acted })) };
     }
-    await this.#carryOut(resolving, command);
-    return resolutionOf(matter, action, "done");
+    await this.#carryOut({ matter, by: acted, guard: this.#guard(id, before) }, command);
+    const { transactionId } = matter;
+    return { id, action, state: "done", ...(transactionId === undefined ? {} : { transactionId }) };
   }
 
-  async approve(named: string, approval: Approval, by: ActContext): Promise<ResolveResult> {
+  async approve(named: string, given: Approval, by: ActContext): Promise<ResolveResult> {
     const id = readCommand(matterName, named);
-    const { storage, deposits } = this.#parts;
     const acted = readActContext(by);
-    const before = await storage.decision(decisionOf(id));
-    if (before === null || before.proposal === null) {
-      throw new OperatorRefused(`nothing of ${id} waits for an approval`);
-    }
-    const { address, actor, message, money } = proposal.parse(JSON.parse(before.proposal));
-    if (isSamePerson(actor, acted.actor)) {
-      throw new OperatorRefused(`${actor} has asked for it: another actor has to approve`);
-    }
-    if (approval.address !== address) {
-      throw new OperatorRefused(
-        `${id}: ${actor} has asked for a refund to ${address}: confirm that, or nothing`,
-      );
-    }
-    const matter = await this.#find(id);
-    if (matter.message !== message || money === undefined) {
-      throw new OperatorRefused(`${id} is not what it was when it was asked for: resolve it again`);
-    }
-    const resolving: ResolveContext = { matter, by: acted, guard: this.#guard(id, before, null) };
-    const to = await deposits.checkReceiver(resolving, address);
-    await deposits.refundTo(resolving, { to, requestedBy: actor, money });
-    return resolutionOf(matter, "refundTo", "done");
+    const approval = readCommand(approvalGiven, given);
+    const order = TRANSACTION.test(id) ? id : transactionOf(await this.#find(id));
+    return { id, ...(await this.#parts.orders.approve(order, approval, acted)) };
   }
 
   async #find(id: string): Promise<DatedMatter> {
@@ -147,42 +96,23 @@ export class MatterCommandHandler implements MatterCommands {
     return found;
   }
 
-  #guard(id: string, before: DecisionRecord | null, waiting: string | null): PaymentWrite {
-    return decisionWrite(decisionOf(id), before, { proposal: waiting, decidedAt: this.#parts.clock.now() });
-  }
-
-  /** Keeps a request until a second actor confirms it. */
-  async #propose(
-    { matter, by }: ResolveContext,
-    { address, money, allowed, before }: Proposed,
-  ): Promise<void> {
-    const { storage, writeAct } = this.#parts;
-    const text = JSON.stringify({ address, actor: by.actor, message: matter.message, money });
-    const guard = this.#guard(matter.id, before, text);
-    const audit = writeAct({ by, act: "request_refund_to", what: { id: matter.id, address, allowed } });
-    const result = await commitOne(storage, { writes: [guard, audit] });
-    if (!result.ok) throw decidedMeanwhile(matter.id);
+  #guard(id: string, before: DecisionRecord | null): PaymentWrite {
+    return decisionWrite(id, before, { proposal: null, decidedAt: this.#parts.clock.now() });
   }
 
   async #carryOut(resolving: ResolveContext, command: ResolveCommand): Promise<void> {
-    const { tasks, deposits } = this.#parts;
-    const { kind } = resolving.matter;
+    const { tasks } = this.#parts;
     switch (command.action) {
       case "retry":
         return tasks.retry(resolving);
       case "drop":
-        if (kind === "unexplained") return deposits.dropTokens(resolving);
-        return kind === "dead_letter" ? tasks.dropTask(resolving) : tasks.dropDeliveries(resolving);
-      case "release":
-        return deposits.release(resolving);
-      case "refundTo": {
-        const to = await deposits.checkReceiver(resolving, command.address);
-        return deposits.refundTo(resolving, { to, requestedBy: null, money: null });
-      }
+        return tasks.drop(resolving);
       case "writeOff":
-        return kind === "unprovable" ? this.#writeOffUnprovable(resolving) : deposits.writeOff(resolving);
+        return this.#writeOff(resolving);
       case "settle":
         return this.#settle(resolving, command.signature);
+      default:
+        throw new OperatorRefused(`${command.action} takes an order`);
     }
   }
 
@@ -193,7 +123,7 @@ export class MatterCommandHandler implements MatterCommands {
     await this.#parts.evidence.settle({ transactionId, signature, writes: [guard, audit] });
   }
 
-  async #writeOffUnprovable({ matter, by, guard }: ResolveContext): Promise<void> {
+  async #writeOff({ matter, by, guard }: ResolveContext): Promise<void> {
     const { id } = matter;
     const transactionId = transactionOf(matter);
     const audit = this.#parts.writeAct({ by, act: "write_off", what: { id, transactionId } });
@@ -201,15 +131,12 @@ export class MatterCommandHandler implements MatterCommands {
   }
 }
 
+/** A task of an order's chart is retried as a task. */
+function isAboutTask({ kind }: FoundMatter): boolean {
+  return kind === "dead_letter" || kind === "failing_task";
+}
+
 function transactionOf({ id, transactionId }: FoundMatter): string {
   if (transactionId === undefined) throw new OperatorRefused(`${id}: it is of no transaction`);
   return transactionId;
-}
-
-function resolutionOf(
-  { id, transactionId }: FoundMatter,
-  action: MatterAction,
-  state: ResolveResult["state"],
-): ResolveResult {
-  return { id, action, state, ...(transactionId === undefined ? {} : { transactionId }) };
 }

@@ -1,0 +1,90 @@
+/** Commands of an operator about a matter, and their results. */
+import { z } from "zod";
+import type { Address } from "../../address.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+import type { SettledTransaction } from "../wallet/settle-transaction.ts";
+
+/** What a person decides about a matter, or about an order of private mode. */
+export type ResolveCommand =
+  /** A task is tried again at once; what an order is to send is tried again, at what it and rent cost now. */
+  | { readonly action: "retry" }
+  /** A dead letter is removed; a matter that asks for nothing more is over. What waits for a dead letter waits for good. */
+  | { readonly action: "drop" }
+  /** An unprovable transaction fails, on the operator's word that it never landed. */
+  | { readonly action: "writeOff" }
+  /** A transaction is settled by what the chain shows of this signature. */
+  | { readonly action: "settle"; readonly signature: string }
+  /** Nobody is paid and nothing goes back until `release`. A refusal of the whole order may still go on. */
+  | { readonly action: "hold" }
+  /** Every hold of the order ends, and all who have paid in so far stay released. */
+  | { readonly action: "release" }
+  /** The order is refused as a whole. A payment of it that is out may still land: then it goes on as paid. */
+  | { readonly action: "decline" }
+  /** The recipients of this group are given up. A payment of it that is out may still land: then they are paid. */
+  | { readonly action: "foreclose"; readonly chunk: number }
+  /** What is not decided is given up as by `decline` or `foreclose`, and what is missing is written off. */
+  | { readonly action: "conclude" }
+  /** What is there of an asset, the order's own by default, goes to this address, which the host's screening must accept. */
+  | { readonly action: "refundTo"; readonly address: string; readonly asset?: string | undefined }
+  /** Money of the service's assets in other token accounts of the address is brought to where it counts. */
+  | { readonly action: "collect" }
+  /** Tokens of a mint that is none of the service's assets go to the sender, or to this address. */
+  | { readonly action: "foreign"; readonly mint: string; readonly address?: string | undefined };
+
+/** What a second person knows of it: the request may have changed since. */
+export interface Approval {
+  /** The receiver of the money, for a command that names one. */
+  readonly address?: string | undefined;
+}
+
+/** The result of a command. */
+export interface ResolveResult {
+  /** The id that the command named. */
+  readonly id: string;
+  readonly action: ResolveCommand["action"];
+  /** `done`: decided; a service at work carries it out. `awaits_approval`: it has to be confirmed by `approve`. */
+  readonly state: "done" | "awaits_approval";
+  /** The receiver of the money, whom the confirming person has to name; only for `awaits_approval`. */
+  readonly address?: Address;
+  /** The most that is sent, network costs included: whole units by asset, raw units by mint of a foreign one. */
+  readonly allowed?: Readonly<Record<string, string>>;
+  readonly transactionId?: string;
+}
+
+const address = z.string().min(1).max(64);
+
+/** The schema of `resolve`'s command. */
+export const resolveCommand: z.ZodType<ResolveCommand> = z.discriminatedUnion("action", [
+  z.strictObject({ action: z.literal(["retry", "drop", "writeOff"]) }),
+  z.strictObject({ action: z.literal(["hold", "release", "decline", "conclude", "collect"]) }),
+  z.strictObject({ action: z.literal("settle"), signature: z.string().min(1).max(128) }),
+  z.strictObject({ action: z.literal("foreclose"), chunk: z.number().int().min(1) }),
+  z.strictObject({ action: z.literal("refundTo"), address, asset: address.optional() }),
+  z.strictObject({ action: z.literal("foreign"), mint: address, address: address.optional() }),
+]);
+
+/** The schema of `approve`'s approval. */
+export const approvalGiven = z.strictObject({ address: address.optional() });
+
+/** A decision about a transaction of which the chain does not tell enough. */
+interface Settling {
+  readonly transactionId: string;
+  /** Belong into the commit that settles it. */
+  readonly writes: readonly PaymentWrite[];
+}
+
+/**
+ * Settles a transaction by the evidence that the chain has of a signature. Throws `OperatorRefused` where the evidence is
+ * not enough; then nothing is changed.
+ */
+type SettleWithEvidence = (
+  settling: Settling & { readonly signature: string },
+) => Promise<SettledTransaction>;
+
+/** Fails a transaction on the operator's word that it never landed. Throws `OperatorRefused` where a node knows better. */
+type WriteOffUnprovable = (settling: Settling) => Promise<void>;
+
+export interface EvidenceControl {
+  readonly settle: SettleWithEvidence;
+  readonly writeOff: WriteOffUnprovable;
+}

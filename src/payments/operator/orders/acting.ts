@@ -1,0 +1,104 @@
+/** What acts on orders of private mode are made of: a look at the order, and the commit that the act is. */
+import type { Address } from "../../../address.ts";
+import type { OrderEvent } from "../../../../machines/order-context.ts";
+import type { SendResult, StartRequest } from "../../../engine/index.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
+import type { CommitResult } from "../../../../storage/storage.ts";
+import type { Clock, Random } from "../../../runtime.ts";
+import type { Assets } from "../../assets/assets.ts";
+import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
+import type { OrderLook } from "../../private/look.ts";
+import type { PlanTransfer } from "../../private/plan-transfer.ts";
+import type { ScreenAddress } from "../../recipients/recipients.ts";
+import { OperatorRefused, type ActName } from "../act.ts";
+import type { ResolveCommand } from "../command.ts";
+import { standingOf, type OrderStanding } from "./standing.ts";
+
+/** The commands about orders. */
+export type OrderCommand = Exclude<ResolveCommand, { action: "drop" | "writeOff" | "settle" }>;
+
+/** Further parts of a commit. */
+export interface OrderCommit {
+  readonly writes: readonly PaymentWrite[];
+  readonly starts: readonly StartRequest[];
+}
+
+/** Private mode, as acts use it. */
+export interface OrderControl {
+  /** Rows and chain at this moment. Throws `LedgerUnavailable`. */
+  readonly look: (id: string) => Promise<OrderLook>;
+  /** Hands the event to the order in one commit with the rest. */
+  readonly send: (id: string, event: OrderEvent, commit: OrderCommit) => Promise<SendResult>;
+  readonly commit: (commit: OrderCommit) => Promise<CommitResult>;
+  /** Has a transfer tried at once. */
+  readonly wake: (transfer: string) => Promise<unknown>;
+  readonly planTransfer: PlanTransfer;
+  /** Null when the host does not screen. */
+  readonly screen: ScreenAddress | null;
+  /** Addresses of the service itself besides those of orders: no money of a customer goes there. */
+  readonly ownAddresses: readonly Address[];
+}
+
+/** What acts are decided with. */
+export interface OrderActParts {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly assets: Assets;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly control: OrderControl;
+}
+
+/** An act that is being decided. */
+export interface Acting<Command extends OrderCommand = OrderCommand> {
+  readonly parts: OrderActParts;
+  readonly command: Command;
+  readonly look: OrderLook;
+  readonly standing: OrderStanding;
+  /** Who has asked and who confirms. */
+  readonly actors: readonly string[];
+  /** The sum that was asked for, in base units, if this confirms it. */
+  readonly confirmed: bigint | null;
+}
+
+/** Command of one action. */
+export type CommandOf<Action extends OrderCommand["action"]> = Extract<OrderCommand, { action: Action }>;
+
+/** A second confirmation that an act needs, and what the confirming person is shown. */
+export interface Confirmation {
+  readonly by: "any" | "another";
+  readonly address?: Address;
+  /** In base units, as it was asked for: the most that goes there, or what is missing. */
+  readonly sum?: bigint;
+  readonly allowed?: Readonly<Record<string, string>>;
+}
+
+/** An act that is decided: one commit. */
+export interface OrderAct {
+  readonly act: ActName;
+  /** For the audit log, besides the order's id. */
+  readonly what: Readonly<Record<string, unknown>>;
+  /** Handed to the order before the rest, each in a commit of its own: what it has decided meanwhile changes nothing. */
+  readonly first?: readonly OrderEvent[];
+  /** What the order has to take for the act to count; null if it is only to look again. */
+  readonly event: OrderEvent | null;
+  readonly writes: readonly PaymentWrite[];
+  readonly starts?: readonly StartRequest[];
+  /** Transfers that are tried at once when it is done; without it they are when their pause is over. */
+  readonly wakes?: readonly string[];
+  /** Null where one word is enough. */
+  readonly confirmation: Confirmation | null;
+}
+
+export function actingOn<Command extends OrderCommand>(
+  parts: OrderActParts,
+  command: Command,
+  about: Pick<Acting, "look" | "actors" | "confirmed">,
+): Acting<Command> {
+  return { parts, command, ...about, standing: standingOf(about.look) };
+}
+
+/** The refusal of an act on this order. */
+export function refusal({ look, command }: Pick<Acting, "look" | "command">, why: string): OperatorRefused {
+  return new OperatorRefused(`${command.action}: order ${look.terms.id} ${why}`);
+}

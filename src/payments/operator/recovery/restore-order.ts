@@ -1,0 +1,141 @@
+/** Stores an order again of which a journal or a stub is left: one commit with its rows and its chart. */
+import { MAX_AMOUNT } from "../../../amount.ts";
+import type { Engine } from "../../../engine/index.ts";
+import { ledgerMint } from "../../assets/assets.ts";
+import type { ActContext } from "../../intake/rules.ts";
+import type { PrivateRouting } from "../../private/private-routing.ts";
+import { begunRows } from "../../private/fresh-order.ts";
+import { reservedFor } from "../../private/protocol/cost.ts";
+import { NOBODY } from "../../private/protocol/outcome.ts";
+import { startOrder } from "../../private/order-workflow.ts";
+import { reserveOrder } from "../../purses/sponsor-limit.ts";
+import type { ServiceContext } from "../../service-context.ts";
+import type { PaymentTables } from "../../tables.ts";
+import type { TransactionRecord } from "../../tables/orders.ts";
+import type { OrderRecord } from "../../tables/private.ts";
+import type { WriteAct } from "../act.ts";
+import type { OrderLine } from "./journal.ts";
+
+export interface RestoringParts extends ServiceContext {
+  readonly engine: Pick<Engine<PaymentTables>, "commit">;
+  readonly routing: PrivateRouting;
+  readonly writeAct: WriteAct;
+}
+
+/** The account of recovered orders: a journal does not record who ordered. */
+const RECOVERED_ACCOUNT = "recovered";
+
+/** Lamports of two signatures. */
+const FEE = 10_000n;
+
+/**
+ * An order whose window is over, that no deposit is ever enough for, and whose chunks are to pay nobody: what its markers say
+ * is adopted, the gaps are given up, and what is there goes back to its sender. Throws if the commit is refused and the
+ * order is not there.
+ */
+export async function restoreOrder(parts: RestoringParts, line: OrderLine, by: ActContext): Promise<void> {
+  const { storage, engine, assets, routing, writeAct } = parts;
+  const stub = await storage.orderStub(line.id);
+  const order = { ...orderOf(parts, line), loanBack: stub?.loanBack ?? null };
+  const { id, sponsor, createdAt } = order;
+  const { chunks, levels } = begunRows(order, assets);
+  const reserved = await reserveOrder(storage, {
+    id,
+    sponsor,
+    caller: { accountId: RECOVERED_ACCOUNT, tier: "enterprise" },
+    amount: reservedFor({ ...order, chunks: order.cut.length, priced: 0, fee: FEE }),
+    // The money of customers goes back however little there is to reserve.
+    held: MAX_AMOUNT,
+    mostPerDay: null,
+    createdAt,
+  });
+  const result = await engine.commit({
+    starts: [startOrder(routing.orders, order)],
+    writes: [
+      { table: "transactions", insert: transactionOf(order) },
+      { table: "orders", insert: order },
+      ...chunks.map((chunk) => ({ table: "chunks" as const, insert: { ...chunk, wanted: NOBODY } })),
+      ...levels.map((insert) => ({ table: "levels" as const, insert })),
+      ...(stub === null ? [] : [{ table: "orderStubs" as const, remove: stub.id }]),
+      ...reserved,
+      writeAct({ by, act: "recover", what: { transactionId: id, address: order.address } }),
+    ],
+  });
+  // Refused when another operator has restored it meanwhile: then nothing is left to do.
+  if (!result.ok && (await storage.transaction(id)) === null) {
+    throw new Error(`order ${id} could not be restored`);
+  }
+}
+
+function orderOf({ ledger, assets, routing }: RestoringParts, line: OrderLine): OrderRecord {
+  const { id, masterVersion, layout, sender, mint, chunks, windowEnds, createdAt } = line;
+  const { keys, terms } = routing;
+  const key = { masterVersion, transactionId: id };
+  const address = keys.address(key);
+  const mints = assets.tokens.map(ledgerMint).filter((each) => each !== null);
+  const rentPerByte = BigInt(line.rentPerByte);
+  return {
+    id,
+    version: 1,
+    layout,
+    accountId: RECOVERED_ACCOUNT,
+    address,
+    masterVersion,
+    accounts: Object.fromEntries(mints.map((each) => [each, ledger.tokenAccountOf(address, each)])),
+    referenceKey: keys.referenceKey(key),
+    type: chunks === 1 ? "send" : "payroll",
+    sender,
+    sponsor: terms.sponsor.address,
+    treasury: terms.treasury,
+    mint,
+    required: MAX_AMOUNT,
+    fee: 0n,
+    paidBid: 0n,
+    // Its recipients are not known.
+    cut: Array.from({ length: chunks }, () => 0),
+    priced: [],
+    rentPerByte,
+    rentTaken: rentPerByte,
+    loanBack: null,
+    listedTo: 0,
+    windowEnds,
+    waitEndedAt: null,
+    state: "waiting",
+    overState: null,
+    reason: null,
+    ends: null,
+    createdAt,
+  };
+}
+
+function transactionOf({ id, type, sender, mint, createdAt }: OrderRecord): TransactionRecord {
+  return {
+    id,
+    accountId: RECOVERED_ACCOUNT,
+    quoteId: "",
+    type,
+    mode: "private",
+    sender,
+    senderAllowOffCurve: false,
+    inputMint: mint,
+    inputAmount: 0n,
+    outputMint: mint,
+    outputAmount: 0n,
+    feeMint: mint,
+    requestHash: "",
+    status: "pending",
+    reason: null,
+    signature: null,
+    blockTime: null,
+    fee: 0n,
+    refundOf: null,
+    landedAfterCancel: false,
+    broadcastAt: null,
+    cancelledAt: null,
+    finalAt: null,
+    createdAt,
+    reference: null,
+    attention: null,
+    landedSignature: null,
+  };
+}

@@ -1,0 +1,281 @@
+/** The effect `look` of an order: one whole reading, the event that follows from it, and the rows of both. */
+import type { OrderEvent, LastPayout } from "../../../machines/order-context.ts";
+import type { EffectOutcome } from "../../engine/index.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+import type { PriceSource } from "../prices/prices.ts";
+import type { ServiceContext } from "../service-context.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { ChunkRecord, OrderRecord } from "../tables/private.ts";
+import { isDead } from "./attempt-death.ts";
+import { correctedFee, feeTaken } from "./fee-taken.ts";
+import { findStrays } from "./find-strays.ts";
+import { judgeLevels } from "./judge-levels.ts";
+import { lookAtOrder, type OrderLook } from "./look.ts";
+import { LooksInTurn } from "./looks-in-turn.ts";
+import { foreignMarkers, noteMatters, type OrderMatter } from "./marker-matters.ts";
+import { transferId, type PlannedTransfer, type PlanTransfer } from "./plan-transfer.ts";
+import { nextRest, reserveRest } from "./next-rest.ts";
+import { nextOf, type OrderNews } from "./protocol/next-of.ts";
+import type { OrderState } from "./protocol/rows.ts";
+import { NOBODY } from "./protocol/outcome.ts";
+import { confirmedPayout, pricelessSwap } from "./soft-facts.ts";
+import { paidPlaces, tellChunks } from "./tell-chunks.ts";
+
+export interface ConcludingParts extends Pick<
+  ServiceContext,
+  "storage" | "ledger" | "assets" | "clock" | "disputes"
+> {
+  readonly prices: PriceSource;
+  readonly plan: PlanTransfer;
+}
+
+/** What one reading leads to, before it is committed. */
+interface Conclusion {
+  readonly event: OrderEvent;
+  readonly writes?: readonly PaymentWrite[];
+  readonly set?: Partial<Omit<OrderRecord, "id" | "version">>;
+  readonly starts?: readonly PlannedTransfer[];
+}
+
+type LookOutcome = EffectOutcome<OrderEvent, PaymentTables> | undefined;
+
+/** Concludes from looks, in one process: it knows for how many blocks that process has been at work. */
+export class OrderConcluder {
+  readonly #deps: ConcludingParts;
+  readonly #looks = new LooksInTurn();
+  #firstHeight: number | null = null;
+
+  constructor(deps: ConcludingParts) {
+    this.#deps = deps;
+  }
+
+  /** Rejects, and is asked again after a growing pause, while the chain cannot be read or does not agree. */
+  conclude(id: string): Promise<LookOutcome> {
+    return this.#looks.take(id, () => this.#look(id));
+  }
+
+  async #look(id: string): Promise<LookOutcome> {
+    const { storage } = this.#deps;
+    const instance = await storage.load(id);
+    // Before the reading: what lands until then is in it, and what is dead by then lands no more.
+    const ends = await this.#ends(id);
+    const first = await lookAtOrder(this.#deps, id);
+    // An end that is being written down: nothing else counts.
+    if (first.view.order.ends !== null || instance === null) return undefined;
+    const isEntry = isEntering(newsOf(first, ends));
+    const { look, writes, set, isWhole } = await judgeLevels(this.#deps, first, isEntry);
+    if (!isWhole) return outcomeOf(look, instance.version, { event: { type: "NOTED" }, writes, set });
+    this.#noteDispute(look);
+    const next = newsOf(look, ends);
+    const found = await this.#concluded(look, next);
+    if (found === null && writes.length === 0 && Object.keys(set).length === 0) return undefined;
+    // Each step of an order asks for a look: the one that has overtaken this look has its own.
+    if ((await storage.load(id))?.version !== instance.version) return undefined;
+    const event = found?.event ?? ({ type: "NOTED" } as const);
+    return outcomeOf(look, instance.version, {
+      event,
+      writes: [...writes, ...(found?.writes ?? [])],
+      set: { ...set, ...found?.set },
+      starts: found?.starts ?? [],
+    });
+  }
+
+  /** The order waits on while endpoints differ about what came within its window: a person is told. */
+  #noteDispute({ view: { order }, facts, reading }: OrderLook): void {
+    const { disputes } = this.#deps;
+    const subject = `the money at deposit address ${order.address}`;
+    const isDisputed = order.state === "waiting" && facts.afterWindow === "disputed";
+    if (!isDisputed) return disputes.end(subject);
+    const endpoints = reading.told.map(({ endpoint }) => endpoint);
+    disputes.note(subject, endpoints);
+  }
+
+  /** Whether no attempt of chunk 0 can land any more, and how many blocks this process has seen. */
+  async #ends(order: string): Promise<EndFacts> {
+    const { storage, ledger } = this.#deps;
+    const state = (await storage.order(order))?.state;
+    if (state !== "refusing" && this.#firstHeight !== null) return { isGoDead: false, blocksSeen: 0 };
+    const { agreed } = await ledger.heights("finalized");
+    this.#firstHeight ??= agreed;
+    const attempts = await storage.attemptsOf(transferId({ order, kind: "chunk", n: 0 }));
+    return {
+      isGoDead: attempts.every((each) => each.error !== null || isDead(each, agreed)),
+      blocksSeen: agreed - this.#firstHeight,
+    };
+  }
+
+  async #concluded(look: OrderLook, next: OrderNews | null): Promise<Conclusion | null> {
+    switch (next?.type) {
+      case undefined:
+        return this.#unprompted(look);
+      case "GO":
+      case "NO_GO":
+      case "MARKS":
+        return this.#marked(look, next);
+      case "GONE":
+        return this.#gone(look, next);
+      case "FUNDED":
+        return { event: { type: next.type }, starts: startsOf(this.#deps, look, [0]) };
+      case "WINDOW_OVER": {
+        const strays = await findStrays(this.#deps, look);
+        return { event: next, writes: strays, starts: next.isRefused ? startsOf(this.#deps, look, [0]) : [] };
+      }
+      case "DECIDED": {
+        // A marker that nobody tells of for an hour is told by its length now.
+        const { chunks, writes } = await tellChunks(this.#deps, look);
+        const fee = correctedFee(look, chunks);
+        if (fee !== null) return { event: fee, writes };
+        return {
+          event: next,
+          writes: [...writes, reserveRest(look), ...(await findStrays(this.#deps, look))],
+        };
+      }
+      case "LATE": {
+        const starts = look.facts.isDecided ? [] : startsOf(this.#deps, look, [0]);
+        return {
+          event: { type: next.type },
+          writes: [reserveRest(look)],
+          starts,
+        };
+      }
+      case "EMPTY":
+      case "BELOW_COST":
+        return { event: { type: next.type } };
+    }
+  }
+
+  /** Markers that no row has: all of them in one commit, chunk 0's before others. */
+  async #marked(look: OrderLook, next: OrderNews): Promise<Conclusion> {
+    const { chunks, writes } = await tellChunks(this.#deps, look);
+    if (next.type === "NO_GO") return { event: { type: "NO_GO" }, writes: [...writes, reserveRest(look)] };
+    const payout = lastPayout(look, chunks);
+    if (next.type !== "GO") return { event: { type: "MARKS", ...payout }, writes };
+    const open = chunks.filter(({ length }) => length === null).map(({ k }) => k);
+    const { state, overState } = look.view.order;
+    const isAfterEnd = state === "over" && overState !== "paying";
+    const matters: readonly OrderMatter[] = isAfterEnd ? [{ kind: "paid_after_end" }] : [];
+    return {
+      event: { type: "GO", charged: feeTaken(look, chunks), ...payout },
+      writes: [...writes, ...(await noteMatters(this.#deps, look, matters))],
+      starts: startsOf(this.#deps, look, open),
+    };
+  }
+
+  /** What follows from no marker and from no sum: stories of markers, a marker missed once, a swap's price, a rest to be made. */
+  async #unprompted(look: OrderLook): Promise<Conclusion | null> {
+    const missed = missedWrites(look);
+    if (missed.length > 0) return noted({ writes: missed });
+    const { chunks, writes } = await tellChunks(this.#deps, look);
+    const matters = await noteMatters(this.#deps, look, foreignMarkers(look));
+    const fee = look.facts.isUnclear ? null : correctedFee(look, chunks);
+    if (fee !== null) return { event: fee, writes: [...writes, ...matters] };
+    if (writes.length + matters.length > 0) return noted({ writes: [...writes, ...matters] });
+    if (look.facts.isUnclear) return null;
+    const { state, overState } = look.view.order;
+    if (state === "deciding") return deciding(look);
+    if (state === "paying" && look.transaction.status === "processing") {
+      return confirmedPayout(this.#deps, look);
+    }
+    if (overState !== "resting" || look.facts.worth !== "worth") return null;
+    const rest = nextRest(look, this.#deps.clock.now());
+    return rest === null ? null : noted({ starts: [this.#deps.plan(rest)] });
+  }
+
+  /** The chunk is made again as it was, or as nobody if a person wanted that. */
+  async #gone(look: OrderLook, news: Extract<OrderNews, { type: "GONE" }>): Promise<Conclusion> {
+    const { chunk: k, isNobodyWanted } = news;
+    const chunk = look.view.chunks.find((each) => each.k === k);
+    if (chunk === undefined) throw new Error(`order ${look.terms.id} has no chunk ${k}`);
+    const wanted = isNobodyWanted ? NOBODY : (chunk.length ?? chunk.wanted);
+    const told = { signature: null, blockTime: null, paid: null, isOwn: false, isLent: false };
+    const set = { length: null, slot: null, ...told, goneAt: null, wanted };
+    const matter = { kind: "unexplained", detail: `marker ${k} stood and does not any more` } as const;
+    return {
+      event: news,
+      writes: [{ table: "chunks", id: chunk.id, set }, ...(await noteMatters(this.#deps, look, [matter]))],
+      starts: startsOf(this.#deps, look, [k]),
+    };
+  }
+}
+
+function noted(parts: Omit<Conclusion, "event">): Conclusion {
+  return { event: { type: "NOTED" }, ...parts };
+}
+
+/** One commit: refused where the order or its instance has changed since the look. */
+function outcomeOf({ view }: OrderLook, expectedVersion: number, conclusion: Conclusion): LookOutcome {
+  const { id, version } = view.order;
+  const { event, writes = [], set = {}, starts = [] } = conclusion;
+  return {
+    event,
+    expectedVersion,
+    writes: [
+      { table: "orders", id, set, expectedVersion: version },
+      ...writes,
+      ...starts.map(({ write }) => write),
+    ],
+    starts: starts.map(({ start }) => start),
+  };
+}
+
+/** What a process knows beside the rows before it ends an order that no marker decides. */
+interface EndFacts {
+  readonly isGoDead: boolean;
+  readonly blocksSeen: number;
+}
+
+function newsOf({ view, facts, judged }: OrderLook, ends: EndFacts): OrderNews | null {
+  return nextOf(stateOf(view.order), facts, { ...judged, rows: { ...judged.rows, ...ends } });
+}
+
+/** Whether the order is about to be over or idle: then its history is listed first. */
+function isEntering(next: OrderNews | null): boolean {
+  if (next === null) return false;
+  if (next.type === "WINDOW_OVER") return !next.isRefused;
+  return (
+    next.type === "NO_GO" || next.type === "DECIDED" || next.type === "EMPTY" || next.type === "BELOW_COST"
+  );
+}
+
+function stateOf({ state, overState }: OrderRecord): OrderState {
+  return state === "over" ? `over.${overState ?? "idle"}` : state;
+}
+
+/** Transfers of these chunks, as far as they have none: each chunk has one, for ever. */
+function startsOf(
+  { plan }: Pick<ConcludingParts, "plan">,
+  { view, terms }: OrderLook,
+  ks: readonly number[],
+): readonly PlannedTransfer[] {
+  const begun = new Set(view.transfers.filter(({ kind }) => kind === "chunk").map(({ n }) => n));
+  return ks
+    .filter((n) => !begun.has(n))
+    .map((n) => plan({ order: terms.id, kind: "chunk", n, mint: terms.mint, to: null, subjects: [] }));
+}
+
+/** The payout that is last in the chain's order, of those that markers tell. */
+function lastPayout(look: OrderLook, chunks: readonly ChunkRecord[]): LastPayout {
+  const paying = chunks.filter((chunk) => paidPlaces(look, chunk).some((place) => place > 0 || chunk.k > 0));
+  const last = paying.reduce<ChunkRecord | null>(
+    (latest, each) => ((each.blockTime ?? 0) >= (latest?.blockTime ?? 0) ? each : latest),
+    null,
+  );
+  return { signature: last?.signature ?? null, blockTime: last?.blockTime ?? null };
+}
+
+/** A marker of a row that this reading has not, for the first time; and one that is there again. */
+function missedWrites({ view, facts, reading }: OrderLook): readonly PaymentWrite[] {
+  return facts.chunks.flatMap(({ k, isMissed }): readonly PaymentWrite[] => {
+    const chunk = view.chunks.find((each) => each.k === k);
+    if (chunk === undefined || isMissed === (chunk.goneAt !== null)) return [];
+    const goneAt = isMissed ? (reading.told[0]?.slot ?? 0) : null;
+    return [{ table: "chunks", id: chunk.id, set: { goneAt } }];
+  });
+}
+
+/** What a transfer has found out: that its chunk pays nobody, or that a swap finds no price. */
+function deciding(look: OrderLook): Conclusion | null {
+  if (look.view.chunks[0]?.wanted === NOBODY) return { event: { type: "CULPRITS" } };
+  const reason = pricelessSwap(look);
+  return reason === null ? null : { event: { type: "BELOW", reason } };
+}

@@ -1,0 +1,142 @@
+/** Concludes what became of a transfer's attempts: by its marker, or by their own final signatures. */
+import type { PaymentWrite } from "../payment-storage.ts";
+import type { ServiceContext } from "../service-context.ts";
+import type { AttemptRecord } from "../tables/attempts.ts";
+import type { TransferRecord } from "../tables/private.ts";
+import { attemptOf } from "../wallet/stored-attempt.ts";
+import { isDead } from "./attempt-death.ts";
+import { blamedFor, type Landed } from "./blame-landing.ts";
+import { passedBids, returnedBids } from "./bids.ts";
+import { bookAttempt } from "./book-transfer.ts";
+import { isOfDust } from "./dust.ts";
+import { actOf } from "./choose-redirect.ts";
+import type { LookParts } from "./look.ts";
+import { endAct, settledOnChain } from "./settled-on-chain.ts";
+import { kindOf, takeInHand, type TransferInHand } from "./transfer-in-hand.ts";
+import { changed, leaveOut, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
+
+export interface ConcludingDeps extends LookParts, Pick<ServiceContext, "clock"> {
+  /** The sponsor's address. */
+  readonly sponsor: string;
+}
+
+/** Landings with an error (K14), or bids that passed, of which a person is told. */
+const STUCK_AFTER = 3;
+
+/** The effect `conclude`. Tells nothing while it is open what became of an attempt. */
+export async function concludeTransfer(deps: ConcludingDeps, id: string): Promise<TransferOutcome> {
+  const inHand = await takeInHand(deps, id, "out.concluding");
+  if (inHand === null) return {};
+  return { ...(await conclude(deps, inHand)), expectedVersion: inHand.version };
+}
+
+async function conclude(deps: ConcludingDeps, inHand: TransferInHand): Promise<TransferOutcome> {
+  const open = inHand.attempts.filter(({ error }) => error === null);
+  const landings = await deps.ledger.landings(open.map(attemptOf));
+  const landed = open.flatMap((attempt, index) => {
+    const landing = landings[index] ?? null;
+    return landing === null ? [] : [{ attempt, landing }];
+  });
+  const own = landed.find(({ landing }) => landing.error === null);
+  if (own !== undefined && kindOf(inHand.row) !== "chunk") return booked(deps, inHand, own);
+  const settled = await settledOnChain(deps, inHand);
+  if (settled?.event?.type === "MARK" || settled?.event?.type === "SAME_ACT") return settled;
+  // The marker follows: this reading is older than the receipt.
+  if (own !== undefined) return {};
+  if (landed.length > 0) return failed(deps, inHand, landed);
+  return (await areExpired(deps, inHand, open)) ? expired(deps, inHand, open) : {};
+}
+
+function booked(
+  { clock }: ConcludingDeps,
+  inHand: TransferInHand,
+  { attempt, landing }: Landed,
+): TransferOutcome {
+  const { row, look } = inHand;
+  const isAct = row.kind === "redirect" || (row.kind === "foreign" && row.to !== look.terms.sender);
+  const { signature, blockTime, slot } = landing;
+  const landedAt = blockTime === null ? clock.now() : blockTime * 1_000;
+  return {
+    event: { type: "OWN_SIGNATURE", signature },
+    writes: [
+      ...bookAttempt(look, attempt, slot),
+      ...strayLeft(inHand, landedAt),
+      changed(row, { signature, landedAt }),
+      ...(isAct ? [endAct(actOf(inHand), "done")] : []),
+    ],
+  };
+}
+
+/** What did not count is in no other account any more. */
+function strayLeft(
+  { row: { kind, subjects }, look }: TransferInHand,
+  leftAt: number,
+): readonly PaymentWrite[] {
+  if (kind !== "collect" && kind !== "foreign") return [];
+  return look.view.deposits
+    .filter((deposit) => deposit.leftAt === null && subjects.includes(deposit.account ?? ""))
+    .map(({ id }) => ({ table: "deposits", id, set: { leftAt } }));
+}
+
+/** Signed anew, without those who are to blame. What dust has disturbed goes without the assertion (K13). */
+async function failed(
+  deps: ConcludingDeps,
+  inHand: TransferInHand,
+  landed: readonly Landed[],
+): Promise<TransferOutcome> {
+  const { row, attempts } = inHand;
+  const blamed = await Promise.all(landed.map((each) => blamedFor(deps, inHand, each)));
+  const told = blamed.some((places) => places.length > 0)
+    ? leaveOut(inHand, blamed.flat())
+    : putOff(isByDust(row, landed) ? "dust" : "landed_with_error", 0);
+  const errors = attempts.filter(({ error }) => error !== null).length + landed.length;
+  const stuck = errors >= STUCK_AFTER ? { stuckSince: row.stuckSince ?? deps.clock.now() } : {};
+  return {
+    ...told,
+    writes: [
+      ...(told.writes ?? []),
+      ...landed.map(({ attempt, landing }): PaymentWrite => {
+        return { table: "attempts", id: attempt.id, set: { error: landing.error } };
+      }),
+      changed(row, stuck),
+    ],
+  };
+}
+
+function isByDust({ kind }: Pick<TransferRecord, "kind">, landed: readonly Landed[]): boolean {
+  return kind === "rest" && landed.some(({ landing }) => isOfDust(landing.error));
+}
+
+/** One node's word that something has landed is waited for so long, in blocks: an hour. */
+const BLOCKS_OF_DOUBT = 9_000;
+
+/**
+ * A finalized height is past them all, as enough endpoints say, and no endpoint knows a signature. Of a chunk the marker alone
+ * decides: what one node reports of its bytes would keep its payees waiting.
+ */
+async function areExpired(
+  { ledger }: ConcludingDeps,
+  { row, height }: TransferInHand,
+  open: readonly AttemptRecord[],
+): Promise<boolean> {
+  if (!open.every((attempt) => isDead(attempt, height))) return false;
+  if (kindOf(row) === "chunk") return true;
+  if (open.every((attempt) => isDead(attempt, height - BLOCKS_OF_DOUBT))) return true;
+  const statuses = await ledger.statuses(open.map(({ id }) => id));
+  return statuses.every((status) => status === null);
+}
+
+async function expired(
+  deps: ConcludingDeps,
+  { row, attempts, height }: TransferInHand,
+  open: readonly AttemptRecord[],
+): Promise<TransferOutcome> {
+  const isStuck = passedBids(attempts, height).length >= STUCK_AFTER && row.stuckSince === null;
+  return {
+    event: { type: "EXPIRED" },
+    writes: [
+      ...(await returnedBids(deps, open)),
+      ...(isStuck ? [changed(row, { stuckSince: deps.clock.now() })] : []),
+    ],
+  };
+}

@@ -1,0 +1,82 @@
+/** Acts on the error of a transfer that was run before it is signed, by the closed table of culprits (K11). */
+import type { OrderFault } from "../../ledger/order-fault.ts";
+import type { ServiceContext } from "../service-context.ts";
+import { waitForSwap } from "./choose-chunk.ts";
+import { NOT_CLOSABLE } from "./choose-stray.ts";
+import type { ChosenTransfer } from "./chosen-transfer.ts";
+import { judge, type NotNow } from "./protocol/culprits.ts";
+import type { TransferKind } from "./protocol/rows.ts";
+import { kindOf, type TransferInHand } from "./transfer-in-hand.ts";
+import { changed, held, leaveOut, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
+
+const HOUR_MS = 3_600_000;
+const PURSE_PAUSE_MS = 60_000;
+
+/** Whose account holds the order: its receiver's, or in a chunk its own. */
+const HELD_BY: Readonly<Record<TransferKind, string>> = {
+  chunk: "address_frozen",
+  rest: "sender_frozen",
+  redirect: "receiver_frozen",
+  collect: "address_frozen",
+  foreign: "receiver_frozen",
+};
+
+interface FailedRun {
+  readonly chosen: ChosenTransfer;
+  readonly fault: OrderFault;
+}
+
+export function judgeFault(
+  deps: Pick<ServiceContext, "clock" | "random" | "log">,
+  inHand: TransferInHand,
+  { chosen: { legs }, fault }: FailedRun,
+): TransferOutcome {
+  const { row, look } = inHand;
+  const kind = kindOf(row);
+  if (row.kind === "collect" && fault.at?.step === "close") return putOff(NOT_CLOSABLE, 1_000);
+  const verdict = judge(look.judged, { kind, k: kind === "chunk" ? row.n : null, legs, fault });
+  deps.log.info({ transfer: row.id, error: fault.text, verdict }, "a transfer of an order would fail");
+  switch (verdict.kind) {
+    case "leave_out":
+      return leaveOut(inHand, verdict.places);
+    case "held":
+      return held(deps, inHand, HELD_BY[kind]);
+    case "not_now":
+      return notNow(deps, inHand, verdict.reason);
+    // Newer than the reading: the next one shows it.
+    case "stands":
+    case "bare":
+    case "without_cost":
+      return putOff("read_again", null);
+  }
+}
+
+function notNow(
+  deps: Pick<ServiceContext, "clock">,
+  inHand: TransferInHand,
+  reason: NotNow,
+): TransferOutcome {
+  switch (reason) {
+    case "low_purse":
+      return putOff("low_purse", PURSE_PAUSE_MS);
+    case "desk":
+      return waitForSwap(deps, inHand, "LIQUIDITY_UNAVAILABLE");
+    case "unexplained":
+      return unexplained(deps, inHand);
+    case "rent":
+    case "levels":
+    case "read_again":
+      return putOff(reason, null);
+  }
+}
+
+/** Nobody is blamed; after an hour a person is told. */
+function unexplained(
+  { clock }: Pick<ServiceContext, "clock">,
+  { row, attempts }: TransferInHand,
+): TransferOutcome {
+  const since = Math.max(row.createdAt, ...attempts.map(({ createdAt }) => createdAt));
+  const now = clock.now();
+  if (now - since < HOUR_MS || row.stuckSince !== null) return putOff("unexplained", null);
+  return { ...putOff("stuck_payment", null), writes: [changed(row, { stuckSince: now })] };
+}

@@ -1,0 +1,70 @@
+/** What a reading changes of an order's levels, after the history of its address was listed if a level moves (K15). */
+import { untoldEvent } from "../notice-writes.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+import type { ServiceContext } from "../service-context.ts";
+import type { OrderRecord } from "../tables/private.ts";
+import { rowsOf } from "./judged-rows.ts";
+import { listHistory } from "./list-history.ts";
+import type { OrderLook } from "./look.ts";
+import type { LevelFact } from "./protocol/facts.ts";
+import { stateOfOrder } from "./protocol/state-of-order.ts";
+
+/** The look with all that is listed, and the rows that change. */
+export interface JudgedLevels {
+  readonly look: OrderLook;
+  readonly writes: readonly PaymentWrite[];
+  /** Changes of the order's row. */
+  readonly set: Partial<Pick<OrderRecord, "listedTo" | "loanBack">>;
+  /** Whether all of the history was read, if it was asked for. */
+  readonly isWhole: boolean;
+}
+
+/** `isEntry`: the order is about to be over or idle, so that its history is listed in any case. Throws `LedgerUnavailable`. */
+export async function judgeLevels(
+  deps: Pick<ServiceContext, "ledger" | "assets" | "clock">,
+  look: OrderLook,
+  isEntry: boolean,
+): Promise<JudgedLevels> {
+  if (!look.facts.levels.some(moves) && !isEntry) {
+    return { look, writes: levelWrites(look), set: loanFound(look), isWhole: true };
+  }
+  const { deposits, writes, set, isWhole } = await listHistory(deps, look);
+  const { uncharged } = look.judged.rows;
+  const view = { ...look.view, deposits, order: { ...look.view.order, ...set } };
+  const judged = { ...look.judged, rows: rowsOf({ ...look, view }, look.reading, uncharged) };
+  const listed = { ...look, view, judged, facts: stateOfOrder(judged) };
+  const { listedTo, loanBack } = look.view.order;
+  const isListed = set.listedTo !== listedTo || set.loanBack !== loanBack;
+  return {
+    // The rows are still those of the version that was read.
+    look: { ...listed, view: { ...view, order: look.view.order } },
+    writes: [...writes, ...levelWrites(listed)],
+    set: { ...(isListed ? set : {}), ...loanFound(listed) },
+    isWhole,
+  };
+}
+
+/** Also what would take back a part of what a person has written off: a listed deposit explains it better. */
+function moves({ row, judgement }: LevelFact): boolean {
+  return judgement?.news === "deposit" || (judgement !== null && judgement.row.writtenOff < row.writtenOff);
+}
+
+/** Of an order whose history no node has, an empty address says that the loan is back. */
+function loanFound({ facts }: OrderLook): JudgedLevels["set"] {
+  return facts.isLoanFoundBack ? { loanBack: "unlisted" } : {};
+}
+
+function levelWrites({ view, facts, terms }: OrderLook): readonly PaymentWrite[] {
+  return facts.levels.flatMap(({ judgement }): readonly PaymentWrite[] => {
+    if (judgement === null) return [];
+    const { mint, short, ...row } = judgement.row;
+    const stored = view.levels.find((level) => level.mint === mint);
+    if (stored === undefined) return [];
+    const came = judgement.news === "deposit" && mint === terms.mint;
+    const by = `${mint}:${judgement.row.received}`;
+    return [
+      { table: "levels", id: stored.id, set: { ...row, short: short > 0n } },
+      ...(came ? [untoldEvent(terms.id, { event: "transaction.deposit_received", by })] : []),
+    ];
+  });
+}

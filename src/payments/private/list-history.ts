@@ -1,0 +1,98 @@
+/** Lists the transactions of an order: who has paid it, which one gave the loan back, whom a marker's maker has paid. */
+import { SOL_MINT, type Address } from "../../address.ts";
+import type { Evidence } from "../../ledger/belief.ts";
+import type { OrderChange } from "../../ledger/order-reading.ts";
+import { MOST_REDIRECTS } from "./protocol/cut.ts";
+import { loanOf } from "./protocol/cost.ts";
+import { queryOf } from "./protocol/look.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+import type { ServiceContext } from "../service-context.ts";
+import type { DepositRecord } from "../tables/private.ts";
+import { tokensOf, type StoredOrder } from "./look.ts";
+import { withListed } from "./small-deposits.ts";
+
+/** Some thousands of transactions: whoever floods an order pays for each, and the next list goes on from there. */
+const LISTS_AT_ONCE = 5;
+
+/** What an order's history tells. */
+export interface ListedHistory {
+  readonly changes: Evidence<readonly OrderChange[]>;
+  /** Whether all that is listed has been read, or will never be. */
+  readonly isWhole: boolean;
+  /** All deposits of the order, those listed now included. */
+  readonly deposits: readonly DepositRecord[];
+  /** What belongs into the commit that concludes anything from it. */
+  readonly writes: readonly PaymentWrite[];
+  /** The changes of the order's row. */
+  readonly set: { readonly listedTo: number; readonly loanBack: string | null };
+}
+
+type HistoryParts = Pick<ServiceContext, "ledger" | "assets" | "clock">;
+
+/** Goes on from the last listed slot, `from` an earlier one if all is to be read again. Throws `LedgerUnavailable`. */
+export async function listHistory(
+  deps: HistoryParts,
+  order: StoredOrder,
+  from: number = order.view.order.listedTo,
+): Promise<ListedHistory> {
+  const { ledger } = deps;
+  const mints = tokensOf(deps.assets).map(({ mint }) => mint);
+  const { rentPerByte } = order.terms;
+  const query = { ...queryOf(order.terms, { mints, redirects: MOST_REDIRECTS, others: [] }), rentPerByte };
+  let { changes, more } = await ledger.changesOfOrder(query, from);
+  let since = from;
+  for (let lists = 1; more !== null && more > since && lists < LISTS_AT_ONCE; lists += 1) {
+    since = more;
+    const next = await ledger.changesOfOrder(query, more);
+    changes = changes.concat(next.changes);
+    more = next.more;
+  }
+  // A list without an end is not read: an order that waited for it would wait for ever.
+  const isEndless = more === since;
+  const { deposits, writes } = withListed(deps.assets, order.view.deposits, depositsIn(deps, order, changes));
+  const lastSlot = changes.reduce((last, { slot }) => Math.max(last, slot), from);
+  const { loanBack } = order.view.order;
+  return {
+    changes,
+    isWhole: more === null || isEndless,
+    deposits,
+    writes,
+    set: { listedTo: more ?? lastSlot, loanBack: loanBack ?? loanBackIn(order, changes) },
+  };
+}
+
+/** A deposit for each asset of each transaction that the address did not sign. */
+function depositsIn(
+  { assets, clock }: Pick<HistoryParts, "assets" | "clock">,
+  { terms: { id } }: StoredOrder,
+  changes: Evidence<readonly OrderChange[]>,
+): readonly DepositRecord[] {
+  const mints: readonly Address[] = [SOL_MINT, ...tokensOf(assets).map(({ mint }) => mint)];
+  const counted = { order: id, at: clock.now(), decimals: null, account: null, leftAt: null };
+  return changes
+    .filter(({ isOwn }) => !isOwn)
+    .flatMap(({ changes: gained, payers, signature, slot }) =>
+      mints.flatMap((mint, index): readonly DepositRecord[] => {
+        const amount = gained[index] ?? 0n;
+        const payer = payers[index] ?? null;
+        return amount <= 0n
+          ? []
+          : [{ ...counted, id: `${id}:${signature}:${mint}`, mint, amount, payer, signature, slot }];
+      }),
+    );
+}
+
+/**
+ * The transaction of the order's own key that gave the loan back to the sponsor, who also paid its fee: three quarters of the
+ * loan are more than any other transaction gives him before the first rest.
+ */
+function loanBackIn({ terms }: StoredOrder, changes: Evidence<readonly OrderChange[]>): string | null {
+  const { sponsor } = terms;
+  const least = (loanOf(terms) * 3n) / 4n;
+  if (least === 0n) return null;
+  const found = changes.find(
+    ({ isOwn, received }) =>
+      isOwn && received.some((each) => each.owner === sponsor && each.mint === null && each.amount >= least),
+  );
+  return found?.signature ?? null;
+}

@@ -1,0 +1,39 @@
+/** The next rest of an order that is decided: when it may go, and what is reserved for it. */
+import type { PaymentWrite } from "../payment-storage.ts";
+import { reserveAgain } from "../purses/sponsor-limit.ts";
+import type { OrderLook } from "./look.ts";
+import type { WantedTransfer } from "./plan-transfer.ts";
+import { outlayOf } from "./protocol/cost.ts";
+import { legsOfRest } from "./protocol/rest.ts";
+import { restsOf } from "./protocol/rests.ts";
+
+/** At most one refund that has landed in ten minutes (K14). */
+const REFUND_PAUSE_MS = 10 * 60_000;
+
+/** One rest, redirect or collect at a time is open at an address; foreign tokens are not the order's money. */
+export function nextRest({ view, terms }: OrderLook, now: number): WantedTransfer | null {
+  const others = view.transfers.filter(({ kind }) => !["chunk", "nobody", "foreign"].includes(kind));
+  if (others.some(({ state }) => state === "planned" || state === "out")) return null;
+  const rests = others.filter(({ kind }) => kind === "rest");
+  const landed = others.reduce((last, { landedAt }) => Math.max(last, landedAt ?? 0), 0);
+  const notBefore = landed + REFUND_PAUSE_MS;
+  return {
+    order: terms.id,
+    kind: "rest",
+    n: rests.length,
+    mint: null,
+    to: terms.sender,
+    subjects: [],
+    ...(landed > 0 && notBefore > now ? { notBefore } : {}),
+  };
+}
+
+/** Of the sponsor no more is reserved from now on than what the rest costs, also while that is held. */
+export function reserveRest({ judged, facts, reading, terms }: OrderLook): PaymentWrite {
+  const { rentPerByte, told } = reading;
+  const [newest] = told;
+  const rests = newest === undefined ? [] : restsOf(judged, facts, { told: newest, way: "asserted" });
+  const rest = rests.find((each) => each.kind === "rest");
+  const legs = rest === undefined ? [] : legsOfRest(terms, rest);
+  return reserveAgain(terms.id, outlayOf(legs, terms.sponsor, { rentPerByte, fee: judged.fee }));
+}

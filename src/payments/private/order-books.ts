@@ -1,0 +1,273 @@
+/**
+ * The books of an order: asset by asset, what came = what recipients were paid + the fee + what goes back with its cost + the
+ * rest. Whatever the rows say, the rest is what is left, so that the sums close; the rows say why it is left.
+ */
+import { SOL_MINT } from "../../address.ts";
+import type { AttemptLeg, AttemptRecord } from "../tables/attempts.ts";
+import { isFinalStatus, type RecipientRecord, type TransactionRecord } from "../tables/orders.ts";
+import type { DepositRecord, LevelRecord, OrderView, TransferRecord } from "../tables/private.ts";
+import { shapeOf } from "./protocol/cut.ts";
+import { isPaid, outcomeOf } from "./protocol/outcome.ts";
+import type { Outcome } from "./protocol/terms.ts";
+
+/** The name of wrapped SOL where it is told from SOL, whose mint it has: a token that no order asks for. */
+export const WRAPPED_SOL = "wSOL";
+
+/** Rows of an order, with the attempts of its transfers, those of each oldest first. */
+export interface BookRows extends OrderView {
+  readonly transaction: Pick<TransactionRecord, "type" | "status" | "reason">;
+  readonly recipients: readonly Pick<RecipientRecord, "status" | "amount">[];
+  readonly attempts: readonly AttemptRecord[];
+  /** Mints of the service's assets. */
+  readonly assets: readonly string[];
+}
+
+/** Base units of a mint, or of `WRAPPED_SOL`. */
+interface Sum {
+  readonly mint: string;
+  readonly amount: bigint;
+}
+
+/** What came, in one transaction; or all that no listed transaction brought. */
+export interface ReceivedSum extends Sum, Pick<DepositRecord, "decimals" | "payer" | "signature"> {
+  /** Whether it counts towards what was asked for. */
+  readonly isCounted: boolean;
+}
+
+/** What goes back of a mint in one transaction. */
+export interface RefundSum extends Sum, Pick<DepositRecord, "decimals" | "signature"> {
+  /** Base units withheld for the transaction. */
+  readonly cost: bigint;
+  readonly to: string;
+  readonly status: "pending" | "paid" | "held";
+}
+
+/** `under_way` goes on by itself, `held` waits for a person, `dust` is not worth a transaction, `missing` has left otherwise. */
+const REASONS = ["under_way", "held", "dust", "missing"] as const;
+
+/** What came and is neither paid nor sent back, and why. */
+export interface UnreturnedSum extends Sum {
+  readonly reason: (typeof REASONS)[number];
+}
+
+export interface OrderBooks {
+  readonly received: readonly ReceivedSum[];
+  readonly refunds: readonly RefundSum[];
+  readonly unreturned: readonly UnreturnedSum[];
+  /** Base units of the order's asset: what went out for the recipients who are paid. */
+  readonly paid: bigint;
+  /** The same of the fee; null while it may still be taken. */
+  readonly fee: bigint | null;
+}
+
+export function booksOf(rows: BookRows): OrderBooks {
+  const { order, transfers, assets } = rows;
+  const [paid, fee] = [paidOut(rows), feeTaken(rows)];
+  const moved = transfers.flatMap((transfer) => movedBy(rows, transfer));
+  const landed = moved.filter(({ status }) => status === "paid");
+  const taken: Sum[] = [{ mint: order.mint, amount: paid + (fee ?? 0n) }, ...landed.map(takenBy)];
+  const received = receivedOf(rows, taken);
+  const left = (mint: string): bigint => sumOf(received, mint) - sumOf(taken, mint);
+  const shown = new Set<RefundSum>(landed);
+  // Bytes that never landed may name what has left meanwhile otherwise.
+  for (const open of moved) {
+    const isThere = !assets.includes(open.mint) || left(open.mint) >= takenBy(open).amount;
+    if (shown.has(open) || open.amount === 0n || !isThere) continue;
+    shown.add(open);
+    taken.push(takenBy(open));
+  }
+  // What could not be given goes to the sponsor beside something else: it is dust, and no refund.
+  const sunk = landed.filter(({ amount }) => amount === 0n).map(takenBy);
+  return {
+    received,
+    refunds: moved.filter((refund) => shown.has(refund) && refund.amount > 0n),
+    unreturned: assets.flatMap((mint) => {
+      return leftOf(rows, mint, { left: left(mint), sunk: sumOf(sunk, mint) });
+    }),
+    paid,
+    fee,
+  };
+}
+
+/** A swap gives away all that was asked for but the fee. */
+function paidOut({ transaction, order, recipients }: BookRows): bigint {
+  const paid = recipients.filter(({ status }) => status === "paid");
+  if (transaction.type === "swap") return paid.length === 0 ? 0n : order.required - order.fee;
+  return paid.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+/** By the marker of chunk 0, or by what its own transactions have paid. */
+function feeTaken(rows: BookRows): bigint | null {
+  const { order, chunks, transaction } = rows;
+  const outcome = goOf(rows);
+  if (outcome === null) return isFinalStatus(transaction.status) && order.overState !== "paying" ? 0n : null;
+  const told = chunks.find(({ k }) => k === 0)?.paid;
+  return (told?.includes(0) ?? isPaid(outcome, 0)) ? order.fee : 0n;
+}
+
+/** What the marker of chunk 0 says; null while there is none, and for one that says nothing. */
+function goOf({ order, chunks }: Pick<OrderView, "order" | "chunks">): Outcome | null {
+  const length = chunks.find(({ k }) => k === 0)?.length ?? null;
+  return length === null ? null : outcomeOf(shapeOf(order, 0), length);
+}
+
+/** Whether the order is refused as a whole, for good. */
+export function isRefused(view: Pick<OrderView, "order" | "chunks">): boolean {
+  return goOf(view)?.kind === "nobody";
+}
+
+const BACK: ReadonlySet<TransferRecord["kind"]> = new Set(["rest", "bare", "redirect", "foreign"]);
+const GIVEN: ReadonlySet<AttemptLeg["as"]> = new Set(["sender", "payee"]);
+const COST: ReadonlySet<AttemptLeg["as"]> = new Set(["cost"]);
+
+/** Whether a leg of a transfer that pays no recipient gives something back. */
+export function isGivenBack({ as, amount }: Pick<AttemptLeg, "as" | "amount">): boolean {
+  return GIVEN.has(as) && amount > 0n;
+}
+
+/** By mint what a transfer gives back and withholds: of the attempt that landed, else of the newest. Nothing of other kinds. */
+function movedBy(
+  rows: BookRows,
+  { id, kind, state, signature, mint: foreign, legs: told }: TransferRecord,
+): readonly RefundSum[] {
+  if (!BACK.has(kind) || state === "ended") return [];
+  const own = rows.attempts.filter((each) => each.transfer === id);
+  const attempt = state === "done" ? own.find((each) => each.id === signature) : own.at(-1);
+  const waiting = isHeld(rows) ? "held" : "pending";
+  const nameOf = (mint: string): string => (kind === "foreign" && mint === SOL_MINT ? WRAPPED_SOL : mint);
+  const legs = told ?? attempt?.legs ?? [];
+  return [...new Set(legs.map(({ mint }) => mint))].flatMap((mint): readonly RefundSum[] => {
+    const of = (as: ReadonlySet<AttemptLeg["as"]>): readonly AttemptLeg[] =>
+      legs.filter((leg) => leg.mint === mint && as.has(leg.as));
+    const [amount, cost] = [total(of(GIVEN)), total(of(COST))];
+    if (amount + cost === 0n) return [];
+    return [
+      {
+        mint: nameOf(mint),
+        amount,
+        cost,
+        decimals: mint === foreign ? decimalsOf(rows, mint) : null,
+        to: of(GIVEN)[0]?.to ?? rows.order.sender,
+        signature: state === "planned" ? null : (attempt?.id ?? signature),
+        status: state === "done" ? "paid" : waiting,
+      },
+    ];
+  });
+}
+
+function decimalsOf({ deposits }: BookRows, mint: string): number | null {
+  return deposits.find((deposit) => deposit.mint === mint)?.decimals ?? null;
+}
+
+/**
+ * Deposits as they are listed, then by asset what levels say beside them. What went out has come in, also where neither a
+ * list nor a level tells.
+ */
+function receivedOf(rows: BookRows, spent: readonly Sum[]): readonly ReceivedSum[] {
+  const { levels, assets } = rows;
+  const deposits = rows.deposits.toSorted((a, b) => a.at - b.at || (a.slot ?? 0) - (b.slot ?? 0));
+  const counting = new Counting(rows);
+  const named = deposits.map((deposit): ReceivedSum => {
+    const { amount, decimals, payer, signature } = deposit;
+    const isCounted = deposit.account === null && counting.counts(deposit, deposit.at);
+    return { mint: nameOfDeposit(deposit), amount, decimals, payer, signature, isCounted };
+  });
+  // What was collected has come to the address itself since, and so is in its level.
+  const inside = named.filter((_, index) => {
+    const deposit = deposits[index];
+    return deposit !== undefined && (deposit.account === null || isEmptiedByUs(rows, deposit));
+  });
+  const unnamed = assets.flatMap((mint): readonly ReceivedSum[] => {
+    const level = levels.find((each) => each.mint === mint)?.received ?? 0n;
+    const out = sumOf(spent, mint);
+    const amount = (level > out ? level : out) - sumOf(inside, mint);
+    if (amount <= 0n) return [];
+    const isCounted = counting.counts({ mint, amount }, null);
+    return [{ mint, amount, decimals: null, payer: null, signature: null, isCounted }];
+  });
+  return [...named, ...unnamed];
+}
+
+/** Whether a transfer of ours has taken what did not count: both are written in one commit. What left otherwise was stolen. */
+export function isEmptiedByUs(
+  { transfers }: Pick<OrderView, "transfers">,
+  { account, leftAt }: Pick<DepositRecord, "account" | "leftAt">,
+): boolean {
+  return transfers.some(
+    ({ subjects, landedAt }) => leftAt !== null && landedAt === leftAt && subjects.includes(account ?? ""),
+  );
+}
+
+/** Tells which deposits count towards what was asked for, oldest first: until it is whole, and no longer than it is waited for. */
+class Counting {
+  readonly #rows: BookRows;
+  #sum = 0n;
+
+  constructor(rows: BookRows) {
+    this.#rows = rows;
+  }
+
+  /** `at` is null if it is not known when it came. */
+  counts({ mint, amount }: Sum, at: number | null): boolean {
+    const { order, transaction } = this.#rows;
+    const { status, reason } = transaction;
+    if (mint !== order.mint || status === "cancelled" || reason === "DEPOSIT_TIMEOUT") return false;
+    // What would have made it whole came after the window.
+    const isLate =
+      reason === "INCOMPLETE_DEPOSIT" &&
+      (this.#sum + amount >= order.required || (at !== null && at > (order.waitEndedAt ?? at)));
+    if (isLate || this.#sum >= order.required) return false;
+    this.#sum += amount;
+    return true;
+  }
+}
+
+/** What was collected is not wrapped any more. */
+function nameOfDeposit({ mint, account, leftAt }: DepositRecord): string {
+  return mint === SOL_MINT && account !== null && leftAt === null ? WRAPPED_SOL : mint;
+}
+
+/** Base units that are neither paid nor sent back, and that went to the sponsor since they were worth no transaction. */
+interface Rest {
+  readonly left: bigint;
+  readonly sunk: bigint;
+}
+
+function leftOf(rows: BookRows, mint: string, { left, sunk }: Rest): readonly UnreturnedSum[] {
+  const level = rows.levels.find((each) => each.mint === mint);
+  const lost = level === undefined ? 0n : lostOf(level);
+  const missing = lost < left ? lost : left;
+  const reason = isHeld(rows) ? "held" : isAtRest(rows) ? "dust" : "under_way";
+  const amounts = { dust: sunk, missing, held: 0n, under_way: 0n };
+  amounts[reason] += left - missing;
+  return REASONS.map((each) => ({ mint, amount: amounts[each], reason: each })).filter(
+    ({ amount }) => amount > 0n,
+  );
+}
+
+/** What is told as missing, and what a person has written off. */
+function lostOf({ missing, writtenOff }: LevelRecord): bigint {
+  return missing + writtenOff;
+}
+
+function isHeld({ holds }: Pick<OrderView, "holds">): boolean {
+  return holds.some(({ endedAt }) => endedAt === null);
+}
+
+/** Whether nothing goes on by itself. */
+function isAtRest({ order, transfers }: BookRows): boolean {
+  const isOpen = transfers.some(({ state }) => state === "planned" || state === "out");
+  return order.state === "over" && order.overState === "idle" && !isOpen;
+}
+
+function takenBy({ mint, amount, cost }: RefundSum): Sum {
+  return { mint, amount: amount + cost };
+}
+
+function sumOf(sums: readonly Sum[], mint: string): bigint {
+  return total(sums.filter((each) => each.mint === mint));
+}
+
+function total(sums: readonly { readonly amount: bigint }[]): bigint {
+  return sums.reduce((sum, { amount }) => sum + amount, 0n);
+}

@@ -1,0 +1,114 @@
+/**
+ * Levels (K15): what has come of an asset is the most that was ever there or taken out by markers and booked rests, and
+ * what is less than that twice is missing. Balances of different endpoints need not be alike: a deposit is what as many as
+ * must agree say at least, a shortage what as many say at most.
+ */
+import { SOL_MINT, type Address } from "../../../address.ts";
+import type { OrderTold } from "../../../ledger/order-reading.ts";
+import { accountRent, larger, loanOf, uncovered } from "./cost.ts";
+import { shapeOf, takenOut } from "./cut.ts";
+import { comparable, saidAtLeast } from "./look.ts";
+import { NOBODY, outcomeOf } from "./outcome.ts";
+import type { ChunkRow, LevelRow, ListedSum, OrderView } from "./rows.ts";
+import type { OrderTerms, Outcome } from "./terms.ts";
+
+/** What a level is judged by. */
+export interface LevelEvidence {
+  /** What each endpoint accounts for in base units: what it shows, and what its markers took out. Below 0 if a loan is gone. */
+  readonly answers: readonly { readonly slot: number; readonly amount: bigint }[];
+  readonly witnesses: number;
+  /** Null if nothing is listed. */
+  readonly listed: ListedSum | null;
+}
+
+/**
+ * The row to store, and what is new. `deposit`: more has come; list the signatures of the address before it is told.
+ * `short`: less is there than came, for the first time. `missing`: so again at a later slot. `closes`: all is found.
+ */
+export interface Judgement {
+  readonly row: LevelRow;
+  readonly news: "deposit" | "short" | "missing" | "closes";
+}
+
+/** Judges a level; null if nothing is new, or too few answers are recent enough: of a shortage later than the first. */
+export function judgeLevel(row: LevelRow, { answers, witnesses, listed }: LevelEvidence): Judgement | null {
+  const counted = comparable(answers, row.short > 0n ? row.slot + 1 : row.slot, witnesses);
+  if (counted === null) return null;
+  const slot = Math.max(...counted.map((answer) => answer.slot));
+  const amounts = counted.map(({ amount }) => amount + row.out + row.writtenOff);
+  const most = saidAtLeast(amounts, witnesses);
+  const least = saidAtMost(amounts, witnesses);
+  const came = larger(row.received, listed?.sum ?? 0n);
+  if (row.writtenOff > 0n && most > came) {
+    const writtenOff = uncovered(row.writtenOff, most - came);
+    return { row: { ...row, writtenOff, short: 0n, missing: 0n, slot }, news: "closes" };
+  }
+  const received = larger(most, came);
+  if (received > row.received) {
+    // What is listed may be younger than the answers, which say nothing of it then.
+    const since = most < received && listed !== null ? Math.max(slot, listed.slot) : slot;
+    const missing = most < received ? row.missing : 0n;
+    return { row: { ...row, received, short: 0n, missing, slot: since }, news: "deposit" };
+  }
+  const short = uncovered(received, least);
+  if (short === 0n) {
+    const isOpen = row.short > 0n || row.missing > 0n;
+    return isOpen ? { row: { ...row, short, missing: 0n, slot }, news: "closes" } : null;
+  }
+  if (row.short === 0n) return { row: { ...row, short, slot }, news: "short" };
+  return row.missing === short ? null : { row: { ...row, short, missing: short, slot }, news: "missing" };
+}
+
+/** Books what a rest or redirect took out, by its own finalized signature. */
+export function book(row: LevelRow, amount: bigint, slot: number): LevelRow {
+  return { ...row, out: row.out + amount, slot: Math.max(row.slot, slot) };
+}
+
+/** Writes off what is missing, on a person's word. */
+export function conclude(row: LevelRow): LevelRow {
+  return { ...row, writtenOff: row.writtenOff + row.missing, short: 0n, missing: 0n };
+}
+
+/** What each endpoint accounts for of an asset. Marker and balance of one answer are of one slot. */
+export function answersOf({ terms, rows, look }: OrderView, mint: Address): LevelEvidence["answers"] {
+  return look.reading.told.map((told) => {
+    const taken = rows.chunks.map((row) => takenBy(terms, row, look.lengthTold(told, row.k)));
+    const paid = mint === terms.mint ? taken.reduce((sum, amount) => sum + amount, 0n) : 0n;
+    const lent = rows.isLoanBack ? 0n : loanBy(terms, rows.chunks, look.lengthTold(told, 0));
+    const held = mint === SOL_MINT ? heldLamports(terms, told) - lent : look.amount(told, mint);
+    return { slot: told.slot, amount: held + paid };
+  });
+}
+
+/** Lamports that a marker of chunk 0 lent: a go, by its length or as its own transactions say. */
+export function loanBy(terms: OrderTerms, [first]: readonly ChunkRow[], length: number | null): bigint {
+  const isGo = length !== null && length !== NOBODY;
+  const isTold = first === undefined || typeof first.story === "string" || first.story.isLent;
+  return isGo && isTold ? loanOf(terms) : 0n;
+}
+
+/** Whom a marker paid: what its length says, without those whom its own transactions did not pay. Null: unknown. */
+export function paidBy(terms: OrderTerms, row: ChunkRow, length: number): Outcome | null {
+  const outcome = outcomeOf(shapeOf(terms, row.k), length);
+  if (outcome?.kind !== "paid" || typeof row.story === "string" || row.length !== length) return outcome;
+  return { kind: "paid", leftOut: [...outcome.leftOut, ...row.story.unpaid] };
+}
+
+function takenBy(terms: OrderTerms, row: ChunkRow, length: number | null): bigint {
+  const outcome = length === null ? null : paidBy(terms, row, length);
+  return outcome === null ? 0n : takenOut(terms, row.k, outcome);
+}
+
+/** Lamports of the address, and what lies on its token accounts above their rent. */
+function heldLamports(terms: OrderTerms, { order }: OrderTold): bigint {
+  const own = order.accounts.filter((account) => account !== null && account.state !== "foreign");
+  return own.reduce(
+    (sum, account) => sum + uncovered(account?.lamports ?? 0n, accountRent(terms.rentPerByte)),
+    order.lamports,
+  );
+}
+
+function saidAtMost(amounts: readonly bigint[], witnesses: number): bigint {
+  const negated = amounts.map((amount) => -amount);
+  return -saidAtLeast(negated, witnesses);
+}

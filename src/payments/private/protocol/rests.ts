@@ -1,0 +1,70 @@
+/** Which rests, redirects and chunks may be signed of an order: only what cannot take a payee's money (K6, K7, K12). */
+import { SOL_MINT } from "../../../address.ts";
+import type { OrderTold } from "../../../ledger/order-reading.ts";
+import { chargeOf } from "./cost.ts";
+import type { MarkerFacts } from "./facts.ts";
+import { NOBODY } from "./outcome.ts";
+import { planRest, type Rest, type RestPlan } from "./rest.ts";
+import type { OrderRows, OrderView, TransferKind } from "./rows.ts";
+
+/** Why a transaction may not be signed now. */
+export type Bar = "unclear" | "undecided" | "hold" | "another_out";
+
+/** What is to be signed. */
+export type Signing =
+  | { readonly kind: "chunk"; readonly k: number; readonly isNobody: boolean }
+  | { readonly kind: Exclude<TransferKind, "chunk"> };
+
+/**
+ * The first reason not to sign, or null. A hold stops a go, a rest and a collect, and nothing else. An open act stops
+ * rests of its mint in `restsOf`.
+ */
+export function barTo(signing: Signing, facts: MarkerFacts, { rows }: OrderView): Bar | null {
+  if (signing.kind === "foreign") return null;
+  if (facts.isUnclear) return "unclear";
+  const isHeld = rows.holds.length > 0;
+  if (signing.kind === "chunk") {
+    if (signing.k > 0) return facts.decision === "go" ? null : "undecided";
+    return isHeld && !signing.isNobody ? "hold" : null;
+  }
+  // What is collected does not leave the order, and nothing of it could be decided before it is there.
+  if (!facts.isDecided && signing.kind !== "collect") return "undecided";
+  if (isAnyOut(rows)) return "another_out";
+  return isHeld && signing.kind !== "redirect" ? "hold" : null;
+}
+
+/** Whether a person may approve a redirect: none is open, and no rest is out that may take the same money. */
+export function mayApprove(rows: OrderRows): boolean {
+  return !isAnyOut(rows) && rows.acts.every(({ state }) => state !== "open");
+}
+
+/** Whether the order's money goes out by anything but a chunk: one at a time. Foreign tokens are none of it. */
+export function isAnyOut({ transfers }: OrderRows): boolean {
+  return transfers.some(({ kind, state }) => kind !== "chunk" && kind !== "foreign" && state === "out");
+}
+
+/** The rests that one endpoint's amounts lead to, the order's own token first. The first that is one is signed. */
+export function restsOf(
+  view: OrderView,
+  { chunks, decision, loan }: MarkerFacts,
+  { told, way }: { readonly told: OrderTold; readonly way: "asserted" | "bare" },
+): readonly RestPlan[] {
+  const { terms, rows, look, tokens, fee } = view;
+  const isCharged = rows.transfers.some(({ kind, state }) => kind === "rest" && state === "done");
+  const lengths = chunks.flatMap(({ marker }) => (typeof marker === "number" ? [marker] : []));
+  const bought = isCharged ? null : decision === "go" ? lengths : [NOBODY];
+  const charge =
+    rows.uncharged + chargeOf(terms.mint, { rentPerByte: look.reading.rentPerByte, fee }, bought);
+  const barred = new Set(rows.acts.flatMap(({ state, mint }) => (state === "open" ? [mint] : [])));
+  if (barred.has(SOL_MINT)) return [];
+  const isOwn = (mint: string): number => (mint === terms.mint ? 0 : 1);
+  const ready = tokens
+    .filter(({ mint }) => !barred.has(mint) && look.account(told, terms.address, mint) !== null)
+    .toSorted((one, other) => isOwn(one.mint) - isOwn(other.mint));
+  return [...ready, null].map((token) => planRest(view, { told, token, way, loan, charge }));
+}
+
+/** Whether a rest gives the sender anything. */
+export function givesSender({ token, lamports }: Rest): boolean {
+  return lamports.toSender > 0n || (token?.toSender ?? 0n) > 0n;
+}

@@ -1,0 +1,46 @@
+/** Whom a marker of another hand paid (K4): what the finalized transactions say that its address signed and that name it. */
+import { SOL_MINT, type Address } from "../../../address.ts";
+import type { OrderChange } from "../../../ledger/order-reading.ts";
+import { loanOf } from "./cost.ts";
+import { placesOf, type Place } from "./cut.ts";
+import type { MarkerStory } from "./rows.ts";
+import type { OrderTerms } from "./terms.ts";
+
+/**
+ * What the transactions of a chunk's marker say: the members whom none of them pays, and whether one of them lends.
+ * `changes` are all finalized transactions that name the marker; those that the order's address did not sign say nothing.
+ */
+export function storyOf(
+  terms: OrderTerms,
+  k: number,
+  changes: readonly OrderChange[],
+): Exclude<MarkerStory, string> {
+  const own = changes.filter(({ isOwn }) => isOwn);
+  const places = placesOf(terms, k);
+  // What a recipient of a swap is stored with is an estimate: nothing but the swap gives him anything.
+  const leastOf = ({ amount, member }: Place): bigint =>
+    member === null ? amount : terms.type === "swap" ? 1n : member.amount;
+  const isPaidBy = (change: OrderChange, place: Place): boolean =>
+    receivedBy(change, place.to, place.member === null ? terms.mint : terms.payMint) >= leastOf(place);
+  const unpaid = places.flatMap((place, index) =>
+    own.some((change) => isPaidBy(change, place)) ? [] : [index],
+  );
+  const loan = loanOf(terms);
+  // What the address has more than it gave to its members, somebody lent; of lost ones nobody knows what they got.
+  const lends = (change: OrderChange): boolean =>
+    places.reduce(
+      (sum, place) => (isPaidBy(change, place) ? sum + place.amount : sum),
+      change.changes[0] ?? 0n,
+    ) >= loan;
+  const isGoLent = terms.members.length === 0 || own.some(lends);
+  return { unpaid, isLent: k === 0 && loan > 0n && isGoLent };
+}
+
+/** What an owner got of an asset in a transaction, in base units; SOL is its wrapped mint. */
+export function receivedBy(change: OrderChange, owner: Address, mint: Address): bigint {
+  const asked = mint === SOL_MINT ? null : mint;
+  return change.received.reduce(
+    (sum, got) => (got.owner === owner && got.mint === asked ? sum + got.amount : sum),
+    0n,
+  );
+}

@@ -1,0 +1,43 @@
+/** Screens before bytes are signed that pay recipients or the sender: as of this reading, and not as it once was. */
+import type { ServiceContext } from "../service-context.ts";
+import { SCREENING } from "../recipients/recipients.ts";
+import { listHistory } from "./list-history.ts";
+import type { ScreenOrder } from "./screen-order.ts";
+import type { TransferInHand } from "./transfer-in-hand.ts";
+import { held, orderChanged, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
+
+export interface GateDeps extends Pick<ServiceContext, "ledger" | "assets" | "clock" | "random"> {
+  readonly screenOrder: ScreenOrder;
+}
+
+/** Nodes list a finalized transaction a moment after they show its money; an hour later it is no delay. */
+const PATIENCE_MS = 3_600_000;
+const PAUSE_MS = 10_000;
+
+/**
+ * Null if it may be signed: the sender and everybody who paid are known and served, or a person has released what they paid.
+ * Somebody who is refused, or unknown for an hour, holds the order. The commit of the bytes expects the rows unchanged by
+ * which this judges. Rejects while the host does not answer.
+ */
+export async function screeningGate(deps: GateDeps, inHand: TransferInHand): Promise<TransferOutcome | null> {
+  const { row, look } = inHand;
+  // What has come since is listed by the order first.
+  const isListed = look.facts.levels.every(({ judgement }) => judgement?.news !== "deposit");
+  const parties = row.kind === "chunk" ? "recipients" : "sender";
+  const verdict = isListed ? await deps.screenOrder(look, parties) : "unknown";
+  if (verdict === "clear") return null;
+  const released = look.view.holds.filter(({ reason }) => reason === SCREENING);
+  const since = Math.max(row.createdAt, ...released.map(({ endedAt }) => endedAt ?? 0));
+  const isLate = isListed && deps.clock.now() - since >= PATIENCE_MS;
+  if (verdict === "refused" || isLate) return held(deps, inHand, SCREENING);
+  return { ...putOff("screening", PAUSE_MS), ...(isListed ? await listedSince(deps, inHand) : {}) };
+}
+
+/** What nodes list by now of what the levels have counted already: the order itself lists only where a level moves. */
+async function listedSince(
+  deps: GateDeps,
+  { look }: TransferInHand,
+): Promise<Pick<TransferOutcome, "writes">> {
+  const { writes, set } = await listHistory(deps, look);
+  return writes.length === 0 ? {} : { writes: [orderChanged(look, set), ...writes] };
+}

@@ -1,0 +1,126 @@
+/** What the chain says of a transfer beside its own signatures: by its marker, whoever made it. */
+import type { OrderChange, OrderHistory } from "../../ledger/order-reading.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+import type { ServiceContext } from "../service-context.ts";
+import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";
+import type { AttemptLeg } from "../tables/attempts.ts";
+import type { ActRecord } from "../tables/private.ts";
+import { bookChange, takenBy } from "./book-transfer.ts";
+import { actOf } from "./choose-redirect.ts";
+import { refundEvent } from "./order-events.ts";
+import { uncovered } from "./protocol/cost.ts";
+import { seedOfRedirect } from "./protocol/cut.ts";
+import { NOBODY } from "./protocol/outcome.ts";
+import { judgeRedirect } from "./protocol/redirect.ts";
+import { receivedBy } from "./protocol/story.ts";
+import { aliveAmong, type TransferInHand } from "./transfer-in-hand.ts";
+import { changed, orderChanged, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
+
+type SettlingDeps = Pick<ServiceContext, "ledger" | "clock">;
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Null while it says nothing. Throws `LedgerUnavailable` if nobody tells who made the marker of an act. */
+export async function settledOnChain(
+  deps: SettlingDeps,
+  inHand: TransferInHand,
+): Promise<TransferOutcome | null> {
+  const { row, look } = inHand;
+  const numbers = row.kind === "nobody" ? row.subjects.map(Number) : [row.n];
+  const markers = numbers.map((k) => look.facts.chunks[k]?.marker);
+  switch (row.kind) {
+    case "chunk":
+    case "nobody":
+      return markers.every((marker) => typeof marker === "number")
+        ? marked(deps, inHand, Math.max(...markers))
+        : null;
+    case "redirect":
+      return settledAct(deps, inHand);
+    case "foreign":
+      return row.to === look.terms.sender ? overdue(inHand, row.createdAt, []) : settledAct(deps, inHand);
+    default:
+      return null;
+  }
+}
+
+/** The chunk is done, whatever this copy has signed. */
+function marked({ clock }: SettlingDeps, { row }: TransferInHand, length: number): TransferOutcome {
+  const now = clock.now();
+  const { reserved } = row;
+  return {
+    event: { type: "MARK", length },
+    writes: [
+      ...(length === NOBODY ? releaseReserved(reserved, now) : settleReserved(reserved, now)),
+      changed(row, { reserved: [] }),
+    ],
+  };
+}
+
+/** K12: its marker tells it done or superseded; without one it ends a day after it was approved, its attempts dead. */
+async function settledAct(deps: SettlingDeps, inHand: TransferInHand): Promise<TransferOutcome | null> {
+  const { look } = inHand;
+  const act = actOf(inHand);
+  const marker = look.judged.look.marker(seedOfRedirect(act.n));
+  if (marker !== null) {
+    const change = await makerOf(deps, inHand);
+    if (change === null) return putOff("unclear", null);
+    return judgeRedirect(act, change) === "done"
+      ? sameAct(deps, inHand, change)
+      : { event: { type: "STANDS" }, writes: [...bookChange(look, change), endAct(act, "superseded")] };
+  }
+  return overdue(inHand, act.approvedAt, [orderChanged(look), endAct(act, "ended")]);
+}
+
+/** Ends what a person has ordered a day ago, once none of its attempts can land any more. */
+function overdue(
+  { attempts, height, look }: TransferInHand,
+  since: number,
+  writes: readonly PaymentWrite[],
+): TransferOutcome | null {
+  const isOver = look.judged.look.isSaid(({ blockTime }) => blockTime * 1_000 >= since + DAY_MS);
+  if (!isOver || aliveAmong(attempts, height).length > 0) return null;
+  return { event: { type: "DAY" }, writes };
+}
+
+/** Another copy has carried it out: its receipt tells what was given, and what that cost. */
+function sameAct(
+  { clock }: SettlingDeps,
+  { row, look }: TransferInHand,
+  change: OrderChange,
+): TransferOutcome {
+  const act = actOf({ row, look });
+  const { mint, to } = act;
+  const given = receivedBy(change, to, mint);
+  const legs: readonly AttemptLeg[] = [
+    { mint, to, amount: given, as: "payee" },
+    { mint, to: look.terms.sponsor, amount: uncovered(takenBy(look, change, mint), given), as: "cost" },
+  ];
+  return {
+    event: { type: "SAME_ACT" },
+    writes: [
+      ...bookChange(look, change),
+      endAct(act, "done"),
+      changed(row, { signature: change.signature, legs, landedAt: clock.now() }),
+      ...refundEvent(row.order, { transfer: row.id, legs }),
+    ],
+  };
+}
+
+export function endAct({ id }: Pick<ActRecord, "id">, state: ActRecord["state"]): PaymentWrite {
+  return { table: "acts", id, set: { state } };
+}
+
+/** The transaction that made the marker of an act, by its receipt; null while no node lists it. */
+async function makerOf({ ledger }: SettlingDeps, { look, row }: TransferInHand): Promise<OrderChange | null> {
+  const { terms, judged } = look;
+  const marker = ledger.markerOf(terms.address, seedOfRedirect(row.n));
+  const query = { ...judged.look.query, rentPerByte: terms.rentPerByte };
+  for (let since: number | null = 0; since !== null;) {
+    const { changes, more }: OrderHistory = await ledger.changesOfOrder(query, since);
+    const maker = changes.find(({ isOwn, markers }) => isOwn && markers.includes(marker));
+    if (maker !== undefined) return maker;
+    // A list without an end is not read: it gives the same slot again.
+    since = more === null || more > since ? more : null;
+  }
+  return null;
+}

@@ -1,0 +1,211 @@
+/** Tells whom the markers of a reading have paid: by our own attempt, by their makers' transactions, or by their length. */
+import type { Address } from "../../address.ts";
+import type { Evidence } from "../../ledger/belief.ts";
+import type { Landing } from "../../ledger/ledger.ts";
+import type { OrderChange } from "../../ledger/order-reading.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+import type { ServiceContext } from "../service-context.ts";
+import type { AttemptRecord } from "../tables/attempts.ts";
+import type { ChunkRecord } from "../tables/private.ts";
+import { attemptOf } from "../wallet/stored-attempt.ts";
+import { isAwaited, timeOf } from "./judged-rows.ts";
+import { listHistory } from "./list-history.ts";
+import type { OrderLook } from "./look.ts";
+import { mattersOf, noteMatters } from "./marker-matters.ts";
+import { transferId } from "./plan-transfer.ts";
+import { placesOf, seedOfChunk, shapeOf } from "./protocol/cut.ts";
+import { isPaid, outcomeOf } from "./protocol/outcome.ts";
+import { receivedBy, storyOf } from "./protocol/story.ts";
+
+type TellingParts = Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock">;
+
+/** The chunks as they are with this reading, and what of that the rows do not have. */
+export interface ToldChunks {
+  readonly chunks: readonly ChunkRecord[];
+  readonly writes: readonly PaymentWrite[];
+}
+
+/** A marker that a row has, and that readings have not any more, stays as it is here. Throws `LedgerUnavailable`. */
+export async function tellChunks(deps: TellingParts, look: OrderLook): Promise<ToldChunks> {
+  const { view, reading } = look;
+  const fresh = view.chunks.filter((chunk) => {
+    const marker = reading.markers[chunk.k];
+    if (chunk.length === null) return typeof marker === "number";
+    return marker === chunk.length && isAwaited(chunk, timeOf(reading));
+  });
+  const found = await foundOut(deps, look, fresh);
+  const byId = new Map(found.map((chunk) => [chunk.id, chunk]));
+  const chunks = view.chunks.map((chunk) => byId.get(chunk.id) ?? chunk);
+  return {
+    chunks,
+    writes: [
+      ...found.map(chunkWrite),
+      ...chunks.flatMap((chunk) => recipientWrites(look, chunk)),
+      ...(await swapWrites(deps, look, found)),
+      ...(await noteMatters(
+        deps,
+        look,
+        found.flatMap((chunk) => mattersOf(look, chunk)),
+      )),
+    ],
+  };
+}
+
+/**
+ * Reads again whom those markers have paid that their length alone has told so far: a node may have their history by now. A
+ * recipient whom it contradicts is not paid, and a person is told. Throws `LedgerUnavailable`.
+ */
+export async function tellAgain(deps: TellingParts, look: OrderLook): Promise<readonly PaymentWrite[]> {
+  const { view, reading } = look;
+  const byLength = view.chunks.filter((chunk) => {
+    const isUntold = chunk.length !== null && !chunk.isOwn && chunk.paid === null;
+    return isUntold && reading.markers[chunk.k] === chunk.length && !isAwaited(chunk, timeOf(reading));
+  });
+  const found = await foundOut(deps, look, byLength);
+  const contradicted = found.filter(
+    (chunk) => paidPlaces(look, chunk).length < paidPlaces(look, { ...chunk, paid: null }).length,
+  );
+  const detail = ({ k }: ChunkRecord): string => `marker ${k} has paid fewer than its length says`;
+  return [
+    ...found.map(chunkWrite),
+    ...found.flatMap((chunk) => recipientWrites(look, chunk)),
+    ...(await noteMatters(
+      deps,
+      look,
+      contradicted.map((chunk) => ({ kind: "unexplained", detail: detail(chunk) })),
+    )),
+  ];
+}
+
+/** Those of the chunks of which this reading tells more than their rows do. */
+async function foundOut(
+  deps: TellingParts,
+  look: OrderLook,
+  asked: readonly ChunkRecord[],
+): Promise<readonly ChunkRecord[]> {
+  if (asked.length === 0) return [];
+  const landings = await landingsOf(deps, look, asked);
+  const others = asked.filter((chunk) => !landings.has(chunk.k));
+  const history = others.length === 0 ? null : await listHistory(deps, look, 0);
+  const naming = ({ k }: ChunkRecord): readonly OrderChange[] => {
+    const marker: Address = deps.ledger.markerOf(look.terms.address, seedOfChunk(k));
+    return (history?.changes ?? []).filter(({ markers }) => markers.some((each) => each === marker));
+  };
+  return asked.flatMap((chunk): readonly ChunkRecord[] => {
+    const landing = landings.get(chunk.k);
+    if (landing !== undefined) return [{ ...chunk, ...standing(look, chunk), ...ofLanding(landing) }];
+    const told = adopted(look, chunk, naming(chunk));
+    return chunk.length === null || told.paid !== null ? [told] : [];
+  });
+}
+
+/** The places of a chunk that its marker has paid: as its transactions tell, else as its length does. */
+export function paidPlaces(
+  { terms }: Pick<OrderLook, "terms">,
+  { k, length, paid }: ChunkRecord,
+): readonly number[] {
+  const outcome = length === null ? null : outcomeOf(shapeOf(terms, k), length);
+  if (outcome === null) return [];
+  return paid ?? placesOf(terms, k).flatMap((_, place) => (isPaid(outcome, place) ? [place] : []));
+}
+
+/** The successful landings of this copy's attempts, by chunk. */
+async function landingsOf(
+  { storage, ledger }: TellingParts,
+  { view: { transfers, order } }: OrderLook,
+  chunks: readonly ChunkRecord[],
+): Promise<ReadonlyMap<number, Evidence<Landing>>> {
+  const foreclosing = transfers.filter(({ kind }) => kind === "nobody");
+  const makers = chunks.flatMap(({ k }) => [
+    { k, transfer: transferId({ order: order.id, kind: "chunk", n: k }) },
+    ...foreclosing
+      .filter(({ subjects }) => subjects.includes(String(k)))
+      .map(({ id }) => ({ k, transfer: id })),
+  ]);
+  const attempts = await storage.attemptsOfAny(makers.map(({ transfer }) => transfer));
+  if (attempts.length === 0) return new Map();
+  const landings = await ledger.landings(attempts.map(attemptOf));
+  const landed = new Map<string, Evidence<Landing>>();
+  attempts.forEach(({ transfer }: AttemptRecord, index) => {
+    const landing = landings[index] ?? null;
+    if (transfer !== null && landing !== null && landing.error === null) landed.set(transfer, landing);
+  });
+  return new Map(
+    makers.flatMap(({ k, transfer }) => {
+      const landing = landed.get(transfer);
+      return landing === undefined ? [] : [[k, landing] as const];
+    }),
+  );
+}
+
+function standing(
+  { reading }: OrderLook,
+  { k }: ChunkRecord,
+): Pick<ChunkRecord, "length" | "slot" | "goneAt"> {
+  const marker = reading.markers[k];
+  return {
+    length: typeof marker === "number" ? marker : null,
+    slot: reading.told[0]?.slot ?? 0,
+    goneAt: null,
+  };
+}
+
+function ofLanding({ signature, blockTime }: Evidence<Landing>): Partial<ChunkRecord> {
+  return { signature, blockTime, isOwn: true, paid: null };
+}
+
+/**
+ * Told by `naming`, the transactions that name the marker, as far as the order's key has signed them: members whom none pays
+ * are unpaid.
+ */
+function adopted(look: OrderLook, chunk: ChunkRecord, naming: readonly OrderChange[]): ChunkRecord {
+  const blockTime = chunk.blockTime ?? look.reading.told[0]?.blockTime ?? 0;
+  const stands = { ...chunk, ...standing(look, chunk), blockTime };
+  const first = naming.find(({ isOwn }) => isOwn);
+  if (first === undefined) return stands;
+  const { unpaid, isLent } = storyOf(look.terms, chunk.k, naming);
+  const paid = paidPlaces(look, { ...stands, paid: null }).filter((place) => !unpaid.includes(place));
+  return { ...stands, signature: first.signature, paid, isLent };
+}
+
+function chunkWrite(chunk: ChunkRecord): PaymentWrite {
+  const { id, length, slot, signature, blockTime, paid, isOwn, isLent, goneAt } = chunk;
+  return { table: "chunks", id, set: { length, slot, signature, blockTime, paid, isOwn, isLent, goneAt } };
+}
+
+/** Whom the marker has paid, and whom it has not after all: nobody before that is known. */
+function recipientWrites(look: OrderLook, chunk: ChunkRecord): readonly PaymentWrite[] {
+  if (chunk.length === null || isAwaited(chunk, timeOf(look.reading))) return [];
+  const paid = new Set(paidPlaces(look, chunk));
+  return placesOf(look.terms, chunk.k).flatMap(({ member }, place): readonly PaymentWrite[] => {
+    const recipient = look.recipients.find(({ index }) => index === member?.index);
+    const isPaidNow = paid.has(place);
+    if (recipient === undefined || (recipient.status === "paid") === isPaidNow) return [];
+    // Nothing but its own transactions takes back what a marker has told.
+    if (!isPaidNow && chunk.paid === null) return [];
+    const set = isPaidNow
+      ? { status: "paid" as const, signature: chunk.signature }
+      : { status: "unpaid" as const, signature: null };
+    return [{ table: "recipients", id: recipient.id, set }];
+  });
+}
+
+/** What the payee of a swap got is no estimate any more: our attempt that landed says it, or another copy's transaction. */
+async function swapWrites(
+  deps: TellingParts,
+  look: OrderLook,
+  [told]: readonly ChunkRecord[],
+): Promise<readonly PaymentWrite[]> {
+  const { terms, recipients } = look;
+  if (terms.type !== "swap" || told === undefined || told.signature === null) return [];
+  const { signature, isOwn } = told;
+  const attempts = isOwn ? await deps.storage.attempts([signature]) : [];
+  const legs = attempts.flatMap((attempt) => attempt.legs ?? []);
+  const changes = isOwn ? [] : (await listHistory(deps, look, 0)).changes;
+  const maker = changes.find((change) => change.signature === signature);
+  return recipients.flatMap(({ id, address }): readonly PaymentWrite[] => {
+    const given = legs.find(({ mint, to }) => mint === terms.payMint && to === address)?.amount ?? 0n;
+    const amount = maker === undefined ? given : receivedBy(maker, address, terms.payMint);
+    return amount === 0n ? [] : [{ table: "recipients", id, set: { amount } }];
+  });
+}

@@ -1,0 +1,68 @@
+/** The chart `order-transfer` acted out: signing, and reading what the chain made of it; and the rows that follow its steps. */
+import { transfer, type TransferContext, type TransferEvent } from "../../../machines/transfer.ts";
+import { workflow, type Workflow } from "../../engine/index.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { TransferRecord } from "../tables/private.ts";
+import { concludeTransfer } from "./conclude-transfer.ts";
+import { signTransfer, type SigningDeps } from "./sign-transfer.ts";
+
+export type TransferWorkflow = Workflow<typeof transfer, PaymentTables>;
+
+export function transferWorkflow(deps: SigningDeps): TransferWorkflow {
+  const concluding = { ...deps, sponsor: deps.sponsor.address };
+  return workflow(transfer)<PaymentTables>({
+    version: 1,
+    effects: {
+      sign: (_params, { instance }) => signTransfer(deps, instance),
+      conclude: (_params, { instance }) => concludeTransfer(concluding, instance),
+    },
+    watches: { attempts: ({ signature }) => signature ?? "" },
+    project: ({ id, before, after, event }, at) => {
+      // The commit that starts it inserts its row.
+      if (before === null) return [];
+      const state = STATE_OF[outerOf(after.value)];
+      if (state === undefined) return [];
+      return [
+        { table: "transfers", id, set: { state, ...toldBy(event, at), ...waitOf(after.context, state, at) } },
+      ];
+    },
+  });
+}
+
+const STATE_OF: Readonly<Record<string, TransferRecord["state"]>> = {
+  planned: "planned",
+  out: "out",
+  done: "done",
+  booked: "done",
+  ended: "ended",
+};
+
+function outerOf(value: unknown): string {
+  return typeof value === "string" ? value : (Object.keys(value ?? {})[0] ?? "");
+}
+
+/** What a person's word or the end of it takes back. */
+function toldBy(event: TransferEvent | null, at: number): Partial<Omit<TransferRecord, "id">> {
+  switch (event?.type) {
+    case "RETRY":
+    case "OWN_SIGNATURE":
+    case "SAME_ACT":
+    case "STANDS":
+    case "DAY":
+    case "NOTHING_LEFT":
+      return { stuckSince: null };
+    case "MARK":
+      return { stuckSince: null, landedAt: at };
+    default:
+      return {};
+  }
+}
+
+function waitOf(
+  { reason, pauseMs }: TransferContext,
+  state: TransferRecord["state"],
+  at: number,
+): Pick<TransferRecord, "reason" | "notBefore"> {
+  const isWaiting = state === "planned" && pauseMs > 0;
+  return { reason: isWaiting ? reason : null, notBefore: isWaiting ? at + pauseMs : null };
+}

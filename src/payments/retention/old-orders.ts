@@ -1,0 +1,143 @@
+/** Removes orders of private mode that ended long ago, and leaves a stub by which what still comes is sent back. */
+import type { StopResult } from "../../engine/index.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+import type { TableName } from "../tables.ts";
+import type { TransactionView } from "../tables/orders.ts";
+import type { OrderRecord, OrderStubRecord, OrderView } from "../tables/private.ts";
+import { noticeRemovals, removeLeaving, type Leaving } from "./leaving.ts";
+import { canGo, forgotten } from "./old-transactions.ts";
+import { shareId } from "../purses/sponsor-limit.ts";
+import {
+  archivedRows,
+  endedRuns,
+  type EndedRun,
+  type Removal,
+  type RemovingParts,
+  type Rows,
+} from "./removal.ts";
+
+/** Ends an instance, which takes no event any more. */
+export type StopInstance = (id: string) => Promise<StopResult>;
+
+interface OrderRemovalParts extends RemovingParts {
+  readonly stopInstance: StopInstance;
+}
+
+export function oldOrders(parts: OrderRemovalParts): Rows<OrderRecord> {
+  const { storage } = parts;
+  return {
+    page: (after, limit) => storage.ordersAfter(after, limit),
+    async judge(orders, until) {
+      const views = await storage.transactionViews(orders.map(({ id }) => id));
+      const looked = orders.map(async ({ id }) => {
+        const view = views.find(({ transaction }) => transaction.id === id);
+        return view === undefined ? ("later" as const) : lookAt(parts, view, until);
+      });
+      return removeLeaving(parts, await Promise.all(looked));
+    },
+  };
+}
+
+/** A transaction of private mode with its order. */
+interface OwnView extends TransactionView {
+  readonly order: OrderView;
+}
+
+async function lookAt(
+  parts: OrderRemovalParts,
+  { order, ...view }: TransactionView,
+  until: number,
+): Promise<Leaving | "later"> {
+  if (order === null || !canGo(view.transaction) || !isAtRest(order)) return "later";
+  const { storage, stopInstance } = parts;
+  const { id } = view.transaction;
+  const transfers = order.transfers.map((transfer) => transfer.id);
+  const [notices, ended, instance, { tasks, watches }] = await Promise.all([
+    noticeRemovals(storage, id, until),
+    endedRuns(storage, transfers, until),
+    storage.load(id),
+    storage.pending(id, 1),
+  ]);
+  if (notices === null || ended === null || tasks.length > 0 || watches.length > 0) return "later";
+  if (instance?.status === "active") {
+    // An order hears of late money for ever: it is ended here, and goes with the next pass if this one is cut off.
+    if (instance.updatedAt > until) return "later";
+    await stopInstance(id);
+  }
+  // It may have been ended just now: what is old was judged before.
+  const own = await endedRuns(storage, [id], Infinity);
+  if (own === null) return "later";
+  return { notices, removal: () => removalOf(parts, { ...view, order }, [...own, ...ended]) };
+}
+
+/** Whether nothing lies there that anybody waits for. */
+function isAtRest({ order, transfers, levels, holds, acts }: OrderView): boolean {
+  const isIdle = order.state === "over" && order.overState === "idle" && order.ends === null;
+  const isOpen =
+    transfers.some(({ state }) => state === "planned" || state === "out") ||
+    holds.some(({ endedAt }) => endedAt === null) ||
+    acts.some(({ state }) => state === "open");
+  return isIdle && !isOpen && levels.every(({ missing, short }) => missing === 0n && !short);
+}
+
+/**
+ * Refused where anything has changed meanwhile. Of the attempts their signatures stay: by these the chain is compared with the
+ * database.
+ */
+async function removalOf(
+  { storage }: RemovingParts,
+  view: OwnView,
+  runs: readonly EndedRun[],
+): Promise<Removal> {
+  const { transaction, recipients, order } = view;
+  const { id, quoteId, status } = transaction;
+  const [attempts, quote, reservations] = await Promise.all([
+    storage.attemptsOfAny(order.transfers.map((transfer) => transfer.id)),
+    storage.quote(quoteId),
+    storage.reservationsById([id, shareId(id)]),
+  ]);
+  const quotes = quote?.usedBy === id ? [quote] : [];
+  const released = reservations.filter(({ releasedAt }) => releasedAt !== null);
+  const writes: readonly PaymentWrite[] = [
+    { table: "transactions", remove: id, expected: { status, attention: null } },
+    { table: "orders", remove: id, expected: { version: order.order.version } },
+    { table: "orderStubs", insert: stubOf(order.order, status) },
+    ...removalsOf("recipients", recipients),
+    ...removalsOf("chunks", order.chunks),
+    ...removalsOf("transfers", order.transfers),
+    ...removalsOf("levels", order.levels),
+    ...removalsOf("deposits", order.deposits),
+    ...removalsOf("holds", order.holds),
+    ...removalsOf("acts", order.acts),
+    ...removalsOf("quotes", quotes),
+    ...removalsOf("reservations", released),
+    ...attempts.map(forgotten),
+  ];
+  const rows = [
+    ...archivedRows("transactions", [transaction]),
+    ...archivedRows("orders", [order.order]),
+    ...archivedRows("recipients", recipients),
+    ...archivedRows("chunks", order.chunks),
+    ...archivedRows("transfers", order.transfers),
+    ...archivedRows("levels", order.levels),
+    ...archivedRows("deposits", order.deposits),
+    ...archivedRows("holds", order.holds),
+    ...archivedRows("acts", order.acts),
+    ...archivedRows("quotes", quotes),
+    ...archivedRows("reservations", released),
+    ...archivedRows("attempts", attempts),
+    ...runs.flatMap((run) => run.rows),
+  ];
+  return { removes: runs.map(({ instance }) => instance), writes, rows };
+}
+
+function removalsOf<T extends TableName>(table: T, rows: readonly { readonly id: string }[]) {
+  return rows.map(({ id: remove }) => ({ table, remove }));
+}
+
+function stubOf({ cut, ...order }: OrderRecord, status: string): OrderStubRecord {
+  const { id, address, masterVersion, createdAt, layout, sender, mint, rentPerByte, windowEnds, loanBack } =
+    order;
+  const kept = { id, address, masterVersion, createdAt, layout, sender, mint };
+  return { ...kept, chunks: cut.length, rentPerByte, windowEnds, loanBack, status };
+}

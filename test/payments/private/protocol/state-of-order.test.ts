@@ -1,0 +1,486 @@
+/** K4, K9, K10, K14, K15, K17: the facts of a reading, and what the chart is told of them. */
+import { describe, expect, test } from "vitest";
+import { paidIn, receivedIn, type OrderFacts } from "../../../../src/payments/private/protocol/facts.ts";
+import { nextOf } from "../../../../src/payments/private/protocol/next-of.ts";
+import { barTo, mayApprove, restsOf, type Signing } from "../../../../src/payments/private/protocol/rests.ts";
+import type { OrderState } from "../../../../src/payments/private/protocol/rows.ts";
+import { stateOfOrder } from "../../../../src/payments/private/protocol/state-of-order.ts";
+import {
+  chunkRow,
+  FEE,
+  levelRow,
+  LOAN,
+  OTHER,
+  rent,
+  SENDER,
+  SOL_MINT,
+  SPONSOR,
+  termsOf,
+  USDC,
+  USDT,
+  viewOf,
+  type Seen,
+  type Shown,
+} from "./order.ts";
+
+const facts = (seen: Seen): OrderFacts => stateOfOrder(viewOf(seen));
+/** What the chart is told in a state. */
+const told = (state: OrderState, seen: Seen) => {
+  const view = viewOf(seen);
+  return nextOf(state, stateOfOrder(view), view);
+};
+const wallets = { [SENDER]: { lamports: 9_000_000n, usdc: 0n } };
+const PAID: Shown = { order: { usdc: 5_000_000n }, wallets };
+const seen = (row: { length: number; slot?: number; wanted?: number; isMissed?: boolean }, k = 0) =>
+  chunkRow(k, { slot: 100, wanted: row.length, ...row });
+const payroll = termsOf({ recipients: 8, amount: 1_000_000n });
+
+describe("markers", () => {
+  test("K4: chunk 0's marker is a go with any length but 1, and all is decided when each chunk's stands", () => {
+    const of = (markers: Shown["markers"]) => {
+      const said = facts({ terms: payroll, shown: [{ markers: markers ?? {} }] });
+      return [said.decision, said.isDecided, said.isUnclear, paidIn(payroll, said).length];
+    };
+    expect(of({})).toEqual(["open", false, false, 0]);
+    expect(of({ 0: 1 })).toEqual(["no_go", true, false, 0]);
+    expect(of({ 0: 2 })).toEqual(["go", false, false, 0]);
+    expect(of({ 0: 0, 1: 1 })).toEqual(["go", true, false, 6]);
+    expect(of({ 0: 4, 1: 0 })).toEqual(["go", true, false, 7]);
+  });
+
+  test("K4: an unknown length is a go that is said to have paid nobody; an unknown owner stops everything", () => {
+    const odd = facts({ terms: payroll, shown: [{ markers: { 0: 999, 1: 0 } }] });
+    expect([odd.decision, odd.chunks[0]?.outcome, paidIn(payroll, odd).length]).toEqual(["go", null, 2]);
+    expect(facts({ shown: [{ markers: { 0: "foreign" } }] })).toMatchObject({
+      decision: "open",
+      isUnclear: true,
+    });
+  });
+
+  test("K10: markers that witnesses differ about decide nothing, and nothing else is concluded", () => {
+    const differ = { shown: [PAID, { ...PAID, markers: { 0: 0 } }] };
+    expect(facts(differ)).toMatchObject({
+      decision: "open",
+      isUnclear: true,
+      isFunded: false,
+      worth: null,
+    });
+    expect(told("waiting", differ)).toBeNull();
+  });
+
+  test.for([
+    "waiting",
+    "deciding",
+    "paying",
+    "refusing",
+    "over.idle",
+    "over.refusing",
+    "over.paying",
+    "over.resting",
+  ] as const)("K17: in %s a marker comes before all else", (state) => {
+    const shown = [{ ...PAID, blockTime: 2_000, markers: { 0: 1 } }];
+    expect(told(state, { shown })).toEqual({ type: "NO_GO" });
+    expect(told(state, { shown: [{ ...PAID, markers: { 0: 0 } }] })).toEqual({ type: "GO" });
+  });
+
+  test("K17: chunk 0's comes before a later one's, which alone says nothing", () => {
+    const chunks = [chunkRow(0), chunkRow(1)];
+    const both = [{ markers: { 0: 0, 1: 0 } }];
+    expect(told("waiting", { terms: payroll, shown: both, rows: { chunks } })).toMatchObject({ type: "GO" });
+    const after = { chunks: [seen({ length: 0 }), chunkRow(1)] };
+    expect(told("paying", { terms: payroll, shown: both, rows: after })).toEqual({ type: "MARKS" });
+    expect(told("waiting", { terms: payroll, shown: [{ markers: { 1: 0 } }] })).toBeNull();
+  });
+});
+
+describe("K14: a marker that a row has and the chain has not", () => {
+  const rows = { chunks: [seen({ length: 0 })] };
+  test("K14: from the first reading without it on nothing is concluded", () => {
+    const first = { shown: [{ ...PAID, slot: 101 }], rows };
+    expect(facts(first)).toMatchObject({ isUnclear: true, chunks: [{ isMissed: true, isGone: false }] });
+    expect(facts(first).levels.every(({ judgement }) => judgement === null)).toBe(true);
+    const states = ["over.idle", "over.resting", "waiting"] as const;
+    expect(states.map((state) => told(state, first))).toEqual([null, null, null]);
+  });
+
+  test("K14: so many endpoints at a later slot have not it, either: gone; not those that are behind", () => {
+    const missed = { chunks: [seen({ length: 0, slot: 101, isMissed: true })] };
+    const later = { shown: [{ ...PAID, slot: 102 }], rows: missed };
+    expect(told("over.resting", later)).toEqual({ type: "GONE", chunk: 0, isNobodyWanted: false });
+    expect(told("over.resting", { shown: [{ slot: 102 }, { slot: 101 }], rows: missed })).toBeNull();
+    expect(
+      told("over.resting", { shown: [{ slot: 102, markers: { 0: 0 } }], rows: missed }),
+    ).not.toMatchObject({ type: "GONE" });
+  });
+
+  test("K14: a later chunk's is gone only while the go stands", () => {
+    const chunks = [seen({ length: 0 }), seen({ length: 0, slot: 101, isMissed: true }, 1)];
+    const of = (markers: Record<string, number>) =>
+      told("over.resting", { terms: payroll, shown: [{ slot: 102, markers }], rows: { chunks } });
+    expect(of({ 0: 0 })).toEqual({ type: "GONE", chunk: 1, isNobodyWanted: false });
+    expect(of({})).toBeNull();
+  });
+
+  test("K14: another length is missed, too", () => {
+    expect(facts({ shown: [{ slot: 101, markers: { 0: 1 } }], rows })).toMatchObject({
+      chunks: [{ isMissed: true }],
+    });
+  });
+
+  test.for([
+    [{ length: 1, wanted: 0 }, true],
+    [{ length: 0, wanted: 1 }, true],
+    [{ length: 0 }, false],
+  ] as const)("K14: gone as %o, is nobody to be paid: %o", ([row, isNobodyWanted]) => {
+    const chunks = [seen({ ...row, slot: 101, isMissed: true })];
+    expect(told("over.idle", { shown: [{ slot: 102 }], rows: { chunks } })).toEqual({
+      type: "GONE",
+      chunk: 0,
+      isNobodyWanted,
+    });
+  });
+});
+
+describe("waiting", () => {
+  test("K10: funded is what so many endpoints show at the address, and its level, say at least", () => {
+    expect(told("waiting", { shown: [PAID] })).toEqual({ type: "FUNDED" });
+    expect(told("waiting", { shown: [PAID, {}] })).toBeNull();
+    expect(told("waiting", { shown: [PAID, PAID, {}] })).toEqual({ type: "FUNDED" });
+    expect(told("waiting", { shown: [{ ...PAID, order: { usdc: 4_999_999n } }] })).toBeNull();
+    const levels = [levelRow({ received: 5_000_000n })];
+    expect(told("waiting", { shown: [{ order: { usdc: 0n } }], rows: { levels } })).toBeNull();
+  });
+
+  test("a part of a SOL deposit that lies on the address's token account does not fund it", () => {
+    const terms = termsOf({ mint: SOL_MINT, amount: 9_000_000n, fee: 1_000_000n });
+    const usdc = { amount: 0n, lamports: rent(165) + 4_000_000n, state: "usable" } as const;
+    expect(told("waiting", { terms, shown: [{ order: { lamports: 6_000_000n, usdc } }] })).toBeNull();
+    expect(told("waiting", { terms, shown: [{ order: { lamports: 10_000_000n, usdc } }] })).toEqual({
+      type: "FUNDED",
+    });
+  });
+
+  const over = (shown: readonly Shown[], more: Partial<Seen> = {}) =>
+    told("waiting", { shown: shown.map((each) => ({ blockTime: 1_001, wallets, ...each })), ...more });
+  const LITTLE = { order: { usdc: 2_000_000n } };
+
+  test.for([
+    ["nothing came", {}, {}, false, "DEPOSIT_TIMEOUT"],
+    ["it is worth its cost", LITTLE, {}, true, "INCOMPLETE_DEPOSIT"],
+    [
+      "it is not",
+      { ...LITTLE, wallets: {} },
+      { lamportsAUnit: 1n / 1n, terms: termsOf({ rentPerByte: 1n }) },
+      false,
+      "INCOMPLETE_DEPOSIT",
+    ],
+    ["there is no price", { ...LITTLE, wallets: {} }, { lamportsAUnit: null }, true, "INCOMPLETE_DEPOSIT"],
+    [
+      "there is no price for dust",
+      { order: { usdc: 999n }, wallets: {} },
+      { lamportsAUnit: null },
+      false,
+      "INCOMPLETE_DEPOSIT",
+    ],
+  ] as const)("K16: the window is over: %s", ([, shown, more, isRefused, reason]) => {
+    expect(over([shown], more)).toEqual({ type: "WINDOW_OVER", isRefused, reason });
+  });
+
+  test("K17: the window is over by block time, and where so many endpoints lead to one row", () => {
+    expect(over([{ ...LITTLE, blockTime: 1_000 }])).toBeNull();
+    expect(over([LITTLE, {}])).toBeNull();
+    expect(over([LITTLE, { ...LITTLE, blockTime: 1_000 }])).toBeNull();
+    expect(over([LITTLE, LITTLE, {}])).toMatchObject({ isRefused: true });
+    expect(over([{}, {}, PAID])).toMatchObject({ isRefused: false });
+    expect(over([PAID, PAID, {}])).toEqual({ type: "FUNDED" });
+    expect(over([LITTLE, LITTLE, {}, {}])).toBeNull();
+    const levels = [levelRow({ short: 1n, slot: 100 })];
+    expect(over([PAID], { rows: { levels } })).toBeNull();
+  });
+
+  test("M20: dust below its cost that one endpoint alone shows keeps no window open", () => {
+    const poor = { wallets: {} };
+    expect(over([{ order: { usdc: 999n }, ...poor }, poor])).toEqual({
+      type: "WINDOW_OVER",
+      isRefused: false,
+      reason: "DEPOSIT_TIMEOUT",
+    });
+  });
+
+  test("M20, C43: money that endpoints past the window show alike ends the wait, and is disputed otherwise", () => {
+    const afterWindow = (...shown: readonly Shown[]) =>
+      facts({ shown: shown.map((each) => ({ blockTime: 1_001, wallets, ...each })) }).afterWindow;
+    expect(afterWindow(PAID, {})).toBe("disputed");
+    expect(afterWindow(PAID, LITTLE)).toBe("disputed");
+    expect(afterWindow(LITTLE, {})).toBe("disputed");
+    expect(afterWindow(PAID, { blockTime: 1_000 })).toBeNull();
+    expect(afterWindow(PAID, PAID, {})).toBe("funded");
+  });
+
+  test("an order is untouched while no endpoint shows a marker, or 0.001 of its asset, frozen or not", () => {
+    const untouched = (shown: readonly Shown[], rows = {}) => facts({ shown, rows }).isUntouched;
+    expect(untouched([{ order: { usdc: 999n, usdt: 5_000n } }])).toBe(true);
+    expect(untouched([{}, { order: { usdc: 1_000n } }])).toBe(false);
+    expect(untouched([{ order: { usdc: { amount: 1_000n, lamports: 0n, state: "frozen" } } }])).toBe(false);
+    expect(untouched([{}, { markers: { r0: 0 } }])).toBe(false);
+    expect(untouched([{ slot: 100 }], { levels: [levelRow({ received: 1_000n, slot: 120 })] })).toBe(false);
+  });
+});
+
+describe("later", () => {
+  test("K17: decided when the last marker is final, by whom the markers paid", () => {
+    const chunks = [seen({ length: 0 }), seen({ length: 0 }, 1)];
+    const of = (markers: Record<string, number>, rows = chunks) =>
+      told("paying", {
+        terms: payroll,
+        shown: [{ markers }],
+        rows: { chunks: rows.map((row) => ({ ...row, length: markers[row.k] ?? null })) },
+      });
+    expect(of({ 0: 0, 1: 0 })).toEqual({ type: "DECIDED", paid: "all" });
+    expect(of({ 0: 3, 1: 0 })).toEqual({ type: "DECIDED", paid: "all" });
+    expect(of({ 0: 4, 1: 0 })).toEqual({ type: "DECIDED", paid: "some" });
+    expect(of({ 0: 2, 1: 1 })).toEqual({ type: "DECIDED", paid: "none" });
+    expect(of({ 0: 0 })).toBeNull();
+    expect(of({ 0: 0, 1: 0 }, [chunkRow(0, { story: "awaited" }), chunkRow(1)])).toBeNull();
+    const story = { unpaid: [1], isLent: false };
+    expect(of({ 0: 0, 1: 0 }, [chunkRow(0, { story }), chunkRow(1)])).toEqual({
+      type: "DECIDED",
+      paid: "some",
+    });
+  });
+
+  test("K17: refusing ends undecided only when every attempt is dead and this process has seen 151 blocks", () => {
+    const rows = (isGoDead: boolean, blocksSeen: number) => ({ isGoDead, blocksSeen });
+    const of = (seenRows: object, shown: Shown = {}) => told("refusing", { shown: [shown], rows: seenRows });
+    expect(of(rows(true, 151))).toEqual({ type: "BELOW_COST" });
+    expect(of(rows(true, 151), { order: { lamports: 5n } })).toEqual({ type: "BELOW_COST" });
+    expect(of(rows(true, 150))).toBeNull();
+    expect(of(rows(false, 999))).toBeNull();
+    expect(of(rows(true, 151), PAID)).toBeNull();
+  });
+
+  test("late money that is worth its cost is returned, at the word of so many endpoints", () => {
+    expect(told("over.idle", { shown: [PAID] })).toEqual({ type: "LATE" });
+    expect(told("over.idle", { shown: [PAID, {}] })).toBeNull();
+    expect(told("over.idle", { shown: [{ order: { lamports: FEE } }] })).toBeNull();
+    const decided = {
+      rows: { chunks: [seen({ length: 0 })], transfers: [{ kind: "rest", state: "done" }] },
+    } as const;
+    expect(told("over.idle", { shown: [{ markers: { 0: 0 }, order: { usdc: 0n } }], ...decided })).toEqual({
+      type: "LATE",
+    });
+    expect(told("over.idle", { shown: [{ markers: { 0: 0 } }], ...decided })).toBeNull();
+  });
+
+  test("a rest is at its end when nothing is there, or nothing that is worth its cost; frozen money is held", () => {
+    const rows = { chunks: [seen({ length: 1 })] };
+    const of = (order: Shown["order"]) =>
+      told("over.resting", { shown: [{ markers: { 0: 1 }, order: order ?? {} }], rows });
+    expect(of({})).toEqual({ type: "EMPTY" });
+    expect(of({ lamports: 5n })).toEqual({ type: "BELOW_COST" });
+    expect(of({ usdc: 0n })).toBeNull();
+    expect(of({ usdc: { amount: 5n, lamports: 1n, state: "frozen" } })).toBeNull();
+  });
+});
+
+describe("K15: levels of an order", () => {
+  test("K15: nothing is judged while a rest, redirect or collect is out, a marker is new, or its story awaited", () => {
+    const judged = (rows: Seen["rows"], markers = {}) =>
+      facts({ shown: [{ ...PAID, markers }], rows: rows ?? {} }).levels.some(
+        ({ judgement }) => judgement !== null,
+      );
+    expect(judged({})).toBe(true);
+    for (const kind of ["rest", "redirect", "collect"] as const) {
+      expect(judged({ transfers: [{ kind, state: "out" }] })).toBe(false);
+      expect(judged({ transfers: [{ kind, state: "done" }] })).toBe(true);
+    }
+    expect(judged({ transfers: [{ kind: "chunk", state: "out" }] })).toBe(true);
+    expect(judged({}, { 0: 0 })).toBe(false);
+    expect(judged({ chunks: [seen({ length: 0 })] }, { 0: 0 })).toBe(true);
+    expect(judged({ chunks: [chunkRow(0, { length: 0, story: "awaited" })] }, { 0: 0 })).toBe(false);
+  });
+
+  test("K15: each asset of the look has its level, SOL first", () => {
+    const levels = facts({ shown: [{ order: { lamports: 3n, usdc: 2n, usdt: 1n } }] }).levels;
+    expect(levels.map(({ judgement }) => [judgement?.row.mint, judgement?.row.received])).toEqual([
+      [SOL_MINT, 3n],
+      [USDC, 2n],
+      [USDT, 1n],
+    ]);
+  });
+
+  test("K15, C48: of three endpoints each may be at another slot: no deposit, shortage or theft that never was", () => {
+    const life: readonly Shown[] = [
+      { slot: 100 },
+      { slot: 110, order: { usdc: 9_100_000n } },
+      { slot: 120, order: { usdc: 3_000_000n }, markers: { 0: 0 } },
+      { slot: 130, order: { usdc: 1_000_000n }, markers: { 0: 0, 1: 0 } },
+      { slot: 140, order: { usdc: 0n }, markers: { 0: 0, 1: 0 } },
+      { slot: 150, order: { usdc: 500_000n }, markers: { 0: 0, 1: 0 } },
+    ];
+    const came = [0n, 9_100_000n, 9_100_000n, 9_100_000n, 9_100_000n, 9_600_000n];
+    // What rows know of it, and the slot of what was written last: of the rest its landing.
+    const known = [
+      { at: 0, received: 0n, out: 0n, slot: 100, markers: 0 },
+      { at: 1, received: 9_100_000n, out: 0n, slot: 110, markers: 0 },
+      { at: 2, received: 9_100_000n, out: 0n, slot: 110, markers: 1 },
+      { at: 4, received: 9_100_000n, out: 1_000_000n, slot: 140, markers: 2 },
+      { at: 5, received: 9_600_000n, out: 1_000_000n, slot: 150, markers: 2 },
+    ];
+    const moments = [...life.keys()];
+    const looks = moments.flatMap((one) =>
+      moments.flatMap((two) => moments.map((three) => [one, two, three] as const)),
+    );
+    const judged = known.flatMap(({ at, received, out, slot, markers }) => {
+      const rows = {
+        chunks: [0, 1].map((k) => chunkRow(k, k < markers ? { length: 0, slot: 120 + 10 * k } : {})),
+        levels: [levelRow({ received, out, slot })],
+      };
+      return looks.flatMap((look) => {
+        const shown = look.map((moment) => life[moment] ?? {});
+        const { levels } = facts({ terms: payroll, rows, shown });
+        const judgement = levels.find(({ row }) => row.mint === USDC)?.judgement ?? null;
+        const most = came[Math.max(at, ...look)] ?? 0n;
+        const isTrue = judgement?.news === "deposit" && judgement.row.received <= most;
+        return judgement === null ? [] : [{ at, look, isTrue, news: judgement.news }];
+      });
+    });
+    expect(judged.filter(({ isTrue }) => !isTrue)).toEqual([]);
+    expect(judged.length).toBeGreaterThan(0);
+  });
+
+  const sol = termsOf({ mint: SOL_MINT, amount: 9_000_000n });
+  const go = { terms: sol, shown: [{ markers: { 0: 0 } }] };
+  const chunks = [seen({ length: 0 })];
+  test("K15: without history the loan is back when all is decided and nothing is there; with it only by a transaction", () => {
+    expect(facts({ ...go, rows: { chunks, listed: null } })).toMatchObject({
+      isLoanFoundBack: true,
+      loan: 0n,
+    });
+    expect(facts({ ...go, rows: { chunks } })).toMatchObject({ isLoanFoundBack: false, loan: LOAN });
+    const back = facts({ ...go, rows: { chunks, isLoanBack: true } });
+    expect([back.loan, receivedIn(back.levels, SOL_MINT)]).toEqual([0n, 9_100_000n]);
+    expect(receivedIn(facts({ ...go, rows: { chunks } }).levels, SOL_MINT)).toBe(9_100_000n - LOAN);
+    const there = [{ markers: { 0: 0 }, order: { lamports: 1n } }];
+    expect(facts({ ...go, shown: there, rows: { chunks, listed: null } }).loan).toBe(LOAN);
+    expect(
+      facts({ terms: sol, shown: [{ markers: { 0: 1 } }], rows: { chunks: [seen({ length: 1 })] } }).loan,
+    ).toBe(0n);
+  });
+
+  test("K15: a theft of the loan is missing", () => {
+    const levels = [levelRow({ mint: SOL_MINT, received: 9_100_000n, short: LOAN, slot: 99 })];
+    const [judged] = facts({ ...go, rows: { chunks, levels } }).levels;
+    expect(judged?.judgement).toMatchObject({ news: "missing", row: { missing: LOAN } });
+  });
+});
+
+describe("what may be signed", () => {
+  const bar = (signing: Signing, one: Seen) => {
+    const view = viewOf(one);
+    return barTo(signing, stateOfOrder(view), view);
+  };
+  const open = { terms: payroll, shown: [{}] };
+  const noGo = { shown: [{ markers: { 0: 1 } }], rows: { chunks: [seen({ length: 1 })] } };
+  const hold = { holds: [{ reason: "payer" }] };
+
+  test("K6: a later chunk is signed only after chunk 0's go", () => {
+    expect(bar({ kind: "chunk", k: 1, isNobody: false }, open)).toBe("undecided");
+    expect(
+      bar({ kind: "chunk", k: 1, isNobody: false }, { terms: payroll, shown: [{ markers: { 0: 1 } }] }),
+    ).toBe("undecided");
+    expect(
+      bar({ kind: "chunk", k: 1, isNobody: false }, { terms: payroll, shown: [{ markers: { 0: 2 } }] }),
+    ).toBeNull();
+    expect(
+      bar({ kind: "chunk", k: 1, isNobody: false }, { terms: payroll, shown: [{ markers: { 0: 2 } }, {}] }),
+    ).toBe("unclear");
+  });
+
+  test.for(["rest", "redirect"] as const)("K7: a %s is signed only when all is decided", (kind) => {
+    expect(bar({ kind }, open)).toBe("undecided");
+    expect(bar({ kind }, { terms: payroll, shown: [{ markers: { 0: 0 } }] })).toBe("undecided");
+    expect(bar({ kind }, { terms: payroll, shown: [{ markers: { 0: 0, 1: 1 } }] })).toBeNull();
+    expect(bar({ kind }, noGo)).toBeNull();
+  });
+
+  test.for(["collect", "foreign"] as const)(
+    "a %s takes nothing of the order, and waits for no decision",
+    (kind) => {
+      expect(bar({ kind }, open)).toBeNull();
+    },
+  );
+
+  test("K14: one rest, redirect or collect is out at a time", () => {
+    const out = { ...noGo.rows, transfers: [{ kind: "redirect", state: "out" }] } as const;
+    expect(bar({ kind: "rest" }, { ...noGo, rows: out })).toBe("another_out");
+    expect(bar({ kind: "redirect" }, { ...noGo, rows: out })).toBe("another_out");
+  });
+
+  test("a hold stops a go, a rest and a collect; no hold stops a no-go, a later chunk or a redirect", () => {
+    const held = { ...noGo, rows: { ...noGo.rows, ...hold } };
+    const heldOpen = { ...open, rows: hold };
+    expect(bar({ kind: "chunk", k: 0, isNobody: false }, heldOpen)).toBe("hold");
+    expect(bar({ kind: "chunk", k: 0, isNobody: true }, heldOpen)).toBeNull();
+    expect(
+      bar(
+        { kind: "chunk", k: 1, isNobody: false },
+        { terms: payroll, shown: [{ markers: { 0: 0 } }], rows: hold },
+      ),
+    ).toBeNull();
+    expect((["rest", "collect", "redirect"] as const).map((kind) => bar({ kind }, held))).toEqual([
+      "hold",
+      "hold",
+      null,
+    ]);
+  });
+
+  test("K12: while an act is open no rest of its mint is signed, and no other is approved", () => {
+    const act = { n: 0, mint: USDC, sum: 1n, to: OTHER, state: "open" } as const;
+    const rests = (mint = USDC, state: "open" | "done" = "open") => {
+      const view = viewOf({
+        shown: [{ markers: { 0: 1 }, order: { usdc: 9_000_000n, usdt: 9_000_000n }, wallets }],
+        rows: { chunks: [seen({ length: 1 })], acts: [{ ...act, mint, state }] },
+      });
+      const [first] = view.look.reading.told;
+      if (first === undefined) throw new Error("nothing is shown");
+      const plans = restsOf(view, stateOfOrder(view), { told: first, way: "asserted" });
+      return plans.map((plan) => (plan.kind === "rest" ? plan.token?.mint : plan.kind));
+    };
+    expect(rests(USDC, "done")).toEqual([USDC, USDT, "nothing"]);
+    expect(rests()).toEqual([USDT, "nothing"]);
+    expect(rests(USDT)).toEqual([USDC, "nothing"]);
+    expect(rests(SOL_MINT)).toEqual([]);
+    expect(mayApprove(viewOf({ shown: [{}], rows: { acts: [act] } }).rows)).toBe(false);
+    expect(
+      mayApprove(viewOf({ shown: [{}], rows: { transfers: [{ kind: "rest", state: "out" }] } }).rows),
+    ).toBe(false);
+    expect(mayApprove(viewOf({ shown: [{}], rows: { acts: [{ ...act, state: "ended" }] } }).rows)).toBe(true);
+  });
+
+  test("K16: the first rest after a no-go is charged with it, one after a go with what it cost more, a later one with its fee", () => {
+    const sol = { terms: termsOf({ mint: SOL_MINT, recipients: 3, amount: 9_000_000n }) };
+    const cost = (length: number, rows = {}) => {
+      const view = viewOf({
+        ...sol,
+        shown: [
+          {
+            markers: { 0: length },
+            order: { lamports: 90_000_000n },
+            wallets: { [SENDER]: { lamports: rent(0) } },
+          },
+        ],
+        rows: { chunks: [seen({ length })], isLoanBack: true, ...rows },
+      });
+      const [first] = view.look.reading.told;
+      if (first === undefined) throw new Error("nothing is shown");
+      const [plan] = restsOf(view, stateOfOrder(view), { told: first, way: "asserted" });
+      return plan?.kind === "rest" ? plan.lamports.toSponsor : plan?.kind;
+    };
+    expect(cost(1)).toBe(rent(1) + 2n * FEE);
+    expect(cost(0, { uncharged: FEE })).toBe(FEE);
+    expect(cost(4)).toBe(rent(4) - rent(0));
+    expect(cost(4, { transfers: [{ kind: "rest", state: "done" }] })).toBe(FEE);
+    expect(SPONSOR).not.toBe(SENDER);
+  });
+});

@@ -1,0 +1,267 @@
+/** Copies of a database that go on beside or after the one that has paid: they read the chain, and adopt what stands there. */
+import { expect, onTestFinished, test } from "vitest";
+import { keypairSigner, type Signer } from "../../../src/ledger/sign-transaction.ts";
+import type { JournalLine, RecoveryJournal } from "../../../src/payments/operator/recovery/journal.ts";
+import { paymentStorage, type PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import { formatAmount } from "../../../src/amount.ts";
+import { BY } from "../../kit/by.ts";
+import { privateFixture, solAt150, units } from "../../kit/private-fixture.ts";
+import { memoryStorage } from "../../kit/storages.ts";
+import { restore } from "./kept-copies.ts";
+import { forget, mattersOf, open, ordered, owned, served, shown, startOn } from "./restored-world.ts";
+import { passTime } from "../../kit/pass-time.ts";
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const NOTHING = [0n, 0n, 0n];
+
+test.for([
+  ["have all of their history", false],
+  ["have lost the history of then", true],
+] as const)(
+  "C1: a copy from before the payout, on a machine whose clock stands at that time, pays nobody again of new money, and tells what the lost copy told; the nodes %s",
+  async ([, isPruned]) => {
+    const world = await open();
+    const order = await served(world);
+    world.clock.advance(DAY);
+    if (isPruned) forget(world, world.nodes);
+    const before = await owned(world, world.alice);
+    world.chain.fund(order.address, { usdc: order.due });
+    world.chain.advance(40);
+
+    const restored = await startOn(world, order.copy, world.clock.now() - order.copiedAt);
+    for (let look = 0; look < 3; look++) await restored.pass(2 * MINUTE);
+    // Without a history it takes an hour until the marker's length is believed.
+    for (let look = 0; look < 8; look++) await restored.pass(11 * MINUTE);
+
+    expect(await owned(world, world.bob)).toBe(3_000_001n);
+    expect(await shown(restored, world, order)).toMatchObject({
+      status: "completed",
+      recipients: [{ status: "paid" }],
+    });
+    expect(await owned(world, world.alice)).toBe(before + order.due);
+    expect(await world.held(order.address)).toEqual(NOTHING);
+    expect(await mattersOf(restored)).toEqual([]);
+    expect(await restored.service.reconcile()).toMatchObject({ findings: [] });
+  },
+);
+
+test("M7: what the lost part of a database has given back is told as missing, and conclude ends it", async () => {
+  const world = await open();
+  const order = await served(world, 4_000_000n);
+  world.clock.advance(MINUTE);
+  const restored = await startOn(world, order.copy);
+  for (let look = 0; look < 3; look++) await restored.pass(2 * MINUTE);
+  expect(await shown(restored, world, order)).toMatchObject({
+    status: "completed",
+    recipients: [{ status: "paid" }],
+  });
+  // An order at rest looks at every thirtieth poll; what is missing is told by the second look that shows it.
+  for (let look = 0; look < 5; look++) await restored.pass(2 * MINUTE);
+  const [matter] = await restored.service.operator.attention();
+  expect(matter).toMatchObject({
+    kind: "missing",
+    transactionId: order.id,
+    message: expect.stringMatching(/^(4|3\.\d+) USDC/) as string,
+  });
+  expect(await restored.service.operator.resolve(order.id, { action: "conclude" }, BY)).toMatchObject({
+    state: "done",
+  });
+  await restored.pass(2 * MINUTE);
+  expect(await mattersOf(restored)).toEqual([]);
+  expect(await owned(world, world.bob)).toBe(3_000_001n);
+});
+
+/** A signer that keeps whoever asks it waiting until it is let go. */
+function waiting(signer: Signer): { readonly signer: Signer; isAsked(): boolean; go(): void } {
+  let isAsked = false;
+  let go = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  return {
+    signer: {
+      ...signer,
+      async sign(...message) {
+        isAsked = true;
+        await released;
+        return signer.sign(...message);
+      },
+    },
+    isAsked: () => isAsked,
+    go: () => go(),
+  };
+}
+
+test("C2: a process that is thawed with its memory, its signer waiting, pays nobody of new money whom its successor has paid", async () => {
+  const world = await open();
+  const { chain, clock } = world;
+  const order = await ordered(world);
+  await world.service.stop();
+  const frozen = waiting(keypairSigner(world.sponsor.secretKey));
+  const storage = await restore(order.copy);
+  const thawed = world.another({
+    storage,
+    privateRouting: { sponsor: frozen.signer, treasury: world.treasury.address, prices: solAt150(world) },
+  });
+  await thawed.start();
+  chain.fund(order.address, { usdc: order.due });
+  chain.advance(40);
+  onTestFinished(async () => {
+    frozen.go();
+    await thawed.stop();
+    await storage.close();
+  });
+  while (!frozen.isAsked()) {
+    clock.advance(500);
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  const successor = await startOn(world, order.copy);
+  for (let look = 0; look < 3; look++) await successor.pass(2 * MINUTE);
+  expect(await shown(successor, world, order)).toMatchObject({ status: "completed" });
+  await successor.service.stop();
+  const before = await owned(world, world.alice);
+  chain.fund(order.address, { usdc: order.due });
+  chain.advance(40);
+
+  frozen.go();
+  await thawed.settled();
+  for (let look = 0; look < 20; look++) {
+    chain.advance(40);
+    await passTime({ clock, engine: thawed, storage, workflows: thawed.workflows }, clock.now() + MINUTE);
+  }
+  expect(await owned(world, world.bob)).toBe(3_000_001n);
+  expect(await shown({ service: thawed }, world, order)).toMatchObject({ status: "completed" });
+  expect(await owned(world, world.alice)).toBe(before + order.due);
+  expect(await world.held(order.address)).toEqual(NOTHING);
+  expect(await mattersOf({ service: thawed })).toEqual([]);
+});
+
+test("C3: a process whose database is rolled back under it pays nobody of new money again, and tells the same as before", async () => {
+  let current: PaymentStorage = paymentStorage(memoryStorage());
+  const turned = new Proxy({} as PaymentStorage, {
+    get: (_, name) => Reflect.get(current, name) as unknown,
+    has: (_, name) => Reflect.has(current, name),
+    ownKeys: () => Reflect.ownKeys(current),
+    getOwnPropertyDescriptor: (_, name) => Reflect.getOwnPropertyDescriptor(current, name),
+  });
+  const world = await open();
+  const order = await ordered(world);
+  await world.service.stop();
+  current = await restore(order.copy);
+  const service = world.another({ storage: turned });
+  await service.start();
+  const pass = async (minutes: number): Promise<void> => {
+    for (let minute = 0; minute < minutes; minute++) {
+      const { clock, chain } = world;
+      chain.advance(40);
+      await passTime(
+        { clock, engine: service, storage: current, workflows: service.workflows },
+        clock.now() + MINUTE,
+      );
+    }
+  };
+  world.chain.fund(order.address, { usdc: order.due });
+  await pass(6);
+  expect(await shown({ service }, world, order)).toMatchObject({ status: "completed" });
+
+  current = await restore(order.copy);
+  const before = await owned(world, world.alice);
+  world.chain.fund(order.address, { usdc: order.due });
+  await pass(30);
+  expect(await owned(world, world.bob)).toBe(3_000_001n);
+  expect(await shown({ service }, world, order)).toMatchObject({ status: "completed" });
+  expect(await owned(world, world.alice)).toBe(before + order.due);
+  expect(await world.held(order.address)).toEqual(NOTHING);
+  await service.stop();
+});
+
+/** A journal that outlives every database. */
+function keptJournal(): RecoveryJournal & { readonly lines: readonly JournalLine[] } {
+  const lines: JournalLine[] = [];
+  return {
+    lines,
+    write: async (line) => void lines.push(line),
+    async endOf(id) {
+      for (const line of lines) if (line.id === id && "status" in line) return line;
+      return null;
+    },
+    async *read() {
+      yield* lines;
+    },
+  };
+}
+
+test("C14: with an empty database and the journal, markers say who was paid, and all that is left goes back to the sender", async () => {
+  const recovery = keptJournal();
+  const world = await privateFixture({ storage: memoryStorage(), recovery });
+  const { chain, clock } = world;
+  const customer = await world.caller("enterprise");
+  const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 1n });
+  const payees = Array.from({ length: 9 }, (_, n) => world.wallet(`payee ${n}`, { usdc: 1n }));
+  const place = async (count: number) => {
+    const to = payees.slice(0, count).map(({ address }) => ({ address, amount: "1" }));
+    const { body } = await world.order(customer, { sender: alice, to });
+    return { id: body.transactionId, address: body.ephemeralAddress, due: units(body.depositAmount, 6) };
+  };
+  const [unpaid, paid, cut] = [await place(1), await place(1), await place(9)];
+  await world.deposit(paid.address, { usdc: paid.due });
+  await world.settle();
+  // Its go lands, and its second chunk is never sent.
+  chain.fund(cut.address, { usdc: cut.due });
+  chain.advance(35);
+  await world.pass(10_000);
+  await world.service.stop();
+  const gotten = async (): Promise<bigint> =>
+    (await Promise.all(payees.map(({ address }) => world.held(address)))).reduce(
+      (sum, [, usdc]) => sum + usdc - 1n,
+      0n,
+    );
+  clock.advance(DAY);
+  chain.advance(200);
+  expect(await gotten()).toBe(7_000_000n);
+
+  const before = (await world.held(alice.address))[1];
+  for (const { address } of [unpaid, paid]) chain.fund(address, { usdc: 5_000_000n });
+  chain.advance(40);
+  const storage = paymentStorage(memoryStorage());
+  const service = world.another({ storage });
+  await service.start();
+  const recovered = await service.operator.recover(
+    [unpaid, paid, cut].map(({ id }) => id),
+    BY,
+  );
+  expect(recovered.map(({ state }) => state)).toEqual(["restored", "restored", "restored"]);
+  for (let look = 0; look < 20; look++) {
+    chain.advance(40);
+    await passTime({ clock, engine: service, storage, workflows: service.workflows }, clock.now() + MINUTE);
+  }
+  expect(await gotten()).toBe(7_000_000n);
+  for (const { address } of [unpaid, paid, cut]) expect(await world.held(address)).toEqual(NOTHING);
+  const back = (await world.held(alice.address))[1] - before;
+  const left = 10_000_000n + cut.due - 6_000_000n;
+  // The chunk that was cut off has the fee with it.
+  expect(back).toBeLessThanOrEqual(left);
+  expect(back).toBeGreaterThan(11_500_000n);
+  // What the lost database has paid is in no row: each of its orders says so, and a person ends it.
+  const missing = (id: string, amount: string) => ({
+    transactionId: id,
+    findings: [{ finding: "missing", asset: "USDC", amount }],
+  });
+  const spent = [
+    missing(paid.id, formatAmount(paid.due, 6)),
+    missing(cut.id, formatAmount(6_000_000n + cut.due - 9_000_000n, 6)),
+  ];
+  const byId = (one: { transactionId: string }, other: { transactionId: string }): number =>
+    one.transactionId < other.transactionId ? -1 : 1;
+  const { findings } = await service.reconcile();
+  expect(findings.toSorted(byId)).toMatchObject(spent.toSorted(byId));
+  for (const { id } of [paid, cut]) {
+    expect(await service.operator.resolve(id, { action: "conclude" }, BY)).toMatchObject({ state: "done" });
+  }
+  expect(await service.reconcile()).toMatchObject({ findings: [] });
+  await service.stop();
+  await storage.close();
+  await world.close();
+});

@@ -1,0 +1,851 @@
+/** What a transfer of an order does by itself: it is signed, sent, and done by its marker or by its own signature. */
+import { createCloseAccountInstruction } from "@solana/spl-token";
+import { PublicKey } from "@solana/web3.js";
+import { afterEach, describe, expect, it } from "vitest";
+import { SOL_MINT, type Address } from "../../../src/address.ts";
+import { agreed } from "../../../src/ledger/agreed.ts";
+import type { OrderReading } from "../../../src/ledger/order-reading.ts";
+import { assetsWith } from "../../../src/payments/assets/assets.ts";
+import { lookAtOrder } from "../../../src/payments/private/look.ts";
+import { transferId } from "../../../src/payments/private/plan-transfer.ts";
+import { booksOf } from "../../../src/payments/private/order-books.ts";
+import { SLOTS_TO_FINALITY } from "../../kit/chain-fixture.ts";
+import { keyOf, land } from "../../solana/signed-transaction.ts";
+import type { Party } from "../../solana/routing/routing-fixture.ts";
+import { transferWorld, type TransferOrder, type TransferWorld } from "./transfer-world.ts";
+
+const SEND: TransferOrder = {
+  mint: "USDC",
+  shares: [4_900_000n],
+  cut: [1],
+  fee: 100_000n,
+  deposited: { usdc: 5_000_000n },
+};
+const TWO: TransferOrder = { ...SEND, shares: [2_400_000n, 2_500_000n], cut: [2] };
+const SOL_SEND: TransferOrder = {
+  mint: "SOL",
+  shares: [4_900_000_000n],
+  cut: [1],
+  fee: 100_000_000n,
+  deposited: { lamports: 5_000_000_000n },
+};
+const LOAN = 2n * 128n * 6_960n;
+/** Longer than bytes live, and until their end is final. */
+const DEAD_SLOTS = 200;
+
+let world: TransferWorld;
+const begin = async (order: TransferOrder): Promise<TransferWorld> => (world = await transferWorld(order));
+afterEach(() => world.stop());
+
+/** He gives his tokens away, and closes their account. */
+async function closeAccount(owner: Party): Promise<void> {
+  const { must, usdc, rich, units, ataOf } = world;
+  await must([usdc(owner, rich.address, await units(owner.address))], owner);
+  const account = new PublicKey(ataOf(owner.address));
+  const instruction = createCloseAccountInstruction(account, keyOf(owner), keyOf(owner));
+  await land(world, { signers: [owner], instructions: [instruction] });
+}
+
+/** Bytes of a transfer that nobody has sent, and that live for as long as all others. */
+async function storeBytes(transfer: string): Promise<void> {
+  const { signed, buy, key, write, order, clock } = world;
+  const { signature, ...bytes } = await signed([buy(key, "r9")], key);
+  const nothing = { reference: null, takenAt: null, tip: null, error: null };
+  const insert = {
+    ...nothing,
+    ...bytes,
+    id: signature,
+    transactionId: order.id,
+    transfer,
+    createdAt: clock.now(),
+    legs: [],
+    bid: 0n,
+  };
+  await write({ table: "attempts", insert });
+}
+
+describe("a chunk", () => {
+  it("pays everybody and the fee, and is done by its marker", async () => {
+    const { sendOut, pass, stateOf, units, recipients, treasury, key } = await begin(SEND);
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(60);
+    expect(await stateOf(id)).toBe("done");
+    const [bob] = recipients;
+    expect(await units(bob?.address ?? key.address)).toBe(4_900_001n);
+    expect(await units(treasury.address)).toBe(100_001n);
+    expect(await units(key.address)).toBe(0n);
+  });
+
+  it("K1: is done by a marker that another copy has made, and pays nobody", async () => {
+    const { sendOut, pass, stateOf, units, must, buy, key, treasury } = await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(5);
+    expect(await stateOf(id)).toBe("done");
+    expect(await units(treasury.address)).toBe(1n);
+    expect(await world.storage.attemptsOf(id)).toHaveLength(0);
+  });
+
+  it("goes on with the sponsor of today, if another one took the order", async () => {
+    const { sendOut, pass, stateOf, write, order, party, storage, sponsor } = await begin(SEND);
+    const { address: former } = party({ lamports: 9_000_000_000n });
+    await write({ table: "orders", id: order.id, set: { sponsor: former } });
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(60);
+    expect(await stateOf(id)).toBe("done");
+    expect((await storage.order(order.id))?.sponsor).toBe(sponsor.address);
+  });
+
+  it("K9: is not done by a marker that is no more than confirmed, and signs nothing beside it", async () => {
+    const { sendOut, pass, stateOf, signed, ledger, chain, buy, key, storage } = await begin(SEND);
+    const { bytes } = await signed([buy(key, "0", { length: 1 })], key);
+    await ledger.broadcast(bytes);
+    chain.advance(2);
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(2);
+    expect(await stateOf(id)).toEqual({ planned: "pausing" });
+    await pass(100);
+    expect(await stateOf(id)).toBe("done");
+    expect(await storage.attemptsOf(id)).toHaveLength(0);
+  });
+
+  it("K6: after chunk 0 is signed once the go is final, and not before", async () => {
+    const { sendOut, pass, storage, must, buy, key } = await begin({ ...TWO, cut: [1, 1] });
+    const id = await sendOut({ kind: "chunk", n: 1 });
+    await pass(20);
+    expect(await storage.attemptsOf(id)).toHaveLength(0);
+    await must([buy(key, "0")], key);
+    await pass(60);
+    expect(await storage.attemptsOf(id)).toHaveLength(1);
+  });
+
+  it("K11: leaves out a payee whose account is frozen, and pays the others by another length", async () => {
+    const { sendOut, pass, stateOf, storage, units, freeze, recipients } = await begin(TWO);
+    const [bob, eve] = recipients.map(({ address }) => address);
+    if (bob === undefined || eve === undefined) throw new Error("the order has two recipients");
+    await freeze(eve);
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(80);
+    expect(await stateOf(id)).toBe("done");
+    expect([await units(bob), await units(eve)]).toEqual([2_400_001n, 1n]);
+    const view = await storage.transaction(world.order.id);
+    expect(view?.order?.chunks[0]?.wanted).toBeGreaterThan(2);
+  });
+
+  it("K11: blames no payee whose account is yet to be made if the order's own account is frozen", async () => {
+    const { sendOut, pass, storage, freeze, key, order } = await begin({
+      ...SEND,
+      priced: [0],
+      newcomers: [0],
+    });
+    await freeze(key.address);
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(20);
+    const view = await storage.transaction(order.id);
+    expect(view?.order?.chunks[0]?.wanted).toBe(0);
+    expect(view?.order?.holds).toMatchObject([{ reason: "address_frozen" }]);
+    expect(await storage.attemptsOf(id)).toHaveLength(0);
+  });
+
+  it("K11: leaves out a payee by the error of bytes that have landed, though his account is back by then", async () => {
+    const { sendOut, pass, storage, ledger, chain, units, recipients, give } = await begin(TWO);
+    const [bob, eve] = recipients;
+    if (bob === undefined || eve === undefined) throw new Error("the order has two recipients");
+    const { broadcast } = ledger;
+    const kept: Uint8Array[] = [];
+    Object.assign(ledger, { broadcast: async (bytes: Uint8Array) => void kept.push(bytes) });
+    await sendOut({ kind: "chunk", n: 0 });
+    await pass(5);
+    Object.assign(ledger, { broadcast });
+    await closeAccount(eve);
+    await ledger.broadcast(kept[0] ?? new Uint8Array());
+    chain.advance(1);
+    give(eve.address, { usdc: 1n });
+    await pass(80);
+    const view = await storage.transaction(world.order.id);
+    expect(view?.order?.chunks[0]?.wanted).toBeGreaterThan(2);
+    expect([await units(bob.address), await units(eve.address)]).toEqual([2_400_001n, 1n]);
+  });
+
+  it("K2: waits for a person while rent is above twice the order's rate", async () => {
+    const { sendOut, pass, transfer, storage, reprice, order } = await begin(SEND);
+    reprice(6_960n * 2n + 1n);
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(10);
+    expect(await transfer(id)).toMatchObject({ state: "planned", reason: "waiting_for_funds" });
+    expect(await storage.attemptsOf(id)).toHaveLength(0);
+    await world.write({ table: "orders", id: order.id, set: { rentTaken: 6_960n * 2n + 1n } });
+    await world.engine.send(world.transfers, id, { type: "RETRY" });
+    await pass(60);
+    expect(await world.stateOf(id)).toBe("done");
+  });
+
+  it("C21: waits for a person where its marker is longer than the reserve", async () => {
+    const { sendOut, pass, transfer, order } = await begin(SEND);
+    // The reserve of 128 bytes at half the rate is one of no bytes now.
+    await world.write({ table: "orders", id: order.id, set: { rentTaken: 3_479n } });
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(10);
+    expect(await transfer(id)).toMatchObject({ state: "planned", reason: "waiting_for_funds" });
+  });
+
+  it("K16: waits while the sponsor could not finish what the order has reserved", async () => {
+    const { sendOut, pass, transfer, storage, must, sol, sponsor, rich, lamports, give } = await begin(SEND);
+    await must([sol(sponsor, rich.address, (await lamports(sponsor.address)) - 2_000_000n)], sponsor);
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(10);
+    expect(await transfer(id)).toMatchObject({ state: "planned", reason: "low_purse" });
+    expect(await storage.attemptsOf(id)).toHaveLength(0);
+    give(sponsor.address, { lamports: 1_000_000_000n });
+    await pass(200);
+    expect(await world.stateOf(id)).toBe("done");
+  });
+
+  it("K16: of an order in SOL is signed where the sponsor has what the order has reserved", async () => {
+    const { sendOut, pass, must, sol, sponsor, rich, lamports, transfer } = await begin(SOL_SEND);
+    // A marker of 128 bytes, the loan, and three attempts of two transactions: see `reservedFor`.
+    const left = world.rent(128) + LOAN + 6n * 10_000n;
+    await must([sol(sponsor, rich.address, (await lamports(sponsor.address)) - left - 10_000n)], sponsor);
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(60);
+    expect(await transfer(id)).toMatchObject({ state: "done" });
+  });
+
+  it("K14: is signed again when its bytes are dead, for more where an endpoint took them, and told as stuck", async () => {
+    const { sendOut, pass, skip, storage, ledger, transfer } = await begin(SEND);
+    const { broadcast } = ledger;
+    Object.assign(ledger, { broadcast: async () => {} });
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(5);
+    await skip(DEAD_SLOTS);
+    await pass(5);
+    const [first, second] = await storage.attemptsOf(id);
+    expect(second?.bid).toBeGreaterThan(first?.bid ?? 0n);
+    expect((await transfer(id)).stuckSince).toBeNull();
+    for (let life = 0; life < 2; life += 1) {
+      await skip(DEAD_SLOTS);
+      await pass(5);
+    }
+    expect((await transfer(id)).stuckSince).not.toBeNull();
+    Object.assign(ledger, { broadcast });
+    await pass(60);
+    expect(await transfer(id)).toMatchObject({ state: "done", stuckSince: null });
+  });
+
+  it("bids no more and is not stuck after an outage, in which no endpoint took its bytes", async () => {
+    const { sendOut, pass, skip, storage, ledger, transfer } = await begin(SEND);
+    Object.assign(ledger, { broadcast: async () => Promise.reject(new Error("no endpoint answers")) });
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    for (let life = 0; life < 4; life += 1) {
+      await pass(5);
+      await skip(DEAD_SLOTS);
+    }
+    const attempts = await storage.attemptsOf(id);
+    expect(attempts.length).toBeGreaterThan(3);
+    expect(new Set(attempts.map(({ bid }) => bid)).size).toBe(1);
+    expect((await transfer(id)).stuckSince).toBeNull();
+  });
+
+  it("K17: is not sent if a hold was stored while it was signed", async () => {
+    const { sendOut, pass, storage, ledger, write, order, transfer } = await begin(SEND);
+    const { tryOrder } = ledger;
+    let isHeld = false;
+    const held: typeof tryOrder = async (...run) => {
+      if (!isHeld) {
+        isHeld = true;
+        const hold = { id: "hold", order: order.id, reason: "hold", since: 1, endedAt: null, covers: null };
+        await write(
+          { table: "holds", insert: hold },
+          { table: "orders", id: order.id, set: { state: order.state } },
+        );
+      }
+      return tryOrder.apply(ledger, run);
+    };
+    Object.assign(ledger, { tryOrder: held });
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(20);
+    expect(isHeld).toBe(true);
+    expect(await storage.attemptsOf(id)).toHaveLength(0);
+    expect(await transfer(id)).toMatchObject({ state: "planned", reason: "held" });
+  });
+
+  it("is not signed as a go while the order is held, and is as a no-go", async () => {
+    const { sendOut, pass, storage, transfer, write, order } = await begin(SEND);
+    world.screening = "refused";
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(10);
+    expect(await transfer(id)).toMatchObject({ reason: "screening" });
+    const [hold] = (await storage.transaction(order.id))?.order?.holds ?? [];
+    expect(hold).toMatchObject({ reason: "screening" });
+    expect(await storage.untoldEventsAfter("", 9)).toMatchObject([
+      { id: `${order.id}:transaction.held:${hold?.id}`, event: "transaction.held" },
+    ]);
+    expect(await storage.attemptsOf(id)).toHaveLength(0);
+    await write(
+      { table: "orders", id: order.id, set: { state: "refusing" } },
+      { table: "chunks", id: `${order.id}:0`, set: { wanted: 1 } },
+    );
+    await world.engine.send(world.transfers, id, { type: "WANT_NOBODY" });
+    await pass(60);
+    expect(await world.stateOf(id)).toBe("done");
+    expect(await world.markersOf(world.key, "0")).toEqual([1]);
+  });
+});
+
+describe("a rest", () => {
+  it("K7: is not signed before all is decided", async () => {
+    const { sendOut, pass, storage } = await begin(SEND);
+    const id = await sendOut({ kind: "rest", n: 0 });
+    await pass(20);
+    expect(await storage.attemptsOf(id)).toHaveLength(0);
+  });
+
+  it("K13: gives everything back and leaves nothing, and is booked by its own signature (K15)", async () => {
+    const { sendOut, pass, stateOf, storage, must, buy, key, units, sender, account, order } =
+      await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    const id = await sendOut({ kind: "rest", n: 0 });
+    await pass(80);
+    expect(await stateOf(id)).toBe("booked");
+    expect(await account(key.address)).toBeNull();
+    expect(await units(sender.address)).toBe(5_000_001n);
+    const view = await storage.transaction(order.id);
+    expect(view?.order?.levels.find(({ mint }) => mint === order.mint)?.out).toBe(5_000_000n);
+    expect(await storage.untoldEventsAfter("", 9)).toMatchObject([
+      { transactionId: order.id, event: "transaction.refunded", subject: id },
+    ]);
+  });
+
+  it("gives the loan of an order in SOL back to the sponsor, and none of it is booked", async () => {
+    const { sendOut, pass, lamports, storage, key, order } = await begin(SOL_SEND);
+    await sendOut({ kind: "chunk", n: 0 });
+    await pass(60);
+    expect(await lamports(key.address)).toBe(LOAN);
+    const id = await sendOut({ kind: "rest", n: 0 });
+    await pass(80);
+    expect(await world.stateOf(id)).toBe("booked");
+    expect(await lamports(key.address)).toBe(0n);
+    const view = await storage.transaction(order.id);
+    expect(view?.order?.levels.find(({ mint }) => mint === order.mint)?.out).toBe(0n);
+    const [attempt] = await storage.attemptsOf(id);
+    expect(view?.order?.order.loanBack).toBe(attempt?.id);
+  });
+
+  it("K13: goes without its assertion once dust has made it fail, and leaves the dust", async () => {
+    const { sendOut, pass, chain, ledger, storage, must, buy, usdc, key, rich, units, sender } =
+      await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    const { broadcast } = ledger;
+    const kept: Uint8Array[] = [];
+    Object.assign(ledger, { broadcast: async (bytes: Uint8Array) => void kept.push(bytes) });
+    const id = await sendOut({ kind: "rest", n: 0 });
+    await pass(5);
+    Object.assign(ledger, { broadcast });
+    // Dust comes between the run of the rest and its landing.
+    await must([usdc(rich, key.address, 1n)], rich);
+    chain.advance(1);
+    await pass(80);
+    const [first, second] = await storage.attemptsOf(id);
+    expect(kept.length).toBeGreaterThan(0);
+    expect(first?.error).toContain("Custom");
+    expect(second?.error).toBeNull();
+    expect(await world.stateOf(id)).toBe("booked");
+    expect(await units(sender.address)).toBeGreaterThan(5_000_000n - 500_000n);
+    // It closes nothing, so that no dust can make it fail.
+    expect(await world.account(world.ataOf(key.address))).not.toBeNull();
+  });
+
+  it("K10: without its assertion it leaves the loan, whatever the newest endpoint says of the address", async () => {
+    const { sendOut, pass, chain, ledger, storage, must, sol, key, rich, give, lamports } =
+      await begin(SOL_SEND);
+    await sendOut({ kind: "chunk", n: 0 });
+    await pass(60);
+    give(key.address, { lamports: 3_000_000_000n });
+    await pass(40);
+    const { broadcast, readOrder } = ledger;
+    Object.assign(ledger, { broadcast: async () => {} });
+    const id = await sendOut({ kind: "rest", n: 0 });
+    await pass(5);
+    const [first] = await storage.attemptsOf(id);
+    Object.assign(ledger, { broadcast });
+    await must([sol(rich, key.address, 1_000_000n)], rich);
+    await ledger.broadcast(first?.bytes ?? new Uint8Array());
+    const tooMuch: typeof readOrder = async (query, commitment) => {
+      const reading = await readOrder.call(ledger, query, commitment);
+      if (commitment !== "confirmed") return reading;
+      const told = reading.told.map(({ order, ...each }) => {
+        return { ...each, order: { ...order, lamports: order.lamports + LOAN } };
+      });
+      return agreed<OrderReading>({ ...reading, told });
+    };
+    Object.assign(ledger, { readOrder: tooMuch });
+    chain.advance(1);
+    await pass(80);
+    expect(await lamports(key.address)).toBe(3_001_000_000n + LOAN);
+    Object.assign(ledger, { readOrder });
+    await pass(200);
+    const [asserted, bare, ...others] = await storage.attemptsOf(id);
+    expect([asserted?.error, bare?.error, others]).toEqual([
+      expect.stringContaining("Custom") as string,
+      null,
+      [],
+    ]);
+    expect(await lamports(key.address)).toBe(LOAN);
+  });
+
+  it.for([
+    ["is empty", { lamports: 0n, accounts: [null, null] }],
+    ["is frozen", { lamports: 0n, accounts: [{ amount: 9n, lamports: 2_039_280n, state: "frozen" }, null] }],
+  ] as const)(
+    "K10: is neither given up nor held because one endpoint says that the address %s",
+    async ([, order]) => {
+      const { sendOut, pass, ledger, storage, must, buy, key, transfer, units, sender } = await begin(SEND);
+      await must([buy(key, "0", { length: 1 })], key);
+      const { readOrder } = ledger;
+      const lying: typeof readOrder = async (query, commitment) => {
+        const reading = await readOrder.call(ledger, query, commitment);
+        if (commitment !== "confirmed") return reading;
+        return agreed<OrderReading>({ ...reading, told: reading.told.map((each) => ({ ...each, order })) });
+      };
+      Object.assign(ledger, { readOrder: lying });
+      const id = await sendOut({ kind: "rest", n: 0 });
+      await pass(20);
+      expect(await transfer(id)).toMatchObject({ state: "planned", reason: "read_again" });
+      expect((await storage.transaction(world.order.id))?.order?.holds).toEqual([]);
+      Object.assign(ledger, { readOrder });
+      await pass(200);
+      expect(await units(sender.address)).toBe(5_000_001n);
+    },
+  );
+
+  it("K13: withholds nothing if the sponsor's account is frozen, and a person is told", async () => {
+    const { sendOut, pass, chain, ledger, storage, must, buy, usdc, key, rich, freeze, units, sender } =
+      await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    await freeze(world.sponsor.address);
+    const { broadcast } = ledger;
+    Object.assign(ledger, { broadcast: async () => {} });
+    await sendOut({ kind: "rest", n: 0 });
+    await pass(5);
+    expect(await storage.openMatters()).toEqual([]);
+    const [first] = await storage.attemptsOf(
+      (await storage.orderViews([world.order.id]))[0]?.transfers[0]?.id ?? "",
+    );
+    Object.assign(ledger, { broadcast });
+    // Dust comes between the run of the rest and its landing.
+    await must([usdc(rich, key.address, 1n)], rich);
+    await ledger.broadcast(first?.bytes ?? new Uint8Array());
+    chain.advance(1);
+    await pass(80);
+    expect(await units(sender.address)).toBe(5_000_002n);
+    expect(await storage.openMatters()).toMatchObject([
+      { kind: "purse_frozen", transactionId: world.order.id },
+    ]);
+  });
+
+  it("K14: is not signed beside bytes that may still land, though its chart has given them up", async () => {
+    const { sendOut, pass, skip, storage, must, buy, key, order } = await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    const id = transferId({ order: order.id, kind: "rest", n: 0 });
+    await storeBytes(id);
+    await sendOut({ kind: "rest", n: 0 });
+    await pass(20);
+    expect(await storage.attemptsOf(id)).toHaveLength(1);
+    await skip(DEAD_SLOTS);
+    await pass(100);
+    expect(await storage.attemptsOf(id)).toHaveLength(2);
+    expect(await world.stateOf(id)).toBe("booked");
+  });
+
+  it("K14: waits ten minutes after a refund of its address has landed", async () => {
+    const { sendOut, pass, storage, must, buy, give, key, transfer } = await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    await sendOut({ kind: "rest", n: 0 });
+    await pass(80);
+    give(key.address, { usdc: 3_000_000n });
+    const id = await sendOut({ kind: "rest", n: 1 });
+    await pass(20);
+    expect(await transfer(id)).toMatchObject({ state: "planned", reason: "pause" });
+    await world.wait(10 * 60_000);
+    await pass(60);
+    expect(await world.stateOf(id)).toBe("booked");
+    expect(await storage.attemptsOf(id)).toHaveLength(1);
+  });
+
+  it("is not signed while somebody who paid is unknown, and holds the order after an hour", async () => {
+    const { sendOut, pass, storage, must, buy, key, clock, order, engine, transfers } = await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    world.screening = "unknown";
+    const id = await sendOut({ kind: "rest", n: 0 });
+    await pass(40);
+    const held = async () => (await storage.transaction(order.id))?.order?.holds.length;
+    expect([await held(), (await storage.attemptsOf(id)).length]).toEqual([0, 0]);
+    clock.advance(3_600_000);
+    await engine.send(transfers, id, { type: "RETRY" });
+    await pass(5);
+    expect([await held(), (await storage.attemptsOf(id)).length]).toEqual([1, 0]);
+  });
+});
+
+describe("chunks that are given up", () => {
+  it("K8: get markers of nobody in one transaction, those that stand left out", async () => {
+    const { sendOut, pass, stateOf, must, buy, key, markersOf, storage } = await begin({
+      ...SEND,
+      shares: [1_000_000n, 1_000_000n, 1_000_000n],
+      cut: [1, 1, 1],
+    });
+    await must([buy(key, "0")], key);
+    await must([buy(key, "1", { length: 0 })], key);
+    world.reprice(2n * 6_960n + 1n);
+    const id = await sendOut({ kind: "nobody", n: 1, subjects: ["1", "2"] });
+    await pass(10);
+    // C34: rent above twice the order's rate.
+    expect(await world.transfer(id)).toMatchObject({ reason: "waiting_for_funds" });
+    world.reprice(6_960n);
+    await pass(200);
+    expect(await stateOf(id)).toBe("done");
+    expect(await markersOf(key, "1", "2")).toEqual([0, 1]);
+    expect(await storage.attemptsOf(id)).toHaveLength(1);
+  });
+});
+
+describe("a collect", () => {
+  it("empties one account that does not count, and the next rest is charged with what it cost", async () => {
+    const { sendOut, pass, stateOf, storage, must, buy, key, order, mints } = await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    const [one, other] = [await world.stray(key.address, 3_000_000n), await world.stray(key.address, 2n)];
+    const insert = { order: order.id, amount: 3_000_000n, payer: null, signature: null, slot: null, at: 1 };
+    const unlisted = { ...insert, mint: mints.USDC, decimals: null, leftAt: null };
+    await world.write(
+      { table: "deposits", insert: { ...unlisted, id: "one", account: one } },
+      { table: "deposits", insert: { ...unlisted, id: "other", account: other } },
+    );
+    const collect = await sendOut({
+      kind: "collect",
+      n: 0,
+      mint: mints.USDC,
+      to: key.address,
+      subjects: [one],
+    });
+    await pass(60);
+    expect(await stateOf(collect)).toBe("booked");
+    expect(await world.units(key.address)).toBe(8_000_000n);
+    const left = (await storage.orderViews([order.id]))[0]?.deposits.map(({ leftAt }) => leftAt !== null);
+    expect(left).toEqual([true, false]);
+    const parts = { storage, ledger: world.ledger, assets: assetsWith(mints) };
+    const uncharged = async () => (await lookAtOrder(parts, order.id)).judged.rows.uncharged;
+    const { fee } = (await lookAtOrder(parts, order.id)).judged;
+    expect(await uncharged()).toBe(fee);
+    await sendOut({ kind: "rest", n: 0 });
+    await pass(80);
+    expect(await uncharged()).toBe(0n);
+  });
+
+  it.for([
+    ["USDC, with the account of its order made", "USDC", {}],
+    ["wrapped SOL", "SOL", { usdc: 5_000_000n }],
+  ] as const)("P13: of %s is not made if it brings no more than it costs", async ([, asset, deposited]) => {
+    const { sendOut, pass, must, buy, key, mints, rent, ledger, storage } = await begin({
+      ...SEND,
+      deposited,
+    });
+    await must([buy(key, "0", { length: 1 })], key);
+    const parts = { storage, ledger, assets: assetsWith(mints) };
+    const { fee } = (await lookAtOrder(parts, world.order.id)).judged;
+    // 5 lamports are one base unit of USDC.
+    const cost = asset === "SOL" ? fee : (fee + rent(165) + 4n) / 5n;
+    const open = asset === "SOL" ? world.strayWrapped : world.stray;
+    const mint = asset === "SOL" ? SOL_MINT : mints.USDC;
+    const collect = async (n: number, amount: bigint) => {
+      const subjects = [await open(key.address, amount)];
+      const id = await sendOut({ kind: "collect", n, mint, to: key.address, subjects });
+      await pass(60);
+      return world.stateOf(id);
+    };
+    expect(await collect(0, cost)).toBe("ended");
+    expect(await collect(1, cost + 1n)).toBe("booked");
+  });
+
+  it("makes SOL of wrapped SOL", async () => {
+    const { sendOut, pass, stateOf, must, buy, key, lamports } = await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    const account = await world.strayWrapped(key.address, 5_000_000n);
+    const id = await sendOut({ kind: "collect", n: 0, mint: SOL_MINT, to: key.address, subjects: [account] });
+    await pass(60);
+    expect(await stateOf(id)).toBe("booked");
+    expect(await lamports(key.address)).toBe(5_000_000n + world.rent(165));
+  });
+});
+
+describe("a redirect", () => {
+  const DAY_MS = 24 * 3_600_000;
+  /** A final block is some seconds old. */
+  const MINUTE_MS = 60_000;
+
+  /** A refused order, and a person's word to send 2 USDC of it to somebody else, so long ago. */
+  async function approved(agoMs = 0): Promise<TransferWorld & { readonly to: Address }> {
+    const { must, buy, key, party, pass, write, order, clock } = await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    const { address: to } = party({ usdc: 1n });
+    await pass(40);
+    const act = { order: order.id, n: 0, mint: order.mint, sum: 2_000_000n, to, approvedBy: ["ann"] };
+    const approvedAt = clock.now() - agoMs;
+    await write({ table: "acts", insert: { id: `${order.id}:r0`, ...act, approvedAt, state: "open" } });
+    return Object.assign(world, { to });
+  }
+
+  /** What became of it: its chart, its act, and what of the order's token is booked. */
+  async function becomes(id: string): Promise<readonly [unknown, unknown, unknown]> {
+    const { storage, order, stateOf } = world;
+    const view = (await storage.transaction(order.id))?.order;
+    const level = view?.levels.find(({ mint }) => mint === order.mint);
+    return [await stateOf(id), view?.acts[0]?.state, level?.out];
+  }
+
+  it("K12: pays at most its sum to whom it was approved, under a marker of its own, and is done", async () => {
+    const { sendOut, pass, key, order, units, markersOf, to } = await approved();
+    const id = await sendOut({ kind: "redirect", n: 0, mint: order.mint, to });
+    await pass(60);
+    expect(await becomes(id)).toEqual(["booked", "done", 2_000_000n]);
+    expect(await markersOf(key, "r0")).toEqual([0]);
+    const got = await units(to);
+    expect(got > 1_500_000n && got < 2_000_000n).toBe(true);
+  });
+
+  it("K10: sends what the witnesses show, however little one endpoint says to be there", async () => {
+    const { sendOut, pass, order, to, ledger } = await approved();
+    const { readOrder } = ledger;
+    const lying: typeof readOrder = async (query, commitment) => {
+      const reading = await readOrder.call(ledger, query, commitment);
+      if (commitment !== "confirmed") return reading;
+      const account = { amount: 190_000n, lamports: 2_039_280n, state: "usable" } as const;
+      const told = reading.told.map((each) => ({
+        ...each,
+        order: { lamports: 0n, accounts: [account, null] },
+      }));
+      return agreed<OrderReading>({ ...reading, told });
+    };
+    Object.assign(ledger, { readOrder: lying });
+    const id = await sendOut({ kind: "redirect", n: 0, mint: order.mint, to });
+    await pass(60);
+    expect(await becomes(id)).toEqual(["booked", "done", 2_000_000n]);
+  });
+
+  it("K12: is done by the marker of another copy that has paid whom it was approved for, if less", async () => {
+    const { sendOut, pass, must, buy, usdc, key, order, to } = await approved();
+    await must([buy(key, "r0"), usdc(key, to, 1_500_000n)], key);
+    const id = await sendOut({ kind: "redirect", n: 0, mint: order.mint, to });
+    await pass(10);
+    expect(await becomes(id)).toEqual(["booked", "done", 1_500_000n]);
+  });
+
+  it("K12: tells the refund that another copy has made of its act, in its notice and its books", async () => {
+    const { sendOut, pass, must, buy, usdc, key, order, sponsor, storage, mints, to } = await approved();
+    const paid = [usdc(key, to, 1_500_000n), usdc(key, sponsor.address, 10_000n)];
+    const { signature } = await must([buy(key, "r0"), ...paid], key);
+    const id = await sendOut({ kind: "redirect", n: 0, mint: order.mint, to });
+    await pass(10);
+    expect(await storage.untoldEventsAfter("", 9)).toMatchObject([
+      { event: "transaction.refunded", subject: id },
+    ]);
+    const view = await storage.transaction(order.id);
+    if (!view?.order) throw new Error("the order is stored");
+    const { refunds } = booksOf({
+      ...view.order,
+      transaction: view.transaction,
+      recipients: view.recipients,
+      attempts: await storage.attemptsOf(id),
+      assets: Object.values(mints),
+    });
+    expect(refunds).toMatchObject([
+      { mint: order.mint, amount: 1_500_000n, cost: 10_000n, to, signature, status: "paid" },
+    ]);
+  });
+
+  it("K12: waits while the history of its marker is too long to be read", async () => {
+    const { sendOut, pass, must, buy, usdc, key, order, to, ledger, transfer } = await approved();
+    await must([buy(key, "r0"), usdc(key, to, 1_500_000n)], key);
+    let lists = 0;
+    Object.assign(ledger, {
+      changesOfOrder: async (_: unknown, since: number) => {
+        if ((lists += 1) > 50) throw new Error("it asks for ever");
+        return { changes: [], more: since };
+      },
+    });
+    const id = await sendOut({ kind: "redirect", n: 0, mint: order.mint, to });
+    await pass(3);
+    expect(lists).toBeLessThan(5);
+    expect(await transfer(id)).toMatchObject({ state: "planned", reason: "unclear" });
+  });
+
+  it("K12: is asked for anew if its marker has paid somebody else", async () => {
+    const { sendOut, pass, must, buy, usdc, key, order, rich, to } = await approved();
+    await must([buy(key, "r0"), usdc(key, rich.address, 1_500_000n)], key);
+    const id = await sendOut({ kind: "redirect", n: 0, mint: order.mint, to });
+    await pass(10);
+    expect(await becomes(id)).toEqual(["ended", "superseded", 1_500_000n]);
+  });
+
+  it("K12: is not over while its bytes may land, though a day has passed", async () => {
+    const { sendOut, pass, skip, order, to } = await approved(DAY_MS + MINUTE_MS);
+    const id = transferId({ order: order.id, kind: "redirect", n: 0 });
+    await storeBytes(id);
+    await sendOut({ kind: "redirect", n: 0, mint: order.mint, to });
+    await pass(10);
+    expect((await becomes(id))[1]).toBe("open");
+    await skip(DEAD_SLOTS);
+    await pass(200);
+    expect(await becomes(id)).toEqual(["ended", "ended", 0n]);
+  });
+
+  it("K12: of a foreign mint is over if nothing of it is there any more", async () => {
+    const { sendOut, pass, order, to, nobody, write, clock, storage } = await approved();
+    const [mint, account] = [nobody(), nobody()];
+    const act = { order: order.id, n: 1, mint, sum: 5n, to, approvedBy: ["ann", "bea"] };
+    const approvedAt = clock.now();
+    await write({ table: "acts", insert: { id: `${order.id}:r1`, ...act, approvedAt, state: "open" } });
+    const id = await sendOut({ kind: "foreign", n: 1, mint, to, subjects: [account] });
+    await pass(5);
+    expect(await world.stateOf(id)).toBe("ended");
+    const acts = (await storage.transaction(order.id))?.order?.acts ?? [];
+    expect(acts.map(({ n, state }) => [n, state])).toEqual([
+      [0, "open"],
+      [1, "ended"],
+    ]);
+  });
+
+  it("K12: is over a day after it was approved", async () => {
+    const { sendOut, pass, order, to } = await approved(DAY_MS + MINUTE_MS);
+    const id = await sendOut({ kind: "redirect", n: 0, mint: order.mint, to });
+    await pass(10);
+    expect(await becomes(id)).toEqual(["ended", "ended", 0n]);
+  });
+});
+
+describe("C27: what goes back beside the loan, to somebody who closes his account between signing and landing", () => {
+  /** More than an account costs beside the loan, and less than both. */
+  const LATE = 1_200_000n;
+
+  interface Lent {
+    /** Bytes that are kept back from now on. */
+    readonly kept: readonly Uint8Array[];
+    /** Does what others do: their bytes leave. */
+    readonly others: (work: () => Promise<unknown>) => Promise<void>;
+    /** Lands the last bytes that were kept back. */
+    readonly landLast: () => Promise<void>;
+  }
+
+  /** A paid order in SOL that has the loan, and USDC that a stranger sent. */
+  async function lent(): Promise<Lent> {
+    const { sendOut, pass, ledger, chain, must, usdc, rich, key } = await begin(SOL_SEND);
+    await sendOut({ kind: "chunk", n: 0 });
+    await pass(60);
+    await must([usdc(rich, key.address, 5_000_000n)], rich);
+    const { broadcast } = ledger;
+    const kept: Uint8Array[] = [];
+    const keep = () =>
+      Object.assign(ledger, { broadcast: async (bytes: Uint8Array) => void kept.push(bytes) });
+    keep();
+    return {
+      kept,
+      others: async (work) => {
+        Object.assign(ledger, { broadcast });
+        await work();
+        keep();
+      },
+      landLast: async () => {
+        await broadcast(kept.at(-1) ?? new Uint8Array());
+        chain.advance(SLOTS_TO_FINALITY);
+      },
+    };
+  }
+
+  /** He closes his account; a stranger pays for another one, or gives so much. */
+  async function closes(owner: Party, lamports = LATE): Promise<void> {
+    await closeAccount(owner);
+    world.give(world.key.address, { lamports });
+  }
+
+  it("a bare rest spends nothing of the loan", async () => {
+    const { kept, others, landLast } = await lent();
+    const { sendOut, pass, must, usdc, rich, key, sender, lamports, units, storage } = world;
+    const id = await sendOut({ kind: "rest", n: 0 });
+    await pass(5);
+    // Dust comes between the run of the rest and its landing.
+    await others(() => must([usdc(rich, key.address, 1n)], rich));
+    await landLast();
+    await pass(10);
+    const attempts = await storage.attemptsOf(id);
+    expect([attempts.length, attempts[0]?.error === null]).toEqual([2, false]);
+    expect(kept.at(-1)).toEqual(attempts[1]?.bytes);
+    await others(() => closes(sender));
+    await landLast();
+    expect(await lamports(key.address)).toBe(LOAN + LATE);
+    expect(await units(key.address)).toBe(5_000_001n);
+  });
+
+  it.for([
+    ["nothing of the loan", 0n, LATE],
+    ["nothing of other SOL that lies there", 3_000_000n, 1n],
+  ] as const)("K12: a redirect spends %s", async ([, before, after]) => {
+    const { kept, others, landLast } = await lent();
+    const { sendOut, pass, party, write, clock, mints, key, lamports, units, order } = world;
+    const other = party({ usdc: 1n, lamports: 9_000_000n });
+    if (before > 0n) world.give(key.address, { lamports: before });
+    await pass(40);
+    const act = { order: order.id, n: 0, mint: mints.USDC, sum: 2_000_000n, to: other.address };
+    const approved = { approvedBy: ["ann"], approvedAt: clock.now(), state: "open" as const };
+    await write({ table: "acts", insert: { id: `${order.id}:r0`, ...act, ...approved } });
+    await sendOut({ kind: "redirect", n: 0, mint: mints.USDC, to: other.address });
+    await pass(5);
+    expect(kept.length).toBeGreaterThan(0);
+    await others(() => closes(other, after));
+    await landLast();
+    expect(await lamports(key.address)).toBe(LOAN + before + after);
+    expect(await units(key.address)).toBe(5_000_000n);
+  });
+});
+
+describe("a swap", () => {
+  const SWAP: TransferOrder = { ...SEND, shares: [20_000_000n], swap: { output: 24_000_000n } };
+
+  it("is signed at the price of that moment, with the desk, and keeps what the desk set aside until it is made", async () => {
+    const { sendOut, pass, stateOf, lamports, recipients, storage, units } = await begin(SWAP);
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    const [bob] = recipients.map(({ address }) => address);
+    if (bob === undefined) throw new Error("a swap has a payee");
+    const before = await lamports(bob);
+    await pass(10);
+    expect(await storage.reserved("desk")).toBe(24_000_000n);
+    await pass(50);
+    expect(await stateOf(id)).toBe("done");
+    expect((await lamports(bob)) - before).toBe(24_000_000n);
+    expect(await units(world.treasury.address)).toBe(100_001n);
+    expect(await storage.reserved("desk")).toBe(0n);
+  });
+
+  it("keeps what the desk set aside while bytes that it has signed may land, though nobody is to be paid by now", async () => {
+    const { sendOut, pass, storage, ledger, write, order } = await begin(SWAP);
+    Object.assign(ledger, { broadcast: async () => {} });
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(10);
+    await write(
+      { table: "orders", id: order.id, set: { state: "refusing" } },
+      { table: "chunks", id: `${order.id}:0`, set: { wanted: 1 } },
+    );
+    await world.engine.send(world.transfers, id, { type: "WANT_NOBODY" });
+    await pass(10);
+    expect(await storage.attemptsOf(id)).toHaveLength(2);
+    expect(await storage.reserved("desk")).toBe(24_000_000n);
+  });
+
+  it("waits for a good price, and after ten minutes says the reason that its caller is told", async () => {
+    const { sendOut, pass, transfer, storage } = await begin({ ...SWAP, swap: { output: 19_999_999n } });
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(10);
+    expect(await transfer(id)).toMatchObject({ state: "planned", reason: "price" });
+    await world.wait(11 * 60_000);
+    expect(await transfer(id)).toMatchObject({ state: "planned", reason: "SLIPPAGE_EXCEEDED" });
+    expect(await storage.attemptsOf(id)).toHaveLength(0);
+  });
+});
