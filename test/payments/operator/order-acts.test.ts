@@ -183,6 +183,30 @@ describe("refundTo", () => {
     await expect(world.act({ action: "refundTo", address: ELSEWHERE })).rejects.toThrow("is not decided");
   });
 
+  test("K7: sends nothing elsewhere while a marker that was seen is missed", async () => {
+    const world = await orderWorld({ order: { state: "over", overState: "resting" } });
+    await world.storage.commit([
+      { writes: [{ table: "chunks", id: `${world.order.id}:0`, set: { length: 0, slot: 1 } }] },
+    ]);
+    world.chain.markers = { 0: 1 };
+    world.chain.usdc = 9n;
+    await expect(world.act({ action: "refundTo", address: ELSEWHERE })).rejects.toThrow("is not decided");
+  });
+
+  test("K12: takes no number that an act of this copy has had, though its marker does not stand", async () => {
+    const world = await orderWorld({ order: { state: "over", overState: "resting" } });
+    const { id: order } = world.order;
+    const act = { order, n: 0, mint: USDC, sum: 9n, to: ELSEWHERE, approvedBy: ["ann"], approvedAt: 0 };
+    await world.storage.commit([
+      { writes: [{ table: "acts", insert: { id: `${order}:r0`, ...act, state: "ended" } }] },
+    ]);
+    world.chain.markers = { 0: 1 };
+    world.chain.usdc = 9n;
+    await world.act({ action: "refundTo", address: ELSEWHERE });
+    await world.approve(ELSEWHERE);
+    expect(world.planned.at(-1)).toMatchObject({ kind: "redirect", n: 1 });
+  });
+
   test("K12: takes no number beyond one about which endpoints differ: what lands there now may be this very act", async () => {
     const world = await orderWorld({ order: { state: "over", overState: "resting" } });
     world.chain.markers = { 0: 1 };

@@ -2,13 +2,13 @@
 import { afterEach, expect, it } from "vitest";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import { DisputeList } from "../../../src/ledger/disputes.ts";
-import type { Ledger } from "../../../src/ledger/ledger.ts";
+import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import type { OrderReading } from "../../../src/ledger/order-reading.ts";
 import { assetsWith } from "../../../src/payments/assets/assets.ts";
 import type { PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { OrderConcluder } from "../../../src/payments/private/conclude-look.ts";
 import { lookAtOrder } from "../../../src/payments/private/look.ts";
-import { planTransfer } from "../../../src/payments/private/plan-transfer.ts";
+import { planTransfer, transferId } from "../../../src/payments/private/plan-transfer.ts";
 import { tellAgain, tellChunks } from "../../../src/payments/private/tell-chunks.ts";
 import { systemClock } from "../../../src/runtime.ts";
 import { SLOTS_TO_FINALITY } from "../../kit/chain-fixture.ts";
@@ -47,7 +47,7 @@ const toldAgain = async () => {
   if (writes.length > 0) await world.write(...writes);
   return writes;
 };
-const concluded = async (ledger: Ledger = world.ledger) => {
+const concluder = (ledger: Ledger) => {
   const deps = {
     ...partsOf(world),
     ledger,
@@ -55,8 +55,9 @@ const concluded = async (ledger: Ledger = world.ledger) => {
     prices: { rate: async () => ({ give: 5n, get: 1n }) },
     plan: planTransfer(() => world.transfers, world.clock),
   };
-  return new OrderConcluder(deps).conclude(world.order.id);
+  return new OrderConcluder(deps);
 };
+const concluded = async (ledger: Ledger = world.ledger) => concluder(ledger).conclude(world.order.id);
 const recipient = async () => (await world.storage.transaction(world.order.id))?.recipients[0];
 const matters = async () => (await world.storage.openMatters()).map(({ kind }) => kind);
 const mattersIn = (writes: readonly PaymentWrite[] = []) =>
@@ -175,6 +176,14 @@ it("C28: what its length has told stays where its transactions say the same", as
   expect([(await recipient())?.status, chunk?.signature, await matters()]).toEqual(["paid", signature, []]);
 });
 
+it("K4: what a transaction has paid that does not name the marker is told by nobody", async () => {
+  world = await transferWorld(SEND);
+  await world.must([world.usdc(world.key, bob(), 4_900_000n)], world.key);
+  await thief();
+  await told();
+  expect(await recipient()).toMatchObject({ status: "unpaid" });
+});
+
 it("K5: a fee that is left out is a matter, once", async () => {
   world = await transferWorld(SEND);
   const { must, buy, usdc, key } = world;
@@ -210,6 +219,124 @@ it("C30: a marker that two readings miss is a matter, and is made again", async 
   const outcome = await concluded();
   expect(outcome?.event).toMatchObject({ type: "GONE", chunk: 0 });
   expect(mattersIn(outcome?.writes)).toEqual(["unexplained"]);
+});
+
+it("K8: of a marker that is gone nobody is paid where a person has given its chunk up", async () => {
+  world = await transferWorld(SEND);
+  const id = `${world.order.id}:0`;
+  const set = { length: 0, wanted: 1, slot: 1, isOwn: true, goneAt: 1 };
+  await world.write({ table: "chunks", id, set });
+  const outcome = await concluded();
+  expect(outcome?.event).toMatchObject({ type: "GONE", chunk: 0, isNobodyWanted: true });
+  expect(outcome?.writes).toContainEqual({
+    table: "chunks",
+    id,
+    set: expect.objectContaining({ wanted: 1, length: null }) as object,
+  });
+});
+
+it("K9, K17: an order ends undecided once its go is dead at finalized, and its process has seen 151 blocks", async () => {
+  world = await transferWorld({ ...SEND, deposited: {} });
+  const { order, write, mints } = world;
+  const attempt = {
+    id: "go",
+    messageHash: "go",
+    transactionId: order.id,
+    transfer: transferId({ order: order.id, kind: "chunk", n: 0 }),
+    bytes: new Uint8Array(1),
+    blockhash: "",
+    firstSlot: 0,
+    lastValidBlockHeight: 500,
+    reference: null,
+    createdAt: 0,
+    takenAt: null,
+    tip: null,
+    legs: [],
+    bid: 0n,
+    error: null,
+  };
+  await write(
+    { table: "orders", id: order.id, set: { state: "refusing" } },
+    { table: "levels", id: `${order.id}:${mints.USDC}`, set: { received: 0n } },
+    { table: "attempts", insert: attempt },
+  );
+  let finalized = 100;
+  const heights: Ledger["heights"] = async (commitment) => {
+    const height = commitment === "finalized" ? finalized : 9_999;
+    return agreed({ lowest: height, agreed: height, highest: height });
+  };
+  const ledger = Object.assign(Object.create(world.ledger) as Ledger, { heights });
+  const began = concluder(ledger);
+  const at = async (height: number, by = began) => {
+    finalized = height;
+    return (await by.conclude(order.id))?.event?.type;
+  };
+  expect([await at(100), await at(300), await at(500)]).toEqual([undefined, undefined, undefined]);
+  expect(await at(501)).toBe("BELOW_COST");
+  const young = concluder(ledger);
+  expect([await at(501, young), await at(651, young), await at(652, young)]).toEqual([
+    undefined,
+    undefined,
+    "BELOW_COST",
+  ]);
+});
+
+it("K9: all is told as confirmed once every marker stands at confirmed, and not before", async () => {
+  world = await transferWorld(SEND);
+  const { ledger, sendOut, pass, storage, chain } = world;
+  const { broadcast } = ledger;
+  Object.assign(ledger, { broadcast: async () => {} });
+  const id = await sendOut({ kind: "chunk", n: 0 });
+  await pass(5);
+  expect((await concluded())?.event).toBeUndefined();
+  const [attempt] = await storage.attemptsOf(id);
+  await broadcast(attempt?.bytes ?? new Uint8Array());
+  chain.advance(2);
+  expect((await concluded())?.event).toEqual({ type: "CONFIRMED", signature: attempt?.id });
+});
+
+it("K14: the next rest is planned once none is planned or out, and waits for ten minutes after one has landed", async () => {
+  world = await transferWorld(SEND);
+  const { must, buy, key, order, write, sendOut, pass, give } = world;
+  await must([buy(key, "0", { length: 1 })], key);
+  await write(
+    { table: "orders", id: order.id, set: { state: "over", overState: "resting" } },
+    { table: "transactions", id: order.id, set: { fee: 0n } },
+    { table: "chunks", id: `${order.id}:0`, set: { length: 1, slot: 1, isOwn: true } },
+  );
+  const pauses = async () =>
+    ((await concluded())?.starts ?? []).map(({ input }) => (input as { readonly pauseMs: number }).pauseMs);
+  expect(await pauses()).toEqual([0]);
+  await sendOut({ kind: "rest", n: 0, notBefore: world.clock.now() + 1_000 });
+  expect(await pauses()).toEqual([]);
+  await pass(80);
+  give(key.address, { usdc: 3_000_000n });
+  const [pause = 0] = await pauses();
+  expect(pause > 9 * 60_000 && pause <= 10 * 60_000).toBe(true);
+});
+
+it("K15: nothing is over before the signatures of its address are listed, all of them", async () => {
+  world = await transferWorld(SEND);
+  await honest();
+  await told();
+  await world.write({ table: "transactions", id: world.order.id, set: { fee: 100_000n } });
+  const listing = (changesOfOrder: Ledger["changesOfOrder"]): Ledger =>
+    Object.assign(Object.create(world.ledger) as Ledger, { changesOfOrder });
+  const silent = listing(async () => Promise.reject(new LedgerUnavailable("no endpoint lists")));
+  await expect(concluded(silent)).rejects.toThrow("no endpoint lists");
+  const long = listing(async (_, since) => agreed({ changes: [], more: since + 1 }));
+  expect((await concluded(long))?.event).toEqual({ type: "NOTED" });
+  expect((await concluded())?.event).toMatchObject({ type: "DECIDED" });
+});
+
+it("K17: while an end is being written down nothing else counts, a go neither", async () => {
+  world = await transferWorld(SEND);
+  const { write, order } = world;
+  await honest();
+  await write({ table: "orders", id: order.id, set: { ends: { status: "failed", reason: null } } });
+  expect(await concluded()).toBeUndefined();
+  await write({ table: "orders", id: order.id, set: { ends: null } });
+  expect((await concluded())?.event).toMatchObject({ type: "GO" });
 });
 
 it("M20: a deposit that one of two endpoints hides at the window's end is told as disputed, until they agree", async () => {

@@ -1,5 +1,8 @@
 /** What becomes of orders of private mode, on the real programs: each ends with its address at nothing. */
 import { expect } from "vitest";
+import { agreed } from "../../../src/ledger/agreed.ts";
+import type { OrderFault } from "../../../src/ledger/order-fault.ts";
+import { BY } from "../../kit/by.ts";
 import { units, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { privateTest as test } from "../../kit/private-test.ts";
 
@@ -110,4 +113,34 @@ test("what is above the deposit goes back, once the recipients are paid", async 
   expect((await world.held(bob.address))[1]).toBe(5_000_000n);
   expect((await world.held(alice.address))[1]).toBeGreaterThan(6_500_000n);
   expect(await world.held(body.ephemeralAddress)).toEqual(EMPTY);
+});
+
+test("K8: recipients whom a person gives up are not paid, though their chunk was to be signed, and their shares go back", async ({
+  open,
+}) => {
+  const world = await open();
+  const { service, ledger } = world;
+  const { caller, alice } = await parties(world);
+  const payees = Array.from({ length: 8 }, (_, n) => world.wallet(`payee ${n}`, { lamports: SOL }));
+  const to = payees.map(({ address }) => ({ address, amount: "1" }));
+  const { body } = await world.order(caller, { sender: alice, to });
+  const { tryOrder } = ledger;
+  let isBarred = true;
+  const barred: typeof tryOrder = async (plan, unsigned) => {
+    const [marker] = plan.moves;
+    if (!isBarred || marker?.does !== "buy" || marker.seed !== "1") return tryOrder(plan, unsigned);
+    return agreed<OrderFault>({ at: null, account: null, error: "other", text: "{}" });
+  };
+  Object.assign(ledger, { tryOrder: barred });
+  await world.deposit(body.ephemeralAddress, { usdc: units(body.depositAmount, 6) });
+  await world.settle(3);
+  await service.operator.resolve(body.transactionId, { action: "foreclose", chunk: 1 }, BY);
+  isBarred = false;
+  await world.settle(10);
+
+  const transaction = await service.transaction(caller, body.transactionId);
+  expect(transaction).toMatchObject({ status: "failed", reason: "PARTIAL_PAYOUT" });
+  const got = await Promise.all(payees.map(async ({ address }) => (await world.held(address))[1]));
+  expect(got).toEqual([...Array.from({ length: 6 }, () => 1_000_000n), 0n, 0n]);
+  expect((await world.held(alice.address))[1]).toBeGreaterThan(1_500_000n);
 });

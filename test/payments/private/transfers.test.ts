@@ -457,6 +457,67 @@ describe("a rest", () => {
     expect(await world.stateOf(id)).toBe("booked");
   });
 
+  it("K9: is not signed beside bytes that are dead at confirmed alone", async () => {
+    const { sendOut, pass, ledger, storage, must, buy, key, order } = await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    const id = transferId({ order: order.id, kind: "rest", n: 0 });
+    await storeBytes(id);
+    const { heights } = ledger;
+    const ahead: typeof heights = async (commitment) =>
+      commitment === "finalized"
+        ? heights(commitment)
+        : agreed({ lowest: 9_999, agreed: 9_999, highest: 9_999 });
+    Object.assign(ledger, { heights: ahead });
+    await sendOut({ kind: "rest", n: 0 });
+    await pass(20);
+    expect(await storage.attemptsOf(id)).toHaveLength(1);
+  });
+
+  it("K14: is not signed again while a node knows its signature, though its bytes are dead", async () => {
+    const { sendOut, pass, skip, ledger, storage, must, buy, key } = await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    const { statuses } = ledger;
+    const known: typeof statuses = async (signatures) =>
+      Object.assign(
+        await statuses(signatures),
+        signatures.map(() => ({ commitment: "processed", slot: 1, error: null })),
+      );
+    Object.assign(ledger, { broadcast: async () => {}, statuses: known });
+    const id = await sendOut({ kind: "rest", n: 0 });
+    await pass(5);
+    await skip(DEAD_SLOTS);
+    await pass(60);
+    expect(await storage.attemptsOf(id)).toHaveLength(1);
+    Object.assign(ledger, { statuses });
+    await pass(60);
+    expect(await storage.attemptsOf(id)).toHaveLength(2);
+  });
+
+  it("K12, K14: moves its order on when it is signed, so that of two looks one alone signs", async () => {
+    const { sendOut, pass, storage, must, buy, key, order } = await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    const version = async () => (await storage.order(order.id))?.version ?? 0;
+    const before = await version();
+    const id = await sendOut({ kind: "rest", n: 0 });
+    await pass(5);
+    expect(await storage.attemptsOf(id)).toHaveLength(1);
+    expect(await version()).toBeGreaterThan(before);
+  });
+
+  it("K13: names what is there at confirmed, dust of the last seconds included", async () => {
+    const { sendOut, pass, signed, ledger, chain, storage, must, buy, usdc, key, rich, units, sender } =
+      await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    const { bytes } = await signed([usdc(rich, key.address, 1n)], rich);
+    await ledger.broadcast(bytes);
+    chain.advance(2);
+    const id = await sendOut({ kind: "rest", n: 0 });
+    await pass(5);
+    expect(await storage.attemptsOf(id)).toHaveLength(1);
+    await pass(80);
+    expect(await units(sender.address)).toBe(5_000_002n);
+  });
+
   it("K14: waits ten minutes after a refund of its address has landed", async () => {
     const { sendOut, pass, storage, must, buy, give, key, transfer } = await begin(SEND);
     await must([buy(key, "0", { length: 1 })], key);
@@ -506,6 +567,17 @@ describe("chunks that are given up", () => {
     expect(await stateOf(id)).toBe("done");
     expect(await markersOf(key, "1", "2")).toEqual([0, 1]);
     expect(await storage.attemptsOf(id)).toHaveLength(1);
+  });
+
+  it("K6: get none before chunk 0's go is final", async () => {
+    const { sendOut, pass, storage } = await begin({
+      ...SEND,
+      shares: [1_000_000n, 1_000_000n, 1_000_000n],
+      cut: [1, 1, 1],
+    });
+    const id = await sendOut({ kind: "nobody", n: 1, subjects: ["1", "2"] });
+    await pass(20);
+    expect(await storage.attemptsOf(id)).toHaveLength(0);
   });
 });
 
@@ -696,6 +768,44 @@ describe("a redirect", () => {
     await skip(DEAD_SLOTS);
     await pass(200);
     expect(await becomes(id)).toEqual(["ended", "ended", 0n]);
+  });
+
+  it("K10, K12: is not over where one of two endpoints alone says that the day is", async () => {
+    const { sendOut, pass, ledger, order, to } = await approved();
+    const { readOrder } = ledger;
+    const ahead: typeof readOrder = async (query, commitment) => {
+      const reading = await readOrder(query, commitment);
+      const [told] = reading.told;
+      if (told === undefined) throw new Error("nobody answers");
+      const late = { ...told, blockTime: told.blockTime + DAY_MS / 500 };
+      return agreed<OrderReading>({ ...reading, witnesses: 2, told: [told, late] });
+    };
+    Object.assign(ledger, { readOrder: ahead });
+    const id = await sendOut({ kind: "redirect", n: 0, mint: order.mint, to });
+    await pass(60);
+    expect((await becomes(id))[1]).toBe("done");
+  });
+
+  it("K2: waits for a person while rent is above twice the order's rate", async () => {
+    const { sendOut, pass, transfer, storage, reprice, order, to } = await approved();
+    reprice(2n * 6_960n + 1n);
+    const id = await sendOut({ kind: "redirect", n: 0, mint: order.mint, to });
+    await pass(10);
+    expect(await transfer(id)).toMatchObject({ state: "planned", reason: "waiting_for_funds" });
+    expect(await storage.attemptsOf(id)).toHaveLength(0);
+  });
+
+  it("K2, K12: of tokens as of a foreign mint pays at most its sum, under a marker, once rent is not too dear", async () => {
+    const { sendOut, pass, transfer, reprice, stray, order, key, units, markersOf, to } = await approved();
+    const subjects = [await stray(key.address, 3_000_000n)];
+    reprice(2n * 6_960n + 1n);
+    const id = await sendOut({ kind: "foreign", n: 0, mint: order.mint, to, subjects });
+    await pass(10);
+    expect(await transfer(id)).toMatchObject({ state: "planned", reason: "waiting_for_funds" });
+    reprice(6_960n);
+    await pass(250);
+    expect(await units(to)).toBe(2_000_001n);
+    expect(await markersOf(key, "r0")).toEqual([0]);
   });
 
   it("K12: of a foreign mint is over if nothing of it is there any more", async () => {

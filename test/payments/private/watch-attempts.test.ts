@@ -7,6 +7,7 @@ import type { WatchRecord } from "../../../storage/storage.ts";
 import type { Watcher } from "../../../src/engine/index.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { silentLogger } from "../../../src/runtime.ts";
+import { lastHeightOf } from "../../../src/payments/private/attempt-death.ts";
 import { watchAttempts } from "../../../src/payments/private/watch-attempts.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { notedLook } from "../../kit/watch-look.ts";
@@ -26,12 +27,15 @@ class Stage {
   /** Whether any place is left for sends of the same bytes. */
   hasPlaces = true;
   said: Awaited<ReturnType<Ledger["statuses"]>>[number] = null;
+  /** Whether as many endpoints as must agree show a signature in a block. */
+  isConfirmed = false;
   readonly watcher: Watcher;
 
   constructor(storage: PaymentStorage) {
-    const ledger: Pick<Ledger, "statuses" | "heights" | "broadcast" | "takeSendPlace"> = {
+    const ledger: Pick<Ledger, "statuses" | "confirmed" | "heights" | "broadcast" | "takeSendPlace"> = {
       takeSendPlace: async () => this.hasPlaces,
       statuses: async (signatures) => signatures.map(() => this.said),
+      confirmed: async (signatures) => agreed(signatures.map(() => this.isConfirmed)),
       heights: async () => agreed({ lowest: 0, agreed: this.height, highest: this.height + 10 }),
       broadcast: async (bytes) => void this.sent.push(bytes.at(-1) === 0 ? "whole" : "half"),
     };
@@ -106,6 +110,13 @@ test("E7: bytes are sent while a block may take them, that after their last heig
   expect(await look(stage, "whole")).toEqual({ sent: [], told: [{ type: "REPORTED" }] });
 });
 
+test("K14: bytes live until the furthest endpoint takes them no more, one that is far ahead aside", () => {
+  const signed = { lastValidBlockHeight: 250 };
+  expect(lastHeightOf(signed, { agreed: 100, highest: 100 })).toBe(251);
+  expect(lastHeightOf(signed, { agreed: 100, highest: 120 })).toBe(271);
+  expect(lastHeightOf(signed, { agreed: 100, highest: 9_999 })).toBe(551);
+});
+
 test("M2: what one node says of new bytes keeps them from no first send, nor from their end", async ({
   stage,
 }) => {
@@ -116,6 +127,15 @@ test("M2: what one node says of new bytes keeps them from no first send, nor fro
   expect(await look(stage, "whole")).toEqual({ sent: [], told: [] });
   stage.height = LAST_VALID + 1;
   expect(await look(stage, "whole")).toEqual({ sent: [], told: [{ type: "REPORTED" }] });
+});
+
+test("K9, K10: what one node says is confirmed is told once as many as must agree say so", async ({
+  stage,
+}) => {
+  stage.said = agreed({ commitment: "confirmed", slot: 1, error: null });
+  expect((await look(stage, "whole")).told).toEqual([]);
+  stage.isConfirmed = true;
+  expect((await look(stage, "whole")).told).toEqual([{ type: "CONFIRMED" }]);
 });
 
 test("what somebody else has not signed yet is not sent", async ({ stage }) => {

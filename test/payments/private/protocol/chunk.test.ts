@@ -103,6 +103,11 @@ test("K2: the rent is that of the reading, a lamport at least", () => {
   expect(free?.move).toMatchObject({ lamports: 1n });
 });
 
+test("K3: the loan is at the order's rate, whatever rent costs now", () => {
+  const legs = legsOfChunk(view({ mint: SOL_MINT }, 2n * RATE), { k: 0, outcome: ALL, swap: null });
+  expect(paid(legs).at(-1)).toEqual([null, SPONSOR, ORDER, LOAN, null]);
+});
+
 test("K8: chunks after chunk 0 are given up by length 1, six at most at once", () => {
   const payroll = view({ recipients: 60 });
   expect(legsOfNobodies(payroll, [2, 5]).map(({ move }) => move)).toEqual(

@@ -13,6 +13,7 @@ import {
   chunkRow,
   levelRow,
   LOAN,
+  RATE,
   rent,
   SOL_MINT,
   termsOf,
@@ -215,6 +216,13 @@ describe("K15: what an endpoint accounts for", () => {
     expect(of({ markers: { 0: 0 } }, sol, { isLoanBack: true }, SOL_MINT)).toBe(5_100_000n);
     expect(of({ markers: { 0: 0 } }, sol, {}, SOL_MINT)).toBe(5_100_000n - LOAN);
     expect(of({ markers: { 0: 1 } }, sol, {}, SOL_MINT)).toBe(0n);
+  });
+
+  test("K3: the rent of its accounts is that of the order's rate, whatever rent costs now", () => {
+    const usdc = { amount: 0n, lamports: rent(165) + 7n, state: "usable" as const };
+    const shown = [{ order: { lamports: 30n, usdc } }];
+    const view = viewOf({ terms: termsOf(sol), shown, rentPerByte: RATE / 2n });
+    expect(answersOf(view, SOL_MINT)[0]?.amount).toBe(37n);
   });
 
   test("K15: a go of another hand lends only if its transactions say so", () => {

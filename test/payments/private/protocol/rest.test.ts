@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { TokenAccountTold } from "../../../../src/ledger/order-reading.ts";
+import { ASSERTED_AGAIN, isDisturbed, isOfDust } from "../../../../src/payments/private/dust.ts";
 import {
   legsOfRest,
   planRest,
@@ -9,6 +10,8 @@ import {
   type Rest,
   type RestPlan,
 } from "../../../../src/payments/private/protocol/rest.ts";
+import type { AttemptRecord } from "../../../../src/payments/tables/attempts.ts";
+import type { TransferRecord } from "../../../../src/payments/tables/private.ts";
 import { runsOf } from "../../../kit/thorough.ts";
 import {
   FEE,
@@ -412,4 +415,22 @@ test("K16: a rest is what the game of costs plays, in which the sponsor loses le
     }),
     { numRuns: runsOf(1_500) },
   );
+});
+
+describe("K13: dust", () => {
+  const error = (index: number, custom: number): string =>
+    JSON.stringify({ InstructionError: [index, { Custom: custom }] });
+
+  test("K13: is what leaves an account or the address not empty, and no account of the sender's that another took", () => {
+    expect([error(5, 11), error(6, 0)].map(isOfDust)).toEqual([true, true]);
+    expect([error(2, 0), error(5, 1), null].map(isOfDust)).toEqual([false, false, false]);
+  });
+
+  test("K13: has one rest go bare: where that is not worth its cost, the next asserts again", () => {
+    const attempts = [{ error: error(6, 0) }] as unknown as readonly AttemptRecord[];
+    const disturbed = (reason: string | null, tried = attempts): boolean =>
+      isDisturbed({ row: { reason } as TransferRecord, attempts: tried });
+    expect([disturbed(null), disturbed("dust")]).toEqual([true, true]);
+    expect([disturbed(ASSERTED_AGAIN), disturbed(null, [])]).toEqual([false, false]);
+  });
 });

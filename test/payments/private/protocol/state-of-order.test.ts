@@ -1,5 +1,10 @@
 /** K4, K9, K10, K14, K15, K17: the facts of a reading, and what the chart is told of them. */
 import { describe, expect, test } from "vitest";
+import { standingOf } from "../../../../src/payments/operator/orders/standing.ts";
+import type { ChosenTransfer } from "../../../../src/payments/private/chosen-transfer.ts";
+import { isPurseFull } from "../../../../src/payments/private/full-purse.ts";
+import type { OrderLook } from "../../../../src/payments/private/look.ts";
+import type { TransferInHand } from "../../../../src/payments/private/transfer-in-hand.ts";
 import { paidIn, receivedIn, type OrderFacts } from "../../../../src/payments/private/protocol/facts.ts";
 import { nextOf } from "../../../../src/payments/private/protocol/next-of.ts";
 import { barTo, mayApprove, restsOf, type Signing } from "../../../../src/payments/private/protocol/rests.ts";
@@ -83,6 +88,12 @@ describe("markers", () => {
     expect(told(state, { shown: [{ ...PAID, markers: { 0: 0 } }] })).toEqual({ type: "GO" });
   });
 
+  test("K17: chunk 0's comes before all else though a later one is disputed", () => {
+    const shown: readonly Shown[] = [{ markers: { 0: 0, 1: 0 } }, { markers: { 0: 0 } }];
+    expect(facts({ terms: payroll, shown }).isUnclear).toBe(true);
+    expect(told("waiting", { terms: payroll, shown })).toEqual({ type: "GO" });
+  });
+
   test("K17: chunk 0's comes before a later one's, which alone says nothing", () => {
     const chunks = [chunkRow(0), chunkRow(1)];
     const both = [{ markers: { 0: 0, 1: 0 } }];
@@ -149,6 +160,15 @@ describe("waiting", () => {
     expect(told("waiting", { shown: [{ ...PAID, order: { usdc: 4_999_999n } }] })).toBeNull();
     const levels = [levelRow({ received: 5_000_000n })];
     expect(told("waiting", { shown: [{ order: { usdc: 0n } }], rows: { levels } })).toBeNull();
+    expect(told("waiting", { shown: [PAID, { order: { usdc: 0n } }], rows: { levels } })).toBeNull();
+  });
+
+  test("K15: no answer from before what was written last funds it", () => {
+    const levels = [levelRow({ received: 5_000_000n, slot: 101 })];
+    expect(told("waiting", { shown: [{ ...PAID, slot: 100 }], rows: { levels } })).toBeNull();
+    expect(told("waiting", { shown: [{ ...PAID, slot: 101 }], rows: { levels } })).toEqual({
+      type: "FUNDED",
+    });
   });
 
   test("a part of a SOL deposit that lies on the address's token account does not fund it", () => {
@@ -194,6 +214,8 @@ describe("waiting", () => {
     expect(over([{}, {}, PAID])).toMatchObject({ isRefused: false });
     expect(over([PAID, PAID, {}])).toEqual({ type: "FUNDED" });
     expect(over([LITTLE, LITTLE, {}, {}])).toBeNull();
+    const before = { ...PAID, blockTime: 1_000 };
+    expect(over([before, before, {}, {}])).toEqual({ type: "FUNDED" });
     const levels = [levelRow({ short: 1n, slot: 100 })];
     expect(over([PAID], { rows: { levels } })).toBeNull();
   });
@@ -482,5 +504,36 @@ describe("what may be signed", () => {
     expect(cost(4)).toBe(rent(4) - rent(0));
     expect(cost(4, { transfers: [{ kind: "rest", state: "done" }] })).toBe(FEE);
     expect(SPONSOR).not.toBe(SENDER);
+  });
+});
+
+describe("K10: by how many endpoints", () => {
+  test("K10: the purse covers what so many say at least, its own transaction and what other chunks have reserved", () => {
+    const chosen = { legs: [], booked: [{}] } as unknown as ChosenTransfer;
+    const isFull = (lamports: readonly bigint[], paysSomebody = true): boolean => {
+      const shown = lamports.map((each) => ({ wallets: { [SPONSOR]: { lamports: each } } }));
+      const judged = viewOf({ terms: payroll, shown });
+      const look = { terms: payroll, judged, reading: judged.look.reading, facts: stateOfOrder(judged) };
+      const inHand = { row: { kind: "chunk", n: 0 }, look } as unknown as TransferInHand;
+      return isPurseFull(inHand, paysSomebody ? chosen : { ...chosen, booked: [] });
+    };
+    // What is left of two chunks: one with its three attempts and those of a rest, and an account.
+    const most = FEE + rent(128) + rent(165) + 6n * FEE;
+    expect([isFull([most, most]), isFull([most, most - 1n])]).toEqual([true, false]);
+    expect([isFull([most, most, 0n]), isFull([most - 1n, most, most - 1n])]).toEqual([true, false]);
+    expect([isFull([FEE, FEE], false), isFull([FEE, FEE - 1n], false)]).toEqual([true, false]);
+  });
+
+  test("K10: what may be approved is there at the word of so many", () => {
+    const of = (shown: readonly Shown[]) => {
+      const judged = viewOf({ shown, rows: { chunks: [seen({ length: 1 })] } });
+      return standingOf({ judged, facts: stateOfOrder(judged) } as OrderLook);
+    };
+    const markers = { 0: 1 };
+    const differing = of([
+      { markers: { ...markers, r0: 0 }, order: { usdc: 9n } },
+      { markers, order: { usdc: 5n } },
+    ]);
+    expect(differing.held(USDC)).toBe(5n);
   });
 });
