@@ -77,16 +77,41 @@ export default {
       "^src/engine/",
       "^src/(engine|workflow)/",
       "^src/(runtime|clock-trust|options|duration|redacting-log|diagnostics|thrown)\\.ts$",
-      "^storage/(storage|table|compiled-queries|decided|storage-unusable|with-tables|task-queues)\\.ts$",
+      "^storage/(storage|table|compiled-queries|decided|storage-unusable|task-queues)\\.ts$",
       npm("xstate", "p-retry", "zod", "croner"),
     ),
+    never(
+      "kernel-knows-no-rest-of-the-engine",
+      "The kernel can be held in one head: neither a module nor what puts an engine together is in it.",
+      "^src/engine/kernel/",
+      "^src/engine/(?!kernel/)",
+    ),
+    never(
+      "engine-knows-no-module",
+      "A module can be taken away: its list names it, and the entry whose types it brings.",
+      { path: "^src/engine/", pathNot: "^src/engine/(modules/|(modules|index)\\.ts$)" },
+      "^src/engine/modules/",
+    ),
+    never(
+      "core-knows-no-list-of-modules",
+      "Only what puts an engine together for a host takes all modules.",
+      { path: "^src/engine/", pathNot: "^src/engine/(create-engine|index)\\.ts$" },
+      "^src/engine/(modules|create-engine)\\.ts$",
+    ),
+    {
+      name: "modules-stand-alone",
+      comment: "Modules of one frame never import each other.",
+      severity: "error",
+      from: { path: "^src/engine/modules/([^/]+)/" },
+      to: { path: "^src/engine/modules/", pathNot: "^src/engine/modules/$1/" },
+    },
     {
       name: "charts-stand-behind-a-port",
       comment: "Only one folder runs XState, beside the engine's own chart; the others may name its types.",
       severity: "error",
       from: {
         path: "^src/(engine|workflow)/",
-        pathNot: "^src/(workflow/xstate/|engine/each/each-chart\\.ts$)",
+        pathNot: "^src/(workflow/xstate/|engine/modules/jobs/each-chart\\.ts$)",
       },
       to: { path: "node_modules/xstate/", dependencyTypesNot: ["type-only"] },
     },
@@ -241,14 +266,6 @@ export default {
       severity: "error",
       from: { path: "^examples/" },
       to: { path: "^(src|storage|machines|test)/", dependencyTypesNot: ["aliased"] },
-    },
-    {
-      name: "memory-is-an-adapter-of-anybody",
-      comment:
-        "It takes what is published for adapters, and the port's types: the page on storage shows it for that.",
-      severity: "error",
-      from: { path: "^storage/memory(/|\\.ts$)" },
-      to: { pathNot: "^storage/(memory/|(index|storage|table)\\.ts$)" },
     },
     never(
       "product-needs-no-tests",

@@ -33,7 +33,7 @@ export interface LastPayout {
 
 /** The context of an order: a few facts. Its recipients, chunks, levels, deposits, holds and transfers are rows. */
 export interface OrderContext extends OrderInput, LastPayout {
-  /** What callers are told. It never goes back, and nothing in `over` changes it. */
+  /** The status that callers read. A status never goes back, and nothing in `over` changes it. */
   readonly status: TransferMeta["status"];
   /** Why it has failed, or is being refused. */
   readonly reason: OrderReason | null;
@@ -46,8 +46,8 @@ export interface OrderContext extends OrderInput, LastPayout {
 }
 
 /**
- * Chunk 0's marker is a go, which took `charged` base units as the fee; null while nobody tells whom the marker of another copy
- * has paid. Transfers of the later chunks are started.
+ * Chunk 0's marker is a go, which took `charged` base units as the fee; null while the history of a marker that another copy
+ * made is missing. Transfers of the later chunks are started.
  */
 export type GoEvent = { readonly type: "GO"; readonly charged: string | null } & LastPayout;
 
@@ -58,16 +58,16 @@ export type GoEvent = { readonly type: "GO"; readonly charged: string | null } &
 export type ChunkGoneEvent = { readonly chunk: number } & MarkerGoneEvent;
 
 /**
- * Events of an order. Those from GO to NOTED are told by the effect `look` alone: of one reading the first that applies, in
- * this order, committed with all rows of the reading and under the version of the instance from which it was concluded.
- * They are by finalized evidence; CONFIRMED is by what is confirmed.
+ * Events of an order. The effect `look` alone tells the events from GO to NOTED: of one reading the first that applies, in this
+ * order, committed with all rows of the reading and under the version of the instance from which it was concluded. Finalized
+ * evidence is their ground; that of CONFIRMED is confirmed.
  */
 export type OrderEvent =
   /** A watch: something at the order's address has changed, or its window may be over. */
   | { readonly type: "CHANGED" }
   | LookEvent
   | GoEvent
-  /** Chunk 0's marker is a no-go: nobody of any chunk is paid. */
+  /** Chunk 0's marker is a no-go: no recipient of any chunk is paid. */
   | { readonly type: "NO_GO" }
   /** Markers of later chunks stand that no row had. */
   | ({ readonly type: "MARKS" } & LastPayout)
@@ -101,9 +101,9 @@ export type OrderEvent =
   | { readonly type: "NOTED"; readonly charged?: string }
   /** The caller, after a fresh read that shows neither deposit nor marker. */
   | { readonly type: "CANCEL" }
-  /** A person: pay nobody. */
+  /** A person refuses the order: no recipient is paid. */
   | { readonly type: "DECLINE" }
-  /** A person: pay nobody of this later chunk. */
+  /** A person gives up this later chunk: no recipient of it is paid. */
   | { readonly type: "FORECLOSE"; readonly chunk: number }
   /** The journal has this line: `writeLine` has written it, or a start has found it. */
   | ({ readonly type: "LINE_STANDS" } & OrderEnd);

@@ -36,6 +36,9 @@ const makeAgain = {
     toTransfer(context, chunk, event),
 } as const;
 
+/** A payout that was confirmed, and that no block has made final. */
+const NO_PAYOUT: LastPayout = { signature: null, blockTime: null };
+
 const REFUSED = { decision: "refused", charged: "0" } as const;
 
 const MINUTE_MS = 60_000;
@@ -108,7 +111,6 @@ export const order = setup({
   },
   states: {
     undecided: {
-      meta: { watches: ["orders"] },
       initial: "waiting",
       on: {
         GO: {
@@ -122,7 +124,12 @@ export const order = setup({
         NO_GO: {
           target: "over.resting",
           actions: [
-            assign(({ context }) => ({ ...REFUSED, status: "failed", reason: context.reason ?? "REFUSED" })),
+            assign(({ context }) => ({
+              ...REFUSED,
+              ...NO_PAYOUT,
+              status: "failed",
+              reason: context.reason ?? "REFUSED",
+            })),
             announce("transaction.failed"),
           ],
         },
@@ -140,6 +147,7 @@ export const order = setup({
       },
       states: {
         waiting: {
+          meta: { watches: ["orders"] },
           entry: announce("transaction.pending"),
           on: {
             FUNDED: { target: "deciding", actions: assign({ status: "processing" }) },
@@ -158,9 +166,18 @@ export const order = setup({
           },
         },
         deciding: {
+          meta: { watches: ["activeOrders"] },
           entry: "look",
           after: { soon: { target: "deciding", reenter: true } },
           on: {
+            CONFIRMED: [
+              { guard: "isConfirmed" },
+              {
+                target: "deciding",
+                reenter: true,
+                actions: [assign(({ event }) => confirmed(event)), announce("transaction.confirmed")],
+              },
+            ],
             DECLINE: { target: "refusing", actions: [assign({ reason: "DECLINED" }), refuseChunk0] },
             CULPRITS: { target: "refusing", actions: [assign({ reason: "PAYOUT_FAILED" }), refuseChunk0] },
             BELOW: {
@@ -171,6 +188,7 @@ export const order = setup({
         },
         // A go that was signed before may still win.
         refusing: {
+          meta: { watches: ["activeOrders"] },
           entry: "look",
           after: { soon: { target: "refusing", reenter: true } },
           on: {
@@ -187,7 +205,7 @@ export const order = setup({
       },
     },
     paying: {
-      meta: { watches: ["orders"] },
+      meta: { watches: ["activeOrders"] },
       entry: "look",
       after: { soon: { target: "paying", reenter: true } },
       on: {
@@ -217,10 +235,7 @@ export const order = setup({
           {
             target: "paying",
             reenter: true,
-            actions: [
-              assign({ status: "confirmed", signature: ({ event }) => event.signature }),
-              announce("transaction.confirmed"),
-            ],
+            actions: [assign(({ event }) => confirmed(event)), announce("transaction.confirmed")],
           },
         ],
         DECIDED: [
@@ -281,7 +296,7 @@ export const order = setup({
           },
           // Each stage begins with a look at everything, since a watch sees associated accounts only.
           states: {
-            recent: { meta: { watches: ["recentOrders"] }, entry: "look", after: { recent: "late" } },
+            recent: { meta: { watches: ["activeOrders"] }, entry: "look", after: { recent: "late" } },
             late: { meta: { watches: ["lateOrders"] }, entry: "look", after: { late: "slow" } },
             slow: { meta: { watches: ["slowOrders"] }, entry: "look", after: { slow: "closed" } },
             closed: { meta: { waitsFor: "operator" }, entry: "look" },
@@ -324,6 +339,10 @@ function going({ charged, signature, blockTime }: GoEvent): Partial<OrderContext
   return { decision: "go", charged, signature, blockTime };
 }
 
+function confirmed({ signature }: Pick<LastPayout, "signature">): Partial<OrderContext> {
+  return { status: "confirmed", signature };
+}
+
 function corrected({ charged }: { readonly charged?: string }): Partial<OrderContext> {
   return charged === undefined ? {} : { charged };
 }
@@ -354,5 +373,5 @@ function unpaid({ decision }: OrderContext, who: "all" | "some" | "none"): Parti
 }
 
 function written({ status, reason }: OrderEnd): Partial<OrderContext> {
-  return { status, reason, charged: "0" };
+  return { ...NO_PAYOUT, status, reason, charged: "0" };
 }

@@ -3,11 +3,11 @@ import { assign, setup } from "xstate";
 import type { MarkerGoneEvent, OrderMessage, WantNobodyEvent } from "./order-messages.ts";
 
 /**
- * What a transfer sends. `chunk` pays recipients under the chunk's marker, and `nobody` makes that marker without paying: they
- * end with the marker, whoever made it. `rest` and `bare` go to the sender, `collect` into an account that counts. `redirect`
- * and `foreign` are acts that a person has approved, under a marker of their own.
+ * What a transfer sends. A `chunk` pays recipients under the chunk's marker, or makes that marker without paying; any copy's
+ * marker ends it. A `rest` goes to the sender, a `collect` into an account that counts. `redirect` and `foreign` are acts that a
+ * person has approved, under a marker of their own.
  */
-export const TRANSFER_KINDS = ["chunk", "nobody", "rest", "bare", "redirect", "collect", "foreign"] as const;
+export const TRANSFER_KINDS = ["chunk", "rest", "redirect", "collect", "foreign"] as const;
 
 /** The kind of a transfer. */
 export type TransferKind = (typeof TRANSFER_KINDS)[number];
@@ -125,7 +125,7 @@ export const transfer = setup({
   id: "order-transfer",
   context: ({ input }) => ({
     ...input,
-    isNobodyWanted: input.kind === "nobody",
+    isNobodyWanted: false,
     signature: null,
     reason: null,
     refusals: 0,
@@ -214,7 +214,15 @@ export const transfer = setup({
         REPORTED: ".concluding",
       },
       states: {
-        sent: { on: { CONFIRMED: { target: "confirmed", actions: tellOrder } } },
+        // Callers are shown a payout once it is confirmed, and a refund once it is final.
+        sent: {
+          on: {
+            CONFIRMED: [
+              { guard: "isOfChunk", target: "confirmed", actions: tellOrder },
+              { target: "confirmed" },
+            ],
+          },
+        },
         // Should its fork vanish, the same bytes are sent again.
         confirmed: {},
         concluding: {
@@ -241,7 +249,7 @@ export const transfer = setup({
 });
 
 function isOfChunk({ kind }: TransferContext): boolean {
-  return kind === "chunk" || kind === "nobody";
+  return kind === "chunk";
 }
 
 function failed(context: TransferContext): TransferContext {

@@ -73,7 +73,8 @@ function redactText(text: string): string {
 /**
  * The host's logger behind the redaction. What it gets are copies: plain values and errors whose class, message,
  * stack, code and causes can still be read, so that pino's `err` serializer has everything it looks for. `secrets` are
- * taken out in hexadecimal, base64 and as text wherever they turn up. A logger that throws does no harm.
+ * taken out in hexadecimal, base64 and as text wherever they turn up. A logger that throws, or whose promise rejects, does
+ * no harm.
  */
 export function redactingLogger(host: Logger, secrets: readonly Uint8Array[] = []): Logger {
   // Handed on from one factory to the next it is wrapped already.
@@ -85,7 +86,9 @@ export function redactingLogger(host: Logger, secrets: readonly Uint8Array[] = [
     if (host === silentLogger) return host[level];
     return (fields, message) => {
       try {
-        host[level](redacted(fields, clean, 0) as object, clean(message));
+        const write: (fields: object, message: string) => unknown = host[level].bind(host);
+        const answer = write(redacted(fields, clean, 0) as object, clean(message));
+        if (answer instanceof Promise) answer.catch(() => {});
       } catch {
         // The logger itself failed, so nothing can report the failure.
       }

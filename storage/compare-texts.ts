@@ -4,13 +4,6 @@
  * Negative when `a` stands before `b`, positive when it stands behind, 0 when both are equal: by their UTF-8 bytes, as
  * every order of a storage is. JavaScript itself compares halves of characters beyond the first 65,536, which come before
  * others that are below them.
- *
- * @example
- * ```ts
- * import { compareTexts } from "paystate/storage";
- *
- * console.log(["😀", "ﬀ", "B", "a"].toSorted(compareTexts).join()); // B,a,ﬀ,😀
- * ```
  */
 export function compareTexts(a: string, b: string): number {
   if (a === b) return 0;

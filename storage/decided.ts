@@ -8,11 +8,11 @@ import type { CommitAnswer, CommitResult } from "./storage.ts";
  * @example
  * ```ts
  * import { CommitUnknown, createEngine, workflow } from "paystate/engine";
- * import { memoryStorage } from "paystate/storage/memory";
+ * import { sqliteStorage } from "paystate/storage/sqlite";
  * import { createMachine } from "xstate";
  *
  * const lights = workflow(createMachine({ id: "light", initial: "off", states: { off: {} } }))({ version: 1 });
- * const engine = createEngine({ storage: memoryStorage(), workflows: [lights] });
+ * const engine = createEngine({ storage: await sqliteStorage(":memory:"), workflows: [lights] });
  * try {
  *   await engine.start(lights, { id: "kitchen", input: undefined });
  * } catch (error) {

@@ -67,10 +67,16 @@ const recordColumns = {
     holder: "text?",
     /** The token of the latest claim, 0 before the first. Grows with every claim, so that results of former holders are refused. */
     token: "integer",
-    /** How often in a row its holder has vanished; a normal failure, or an hour, resets the count. */
+    /** At how many deaths of a holder in a row it was in hand; a normal failure, or an hour in hand, ends the row. */
     crashes: "integer",
-    /** When its last holder was missed; null unless it is a suspect, or was one when it became a dead letter. */
+    /** When the last of them was noticed, or when it began again as a suspect; null without one, and after a normal failure. */
     crashedAt: "integer?",
+    /** How many of them are counted against it: it was the only suspect in that hand. */
+    counted: "integer",
+    /** Since when it is tried alone, as one of several suspects that were in one hand; null for all others. */
+    aloneSince: "integer?",
+    /** How many deaths were counted as it was judged with its holder; null once it is leased again, or given back. */
+    missed: "integer?",
     /** How often it was released with an error. */
     failures: "integer",
     /** The message of the last failure, without secrets. */
@@ -112,6 +118,9 @@ export interface InstanceRecord extends RowOf<typeof recordColumns.instances> {}
 /** A stored task, with its lease. */
 export interface StoredTask extends RowOf<typeof recordColumns.tasks> {}
 
+/** A task as it is read, with its place in the order in which tasks were armed. */
+export type TaskRow = StoredTask & { readonly seq: number };
+
 /** Something the ledger is polled for on behalf of an instance. */
 export interface WatchRecord extends RowOf<typeof recordColumns.watches> {}
 
@@ -120,9 +129,9 @@ export interface HistoryRecord extends RowOf<typeof recordColumns.history> {}
 
 /** The rows of the engine's own tables. */
 export interface EngineTables {
-  instances: InstanceRecord;
-  tasks: StoredTask;
-  watches: WatchRecord;
+  paystateInstances: InstanceRecord;
+  paystateTasks: StoredTask;
+  paystateWatches: WatchRecord;
   /** `ms`: for how long it was given. What seems to last longer was given before the clock was set back. */
   paystateLeases: {
     readonly name: string;
@@ -130,7 +139,7 @@ export interface EngineTables {
     readonly until: number;
     readonly ms: number;
   };
-  history: HistoryRecord;
+  paystateHistory: HistoryRecord;
   /** Overrides of limits: how many tasks of a key may have room, whatever their own limits say. */
   paystateLimits: { readonly key: string; readonly atMost: number };
 }
@@ -145,7 +154,7 @@ export type StoredLease = EngineTables["paystateLeases"];
  * ```ts
  * import { engineTables } from "paystate/storage";
  *
- * console.log(engineTables.watches.key); // [ 'kind', 'key', 'instance' ]
+ * console.log(engineTables.paystateWatches.key); // [ 'kind', 'key', 'instance' ]
  * ```
  */
 export const engineTables: {
@@ -157,9 +166,9 @@ export const engineTables: {
     readonly lookups?: readonly (keyof EngineTables[T] & string)[];
   };
 } = {
-  instances: { columns: recordColumns.instances, lookups: ["workflow", "parent"] },
-  tasks: { columns: recordColumns.tasks, lookups: ["instance", "workflow", "firstKey"] },
-  watches: {
+  paystateInstances: { columns: recordColumns.instances, lookups: ["workflow", "parent"] },
+  paystateTasks: { columns: recordColumns.tasks, lookups: ["instance", "workflow", "firstKey"] },
+  paystateWatches: {
     columns: recordColumns.watches,
     key: ["kind", "key", "instance"],
     lookups: ["kind", "instance"],
@@ -168,6 +177,6 @@ export const engineTables: {
     columns: { name: "text", holder: "text", until: "integer", ms: "integer" },
     key: ["name"],
   },
-  history: { columns: recordColumns.history, key: ["instance", "version"], lookups: ["instance"] },
+  paystateHistory: { columns: recordColumns.history, key: ["instance", "version"], lookups: ["instance"] },
   paystateLimits: { columns: { key: "text", atMost: "integer" }, key: ["key"] },
 };

@@ -31,36 +31,3 @@ export function checkExpected(table: AnyTable, write: AnyUpdate | AnyExpectation
     throw new TypeError(`unexpired: ${time} of ${name} is no integer`);
   }
 }
-
-/**
- * Whether a row is as the write expects. `row` is null when it does not exist.
- *
- * @throws TypeError when the write is wrong for its table: rows that are never changed or removed, a version of a table
- * without versions, a value that cannot be compared.
- *
- * @example
- * ```ts
- * import { defineTable } from "paystate/engine";
- * import { isAsExpected } from "paystate/storage";
- *
- * const orders = defineTable("orders", { columns: { id: "text", paidAt: "integer?" } });
- * const removal = { table: "orders", remove: "o-1", expected: { paidAt: null } };
- * console.log(isAsExpected(orders, { id: "o-1", paidAt: null }, removal)); // true
- * console.log(isAsExpected(orders, { id: "o-1", paidAt: 7 }, removal)); // false
- * ```
- */
-export function isAsExpected(
-  table: AnyTable,
-  row: Readonly<Record<string, unknown>> | null,
-  write: AnyUpdate | AnyExpectation | AnyRemoval,
-): boolean {
-  if ("remove" in write) {
-    const expected = expectedFields(table, write);
-    return row !== null && expected.every(([{ name }, value]) => row[name] === value);
-  }
-  checkExpected(table, write);
-  if (!("set" in write)) return Number(row?.["version"] ?? 0) === write.expectVersion;
-  const { expectedVersion: version, unexpired } = write;
-  if (row === null || (version !== undefined && row["version"] !== version)) return false;
-  return unexpired === undefined || Number(row[unexpired.field] ?? 0) > unexpired.now;
-}

@@ -1,12 +1,53 @@
-/** `paystate/storage`: what a storage adapter of your own is written with, none of it bound to a database. */
-export { applyCommit, type CommitTarget } from "./apply-commit.ts";
-export { compareTexts } from "./compare-texts.ts";
-export { engineTables, type EngineTables, type StoredTask } from "./engine-tables.ts";
-export { isAsExpected } from "./expected-fields.ts";
-export { definitionOf, NotInstalled, planInstall } from "./install-plan.ts";
-export { type AnyQuery, selectionOf } from "./query.ts";
-export { copyChanges, copyRow, type Field } from "./row.ts";
-export { planLeases } from "./named-leases.ts";
+/** `paystate/storage`: the port that a storage adapter of your own implements, and what one throws. */
+export { NotInstalled } from "./install-plan.ts";
 export { StorageUnusable } from "./storage-unusable.ts";
-export { TaskQueue } from "./task-queue.ts";
-export type { GoneTask, ClaimQueueName, TaskRow, TaskRows } from "./task-rows.ts";
+export type {
+  AnyCommit,
+  AnyExpectation,
+  AnyInsert,
+  AnyRemoval,
+  AnyUpdate,
+  AnyWrite,
+  ArmLease,
+  ChangedLimit,
+  ClaimRequest,
+  ClaimedTask,
+  Commit,
+  CommitAnswer,
+  CommitFailure,
+  CommitParts,
+  CommitResult,
+  DueTime,
+  EngineStorage,
+  Expectation,
+  GroupLimit,
+  Heartbeat,
+  HistoryRecord,
+  HostClient,
+  HostCommit,
+  HostDatabase,
+  HostTransaction,
+  Insert,
+  InstanceListQuery,
+  InstanceRecord,
+  Lease,
+  LeaseRequest,
+  Limit,
+  LimitWait,
+  PendingRecords,
+  PendingTask,
+  QueueName,
+  Removal,
+  RowQuery,
+  StepRecord,
+  Tally,
+  TallyResult,
+  TaskKind,
+  TaskListQuery,
+  TaskMigration,
+  TaskRecord,
+  TransactionClient,
+  Update,
+  WatchRecord,
+  Write,
+} from "./storage.ts";

@@ -10,16 +10,6 @@ export interface TableSchema extends Pick<AnyTable, "columns" | "key" | "unique"
 
 /**
  * The definition as text, to be kept beside the rows: equal texts are equal tables.
- *
- * @example
- * ```ts
- * import { defineTable } from "paystate/engine";
- * import { definitionOf } from "paystate/storage";
- *
- * const a = defineTable("marks", { columns: { id: "text", by: "text" } });
- * const b = defineTable("marks", { columns: { by: "text", id: "text" } });
- * console.log(definitionOf(a) === definitionOf(b)); // true
- * ```
  */
 export function definitionOf({ columns, key, unique, indexes, migrations }: AnyTable): string {
   const oldest = migrations.findLastIndex(({ beside = false }) => !beside) + 1;
@@ -46,16 +36,6 @@ export function definitionOf({ columns, key, unique, indexes, migrations }: AnyT
  * null when the table does not exist yet.
  *
  * @throws StorageUnusable `newer_schema` or `other_table`, as `install` does.
- *
- * @example
- * ```ts
- * import { defineTable } from "paystate/engine";
- * import { definitionOf, planInstall } from "paystate/storage";
- *
- * const marks = defineTable("marks", { columns: { id: "text" } });
- * console.log(planInstall(marks, null)); // create
- * console.log(planInstall(marks, { definition: definitionOf(marks), migrations: 0 })); // keep
- * ```
  */
 export function planInstall(
   table: AnyTable,
@@ -133,12 +113,11 @@ const otherTable = (name: string, why: string): StorageUnusable =>
  * ```ts
  * import { defineTable } from "paystate/engine";
  * import { NotInstalled } from "paystate/storage";
- * import { memoryStorage } from "paystate/storage/memory";
+ * import { sqliteStorage } from "paystate/storage/sqlite";
  *
  * const marks = defineTable("marks", { columns: { id: "text" } });
- * await memoryStorage()
- *   .get(marks, "m-1")
- *   .catch((error: unknown) => console.log(error instanceof NotInstalled)); // true
+ * const storage = await sqliteStorage(":memory:");
+ * await storage.get(marks, "m-1").catch((error: unknown) => console.log(error instanceof NotInstalled)); // true
  * ```
  */
 export class NotInstalled extends TypeError {

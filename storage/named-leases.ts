@@ -5,14 +5,6 @@ import type { Lease, LeaseRequest } from "./storage.ts";
 /**
  * Decides a `lease` request from the rows of the requested names: the holders from now on, and the rows to write and to
  * remove. Read and write these rows in one transaction.
- *
- * @example
- * ```ts
- * import { planLeases } from "paystate/storage";
- *
- * const request = { names: ["sweep"], holder: "a", now: 1_000, leaseMs: 500 };
- * console.log(planLeases(request, []).put); // [ { name: 'sweep', holder: 'a', until: 1500, ms: 500 } ]
- * ```
  */
 export function planLeases(
   request: LeaseRequest,

@@ -6,12 +6,12 @@ import { Database } from "./postgres/database.ts";
 import { canKeep } from "./postgres/text.ts";
 import { GivenTables } from "./sql/given-tables.ts";
 import { instanceReads } from "./sql/instance-statements.ts";
-import { statement } from "./sql/statement.ts";
+import { namedRead, statement } from "./sql/statement.ts";
 import { callersClock, CLOCK, type DatabaseClock, databaseClock } from "./postgres/database-clock.ts";
 import type { PostgresPool } from "./postgres/driver.ts";
 import { explained, isAway, UnsentError } from "./postgres/explain.ts";
 import type { HostPool } from "./postgres/host-pool.ts";
-import { IndexBuildLoop } from "./postgres/index-build-loop.ts";
+import { IndexBuilds } from "./postgres/index-builds.ts";
 import { leased } from "./postgres/leases.ts";
 import { StorageUnusable } from "./storage-unusable.ts";
 import { type Connections, openConnections } from "./postgres/open.ts";
@@ -70,8 +70,8 @@ export interface PostgresStorage extends EngineStorage {
 
 /**
  * Opens a storage in PostgreSQL 13 or newer: by a URL, which may name several hosts of which the one that takes writes is
- * used (`postgres://user@first:5432,second:5432/name`), or with a `Pool` of pg 8, which then stays open on `close`. Missing
- * migrations are applied first, once, however many processes start at the same time. What resolved is durable as the
+ * used (`postgres://user@first:5432,second:5432/name`), or with a `Pool` of pg 8, which then stays open on `close`. Its tables
+ * are made first, once, however many processes start at the same time. What resolved is durable as the
  * server's `synchronous_commit` says: with `on`, its default, it survives a loss of power.
  *
  * Works behind a pooler that hands out connections per transaction: no state is left in a session. A lock that another
@@ -141,18 +141,18 @@ const usedBytes = statement<object, { bytes: number }>(
 );
 
 const inShards = statement<{ kind: string; shards: string }, WatchRecord>(
-  `select * from watches where kind = {kind} and shard = any(string_to_array(nullif({shards}, ''), ',')::bigint[])
+  `select * from "paystateWatches" where kind = {kind} and shard = any(string_to_array(nullif({shards}, ''), ',')::bigint[])
     order by key, instance`,
 );
 
-const databaseTime = statement<object, { now: number }>(`select ${CLOCK} as now`);
+const databaseTime = namedRead<object, { now: number }>(`select ${CLOCK} as now`);
 
 function storageOn(
   database: Database,
   connections: Connections,
   { place, ...options }: PostgresOptions & { readonly place: Place },
 ): PostgresStorage {
-  const builds = options.create === false ? null : new IndexBuildLoop(database, connections, place.self);
+  const builds = options.create === false ? null : new IndexBuilds(database, connections);
   const acts = databaseDialect(database, (given) => builds?.build(given));
   const tables = new GivenTables(acts);
   database.mendBy(async (apart) => {
@@ -166,6 +166,12 @@ function storageOn(
   const writers = new WriterPool(database);
   const { transactions: servers } = connections;
   const context = { database, place, tables, clock, wakes, channel, writers, servers };
+  const goodbye = async (): Promise<void> => {
+    await builds?.close();
+    await wakes.close();
+    await writers.forget();
+  };
+  let closing: Promise<void> | null = null;
   return {
     time: (now) => timeOf(database, clock, now),
     install: (wanted) => tables.install(wanted),
@@ -191,14 +197,8 @@ function storageOn(
       inShards: (kind, shards) => database.read(inShards, { kind, shards: shards.join(",") }),
     }),
     onWake: (listener) => (channel === null ? () => {} : wakes.listen(listener)),
-    building: () => builds?.left() ?? [],
     hintsArrive: async () => channel !== null && wakes.arrives(),
-    async close() {
-      await builds?.close();
-      await wakes.close();
-      await writers.forget();
-      await connections.close();
-    },
+    close: () => (closing ??= connections.close(goodbye)),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Checks a read against its table and takes it apart: the same for every adapter. */
+import { checkLimit } from "./check-limit.ts";
 import type { RowQuery } from "./storage.ts";
 import { checked, type DescribedTable, type Field, fieldsOf } from "./row.ts";
 import type { AnyTable, Index } from "./table.ts";
@@ -22,20 +23,7 @@ const WHOLE: Index = { on: [], where: {}, present: [] };
  * adapter.
  *
  * @throws TypeError when the table has no such index, a value is not one of the fields in its turn, `anyOf` names a field that
- * no index finds, or `sum` is no amount.
- *
- * @example
- * ```ts
- * import { defineTable } from "paystate/engine";
- * import { selectionOf } from "paystate/storage";
- *
- * const orders = defineTable("orders", {
- *   columns: { id: "text", customer: "text", paidAt: "integer" },
- *   indexes: { ofCustomer: ["customer", "paidAt"] },
- * });
- * const query = { table: orders, index: "ofCustomer", equals: { customer: "ada" } };
- * console.log(selectionOf(orders, query).order.map(({ name }) => name)); // [ 'paidAt' ]
- * ```
+ * no index finds, `sum` is no amount, or `limit` is no whole number from 0.
  */
 export function selectionOf(
   table: AnyTable,
@@ -48,7 +36,8 @@ export function selectionOf(
   readonly order: readonly Field[];
   readonly after: readonly (readonly [field: Field, value: unknown])[];
 } {
-  const { index: name, equals = {}, after = [], sum } = query;
+  const { index: name, equals = {}, after = [], sum, limit } = query;
+  if (limit !== undefined) checkLimit(table.name, limit);
   if (sum !== undefined && fieldNamed(table, sum).kind !== "amount") {
     throw new TypeError(`${table.name}: ${sum} is no amount`);
   }

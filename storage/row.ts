@@ -1,4 +1,4 @@
-/** Rows checked and copied by the description of their table: what one adapter refuses, every adapter refuses. */
+/** Rows checked by the description of their table: what one adapter refuses, every adapter refuses. */
 import type { Column, ColumnKind } from "./table.ts";
 
 /** The description needed to check and copy rows. */
@@ -77,43 +77,6 @@ function describe(value: unknown): string {
   return typeof value === "number" ? String(value) : value === null ? "null" : typeof value;
 }
 
-/**
- * A copy of the record with exactly the described fields, sharing nothing with it.
- *
- * @throws TypeError when a field is missing or holds another kind, such as a fractional time.
- *
- * @example
- * ```ts
- * import { copyRow } from "paystate/storage";
- *
- * const table = { columns: { id: "text", total: "amount", paidAt: "integer?" } };
- * console.log(copyRow(table, { id: "o-1", total: 5n, paidAt: null, more: 1 })); // { id: 'o-1', total: 5n, paidAt: null }
- * ```
- */
-export function copyRow<R extends object>(table: { readonly columns: object }, row: R): R {
-  return mapped(fieldsOf(table), row, copied) as R;
-}
-
-/**
- * Copies the given fields of a described record, for an update.
- *
- * @throws TypeError when a given field holds another kind.
- *
- * @example
- * ```ts
- * import { copyChanges } from "paystate/storage";
- *
- * const table = { columns: { id: "text", total: "amount", paidAt: "integer?" } };
- * console.log(copyChanges(table, { paidAt: 7, more: 1 })); // { paidAt: 7 }
- * ```
- */
-export function copyChanges<R extends object>(
-  table: { readonly columns: object },
-  changes: Partial<R>,
-): Partial<R> {
-  return mapped(givenFields(table, changes), changes, copied) as Partial<R>;
-}
-
 export const givenFields = (table: DescribedTable, changes: object): readonly Field[] =>
   fieldsOf(table).filter(({ name }) => name in changes);
 
@@ -127,9 +90,4 @@ export function mapped<V>(
   const made: Record<string, V> = {};
   for (const each of fields) made[each.name] = map(checked(each, values[each.name]), each);
   return made;
-}
-
-function copied(value: unknown): unknown {
-  if (value instanceof Uint8Array) return Uint8Array.from(value);
-  return typeof value === "object" && value !== null ? structuredClone(value) : value;
 }

@@ -1,20 +1,18 @@
 /** SQLite: one file, any number of processes on one machine, durable when a commit resolves. */
-import type { CommitTarget } from "./apply-commit.ts";
-import type { AnyInsert, AnyWrite, EngineStorage } from "./storage.ts";
+import type { EngineStorage } from "./storage.ts";
+import { CommitTarget } from "./sqlite/apply-commit.ts";
 import { committed } from "./sqlite/commits.ts";
 import { Connection } from "./sqlite/connection.ts";
 import { assertInstalledLoadable, type SqliteDatabase } from "./sqlite/driver.ts";
 import { FileGuard } from "./sqlite/file-guard.ts";
-import { instanceTarget, leased, usedBytes, watchesIn } from "./sqlite/instances.ts";
+import { leased, usedBytes, watchesIn } from "./sqlite/instances.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
 import { openReadOnly } from "./sqlite/open-read-only.ts";
-import { firstRefused, isWritten, databaseDialect } from "./sqlite/tables.ts";
-import { sqliteTaskRows } from "./sqlite/task-rows.ts";
+import { databaseDialect } from "./sqlite/tables.ts";
 import { GivenTables } from "./sql/given-tables.ts";
 import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
 import type { StatementReader } from "./sql/statement.ts";
 import { hostCommits } from "./sqlite/within.ts";
-import { TaskQueue } from "./task-queue.ts";
 
 export {
   backupSqlite,
@@ -40,12 +38,13 @@ const sinceProcessStart = (): number => performance.now();
  * Opens a storage in an SQLite database: a path (created with mode 0600 when it is new), or an open `Database` of
  * better-sqlite3 12 or 13, which then stays open on `close`. Tables of your own may be there before or come after, under
  * names that do not begin with `paystate`: see `foreign_database`. Either way the connection is set to WAL with
- * `synchronous = FULL`, so that what resolved survives a loss of power, and to a busy timeout of 0. Missing migrations
- * are applied first.
+ * `synchronous = FULL`, so that what resolved survives a loss of power, and to a busy timeout of 0. A new one gets its
+ * tables first.
  *
- * Several processes may use one file. A lock held by another is waited for up to five seconds without blocking the
- * event loop; `onWake` never calls. Where the file of a path is deleted, replaced or cut short while it is
- * open, every call rejects with `replaced` a tenth of a second later; that of an open `Database` is not watched.
+ * Several processes may use one file. A lock held by another, or a transaction that the host has open on its `Database`,
+ * is waited for up to five seconds without blocking the event loop; `onWake` never calls. Where the file of a path is
+ * deleted, replaced or cut short while it is open, every call rejects with `replaced` a tenth of a second later; that of an
+ * open `Database` is not watched.
  *
  * @throws StorageUnusable when the driver or the database cannot be used, with a sentence that says what to do.
  *
@@ -129,22 +128,24 @@ function storageOn({ connection, handle, elapsed, close }: StorageParts): Engine
   const read: StatementReader = (statement, values) =>
     connection.read(() => connection.all(statement, values));
   const tables = new GivenTables(databaseDialect(connection, read));
-  const target = targetOn(connection, tables);
+  const target = new CommitTarget(connection, tables);
   const { tasks } = target;
   return {
     install: (wanted) => tables.install(wanted),
     get: (table, key) => tables.get(table, key),
     find: (query) => tables.find(query),
     tally: (query) => tables.tally(query),
-    commit: (items) => committed({ connection, target, elapsed }, items),
-    within: hostCommits(handle, (other) => targetOn(other, tables)),
+    commit: (items) => committed({ target, elapsed }, items),
+    within: hostCommits(handle, tables),
     // Writes nothing, and does not ask for the write lock, while nothing is due.
     claim: async (request) =>
       (await connection.read(() => tasks.isDue(request)))
         ? connection.writeUnsynced(() => tasks.claim(request))
         : [],
     heartbeat: async (request) =>
-      request.tasks.length === 0 ? [] : connection.writeUnsynced(() => tasks.heartbeat(request)),
+      request.tasks.length === 0
+        ? { lost: [], unseen: [] }
+        : connection.writeUnsynced(() => tasks.heartbeat(request)),
     release: (request) => connection.write(() => tasks.release(request)),
     nextDue: (...asked) => connection.read(() => tasks.nextDue(...asked)),
     ...instanceReads(read, {
@@ -162,11 +163,3 @@ function storageOn({ connection, handle, elapsed, close }: StorageParts): Engine
     close: async () => close(),
   };
 }
-
-const targetOn = (connection: Connection, tables: GivenTables): CommitTarget => ({
-  tasks: new TaskQueue(sqliteTaskRows(connection)),
-  write: (each: AnyWrite) => isWritten(connection, tables.of(each.table), each),
-  insertAll: (inserts: readonly AnyInsert[]) => firstRefused(connection, tables, inserts),
-  query: (query, place) => connection.query(query, place),
-  ...instanceTarget(connection),
-});

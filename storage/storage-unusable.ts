@@ -54,6 +54,9 @@ export class StorageUnusable extends Error {
   }
 }
 
+/** For what is asked of a storage behind its `close`. */
+export const CLOSED = "this storage was closed: stop what works on it first, and wait for the stop";
+
 /** The code and sentence for errors whose own code, or message, matches. */
 export interface Explanation {
   readonly of: RegExp;

@@ -60,8 +60,8 @@ export interface PendingTask
     TaskRecord,
     Pick<StoredTask, "crashes" | "failures" | "lastError" | "visibleAt" | "failingSince" | "deadAt"> {
   /**
-   * Set when the last holder vanished: until the task ends, fails in the normal way or is kept by a heartbeat, or for
-   * an hour, it is handed out only while no suspect is held.
+   * In hand at two deaths of a holder or more within an hour, until it ends or fails in the normal way. Where several were in one
+   * hand, each is handed out only while no other suspect is held.
    */
   readonly isSuspect: boolean;
   /** True from its claim to its end, also where the lease has run out and the next claim is still to come. */
@@ -333,7 +333,10 @@ export interface CommitParts {
    * tasks that wait after a failure. Refused with `token` when one is neither.
    */
   readonly retries?: readonly ({ readonly task: string } & DueTime)[];
-  /** Dead letters, and messages that wait after a failure, to remove by an operator's command. Refused with `token` when one is neither. */
+  /**
+   * Dead letters, and messages and effects of ended instances that wait after a failure, to remove by an operator's command.
+   * Refused with `token` when one is none of these.
+   */
   readonly drops?: readonly string[];
   /**
    * Ended instances to remove with their history; their ids are free again. Refused with `step` when one is absent or of
@@ -432,6 +435,12 @@ export interface TransactionClient {
 /** The transaction of a host. */
 export type HostTransaction = HostDatabase | HostClient;
 
+/** What a heartbeat has not extended, by ids: leases that are lost, and those whose rows somebody has locked. */
+export interface Heartbeat {
+  readonly lost: readonly string[];
+  readonly unseen: readonly string[];
+}
+
 /** A worker's request for tasks. */
 export interface ClaimRequest {
   readonly holder: string;
@@ -443,7 +452,7 @@ export interface ClaimRequest {
   readonly steps: number;
   readonly free: number;
   readonly limited: number;
-  /** A task whose holders vanished this often in a row is set aside as a dead letter. With 1, all that a vanished holder had in hand is. */
+  /** So many deaths are counted against a task, one at least, before it is set aside as a dead letter (README.md, "A death"). */
   readonly maxCrashes: number;
 }
 
@@ -480,8 +489,8 @@ export interface EngineStorage {
   /** The row of an installed table with this key as of the last commit (G7), or null. */
   get<R extends object>(table: Table<R>, key: string): Promise<R | null>;
   /**
-   * Rows of an installed table, as of the last commit. Reads that a process asks for in one turn of the event loop,
-   * without awaiting, see one state of its own commits.
+   * Rows of an installed table, as of the last commit. Reads by key, by a unique field or with `anyOf`, `load` and `pending` see
+   * one state of the process's own commits where they are asked for without awaiting, and none of them fails.
    * @throws TypeError when the index does not exist, or a value does not fit its field.
    */
   find<R extends object>(query: RowQuery<R>): Promise<readonly R[]>;
@@ -512,25 +521,26 @@ export interface EngineStorage {
   transact?: (act: (client: TransactionClient) => Promise<AnyCommit>) => Promise<CommitAnswer>;
   /**
    * Leases due tasks, earliest first within each of the three budgets, then as armed: tasks that were never claimed,
-   * were released, or whose lease has ended. Among racing callers, a task goes to exactly one (G4). The suspect whose turn
-   * it is (README.md, "A claim") comes first in the answer, within the budget of its queue and the room of its keys. A
+   * were released, or whose lease has ended. Among racing callers, a task goes to exactly one (G4). Suspects whose
+   * turn it is (README.md, "A death") come first in the answer, within the budget of their queues and the room of their keys. A
    * claim outlasts a restart as a commit does; a loss of power that ends all holders, too, may take it back.
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedTask[]>;
   /**
-   * Extends the held leases atomically; returns the ids of tasks whose lease is lost. A lease that has ended is still
-   * held until a claim finds it. A task that a claim has made a suspect, and that nobody has leased since, goes back to
-   * this holder, even without room in its keys or beside a held suspect: a holder that sends heartbeats has not
-   * vanished, so the crash is taken back. A dead letter stays a dead letter.
+   * Extends the held leases atomically; what is neither extended nor lost is asked for again soon. A lease that has
+   * ended is still held until a claim finds it. A task that a claim has taken from this holder, and that nobody has leased or given back
+   * since, goes back to it, even without room in its keys or beside a held suspect: a holder that sends heartbeats has
+   * not vanished, so the crash is taken back. A dead letter stays a dead letter.
    */
   heartbeat(request: {
     readonly holder: string;
     readonly tasks: readonly { readonly id: string; readonly token: number }[];
     readonly now: number;
     readonly leaseMs: number;
-  }): Promise<readonly string[]>;
+  }): Promise<Heartbeat>;
   /**
-   * Gives a task back undone, due again at `dueAt`. With `error` it has failed, and is no suspect any longer. With `keepsRoom`
+   * Gives a task back undone, due again at `dueAt`. With `error` it has failed, and is no suspect any longer; with `isFinal`
+   * besides, it becomes a dead letter without crashes. With `keepsRoom`
    * the task keeps its room while it waits, so that no other task of its keys passes; a suspect keeps none. `rateKey` says
    * for the rate of which key it waits, until then or until that key is overridden. False when the token is no longer the
    * latest, or the task was set aside as a dead letter.
@@ -540,6 +550,7 @@ export interface EngineStorage {
       readonly id: string;
       readonly token: number;
       readonly error?: string;
+      readonly isFinal?: true;
       readonly keepsRoom?: true;
       readonly rateKey?: string;
     },
@@ -548,7 +559,7 @@ export interface EngineStorage {
   load(id: string): Promise<InstanceRecord | null>;
   /**
    * When the earliest task of these workflows, and queues, becomes claimable: a held task at the end of its lease, a suspect
-   * not before the end of the lease of another. Parked tasks are left out. Null when there is none.
+   * not before the end of the lease of another beside which it may not begin. Parked tasks are left out. Null when there is none.
    */
   nextDue(workflows: readonly string[], queues?: readonly QueueName[]): Promise<number | null>;
   /** Committed steps of an instance, oldest first, from version `after + 1`. */
@@ -586,8 +597,6 @@ export interface EngineStorage {
   tasks(listing: TaskListQuery): Promise<readonly PendingTask[]>;
   /** The database's clock when the caller's says `now`, where `unexpired` and leases are judged by the database's. */
   time?: (now: number) => Promise<number>;
-  /** Indexes that are being built, or wait for it: until then reads by them take longer. Absent where `install` builds all. */
-  building?: () => readonly string[];
   /** Calls back when another process may have made work due sooner: a hint, which an adapter need not give. Returns the way to stop listening. */
   onWake(listener: () => void): () => void;
   /** Releases what the adapter opened itself. What it was handed stays open. */

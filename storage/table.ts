@@ -150,19 +150,16 @@ export interface Index {
 
 /** A table without its type of rows: what adapters work with. */
 export interface AnyTable extends Required<Omit<TableOptions<string>, "indexes" | "group" | "ordered">> {
-  /** What the database calls the table: in an adapter of your own the name that commits write to. */
+  /** The name that commits write to. */
   readonly name: string;
-  /** The name again where paystate itself declares the table, whatever a database calls the table; null for one of a caller. */
-  readonly ownName: string | null;
+  /** What a database calls the table: the name, which begins with `paystate` where paystate itself declares the table. */
+  readonly sqlName: string;
   readonly columns: Readonly<Record<string, Column>>;
   readonly indexes: Readonly<Record<string, Index>>;
   readonly group: GroupOptions<string> | null;
   /** Null where the order in which rows become visible does not matter. */
   readonly ordered: readonly string[] | null;
 }
-
-/** The name that a table was declared with, under which it is noted and read. */
-export const declaredName = ({ name, ownName }: AnyTable): string => ownName ?? name;
 
 /** A table of rows of the type `R`. Made by `defineTable`. */
 export interface Table<R> extends AnyTable {
@@ -176,9 +173,8 @@ export type Row<T extends AnyTable & { readonly row?: unknown }> = NonNullable<T
 /** Tables by their names. */
 export type TableSet<W> = { readonly [T in keyof W]: Table<W[T]> };
 
-/** Names that the engine's own tables and their indexes have, or that databases keep to themselves. */
-const RESERVED =
-  /^((instances|tasks|lanes|narrowedLanes|watches|watchShards|history)(_.*)?|paystate.*|sqlite_.*|pg_.*)$/i;
+/** Names that paystate's own tables have, or that databases keep to themselves. */
+const RESERVED = /^(paystate|sqlite_|pg_)/i;
 
 /** Columns that PostgreSQL gives each table, and the column that the storage adds. */
 const OWN_COLUMN = /^(seq|ctid|tableoid|[cx]m(in|ax))$/;
@@ -199,13 +195,13 @@ export const COMPARABLE: ReadonlySet<string> = new Set(["text", "integer", "bool
  * @example
  * ```ts
  * import { createEngine, defineTable } from "paystate/engine";
- * import { memoryStorage } from "paystate/storage/memory";
+ * import { sqliteStorage } from "paystate/storage/sqlite";
  *
  * const orders = defineTable("orders", {
  *   columns: { id: "text", customer: "text", total: "amount", paidAt: "integer?" },
  *   indexes: { ofCustomer: ["customer", "id"] },
  * });
- * const storage = memoryStorage();
+ * const storage = await sqliteStorage(":memory:");
  * const engine = createEngine({ storage, tables: { orders }, workflows: [] });
  * const insert = { id: "o-1", customer: "ada", total: 2n ** 64n, paidAt: null };
  * await engine.commit({ writes: [{ table: "orders", insert }] });
@@ -219,27 +215,30 @@ export function defineTable<const C extends Readonly<Record<string, Column>>>(
   if (RESERVED.test(name)) {
     refuseTable(name, "this name is the engine's or the database's own: choose another");
   }
-  return describedTable(name, { ...options, ownName: null });
+  return describedTable(name, { ...options, sqlName: name });
 }
 
-/** Describes a table that paystate itself declares: in a file that a host may have tables in, its name has a prefix. */
+/** Describes a table that paystate itself declares: a database calls it with a prefix, beside tables of its host. */
 export function ownTable<const C extends Readonly<Record<string, Column>>>(
   name: string,
   options: { readonly columns: C } & TableOptions<keyof C & string>,
 ): Table<RowOf<C>> {
-  return describedTable(name, { ...options, ownName: name });
+  const sqlName = name.startsWith("paystate")
+    ? name
+    : `paystate${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  return describedTable(name, { ...options, sqlName });
 }
 
 function describedTable(
   name: string,
-  options: Pick<AnyTable, "columns" | "ownName"> & TableOptions<string>,
+  options: Pick<AnyTable, "columns" | "sqlName"> & TableOptions<string>,
 ): AnyTable {
   const { key = "id", unique = [], group = null, ordered = null, migrations = [] } = options;
   const { appendOnly = false, settled = appendOnly } = options;
   const whole = Object.entries(options.indexes ?? {}).map(([index, given]) => [index, wholeIndex(given)]);
   const indexes = Object.fromEntries(whole) as AnyTable["indexes"];
   const told = { key, unique, group, ordered, migrations, appendOnly, settled, indexes };
-  const table: AnyTable = { name, ownName: options.ownName, columns: options.columns, ...told };
+  const table: AnyTable = { name, sqlName: options.sqlName, columns: options.columns, ...told };
   checkTable(table);
   return table;
 }
@@ -291,6 +290,8 @@ function checkGroup(
   group: GroupOptions<string>,
   refuse: (problem: string) => never,
 ): void {
+  // A group of all rows would be one lock for the whole table.
+  if (group.by.length === 0) refuse("group: by names no column");
   const limit = "since" in group ? group.since : group.open;
   for (const field of [...group.by, limit]) {
     if (!(field in columns)) refuse(`group: ${field} is no column`);
@@ -309,7 +310,7 @@ function checkMigrations({ columns, key, migrations }: AnyTable, refuse: (proble
   migrations.forEach(({ add = {}, drop = [], beside = false }, at) => {
     if (beside && (drop.length > 0 || Object.values(add).some((value) => value !== null))) {
       refuse(
-        `migrations[${at}] drops a column, or adds one with a value: programs of before cannot work beside it`,
+        `migrations[${at}] drops a column, or adds one with a value: older programs cannot work beside it`,
       );
     }
     const later = migrations.slice(at + 1);
@@ -320,7 +321,7 @@ function checkMigrations({ columns, key, migrations }: AnyTable, refuse: (proble
           refuse(`migrations[${at}] adds ${field}, which is no column and is never dropped`);
         }
       } else if (value === null && !kind.endsWith("?")) {
-        refuse(`migrations[${at}] gives ${field} null in the rows of before, and its column takes none`);
+        refuse(`migrations[${at}] gives ${field} null in the rows that are there, and its column takes none`);
       }
     }
     for (const field of drop) {

@@ -37,7 +37,6 @@ const sources = [
   { find: "paystate/engine", replacement: source("src/engine/index.ts") },
   { find: "paystate/machines", replacement: source("machines/index.ts") },
   { find: /^paystate\/storage$/, replacement: source("storage/index.ts") },
-  { find: "paystate/storage/memory", replacement: source("storage/memory.ts") },
   { find: "paystate/storage/sqlite", replacement: source("storage/sqlite.ts") },
   { find: "paystate/storage/postgres", replacement: source("storage/postgres.ts") },
   { find: "paystate/solana", replacement: source("src/solana/index.ts") },

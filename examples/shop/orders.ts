@@ -27,7 +27,7 @@ export class Orders {
     const payBack = fromPromise<void, Payment>(({ input }) => wallet.pay(client, input));
     this.#orders = workflow(order.provide({ actors: { payBack } }))({
       version: 1,
-      actors: { payBack: { retries: 5 } },
+      actors: { payBack: { retry: { atMost: 5 } } },
     });
     this.#engine = createEngine({ storage, workflows: [this.#orders] });
     this.#engine.run();

@@ -8,7 +8,7 @@ import { createPaymentService, keypairSigner, SCOPES } from "paystate";
 import { systemClock } from "paystate/engine";
 import { createLocalChain } from "paystate/local";
 import { solanaLedger } from "paystate/solana";
-import { memoryStorage } from "paystate/storage/memory";
+import { sqliteStorage } from "paystate/storage/sqlite";
 import { moneyChanger } from "./changer.ts";
 
 const chain = await createLocalChain({ clock: systemClock, slotMs: 25 });
@@ -19,7 +19,7 @@ chain.advance(33);
 
 const ledger = solanaLedger({ endpoints: [{ url: "http://local", fetch: chain.fetch }] });
 const service = createPaymentService({
-  storage: memoryStorage(),
+  storage: await sqliteStorage(":memory:"),
   ledger,
   masterSecrets: [{ version: 1, secret: new Uint8Array(32).fill(7) }],
   stablecoins: chain.mints,

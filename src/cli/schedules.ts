@@ -1,9 +1,10 @@
 /** `paystate schedules`: what is started by time on any database, and the acts on it. */
-import { scheduleCommands, type ScheduleCommands } from "../engine/schedules/schedule-commands.ts";
-import { storedSchedules, type ScheduleView } from "../engine/schedules/stored-schedules.ts";
+// modules: schedules
+import { scheduleCommands, type ScheduleCommands } from "../engine/modules/schedules/schedule-commands.ts";
+import { storedSchedules, type ScheduleView } from "../engine/modules/schedules/stored-schedules.ts";
 import { isoDate } from "../inspector/show-values.ts";
 import { systemClock, systemRandom } from "../runtime.ts";
-import { withTables } from "../../storage/with-tables.ts";
+import { EngineStore } from "../engine/kernel/engine-store.ts";
 import { type Command, UsageError } from "./command.ts";
 import { plainJson } from "./instances/pages.ts";
 import { DATABASE_OPTIONS, withDatabase } from "./open-database.ts";
@@ -24,6 +25,10 @@ const ACTS: Readonly<Record<string, Act>> = {
     const resumed = await schedules.resume(id);
     return { done: { resumed }, said: resumed ? `${id} goes on.` : `${id} was not paused.` };
   },
+  async remove(schedules, id) {
+    await schedules.remove(id);
+    return { done: { removed: true }, said: `${id} is removed.` };
+  },
   async trigger(schedules, id) {
     const instance = await schedules.trigger(id);
     return { done: { instance }, said: `A process that has its workflow starts ${instance}.` };
@@ -37,13 +42,13 @@ export const schedules: Command = async (args, print) => {
   const act = ACTS[verb];
   const isList = verb === "list";
   if (act === undefined && !isList) {
-    throw new UsageError(`schedules has no "${verb}": expected list, pause, resume or trigger`);
+    throw new UsageError(`schedules has no "${verb}": expected list, pause, resume, remove or trigger`);
   }
   if (!isList && id === undefined) throw new UsageError(`schedules ${verb} expects the id of a schedule`);
   const spare = isList ? id : more;
   if (spare !== undefined) throw new UsageError(`schedules ${verb} takes no argument "${spare}"`);
   await withDatabase(values, async (open) => {
-    const storage = withTables(open.storage, [storedSchedules]);
+    const storage = new EngineStore(open.storage, [storedSchedules]);
     const commands = scheduleCommands({ storage, clock: systemClock, random: systemRandom });
     if (act === undefined || id === undefined) {
       const all = await commands.list();

@@ -1,4 +1,6 @@
 /** The text of `paystate --help`. */
+import { FOR_MANY_USAGE } from "./instances/for-many-usage.ts";
+import { SCHEDULES_USAGE } from "./schedules-usage.ts";
 
 export const USAGE = `paystate init [engine|payments] [FOLDER]
     Writes a project that runs: a durable chart (engine, the default) or an Express app with the payment API on a chain for
@@ -155,19 +157,14 @@ paystate send ID EVENT
 paystate retry ID
     Makes what fails or was set aside of an instance due now.
 
-paystate send|stop|retry --where FIELD=VALUE … [--workflow NAME] [--state STATE] [EVENT]
-    The same for many at once, by a durable job, which any process goes on with: all instances with these search fields.
-
+${FOR_MANY_USAGE}
 paystate drop ID
 paystate stop ID
 paystate remove ID
     Never does what was set aside of an instance; ends it with its children, by a process that has its chart; removes one
     that has ended, with its history. Instances of the payment service are left to the operator's room.
 
-paystate schedules [list]
-paystate schedules pause|resume|trigger ID
-    Lists what is started by time; starts nothing of one by time, or does again; starts a run of one now.
-
+${SCHEDULES_USAGE}
 A MODULE, or the FILE of --service, is JavaScript, or TypeScript where tsx is installed or Node itself runs it.
 
 paystate --version

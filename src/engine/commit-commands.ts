@@ -1,8 +1,8 @@
 /** The calls of an engine that commit: in commits of their own, or in a transaction that the host has opened. */
 import type { AnyStateMachine, EventFromLogic, EventObject, InputFrom } from "xstate";
 import type { CommitResult, HostTransaction } from "../../storage/storage.ts";
-import type { CommitAdditions } from "./step-commit-writer.ts";
-import type { SendResult } from "./step-handler.ts";
+import type { CommitAdditions } from "./kernel/step-commit-writer.ts";
+import type { SendResult } from "./kernel/step-handler.ts";
 import type { WithinResult, HostAdditions, HostCommands, WithinOptions } from "./within-host.ts";
 import type { AnyWorkflow, StartRequest, Workflow } from "../workflow/workflow.ts";
 
@@ -45,7 +45,8 @@ export interface CommitCommands<W> {
    * each step and the others decide again, so that only the chart decides about an event.
    *
    * Rejects with `UnknownWorkflow` where this engine does not have the workflow, and for an instance of another one; with
-   * a TypeError for an event of the engine's own: its type begins with `xstate.` or `$`, or a field of it with `$`.
+   * a TypeError for an event of the engine's own: its type begins with `$` or `xstate.`, all but `xstate.route`, or a field of
+   * it begins with `$`.
    */
   send<M extends AnyStateMachine>(
     workflow: Workflow<M, W>,

@@ -1,10 +1,9 @@
-/** Acts of viewers on instances and schedules of an engine: send an event, retry or drop a task, end the instance. */
+/** Acts of viewers on instances of an engine, and on what its modules know: send an event, retry or drop a task, end the instance. */
 import type { EventObject } from "xstate";
-import type { EngineStorage, PendingTask } from "../../storage/storage.ts";
+import type { PendingTask } from "../../storage/storage.ts";
 import type { Logger } from "../runtime.ts";
-import { actOnEach, EACH_OFFERS, eachNamed } from "./each/each-acts.ts";
-import type { GivenOrder } from "./each/each-commands.ts";
-import { reservedIn } from "./given-events.ts";
+import type { ModuleActs } from "./engine-module.ts";
+import { reservedIn } from "./kernel/given-events.ts";
 import {
   actKey,
   ActRefused,
@@ -13,20 +12,14 @@ import {
   type OfferedAct,
 } from "./inspected-engine.ts";
 import type { InstanceCommands, StopResult } from "./instance-commands.ts";
-import { actOnSchedule, scheduleNamed, scheduleOffers } from "./schedules/schedule-acts.ts";
-import type { ScheduleCommands } from "./schedules/schedule-commands.ts";
-import type { SendResult } from "./step-handler.ts";
-import type { TaskCommands } from "./troubled-tasks.ts";
+import type { SendResult } from "./kernel/step-handler.ts";
+import type { TaskCommands } from "./kernel/troubled-tasks.ts";
 import { eventFromText } from "../workflow/values.ts";
-import type { WorkflowRegistry } from "../workflow/workflow-registry.ts";
 
 type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
   Pick<InstanceCommands, "stopInstance"> & {
-    readonly storage: Pick<InspectedStorage, "load" | "pending"> & Pick<EngineStorage, "get">;
-    readonly schedules: ScheduleCommands;
-    readonly workflows: Pick<WorkflowRegistry, "get">;
-    /** `once` names the form: a form that is sent twice begins one job. */
-    readonly beginEach: (order: GivenOrder, once: string | undefined) => Promise<string>;
+    readonly storage: Pick<InspectedStorage, "load" | "pending">;
+    readonly modules: readonly ModuleActs[];
     readonly send: (id: string, event: EventObject) => Promise<SendResult>;
     /** The log: every act writes a line, with the acting person and the reason. */
     readonly log: Logger;
@@ -35,9 +28,9 @@ type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
 const MAX_TASKS = 100;
 
 export function engineActs(parts: ActsParts): ViewerActs {
-  const { storage, schedules, log } = parts;
+  const { storage, modules, log } = parts;
   const offers = async (instance: string): Promise<readonly OfferedAct[]> => {
-    const beside = await offersBeside(parts, instance);
+    const beside = (await Promise.all(modules.map((each) => each.offers(instance)))).flat();
     const record = await storage.load(instance);
     if (record === null) return beside;
     const { tasks } = await storage.pending(instance, MAX_TASKS);
@@ -51,16 +44,10 @@ export function engineActs(parts: ActsParts): ViewerActs {
       if (offered === undefined) {
         throw new ActRefused("This can no longer be done: the instance has moved on.");
       }
-      const schedule = offered.on === "schedule" ? scheduleNamed(instance) : null;
-      const { actor, reason, event = "", once } = given;
+      const { actor, reason, event = "" } = given;
       log.info({ instance, act: key, actor, reason }, "a person acts through the inspector");
-      if (schedule !== null) return actOnSchedule(schedules, schedule, offered.key);
-      const listed = offered.on === "list" ? eachNamed(instance) : null;
-      const workflow = listed === null ? undefined : parts.workflows.get(listed.workflow);
-      if (listed !== null && workflow !== undefined) {
-        const begin = (order: GivenOrder): Promise<string> => parts.beginEach(order, once);
-        return actOnEach({ begin, event: givenEvent }, { ...listed, workflow }, { key: offered.key, event });
-      }
+      const ofModule = modules.find(({ on }) => on === offered.on);
+      if (ofModule !== undefined) return ofModule.perform(instance, offered.key, given);
       if (key === SEND.key) return sendWords(await parts.send(instance, givenEvent(event)));
       if (key === STOP_IT.key) return stopWords(await parts.stopInstance(instance));
       const [verb, task] = partsOf(key);
@@ -71,17 +58,6 @@ export function engineActs(parts: ActsParts): ViewerActs {
       return verb === "retry" ? "The task is due now." : "The task was dropped.";
     },
   };
-}
-
-/** Acts on what is no instance: a schedule, or a list of instances whose chart is here. */
-async function offersBeside(
-  { storage, workflows }: Pick<ActsParts, "storage" | "workflows">,
-  name: string,
-): Promise<readonly OfferedAct[]> {
-  const schedule = scheduleNamed(name);
-  if (schedule !== null) return scheduleOffers(storage, schedule);
-  const listed = eachNamed(name);
-  return listed === null || workflows.get(listed.workflow) === undefined ? [] : EACH_OFFERS;
 }
 
 const SEND: OfferedAct = {

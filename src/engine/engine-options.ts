@@ -2,26 +2,22 @@
 import { z } from "zod";
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { AnyTable, TableSet } from "../../storage/table.ts";
-import { durationOption, type Duration } from "../duration.ts";
-import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
+import { checkOptions, objectWith, runtimeOptions } from "../options.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
-import type { Archive } from "./retention/archiving.ts";
-import type { ArchivedInstance } from "./retention/retention.ts";
 import type { InspectListener } from "./inspection-feed.ts";
-import type { Watcher } from "./watcher.ts";
+import { MODULE_OPTIONS, OPTION_CHECKS, type ModuleOptions } from "./module-options.ts";
+import { MAX_VALUE_BYTES } from "../workflow/value-size.ts";
 import { workflowKey } from "../workflow/workflow-key.ts";
 import { isWorkflow, type AnyWorkflow } from "../workflow/workflow.ts";
 
 /** Options of `createEngine`. */
-export interface EngineOptions<W> {
+export interface EngineOptions<W> extends ModuleOptions {
   /** The storage of all instances. The engine does not close the storage. */
   readonly storage: EngineStorage;
   /** Tables of your own, as `{ orders }` for `defineTable("orders", …)`. The first commit installs or migrates them, or rejects. */
   readonly tables?: TableSet<W>;
   /** The workflows whose instances this process may run; two versions of one chart may stand side by side. */
   readonly workflows: readonly AnyWorkflow[];
-  /** The watchers, which poll watched things, by watch kind. */
-  readonly watchers?: Readonly<Record<string, Watcher>>;
   /** Default: the machine's own clock. */
   readonly clock?: Clock;
   /** Default: the operating system's. Names this process among the holders of leases, and makes stamps of steps unlike all others. */
@@ -37,17 +33,15 @@ export interface EngineOptions<W> {
   /** The pause between looks for tasks that other processes made due; one read each time. Default 1,500 ms. */
   readonly pollMs?: number;
   /**
-   * A task whose holders vanished this often in a row is a dead letter. With 1, every task that a vanished process held
-   * becomes a dead letter at once, even a task that had not begun. Default 5.
+   * A task against which so many deaths of its processes are counted is a dead letter. The first death is counted against none,
+   * a later one only where no other suspect was in hand. Default 5.
    */
   readonly maxCrashes?: number;
-  /** How long ended instances are kept: an hour at least, and as long as another instance needs them. Default: forever. */
-  readonly keep?: { readonly finished: Duration };
   /**
-   * Gets the instances about to be removed, at least once each, and must have put them somewhere when it resolves. While it
-   * throws, or takes longer than a minute, nothing is removed: logged once, and shown by `retention()`. Default: they are gone.
+   * The largest size of a snapshot (context and output) and of an event as JSON, in bytes. A step over it is refused with the
+   * path of the largest part; from 256,000 bytes on the logger warns. Default 8,000,000.
    */
-  readonly archive?: Archive<ArchivedInstance>;
+  readonly maxValueBytes?: number;
   /**
    * Told of each step that this process has committed, in XState's inspection events: `inspect` of an inspector of
    * `@statelyai/inspect`. Contexts and events go there as they are, secrets included. Default: none.
@@ -55,42 +49,24 @@ export interface EngineOptions<W> {
   readonly inspect?: InspectListener;
 }
 
-/** The options of a worker, with their defaults. */
-export type WorkerLimits = Required<
-  Pick<EngineOptions<never>, "slots" | "limitedSlots" | "pollMs" | "maxCrashes">
->;
-
 const count = (most: number): z.ZodNumber => z.number().int().min(1).max(most);
-
-/** From an hour to a hundred years. */
-const KEEP_RANGE = { least: 3_600_000, most: 36_500 * 86_400_000 };
 
 const optionsSchema = z
   .strictObject({
     storage: objectWith<object>(
       ["commit", "claim", "install"],
-      "a storage, such as memoryStorage() or sqliteStorage(path)",
+      "a storage, such as await sqliteStorage(path)",
     ),
     tables: z.record(z.string(), z.custom<AnyTable>()).superRefine(checkTables).optional(),
     workflows: z.array(z.custom<AnyWorkflow>(isWorkflow, { error: "expected what workflow() returns" })),
-    watchers: z
-      .record(
-        z.string(),
-        z.object({
-          intervalMs: z.number().int().min(1),
-          batchSize: z.number().int().min(1).max(10_000).optional(),
-          poll: functionOption(),
-        }),
-      )
-      .optional(),
     ...runtimeOptions,
     slots: count(10_000).default(64),
     limitedSlots: count(10_000).default(128),
     leaseMs: z.number().int().min(1_000).max(3_600_000).default(15_000),
     pollMs: z.number().int().min(10).max(60_000).default(1_500),
     maxCrashes: count(1_000).default(5),
-    keep: z.strictObject({ finished: durationOption(KEEP_RANGE) }).optional(),
-    archive: functionOption<Archive<ArchivedInstance>>().optional(),
+    maxValueBytes: z.number().int().min(10_000).max(100_000_000).default(MAX_VALUE_BYTES),
+    ...MODULE_OPTIONS,
     inspect: z
       .custom<InspectListener>(
         (value) =>
@@ -100,13 +76,15 @@ const optionsSchema = z
       .optional(),
   })
   .superRefine(checkWorkflows)
-  .refine(({ keep, archive }) => archive === undefined || keep !== undefined, {
-    path: ["archive"],
-    error: 'nothing is archived without keep: say how long, such as keep: { finished: "90d" }',
+  .superRefine((options, context) => {
+    for (const check of OPTION_CHECKS) check(options, context);
   });
 
+/** Options with every default filled in. */
+export type CheckedEngineOptions = Readonly<z.output<typeof optionsSchema>>;
+
 /** The options with every default filled in. Throws `InvalidOptions` listing every wrong one. */
-export function checkEngineOptions<W>(options: EngineOptions<W>): Readonly<z.output<typeof optionsSchema>> {
+export function checkEngineOptions<W>(options: EngineOptions<W>): CheckedEngineOptions {
   return checkOptions("createEngine", optionsSchema, options);
 }
 
@@ -122,17 +100,16 @@ function checkTables(tables: Readonly<Record<string, unknown>>, context: z.Refin
   }
 }
 
-interface WatchedWorkflows {
+interface GivenWorkflows {
   readonly storage: object;
   readonly workflows: readonly AnyWorkflow[];
-  readonly watchers?: Readonly<Record<string, unknown>> | undefined;
 }
 
-function checkWorkflows({ storage, workflows, watchers }: WatchedWorkflows, context: z.RefinementCtx): void {
+function checkWorkflows({ storage, workflows }: GivenWorkflows, context: z.RefinementCtx): void {
   const keys = workflows.map(({ key }) => key);
   const problem = (path: (string | number)[], message: string): void =>
     context.addIssue({ code: "custom", path, message });
-  workflows.forEach(({ key, name, migrations, watches, effects }, index) => {
+  workflows.forEach(({ key, name, migrations, effects }, index) => {
     if (keys.indexOf(key) < index) problem(["workflows", index], `${key} is registered twice`);
     if (name.startsWith("paystate.")) {
       problem(["workflows", index], `${key}: names that begin with paystate. are the engine's own`);
@@ -148,10 +125,6 @@ function checkWorkflows({ storage, workflows, watchers }: WatchedWorkflows, cont
         ["storage"],
         `${key} does ${effect} in a transaction, which postgresStorage() has: take that, or give it \`run\``,
       );
-    }
-    for (const kind of Object.keys(watches)) {
-      if (watchers?.[kind] !== undefined) continue;
-      problem(["watchers", kind], `${key} watches it, no watcher polls it`);
     }
   });
 }

@@ -1,5 +1,5 @@
 /** `paystate/engine`: durable XState workflows for anything, without payments. */
-export { createEngine } from "./engine.ts";
+export { createEngine } from "./create-engine.ts";
 export { column, defineTable } from "../../storage/table.ts";
 export { startOf, workflow } from "../workflow/workflow.ts";
 export { InvalidOptions } from "../options.ts";
@@ -13,14 +13,14 @@ export type {
   Migrations as InstanceMigrations,
 } from "../workflow/migrations.ts";
 export { systemClock } from "../runtime.ts";
-export type { EachActs, EachJob, EachOptions, EachProgress } from "./each/each-commands.ts";
-export type { Engine } from "./engine.ts";
+export type { EachActs, EachJob, EachOptions, EachProgress } from "./modules/jobs/each-commands.ts";
+export type { Engine, InspectedEngine } from "./create-engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
 export type { Clock, Logger, Random } from "../runtime.ts";
-export type { WatchStatus, PollContext, Watcher, WatchEvent } from "./watcher.ts";
-export type { CommittedStep, CommitAdditions } from "./step-commit-writer.ts";
-export type { AskOptions, StartOrSendResult } from "./ask.ts";
-export type { SendResult } from "./step-handler.ts";
+export type { WatchStatus, PollContext, Watcher, WatchEvent } from "./watcher-options.ts";
+export type { CommittedStep, CommitAdditions } from "./kernel/step-commit-writer.ts";
+export type { AskOptions, StartOrSendResult } from "./modules/ask/ask.ts";
+export type { SendResult } from "./kernel/step-handler.ts";
 export type {
   ChartSnapshot,
   ChildLink,
@@ -31,17 +31,12 @@ export type {
 } from "../workflow/chart.ts";
 export { ActRefused } from "./inspected-engine.ts";
 export type { InspectListener } from "./inspection-feed.ts";
-export type {
-  ViewerActs,
-  GivenAct,
-  InspectedEngine,
-  InspectedStorage,
-  OfferedAct,
-} from "./inspected-engine.ts";
+export type { ViewerActs, GivenAct, InspectedStorage, OfferedAct } from "./inspected-engine.ts";
 export { EngineStopped, StateNotReached } from "./reading/waiting.ts";
 export type { WaitTarget } from "./reading/waiting.ts";
+export type { WaitOptions } from "./reading/workflow-reads.ts";
 export type { InstanceReads } from "./reading/reads.ts";
-export type { TroubleCount } from "./reading/troubles.ts";
+export type { TroubleCount } from "./kernel/troubles.ts";
 export type {
   HistoryEntry,
   InstanceList,
@@ -53,21 +48,23 @@ export type {
   WorkflowQuery,
 } from "./reading/views.ts";
 export type { RemoveResult, StopResult } from "./instance-commands.ts";
-export type { TroubledTask } from "./troubled-tasks.ts";
+export type { TroubledTask } from "./kernel/troubled-tasks.ts";
 export type { StartParams, TellParams } from "../workflow/messages.ts";
 export type { VoicedAction } from "../workflow/step-result.ts";
 export type { ActorOptions, ChildOptions } from "../workflow/actor-options.ts";
 export type { Duration } from "../duration.ts";
 export type { Archive } from "./retention/archiving.ts";
 export type { RemovalStatus } from "./retention/retention-loop.ts";
-export type { ArchivedInstance, RetentionStatus } from "./retention/retention.ts";
-export type { ScheduleDefinition } from "./schedules/define-schedule.ts";
-export type { ScheduleCommands } from "./schedules/schedule-commands.ts";
-export type { MissedMoments, ScheduleView } from "./schedules/stored-schedules.ts";
+export type { ArchivedInstance } from "./retention-options.ts";
+export type { RetentionStatus } from "./modules/retention/retention.ts";
+export type { ScheduleDefinition } from "./modules/schedules/define-schedule.ts";
+export type { ScheduleCommands } from "./modules/schedules/schedule-commands.ts";
+export type { MissedMoments, ScheduleView } from "./modules/schedules/stored-schedules.ts";
 export type { StepCause, TaskCause } from "../workflow/step-cause.ts";
 export { CommitRefused, type WithinResult, type HostAdditions, type WithinOptions } from "./within-host.ts";
+export { NonRetryable, type Retry } from "../workflow/retry.ts";
 export { UnstorableValue } from "../workflow/values.ts";
-export { currentRun } from "./current-run.ts";
+export { currentRun } from "./kernel/current-run.ts";
 export type {
   AnyWorkflow,
   CommittingStep,
@@ -77,14 +74,16 @@ export type {
   EffectOutcome,
   EffectRun,
   ProjectedStep,
+  StartRefusal,
   StartRequest,
   Transaction,
   TransactionOutcome,
   Workflow,
   WorkflowOptions,
 } from "../workflow/workflow.ts";
-export type { OwnLimit, Rate, RatedLimit } from "../workflow/own-limit.ts";
-export type { KeyLimit } from "./rate-limit.ts";
+export type { OwnLimit, RatedLimit } from "../workflow/own-limit.ts";
+export type { Rate } from "../workflow/rate-option.ts";
+export type { KeyLimit } from "./modules/rates/rate-limit.ts";
 export type {
   AnyTable,
   Column,
@@ -112,42 +111,25 @@ export type {
   AnyRemoval,
   AnyUpdate,
   AnyWrite,
-  ArmLease,
   GroupLimit,
-  ClaimedTask,
-  ClaimRequest,
   Commit,
   CommitAnswer,
   CommitFailure,
   CommitParts,
   CommitResult,
-  DueTime,
   EngineStorage,
   Expectation,
-  HistoryRecord,
   HostClient,
-  HostCommit,
   HostDatabase,
   HostTransaction,
   Insert,
-  InstanceListQuery,
-  InstanceRecord,
-  Lease,
-  LeaseRequest,
   Limit,
-  ChangedLimit,
   LimitWait,
-  PendingRecords,
   PendingTask,
   QueueName,
   Removal,
-  StepRecord,
-  TaskMigration,
   TaskKind,
-  TaskListQuery,
-  TaskRecord,
   TransactionClient,
   Update,
-  WatchRecord,
   Write,
 } from "../../storage/storage.ts";

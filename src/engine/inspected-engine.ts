@@ -1,6 +1,5 @@
 /** The view of a running engine for the inspector: charts, and reads of the storage. */
 import type { EngineStorage } from "../../storage/storage.ts";
-import type { ScheduleCommands } from "./schedules/schedule-commands.ts";
 import type { AnyWorkflow } from "../workflow/workflow.ts";
 
 /** The reads of a storage for a viewer, which never write or take a lease. */
@@ -9,30 +8,28 @@ export type InspectedStorage = Pick<
   "load" | "history" | "pending" | "list" | "tasks" | "find"
 >;
 
-/** An engine as a viewer sees it. */
-export interface InspectedEngine {
+/** An engine as a viewer sees it, without what its modules add. */
+export interface InspectedKernel {
   readonly workflows: readonly AnyWorkflow[];
   readonly storage: InspectedStorage;
   /** Whether the service handles real money: if so, only viewers whom the host admits may look. */
   isProduction(): boolean;
   /** Acts of viewers; absent when viewers only look. */
   readonly acting?: ViewerActs;
-  /** What is started by time; absent where no engine runs. */
-  readonly schedules?: Pick<ScheduleCommands, "list">;
   /** Calls back after each commit of this process; absent where none is made here. Returns the way to stop. */
   readonly onCommit?: (listener: () => void) => () => void;
 }
 
 /** An act that a viewer may do on an instance now. */
 export interface OfferedAct {
-  /** Names it among the acts of its instance, its list or its schedule. */
+  /** Names it among the acts of its instance, or of what else it is for. */
   readonly key: string;
   /** The label of the button. */
   readonly label: string;
   /** The consequence of the act, as a sentence. */
   readonly consequence: string;
-  /** What the act is for, where that is no instance: a schedule and a list may be called as an instance is. */
-  readonly on?: "schedule" | "list";
+  /** What the act is for, where that is no instance, such as a list: it may be called as an instance is. */
+  readonly on?: string;
   /** True where an event has to be given, or the types of those that may be. */
   readonly takesEvent?: true | readonly string[];
 }
@@ -57,9 +54,9 @@ export interface GivenAct {
  * @example
  * ```ts
  * import { ActRefused, createEngine } from "paystate/engine";
- * import { memoryStorage } from "paystate/storage/memory";
+ * import { sqliteStorage } from "paystate/storage/sqlite";
  *
- * const { inspected } = createEngine({ storage: memoryStorage(), workflows: [] });
+ * const { inspected } = createEngine({ storage: await sqliteStorage(":memory:"), workflows: [] });
  * const by = { actor: "ada", reason: "a test" };
  * await inspected.acting?.perform("kitchen", "stop", by).catch((error: unknown) => {
  *   console.log(error instanceof ActRefused); // true
@@ -70,7 +67,7 @@ export class ActRefused extends Error {
   override readonly name = "ActRefused";
 }
 
-/** Acts of viewers on what has the name: an instance by its id, a webhook, a schedule. Every act is recorded, with its author and reason. */
+/** Acts of viewers on what has the name: an instance by its id, a webhook, a list. Every act is recorded, with its author and reason. */
 export interface ViewerActs {
   offers(instance: string): Promise<readonly OfferedAct[]>;
   /** Returns a sentence about the result. @throws ActRefused */

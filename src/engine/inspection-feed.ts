@@ -1,6 +1,7 @@
 /** Feeds the inspectors of XState: each committed step of an instance as the events that a running actor would send. */
 import type { InspectionEvent, Observer } from "xstate";
 import type { CommitParts, HistoryRecord, StepRecord } from "../../storage/storage.ts";
+import type { Logger } from "../runtime.ts";
 import { FOLDED, type ChartSnapshot } from "../workflow/chart.ts";
 import type { WorkflowRegistry } from "../workflow/workflow-registry.ts";
 import { snapshotFromText } from "../workflow/snapshot-text.ts";
@@ -25,11 +26,17 @@ type Stepped = Pick<StepRecord, "id" | "workflow" | "snapshot">;
 /** More instances are announced again when they make their next step. */
 const MAX_ANNOUNCED = 10_000;
 
-/** To be called after each durable commit. What the inspector throws is for the caller to catch. */
+interface InspectionParts {
+  readonly workflows: Pick<WorkflowRegistry, "get">;
+  readonly log: Logger;
+}
+
+/** To be called after each durable commit. What the inspector throws is for the caller to catch; a rejection is logged. */
 export function inspectionFeed(
   inspect: InspectListener,
-  workflows: Pick<WorkflowRegistry, "get">,
+  { workflows, log }: InspectionParts,
 ): (commit: CommitParts) => void {
+  const failed = (err: unknown): void => log.error({ err }, "an inspector failed");
   /** Actors that the inspector knows, with the snapshot of their last step. */
   const announced = new Map<string, InspectedActor>();
   /** The newest stand of an actor; a parent of which nothing is known yet is known by its name alone. */
@@ -48,8 +55,10 @@ export function inspectionFeed(
   /** An inspector reads no more of an actor than is here. */
   const emit = (type: InspectionEvent["type"], actorRef: InspectedActor, rest: object = {}): void => {
     const event = { type, actorRef, rootId: actorRef.rootId, ...rest } as unknown as InspectionEvent;
-    if (typeof inspect === "function") inspect(event);
-    else inspect.next?.(event);
+    const take: ((event: InspectionEvent) => unknown) | undefined =
+      typeof inspect === "function" ? inspect : inspect.next?.bind(inspect);
+    const answer = take?.(event);
+    if (answer instanceof Promise) answer.catch(failed);
   };
   const tell = (stepped: Stepped, row: HistoryRecord): void => {
     const snapshot = snapshotFromText(stepped.snapshot);

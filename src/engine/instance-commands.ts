@@ -3,8 +3,8 @@ import { commitOne } from "../../storage/decided.ts";
 import type { EventObject } from "xstate";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { STOP } from "../workflow/chart.ts";
-import type { SendResult } from "./step-handler.ts";
-import { ranTaskRemovals } from "./ran-tasks.ts";
+import type { SendResult } from "./kernel/step-handler.ts";
+import { ranTaskRemovals } from "./kernel/ran-tasks.ts";
 import { searchRemovals } from "../workflow/search-fields.ts";
 
 /** The result of `stopInstance`: `ended` for an instance that had reached its end before. */
@@ -36,7 +36,7 @@ export interface InstanceCommands {
 }
 
 export function instanceCommands(
-  storage: Pick<EngineStorage, "commit" | "load" | "find">,
+  storage: Pick<EngineStorage, "commit" | "load" | "find" | "get">,
   send: (id: string, event: EventObject) => Promise<SendResult>,
 ): InstanceCommands {
   return {
@@ -51,15 +51,14 @@ export function instanceCommands(
 
 /** `removeInstance` over any storage: no chart is needed for it. */
 export async function removeInstance(
-  storage: Pick<EngineStorage, "commit" | "load" | "find">,
+  storage: Pick<EngineStorage, "commit" | "load" | "find" | "get">,
   id: string,
 ): Promise<RemoveResult> {
   const record = await storage.load(id);
   if (record === null) return "absent";
   if (record.status === "active") return "active";
-  const { life, snapshot } = record;
-  const searched = searchRemovals(id, snapshot);
-  const writes = [...(await ranTaskRemovals(storage, id)), ...searched];
+  const { life } = record;
+  const writes = [...(await ranTaskRemovals(storage, id)), ...(await searchRemovals(storage, record))];
   const removed = await commitOne(storage, { removes: [{ id, life }], writes });
   if (removed.ok) return "removed";
   return (await storage.load(id))?.life === life ? "pending" : "absent";

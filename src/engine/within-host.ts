@@ -12,9 +12,9 @@ import type {
   HostTransaction,
   Insert,
 } from "../../storage/storage.ts";
-import { givenEvent } from "./given-events.ts";
-import type { HostStepAdditions } from "./step-commit-writer.ts";
-import type { SentEvent, StepHandler } from "./step-handler.ts";
+import { givenEvent } from "./kernel/given-events.ts";
+import type { HostStepAdditions } from "./kernel/step-commit-writer.ts";
+import type { SentEvent, StepHandler } from "./kernel/step-handler.ts";
 import type { StartRequest } from "../workflow/workflow.ts";
 
 /** Makes a commit part of the transaction that the host has opened. */
@@ -49,7 +49,7 @@ export interface HostAdditions<W> {
  * const lights = workflow(createMachine({ id: "light", initial: "off", states: { off: {} } }))({ version: 1 });
  * const storage = await sqliteStorage("rooms.db");
  * const engine = createEngine({ storage, workflows: [lights] });
- * await engine.commit({}); // on SQLite once, before the first transaction
+ * await engine.ready(); // on SQLite once, before the first transaction
  *
  * const db = new Database("rooms.db");
  * const furnish = db.transaction((id: string) => {
@@ -135,5 +135,5 @@ const nothingGiven = (): TypeError =>
 const unprepared = (): Error =>
   new Error(
     "within: this engine has not compared its charts with the stored ones yet, and cannot do so while a transaction of " +
-      "SQLite waits: `await engine.commit({})` once, before the first one",
+      "SQLite waits: `await engine.ready()` once, before the first one",
   );

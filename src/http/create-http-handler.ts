@@ -133,10 +133,10 @@ type AppContext = Context<{ Bindings: Connection }>;
  * import { createServer } from "node:http";
  * import { createHttpHandler, createPaymentService } from "paystate";
  * import { solanaLedger } from "paystate/solana";
- * import { memoryStorage } from "paystate/storage/memory";
+ * import { sqliteStorage } from "paystate/storage/sqlite";
  *
  * const service = createPaymentService({
- *   storage: memoryStorage(),
+ *   storage: await sqliteStorage(":memory:"),
  *   ledger: solanaLedger({ endpoints: ["http://127.0.0.1:8899"] }),
  *   masterSecrets: [{ version: 1, secret: randomBytes(32) }],
  * });

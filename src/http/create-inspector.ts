@@ -1,6 +1,7 @@
 /** The inspector alone, for an engine without payments: its pages behind `fetch` and `node:http`. */
 import { z } from "zod";
-import type { InspectedEngine, InspectedStorage } from "../engine/inspected-engine.ts";
+import type { InspectedEngine } from "../engine/create-engine.ts";
+import type { InspectedStorage } from "../engine/inspected-engine.ts";
 import type { Engine } from "../engine/index.ts";
 import type { AnyWorkflow } from "../workflow/workflow.ts";
 import type { Authorize } from "../inspector/admit-viewer.ts";
@@ -59,7 +60,7 @@ const optionsSchema = z
     ).optional(),
     storage: objectWith<InspectedStorage>(
       ["load", "history", "list"],
-      "a storage, such as memoryStorage() or sqliteStorage(path)",
+      "a storage, such as await sqliteStorage(path)",
     ).optional(),
     workflows: z
       .array(
@@ -96,11 +97,11 @@ const optionsSchema = z
  * ```ts
  * import { createInspector } from "paystate";
  * import { workflow } from "paystate/engine";
- * import { memoryStorage } from "paystate/storage/memory";
+ * import { sqliteStorage } from "paystate/storage/sqlite";
  * import { createMachine } from "xstate";
  *
  * const light = createMachine({ id: "light", initial: "off", states: { off: { on: { SWITCH: "on" } }, on: {} } });
- * const inspector = createInspector({ storage: memoryStorage(), workflows: [workflow(light)({ version: 1 })] });
+ * const inspector = createInspector({ storage: await sqliteStorage(":memory:"), workflows: [workflow(light)({ version: 1 })] });
  * const page = await inspector.fetch(new Request("http://127.0.0.1:3000/_inspector"));
  * console.log(page.status); // 200
  * ```

@@ -1,14 +1,14 @@
 /** Acts of viewers: a page announces the act, and a request carries the act out. */
 import { actKey, ActRefused, type ViewerActs, type GivenAct } from "../engine/inspected-engine.ts";
 import type { InspectedPaymentParts } from "../payments/service-context.ts";
-import { eachNamed, listedIn } from "../engine/each/each-acts.ts";
-import { scheduleNamed } from "../engine/schedules/schedule-acts.ts";
+import { listedIn, listNamed } from "../engine/list-name.ts";
 import { parseUrl } from "../parse-url.ts";
 import { systemRandom } from "../runtime.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { confirmPage, outcomePage } from "./pages/act-pages.ts";
 import type { Links } from "./pages/page.ts";
 import { readForm, type FormRequest } from "./read-form.ts";
+import { SECTIONS } from "./sections.ts";
 
 const READ_ONLY = "This inspector only shows. Give inspector: { acts: true } to let its viewers act.";
 
@@ -54,10 +54,11 @@ export async function performAct(parts: ActParts, links: Links, request: FormReq
   }
 }
 
-/** The page of the acted instance, list, webhook or schedule. */
+/** The page of the acted instance, list or webhook, or of what a section shows. */
 async function pageOf({ payments }: ActParts, links: Links, id: string): Promise<string> {
-  if (scheduleNamed(id) !== null) return links.file("schedules");
-  const listed = eachNamed(id);
+  const section = SECTIONS.find((each) => each.has(id));
+  if (section !== undefined) return links.file(section.path);
+  const listed = listNamed(id);
   if (listed !== null) return links.list({ workflow: listed.workflow, ...listedIn(listed) });
   const webhook = (await payments?.reads.webhook(id)) ?? null;
   return webhook === null ? links.instance(id) : links.file("webhook", { id });

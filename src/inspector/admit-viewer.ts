@@ -2,7 +2,7 @@
  * Decides who may use the inspector: programs and people on this machine during development, else viewers whom the host
  * admits.
  */
-import type { InspectedEngine } from "../engine/inspected-engine.ts";
+import type { InspectedEngine } from "../engine/create-engine.ts";
 import { parseUrl } from "../parse-url.ts";
 
 /** Decides about one request. What it throws refuses. */

@@ -74,10 +74,11 @@ const WHAT: Readonly<Record<string, (name: string) => string>> = {
 const what = ({ kind, name }: PendingTask): string => WHAT[kind]?.(name) ?? `the task ${kind}`;
 
 function setAside(task: PendingTask, redact: SecretFilter): Html {
-  const { deadAt, crashes, lastError } = task;
+  const { deadAt, crashes, failures, lastError } = task;
   const error = lastError === null ? null : html`, its last error being “${redact(lastError)}”`;
-  return html`It is stuck: ${what(task)} was set aside at ${moment(deadAt ?? 0)} after its process died
-  ${times(crashes)}${error}. A person has to have it tried again or dropped.`;
+  const reason = crashes > 0 ? html`its process died ${times(crashes)}` : html`it failed ${times(failures)}`;
+  return html`It is stuck: ${what(task)} was set aside at ${moment(deadAt ?? 0)} after ${reason}${error}. A
+  person has to have it tried again or dropped.`;
 }
 
 function failing(task: PendingTask, redact: SecretFilter): Html {
@@ -95,7 +96,7 @@ function underWay(task: PendingTask): Html {
   const { isHeld, isSuspect, dueAt, visibleAt, crashes, waitsFor } = task;
   const died = crashes > 0 ? html` (its process has died ${times(crashes)})` : null;
   if (isSuspect && !isHeld) {
-    return html`It waits for ${what(task)}, which is tried when no other task is in hand whose process has
+    return html`It waits for ${what(task)}, which is tried when no other task is in hand whose processes have
     died${died}.`;
   }
   if (waitsFor !== undefined) return html`It waits for ${what(task)}, which ${limitWait(waitsFor)}${died}.`;

@@ -1,6 +1,6 @@
 /** The pages of one instance: as it stands, as it stood, and as an event would change it. */
 import type { EventObject } from "xstate";
-import type { InspectedEngine } from "../engine/inspected-engine.ts";
+import type { InspectedEngine } from "../engine/create-engine.ts";
 import { snapshotFromText } from "../workflow/snapshot-text.ts";
 import { eventFromText } from "../workflow/values.ts";
 import type { InspectedPaymentParts } from "../payments/service-context.ts";

@@ -1,7 +1,5 @@
 /** Routes paths to pages, and searches to instances: a page is a function from stored data to HTML. */
-import { eachName, listedBy } from "../engine/each/each-acts.ts";
-import type { OfferedAct, ViewerActs } from "../engine/inspected-engine.ts";
-import { scheduleName } from "../engine/schedules/schedule-acts.ts";
+import { listedBy, listName } from "../engine/list-name.ts";
 import type { Clock } from "../runtime.ts";
 import type { ChartRegistry } from "./chart-registry.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
@@ -9,7 +7,6 @@ import { troublesOf } from "./payments/find-troubles.ts";
 import { readLadders, readWebhooks } from "./payments/read-webhooks.ts";
 import { actsSection } from "./pages/act-pages.ts";
 import { searchPage, listPage } from "./pages/list-page.ts";
-import { schedulesPage } from "./pages/schedules-page.ts";
 import { timersPage } from "./pages/timers-page.ts";
 import { webhookPage, webhooksPage } from "./pages/webhooks-page.ts";
 import { InstancePageHandler, type InspectedParts } from "./find-instance-page.ts";
@@ -17,6 +14,8 @@ import { chartPage, chartsPage } from "./pages/chart-pages.ts";
 import { healthPage } from "./pages/health-page.ts";
 import type { Links, PageParts } from "./pages/page.ts";
 import { InstanceReader, type ListQuery } from "./read-instances.ts";
+import { offersOn } from "./section.ts";
+import { SECTIONS } from "./sections.ts";
 import type { SecretFilter } from "./show-values.ts";
 import type { InspectedPaymentParts } from "../payments/service-context.ts";
 import { parseAddress, type Address } from "../address.ts";
@@ -67,12 +66,12 @@ export class PageHandler {
       case "/webhooks":
       case "/webhook":
         return this.#webhooks(links, query.get("id"));
-      case "/schedules":
-        return this.#schedules(links);
       case "/health":
         return this.#health(links);
-      default:
-        return absent(links, "There is no such page.");
+      default: {
+        const section = SECTIONS.find((each) => path === `/${each.path}`);
+        return section?.find(links, this.#parts.inspected) ?? absent(links, "There is no such page.");
+      }
     }
   }
 
@@ -87,19 +86,6 @@ export class PageHandler {
   async #health(links: Links): Promise<FoundPage> {
     const service = (await this.#parts.inspected.health?.()) ?? null;
     return present(healthPage(links, { ...(await this.#reads.queue()), service }, this.#parts.redact));
-  }
-
-  async #schedules(links: Links): Promise<FoundPage> {
-    const { schedules, acting } = this.#parts.inspected;
-    if (schedules === undefined) return absent(links, "Schedules are shown where their engine runs.");
-    const all = await schedules.list();
-    const listed = await Promise.all(
-      all.slice(0, MAX_SCHEDULES).map(async (schedule) => ({
-        schedule,
-        acts: await offersOn(acting, scheduleName(schedule.id), "schedule"),
-      })),
-    );
-    return present(schedulesPage(links, listed, all.length === listed.length));
   }
 
   async #webhooks(links: Links, id: string | null): Promise<FoundPage> {
@@ -129,7 +115,7 @@ export class PageHandler {
       ...(known !== null && state !== null && { state }),
     };
     const isWhole = known === null || status === "done" || attention === true;
-    const name = eachName({ workflow, where: given, state });
+    const name = listName({ workflow, where: given, state });
     const acts = isWhole ? [] : await offersOn(this.#parts.inspected.acting, name, "list");
     return listPage(links, {
       list: await this.#reads.list(query),
@@ -140,15 +126,6 @@ export class PageHandler {
       redact: this.#parts.redact,
     });
   }
-}
-
-/** What is offered on a schedule or a list: an instance may be called as one is. */
-async function offersOn(
-  acting: ViewerActs | undefined,
-  name: string,
-  what: "schedule" | "list",
-): Promise<readonly OfferedAct[]> {
-  return ((await acting?.offers(name)) ?? []).filter(({ on }) => on === what);
 }
 
 /** The filters of a list as they stand in its address. What cannot be read narrows nothing. */
@@ -164,7 +141,6 @@ function listQuery(params: URLSearchParams): ListQuery {
   };
 }
 
-const MAX_SCHEDULES = 100;
 const MAX_HITS = 50;
 const MAX_ACCOUNTS = 1_000;
 

@@ -17,6 +17,7 @@ import type { MadePage } from "./live/watched-page.ts";
 import { Links, page, type PageParts } from "./pages/page.ts";
 import { readableStorage } from "./readable-storage.ts";
 import { FormRefused, type FormRequest } from "./read-form.ts";
+import { SECTIONS } from "./sections.ts";
 import { ICON, STYLE } from "./pages/style.ts";
 
 /** The path of the inspector below a handler. */
@@ -142,7 +143,7 @@ export class Inspector {
       tag: tagOf(parts.main.text),
       now: clock.now(),
       hasWebhooks: inspected.payments !== undefined,
-      hasSchedules: inspected.schedules !== undefined,
+      sections: SECTIONS.filter((each) => each.isThere(inspected)),
     });
   }
 

@@ -1,10 +1,11 @@
 /** The only place where the inspector reads the storage: lists of instances, and every detail of a single instance. */
-import type { InspectedEngine, InspectedStorage } from "../engine/inspected-engine.ts";
-import { ranTasksOf, type RanTask } from "../engine/ran-tasks.ts";
+import type { InspectedEngine } from "../engine/create-engine.ts";
+import type { InspectedStorage } from "../engine/inspected-engine.ts";
+import { ranTasksOf, type RanTask } from "../engine/kernel/ran-tasks.ts";
 import type { HistoryRecord, InstanceRecord, PendingRecords, PendingTask } from "../../storage/storage.ts";
 import { stateMatches } from "../workflow/state-matches.ts";
 import { instancesWith, type SearchValues } from "../workflow/search-fields.ts";
-import { deadLetters, failingTasks, type TroubledTask } from "../engine/troubled-tasks.ts";
+import { deadLetters, failingTasks, type TroubledTask } from "../engine/kernel/troubled-tasks.ts";
 import type { ChartRegistry } from "./chart-registry.ts";
 import { isDamaged } from "./readable-storage.ts";
 

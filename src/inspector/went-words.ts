@@ -1,5 +1,5 @@
 /** Describes in words how an ended task went, for the timeline of the pages and of the command. */
-import type { RanTask } from "../engine/ran-tasks.ts";
+import type { RanTask } from "../engine/kernel/ran-tasks.ts";
 import { durationWords } from "./chart/words.ts";
 import type { SecretFilter } from "./show-values.ts";
 

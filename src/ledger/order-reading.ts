@@ -36,7 +36,7 @@ export interface WalletTold {
  */
 export type MarkerTold = number | "foreign" | null;
 
-/** What one endpoint shows, all of it from one block. */
+/** An order's accounts in one block, as one endpoint shows them. */
 export interface OrderTold extends Reading {
   /** Unix seconds of the block. */
   readonly blockTime: number;

@@ -6,7 +6,8 @@ const SENTENCES = {
   unexplained: "the chain shows at its address what nobody here can explain",
   paid_after_end:
     "recipients were paid after it had ended: the markers show that another copy of this database paid them",
-  fee_left_out: "its treasury cannot take the fee, which goes back with the rest",
+  fee_left_out:
+    "its go has not paid the fee, which goes back with the rest: the treasury could not take it, or another hand made the marker",
   purse_frozen:
     "the sponsor's account of the token is frozen or missing, so that what a rest costs is not withheld: open it again",
 } as const;

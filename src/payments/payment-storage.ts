@@ -1,6 +1,6 @@
 /** A storage as the payment service sees it: with its own tables, its own writes, and its reads by name. */
 import type { Commit, CommitAnswer, EngineStorage, Write } from "../../storage/storage.ts";
-import { withTables } from "../../storage/with-tables.ts";
+import { EngineStore } from "../engine/kernel/engine-store.ts";
 import { paymentTables, type PaymentTables } from "./tables.ts";
 import { attemptReads } from "./tables/attempts.ts";
 import { databaseReads } from "./tables/database.ts";
@@ -35,8 +35,16 @@ export interface PaymentStorage extends EngineStorage, PaymentReads {
   commit(items: readonly Commit<PaymentTables>[]): Promise<readonly CommitAnswer[]>;
 }
 
-/** The storage with the tables of the payment service, which are installed before its first use. */
-export function paymentStorage(storage: EngineStorage): PaymentStorage {
-  const ready = withTables(storage, Object.values(paymentTables));
-  return { ...ready, ...paymentReads(ready) };
-}
+/** The way to a storage, with the tables of the payment service, which are installed before its first use. */
+export const paymentStore = (storage: EngineStorage): EngineStore =>
+  new EngineStore(storage, Object.values(paymentTables));
+
+/** The store with the payment service's reads by name. */
+export const withPaymentReads = (store: EngineStorage): PaymentStorage => ({
+  ...store,
+  ...paymentReads(store),
+});
+
+/** The storage with the tables of the payment service, and its reads by name. */
+export const paymentStorage = (storage: EngineStorage): PaymentStorage =>
+  withPaymentReads(paymentStore(storage));

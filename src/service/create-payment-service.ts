@@ -49,12 +49,12 @@ const STOP_MS = 5_000;
  * import { systemClock } from "paystate/engine";
  * import { createLocalChain } from "paystate/local";
  * import { solanaLedger } from "paystate/solana";
- * import { memoryStorage } from "paystate/storage/memory";
+ * import { sqliteStorage } from "paystate/storage/sqlite";
  *
  * const chain = await createLocalChain({ clock: systemClock });
  * const ledger = solanaLedger({ endpoints: [{ url: "http://local.invalid", fetch: chain.fetch }] });
  * const service = createPaymentService({
- *   storage: memoryStorage(), // else: await sqliteStorage("payments.db")
+ *   storage: await sqliteStorage(":memory:"), // else the path of a file
  *   ledger,
  *   masterSecrets: [{ version: 1, secret: randomBytes(32) }], // else: kept as long as the database
  *   stablecoins: chain.mints,
@@ -70,7 +70,7 @@ const STOP_MS = 5_000;
 export function createPaymentService(options: PaymentServiceOptions): PaymentService {
   const parts = assembleService(checkOptions("createPaymentService", paymentServiceOptions, options));
   const useCases = useCasesOf(parts);
-  const { storageGate, operator } = parts;
+  const { store, operator } = parts;
   const life = lifeOf(parts, { areMintsNamed: options.stablecoins !== undefined });
   const asking = {
     ...askingOf(parts, life.reader),
@@ -81,9 +81,9 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   const { instances, ...commands } = operator;
   return {
     ...life.methods,
-    ...storageGate.forHost(asking),
+    ...store.forHost(asking),
     tokens: () => ({ tokens: parts.context.assets.tokens }),
-    operator: { ...storageGate.forHost(commands), instances: storageGate.forHost(instances) },
+    operator: { ...store.forHost(commands), instances: store.forHost(instances) },
     inspected: inspectedOf(parts, { ...asking, operator }),
   };
 }

@@ -1,5 +1,5 @@
 /** The last calls of the ledger by tasks of this process, for the inspector: in memory only, and only once it has asked for them. */
-import { followTasks, runningTask, type RunningTask } from "../engine/running-task.ts";
+import { followTasks, runningTask, type RunningTask } from "../engine/kernel/running-task.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../runtime.ts";
 

@@ -18,7 +18,7 @@ import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { orderScreening } from "../payments/private/screen-order.ts";
 import { transferWorkflow, type TransferWorkflow } from "../payments/private/transfer-workflow.ts";
 import { watchAttempts } from "../payments/private/watch-attempts.ts";
-import { OrderWatch } from "../payments/private/watch-orders.ts";
+import { type OrderMemory, OrderWatch } from "../payments/private/watch-orders.ts";
 import { PrivatePricing, type PrivateRoutingRules } from "../payments/quotes/private-pricing.ts";
 import { keepingAnswers } from "../payments/recipients/kept-answers.ts";
 import type { ScreenAddress } from "../payments/recipients/recipients.ts";
@@ -56,6 +56,8 @@ function askedScreen(screen: ScreenAddress, ask: AskPart): ScreenAddress {
   return (address, as) => ask("screen", (signal) => screen(address, as, signal));
 }
 
+/** Once it has its deposit, an order hears from its transfers: more money, and other copies, have time. */
+const ACTIVE_PACE = 5;
 /** An order that is over is looked at this often after a quarter of an hour, and this often after a day. */
 const LATE_INTERVAL_MS = 5 * 60_000;
 const SLOW_INTERVAL_MS = 60 * 60_000;
@@ -91,6 +93,7 @@ function createPrivateRouting({
   const transfers = transferWorkflow(acting);
   const orders = orderWorkflow({ concluder: new OrderConcluder(acting), recordEnd, announce });
   const watching = { ...shared, intervalMs };
+  const closely: OrderMemory = new Map();
   return {
     terms,
     keys,
@@ -102,8 +105,8 @@ function createPrivateRouting({
     workflows: [orders, transfers],
     watchers: {
       attempts: watchAttempts(watching),
-      orders: new OrderWatch(shared, intervalMs),
-      recentOrders: new OrderWatch(shared, intervalMs),
+      orders: new OrderWatch(shared, intervalMs, closely),
+      activeOrders: new OrderWatch(shared, ACTIVE_PACE * intervalMs, closely),
       lateOrders: new OrderWatch(shared, LATE_INTERVAL_MS),
       slowOrders: new OrderWatch(shared, SLOW_INTERVAL_MS),
     },

@@ -36,7 +36,7 @@ import type {
 import type { Operator } from "../payments/operator/operator.ts";
 import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
 import type { WebhookBody, WholeWebhookBody } from "../payments/webhooks/webhook-fields.ts";
-import type { InspectedEngine } from "../engine/inspected-engine.ts";
+import type { InspectedEngine } from "../engine/create-engine.ts";
 import type { InspectedPaymentParts } from "../payments/service-context.ts";
 import type { LedgerCallReads } from "./ledger-call-history.ts";
 

@@ -64,7 +64,7 @@ export interface Health {
   readonly unprovable: number;
   /** The wait of the earliest due task, in milliseconds; 0 without a late task. */
   readonly overdueMs: number;
-  /** Tasks set aside because each of their holders vanished; they wait for an operator. Counted up to 100. */
+  /** Tasks set aside because each of their holders vanished, or they failed for good; they wait for an operator. Counted up to 100. */
   readonly deadLetters: number;
   /** Tasks that have failed at least once and are tried again and again. Counted up to 100. */
   readonly failingTasks: number;
@@ -85,8 +85,6 @@ export interface Health {
   readonly purses?: PurseReading;
   /** Facts that endpoints tell this process differently: what depends on them waits. */
   readonly disputes: number;
-  /** Indexes of the database that are being built beside all work, or wait for it; absent while there are none. */
-  readonly indexBuilds?: readonly string[];
   /** Signers, price sources and screening that do not answer this process; absent while all do. */
   readonly silentParts?: readonly string[];
   /** Matters that wait for a person, dead letters among them; see `service.operator.attention()`. Up to 200 of each kind. */
@@ -150,13 +148,9 @@ export class HealthReader {
    * for 2 s is not there.
    */
   async read(): Promise<Health> {
-    const { clock, watching, commits, storage: database } = this.#parts;
+    const { clock, watching, commits } = this.#parts;
     const silent = this.#parts.silentParts().map(({ part }) => part);
-    const indexBuilds = database.building?.() ?? [];
-    const parts = {
-      ...(silent.length === 0 ? {} : { silentParts: silent }),
-      ...(indexBuilds.length === 0 ? {} : { indexBuilds }),
-    };
+    const parts = silent.length === 0 ? {} : { silentParts: silent };
     const [stored, , position, answering, takesVersion1] = await Promise.all([
       this.#stored.answerWithin(clock, MAX_STORAGE_WAIT_MS),
       this.#taking.answerWithin(clock, MAX_STORAGE_WAIT_MS),

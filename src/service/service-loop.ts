@@ -38,7 +38,7 @@ export class ServiceLoop {
     if (this.#stopping !== null) return this.#starting;
     const stopping = new AbortController();
     this.#stopping = stopping;
-    this.#parts.storageGate.open();
+    this.#parts.store.open();
     this.#starting = this.#start(stopping.signal).catch(async (error: unknown) => {
       // A comparison that is still under way must bind and open nothing for a start that was refused.
       stopping.abort();
@@ -52,7 +52,7 @@ export class ServiceLoop {
   /** See `PaymentService.stop`. */
   async stop(timeoutMs: number): Promise<void> {
     const { engine, waiters, notices, orderEvents, report, retention, webhooks } = this.#parts;
-    const { storageGate, context } = this.#parts;
+    const { store, context } = this.#parts;
     this.#stopping?.abort();
     this.#stopping = null;
     waiters.stop();
@@ -62,7 +62,7 @@ export class ServiceLoop {
       engine.stop({ timeoutMs }),
       report.stop(timeoutMs),
       retention.stop(timeoutMs),
-      Promise.race([Promise.all([orderEvents.stop(), storageGate.hostRests()]), enough]),
+      Promise.race([Promise.all([orderEvents.stop(), store.hostRests()]), enough]),
       this.#waiting,
     ]);
     try {
@@ -77,11 +77,11 @@ export class ServiceLoop {
 
   /** What goes on all the same, since it waits for a node or a host that hears no signal, asks the storage nothing any more. */
   async #shutUnlessRunning(): Promise<void> {
-    const { storageGate, context } = this.#parts;
+    const { store, context } = this.#parts;
     if (this.#stopping !== null) return;
     const answered = new AbortController();
     const tooLong = context.clock.sleep(MAX_ANSWER_MS, answered.signal);
-    await Promise.race([storageGate.shut(), tooLong]);
+    await Promise.race([store.shut(), tooLong]);
     answered.abort();
   }
 

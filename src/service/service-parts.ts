@@ -1,7 +1,7 @@
 /** Assembles a payment service from its checked options: a context, an engine, and the parts that run on both. */
 import type { z } from "zod";
 import { createEngine, type AnyWorkflow, type Engine } from "../engine/index.ts";
-import { StorageGate } from "../engine/storage-gate.ts";
+import type { EngineStore } from "../engine/kernel/engine-store.ts";
 import { redactingLogger } from "../redacting-log.ts";
 import { assetsWith } from "../payments/assets/assets.ts";
 import type { OperatorParts } from "../payments/operator/operator.ts";
@@ -9,7 +9,7 @@ import { finishEnds } from "../payments/operator/recovery/finish-ends.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { NoticeFeed } from "../payments/webhooks/notice-feed.ts";
 import { OrderEventLoop } from "../payments/webhooks/order-event-loop.ts";
-import { paymentStorage } from "../payments/payment-storage.ts";
+import { paymentStore, withPaymentReads } from "../payments/payment-storage.ts";
 import type { AnnounceEffect } from "../payments/notice-writes.ts";
 import type { PaymentTables } from "../payments/tables.ts";
 import { PaymentRetentionLoop } from "../payments/retention/payment-retention.ts";
@@ -64,7 +64,7 @@ export interface ServiceParts extends OperatorParts {
   /** Shut while a start waits for the chain; `context.ledger` is behind it. */
   readonly gate: ChainGate;
   /** Shut from a stop to the next start; `context.storage` is behind it. */
-  readonly storageGate: StorageGate;
+  readonly store: EngineStore;
   /** The ledger in force before the gate: it tells how the chain is, also while nothing may be believed of it. */
   readonly observed: Ledger;
   /** Whether the database takes commits. */
@@ -106,9 +106,9 @@ type Charts = Pick<
  */
 export function assembleService(options: CheckedServiceOptions): ServiceParts {
   const gate = new ChainGate();
-  const storageGate = new StorageGate();
+  const store = paymentStore(options.storage);
   const calls = new LedgerCallHistory(options.clock);
-  const { observed, commits, ...context } = contextOf(options, { gate, storageGate, calls });
+  const { observed, commits, ...context } = contextOf(options, { gate, store, calls });
   const { storage, ledger, clock, assets } = context;
   const { masterSecrets, environment } = options;
   const chain = new ChainBinding({ storage, ledger, masterSecrets, environment });
@@ -146,7 +146,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     options,
     context,
     gate,
-    storageGate,
+    store,
     observed,
     commits,
     calls,
@@ -167,12 +167,12 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
 
 function contextOf(
   options: CheckedServiceOptions,
-  { gate, storageGate, calls }: Pick<ServiceParts, "gate" | "storageGate" | "calls">,
+  { gate, store, calls }: Pick<ServiceParts, "gate" | "store" | "calls">,
 ): ServiceContext & Pick<ServiceParts, "observed" | "commits"> {
   const { clock, random, masterSecrets } = options;
   const secrets = masterSecrets.map(({ secret }) => secret);
   const commits = new CommitHealth(random, clock);
-  const storage = storageGate.guarding(commits.hearing(paymentStorage(options.storage)));
+  const storage = commits.hearing(withPaymentReads(store));
   const observed = ledgerInForce(options.ledger, { storage, clock });
   return {
     storage,

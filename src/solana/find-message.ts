@@ -3,7 +3,7 @@ import type { Address } from "../address.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { expectSigned, messageHashOf, writtenAccounts } from "./rpc/landed-transaction.ts";
+import { isSignedAs, messageHashOf, writtenAccounts } from "./rpc/landed-transaction.ts";
 import type { TransactionListEntry } from "./rpc/rpc-node.ts";
 import { errorText } from "./statuses.ts";
 
@@ -36,13 +36,14 @@ export async function findMessage(
   const named = reference === null ? null : await listedFor(endpoint, reference, notBefore);
   const isWhole = named !== null && named.length <= MAX_LISTED;
   const inWindow = isWhole ? [] : await listedInWindow(endpoint, attempt, notBefore);
+  let isClear = inWindow !== null;
   for (const { signature, slot, err } of [...(named ?? []).slice(0, MAX_LISTED), ...(inWindow ?? [])]) {
     const found = await landedMessageHash(endpoint, { signature, slot });
-    // Listed but missing: index and ledger of this node disagree.
-    if (found === null) return "unclear";
     if (found === attempt.messageHash) return { signature, slot, error: errorText(err) };
+    // Index and ledger of this node disagree about an entry: of the others each may still be the message.
+    if (found === null) isClear = false;
   }
-  return inWindow === null ? "unclear" : "absent";
+  return isClear ? "absent" : "unclear";
 }
 
 async function listedFor(
@@ -89,13 +90,16 @@ async function windowOf(
   return null;
 }
 
-/** The hash of the message of a transaction that is shown in this slot; null where the node does not have the transaction. */
+/**
+ * The hash of the message of a transaction that is shown in this slot; null where the node does not have the transaction, or
+ * shows bytes under the signature that it does not sign.
+ */
 export async function landedMessageHash(
   { rpc }: Pick<Endpoint, "rpc">,
   { signature, slot }: Pick<TransactionListEntry, "signature" | "slot">,
 ): Promise<string | null> {
   const landed = await rpc.getShownTransaction(signature, slot);
-  if (landed === null) return null;
-  expectSigned(landed.transaction, signature);
-  return messageHashOf(landed.transaction);
+  return landed !== null && isSignedAs(landed.transaction, signature)
+    ? messageHashOf(landed.transaction)
+    : null;
 }

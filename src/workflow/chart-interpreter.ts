@@ -30,6 +30,8 @@ export interface ChartParts<Source extends ChartSource> {
   /** Named actions that are effects, whether the chart gives them a body or not. */
   readonly effects: ReadonlySet<string>;
   readonly bodies: ReadonlyMap<string, ActionBody>;
+  /** Named actions that are part of the step, such as an `assign` of `setup`. */
+  readonly builtIns?: ReadonlySet<string>;
   /** The bodies written inline, each named by its place in the chart. */
   readonly inline: ReadonlyMap<string, ActionBody>;
   readonly actors: ReadonlyMap<string, ActorSource<Source>>;
@@ -40,6 +42,10 @@ export interface ChartParts<Source extends ChartSource> {
   readonly delaysEvents: boolean;
   /** Why the chart cannot be durable: a sentence for each fault, with the state. */
   readonly faults: readonly string[];
+  /** What looks like a fault in the text of a function, where only a step can tell. */
+  readonly warnings?: readonly string[];
+  /** Names of actions that its functions seem to ask for. Absent where no function can. */
+  readonly enqueued?: ReadonlySet<string>;
 }
 
 interface ReadChart<Source extends ChartSource> {

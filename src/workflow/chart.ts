@@ -2,6 +2,7 @@
 import type { EventObject } from "xstate";
 import type { TaskRecord } from "../../storage/storage.ts";
 import { storableThrown } from "./values.ts";
+import type { Writable } from "./writable.ts";
 
 /** The parent of a child machine, as the child remembers it. */
 export interface ParentLink {
@@ -25,6 +26,14 @@ export interface ChildLink {
   /** True where an action has started it, and not the state that invokes it: it does not end with the state. */
   readonly isSpawned?: true;
   readonly systemId?: string;
+  /** Machines only: the child has ended, and a parent that ends stops it no more. */
+  readonly hasEnded?: true;
+}
+
+/** A child machine that no longer has its id, and whose end is still told: another has the id, or it had ended when it was stopped. */
+export interface FormerChild extends Pick<ChildLink, "src" | "hasEnded"> {
+  readonly id: string;
+  readonly run: number;
 }
 
 /** `parent/id`, or `parent/id~2` for the second one that is started under this id, as when its state is entered again. */
@@ -57,6 +66,8 @@ export interface ChartSnapshot {
   /** @internal Ids of the states to return to, by the id of a history state. */
   readonly history?: Readonly<Record<string, readonly string[]>>;
   readonly children?: Readonly<Record<string, ChildLink>>;
+  /** @internal In the order in which they lost their ids. */
+  readonly former?: readonly FormerChild[];
   /** @internal The number of machines started so far, by child id. */
   readonly runs?: Readonly<Record<string, number>>;
   readonly parent?: ParentLink;
@@ -103,9 +114,14 @@ export type ChartAction =
       readonly id: string;
       readonly src: string;
       readonly input: unknown;
-      readonly run?: number;
+      readonly run?: number | undefined;
     }
-  | { readonly kind: "stopChild"; readonly id: string; readonly src: string; readonly run?: number }
+  | {
+      readonly kind: "stopChild";
+      readonly id: string;
+      readonly src: string;
+      readonly run?: number | undefined;
+    }
   | { readonly kind: "send"; readonly to: EventAddress; readonly event: EventObject }
   | Voice;
 
@@ -204,14 +220,20 @@ export interface ChildEndEvent extends EventObject {
 
 /** The event that reports a child's result to its parent. Only machines have a `run`. */
 export function childDone(id: string, output: unknown, run?: number): ChildEndEvent {
-  return { ...childEnd("done", id, run), ...(output !== undefined && { output }) };
+  const end = childEnd("done", id, run);
+  if (output !== undefined) end.output = output;
+  return end;
 }
 
 /** The event that reports a child's failure to its parent. Only machines have a `run`. */
 export function childFailed(id: string, error: unknown, run?: number): ChildEndEvent {
-  return { ...childEnd("error", id, run), ...(error !== undefined && { error: storableThrown(error) }) };
+  const end = childEnd("error", id, run);
+  if (error !== undefined) end.error = storableThrown(error);
+  return end;
 }
 
-function childEnd(how: "done" | "error", actorId: string, run: number | undefined): ChildEndEvent {
-  return { type: `xstate.${how}.actor.${actorId}`, actorId, ...(run !== undefined && { $run: run }) };
+function childEnd(how: "done" | "error", id: string, run: number | undefined): Writable<ChildEndEvent> {
+  const end: Writable<ChildEndEvent> = { type: `xstate.${how}.actor.${id}`, actorId: id };
+  if (run !== undefined) end.$run = run;
+  return end;
 }

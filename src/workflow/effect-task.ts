@@ -4,7 +4,7 @@ import type { ChartAction } from "./chart.ts";
 import { isLarge, type LentContext } from "./large-context.ts";
 import { messageTask, type StartParams, type TellParams } from "./messages.ts";
 import { limitsFor } from "./own-limit.ts";
-import { taskOfStep, type StepContext } from "./step-context.ts";
+import { limitedTask, taskOfStep, type StepContext } from "./step-context.ts";
 import { eventToJson, toJson } from "./values.ts";
 
 type EffectAction = Extract<ChartAction, { readonly kind: "effect" }>;
@@ -22,13 +22,12 @@ export function effectTask(facts: StepContext, action: EffectAction, index: numb
   }
   const payload =
     handler === undefined ? scopeOf(facts, action) : toJson(params ?? null, `params of ${name}`);
-  return {
-    kind: "effect",
-    name,
-    payload: JSON.stringify(payload),
-    ...limitsFor(typeof handler === "object" ? handler.limit : undefined, params),
-    ...taskOfStep(facts, index),
-  };
+  const limited = limitsFor(typeof handler === "object" ? handler.limit : undefined, params);
+  return limitedTask(
+    taskOfStep(facts, index),
+    { kind: "effect", name, payload: JSON.stringify(payload) },
+    limited,
+  );
 }
 
 function scopeOf(facts: StepContext, { effect: { name, params }, scope }: EffectAction): object {

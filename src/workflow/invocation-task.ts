@@ -2,7 +2,7 @@
 import type { TaskRecord } from "../../storage/storage.ts";
 import type { ChartAction } from "./chart.ts";
 import { limitsFor } from "./own-limit.ts";
-import { taskOfStep, type StepContext } from "./step-context.ts";
+import { limitedTask, taskOfStep, type StepContext } from "./step-context.ts";
 import { fromJson, toJson } from "./values.ts";
 
 export interface InvocationTask {
@@ -24,14 +24,14 @@ export function invocationTask(
 ): TaskRecord {
   const actor = facts.workflow.actors.get(src);
   const limit = actor?.kind === "promise" ? actor.limit : undefined;
-  const stored = input === undefined ? {} : { input: toJson(input, `input of "${id}"`) };
-  return {
-    kind: "invocation",
-    name: invocationName(id),
-    payload: JSON.stringify({ id, src, ...stored }),
-    ...limitsFor(limit, input as never),
-    ...taskOfStep(facts, index),
-  };
+  const stored = input === undefined ? undefined : toJson(input, `input of "${id}"`);
+  const payload = JSON.stringify({ id, src, input: stored });
+  const limited = limitsFor(limit, input as never);
+  return limitedTask(
+    taskOfStep(facts, index),
+    { kind: "invocation", name: invocationName(id), payload },
+    limited,
+  );
 }
 
 export function invocationFromText(text: string): InvocationTask {

@@ -1,11 +1,14 @@
 /** Messages: events and starts on their way to an instance, as tasks of that instance. */
+import { createHash } from "node:crypto";
 import type { EventObject } from "xstate";
 import type { InstanceRecord, TaskRecord } from "../../storage/storage.ts";
 import { RETRY, STOP, type ChartSnapshot } from "./chart.ts";
+import { isLongKey, MESSAGE_KEYS } from "./own-limit.ts";
 import { stateMatches } from "./state-matches.ts";
 import type { SearchValues } from "./search-fields.ts";
 import { nameOf } from "./workflow-key.ts";
 import { eventFromJson, eventFromText, eventToJson, fromJson, toJson } from "./values.ts";
+import type { Writable } from "./writable.ts";
 
 /** An instance to send to, and the chart and version it was started with, as `name@version`. */
 export interface Recipient {
@@ -61,13 +64,17 @@ export interface TellParams {
  */
 export function messageTask(
   { id, dueAt }: Pick<TaskRecord, "id" | "dueAt">,
-  { instance, workflow, ...target }: Recipient,
+  { instance, workflow, life, parentLife, machine, where, state }: Recipient,
   message: Message,
 ): TaskRecord {
   const { known, start, event, otherwise } = message;
   const payload = {
     known,
-    ...target,
+    life,
+    parentLife,
+    machine,
+    where,
+    state,
     start: start && { ...start, input: toJson(start.input, "input") },
     event: event && eventToJson(event),
     otherwise: otherwise && { ...otherwise, event: eventToJson(otherwise.event) },
@@ -106,18 +113,19 @@ export function isMeant(
 export const dependsOnState = ({ where, state }: MessageTarget): boolean =>
   where !== undefined || state !== undefined;
 
+/** The limit that keeps the messages to an instance in order. An id may be longer than a key, and then has its hash there. */
 export function messageKey(instance: string): string {
-  return `message to ${instance}`;
+  const key = `${MESSAGE_KEYS}${instance}`;
+  return isLongKey(key) ? `${MESSAGE_KEYS}#${createHash("sha256").update(instance).digest("hex")}` : key;
 }
 
 export function messageFromText(text: string): Message {
-  const { start, event, otherwise, ...meant } = JSON.parse(text) as Message;
-  return {
-    ...meant,
-    ...(start && { start: { ...start, input: fromJson(start.input) } }),
-    ...(event && { event: eventFromJson(event) }),
-    ...(otherwise && { otherwise: { ...otherwise, event: eventFromJson(otherwise.event) } }),
-  };
+  const message = JSON.parse(text) as Writable<Message>;
+  const { start, event, otherwise } = message;
+  if (start) message.start = { ...start, input: fromJson(start.input) };
+  if (event) message.event = eventFromJson(event);
+  if (otherwise) message.otherwise = { ...otherwise, event: eventFromJson(otherwise.event) };
+  return message;
 }
 
 /** A delayed event: for the instance that owns the timer, unless it names another recipient. */

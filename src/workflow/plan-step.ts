@@ -17,6 +17,7 @@ import {
   FOLDED,
   foldedSnapshot,
   MIGRATED,
+  STOP,
   type ChartSnapshot,
   type ChartStep,
   type ParentLink,
@@ -32,8 +33,11 @@ import { causeOfParent, causeText } from "./step-cause.ts";
 import type { StepTime } from "./stamps.ts";
 import { type KnownInstance, taskOfStep, type StepContext } from "./step-context.ts";
 import { birthTask, heldFor, unborn } from "./unborn-children.ts";
-import { eventToText, storableThrown, UnstorableValue, withStep } from "./values.ts";
+import { ChartFault, withStep } from "./chart-fault.ts";
+import { checkSize } from "./value-size.ts";
+import { eventToText, storableThrown } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
+import type { Writable } from "./writable.ts";
 
 export interface StepCommit {
   readonly after: ChartSnapshot;
@@ -96,6 +100,12 @@ interface TakenIds {
   of(instance: string): ChartSnapshot["runs"];
 }
 
+/** One commit of the steps of several events. `taken` is the number of waiting events in it. */
+interface PlannedRun {
+  readonly parts: StepCommit[];
+  readonly taken: number;
+}
+
 /** A step that is not stored yet, from which the next step of a run begins. */
 interface Made extends Pick<StepCommit, "after" | "earlier" | "history" | "follows" | "fired" | "forgets"> {
   readonly facts: StepContext;
@@ -113,6 +123,8 @@ interface StepPlanParts {
   readonly taken?: TakenIds;
   /** How often in a row another process came first: a long commit never comes through, so half as many children begin each time. */
   readonly lostRaces?: number;
+  /** What a snapshot, or an event, takes at most as JSON. Default: no end. */
+  readonly maxValueBytes?: number;
 }
 
 export class StepPlan {
@@ -120,10 +132,12 @@ export class StepPlan {
   #moment: StepTime;
   readonly #workflows: WorkflowRegistry;
   readonly #taken: TakenIds | undefined;
+  readonly #maxBytes: number;
   /** The number of children that may still begin in this commit. */
   #room: number;
 
-  constructor({ newMoment, workflows, taken, lostRaces = 0 }: StepPlanParts) {
+  constructor({ newMoment, workflows, taken, lostRaces = 0, maxValueBytes = Infinity }: StepPlanParts) {
+    this.#maxBytes = maxValueBytes;
     this.#room = Math.max(1, MAX_BORN >> lostRaces);
     this.#newMoment = newMoment;
     this.#moment = newMoment();
@@ -167,16 +181,22 @@ export class StepPlan {
   }
 
   /** The step with those of waiting events, as one commit: `taken` of them made a step without an error. */
-  run(
-    arrived: ArrivedEvent,
-    waiting: readonly WaitingEvent[],
-  ): { readonly parts: StepCommit[]; readonly taken: number } | null {
-    const { workflow, instance } = arrived;
+  run(arrived: ArrivedEvent, waiting: readonly WaitingEvent[]): PlannedRun | null {
     if (waiting.length === 0) {
       const parts = this.step(arrived);
       return parts && { parts, taken: 0 };
     }
     const kept = snapshotToText(arrived.snapshot);
+    try {
+      return this.#ran(arrived, waiting, kept);
+    } catch {
+      // Together they may lead to what cannot be stored: the first goes alone, or throws again.
+      return this.run({ ...arrived, snapshot: snapshotFromText(kept) }, NONE);
+    }
+  }
+
+  #ran(arrived: ArrivedEvent, waiting: readonly WaitingEvent[], kept: string): PlannedRun | null {
+    const { workflow, instance } = arrived;
     let made = this.#made(arrived);
     if (made === null) return null;
     for (const [taken, { event, cause }] of waiting.entries()) {
@@ -227,11 +247,12 @@ export class StepPlan {
       { workflow, before: null, step, event: null },
     );
     const made = this.#withChildren(facts, consequencesOf(facts));
-    const history = { ...made.history, event: eventToText(event), cause: cause ?? null };
+    const text = eventToText(event);
+    checkSize(text, this.#maxBytes, "event");
+    const history = { ...made.history, event: text, cause: cause ?? null };
     const begun = { ...made, history };
     try {
-      const [first, ...born] = this.#whole(firesTimer ? this.#withTimer(begun) : begun, null);
-      return [{ ...first, moves: { adopts: [{ instance: id, workflow: workflow.key }] } }, ...born];
+      return this.#whole(firesTimer ? this.#withTimer(begun) : begun, null);
     } catch (error) {
       if (!firesTimer) throw error;
       // The failed step may have changed the snapshot. The timer then fires alone, and its own task is to blame.
@@ -245,7 +266,8 @@ export class StepPlan {
     const { id, life, workflow } = facts;
     const timer = follows.arms.find(({ kind, dueAt }) => kind === "timer" && dueAt <= facts.at);
     const isOver = after.status !== "active" || after.unborn !== undefined || born.length > 0;
-    if (timer === undefined || isOver) return begun;
+    const tellsItself = follows.arms.some(({ kind, instance }) => kind === "message" && instance === id);
+    if (timer === undefined || isOver || tellsItself) return begun;
     const { to, event } = delayedFromText(timer.payload);
     if (to !== undefined) return begun;
     this.#moment = this.#newMoment();
@@ -287,7 +309,7 @@ export class StepPlan {
     } catch (thrown) {
       const error = withoutTraps(thrown);
       const { parent } = before;
-      if (parent === undefined || error instanceof UnstorableValue) throw error;
+      if (parent === undefined || error instanceof ChartFault) throw error;
       const above = this.#workflows.get(parent.workflow) ?? this.#workflows.successorOf(parent.workflow);
       if (above?.catches(parent.id) !== true) throw error;
       // A field that is undefined would be missing from the history.
@@ -302,7 +324,10 @@ export class StepPlan {
   ): StepContext {
     const after = withSearch(made.workflow.search, made.step.after);
     const step = after === made.step.after ? made.step : { ...made.step, after };
-    return { id, version: version + 1, life, ...this.#moment, ...made, step, workflows: this.#workflows };
+    const { workflow, before, event } = made;
+    const { at, stamp } = this.#moment;
+    const workflows = this.#workflows;
+    return { id, version: version + 1, life, at, stamp, workflow, before, step, event, workflows };
   }
 
   /** A step with the first steps of the children it starts, as far as the commit has room for them. */
@@ -310,6 +335,8 @@ export class StepPlan {
     const { id, version, stamp, at, step, event } = facts;
     const value = JSON.stringify(step.after.value);
     const text = event === null ? "" : eventToText(event);
+    // That of a migration holds the snapshot, which is looked at as such.
+    if (event?.type !== MIGRATED) checkSize(text, this.#maxBytes, "event");
     const history = { instance: id, version, stamp, at, event: text, value, cause: null };
     if (follows.children.length === 0) {
       return { facts, after: step.after, earlier: NONE, history, follows, born: NONE };
@@ -331,22 +358,38 @@ export class StepPlan {
     const { facts, after: left, earlier, history, follows, born, fired, forgets } = folded(made);
     const { id, life, stamp, at, workflow } = facts;
     const after = earlier.length === 0 ? left : withoutEmpty(left);
-    const stored = {
-      id,
-      stamp,
-      workflow: workflow.key,
-      hash: workflow.hash,
-      // In the store an instance takes events or it does not; the snapshot says how it ended.
-      status: after.status === "active" ? ("active" as const) : ("done" as const),
-      snapshot: snapshotToText(after),
-    };
-    const steps = earlier.length === 0 ? {} : { steps: earlier.length + 1 };
+    const { key, hash } = workflow;
     const { version } = history;
-    const started = { version, life, createdAt: (earlier[0] ?? history).at, updatedAt: at };
-    const start = behind === null ? { ...stored, parent: after.parent?.instance ?? null, ...started } : null;
-    const step = behind === null ? null : { ...stored, after: behind, at, ...steps };
-    const rare = { ...(fired && { fired }), ...(forgets && { forgets }) };
-    return [{ after, life, start, step, earlier, history, follows, ...rare }, ...born];
+    // In the store an instance takes events or it does not; the snapshot says how it ended.
+    const status = after.status === "active" ? "active" : "done";
+    const snapshot = snapshotToText(after);
+    // What has grown too long can be stopped.
+    if (facts.event?.type !== STOP.type) checkSize(snapshot, this.#maxBytes);
+    const whole: Writable<StepCommit> = { after, life, start: null, step: null, earlier, history, follows };
+    if (behind === null) {
+      const parent = after.parent?.instance ?? null;
+      const createdAt = (earlier[0] ?? history).at;
+      whole.start = {
+        id,
+        workflow: key,
+        hash,
+        version,
+        stamp,
+        life,
+        parent,
+        status,
+        snapshot,
+        createdAt,
+        updatedAt: at,
+      };
+      whole.moves = { adopts: [{ instance: id, workflow: key }] };
+    } else {
+      const steps = earlier.length + 1;
+      whole.step = { id, stamp, workflow: key, hash, status, snapshot, after: behind, steps, at };
+    }
+    if (fired !== undefined) whole.fired = fired;
+    if (forgets !== undefined) whole.forgets = forgets;
+    return [whole, ...born];
   }
 
   /** The first steps of children, and what tells their parent of those that could not begin. */
@@ -364,8 +407,8 @@ export class StepPlan {
       try {
         born.push(...this.start({ workflow: workflow.child(src), id, input, parent, cause }));
       } catch (error) {
-        // What cannot be stored is a fault of the chart that its author has to see.
-        if (error instanceof UnstorableValue) throw error;
+        // A fault of the chart is one that its author has to see.
+        if (error instanceof ChartFault) throw error;
         const event = childFailed(child, error, run);
         failed.push(messageTask(taskOfStep(facts, `unborn:${failed.length}`), parent, { event }));
       }

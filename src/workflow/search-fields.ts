@@ -2,7 +2,7 @@
  * Search fields: texts by which instances of a workflow are found. The rows are part of the commit of each step; the snapshot
  * holds what the rows say, so that a step knows them without a read.
  */
-import type { EngineStorage, Write } from "../../storage/storage.ts";
+import type { EngineStorage, InstanceRecord, Write } from "../../storage/storage.ts";
 import { ownTable, type Row } from "../../storage/table.ts";
 import { thrownText } from "../thrown.ts";
 import { MIGRATED, type ChartSnapshot } from "./chart.ts";
@@ -73,13 +73,28 @@ export function searchWrites(facts: StepContext): readonly Write<never>[] {
   return [...removals(instance, removed), ...writes] as readonly Write<never>[];
 }
 
-/** Writes that remove the rows of a removed instance, by its stored snapshot. Of a damaged one they are not known. */
-export function searchRemovals(instance: string, snapshot: string): readonly SearchWrite[] {
+/** Writes that remove the rows of a removed instance: by its stored snapshot, or where that is damaged, by what is found. */
+export async function searchRemovals(
+  storage: Pick<EngineStorage, "find" | "get">,
+  { id, snapshot }: Pick<InstanceRecord, "id" | "snapshot">,
+): Promise<readonly SearchWrite[]> {
   try {
-    return removals(instance, Object.keys(snapshotFromText(snapshot).search ?? {}));
+    return removals(id, Object.keys(snapshotFromText(snapshot).search ?? {}));
   } catch {
-    return [];
+    return removals(id, await foundFields(storage, id));
   }
+}
+
+/** The fields of which an instance has a row, of all that any workflow has declared. */
+async function foundFields(
+  storage: Pick<EngineStorage, "find" | "get">,
+  instance: string,
+): Promise<readonly string[]> {
+  const declared = new Set((await declaredFields(storage)).map(({ value }) => value));
+  const rows = await Promise.all(
+    [...declared].map((field) => storage.get(searchRows, `${field}/${instance}`)),
+  );
+  return rows.flatMap((row) => (row === null ? [] : [row.field]));
 }
 
 function removals(instance: string, fields: readonly string[]): SearchWrite[] {

@@ -1,17 +1,19 @@
 /** A chart's snapshot as it is stored: JSON text; only values that JSON would lose are written differently. */
 import type { ChartSnapshot, UnbornChild } from "./chart.ts";
 import { fieldsFromJson, fieldsToJson, fromJson, toJson } from "./values.ts";
+import type { Writable } from "./writable.ts";
+
+/** A snapshot whose values are such that JSON keeps them. */
+type StoredSnapshot = { readonly [Field in keyof ChartSnapshot]: unknown };
 
 /** @throws UnstorableValue naming the path of what cannot be stored, such as `context.connection`. */
 export function snapshotToText(snapshot: ChartSnapshot): string {
   const { context, output, error, unborn } = snapshot;
-  return JSON.stringify({
-    ...snapshot,
-    context: fieldsToJson(context, "context"),
-    ...(output === undefined ? {} : { output: toJson(output, "output") }),
-    ...(error === undefined ? {} : { error: toJson(error, "error") }),
-    ...(unborn === undefined ? {} : { unborn: unborn.map(unbornToJson) }),
-  });
+  const stored: Writable<StoredSnapshot> = { ...snapshot, context: fieldsToJson(context, "context") };
+  if (output !== undefined) stored.output = toJson(output, "output");
+  if (error !== undefined) stored.error = toJson(error, "error");
+  if (unborn !== undefined) stored.unborn = unborn.map(unbornToJson);
+  return JSON.stringify(stored);
 }
 
 function unbornToJson(child: UnbornChild): object {
@@ -31,15 +33,13 @@ export class DamagedSnapshot extends Error {
 /** The snapshot that `snapshotToText` was given, as a copy of its own. @throws DamagedSnapshot */
 export function snapshotFromText(text: string): ChartSnapshot {
   try {
-    const stored = JSON.parse(text) as ChartSnapshot;
-    const { context, output, error, unborn } = stored;
-    return {
-      ...stored,
-      context: fieldsFromJson(context) as ChartSnapshot["context"],
-      ...(output === undefined ? {} : { output: fromJson(output) }),
-      ...(error === undefined ? {} : { error: fromJson(error) }),
-      ...(unborn === undefined ? {} : { unborn: unborn.map(unbornFromJson) }),
-    };
+    const snapshot = JSON.parse(text) as Writable<ChartSnapshot>;
+    const { context, output, error, unborn } = snapshot;
+    snapshot.context = fieldsFromJson(context) as ChartSnapshot["context"];
+    if (output !== undefined) snapshot.output = fromJson(output);
+    if (error !== undefined) snapshot.error = fromJson(error);
+    if (unborn !== undefined) snapshot.unborn = unborn.map(unbornFromJson);
+    return snapshot;
   } catch (cause) {
     throw new DamagedSnapshot("the stored snapshot cannot be read: it was damaged, or edited by hand", {
       cause,

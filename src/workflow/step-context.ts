@@ -27,12 +27,15 @@ export interface StepContext {
   readonly workflows: WorkflowRegistry;
 }
 
+/** Where and when a task is armed. */
+type ArmedPlace = Pick<TaskRecord, "id" | "instance" | "workflow" | "dueAt" | "delayMs">;
+
 /** Fields of each task that a step arms; `place` is that of the action which asks for it, or a name. */
 export function taskOfStep(
   { id, stamp, at, workflow }: StepContext,
   place: number | string,
   delayMs = 0,
-): Pick<TaskRecord, "id" | "instance" | "workflow" | "dueAt" | "delayMs"> {
+): Required<ArmedPlace> {
   return {
     id: `${id}:${stamp}:${place}`,
     instance: id,
@@ -40,4 +43,14 @@ export function taskOfStep(
     dueAt: at + delayMs,
     delayMs,
   };
+}
+
+/** The task of an effect or of a promise, under its limits. */
+export function limitedTask(
+  { id, instance, workflow, dueAt, delayMs }: Required<ArmedPlace>,
+  { kind, name, payload }: Pick<TaskRecord, "kind" | "name" | "payload">,
+  { limits, priority }: Pick<TaskRecord, "limits" | "priority">,
+): TaskRecord {
+  const task = { id, instance, workflow, kind, name, payload, dueAt, delayMs, limits };
+  return priority === undefined ? task : { ...task, priority };
 }

@@ -128,6 +128,7 @@ class Collector {
     const hasEnded = step.after.status !== "active";
     // A final state needs nothing of the ledger any more, even if its meta names watches.
     const wanted = hasEnded ? [] : watchesOf(this.#facts, step.after, step.metaAfter);
+    const { writes, queries } = this.#projected();
     return {
       arms: hasEnded ? this.#arms.filter((task) => !isDisarmable(task)) : this.#arms,
       disarms: this.#disarms,
@@ -136,7 +137,8 @@ class Collector {
       voiced: this.#voiced,
       watches: missingFrom(watched, wanted),
       unwatches: missingFrom(wanted, watched),
-      ...this.#projected(),
+      writes,
+      queries,
       searched: searchWrites(this.#facts),
     };
   }

@@ -9,7 +9,9 @@ import { taskOfStep, type StepContext } from "./step-context.ts";
 export function unborn({ id, before, step }: StepContext): StepResult {
   const left = (before?.unborn ?? []).map(({ told = [], ...child }) => {
     // Another instance may have had the id of the run that was planned.
-    const run = step.after.children?.[child.id]?.run ?? child.run;
+    const { children, former = [] } = step.after;
+    const isReplaced = former.some(({ id: other, run }) => other === child.id && run === child.run);
+    const run = (isReplaced ? undefined : children?.[child.id]?.run) ?? child.run;
     const instance = childInstance(id, child.id, run);
     const limits = [{ key: messageKey(instance), atMost: 1 }];
     return { child: { ...child, run }, told: told.map((task) => ({ ...task, instance, limits })) };

@@ -5,40 +5,31 @@
 import type { EventObject } from "xstate";
 import { DevalueError, parse, stringify } from "devalue";
 import { thrownText } from "../thrown.ts";
+import { ChartFault } from "./chart-fault.ts";
 
 /** NUL, and half of a pair of code units: a database refuses them, or gives another text back. */
 export const NOT_KEPT = /[\0\p{Surrogate}]/u;
 
 /** A value that cannot be stored, with the path that leads to it, such as `context.connection`. */
-export class UnstorableValue extends TypeError {
+export class UnstorableValue extends ChartFault {
   override readonly name = "UnstorableValue";
   /** The path of the value. */
   readonly path: string;
-  /** The chart, the instance and the state whose step it is of, where these are known. */
-  readonly step: string | undefined;
-  readonly #reason: string;
+  readonly #why: string;
 
-  constructor(path: string, reason: string, step?: string) {
-    super(`${step === undefined ? "" : `${step}: `}${path} cannot be stored: ${reason}`);
+  constructor(path: string, why: string, step?: string) {
+    super(`${path} cannot be stored: ${why}`, step);
     this.path = path;
-    this.step = step;
-    this.#reason = reason;
+    this.#why = why;
   }
 
-  /** The error with this step, unless the step is known already. */
-  in(step: string): UnstorableValue {
-    return this.step === undefined ? new UnstorableValue(this.path, this.#reason, step) : this;
+  override in(step: string): UnstorableValue {
+    return this.step === undefined ? new UnstorableValue(this.path, this.#why, step) : this;
   }
 }
 
-/** Runs `act`; the error for a value that cannot be stored is given the step that holds it. */
-export function withStep<A>(step: () => string, act: () => A): A {
-  try {
-    return act();
-  } catch (error) {
-    throw error instanceof UnstorableValue ? error.in(step()) : error;
-  }
-}
+/** Under this key an object says why it cannot be stored, in place of the name of its class. */
+export const UNSTORABLE = Symbol("why it cannot be stored");
 
 // An object with this key alone holds devalue's own array. A plain value that has the key is written by devalue too.
 const MARK = "$values";
@@ -256,6 +247,8 @@ function reasonOf({ message, value }: DevalueError): string {
   if (value instanceof Changed) return value.reason;
   if (typeof value === "function") return `it is a function; ${ADVICE}`;
   if (typeof value === "symbol") return `it is a symbol; ${ADVICE}`;
+  const why = (value as { readonly [UNSTORABLE]?: string } | null | undefined)?.[UNSTORABLE];
+  if (why !== undefined) return why;
   const name = (value as object | null | undefined)?.constructor?.name;
   return name === undefined || name === "Object" ? message : ofClass(value as object);
 }

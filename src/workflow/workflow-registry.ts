@@ -101,6 +101,11 @@ export class WorkflowRegistry {
     if (error !== undefined) throw error;
   }
 
+  /** Throws the `ChangedChart` of a workflow that is refused. */
+  checkAllAccepted(): void {
+    for (const error of this.#refused.values()) throw error;
+  }
+
   get(key: string): AnyWorkflow | undefined {
     return this.#byKey.get(key);
   }

@@ -10,7 +10,7 @@ import type {
 } from "xstate";
 import type { CompiledQuery, QueryRefusal } from "../../storage/compiled-queries.ts";
 import type { Insert, TransactionClient, Write } from "../../storage/storage.ts";
-import type { ActorOf, AnyActorOptions, ActorsOf } from "./actor-options.ts";
+import { actorProblems, type ActorOf, type AnyActorOptions, type ActorsOf } from "./actor-options.ts";
 import type {
   ActionBody,
   ChartSourceReader,
@@ -20,6 +20,7 @@ import type {
 } from "./chart-interpreter.ts";
 import type { Chart, PlannedEffect, StateMeta } from "./chart.ts";
 import { limitProblems, type OwnLimit } from "./own-limit.ts";
+import { type Retry, type RetryPolicy, retryPolicy, retryProblems } from "./retry.ts";
 import { migrationProblems, type AnyMigration, type Migrations } from "./migrations.ts";
 import { searchProblems, type SearchOptions } from "./search-options.ts";
 import { workflowKey } from "./workflow-key.ts";
@@ -34,7 +35,7 @@ export interface EffectRun {
   readonly signal: AbortSignal;
   /** The due time of the effect, in milliseconds; the effect begins at this time or later. */
   readonly dueAt: number;
-  /** Processes in a row that vanished with this effect in hand; a failure, or an hour, begins a new row. */
+  /** Processes in a row that vanished with this effect in hand; a failure, or an hour in hand, begins a new row. */
   readonly crashes: number;
   /** The number of times that this effect threw. */
   readonly failures: number;
@@ -45,6 +46,12 @@ export interface StartRequest {
   readonly workflow: AnyWorkflow;
   readonly id: string;
   readonly input: unknown;
+}
+
+/** An instance that was to be started is there already, or is started twice. */
+export interface StartRefusal {
+  readonly kind: "exists";
+  readonly id: string;
 }
 
 /** The outcome of an effect; it is committed together with the end of its task, or not at all. */
@@ -60,10 +67,11 @@ export interface EffectOutcome<Event, W> {
    */
   readonly queries?: readonly CompiledQuery[];
   /**
-   * The event in place of the whole outcome where the database refused a query; undefined makes it an error. Without this
-   * function the effect runs again at once and can look again.
+   * The event in place of the whole outcome where the database refused a query, or an instance of `starts` is there
+   * already (`kind` is `exists`); undefined makes it an error. Without this function the effect runs again at once and can
+   * look again.
    */
-  readonly refused?: (refusal: QueryRefusal) => Event | undefined;
+  readonly refused?: (refusal: QueryRefusal | StartRefusal) => Event | undefined;
 }
 
 /**
@@ -101,6 +109,8 @@ export interface Effect<Params, Event, W> {
   readonly run: EffectHandler<Params, Event, W>;
   /** At most so many run at a time. */
   readonly limit?: OwnLimit<Params>;
+  /** How it is run again after it has thrown. Default: with growing pauses, without end. */
+  readonly retry?: Retry;
   /**
    * Does the effect in the commit of the step that asks for it, in place of a task and a commit of its own. The
    * function reads, and returns further parts of the commit; where what it has read has to hold in the commit, it adds
@@ -130,6 +140,8 @@ export interface Transaction<Params, Event, W> {
   ): Promise<TransactionOutcome<Event, W> | undefined>;
   /** At most so many run at a time. */
   readonly limit?: OwnLimit<Params>;
+  /** How it is run again after it has thrown. Default: with growing pauses, without end. */
+  readonly retry?: Retry;
 }
 
 /** The union of a machine's named actions with their params. */
@@ -148,7 +160,7 @@ export type EffectsOf<M extends AnyStateMachine, W> = {
     | EffectHandler<A["params"], EventFromLogic<M>, W>
     | Effect<A["params"], EventFromLogic<M>, W>
     | Transaction<A["params"], EventFromLogic<M>, W>
-    /** Runs the body that `setup({ actions })` gives it. */
+    /** Runs the body that `setup({ actions })` gives it; what is named an `assign` or another part of the step there stays one. */
     | "setup";
 };
 
@@ -187,7 +199,7 @@ export interface WorkflowOptions<
    * alone.
    */
   readonly effects?: EffectsOf<M, W>;
-  /** Rules for running actors: retries and limits of promises, migrations of child machines. */
+  /** Rules for running actors: tries and limits of promises, migrations and actors of child machines. */
   readonly actors?: ActorsOf<M>;
   /** For each watch kind named in a state's `meta.watches`: what to watch for this instance. */
   readonly watches?: Readonly<Record<string, (context: StateFrom<M>["context"]) => string>>;
@@ -241,7 +253,8 @@ export type WorkflowActor =
   | {
       readonly kind: "promise";
       readonly create: PromiseCreator;
-      readonly retries: number;
+      /** Undefined where nothing is said: a rejection is told at once. */
+      readonly retry: RetryPolicy | undefined;
       readonly limit: OwnLimit<never> | undefined;
     }
   | { readonly kind: "machine"; readonly workflow: AnyWorkflow };
@@ -279,6 +292,8 @@ export interface AnyWorkflow {
   readonly catches: (child: string) => boolean;
   /** @internal Whether timers of an instance may outlast its end unless they are removed with it. */
   readonly delaysEvents: boolean;
+  /** @internal What looks like a fault in its functions: the step that has it is refused. */
+  readonly warnings: readonly string[];
   /** @internal The number of newest steps that the history of an instance keeps at least; null when it keeps all. */
   readonly keeps: number | null;
   /** @internal */
@@ -300,9 +315,9 @@ export const isWorkflow = (value: unknown): value is AnyWorkflow =>
  * its own so that handlers are typed from it, literal event types included. A workflow that writes domain tables names
  * them: `workflow(chart)<Tables>({ … })`.
  *
- * Throws one `TypeError` that lists every problem: a chart that cannot be durable (naming the state and the way out), an
- * effect without a handler, a handler without an effect, options of an actor that the chart does not have, a watch
- * without a key.
+ * Throws one `TypeError` that lists every problem: a chart that has no id, or cannot be durable (naming the state and
+ * the way out), an effect without a handler, a handler without an effect, options of an actor that the chart does not
+ * have, a watch without a key.
  *
  * @example
  * ```ts
@@ -387,6 +402,11 @@ export function workflowOf<Source extends ChartSource>(
   return register(source, { ...BARE, name: source.id, version }, { interpreter, within: [] });
 }
 
+/** XState's own name for a chart without an id: two of them on one database would take each other's instances. */
+const WITHOUT_ID = "(machine)";
+const NO_ID =
+  'id: the chart has none, and its instances are stored under it: add `id: "order",` to createMachine({ … })';
+
 /** The steps that fold in one commit must not hold up others: removing one takes a few microseconds. */
 const MAX_KEPT = 10_000;
 
@@ -408,23 +428,12 @@ function register<Source extends ChartSource>(
   const read = interpreter.read(source);
   const { parts: shape } = read;
   const problems = registrationProblems(shape, parts);
+  if (name === WITHOUT_ID) problems.unshift(NO_ID);
   if (within.includes(source)) problems.push("it has itself among its actors");
   if (problems.length > 0) {
     throw new TypeError(`workflow "${name}" cannot be registered:\n- ${problems.join("\n- ")}`);
   }
-  const actors = new Map<string, WorkflowActor>();
-  for (const [src, actor] of shape.actors) {
-    const { retries = 0, limit, migrate: ofChild } = parts.actors[src] ?? {};
-    if (actor.kind === "promise") {
-      actors.set(src, { kind: "promise", create: actor.create, retries, limit });
-      continue;
-    }
-    // A child has its parent's version, so a child is migrated from every version that its parent is migrated from.
-    const kept = Object.fromEntries(Object.keys(migrate).map((from) => [from, null]));
-    const child = { ...BARE, name: `${name}/${src}`, version, migrate: { ...kept, ...ofChild }, keeps };
-    const inside = { interpreter, within: [...within, source] };
-    actors.set(src, { kind: "machine", workflow: register(actor.machine, child, inside) });
-  }
+  const actors = registeredActors(shape, parts, { interpreter, within: [...within, source] });
   // Where handlers are given, a body stands in `setup()` for the types alone, unless it is named as "setup"; `start` and
   // `tell` are the engine's own then.
   const bodies = [...shape.bodies].filter(
@@ -455,11 +464,34 @@ function register<Source extends ChartSource>(
     child: (src) => childOf(actors, key, src),
     catches: shape.catches ?? (() => false),
     delaysEvents: shape.delaysEvents,
+    warnings: [...(shape.warnings ?? []), ...effectWarnings(shape, parts.effects)],
     watches,
     keeps,
     search,
     project: () => [],
   };
+}
+
+/** The actors of a chart by their names in it, those of its child machines included. */
+function registeredActors<Source extends ChartSource>(
+  shape: ChartParts<Source>,
+  { name, version, migrate, actors: options, keeps }: WorkflowParts,
+  inside: Reading<Source>,
+): Map<string, WorkflowActor> {
+  const actors = new Map<string, WorkflowActor>();
+  for (const [src, actor] of shape.actors) {
+    const { retry, limit, migrate: ofChild, actors: inChild = {} } = options[src] ?? {};
+    if (actor.kind === "promise") {
+      actors.set(src, { kind: "promise", create: actor.create, retry: retry && retryPolicy(retry), limit });
+      continue;
+    }
+    // A child has its parent's version, so a child is migrated from every version that its parent is migrated from.
+    const kept = Object.fromEntries(Object.keys(migrate).map((from) => [from, null]));
+    const inherited = { ...BARE, name: `${name}/${src}`, version, keeps };
+    const child = { ...inherited, migrate: { ...kept, ...ofChild }, actors: inChild };
+    actors.set(src, { kind: "machine", workflow: register(actor.machine, child, inside) });
+  }
+  return actors;
 }
 
 function childOf(actors: AnyWorkflow["actors"], key: string, src: string): AnyWorkflow {
@@ -474,9 +506,9 @@ function registrationProblems(
   shape: ChartParts<ChartSource>,
   { version, migrate, effects, actors, watches, keeps, search }: WorkflowParts,
 ): string[] {
-  const named = [...shape.effects].filter((name) => name !== "start" && name !== "tell");
-  const isDone = (name: string): boolean =>
-    effects === undefined || effects[name] === "setup" ? shape.bodies.has(name) : name in effects;
+  const named = [...shape.effects].filter((name) => !OWN_ACTIONS.has(name));
+  const isBuiltIn = (name: string): boolean => shape.builtIns?.has(name) === true;
+  const isDone = (name: string): boolean => isDoneBy(name, shape, effects);
   const problems = [
     ...shape.faults,
     ...(Number.isSafeInteger(version) && version > 0 ? [] : ["version: expected a whole number above 0"]),
@@ -484,8 +516,11 @@ function registrationProblems(
       .filter((name) => !isDone(name))
       .map((name) => `effects.${name}: the chart asks for it, no handler`),
     ...Object.keys(effects ?? {})
-      .filter((name) => !shape.effects.has(name) && !shape.bodies.has(name))
+      .filter((name) => !isAsked(name, shape) && shape.enqueued === undefined)
       .map((name) => `effects.${name}: the chart never asks for it`),
+    ...Object.entries(effects ?? {})
+      .filter(([name, effect]) => isBuiltIn(name) && effect !== "setup")
+      .map(([name]) => `effects.${name}: setup makes it a part of the step, so it is "setup"`),
     ...[...shape.watches]
       .filter((kind) => watches[kind] === undefined)
       .map((kind) => `watches.${kind}: a state arms it, no key given`),
@@ -495,8 +530,9 @@ function registrationProblems(
   }
   problems.push(...searchProblems(search), ...migrationProblems(migrate, version));
   for (const [name, effect] of Object.entries(effects ?? {})) {
-    const limit = typeof effect === "object" ? effect.limit : undefined;
-    problems.push(...limitProblems(limit).map((problem) => `effects.${name}.${problem}`));
+    if (typeof effect !== "object") continue;
+    const found = [...limitProblems(effect.limit), ...retryProblems(effect.retry)];
+    problems.push(...found.map((problem) => `effects.${name}.${problem}`));
   }
   for (const [src, options] of Object.entries(actors)) {
     const found = actorProblems(shape.actors.get(src)?.kind, options, Object.keys(migrate));
@@ -505,25 +541,27 @@ function registrationProblems(
   return problems;
 }
 
-/** `versions` are those that the chart around the actor is migrated from. */
-function actorProblems(
-  kind: "promise" | "machine" | undefined,
-  { retries, limit, migrate = {} }: AnyActorOptions,
-  versions: readonly string[],
-): string[] {
-  const isOfMachine = kind === "machine" && retries === undefined && limit === undefined;
-  if (isOfMachine) {
-    return Object.keys(migrate)
-      .filter((version) => !versions.includes(version))
-      .map((version) => `.migrate.${version}: the chart itself is not migrated from version ${version}`);
-  }
-  const problems = kind === "promise" ? [] : [": the chart has no such promise"];
-  problems.push(...limitProblems(limit).map((problem) => `.${problem}`));
-  if (Object.keys(migrate).length > 0) problems.push(".migrate: only child machines are migrated");
-  if (retries !== undefined && (!Number.isSafeInteger(retries) || retries < 0)) {
-    problems.push(".retries: expected a whole number from 0");
-  }
-  return problems;
+/** Actions that the engine itself carries out. */
+const OWN_ACTIONS: ReadonlySet<string> = new Set(["start", "tell"]);
+
+type Effects = WorkflowParts["effects"];
+
+const isDoneBy = (name: string, { bodies }: ChartParts<ChartSource>, effects: Effects): boolean =>
+  effects === undefined || effects[name] === "setup" ? bodies.has(name) : name in effects;
+
+const isAsked = (name: string, { effects, bodies, builtIns, enqueued }: ChartParts<ChartSource>): boolean =>
+  [effects, bodies, builtIns, enqueued].some((names) => names?.has(name) === true);
+
+/** Functions of the chart may ask for more actions than can be seen, and for fewer than it seems. */
+function effectWarnings(shape: ChartParts<ChartSource>, effects: Effects): readonly string[] {
+  const { enqueued } = shape;
+  if (enqueued === undefined) return [];
+  const missing = [...enqueued].filter((name) => !OWN_ACTIONS.has(name) && !isDoneBy(name, shape, effects));
+  const idle = Object.keys(effects ?? {}).filter((name) => !isAsked(name, shape));
+  return [
+    ...missing.map((name) => `effects.${name}: enqueueActions seems to ask for it, no handler`),
+    ...idle.map((name) => `effects.${name}: it seems that the chart never asks for it`),
+  ];
 }
 
 /** The workflow with those of the machines among its actors, and of theirs. */
@@ -540,11 +578,11 @@ export function withChildren(parent: AnyWorkflow): AnyWorkflow[] {
  * @example
  * ```ts
  * import { createEngine, startOf, workflow } from "paystate/engine";
- * import { memoryStorage } from "paystate/storage/memory";
+ * import { sqliteStorage } from "paystate/storage/sqlite";
  * import { createMachine } from "xstate";
  *
  * const lights = workflow(createMachine({ id: "light", initial: "off", states: { off: {} } }))({ version: 1 });
- * const engine = createEngine({ storage: memoryStorage(), workflows: [lights] });
+ * const engine = createEngine({ storage: await sqliteStorage(":memory:"), workflows: [lights] });
  * // Both begin, or neither.
  * const starts = [startOf(lights, "kitchen", undefined), startOf(lights, "hall", undefined)];
  * console.log((await engine.commit({ starts })).ok); // true

@@ -1,7 +1,7 @@
 /** The target of a move: a schema of PostgreSQL that is made, filled and read back in one transaction. */
 import type { TableSchema } from "../install-plan.ts";
 import { creation } from "../sql/install-statements.ts";
-import { postgresSchema } from "../sql/migrations/dialect.ts";
+import { postgresSchema } from "../sql/dialect.ts";
 import { MOVES, MOVES_COLUMNS } from "../sqlite/moved.ts";
 import type { Database, SqlCall } from "../postgres/database.ts";
 import { assertServer, bringUp, lockSchema } from "../postgres/prepare-schema.ts";
@@ -49,7 +49,7 @@ export class FilledSchema {
   async make(installed: ReadonlyMap<string, TableSchema>): Promise<void> {
     await bringUp(this.#ask, this.#schema);
     for (const [name, definition] of installed) {
-      await this.#ask(...creation({ name, settled: false, ...definition }, postgresSchema));
+      await this.#ask(...creation({ name, sqlName: name, settled: false, ...definition }, postgresSchema));
     }
   }
 

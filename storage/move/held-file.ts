@@ -1,19 +1,19 @@
 /** An SQLite database that this process alone has open: what is moved away must not change, and no service may begin on it. */
 import { existsSync } from "node:fs";
-import { engineTables } from "../engine-tables.ts";
 import type { TableSchema } from "../install-plan.ts";
 import { Connection } from "../sqlite/connection.ts";
 import { codeOf, explained, isBusy } from "../sqlite/explain.ts";
 import type { SqliteDatabase } from "../sqlite/driver.ts";
-import { assertAllOurs, assertOurs, openExisting } from "../sqlite/existing.ts";
+import { assertOurs, openExisting } from "../sqlite/existing.ts";
 import { installedIn, tableNames } from "../sqlite/installed.ts";
 import { moveMarkOf, type MoveRecord, MOVES, MOVES_COLUMNS } from "../sqlite/moved.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
+import { assertNotNewer, READ_VERSION, SCHEMA } from "../sql/schema.ts";
 import { quoted, statement } from "../sql/statement.ts";
 import { type CopiedTable, pageOf, type StoredRow } from "./stored-rows.ts";
 
 /** Tables that every database makes anew, or that are about this file alone. */
-const OWN = new Set(["paystateMigrations", "paystateMigrationLock", MOVES]);
+const OWN = new Set([SCHEMA, MOVES]);
 
 const columnsOf = statement<{ name: string }, { name: string; pk: number }>(
   "select name, pk from pragma_table_info({name})",
@@ -45,7 +45,8 @@ export class HeldFile {
     try {
       hold(database, path);
       await assertOurs(database);
-      await assertAllOurs(database);
+      // This program would copy a part of what a newer one has there.
+      assertNotNewer(database.prepare(READ_VERSION).all() as Parameters<typeof assertNotNewer>[0]);
       return new HeldFile(path, database);
     } catch (error) {
       database.close();
@@ -64,25 +65,21 @@ export class HeldFile {
     readonly copied: readonly CopiedTable[];
     readonly left: readonly string[];
   } {
-    const { nameOf } = this.#connection;
     const definitions = this.installed();
-    const called = new Map(installedIn(this.#connection).map((table) => [table.name, table.called]));
     const left = new Set(tableNames(this.#connection));
     for (const name of OWN) left.delete(name);
-    const copied = [...wanted].toSorted().flatMap((name) => {
-      const source = called.get(name) ?? (Object.hasOwn(engineTables, name) ? nameOf(name) : name);
-      return left.delete(source) ? [this.#described(name, source, definitions.get(name))] : [];
-    });
+    const copied = [...wanted]
+      .toSorted()
+      .flatMap((name) => (left.delete(name) ? [this.#described(name, definitions.get(name))] : []));
     return { copied, left: [...left] };
   }
 
-  #described(name: string, source: string, definition: TableSchema | undefined): CopiedTable {
-    const columns = this.#connection.all(columnsOf, { name: source });
+  #described(name: string, definition: TableSchema | undefined): CopiedTable {
+    const columns = this.#connection.all(columnsOf, { name });
     const order = columns.filter(({ pk }) => pk > 0).toSorted((a, b) => a.pk - b.pk);
     const kinds = Object.entries(definition?.columns ?? {});
     return {
       name,
-      source,
       columns: columns.map((column) => column.name),
       order: order.map((column) => column.name),
       amounts: kinds.filter(([, kind]) => kind.startsWith("amount")).map(([column]) => column),
@@ -95,7 +92,7 @@ export class HeldFile {
   ): Generator<{ readonly after: StoredRow | undefined; readonly rows: readonly StoredRow[] }> {
     let after: StoredRow | undefined;
     for (;;) {
-      const page = pageOf({ ...table, name: table.source }, after);
+      const page = pageOf(table, after);
       const rows: readonly StoredRow[] = this.#connection.all(page, page.values);
       yield { after, rows };
       after = rows.at(-1);
@@ -104,7 +101,7 @@ export class HeldFile {
   }
 
   count(tables: readonly CopiedTable[]): number {
-    const counts = tables.map(({ source }) => `(select count(*) from ${quoted(source)})`);
+    const counts = tables.map(({ name }) => `(select count(*) from ${quoted(name)})`);
     const counting = statement<object, { rows: number }>(`select ${["0", ...counts].join(" + ")} as rows`);
     return this.#connection.get(counting, {})?.rows ?? 0;
   }

@@ -4,8 +4,6 @@ import { type BoundStatement, listed, quoted, type SqlValue } from "../sql/state
 
 export interface CopiedTable {
   readonly name: string;
-  /** What the file calls it. */
-  readonly source: string;
   readonly columns: readonly string[];
   /** Columns by which its rows are read in pages; together they are unique. */
   readonly order: readonly string[];

@@ -18,7 +18,7 @@ import { functionNames } from "./functions.ts";
 import { ENDED } from "./functions/states.ts";
 import type { HostPool } from "./host-pool.ts";
 import { Loan } from "./loan.ts";
-import { again } from "./retries.ts";
+import { Reads } from "./reads.ts";
 import { bound, jsonLiteral, literal } from "./text.ts";
 
 interface DatabaseOptions {
@@ -58,25 +58,17 @@ interface Holding {
   readonly broken?: (error: unknown) => unknown;
 }
 
-interface Read {
-  readonly text: string;
-  readonly resolve: (rows: Rows) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /** Connections of pools, whose errors have a listener: without one they would end the process. */
 const heard = new WeakSet<PostgresClient>();
 
 /** Connections that went away while nothing was asked of them. */
 const dead = new WeakSet<PostgresClient>();
 
-const TOGETHER = 64;
-
 export class Database {
   readonly #servers: HostPool;
   readonly #options: DatabaseOptions;
   readonly #head: string;
-  #reads: Read[] = [];
+  readonly #reads: Reads;
   /** The server that is written to, and its timeline; null until that is known, and where it cannot be read. */
   #server: string | null = null;
   #mend: ((apart: Database) => Promise<void>) | null = null;
@@ -85,6 +77,7 @@ export class Database {
   constructor(servers: HostPool, options: DatabaseOptions) {
     this.#servers = servers;
     this.#options = options;
+    this.#reads = new Reads((texts) => this.#current(READ_ONLY, texts), Math.max(1, servers.size >> 1));
     this.#head =
       // Unless it is named, the schema of temporary tables comes first: a pool's session may have some of these names.
       `set local search_path to "${options.schema}", pg_temp;` +
@@ -92,26 +85,11 @@ export class Database {
       `set local lock_timeout to ${options.lockTimeoutMs};`;
   }
 
-  /** Those of one turn of the event loop are one message, and see one state. Asked again where the connection is lost. */
-  read<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> {
-    return new Promise<Rows>((resolve, reject) => {
-      const text = bound(statement, values);
-      if (this.#reads.length === 0) setImmediate(() => this.#flush());
-      this.#reads.push({ text, resolve, reject });
-    }) as Promise<unknown> as Promise<Row[]>;
-  }
-
-  #flush(): void {
-    const reads = this.#reads;
-    this.#reads = [];
-    for (let first = 0; first < reads.length; first += TOGETHER) {
-      const batch = reads.slice(first, first + TOGETHER);
-      const texts = batch.map(({ text }) => text);
-      void again(() => this.#current(READ_ONLY, texts)).then(
-        (rows) => batch.forEach(({ resolve }, index) => resolve(rows[index] ?? [])),
-        (error: unknown) => batch.forEach(({ reject }) => reject(error)),
-      );
-    }
+  /** Asked again where the connection is lost. */
+  async read<Values extends object, Row>(asked: Statement<Values, Row>, values: Values): Promise<Row[]> {
+    const text = bound(asked, values);
+    const rows: unknown = await (asked.isNamed === true ? this.#reads.named(text) : this.#reads.alone(text));
+    return rows as Row[];
   }
 
   get schema(): string {
@@ -210,9 +188,9 @@ export class Database {
     try {
       return await this.#held(worked, {
         servers,
-        rollback: `rollback;${UNSET};${UNLOCKED}`,
+        rollback: `rollback;${UNSET};${CLEARED}`,
         // Behind the COMMIT, for which the locks may have been taken.
-        behind: UNLOCKED,
+        behind: CLEARED,
         isOfHandler: () => loan.hasFailed,
         isSpent: () => loan.isStray,
       });
@@ -398,6 +376,14 @@ const MARK = "paystate.transact";
 /** What a handler has set for its session is not there for the next one, nor for the engine's own statements. */
 const UNSET = "reset session authorization;reset role;reset all";
 const UNLOCKED = "select pg_advisory_unlock_all()";
+
+/** Statements that a driver has prepared stay: it takes them for there. */
+const UNPREPARED = `do $prepared$ declare made text; begin
+    for made in select name from pg_prepared_statements where from_sql loop execute format('deallocate %I', made); end loop;
+  end $prepared$`;
+
+/** What a handler has left in its session is there for no other: it would meet its temporary tables, or write to them. */
+const CLEARED = [UNLOCKED, UNPREPARED, "close all", "unlisten *", "discard temp"].join(";");
 
 /** Counting, as for limits, needs to see what others have committed since the transaction began. */
 const standing = (mark: string): string =>

@@ -18,15 +18,22 @@ export interface PostgresQuery {
   readonly queryMode?: "extended";
 }
 
+/** What a connection lies on: it can be cut without the server's word. */
+export interface Cuttable {
+  readonly connection?: {
+    readonly stream?: { destroy(): unknown; once(event: "close", listener: () => void): unknown };
+  };
+}
+
 /** The required part of a connection; a `Client` of pg is one. */
-export interface PostgresClient {
+export interface PostgresClient extends Cuttable {
   query(query: PostgresQuery): Promise<PostgresResult | PostgresResult[]>;
   on(event: "error", listener: (error: Error) => void): unknown;
   release: (destroy?: boolean) => void;
 }
 
 /** A connection of its own, outside any pool. */
-export interface ListeningClient {
+export interface ListeningClient extends Cuttable {
   connect(): Promise<unknown>;
   query(text: string): Promise<unknown>;
   on(event: "error" | "end", listener: () => void): unknown;

@@ -24,9 +24,6 @@ const coded =
   (error: unknown): error is Error =>
     codes.includes(codeOf(error));
 
-/** A table or a schema is gone that was there a moment before. */
-export const isVanished = coded("42P01", "3F000");
-
 /** All connections of the pool were in use for too long: nothing was sent. */
 const NO_TURN = /timeout exceeded when trying to connect/;
 

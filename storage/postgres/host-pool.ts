@@ -1,10 +1,15 @@
 /** Servers named in a URL: one server is used, and the next as soon as that server is away or takes no writes. */
+import { CLOSED, StorageUnusable } from "../storage-unusable.ts";
 import type { PostgresClient, PostgresPool } from "./driver.ts";
+
+/** Of a pool of pg that does not say. */
+const DEFAULT_SIZE = 10;
 
 export class HostPool {
   readonly #pools: readonly PostgresPool[];
   readonly #poolOf = new WeakMap<PostgresClient, PostgresPool>();
   #current = 0;
+  #isShut = false;
 
   /** @param pools At least one, in the order of trying. */
   constructor(pools: readonly PostgresPool[]) {
@@ -16,11 +21,19 @@ export class HostPool {
     return this.#pools.length > 1;
   }
 
+  /** How many connections there are at most. */
+  get size(): number {
+    const { options } = this.current;
+    return "max" in options && typeof options.max === "number" ? options.max : DEFAULT_SIZE;
+  }
+
   get current(): PostgresPool {
     return this.#pools[this.#current] as PostgresPool;
   }
 
+  /** @throws StorageUnusable at once behind `shut`. */
   async connect(): Promise<PostgresClient> {
+    if (this.#isShut) throw new StorageUnusable("unavailable", CLOSED);
     const pool = this.current;
     try {
       const client = await pool.connect();
@@ -41,7 +54,13 @@ export class HostPool {
     if (pool === this.current) this.#current = (this.#current + 1) % this.#pools.length;
   }
 
+  /** From now on nothing is asked any more. */
+  shut(): void {
+    this.#isShut = true;
+  }
+
   async end(): Promise<void> {
+    this.shut();
     await Promise.all(this.#pools.map((pool) => pool.end()));
   }
 }

@@ -2,6 +2,7 @@
 import { StorageUnusable } from "../storage-unusable.ts";
 import { type ListeningClient, loadDriver, type PostgresPool } from "./driver.ts";
 import { HostPool } from "./host-pool.ts";
+import { OpenedConnections } from "./opened-connections.ts";
 
 interface Opening {
   readonly connections?: number;
@@ -17,8 +18,8 @@ export interface Connections {
   readonly listener: () => Promise<ListeningClient>;
   /** The same, whose statements may take as long as they do, whatever is set for the role; a pooler may refuse it. */
   readonly unhurried: () => Promise<ListeningClient>;
-  /** Closes what was opened here and nothing else. */
-  readonly close: () => Promise<void>;
+  /** Closes what was opened here and nothing else, behind this. What a silent server keeps is cut after some seconds. */
+  readonly close: (before?: () => Promise<void>) => Promise<void>;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -44,6 +45,7 @@ export async function openConnections(
   { connections = 10, transactConnections = 10, listen }: Opening,
 ): Promise<Connections> {
   const { Pool, Client } = await loadDriver();
+  const opened = new OpenedConnections();
   const direct = typeof listen === "string" ? optionsFrom(listen) : null;
   const isGiven = typeof urlOrPool !== "string";
   const places = isGiven ? [urlOrPool.options] : hostsOf(urlOrPool).map(optionsFrom);
@@ -52,22 +54,37 @@ export async function openConnections(
       places.map((options) => {
         // What `onConnect` sets would be gone behind the first handler, whose own settings are reset.
         const limits = { max, allowExitOnIdle: true, ...("onConnect" in options && { maxUses: 1 }) };
-        return hear(new Pool(Object.assign(copyOf(options), limits)));
+        const pool = hear(new Pool(Object.assign(copyOf(options), limits)));
+        pool.on("connect", (client) => opened.kept(client));
+        return pool;
       }),
     );
   const servers = isGiven ? new HostPool([hear(urlOrPool)]) : pooled(connections);
   const place = (): object => direct ?? servers.current.options;
   let transactions: HostPool | null = null;
+  let isShut = false;
+  const ofHandlers = (): HostPool => {
+    transactions ??= pooled(transactConnections);
+    if (isShut) transactions.shut();
+    return transactions;
+  };
+  const shut = (): void => {
+    isShut = true;
+    servers.shut();
+    transactions?.shut();
+  };
+  const ended = async (): Promise<void> => {
+    shut();
+    // A handler that hears no signal may keep a connection: the pool ends when the handler's transaction has ended.
+    void transactions?.end().catch(ignored);
+    if (!isGiven) await servers.end();
+  };
   return {
     servers,
-    transactions: () => (transactions ??= pooled(transactConnections)),
-    listener: async () => new Client(place()),
-    unhurried: async () => new Client(withoutLimits(place())),
-    async close() {
-      // A handler that hears no signal may keep a connection: the pool ends when the handler's transaction has ended.
-      void transactions?.end().catch(ignored);
-      if (!isGiven) await servers.end();
-    },
+    transactions: ofHandlers,
+    listener: async () => opened.kept(new Client(place())),
+    unhurried: async () => opened.kept(new Client(withoutLimits(place()))),
+    close: (before = async () => {}) => opened.end(() => before().then(ended)).finally(shut),
   };
 }
 

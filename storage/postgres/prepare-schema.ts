@@ -1,40 +1,40 @@
 /** Brings the schema of a PostgreSQL database up to this code: two programs that start at once do it once. */
-import { Kysely, PostgresDialect, type PostgresPool as KyselyPool } from "kysely";
-import { postgresSchema } from "../sql/migrations/dialect.ts";
-import { isCurrent, migrate } from "../sql/migrations/index.ts";
-import { plainName } from "../sql/statement.ts";
+import { postgresSchema } from "../sql/dialect.ts";
+import {
+  assertUsable,
+  type FoundSchema,
+  isWritten,
+  READ_VERSION,
+  SCHEMA,
+  schemaStatements,
+  UNRELEASED,
+} from "../sql/schema.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import type { SqlCall, Database } from "./database.ts";
-import { isVanished } from "./explain.ts";
 import { allFunctions, FUNCTIONS } from "./functions.ts";
 import { UNADMITTED_INDEX } from "./functions/within.ts";
-import { persistent, raced } from "./retries.ts";
+import { raced } from "./retries.ts";
 import { literal } from "./text.ts";
 
 /** The oldest server with all functions and clauses used here. */
 const OLDEST_SERVER = 130_000;
 
-/** Retries: a program that drops tables one by one may meet several tries. */
-const VANISHING = { retries: 10, factor: 1.5, minTimeout: 5, maxTimeout: 200, randomize: true };
-
 /** Locks only when something is missing. @throws StorageUnusable for an old server, a missing right, a schema of others. */
 export async function prepareSchema(database: Database): Promise<void> {
   const { schema } = database;
-  const isReady = await listing(database, async (ask) => {
+  const isReady = await inOne(database, async (ask) => {
     await assertServer(ask);
-    return (await isCurrent(over(ask), postgresSchema, schema)) && (await hasAllBeside(ask));
+    return (await hasSchema(ask, schema)) && (await hasAllBeside(ask));
   });
   if (isReady) return;
-  await listing(database, async (ask) => {
+  await inOne(database, async (ask) => {
     await lockSchema(ask, schema);
     await bringUp(ask, schema);
   });
 }
 
-/** Kysely lists the tables of every schema, and fails where another program drops one of its own meanwhile. */
-function listing<A>(database: Database, act: (ask: SqlCall) => Promise<A>): Promise<A> {
-  return persistent(() => raced(() => database.transaction(act)), VANISHING, isVanished);
-}
+const inOne = <A>(database: Database, act: (ask: SqlCall) => Promise<A>): Promise<A> =>
+  raced(() => database.transaction(act));
 
 /** Keeps others out who would make, bring up or fill this schema, until the transaction ends. */
 export async function lockSchema(ask: SqlCall, schema: string): Promise<void> {
@@ -45,18 +45,45 @@ export async function lockSchema(ask: SqlCall, schema: string): Promise<void> {
 export async function bringUp(ask: SqlCall, schema: string): Promise<void> {
   const [found = []] = await ask(`select 1 from pg_namespace where nspname = ${literal(schema)}`);
   if (found.length === 0) await ask(`create schema "${schema}"`);
-  const db = over(ask);
-  if (!(await isCurrent(db, postgresSchema, schema))) {
-    await migrate(db, postgresSchema, { schema, nameOf: plainName });
+  const made = (await hasSchema(ask, schema)) ? [] : schemaStatements(postgresSchema);
+  await ask(writersIn(schema), ...made, UNADMITTED_INDEX, FUNCTIONS);
+}
+
+/**
+ * False for a schema that is absent, empty, or closed to the role. Only the catalogue's rows of this one are read: other programs
+ * may make and drop others meanwhile.
+ * @throws StorageUnusable `newer_schema` or `old_schema` when this program cannot work with it, `foreign_database` when it has
+ * tables but none of ours.
+ */
+async function hasSchema(ask: SqlCall, schema: string): Promise<boolean> {
+  const from = `from pg_namespace n join pg_class c on c.relnamespace = n.oid and c.relkind in ('r', 'p', 'v')`;
+  const isOurs = `where n.nspname = ${literal(schema)} and has_schema_privilege(n.oid, 'USAGE')`;
+  const [found = []] = await ask(`select c.relname as name ${from} ${isOurs}`);
+  const tables = (found as readonly { readonly name: string }[]).map(({ name }) => name);
+  if (!isWritten(tables)) {
+    if (tables.length === 0) return false;
+    throw new StorageUnusable(
+      "foreign_database",
+      `the schema ${schema} holds tables that are not paystate's: give paystate a schema of its own`,
+    );
   }
-  await ask(WRITERS, UNADMITTED_INDEX, FUNCTIONS);
+  const [versions, columns, uniques] = await ask(
+    READ_VERSION,
+    `select c.relname as "table", a.attname as "column" ${from} join pg_attribute a on a.attrelid = c.oid
+      ${isOurs} and a.attnum > 0 and not a.attisdropped`,
+    `select c.relname as "table", string_agg(a.attname, ' ') as "columns" ${from}
+      join pg_index i on i.indrelid = c.oid join pg_attribute a on a.attrelid = c.oid and a.attnum = any(i.indkey)
+      ${isOurs} and i.indisunique and i.indisvalid and i.indpred is null group by c.relname, i.indexrelid`,
+  );
+  assertUsable({ versions, columns, uniques } as FoundSchema);
+  return true;
 }
 
 /** @throws StorageUnusable `not_a_database` when there is nothing of paystate in the schema. */
 export async function assertWritten(database: Database): Promise<void> {
   const { schema } = database;
   const [rows = []] = await database.write(
-    `select 1 from pg_tables where schemaname = ${literal(schema)} and tablename = 'paystateMigrations'`,
+    `select 1 from pg_tables where schemaname = ${literal(schema)} and tablename in ('${SCHEMA}', '${UNRELEASED}')`,
   );
   if (rows.length > 0) return;
   throw new StorageUnusable(
@@ -78,9 +105,12 @@ export async function assertSameServer(database: Database, known: string | null)
   );
 }
 
-/** Results of groups of commits: one short row for each writing connection, changed in place. */
-const WRITERS = `
-  create table if not exists "paystateWriters" (
+/**
+ * Results of groups of commits: one short row for each writing connection, changed in place. Made first, by the schema's name: where
+ * the role may make nothing there, PostgreSQL would make what has none among the session's temporary tables.
+ */
+const writersIn = (schema: string): string => `
+  create table if not exists "${schema}"."paystateWriters" (
     id text collate "C" primary key, number bigint not null, results text, "usedAt" bigint not null
   ) with (fillfactor = 40)`;
 
@@ -116,27 +146,4 @@ async function hasAllBeside(ask: SqlCall): Promise<boolean> {
       and relkind = 'r' and relname = 'paystateWriters'`,
   );
   return rows.length === allFunctions.length + 1;
-}
-
-/** Kysely within a transaction that is under way. Its statements have no parameters but the names of its own migrations. */
-function over(ask: SqlCall): Kysely<unknown> {
-  // A failed transaction refuses all that is asked after, and Kysely's migrator tells the last error: the first has the reason.
-  let failed: { readonly error: unknown } | null = null;
-  const client = {
-    async query(text: string, values: readonly unknown[]) {
-      if (failed !== null) throw failed.error;
-      const given = text.replace(/\$(\d+)/g, (_, digits: string) => {
-        const value = values[Number(digits) - 1];
-        return typeof value === "boolean" ? String(value) : literal(value as string | number);
-      });
-      const [rows = []] = await ask(given).catch((error: unknown) => {
-        failed = { error };
-        throw error;
-      });
-      return { command: "SELECT" as const, rowCount: rows.length, rows: [...rows] };
-    },
-    release: () => {},
-  };
-  const pool = { connect: async () => client, end: async () => {} } as unknown as KyselyPool;
-  return new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
 }

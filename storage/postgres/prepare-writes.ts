@@ -3,7 +3,7 @@ import { fieldsOf } from "../row.ts";
 import { type GivenTable, type GroupLimitCheck, valueName } from "../sql/given-table.ts";
 import type { GivenTables } from "../sql/given-tables.ts";
 import { type GroupTotals, TOTALS } from "../sql/group-totals.ts";
-import { postgresSchema, type SchemaDialect } from "../sql/migrations/dialect.ts";
+import { postgresSchema, type SchemaDialect } from "../sql/dialect.ts";
 import { type AnyRow, type BoundStatement, quoted, type SqlValue, withPlaces } from "../sql/statement.ts";
 import type { AnyWrite } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
@@ -55,7 +55,7 @@ export class GroupWrites {
         const keys = rows.filter((each) => each[1] === strength).map(([id]) => id);
         if (keys.length === 0) return [];
         const key = quoted(table.key);
-        const text = `select 1 from ${quoted(name)} where ${key} = any($1) order by ${key} for ${strength}`;
+        const text = `select 1 from ${quoted(table.sqlName)} where ${key} = any($1) order by ${key} for ${strength}`;
         return [{ statement: this.#number(text), keys }];
       });
       const places = [...(this.#places.get(name) ?? [])];
@@ -139,15 +139,15 @@ export class GroupWrites {
 }
 
 /** Takes the totals of rows, in one order: triggers would take them row by row, and two groups might each wait for the other. */
-const lockTotals = ({ name, key }: AnyTable, totals: GroupTotals): string => {
+const lockTotals = ({ sqlName, key }: AnyTable, totals: GroupTotals): string => {
   const total = quoted(TOTALS);
   return `with place as (
       select distinct p from (select each::jsonb as one from unnest($1) as each) asked cross join lateral (
         select one::text as p where jsonb_typeof(one) = 'array'
-        union all select ${totals.place("t.")} from ${quoted(name)} t
+        union all select ${totals.place("t.")} from ${quoted(sqlName)} t
           where jsonb_typeof(one) = 'string' and t.${quoted(key)} = one #>> '{}') found
     )
-    insert into ${total} select '${name}', (p::jsonb - -1)::text, (p::jsonb ->> -1)::bigint, 0, 0, 0, 0 from place order by 2, 3
+    insert into ${total} select '${sqlName}', (p::jsonb - -1)::text, (p::jsonb ->> -1)::bigint, 0, 0, 0, 0 from place order by 2, 3
       on conflict ("table", "group", hour) do update set rows = ${total}.rows`;
 };
 

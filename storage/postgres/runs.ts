@@ -3,10 +3,10 @@
  * the result equals that of one after the other: no commit changes an instance or a task of another, except by messages.
  */
 import { compareTexts } from "../compare-texts.ts";
-import { startedInstance } from "../apply-commit.ts";
+import { startedInstance } from "../stored-instance.ts";
 import { engineTables } from "../engine-tables.ts";
 import { checkOverride } from "../limits.ts";
-import { encodeRow } from "../sql/codecs.ts";
+import { checkedRow } from "../sql/codecs.ts";
 import type { AnyCommit, DueTime } from "../storage.ts";
 import { storedTask } from "../stored-task.ts";
 import type { GroupWrites } from "./prepare-writes.ts";
@@ -28,7 +28,7 @@ export function runOf(commit: AnyCommit, writes: GroupWrites): CommitRows {
     drops: commit.drops,
     steps: step && [step],
     removes: commit.removes,
-    starts: commit.starts?.map((start) => encodeRow(engineTables.instances, startedInstance(start))),
+    starts: commit.starts?.map((start) => checkedRow(engineTables.paystateInstances, startedInstance(start))),
     writes: commit.writes?.map((write) => writes.prepare(write)),
     ends: commit.ends,
     disarms: commit.disarms,
@@ -42,14 +42,14 @@ export function runOf(commit: AnyCommit, writes: GroupWrites): CommitRows {
     arms: commit.arms?.map(({ task, lease }) => {
       const stored = storedTask(task, lease);
       const visibleAt = writes.clock.stored(stored.visibleAt, stored.delayMs);
-      return { ...encodeRow(engineTables.tasks, stored), visibleAt };
+      return { ...checkedRow(engineTables.paystateTasks, stored), visibleAt };
     }),
     unwatches: commit.unwatches,
     watches: lastOfEach(commit.watches, ({ kind, key, instance }) =>
       JSON.stringify([kind, key, instance]),
-    ).map((watch) => encodeRow(engineTables.watches, watch)),
+    ).map((watch) => checkedRow(engineTables.paystateWatches, watch)),
     forgets: commit.forgets,
-    history: commit.history?.map((row) => encodeRow(engineTables.history, row)),
+    history: commit.history?.map((row) => checkedRow(engineTables.paystateHistory, row)),
   });
 }
 
@@ -57,24 +57,24 @@ const lastOfEach = <P>(parts: readonly P[] | undefined, nameOf: (part: P) => str
   ...new Map(parts?.map((part) => [nameOf(part), part])).values(),
 ];
 
-const withoutEmpty = (run: Readonly<Record<string, readonly unknown[] | undefined>>): CommitRows =>
-  Object.fromEntries(
-    Object.entries(run).flatMap(([kind, parts = []]) => (parts.length > 0 ? [[kind, parts]] : [])),
-  );
+function withoutEmpty(run: Readonly<Record<string, readonly unknown[] | undefined>>): CommitRows {
+  const kept: Record<string, readonly unknown[]> = {};
+  for (const [kind, parts = []] of Object.entries(run)) if (parts.length > 0) kept[kind] = parts;
+  return kept;
+}
 
 /** Rows that concurrent groups may change are sorted by these fields, so that two groups do not deadlock. */
 const ORDERED_BY: Readonly<Record<string, string>> = { consumes: "task", steps: "id" };
 
 export function joined(runs: readonly CommitRows[]): CommitRows {
-  const kinds = new Set(runs.flatMap((run) => Object.keys(run)));
-  const all = [...kinds].map((kind) => {
+  const all: Record<string, readonly unknown[]> = {};
+  for (const kind of new Set(runs.flatMap((run) => Object.keys(run)))) {
     const parts = runs.flatMap((run) => run[kind] ?? []);
-    const field = ORDERED_BY[kind];
-    if (field === undefined) return [kind, parts] as const;
+    const field = ORDERED_BY[kind] ?? "";
     const nameOf = (part: unknown): string => String((part as Readonly<Record<string, unknown>>)[field]);
-    return [kind, parts.toSorted((a, b) => compareTexts(nameOf(a), nameOf(b)))] as const;
-  });
-  return Object.fromEntries(all);
+    all[kind] = field === "" ? parts : parts.toSorted((a, b) => compareTexts(nameOf(a), nameOf(b)));
+  }
+  return all;
 }
 
 /** Whether applying the commits together gives the same result as one after the other. */

@@ -8,8 +8,8 @@ import {
   installing,
   type TableStatus,
 } from "../sql/install-statements.ts";
-import { type FoundIndex, postgresSchema } from "../sql/migrations/dialect.ts";
-import { type AnyRow, plainName, statement } from "../sql/statement.ts";
+import { type FoundIndex, postgresSchema } from "../sql/dialect.ts";
+import { type AnyRow, statement } from "../sql/statement.ts";
 import type { FoundTrigger } from "../sql/total-triggers.ts";
 import type { AnyTable } from "../table.ts";
 import type { SqlCall, Database } from "./database.ts";
@@ -22,7 +22,6 @@ const ANY_OF = valueOf(valueName.anyOf);
 export const databaseDialect = (database: Database, build?: DatabaseDialect["build"]): DatabaseDialect => ({
   read: (asked, values) => database.read(asked, values),
   ...(build === undefined ? {} : { build }),
-  nameOf: () => Promise.resolve(plainName),
   schema: postgresSchema,
   now: DATABASE_NOW,
   isAnyOf: `= any(array(select jsonb_array_elements_text(${ANY_OF}::jsonb)))`,
@@ -35,7 +34,7 @@ export const databaseDialect = (database: Database, build?: DatabaseDialect["bui
         const [found = [], made = [], small = []] = await ask(indexes.text, foundTriggers.text, SMALL_TABLES);
         const names = new Set(small.map((row) => (row as { readonly name: string }).name));
         const there = { found: found as readonly FoundIndex[], triggers: made as readonly FoundTrigger[] };
-        for (const table of tables) await bring(table, { ...there, isSmall: names.has(table.name) }, ask);
+        for (const table of tables) await bring(table, { ...there, isSmall: names.has(table.sqlName) }, ask);
       }),
     ),
   async sum({ text, values }) {
@@ -60,7 +59,7 @@ const SMALL_TABLES = `select relname as name from pg_class
   where relnamespace = current_schema()::regnamespace and relkind = 'r' and pg_relation_size(oid) <= 1000000`;
 
 async function bring(table: AnyTable, there: Omit<TableStatus, "stored">, ask: SqlCall): Promise<void> {
-  const [rows = []] = await ask(bound(installedStatements.installed, { name: table.name }));
+  const [rows = []] = await ask(bound(installedStatements.installed, { name: table.sqlName }));
   const plan = installing(table, { ...there, stored: rows[0] as InstalledTable | undefined }, postgresSchema);
   if (plan === null) return;
   const callOffs = plan.calledOff.map(({ name }) => callingOff(name));

@@ -1,17 +1,18 @@
 /** Tasks in PostgreSQL: claimed, extended and given back in one round trip each. */
+import { checkLimit } from "../check-limit.ts";
 import type { StoredTask } from "../engine-tables.ts";
 import { watchStatements } from "../sql/instance-statements.ts";
-import { statement } from "../sql/statement.ts";
-import { IN_QUEUE, SOONEST_FIRST, taskStatements } from "../sql/task-statements.ts";
+import { namedRead, statement } from "../sql/statement.ts";
+import { IN_QUEUE, QUEUE_OF_TASK, SOONEST_FIRST, taskStatements } from "../sql/task-statements.ts";
 import { claimedTask, pendingTask } from "../stored-task.ts";
-import type { EngineStorage, LimitWait, PendingTask, QueueName } from "../storage.ts";
+import type { EngineStorage, Heartbeat, LimitWait, PendingTask, QueueName } from "../storage.ts";
 import { QUEUES } from "../task-queues.ts";
 import type { Database } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { lost } from "./explain.ts";
 import { functionNames } from "./functions.ts";
 import { MAX_HEADS } from "../limits.ts";
-import { IN_LINE, QUEUE_OF_TASK, workflowsIn } from "./functions/claims.ts";
+import { HELD_SUSPECT, heldAsSuspectUntil, IN_LINE, workflowsIn } from "./functions/claims.ts";
 import { again, raced } from "./retries.ts";
 import { NUL } from "./text.ts";
 import type { WakeFeed } from "./wake-feed.ts";
@@ -49,9 +50,9 @@ export function tasksIn({
       return tasks.map(claimedTask);
     },
     async heartbeat({ now, ...beat }) {
-      if (beat.tasks.length === 0) return [];
+      if (beat.tasks.length === 0) return { lost: [], unseen: [] };
       const request = { ...beat, now: clock.now(now) };
-      return (await again(() => database.call(functionNames.heartbeat, request))) as string[];
+      return (await again(() => database.call(functionNames.heartbeat, request))) as Heartbeat;
     },
     /** Where the answer is lost a failure would count twice: the lease runs out by itself. */
     async release({ error, ...due }) {
@@ -68,6 +69,7 @@ export function tasksIn({
       return next === undefined || next.at === null ? null : clock.told(next.at);
     },
     async pending(instance, limit, except) {
+      checkLimit("pending", limit);
       // Both reads are asked for in one turn, so they see the same state.
       const [tasks, watches] = await Promise.all([
         database.read(OF_INSTANCE, { instance, limit, except: except ?? "" }),
@@ -77,6 +79,7 @@ export function tasksIn({
       return { tasks: tasks.map((task, at) => shown(task, clock, waits[at])), watches };
     },
     async tasks(listing) {
+      if ("limit" in listing) checkLimit("tasks", listing.limit);
       const listed =
         listing.order === "forgotten"
           ? await forgotten()
@@ -93,41 +96,41 @@ function shown(task: StoredTask, clock: DatabaseClock, waitsFor?: LimitWait | nu
 }
 
 /** The tasks of an instance, and as JSON the places that they wait for. */
-const OF_INSTANCE = statement<
+const OF_INSTANCE = namedRead<
   { instance: string; except: string; limit: number },
   StoredTask & { place: string | null }
 >(
-  `select t.*, ${functionNames.place}(t) as place from tasks t where t.id in (
+  `select t.*, ${functionNames.place}(t) as place from "paystateTasks" t where t.id in (
     select o.id from (${taskStatements.ofInstance.text}) as o) order by t.name, t.seq`,
 );
 
 /** When the first of a queue can be claimed, of a workflow that is asked for: by one seek. */
 const nextOf = (queue: QueueName, more = ""): string =>
-  `(select "visibleAt" as at from tasks where ${IN_QUEUE[queue]} and workflow = w.name${more} and asked.queues ? '${queue}'
+  `(select "visibleAt" as at from "paystateTasks" where ${IN_QUEUE[queue]} and workflow = w.name${more} and asked.queues ? '${queue}'
         order by "visibleAt" limit 1)`;
 
-/** A suspect that waits for its turn can be claimed at once, or when the lease of another ends. */
-const NEXT_DUE = statement<{ workflows: string; queues: string }, { at: number | null }>(
+/** A suspect that waits for its turn can be claimed at once, or when one that must be alone is held as a suspect no longer, or any if it must. */
+const NEXT_DUE = namedRead<{ workflows: string; queues: string }, { at: number | null }>(
   `with asked as (select {workflows}::text::jsonb as workflows, {queues}::text::jsonb as queues)
     select least(
       (select min(next.at) from asked cross join jsonb_array_elements_text(asked.workflows) w(name) cross join lateral (
         ${nextOf("steps")} union all ${nextOf("free")} union all
         ${nextOf("limited", " and admission = 'admitted'")} union all
         ${nextOf("limited", " and admission = 'paused'")}) next),
-      (select greatest(min("crashedAt"), (
-          select max("visibleAt") from tasks where "crashedAt" is not null and "deadAt" is null and holder is not null
-        )) from asked, tasks where ${IN_LINE} and asked.workflows ? workflow and asked.queues ? (${QUEUE_OF_TASK})
-        having count(*) > 0)
+      (select min(greatest(t."crashedAt", (
+          select max(${heldAsSuspectUntil("held")}) from "paystateTasks" held
+            where ${HELD_SUSPECT} and (held."aloneSince" is not null or t."aloneSince" is not null)
+        ))) from asked, "paystateTasks" t where ${IN_LINE} and asked.workflows ? workflow and asked.queues ? (${QUEUE_OF_TASK}))
     ) as at`,
 );
 
 const parkedIn = (
   key: string,
   more = "",
-): string => `select p.id, p."lastKey", ${functionNames.hasRoom}(p) from tasks p
+): string => `select p.id, p."lastKey", ${functionNames.hasRoom}(p) from "paystateTasks" p
       where p."deadAt" is null and p."firstKey" is not null and p."firstKey" = ${key} and p.admission = 'parked'${more}
       order by p."lastKey", ${SOONEST_FIRST} limit 1`;
-const keyAfter = (key: string): string => `select t."firstKey" from tasks t
+const keyAfter = (key: string): string => `select t."firstKey" from "paystateTasks" t
       where t."deadAt" is null and t."firstKey" is not null and t."firstKey" > ${key} order by t."firstKey" limit 1`;
 
 /** The first parked task of each of 64 keys: one seek to each. */
@@ -144,7 +147,7 @@ const HEADS = statement<{ after: string }, { id: string; firstKey: string; isFor
 
 const firstOfEach = (queue: QueueName, more = ""): string =>
   `select f.* from ${queue} w cross join lateral (
-        select * from tasks t where ${IN_QUEUE[queue]} and t.workflow = w.workflow${more} order by "visibleAt", seq limit 1) f`;
+        select * from "paystateTasks" t where ${IN_QUEUE[queue]} and t.workflow = w.workflow${more} order by "visibleAt", seq limit 1) f`;
 
 /** The first task of each workflow, and of each admission for tasks with limits. */
 const FIRST_OF_EACH = statement<object, StoredTask>(

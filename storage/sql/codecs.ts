@@ -39,6 +39,15 @@ const codecs: { readonly [K in ColumnKind]: Codec } = {
 export const encodeRow = (table: DescribedTable, record: object): Record<string, SqlValue> =>
   mapped(fieldsOf(table), record, encoded);
 
+/**
+ * A row of the engine's own, whose fields lie in their columns as they are: bound without a copy.
+ * @throws TypeError when a field is missing or not of its kind.
+ */
+export function checkedRow<Row extends object>(table: DescribedTable, row: Row): Row {
+  for (const field of fieldsOf(table)) checked(field, row[field.name as keyof Row]);
+  return row;
+}
+
 /** Only those fields that are given. */
 export const encodeChanges = (table: DescribedTable, changes: object): Record<string, SqlValue> =>
   mapped(givenFields(table, changes), changes, encoded);

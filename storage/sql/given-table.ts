@@ -6,7 +6,7 @@ import type { AnyExpectation, AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, GroupL
 import type { AnyTable, GroupOptions, Index } from "../table.ts";
 import { encodeChanges, encodeRow, encodeValue } from "./codecs.ts";
 import { type GroupTotals, groupTotals, membersOf, type TotalRow } from "./group-totals.ts";
-import type { SchemaDialect } from "./migrations/dialect.ts";
+import type { SchemaDialect } from "./dialect.ts";
 import {
   type AnyRow,
   assigned,
@@ -95,9 +95,9 @@ export class GivenTable {
   }
 
   get(key: string): BoundStatement<AnyRow> {
-    const { name, key: field } = this.table;
-    const text = this.#once("get", () => `select * from ${quoted(name)} where ${isKey(field)}`);
-    return { text, values: { [valueName.key]: key } };
+    const { sqlName, key: field } = this.table;
+    const text = this.#once("get", () => `select * from ${quoted(sqlName)} where ${isKey(field)}`);
+    return { text, values: { [valueName.key]: key }, isNamed: true };
   }
 
   /**
@@ -115,18 +115,18 @@ export class GivenTable {
     const nulls = order === "asc" ? " nulls first" : " nulls last";
     const ordered = place.map(({ name, empty }) => `${quoted(name)} ${order}${empty === null ? "" : nulls}`);
     const bounds = limit === undefined ? "" : ` limit ${valueOf(valueName.limit)}`;
-    const rows = `${quoted(table.name)}${where([...among, ...after])}`;
+    const rows = `${quoted(table.sqlName)}${where([...among, ...after])}`;
     const text = `select * from ${rows} order by ${ordered.join(", ")}${bounds}`;
     const extent = { [valueName.limit]: limit ?? null, [valueName.beyond]: beyond ?? null };
-    return { text, values: { ...this.#valuesOf(selection), ...extent } };
+    return { text, values: { ...this.#valuesOf(selection), ...extent }, isNamed: isNamed(table, selection) };
   }
 
   /** The condition for rows behind the row with a key; no row matches when that row would not be found itself. */
   #isBeyond(place: readonly PlaceField[], among: readonly string[], order: "asc" | "desc"): string {
-    const { name, key } = this.table;
+    const { sqlName, key } = this.table;
     const columns = place.map(compared).join(", ");
     const isIt = where([`${quoted(key)} = ${valueOf(valueName.beyond)}`, ...among]);
-    return `(${columns}) ${beyondSign(order)} (select ${columns} from ${quoted(name)}${isIt})`;
+    return `(${columns}) ${beyondSign(order)} (select ${columns} from ${quoted(sqlName)}${isIt})`;
   }
 
   /** How many rows there are. */
@@ -143,7 +143,7 @@ export class GivenTable {
     const [begin] = selection.after;
     const since = begin === undefined ? null : valueOf(valueName.after(begin[0].name));
     const text = this.totals.sum((field) => valueOf(valueName.equal(field)), since);
-    return { text, values: this.#valuesOf(selection) };
+    return { text, values: this.#valuesOf(selection), isNamed: true };
   }
 
   /** The statements that count the totals of a read's group anew; null where the read asks for no total. */
@@ -162,7 +162,7 @@ export class GivenTable {
   #among(query: AnyQuery, what: string): BoundStatement<never> {
     const selection = selectionOf(this.table, query);
     const conditions = [...this.#conditionsOf(selection), ...isAfter(selection, "asc")];
-    const text = `select ${what} from ${quoted(this.table.name)}${where(conditions)}`;
+    const text = `select ${what} from ${quoted(this.table.sqlName)}${where(conditions)}`;
     return { text, values: this.#valuesOf(selection) };
   }
 
@@ -192,7 +192,7 @@ export class GivenTable {
     const { table } = this;
     const text = this.#once(
       "insert",
-      () => `${insertInto(quoted(table.name), columnsOf(table))} on conflict do nothing`,
+      () => `${insertInto(quoted(table.sqlName), columnsOf(table))} on conflict do nothing`,
     );
     const values = encodeRow(table, record as object);
     return { text, values, rows: 1, ...(atMost && { room: this.#room(values, atMost) }) };
@@ -209,7 +209,7 @@ export class GivenTable {
       const rows = records.map(
         (_, at) => `(${columns.map((column) => valueOf(ofRow(column, at))).join(", ")})`,
       );
-      const into = `insert into ${quoted(table.name)} (${listed(columns)}) values ${rows.join(", ")}`;
+      const into = `insert into ${quoted(table.sqlName)} (${listed(columns)}) values ${rows.join(", ")}`;
       return `${into} on conflict do nothing returning ${quoted(table.key)}`;
     });
     const values: Record<string, SqlValue> = {};
@@ -221,7 +221,7 @@ export class GivenTable {
   }
 
   #room(row: AnyRow, atMost: GroupLimit): GroupLimitCheck {
-    const { name, group } = this.table;
+    const { name, sqlName, group } = this.table;
     if (group === null) throw new TypeError(`atMost: ${name} has no group`);
     const isSum = "total" in atMost;
     if (isSum && group.sum === undefined) throw new TypeError(`atMost: the group of ${name} has no sum`);
@@ -234,7 +234,7 @@ export class GivenTable {
     const windows = (sign: string): string =>
       "open" in group
         ? ""
-        : `from ${quoted(name)} where ${isMember} and ${quoted(group.since)} ${sign} cast(${since} as bigint)`;
+        : `from ${quoted(sqlName)} where ${isMember} and ${quoted(group.since)} ${sign} cast(${since} as bigint)`;
     return {
       forget: "open" in group ? null : { text: `delete ${windows("<=")}`, values },
       counted: {
@@ -250,7 +250,7 @@ export class GivenTable {
   #update(change: AnyUpdate): PreparedWrite {
     checkExpected(this.table, change);
     const { id, set, expectedVersion, unexpired } = change;
-    const { name, key, columns } = this.table;
+    const { sqlName, key, columns } = this.table;
     const grows = "version" in columns;
     const changes = encodeChanges(this.table, set);
     const fields = Object.keys(changes);
@@ -269,7 +269,7 @@ export class GivenTable {
         ...(expectedVersion === undefined ? [] : [IS_VERSION]),
         ...(unexpired === undefined ? [] : [`${quoted(unexpired.field)} > ${this.#dialect.now}`]),
       ];
-      return `update ${quoted(name)} set ${sets.join(", ")}${where(conditions)}`;
+      return `update ${quoted(sqlName)} set ${sets.join(", ")}${where(conditions)}`;
     });
     const named = { [valueName.key]: id, [valueName.version]: expectedVersion ?? null };
     const values = { ...changes, ...named, [valueName.now]: unexpired?.now ?? null };
@@ -277,10 +277,10 @@ export class GivenTable {
   }
 
   #removal(change: AnyRemoval): PreparedWrite {
-    const { name, key } = this.table;
+    const { sqlName, key } = this.table;
     const expected = expectedFields(this.table, change);
     const conditions = expected.map(([field, value]) => isEqual(field.name, value, valueOf(field.name)));
-    const text = `delete from ${quoted(name)}${where([isKey(key), ...conditions])}`;
+    const text = `delete from ${quoted(sqlName)}${where([isKey(key), ...conditions])}`;
     const values: AnyRow = { [valueName.key]: change.remove };
     for (const [field, value] of expected) values[field.name] = encodeValue(field, value);
     return { text, values, rows: 1 };
@@ -289,10 +289,10 @@ export class GivenTable {
   #expected(expectation: AnyExpectation): PreparedWrite {
     checkExpected(this.table, expectation);
     const { id, expectVersion } = expectation;
-    const { name, key } = this.table;
+    const { sqlName, key } = this.table;
     const isAbsent = expectVersion === 0;
     const conditions = [isKey(key), ...(isAbsent ? [] : [IS_VERSION])];
-    const text = `select 1 from ${quoted(name)}${where(conditions)}`;
+    const text = `select 1 from ${quoted(sqlName)}${where(conditions)}`;
     const values = { [valueName.key]: id, [valueName.version]: expectVersion };
     return { text, values, rows: isAbsent ? 0 : 1 };
   }
@@ -303,6 +303,10 @@ export class GivenTable {
     return text;
   }
 }
+
+/** Whether a read names its rows: by a list of values, or by the one value that a row has alone. */
+const isNamed = ({ key, unique }: AnyTable, { anyOf, equals }: SelectionQuery): boolean =>
+  anyOf !== null || equals.some(([{ name }]) => name === key || unique.includes(name));
 
 /** Whether a read asks for all rows of a group that count. */
 function isOfGroup({ index, equals, after }: SelectionQuery, group: GroupOptions<string>): boolean {

@@ -1,18 +1,17 @@
 /** The tables of the caller in a database: installed and read, the same on every one. Adapters write to them in their own ways. */
 import { NotInstalled } from "../install-plan.ts";
 import type { EngineStorage, RowQuery, TallyResult, Tally } from "../storage.ts";
-import { type AnyTable, declaredName, type Table } from "../table.ts";
+import type { AnyTable, Table } from "../table.ts";
 import { decodeRow } from "./codecs.ts";
 import { GivenTable, type Part, type TableDialect } from "./given-table.ts";
 import { totalIn } from "./group-totals.ts";
 import { installing, nextBuild, standings } from "./install-statements.ts";
-import type { SchemaDialect } from "./migrations/dialect.ts";
-import type { BoundStatement, NameOf, StatementReader } from "./statement.ts";
+import type { SchemaDialect } from "./dialect.ts";
+import type { BoundStatement, StatementReader } from "./statement.ts";
 
 /** Acts that differ between databases. */
 export interface DatabaseDialect extends TableDialect {
   readonly read: StatementReader;
-  readonly nameOf: () => Promise<NameOf>;
   readonly schema: SchemaDialect;
   /** Installs tables in one transaction that excludes concurrent installations. */
   readonly bring: (tables: readonly AnyTable[]) => Promise<unknown>;
@@ -40,19 +39,15 @@ export class GivenTables implements Pick<EngineStorage, "install" | "get" | "fin
   }
 
   /** Asks for a lock only when there is something to do. */
-  async install(declared: readonly AnyTable[]): Promise<void> {
+  async install(tables: readonly AnyTable[]): Promise<void> {
     const { read, schema, bring, build } = this.#acts;
-    const nameOf = await this.#acts.nameOf();
-    const tables = declared.map((table) =>
-      table.ownName === null ? table : { ...table, name: nameOf(table.ownName) },
-    );
     const there = await standings(read, tables, schema);
     if (there.some(([table, standing]) => installing(table, standing, schema) !== null)) await bring(tables);
     if (there.some(([table, standing]) => nextBuild(table, standing, schema) !== null)) build?.(tables);
-    for (const table of tables) this.#tables.set(declaredName(table), new GivenTable(table, this.#acts));
+    for (const table of tables) this.#tables.set(table.name, new GivenTable(table, this.#acts));
   }
 
-  /** The tables that were installed, as the database calls them. */
+  /** The tables that were installed. */
   all(): readonly AnyTable[] {
     return [...this.#tables.values()].map(({ table }) => table);
   }

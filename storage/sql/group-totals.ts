@@ -3,7 +3,7 @@
  * transaction of each change, whoever makes the change, so that a limit costs as much beside ten rows as beside a million.
  */
 import { fieldNamed } from "../query.ts";
-import { type AnyTable, declaredName, type GroupOptions } from "../table.ts";
+import type { AnyTable, GroupOptions } from "../table.ts";
 import { type AnyRow, quoted } from "./statement.ts";
 
 /**
@@ -83,7 +83,7 @@ export class GroupTotals {
     const begins = `cast(${since} as bigint)`;
     const hour = hourOf(begins);
     const begun = `${time} > ${begins} and ${time} < (${hour} + 1) * ${HOUR_MS}`;
-    const rows = `select 1, ${this.#digits("").join(", ")} from ${quoted(this.table.name)}`;
+    const rows = `select 1, ${this.#digits("").join(", ")} from ${quoted(this.table.sqlName)}`;
     return `${kept} and hour > ${hour} union all ${rows} where ${membersOf(this.table, this.#group, member)} and ${begun}`;
   }
 
@@ -95,7 +95,7 @@ export class GroupTotals {
     const values = [this.#named, this.#dialect.list(this.#by("")), this.#hour(""), "count(*)", ...sums];
     return [
       `delete from ${quoted(TOTALS)} where ${isTotal}`,
-      `insert into ${quoted(TOTALS)} (${COLUMNS}) select ${values.join(", ")} from ${quoted(this.table.name)}
+      `insert into ${quoted(TOTALS)} (${COLUMNS}) select ${values.join(", ")} from ${quoted(this.table.sqlName)}
       where ${isRow} and ${this.counts("")} group by 2, 3`,
     ];
   }
@@ -140,7 +140,7 @@ export class GroupTotals {
   }
 
   get #named(): string {
-    return `'${declaredName(this.table)}'`;
+    return `'${this.table.sqlName}'`;
   }
 
   get #isOfTable(): string {

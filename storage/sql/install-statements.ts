@@ -1,11 +1,11 @@
 /** The statements that create and migrate the caller's tables. */
 import { definitionOf, planInstall, type TableSchema } from "../install-plan.ts";
 import { fieldNamed } from "../query.ts";
-import { type AnyTable, declaredName, type Migration } from "../table.ts";
+import type { AnyTable, Migration } from "../table.ts";
 import { encodeValue } from "./codecs.ts";
 import { literalOf } from "./given-table.ts";
-import type { FoundIndex, SchemaDialect } from "./migrations/dialect.ts";
-import { quoted, type StatementReader, statement } from "./statement.ts";
+import type { FoundIndex, SchemaDialect } from "./dialect.ts";
+import { namedRead, quoted, type StatementReader, statement } from "./statement.ts";
 import { type FoundTrigger, planTotals } from "./total-triggers.ts";
 import {
   creating,
@@ -27,7 +27,7 @@ export interface InstalledTable {
 
 /** Statements on the list of installed tables. */
 export const installedStatements = {
-  installed: statement<{ name: string }, InstalledTable>(
+  installed: namedRead<{ name: string }, InstalledTable>(
     `select * from "paystateTables" where name = {name}`,
   ),
   record: statement<InstalledTable>(`insert into "paystateTables" (name, definition, migrations)
@@ -54,13 +54,13 @@ export async function standings(
   const [found, triggers, stored] = await Promise.all([
     read(indexes, {}),
     read(foundTriggers, {}),
-    Promise.all(tables.map((table) => read(installedStatements.installed, { name: declaredName(table) }))),
+    Promise.all(tables.map((table) => read(installedStatements.installed, { name: table.sqlName }))),
   ]);
   return tables.map((table, at) => [table, { stored: stored[at]?.[0], found, triggers }] as const);
 }
 
-const foundOf = ({ name }: AnyTable, { found }: TableStatus): readonly FoundIndex[] =>
-  found.filter(({ table }) => table === name);
+const foundOf = ({ sqlName }: AnyTable, { found }: TableStatus): readonly FoundIndex[] =>
+  found.filter(({ table }) => table === sqlName);
 
 /** What is done in one transaction. */
 interface Installing {
@@ -79,14 +79,10 @@ interface Installing {
 export function installing(table: AnyTable, status: TableStatus, dialect: SchemaDialect): Installing | null {
   const { stored, triggers, isSmall = false } = status;
   const plan = planInstall(table, stored ?? null);
-  const { name, migrations } = table;
+  const { sqlName, migrations } = table;
   if (stored !== undefined && stored.migrations > migrations.length) return null;
   const totals = planTotals(table, triggers, dialect);
-  const record = {
-    name: declaredName(table),
-    definition: definitionOf(table),
-    migrations: migrations.length,
-  };
+  const record = { name: sqlName, definition: definitionOf(table), migrations: migrations.length };
   if (plan === "create") {
     return { changes: [...creation(table, dialect), ...totals.after], record, calledOff: [] };
   }
@@ -110,7 +106,7 @@ export function installing(table: AnyTable, status: TableStatus, dialect: Schema
     ...new Set(dropped.map((index) => `drop index if exists ${quoted(index.name)}`)),
     ...altered,
     ...(plan === "keep" ? [] : settling(table, dialect)),
-    ...made.map((index) => creating(index, quoted(name))),
+    ...made.map((index) => creating(index, quoted(sqlName))),
     ...totals.after,
   ];
   if (plan === "keep" && changes.length === 0) return null;
@@ -128,18 +124,18 @@ export function nextBuild(table: AnyTable, status: TableStatus, dialect: SchemaD
 
 /** Creates a table with a column for the order in which its rows are inserted, and without totals. */
 export function creation(
-  table: TableSchema & Pick<AnyTable, "name" | "settled">,
+  table: TableSchema & Pick<AnyTable, "name" | "sqlName" | "settled">,
   dialect: SchemaDialect,
 ): readonly string[] {
-  const { name, columns, key } = table;
-  const indexes = indexesOf(table, dialect).map((index) => creating(index, quoted(name)));
-  return [dialect.sequencedTable(name, { columns, key: [key] }), ...settling(table, dialect), ...indexes];
+  const { sqlName, columns, key } = table;
+  const indexes = indexesOf(table, dialect).map((index) => creating(index, quoted(sqlName)));
+  return [dialect.sequencedTable(sqlName, { columns, key: [key] }), ...settling(table, dialect), ...indexes];
 }
 
 const settling = (
-  { name, settled }: Pick<AnyTable, "name" | "settled">,
+  { sqlName, settled }: Pick<AnyTable, "sqlName" | "settled">,
   dialect: SchemaDialect,
-): readonly string[] => (settled ? dialect.settled(name) : []);
+): readonly string[] => (settled ? dialect.settled(sqlName) : []);
 
 /** The changes of a migration to the columns. */
 function altering(
@@ -147,7 +143,7 @@ function altering(
   { add = {}, drop = [] }: Migration,
   dialect: SchemaDialect,
 ): readonly string[] {
-  const alter = `alter table ${quoted(table.name)}`;
+  const alter = `alter table ${quoted(table.sqlName)}`;
   return [
     ...drop.map((field) => `${alter} drop column ${quoted(field)}`),
     ...Object.entries(add).map((column) => `${alter} add column ${adding(table, column, dialect)}`),
@@ -162,7 +158,7 @@ function adding(
   const field = fieldNamed(table, name);
   const encoded = encodeValue(field, value);
   if (encoded instanceof Uint8Array) {
-    throw new TypeError(`${table.name}: ${name} cannot be added with bytes in the rows of before`);
+    throw new TypeError(`${table.name}: ${name} cannot be added with bytes in the rows that are there`);
   }
   return `${quoted(name)} ${types[field.kind]}${field.nullable ? "" : " not null"} default ${literalOf(encoded)}`;
 }

@@ -1,4 +1,5 @@
 /** The statements on instances, their history, their watches, and named leases; and what is read by them. */
+import { checkLimit } from "../check-limit.ts";
 import { columnsOf } from "../row.ts";
 import { engineTables, type StoredLease } from "../engine-tables.ts";
 import type {
@@ -9,53 +10,63 @@ import type {
   StepRecord,
   WatchRecord,
 } from "../storage.ts";
-import { insertInto, type StatementReader, type Statement, statement } from "./statement.ts";
+import {
+  insertInto,
+  namedRead,
+  quoted,
+  type StatementReader,
+  type Statement,
+  statement,
+} from "./statement.ts";
 
 const inserting = (table: keyof typeof engineTables): string =>
-  insertInto(`{@${table}}`, columnsOf(engineTables[table]));
+  insertInto(quoted(table), columnsOf(engineTables[table]));
 
 /** Statements of commits on instances, and reads of a single instance. */
 export const instanceStatements = {
-  start: statement<InstanceRecord>(`${inserting("instances")} on conflict do nothing`),
+  start: statement<InstanceRecord>(`${inserting("paystateInstances")} on conflict do nothing`),
   step: statement<
     Required<StepRecord>
-  >(`update {@instances} set stamp = {stamp}, workflow = {workflow}, hash = {hash}, status = {status},
+  >(`update "paystateInstances" set stamp = {stamp}, workflow = {workflow}, hash = {hash}, status = {status},
     snapshot = {snapshot}, "updatedAt" = {at}, version = version + {steps} where id = {id} and stamp = {after}`),
   remove: statement<Pick<InstanceRecord, "id" | "life">>(
-    `delete from {@instances} where id = {id} and life = {life} and status = 'done'
-      and not exists (select 1 from {@instances} child where child.parent = {@instances}.id and child.status = 'active')
-      and not exists (select 1 from {@tasks} where {@tasks}.instance = {@instances}.id)
-      and not exists (select 1 from {@watches} where {@watches}.instance = {@instances}.id)`,
+    `delete from "paystateInstances" where id = {id} and life = {life} and status = 'done'
+      and not exists (select 1 from "paystateInstances" child where child.parent = "paystateInstances".id and child.status = 'active')
+      and not exists (select 1 from "paystateTasks" where "paystateTasks".instance = "paystateInstances".id)
+      and not exists (select 1 from "paystateWatches" where "paystateWatches".instance = "paystateInstances".id)`,
   ),
-  forget: statement<{ id: string }>("delete from {@history} where instance = {id}"),
+  forget: statement<{ id: string }>(`delete from "paystateHistory" where instance = {id}`),
   fold: statement<{ instance: string; before: number; most: number }>(
-    `delete from {@history} where instance = {instance} and version in (
-      select version from {@history} where instance = {instance} and version < {before} order by version limit {most})`,
+    `delete from "paystateHistory" where instance = {instance} and version in (
+      select version from "paystateHistory" where instance = {instance} and version < {before} order by version limit {most})`,
   ),
-  record: statement<HistoryRecord>(inserting("history")),
-  load: statement<{ id: string }, InstanceRecord>("select * from {@instances} where id = {id}"),
+  record: statement<HistoryRecord>(inserting("paystateHistory")),
+  load: namedRead<{ id: string }, InstanceRecord>(`select * from "paystateInstances" where id = {id}`),
   workflowOf: statement<{ id: string }, { workflow: string }>(
-    "select workflow from {@instances} where id = {id}",
+    `select workflow from "paystateInstances" where id = {id}`,
+  ),
+  isActive: statement<{ id: string }, { id: string }>(
+    `select id from "paystateInstances" where id = {id} and status = 'active'`,
   ),
   history: statement<{ instance: string; after: number; limit: number }, HistoryRecord>(
-    "select * from {@history} where instance = {instance} and version > {after} order by version limit {limit}",
+    `select * from "paystateHistory" where instance = {instance} and version > {after} order by version limit {limit}`,
   ),
 };
 
 /** Instances in pages, by the order that is asked for. Times and ids of the place before a page: `listingValues`. */
 export const listStatements = {
   id: statement<object, InstanceRecord>(
-    "select * from {@instances} where workflow = {workflow} and status = {status} and id > {after} order by id limit {limit}",
+    `select * from "paystateInstances" where workflow = {workflow} and status = {status} and id > {after} order by id limit {limit}`,
   ),
   workflow: statement<object, InstanceRecord>(
-    "select * from {@instances} where workflow > {after} order by workflow limit {limit}",
+    `select * from "paystateInstances" where workflow > {after} order by workflow limit {limit}`,
   ),
   newest: statement<object, InstanceRecord>(
-    `select * from {@instances} where ("createdAt", id) < ({at}, {id}) order by "createdAt" desc, id desc limit {limit}`,
+    `select * from "paystateInstances" where ("createdAt", id) < ({at}, {id}) order by "createdAt" desc, id desc limit {limit}`,
   ),
   // The status is a literal: otherwise the planner cannot tell that the partial index contains all wanted rows.
   ended: statement<object, InstanceRecord>(
-    `select * from {@instances} where status = 'done' and "updatedAt" <= {until} and ("updatedAt", id) > ({at}, {id})
+    `select * from "paystateInstances" where status = 'done' and "updatedAt" <= {until} and ("updatedAt", id) > ({at}, {id})
       order by "updatedAt", id limit {limit}`,
   ),
 };
@@ -75,16 +86,16 @@ function listingValues(listing: InstanceListQuery): object {
 
 /** Statements on watches. */
 export const watchStatements = {
-  watch: statement<WatchRecord>(`${inserting("watches")}
+  watch: statement<WatchRecord>(`${inserting("paystateWatches")}
     on conflict (kind, key, instance) do update set life = {life}, workflow = {workflow}, shard = {shard}`),
   unwatch: statement<Pick<WatchRecord, "kind" | "key" | "instance">>(
-    "delete from {@watches} where kind = {kind} and key = {key} and instance = {instance}",
+    `delete from "paystateWatches" where kind = {kind} and key = {key} and instance = {instance}`,
   ),
-  ofInstance: statement<{ instance: string; limit: number }, WatchRecord>(
-    "select * from {@watches} where instance = {instance} order by kind, key limit {limit}",
+  ofInstance: namedRead<{ instance: string; limit: number }, WatchRecord>(
+    `select * from "paystateWatches" where instance = {instance} order by kind, key limit {limit}`,
   ),
   byKind: statement<{ afterKind: string; limit: number }, WatchRecord>(
-    "select * from {@watches} where kind > {afterKind} order by kind limit {limit}",
+    `select * from "paystateWatches" where kind > {afterKind} order by kind limit {limit}`,
   ),
 };
 
@@ -106,9 +117,18 @@ export const instanceReads = (
   { usedBytes, inShards }: OwnReads,
 ): Pick<EngineStorage, "load" | "history" | "list" | "size" | "watches"> => ({
   load: async (id) => (await read(instanceStatements.load, { id }))[0] ?? null,
-  history: (instance, { after, limit }) => read(instanceStatements.history, { instance, after, limit }),
-  list: (listing) => read(listStatements[listing.order], listingValues(listing)),
+  async history(instance, { after, limit }) {
+    checkLimit("history", limit);
+    return read(instanceStatements.history, { instance, after, limit });
+  },
+  async list(listing) {
+    checkLimit("list", listing.limit);
+    return read(listStatements[listing.order], listingValues(listing));
+  },
   size: async () => (await read(usedBytes, {}))[0]?.bytes ?? null,
-  watches: (listing) =>
-    "afterKind" in listing ? read(watchStatements.byKind, listing) : inShards(listing.kind, listing.shards),
+  async watches(listing) {
+    if ("shards" in listing) return inShards(listing.kind, listing.shards);
+    checkLimit("watches", listing.limit);
+    return read(watchStatements.byKind, listing);
+  },
 });

@@ -1,6 +1,6 @@
 /**
- * Statements as text with named places for values and for names of the engine's own, such as
- * `select * from {@tasks} where id = {id}`. Adapters put their driver's placeholders there, and the names that the database has.
+ * Statements as text with named places for values, such as `select * from "paystateTasks" where id = {id}`, where adapters put
+ * their driver's placeholders.
  */
 
 /** The type of values for and from a driver. */
@@ -11,6 +11,8 @@ export type AnyRow = Record<string, SqlValue>;
 
 export interface Statement<Values, Row> {
   readonly text: string;
+  /** Whether the statement reads a few rows, which its values name. Any other read takes a connection for itself. */
+  readonly isNamed?: boolean;
   /** Never there; they keep the types of the values and of the rows. */
   readonly takes?: (values: Values) => void;
   readonly row?: Row;
@@ -18,6 +20,12 @@ export interface Statement<Values, Row> {
 
 export const statement = <Values extends object, Row = unknown>(text: string): Statement<Values, Row> => ({
   text,
+});
+
+/** A statement that reads few rows, which its values name. */
+export const namedRead = <Values extends object, Row = unknown>(text: string): Statement<Values, Row> => ({
+  text,
+  isNamed: true,
 });
 
 /** A statement and its values. */
@@ -34,31 +42,9 @@ export type StatementReader = <Values extends object, Row>(
 /** Places, and the quoted parts in which a brace is none. */
 const PLACE = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\{([^{}]+)\}/g;
 
-/** What a database calls a table or an index of the engine's. */
-export type NameOf = (name: string) => string;
-
-/** In a schema of its own, and in a file that was made before names had a prefix. */
-export const plainName: NameOf = (name) => name;
-
-/** In a file that a host may have tables in. */
-export const prefixedName: NameOf = (name) =>
-  name.startsWith("paystate") ? name : `paystate${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-
-/** The text with something else in the place of each of its values, and with the names of the database. */
-export function withPlaces(
-  text: string,
-  place: (name: string) => string,
-  nameOf: NameOf = plainName,
-): string {
-  return text.replace(PLACE, (whole, name: string | undefined) => {
-    if (name === undefined) return whole;
-    return name.startsWith("@") ? quoted(nameOf(name.slice(1))) : place(name);
-  });
-}
-
-/** A text without values, such as one of a migration, with the names of the database, also within quotes. */
-export const withNames = (text: string, nameOf: NameOf): string =>
-  text.replace(/\{@(\w+)\}/g, (_, name: string) => nameOf(name));
+/** The text with something else in the place of each of its values. */
+export const withPlaces = (text: string, place: (name: string) => string): string =>
+  text.replace(PLACE, (whole, name: string | undefined) => (name === undefined ? whole : place(name)));
 
 /** A name as SQL has it. None may be read as more than a name. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -6,7 +6,7 @@ import type { TableSchema } from "../install-plan.ts";
 import { fieldNamed } from "../query.ts";
 import type { AnyTable, Index } from "../table.ts";
 import { indexConditions, mayBeNull, where } from "./given-table.ts";
-import type { FoundIndex, SchemaDialect } from "./migrations/dialect.ts";
+import type { FoundIndex, SchemaDialect } from "./dialect.ts";
 import { digest, quoted } from "./statement.ts";
 
 /** An index as it shall be. */
@@ -40,11 +40,11 @@ const described = (table: string, { unique, indexes }: Indexed): ReadonlyMap<str
 
 /** Unique ones first. */
 export function indexesOf(
-  table: TableSchema & Pick<AnyTable, "name">,
+  table: TableSchema & Pick<AnyTable, "name" | "sqlName">,
   { nullsFirst, insertionOrder }: SchemaDialect,
 ): readonly WantedIndex[] {
-  const { name, unique, key } = table;
-  return [...described(name, table)].map(([base, index], at) => {
+  const { sqlName, unique, key } = table;
+  return [...described(sqlName, table)].map(([base, index], at) => {
     // In the order of reads, where null stands before all values.
     const columns = index.on.map(
       (field) => `${quoted(field)}${mayBeNull(fieldNamed(table, field), index) ? nullsFirst : ""}`,
@@ -53,7 +53,7 @@ export function indexesOf(
     // Otherwise PostgreSQL sorts all rows that are equal, or walks the whole table in the order of insertion.
     const ends = isUnique || index.on.includes(key) ? [] : insertionOrder;
     const over = `(${[...columns, ...ends].join(", ")})${where(indexConditions(table, index))}`;
-    return { base, name: `${base}_${digest(`${isUnique} ${over}`)}`, isUnique, table: name, over };
+    return { base, name: `${base}_${digest(`${isUnique} ${over}`)}`, isUnique, table: sqlName, over };
   });
 }
 
@@ -94,7 +94,7 @@ export function inTheWay(
   table: AnyTable,
   { before, drop, found }: { before: Indexed; drop: readonly string[]; found: readonly FoundIndex[] },
 ): readonly FoundIndex[] {
-  const gone = [...described(table.name, before)].filter(([, { on, where: fixed, present }], at) => {
+  const gone = [...described(table.sqlName, before)].filter(([, { on, where: fixed, present }], at) => {
     const [only = ""] = at < before.unique.length ? on : [];
     const isOver = [...on, ...Object.keys(fixed), ...present].some((field) => drop.includes(field));
     return isOver || (only !== "" && !table.unique.includes(only));

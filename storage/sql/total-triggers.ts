@@ -28,7 +28,7 @@ export function planTotals(
   found: readonly FoundTrigger[],
   dialect: TriggerDialect,
 ): { readonly before: readonly string[]; readonly after: readonly string[] } {
-  const { name } = table;
+  const { sqlName: name } = table;
   const totals = groupTotals(table, dialect.totals);
   const made = found.filter((each) => each.table === name && MADE.test(each.name));
   const trigger = totals && `${name}_total_${digest(dialect.triggers(name, totals).join("\n"))}`;
@@ -42,7 +42,7 @@ const MADE = /_total_[0-9a-f]{8}(_[a-z]+)?$/;
 
 /** Three triggers, since one of SQLite has one event. */
 export const sqliteTriggers: TriggerDialect["triggers"] = (name, totals) => {
-  const table = quoted(totals.table.name);
+  const table = quoted(totals.table.sqlName);
   const add = totals.change("new.", "");
   const subtract = `${totals.change("old.", "-")}; ${totals.clearing("old.")}`;
   const [counted, counts] = [totals.counts("old."), totals.counts("new.")];
@@ -69,6 +69,6 @@ export const postgresTriggers: TriggerDialect["triggers"] = (name, totals) => [
     end if;
     return null;
   end $body$`,
-  `create trigger ${quoted(name)} after insert or delete or update of ${listed(totals.fields)} on ${quoted(totals.table.name)}
+  `create trigger ${quoted(name)} after insert or delete or update of ${listed(totals.fields)} on ${quoted(totals.table.sqlName)}
     for each row execute function ${quoted(name)}()`,
 ];

@@ -4,9 +4,10 @@ import { resolve } from "node:path";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
 import type { BackupPages, SqliteDatabase } from "./driver.ts";
-import { during, schemaOf } from "./existing.ts";
+import { during } from "./existing.ts";
 import { codeOf, explained } from "./explain.ts";
 import { nameFile } from "./name-file.ts";
+import { hasSchema } from "./schema.ts";
 
 /** The content of a copy. */
 export interface SqliteBackup {
@@ -145,8 +146,7 @@ const verify = (partial: string): Promise<number> =>
 
 /** A database without our tables would be copied as well, and help nobody when it is needed. */
 async function mustBeOurs(database: SqliteDatabase): Promise<void> {
-  // One of an older paystate as well: it is copied before the upgrade.
-  if ((await schemaOf(database)) !== "none") return;
+  if (await inTurn(() => hasSchema(database))) return;
   throw new StorageUnusable(
     "foreign_database",
     "the file holds no tables of paystate's: name the database of a service",

@@ -1,11 +1,10 @@
 /** A connection to SQLite: prepared statements, and transactions that wait for their turn without blocking anyone. */
 import pRetry from "p-retry";
 import { type CompiledQuery, notWriting, parametersOf, QueryFailed } from "../compiled-queries.ts";
-import { type NameOf, type SqlValue, type Statement, withPlaces } from "../sql/statement.ts";
+import { type SqlValue, type Statement, withPlaces } from "../sql/statement.ts";
 import type { SqliteDatabase, SqliteStatement } from "./driver.ts";
-import { explained, isBusy, isUncertain } from "./explain.ts";
+import { explained, isAnothersTurn, isBusy, isUncertain } from "./explain.ts";
 import type { FileGuard } from "./file-guard.ts";
-import { nameOfIn } from "./schema.ts";
 
 /**
  * SQLite's own busy timeout sleeps inside the event loop, so it is off, and a turn is asked for again soon: often, since
@@ -17,7 +16,7 @@ const TURN = {
   minTimeout: 6,
   randomize: true,
   maxRetryTime: 5_000,
-  shouldRetry: ({ error }: { readonly error: unknown }) => isBusy(error),
+  shouldRetry: ({ error }: { readonly error: unknown }) => isAnothersTurn(error),
 };
 
 /**
@@ -53,7 +52,6 @@ export class Connection {
   /** Throws where the file is another. Null where the database is none of a path that was opened here. */
   readonly #guard: FileGuard | null;
   readonly #prepared = new Map<string, Prepared>();
-  #nameOf: NameOf | null = null;
   /** False from a commit that did not wait for the disk until the next ones do so again. */
   #isSynced = true;
   readonly #control = new Map<Control, SqliteStatement>();
@@ -86,12 +84,6 @@ export class Connection {
     return prepared.all(bound(places, values)) as Row[];
   }
 
-  /** What the file calls the engine's tables: asked once, since that stays. */
-  get nameOf(): NameOf {
-    this.#nameOf ??= nameOfIn(this.#database);
-    return this.#nameOf;
-  }
-
   #prepare(text: string): Prepared {
     const known = this.#prepared.get(text);
     if (known !== undefined) return known;
@@ -100,7 +92,7 @@ export class Connection {
       places.push(name);
       return "?";
     };
-    const sql = withPlaces(text, place, this.nameOf);
+    const sql = withPlaces(text, place);
     const statement = this.#database.prepare(sql.replaceAll(BOUND_LIMIT, `${BOUND_LIMIT} + 0`));
     // A host may have set its own database to another default.
     if (statement.reader) statement.safeIntegers(false);
@@ -261,12 +253,12 @@ export class Connection {
 const bound = (places: readonly string[], values: object): SqlValue[] =>
   places.map((name) => (values as Readonly<Record<string, SqlValue>>)[name] as SqlValue);
 
-/** Tries at once; only when another process holds the lock, again in a few milliseconds, for five seconds at most. */
+/** Tries at once; only when it is another's turn, again in a few milliseconds, for five seconds at most. */
 export async function inTurn<A>(act: () => A | Promise<A>): Promise<A> {
   try {
     return await act();
   } catch (error) {
-    if (!isBusy(error)) throw explained(error);
+    if (!isAnothersTurn(error)) throw explained(error);
   }
   try {
     return await pRetry(act, TURN);

@@ -1,13 +1,21 @@
 /** Explains errors of SQLite and the file system, in sentences that tell what to do. */
-import { type Explanation, StorageUnusable } from "../storage-unusable.ts";
+import { CLOSED, type Explanation, StorageUnusable } from "../storage-unusable.ts";
 
 /** The code of an error of SQLite, of Node or of the file system. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
+/** What SQLite says of a transaction on the connection itself. Only the host of an open `Database` leaves one open. */
+const WITHIN_HOST =
+  /^(cannot start a transaction within a transaction|Safety level may not be changed inside a transaction)$/;
+
 /** Whether a different connection holds the lock: a retry is enough. */
 export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error));
+
+/** Whether it is another's turn: a connection that holds the lock, or the host, whose transaction is open on this one. */
+export const isAnothersTurn = (error: unknown): boolean =>
+  isBusy(error) || (error instanceof Error && WITHIN_HOST.test(error.message));
 
 /** Whether written data are missing, or were replaced. */
 export const isDamage = (error: unknown): boolean =>
@@ -25,6 +33,13 @@ const explanations: readonly Explanation[] = [
     of: /^SQLITE_(BUSY|LOCKED)/,
     code: "busy",
     sentence: "another process kept the database locked for 5 seconds: find it and end it",
+  },
+  {
+    of: WITHIN_HOST,
+    code: "busy",
+    sentence:
+      "a transaction of yours stayed open on this connection for 5 seconds: end it before you await anything else, or open " +
+      "the storage by its path, so that it has a connection of its own",
   },
   {
     of: /^SQLITE_(READONLY|PERM)|^(EACCES|EPERM|EROFS)$/,
@@ -77,7 +92,7 @@ const explanations: readonly Explanation[] = [
   {
     of: /^The database connection is not open$/,
     code: "unavailable",
-    sentence: "this storage was closed: stop what works on it first, and wait for the stop",
+    sentence: CLOSED,
   },
 ];
 

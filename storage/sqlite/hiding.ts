@@ -12,7 +12,7 @@ const temporary = statement<object, { readonly name: string }>(
 export function hiding(connection: Connection): string | undefined {
   const found = connection.all(temporary, {});
   if (found.length === 0) return undefined;
-  const ours = [...FIXED.map(connection.nameOf), ...installedIn(connection).map(({ called }) => called)];
+  const ours = [...FIXED, ...installedIn(connection).map((table) => table.name)];
   const lower = new Set(ours.map((name) => name.toLowerCase()));
   return found.find(({ name }) => lower.has(name.toLowerCase()))?.name;
 }

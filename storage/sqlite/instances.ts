@@ -1,14 +1,20 @@
 /** Instances, their history, watches and named leases in SQLite. */
-import type { CommitTarget } from "../apply-commit.ts";
 import { compareTexts } from "../compare-texts.ts";
 import { engineTables, type StoredLease } from "../engine-tables.ts";
 import { planLeases } from "../named-leases.ts";
-import { encodeRow } from "../sql/codecs.ts";
+import { checkedRow } from "../sql/codecs.ts";
 import { instanceStatements, leaseStatements, watchStatements } from "../sql/instance-statements.ts";
-import { type Statement, statement } from "../sql/statement.ts";
-import type { Lease, LeaseRequest, WatchRecord } from "../storage.ts";
-import type { TaskQueue } from "../task-queue.ts";
+import { statement } from "../sql/statement.ts";
+import type {
+  HistoryRecord,
+  InstanceRecord,
+  Lease,
+  LeaseRequest,
+  StepRecord,
+  WatchRecord,
+} from "../storage.ts";
 import type { Connection } from "./connection.ts";
+import type { TaskQueue } from "./task-queue.ts";
 
 /** Pages that were freed wait in the file to be used again. */
 export const usedBytes = statement<object, { bytes: number }>(
@@ -17,33 +23,67 @@ export const usedBytes = statement<object, { bytes: number }>(
 );
 
 const inShards = statement<{ kind: string; shards: string }, WatchRecord>(
-  "select * from {@watches} where kind = {kind} and shard in (select value from json_each({shards}))",
+  `select * from "paystateWatches" where kind = {kind} and shard in (select value from json_each({shards}))`,
 );
 const named = statement<{ names: string }, StoredLease>(
   `select * from "paystateLeases" where name in (select value from json_each({names}))`,
 );
 
-/** The acts of a commit on instances. */
-export function instanceTarget(connection: Connection): Omit<CommitTarget, "tasks" | "write"> {
-  const add = <Row extends object>(
-    into: Statement<Row, unknown>,
-    table: keyof typeof engineTables,
-    row: Row,
-  ) => connection.run(into, encodeRow(engineTables[table], row) as unknown as Row);
-  return {
-    step: (step) => connection.run(instanceStatements.step, { steps: 1, ...step }) === 1,
-    start: (instance) => add(instanceStatements.start, "instances", instance) === 1,
-    remove({ id, life }) {
-      if (connection.run(instanceStatements.remove, { id, life }) === 0) return false;
-      connection.run(instanceStatements.forget, { id });
-      return true;
-    },
-    workflowOf: (id) => connection.get(instanceStatements.workflowOf, { id })?.workflow,
-    unwatch: (watch) => void connection.run(watchStatements.unwatch, watch),
-    watch: (watch) => void add(watchStatements.watch, "watches", watch),
-    forget: (rows) => void connection.run(instanceStatements.fold, rows),
-    record: (row) => void add(instanceStatements.record, "history", row),
-  };
+/** The acts of a commit on instances, synchronous within its transaction. One that returns false was refused. */
+export class InstanceRows {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** The instance goes on from the stamp `after`; the version grows by `steps`, or by one. */
+  step({ id, stamp, workflow, hash, status, snapshot, after, steps = 1, at }: StepRecord): boolean {
+    const next = { id, stamp, workflow, hash, status, snapshot, after, steps, at };
+    return this.#connection.run(instanceStatements.step, next) === 1;
+  }
+
+  start(instance: InstanceRecord): boolean {
+    return (
+      this.#connection.run(instanceStatements.start, checkedRow(engineTables.paystateInstances, instance)) ===
+      1
+    );
+  }
+
+  /** Removes an ended instance of this life, with its history, that has no active child, no task and no watch. */
+  remove({ id, life }: Pick<InstanceRecord, "id" | "life">): boolean {
+    if (this.#connection.run(instanceStatements.remove, { id, life }) === 0) return false;
+    this.#connection.run(instanceStatements.forget, { id });
+    return true;
+  }
+
+  workflowOf(id: string): string | undefined {
+    return this.#connection.get(instanceStatements.workflowOf, { id })?.workflow;
+  }
+
+  /** Whether the instance is there and has not ended. */
+  isActive(id: string): boolean {
+    return this.#connection.get(instanceStatements.isActive, { id }) !== undefined;
+  }
+
+  unwatch(watch: Pick<WatchRecord, "kind" | "key" | "instance">): void {
+    this.#connection.run(watchStatements.unwatch, watch);
+  }
+
+  /** Adds the watch, or replaces the one of this kind, key and instance. */
+  watch(watch: WatchRecord): void {
+    this.#connection.run(watchStatements.watch, checkedRow(engineTables.paystateWatches, watch));
+  }
+
+  /** Removes rows of a history below the version `before`: `most` of them, the oldest. */
+  forget(rows: { readonly instance: string; readonly before: number; readonly most: number }): void {
+    this.#connection.run(instanceStatements.fold, rows);
+  }
+
+  /** @throws where the instance has this version in its history. */
+  record(row: HistoryRecord): void {
+    this.#connection.run(instanceStatements.record, checkedRow(engineTables.paystateHistory, row));
+  }
 }
 
 /** Watches of a kind in some shards, by key, then instance. */

@@ -1,17 +1,15 @@
-/** Opens a database file, or takes an open one, and brings it up to the schema of this code. */
+/** Opens a database file, or takes an open one, and makes the schema where there is none. */
 import { closeSync, existsSync, openSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { sqliteSchema } from "../sql/migrations/dialect.ts";
-import { isCurrent, migrate } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { Connection, inTurn } from "./connection.ts";
 import { loadDriver, type SqliteDatabase } from "./driver.ts";
-import { nothingOfOurs, schemaOf } from "./existing.ts";
+import { nothingOfOurs } from "./existing.ts";
 import { codeOf, explained, takenName } from "./explain.ts";
 import type { GuardedFile } from "./file-guard.ts";
 import { refuseHiding } from "./hiding.ts";
 import { refuseMoved } from "./moved.ts";
-import { nameOfIn, schemaIn } from "./schema.ts";
+import { hasSchema, makeSchema } from "./schema.ts";
 
 /** Opens a path, where `:memory:` is one too, which has no file. With `create` false no file is made. */
 export async function openDatabase(
@@ -50,8 +48,8 @@ function createPrivately(path: string): void {
 }
 
 /**
- * Sets the connection up and applies missing migrations. Two processes may do so at once: one migrates, the second
- * waits for the lock and finds nothing to do. Tables of a host may stand beside.
+ * Sets the connection up and makes the schema. Two processes may do so at once: one makes it, the second waits for the lock and
+ * finds nothing to do. Tables of a host may stand beside.
  * @throws StorageUnusable `moved` when its data went to another database, `foreign_database` when a name is taken by
  * something of the host, be it a temporary table of its connection, or with `create` false when nothing of paystate's is there.
  */
@@ -59,39 +57,41 @@ export async function prepareDatabase(
   database: SqliteDatabase,
   { create }: { readonly create: boolean },
 ): Promise<void> {
-  await inTurn(() => {
+  // Looked at before anything is changed: a database that we cannot use, or has moved, keeps the mode of its journal.
+  const isThere = await inTurn(() => {
     database.pragma("busy_timeout = 0");
     database.pragma("synchronous = FULL");
+    refuseHiding(new Connection(database), "foreign_database");
+    const found = hasSchema(database);
+    refuseMoved(database);
+    return found;
   });
-  // Looked at before anything is changed: a database that we cannot use, or has moved, keeps the mode of its journal. One of
-  // an older schema may have moved as well: it must not be brought up and used.
-  await inTurn(() => refuseHiding(new Connection(database), "foreign_database"));
-  const found = await schemaOf(database);
-  await inTurn(() => refuseMoved(database));
-  if (found === "none") {
+  if (!isThere) {
     if (!create) throw nothingOfOurs();
     // Names that a host has taken show before its file is changed.
     if (await inTurn(() => hasTables(database))) await bringUp(database, "rollback");
   }
-  await inTurn(() => database.pragma("journal_mode = WAL"));
+  await inTurn(() => {
+    // It throws within a transaction of the host, in which the mode may stay as it is without a word.
+    database.pragma("synchronous = FULL");
+    database.pragma("journal_mode = WAL");
+  });
   // A move may have begun meanwhile. In this mode none can while the file is open.
   await inTurn(() => refuseMoved(database));
-  if (found !== "present") await bringUp(database, "commit");
+  if (!isThere) await bringUp(database, "commit");
 }
 
 const hasTables = (database: SqliteDatabase): boolean =>
   database.prepare("select 1 from sqlite_master limit 1").get() !== undefined;
 
-async function bringUp(database: SqliteDatabase, end: "commit" | "rollback"): Promise<void> {
-  const schema = schemaIn(database);
-  await inTurn(() => database.prepare("begin immediate").run());
-  try {
-    if (!(await isCurrent(schema, sqliteSchema))) {
-      await migrate(schema, sqliteSchema, { nameOf: nameOfIn(database) });
+const bringUp = (database: SqliteDatabase, end: "commit" | "rollback"): Promise<void> =>
+  inTurn(() => {
+    database.prepare("begin immediate").run();
+    try {
+      if (!hasSchema(database)) makeSchema(database);
+      database.prepare(end).run();
+    } catch (error) {
+      if (database.inTransaction) database.prepare("rollback").run();
+      throw takenName(error, "foreign_database");
     }
-    database.prepare(end).run();
-  } catch (error) {
-    if (database.inTransaction) database.prepare("rollback").run();
-    throw explained(takenName(error, "foreign_database"));
-  }
-}
+  });

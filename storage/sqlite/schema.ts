@@ -1,49 +1,38 @@
-/** The schema of a database file: Kysely over it, which looks at the names of tables alone, and the names of the engine's. */
-import { Kysely, SqliteDialect, SqliteIntrospector, type TableMetadata } from "kysely";
-import { sqliteSchema } from "../sql/migrations/dialect.ts";
-import { MIGRATIONS_TABLE, PREFIXED } from "../sql/migrations/index.ts";
-import { type NameOf, plainName, prefixedName } from "../sql/statement.ts";
+/** The schema in a database file: whether it is there, and its making. */
+import { sqliteSchema } from "../sql/dialect.ts";
+import {
+  assertUsable,
+  type FoundSchema,
+  isWritten,
+  neededTables,
+  READ_VERSION,
+  schemaStatements,
+} from "../sql/schema.ts";
 import type { SqliteDatabase } from "./driver.ts";
 
-/**
- * Kysely's own list describes the columns of everything, which fails at a view of the host that SQLite cannot resolve:
- * over a table that is gone, or with a function or a module that only the host has.
- */
-class NamesAlone extends SqliteIntrospector {
-  readonly #db: Kysely<unknown>;
-
-  constructor(db: Kysely<unknown>) {
-    super(db);
-    this.#db = db;
-  }
-
-  override async getTables(): Promise<TableMetadata[]> {
-    const { rows } = await sqliteSchema.tableNames().execute(this.#db);
-    return rows.map(({ name }) => ({ name, isView: false, columns: [] }));
-  }
-}
-
-class SchemaDialect extends SqliteDialect {
-  override createIntrospector(db: Kysely<unknown>): NamesAlone {
-    return new NamesAlone(db);
-  }
-}
-
-/** Whether any paystate has written to the file, be it an older one. */
-export const isWritten = (database: SqliteDatabase): boolean =>
-  database
-    .prepare("select 1 from main.sqlite_master where type = 'table' and name = ?")
-    .get(MIGRATIONS_TABLE) !== undefined;
-
-export const schemaIn = (database: SqliteDatabase): Kysely<unknown> =>
-  new Kysely<unknown>({ dialect: new SchemaDialect({ database }) });
+const TABLES = `select name from sqlite_master where type = 'table' and name like 'paystate%'`;
+const NEEDED = `(select value as name from json_each('${JSON.stringify(neededTables)}')) t`;
+const COLUMNS = `select t.name as "table", c.name as "column" from ${NEEDED} join pragma_table_info(t.name) c`;
+const UNIQUES = `select t.name as "table", (select group_concat(c.name, ' ') from pragma_index_info(i.name) c) as "columns"
+  from ${NEEDED} join pragma_index_list(t.name) i where i."unique" = 1 and i.partial = 0`;
 
 /**
- * What the file calls the engine's tables, or will, as whoever makes them notes. Names stay for ever: older programs may work
- * beside this one.
+ * False for an empty file, and for one of a host's tables alone.
+ * @throws StorageUnusable `newer_schema` or `old_schema` for a schema that this program cannot work with.
  */
-export function nameOfIn(database: SqliteDatabase): NameOf {
-  if (!isWritten(database)) return prefixedName;
-  const noted = database.prepare(`select 1 from main."${MIGRATIONS_TABLE}" where name = ?`).get(PREFIXED);
-  return noted === undefined ? plainName : prefixedName;
+export function hasSchema(database: SqliteDatabase): boolean {
+  const all = (sql: string): unknown[] => database.prepare(sql).all();
+  const tables = all(TABLES) as readonly { readonly name: string }[];
+  if (!isWritten(tables.map(({ name }) => name))) return false;
+  assertUsable({
+    versions: all(READ_VERSION) as FoundSchema["versions"],
+    columns: all(COLUMNS) as FoundSchema["columns"],
+    uniques: all(UNIQUES) as FoundSchema["uniques"],
+  });
+  return true;
+}
+
+/** Within a transaction that holds the write lock. */
+export function makeSchema(database: SqliteDatabase): void {
+  for (const text of schemaStatements(sqliteSchema)) database.prepare(text).run();
 }

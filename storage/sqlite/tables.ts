@@ -3,17 +3,16 @@ import { type GivenTable, type GroupLimitCheck, valueName, valueOf } from "../sq
 import type { GivenTables, DatabaseDialect } from "../sql/given-tables.ts";
 import { totalIn } from "../sql/group-totals.ts";
 import { installedStatements, installing, type TableStatus } from "../sql/install-statements.ts";
-import { sqliteSchema } from "../sql/migrations/dialect.ts";
+import { sqliteSchema } from "../sql/dialect.ts";
 import type { StatementReader } from "../sql/statement.ts";
 import type { AnyInsert, AnyWrite } from "../storage.ts";
-import { type AnyTable, declaredName } from "../table.ts";
+import type { AnyTable } from "../table.ts";
 import type { Connection } from "./connection.ts";
 import { isTaken, takenName } from "./explain.ts";
 import { refuseHiding } from "./hiding.ts";
 
 export const databaseDialect = (connection: Connection, read: StatementReader): DatabaseDialect => ({
   read,
-  nameOf: () => connection.read(() => connection.nameOf),
   schema: sqliteSchema,
   now: valueOf(valueName.now),
   isAnyOf: `in (select value from json_each(${valueOf(valueName.anyOf)}))`,
@@ -38,7 +37,7 @@ export const databaseDialect = (connection: Connection, read: StatementReader): 
 });
 
 function bring(connection: Connection, table: AnyTable, there: Omit<TableStatus, "stored">): void {
-  const stored = connection.get(installedStatements.installed, { name: declaredName(table) });
+  const stored = connection.get(installedStatements.installed, { name: table.sqlName });
   const plan = installing(table, { ...there, stored }, sqliteSchema);
   if (plan === null) return;
   try {

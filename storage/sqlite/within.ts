@@ -1,28 +1,23 @@
 /** Commits in the transaction of a host: on the host's own connection to the file of the storage. */
 import { realpathSync } from "node:fs";
-import { applyCommit, type CommitTarget } from "../apply-commit.ts";
 import { failed } from "../commit-answers.ts";
+import type { GivenTables } from "../sql/given-tables.ts";
 import type { CommitAnswer, HostCommit, HostTransaction } from "../storage.ts";
+import { applyCommit, CommitTarget } from "./apply-commit.ts";
 import { Connection } from "./connection.ts";
 import type { SqliteDatabase } from "./driver.ts";
 import { hiding } from "./hiding.ts";
 
-/** A connection of the host, and what is applied to it. */
-interface HostConnection {
-  readonly connection: Connection;
-  readonly target: CommitTarget;
-}
-
 /**
- * Commits to the file of a storage, given the storage's own connection and what a commit is applied to over another. A commit is
+ * Commits to the file of a storage, given the storage's own connection, over one of the host's. A commit is
  * done when the call returns: a transaction of better-sqlite3 ends with the function that is its body.
  */
 export function hostCommits(
   own: SqliteDatabase,
-  targetOn: (connection: Connection) => CommitTarget,
+  tables: GivenTables,
 ): (host: HostTransaction, item: HostCommit) => CommitAnswer {
-  const known = new WeakMap<SqliteDatabase, HostConnection>();
-  const connected = (host: HostTransaction): HostConnection => {
+  const known = new WeakMap<SqliteDatabase, CommitTarget>();
+  const targetOn = (host: HostTransaction): CommitTarget => {
     if (!isDatabase(host)) {
       throw new TypeError(
         "within: the storage is an SQLite file: give the Database whose transaction is open",
@@ -31,13 +26,13 @@ export function hostCommits(
     const found = known.get(host);
     if (found !== undefined) return found;
     assertSameFile(own, host);
-    const connection = new Connection(host);
-    const made = { connection, target: targetOn(connection) };
+    const made = new CommitTarget(new Connection(host), tables);
     known.set(host, made);
     return made;
   };
   return (host, item) => {
-    const { connection, target } = connected(host);
+    const target = targetOn(host);
+    const { connection } = target;
     if (!connection.isInTransaction) throw notOpen();
     const hidden = hiding(connection);
     if (hidden !== undefined) throw hides(hidden);

@@ -29,8 +29,8 @@ values ('tx_' || @id, 2, @at, '{"type":"STEP","signature":"' || @id || '55555555
 insert into paystateNotices (id, transactionId, event, status, signature, body, webhooks, createdAt)
 values ('evt_pending_' || @id, 'tx_' || @id, 'transaction.pending', 'pending', @id || '555555555555555555555555555555555555555555555555555555555555555555555555', 'a body 4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN pending 1.5', '[]', @at);
 insert into paystateAnnouncements (id, accountId, at) values ('evt_pending_' || @id, 'acct_019b76daa8004eaf932c8c5848bafc73', @at);
-insert into paystateTasks (id, instance, workflow, kind, name, payload, dueAt, visibleAt, holder, token, crashes, failures)
-values (@id || '.2:0', 'tx_' || @id, 'wallet-transfer@1', 'effect', 'broadcast', '{}', @at, @at + 15000, '0123456789abcdef', 1, 0, 0);
+insert into paystateTasks (id, instance, workflow, kind, name, payload, dueAt, visibleAt, holder, token, crashes, counted, failures, priority)
+values (@id || '.2:0', 'tx_' || @id, 'wallet-transfer@1', 'effect', 'broadcast', '{}', @at, @at + 15000, '0123456789abcdef', 1, 0, 0, 0, 0);
 insert into paystateWatches (kind, key, instance, workflow, shard, life)
 values ('landing', @id || '555555555555555555555555555555555555555555555555555555555555555555555555', 'tx_' || @id, 'wallet-transfer@1', 0, @id || '.1');
 

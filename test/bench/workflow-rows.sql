@@ -3,8 +3,8 @@
 -- commit 1
 insert into paystateInstances (id, stamp, life, workflow, hash, version, status, snapshot, createdAt, updatedAt)
 values (@id, @id || '.1', @id || '.1', 'bench@1', '0123456789abcdef', 1, 'active', '{"value":"one","context":{"results":[]},"status":"active"}', @at, @at);
-insert into paystateTasks (id, instance, workflow, kind, name, payload, dueAt, visibleAt, holder, token, crashes, failures)
-values (@id || '.1:0', @id, 'bench@1', 'effect', 'work', '{"step":1}', @at, @at + 15000, '0123456789abcdef', 1, 0, 0);
+insert into paystateTasks (id, instance, workflow, kind, name, payload, dueAt, visibleAt, holder, token, crashes, counted, failures, priority)
+values (@id || '.1:0', @id, 'bench@1', 'effect', 'work', '{"step":1}', @at, @at + 15000, '0123456789abcdef', 1, 0, 0, 0, 0);
 insert into paystateHistory (instance, version, stamp, at, event, value)
 values (@id, 1, @id || '.1', @at, '{"type":"$started"}', '"one"');
 
@@ -13,8 +13,8 @@ delete from paystateTasks where id = @id || '.' || (@commit - 1) || ':0' and tok
 update paystateInstances set version = version + 1, stamp = @id || '.' || @commit, workflow = 'bench@1', hash = '0123456789abcdef',
   status = 'active', snapshot = '{"value":"working","context":{"results":[1,2]},"status":"active"}', updatedAt = @at
 where id = @id and stamp = @id || '.' || (@commit - 1);
-insert into paystateTasks (id, instance, workflow, kind, name, payload, dueAt, visibleAt, holder, token, crashes, failures)
-values (@id || '.' || @commit || ':0', @id, 'bench@1', 'effect', 'work', '{"step":2}', @at, @at + 15000, '0123456789abcdef', 1, 0, 0);
+insert into paystateTasks (id, instance, workflow, kind, name, payload, dueAt, visibleAt, holder, token, crashes, counted, failures, priority)
+values (@id || '.' || @commit || ':0', @id, 'bench@1', 'effect', 'work', '{"step":2}', @at, @at + 15000, '0123456789abcdef', 1, 0, 0, 0, 0);
 insert into paystateNotices (id, transactionId, event, status, createdAt)
 values (@id || ':' || (@commit - 1), @id, 'transaction.pending', 'pending', @at);
 insert into paystateHistory (instance, version, stamp, at, event, value)

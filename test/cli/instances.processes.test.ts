@@ -1,4 +1,5 @@
 /** `paystate ps`, `show`, `history`, `retry`, `drop`, `stop` and `remove` on a database file, while an engine runs on it and after it. */
+// modules: jobs, schedules
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -226,7 +227,7 @@ test("drop removes what was set aside, and nothing that is tried again", async (
   const limits = { holder: "gone", leaseMs: 1_000, workflows: ["job@1"], steps: 9, free: 9, limited: 9 };
   // Each claim finds the lease of the one before ended: its holder has vanished.
   for (let claim = 1; claim <= 3; claim++) {
-    await storage.claim({ ...limits, now: 2_000_000_000_000 + claim * 10_000, maxCrashes: 2 });
+    await storage.claim({ ...limits, now: 2_000_000_000_000 + claim * 10_000, maxCrashes: 1 });
   }
   const task = await taskIdAt(engine, "bad");
   expect((await engine.deadLetters()).map(({ id }) => id)).toEqual([task]);
@@ -414,5 +415,7 @@ test("schedules lists what is started by time, pauses it, lets it go on, and sta
   clock.set(Date.now());
   await engine.settled();
   expect((await engine.read(instance))?.status).toBe("done");
+  expect((await paystate("schedules", "remove", "noon")).stdout).toBe("noon is removed.\n");
+  expect((await paystate("schedules")).stdout).toBe("No schedule here.\n");
   expect((await paystate("schedules", "pause", "moon")).stderr).toContain('there is no schedule "moon"');
 });

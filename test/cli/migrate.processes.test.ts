@@ -56,7 +56,7 @@ describe.skipIf(!HAS_POSTGRES)("a move by the command", () => {
       const url = move.to.replace("paystate@", "paystate:hunter2@");
       const moved = await runCommand(commandTo(url));
       expect([moved.code, moved.stderr]).toEqual([0, ""]);
-      expect(moved.stdout).toMatch(/^facts +400$/m);
+      expect(moved.stdout).toMatch(/^paystateFacts +400$/m);
       expect(moved.stdout).toContain(`holds all of ${move.from}, every row read back and equal`);
       const again = await runCommand([...commandTo(url), "--json"]);
       expect(JSON.parse(again.stdout)).toMatchObject({ wasThere: true, leftBehind: [], tables: [] });

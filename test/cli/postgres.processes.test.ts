@@ -92,7 +92,7 @@ test.skipIf(!HAS_POSTGRES)(
     await (await postgresStorage(url.href, { schema: "shop" })).close();
     expect(await named("accounts", "create", "Ann", "--tier", "free")).toMatchObject({ code: 0, stderr: "" });
     expect(JSON.parse((await named("accounts", "list")).stdout)).toMatchObject([{ name: "Ann" }]);
-    expect(await named("schedules")).toMatchObject({ code: 0, stdout: "[]\n", stderr: "" });
+    expect(await named("schedules")).toMatchObject({ code: 0, stdout: "[]\n", stderr: "" }); // modules: schedules
     const elsewhere = await named("ps");
     expect(elsewhere).toMatchObject({ code: 0, stderr: "" });
     expect(elsewhere.stdout).not.toContain("of-the-server");

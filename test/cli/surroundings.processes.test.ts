@@ -85,10 +85,10 @@ test.concurrent("a data folder that may only be read", async () => {
 test.concurrent("a database of a newer paystate", async ({ copyOfUsed }) => {
   const folder = await copyOfUsed();
   const database = new Database(join(folder, "payments.db"));
-  database.prepare(`insert into paystateMigrations values ('9999-future', 'now')`).run();
+  database.prepare("update paystateSchema set version = 3, oldest = 2").run();
   database.close();
   expect(await refusal({ folder })).toBe(
-    "this database was written by a newer paystate (9999-future): upgrade paystate, or restore a backup from before",
+    "this database was written by a newer paystate (schema 3): upgrade paystate, or restore a backup from before",
   );
 });
 

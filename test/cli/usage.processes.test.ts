@@ -1,4 +1,5 @@
 /** What the command prints and what it refuses: one sentence that names the thing and what would be right. */
+// modules: jobs, schedules
 import { readFile } from "node:fs/promises";
 import { afterAll, expect, test } from "vitest";
 import { leaveNothing, runCommand } from "./command.ts";
@@ -76,7 +77,7 @@ test.each([
   ["accounts create", "accounts create expects a name"],
   ["accounts create shop", "--tier : expected free or pro or enterprise"],
   ["accounts list all", 'accounts list takes no argument "all"'],
-  ["schedules stop", 'schedules has no "stop": expected list, pause, resume or trigger'],
+  ["schedules stop", 'schedules has no "stop": expected list, pause, resume, remove or trigger'],
   ["schedules pause", "schedules pause expects the id of a schedule"],
   ["schedules list all", 'schedules list takes no argument "all"'],
   ["keys renew", 'keys has no "renew": expected create, list, rotate or revoke'],

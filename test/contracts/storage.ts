@@ -33,14 +33,14 @@ export type { ContractHost, StorageContractCase, StorageUnderTest } from "./stor
  * @example
  * ```ts no-run: a runner of tests runs it
  * import { test } from "node:test";
- * import { memoryStorage } from "paystate/storage/memory";
+ * import { sqliteStorage } from "paystate/storage/sqlite";
  * import { storageContract } from "paystate/testing";
  *
  * for (const { name, run } of storageContract) {
  *   test(name, () =>
  *     run(async () => {
- *       const storage = memoryStorage(); // an empty database of your own for each case
- *       return { open: async () => storage, destroy: async () => {} };
+ *       const storage = await sqliteStorage(":memory:"); // an empty database of your own for each case
+ *       return { open: async () => ({ ...storage, close: async () => {} }), destroy: () => storage.close() };
  *     }),
  *   );
  * }

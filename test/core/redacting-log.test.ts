@@ -8,6 +8,7 @@ import { checkOptions, runtimeOptions } from "../../src/options.ts";
 import { redactingLogger, redactionOf } from "../../src/redacting-log.ts";
 import { silentLogger, type Logger } from "../../src/runtime.ts";
 import { everythingIn, recorder, type Line } from "./recorder.ts";
+import { turns } from "../kit/engine-world.ts";
 import { byDepth } from "../kit/thorough.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 
@@ -303,6 +304,17 @@ describe("whatever is logged, logging never throws and stays small", () => {
   test("a logger of the host that throws disturbs nobody", () => {
     const broken: Logger = { debug: raise, info: raise, warn: raise, error: raise };
     expect(() => redactingLogger(broken).error({}, "anything")).not.toThrow();
+  });
+
+  test("D82: a logger of the host whose promise rejects ends no process", async () => {
+    const rejected: unknown[] = [];
+    const heard = (reason: unknown): void => void rejected.push(reason);
+    process.on("unhandledRejection", heard);
+    const broken = (): never => Promise.reject(new Error("the disk is full")) as never;
+    redactingLogger({ debug: broken, info: broken, warn: broken, error: broken }).error({}, "anything");
+    await turns(2);
+    process.off("unhandledRejection", heard);
+    expect(rejected).toEqual([]);
   });
 
   test.each([

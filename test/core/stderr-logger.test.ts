@@ -1,7 +1,7 @@
 /** Without a logger, warnings and errors go to stderr, redacted, and nothing else does. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createEngine } from "paystate/engine";
-import { memoryStorage } from "../../storage/memory.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
 import { stderrLogger } from "../../src/stderr-logger.ts";
 import { job } from "../engine/job.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
@@ -22,7 +22,11 @@ test("an engine without a logger writes a failing effect to stderr, without what
   const jobs = job(async () => {
     throw new Error("refused by https://rpc.example/?api-key=abcdef0123456789");
   });
-  const engine = createEngine({ storage: memoryStorage(), workflows: [jobs], clock: virtualClock() });
+  const engine = createEngine({
+    storage: await sqliteStorage(":memory:"),
+    workflows: [jobs],
+    clock: virtualClock(),
+  });
   engine.run();
   await engine.start(jobs, { id: "j", input: { id: "j" } });
   await engine.settled();
@@ -41,7 +45,12 @@ test("an engine with a logger writes nothing itself", async () => {
   const told: string[] = [];
   const tell = (_fields: object, message: string): void => void told.push(message);
   const logger = { debug: tell, info: tell, warn: tell, error: tell };
-  const engine = createEngine({ storage: memoryStorage(), workflows: [jobs], clock: virtualClock(), logger });
+  const engine = createEngine({
+    storage: await sqliteStorage(":memory:"),
+    workflows: [jobs],
+    clock: virtualClock(),
+    logger,
+  });
   engine.run();
   await engine.start(jobs, { id: "j", input: { id: "j" } });
   await engine.settled();

@@ -1,6 +1,8 @@
 /** Ask: an event and the state that follows, in one call; and a start or a send, whichever it takes. */
+// modules: ask
+import { getEventListeners } from "node:events";
 import { fromPromise, setup } from "xstate";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { StateNotReached, workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns } from "../kit/engine-world.ts";
@@ -28,6 +30,13 @@ function ordersOf(charge: () => Promise<void>) {
     },
   });
   return workflow(chart)({ version: 1 });
+}
+
+/** How many listeners a signal has, and how many signals that depend on it, which Node keeps under symbols of its own. */
+function heldBy(signal: AbortSignal): number {
+  const parts = Object.getOwnPropertySymbols(signal).map((symbol): unknown => Reflect.get(signal, symbol));
+  const sizes = parts.map((part) => (part as { readonly size?: number } | null | undefined)?.size ?? 0);
+  return sizes.reduce((sum, size) => sum + size, getEventListeners(signal, "abort").length);
 }
 
 describe.each(drawn(adapters, "ask"))("ask on $name", (adapter) => {
@@ -67,6 +76,23 @@ describe.each(drawn(adapters, "ask"))("ask on $name", (adapter) => {
       expect(await cancelled).toMatchObject({ value: "cancelled" });
     }));
 
+  test("D75: an ask is told of a state that another process made and left between two looks", () =>
+    inWorld(adapter, async ({ engine, clock }) => {
+      const orders = ordersOf(async () => {});
+      const one = await engine({ workflows: [orders], pollMs: 500 });
+      const other = await engine({ workflows: [orders] });
+      await one.start(orders, { id: "o", input: { notes: 0 } });
+      const paid = one.ask(orders, "o", { type: "PAY" }, { until: { state: "paid" } });
+      while ((await other.read(orders, "o"))?.value !== "paying") await turns(1);
+      await turns(20);
+      other.run();
+      await other.settled();
+      await other.send(orders, "o", { type: "SHIP" });
+      await turns(20);
+      clock.advance(500);
+      expect(await paid).toMatchObject({ value: "shipped", status: "done" });
+    }));
+
   test("F11: an ask meets a final state, an unknown id, a state that is none, a signal", () =>
     inWorld(adapter, async ({ engine, awaitsOutside }) => {
       const orders = ordersOf(() => new Promise<void>(() => {}));
@@ -95,6 +121,34 @@ describe.each(drawn(adapters, "ask"))("ask on $name", (adapter) => {
       await turns(10);
       enough.abort(new Error("enough"));
       expect(await waits).toContain("enough");
+    }));
+
+  test("D76: waits and asks under a signal that lasts leave nothing behind on it, and twenty at once warn of no leak", () =>
+    inWorld(adapter, async ({ engine }) => {
+      const orders = ordersOf(async () => {});
+      const { ask, start, run, waitFor } = await engine({ workflows: [orders] });
+      run();
+      const warnings: Error[] = [];
+      const warned = (warning: Error): void => void warnings.push(warning);
+      process.on("warning", warned);
+      onTestFinished(() => void process.off("warning", warned));
+      const { signal } = new AbortController();
+      const before = heldBy(signal);
+      const paid = { until: { state: "paid" }, signal } as const;
+      const asked = Array.from({ length: 20 }, async (_, index) => {
+        const id = `o${index}`;
+        await start(orders, { id, input: { notes: 0 } });
+        await Promise.all([
+          ask(orders, id, { type: "PAY" }, paid),
+          waitFor(orders, id, { state: "paid" }, { signal }),
+          ask(orders, id, { type: "NOTE" }, { signal }),
+        ]);
+        await ask(orders, id, { type: "SHIP" }, { until: "final", signal });
+      });
+      await Promise.all(asked);
+      await turns(2);
+      expect(heldBy(signal)).toBe(before);
+      expect(warnings).toEqual([]);
     }));
 
   test("F11: what is neither the end nor a state is refused, and nothing is sent", () =>

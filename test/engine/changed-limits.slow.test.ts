@@ -1,7 +1,8 @@
 /** Priorities within a limit, and limits that are changed at run time, over two engines. */
+// modules: rates
 import { describe, expect, test } from "vitest";
 import { createEngine, workflow, type EngineStorage, type KeyLimit, type OwnLimit } from "paystate/engine";
-import { memoryStorage } from "paystate/storage/memory";
+import { sqliteStorage } from "paystate/storage/sqlite";
 import { silentLogger } from "../../src/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns, until, type EngineWorld } from "../kit/engine-world.ts";
@@ -231,10 +232,14 @@ describe.each(sampled(adapters, "changed limits"))("limits on $name", (adapter) 
 });
 
 test("a limit that cannot be set, and a priority that is none, are refused with their field", async () => {
-  const engine = createEngine({ storage: memoryStorage(), workflows: [], logger: silentLogger });
+  const engine = createEngine({
+    storage: await sqliteStorage(":memory:"),
+    workflows: [],
+    logger: silentLogger,
+  });
   const refusalOf = (key: string, limit: object): Promise<unknown> =>
     engine.setLimit(key, limit as KeyLimit).catch(String);
-  expect(await refusalOf("", { atMost: 1 })).toContain("the key is an empty text");
+  expect(await refusalOf("", { atMost: 1 })).toContain("expected text that is not empty");
   expect(await refusalOf("stripe", {})).toContain("expected atMost, rate, or null");
   expect(await refusalOf("stripe", { atMost: -1 })).toContain(
     "atMost is -1, which is no whole number from 0",

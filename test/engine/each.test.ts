@@ -1,8 +1,9 @@
 /** Many instances at once: `each(filter)` as a durable job. */
+// modules: jobs
 import { describe, expect, test } from "vitest";
 import { assign, setup } from "xstate";
 import { createEngine, workflow, type Engine } from "paystate/engine";
-import { memoryStorage } from "paystate/storage/memory";
+import { sqliteStorage } from "paystate/storage/sqlite";
 import { silentLogger } from "../../src/runtime.ts";
 import { everyAdapter, type Adapter } from "../kit/adapters.ts";
 import { inWorld, type EngineWorld } from "../kit/engine-world.ts";
@@ -329,9 +330,10 @@ test("F8: waiting for a job that somebody has removed ends", () =>
     await expect(job.done()).rejects.toThrow(`there is no job ${job.id}`);
   }));
 
-test("F8: a workflow of the host's own cannot be called as the engine's are", () => {
+test("F8: a workflow of the host's own cannot be called as the engine's are", async () => {
   const own = workflow(setup({}).createMachine({ id: "paystate.each" }))({ version: 1 });
-  expect(() => createEngine({ storage: memoryStorage(), workflows: [own] })).toThrow(
+  const storage = await sqliteStorage(":memory:");
+  expect(() => createEngine({ storage, workflows: [own] })).toThrow(
     "paystate.each@1: names that begin with paystate. are the engine's own",
   );
 });

@@ -93,6 +93,80 @@ describe.each(drawn(adapters, "effects"))("effects on $name", (adapter) => {
       expect(await read("child of 2")).toMatchObject({ value: "done" });
     }));
 
+  test.each(["an id that is there", "one id twice"])(
+    "D51: an effect that starts %s is told so with the id, and says what becomes of it",
+    (which) =>
+      inWorld(adapter, async ({ engine, settled }) => {
+        const child = job(async ({ id }) => ({ event: { type: "DONE", by: id } }));
+        const chart = setup({
+          types: { events: {} as { type: "STARTED" } | { type: "TAKEN"; by: string } },
+          actions: { batch: () => {} },
+        }).createMachine({
+          id: "batch",
+          initial: "starting",
+          states: {
+            starting: { entry: "batch", on: { STARTED: "started", TAKEN: "taken" } },
+            started: { type: "final" },
+            taken: { type: "final" },
+          },
+        });
+        const told: unknown[] = [];
+        let runs = 0;
+        const batches = workflow(chart)({
+          version: 1,
+          effects: {
+            batch: async () => {
+              runs += 1;
+              return {
+                event: { type: "STARTED" },
+                starts: ["a", which === "one id twice" ? "a" : "there"].map((id) =>
+                  startOf(child, id, { id }),
+                ),
+                refused(refusal) {
+                  told.push(refusal);
+                  return { type: "TAKEN", by: refusal.kind };
+                },
+              };
+            },
+          },
+        });
+        const { run, start, read } = await engine({ workflows: [batches, child] });
+        await start(child, { id: "there", input: { id: "there" } });
+        await start(batches, { id: "b", input: undefined });
+        run();
+        await settled();
+        expect(await read("b")).toMatchObject({ value: "taken" });
+        expect(told).toEqual([{ kind: "exists", id: which === "one id twice" ? "a" : "there" }]);
+        expect([runs, await read("a")]).toEqual([1, null]);
+      }),
+  );
+
+  test("D51, D83: what an effect without a word of it fails by names the id, and it is dropped once its instance has ended", () =>
+    inWorld(adapter, async ({ engine, settled }) => {
+      const child = job(async ({ id }) => ({ event: { type: "DONE", by: id } }));
+      const chart = setup({ actions: { spawn: () => {} } }).createMachine({
+        id: "spawning",
+        initial: "spawning",
+        states: { spawning: { entry: "spawn", on: { STOP: "stopped" } }, stopped: { type: "final" } },
+      });
+      const spawning = workflow(chart)({
+        version: 1,
+        effects: { spawn: async () => ({ starts: [startOf(child, "there", { id: "there" })] }) },
+      });
+      const one = await engine({ workflows: [spawning, child] });
+      await one.start(child, { id: "there", input: { id: "there" } });
+      await one.start(spawning, { id: "s", input: undefined });
+      one.run();
+      await settled();
+      const [failing] = await one.failingTasks();
+      expect(failing?.lastError).toContain('{"kind":"exists","id":"there"}');
+      expect(await one.drop(failing?.id ?? "")).toBe(false);
+      await one.send(spawning, "s", { type: "STOP" });
+      expect(await one.drop(failing?.id ?? "")).toBe(true);
+      expect(await one.failingTasks()).toEqual([]);
+      expect(await one.removeInstance("s")).toBe("removed");
+    }));
+
   test("an effect that brings back nothing has ended all the same", () =>
     inWorld(adapter, async ({ engine, settled, storage, awaitsOutside }) => {
       let runs = 0;

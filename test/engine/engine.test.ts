@@ -6,6 +6,7 @@ import { memoryStorage } from "../kit/storages.ts";
 import { passTime } from "../kit/pass-time.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { silentLogger } from "../../src/runtime.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 
 const DAY = 24 * 60 * 60_000;
 
@@ -59,7 +60,8 @@ interface Ran {
   readonly at: number;
 }
 
-function orderShop(storage = memoryStorage(), clock = virtualClock()) {
+async function orderShop(given?: PaymentStorage, clock = virtualClock()) {
+  const storage = given ?? (await memoryStorage());
   const ran: Ran[] = [];
   const note = (effect: string): void => void ran.push({ effect, at: clock.now() });
   const orders = workflow(order)({
@@ -87,7 +89,7 @@ function orderShop(storage = memoryStorage(), clock = virtualClock()) {
 
 describe("an order runs to its end", () => {
   test("effects, timers and events follow each other, each exactly once", async () => {
-    const { engine, orders, ran, pass, clock, storage } = orderShop();
+    const { engine, orders, ran, pass, clock, storage } = await orderShop();
     const began = clock.now();
     engine.run();
     expect(await engine.start(orders, { id: "o1", input: { orderId: "o1" } })).toEqual({ ok: true });
@@ -108,7 +110,7 @@ describe("an order runs to its end", () => {
   });
 
   test("I5: a timer that was left behind never fires", async () => {
-    const { engine, orders, ran, pass } = orderShop();
+    const { engine, orders, ran, pass } = await orderShop();
     engine.run();
     await engine.start(orders, { id: "o1", input: { orderId: "o1" } });
     await engine.send(orders, "o1", { type: "CANCEL" });
@@ -118,7 +120,7 @@ describe("an order runs to its end", () => {
   });
 
   test("an event the chart has nothing to do with writes nothing", async () => {
-    const { engine, orders, storage } = orderShop();
+    const { engine, orders, storage } = await orderShop();
     await engine.start(orders, { id: "o1", input: { orderId: "o1" } });
     const sent = await engine.send(orders, "o1", { type: "SHIPPED", parcel: "p" });
     expect(sent.kind).toBe("unchanged");
@@ -126,7 +128,7 @@ describe("an order runs to its end", () => {
   });
 
   test("an ended or absent instance takes no event", async () => {
-    const { engine, orders } = orderShop();
+    const { engine, orders } = await orderShop();
     await engine.start(orders, { id: "o1", input: { orderId: "o1" } });
     await engine.send(orders, "o1", { type: "CANCEL" });
     expect((await engine.send(orders, "o1", { type: "PAY" })).kind).toBe("ended");
@@ -134,7 +136,7 @@ describe("an order runs to its end", () => {
   });
 
   test("of 50 racing senders of one event exactly one moves the instance", async () => {
-    const { engine, orders, ran } = orderShop();
+    const { engine, orders, ran } = await orderShop();
     engine.run();
     await engine.start(orders, { id: "o1", input: { orderId: "o1" } });
     const sent = await Promise.all(
@@ -147,16 +149,16 @@ describe("an order runs to its end", () => {
   });
 
   test("an id can be started once", async () => {
-    const { engine, orders } = orderShop();
+    const { engine, orders } = await orderShop();
     const request = startOf(orders, "o1", { orderId: "o1" });
     expect(await engine.commit({ starts: [request] })).toEqual({ ok: true });
     expect(await engine.commit({ starts: [request] })).toEqual({ ok: false, conflict: "exists", index: 0 });
   });
 
   test("E11: what a vanished process held is taken over when its lease has ended", async () => {
-    const storage = memoryStorage();
+    const storage = await memoryStorage();
     const clock = virtualClock();
-    const gone = orderShop(storage, clock);
+    const gone = await orderShop(storage, clock);
     await gone.engine.start(gone.orders, { id: "o1", input: { orderId: "o1" } });
     await gone.engine.send(gone.orders, "o1", { type: "PAY" });
     const held = await storage.claim({
@@ -170,7 +172,7 @@ describe("an order runs to its end", () => {
       maxCrashes: 5,
     });
     expect(held.map(({ name }) => name)).toEqual(["ship"]);
-    const next = orderShop(storage, clock);
+    const next = await orderShop(storage, clock);
     next.engine.run();
     await next.pass(14_999);
     expect(next.ran).toEqual([]);

@@ -104,4 +104,21 @@ describe.each(adapters.filter(({ name }) => name !== "PostgreSQL"))("on $name", 
       awaitsOutside("c");
     }),
   );
+
+  test("D81: thousands of reads in a row leave timers their turn", () =>
+    inWorld(adapter, async ({ engine, awaitsOutside }) => {
+      const one = await engine({ workflows: [counter] });
+      await one.start(counter, { id: "c", input: undefined });
+      const { ticks, stop } = ticking();
+      // By the machine's own clock, as the timers that have to get their turn.
+      const began = performance.now();
+      while (performance.now() - began < 30 * TICK_MS) {
+        await one.read("c");
+        await one.history("c");
+        await one.list({ limit: 10 });
+      }
+      expect(ticks()).toBeGreaterThan(3);
+      expect(stop()).toBeLessThan(MAX_GAP_MS);
+      awaitsOutside("c");
+    }));
 });

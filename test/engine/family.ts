@@ -17,6 +17,7 @@ type ChildEvent = { readonly type: "DONE" } | { readonly type: "BROKE" } | { rea
 interface ParentContext {
   readonly id: string;
   readonly children: number;
+  readonly started: number;
   readonly paid: number;
   readonly failed: number;
 }
@@ -31,7 +32,7 @@ const countFailed = assign<ParentContext, ParentEvent, undefined, ParentEvent, n
 /** Starts its children one after another and ends when all have reported, or when it is closed. */
 export const parentChart = setup({
   types: {
-    context: {} as ParentContext & { readonly started: number },
+    context: {} as ParentContext,
     input: {} as { readonly id: string; readonly children: number },
     events: {} as ParentEvent,
   },

@@ -1,8 +1,8 @@
 /** What TypeScript knows of a registered chart: events, input, effects and the options of its actors. */
-import { createMachine, fromPromise, setup } from "xstate";
+import { assign, createMachine, fromPromise, setup } from "xstate";
 import { expect, test } from "vitest";
 import { column, createEngine, defineTable, type Row, workflow } from "paystate/engine";
-import { memoryStorage } from "paystate/storage/memory";
+import { sqliteStorage } from "paystate/storage/sqlite";
 
 const chart = setup({
   types: {
@@ -26,9 +26,9 @@ test("wrong events, inputs, effects and actor options do not compile, right ones
   const typed = workflow(chart)({
     version: 1,
     effects: { note: async ({ text }) => void text.length },
-    actors: { load: { retries: 1, limit: ({ url }) => ({ key: url, atMost: 1 }) } },
+    actors: { load: { retry: { atMost: 1 }, limit: ({ url }) => ({ key: url, atMost: 1 }) } },
   });
-  const engine = createEngine({ storage: memoryStorage(), workflows: [typed] });
+  const engine = createEngine({ storage: await sqliteStorage(":memory:"), workflows: [typed] });
   await engine.start(typed, { id: "a", input: { url: "u" } });
   expect(await engine.send(typed, "a", { type: "GO", times: 2 })).toMatchObject({ kind: "stepped" });
 
@@ -46,9 +46,44 @@ test("wrong events, inputs, effects and actor options do not compile, right ones
   // @ts-expect-error effects are given, and note is forgotten
   expect(() => workflow(chart)({ version: 1, effects: {} })).toThrow("effects.note");
   // @ts-expect-error the chart names no such actor
-  expect(() => workflow(chart)({ version: 1, actors: { laod: { retries: 1 } } })).toThrow("actors.laod");
-  expect(() => workflow(chart)({ version: 1, actors: { load: { retries: -1 } } })).toThrow(
-    "actors.load.retries",
+  expect(() => workflow(chart)({ version: 1, actors: { laod: { retry: { atMost: 1 } } } })).toThrow(
+    "actors.laod",
+  );
+  expect(() => workflow(chart)({ version: 1, actors: { load: { retry: { atMost: -1 } } } })).toThrow(
+    "actors.load.retry.atMost",
+  );
+  // @ts-expect-error a promise takes no such option
+  expect(() => workflow(chart)({ version: 1, actors: { load: { retries: 2 } } })).toThrow(
+    "actors.load.retries: not known: a promise takes retry and limit",
+  );
+});
+
+test("D61 a named assign of setup stands beside effects as what it is, and no handler takes its place", async () => {
+  const counter = setup({
+    types: { context: {} as { count: number }, events: {} as { type: "ADD" } },
+    actions: {
+      count: assign({ count: ({ context }) => context.count + 1 }),
+      mail: (_, _params: { to: string }) => {},
+    },
+  }).createMachine({
+    id: "counter",
+    context: { count: 0 },
+    on: { ADD: { actions: ["count", { type: "mail", params: { to: "ada" } }] } },
+  });
+  const mails: string[] = [];
+  const mail = async ({ to }: { to: string }): Promise<undefined> => void mails.push(to);
+  const counters = workflow(counter)({ version: 1, effects: { count: "setup", mail } });
+  const engine = createEngine({ storage: await sqliteStorage(":memory:"), workflows: [counters] });
+  engine.run();
+  await engine.start(counters, { id: "c", input: undefined });
+  await engine.send(counters, "c", { type: "ADD" });
+  await engine.settled();
+  await engine.stop();
+  expect((await engine.read(counters, "c"))?.context).toEqual({ count: 1 });
+  expect(mails).toEqual(["ada"]);
+  const handled = { count: async () => undefined, mail };
+  expect(() => workflow(counter)({ version: 1, effects: handled })).toThrow(
+    'effects.count: setup makes it a part of the step, so it is "setup"',
   );
 });
 
@@ -56,7 +91,7 @@ test("a chart of createMachine alone is taken, with events of any type", async (
   const plain = workflow(
     createMachine({ id: "plain", initial: "a", states: { a: { on: { GO: "b" } }, b: { type: "final" } } }),
   )({ version: 1 });
-  const engine = createEngine({ storage: memoryStorage(), workflows: [plain] });
+  const engine = createEngine({ storage: await sqliteStorage(":memory:"), workflows: [plain] });
   await engine.start(plain, { id: "p", input: undefined });
   await engine.send(plain, "p", { type: "GO" });
   expect(await engine.read("p")).toMatchObject({ value: "b", status: "done" });

@@ -2,12 +2,13 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createWebSocketInspector } from "@statelyai/inspect";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
 import { createMachine, type InspectionEvent } from "xstate";
 import { createEngine, workflow } from "../../src/engine/index.ts";
-import type { Logger } from "../../src/runtime.ts";
-import { memoryStorage } from "../../storage/memory.ts";
+import { silentLogger, type Logger } from "../../src/runtime.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
+import { turns } from "../kit/engine-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { parcels } from "../inspector/parcel.ts";
 import { eventually } from "../kit/eventually.ts";
@@ -32,7 +33,12 @@ test("an inspector of @statelyai/inspect gets the actor with its chart, then eac
   const chart = parcels();
   const clock = virtualClock();
   const { inspect } = inspector;
-  const engine = createEngine({ storage: memoryStorage(), workflows: [chart], clock, inspect });
+  const engine = createEngine({
+    storage: await sqliteStorage(":memory:"),
+    workflows: [chart],
+    clock,
+    inspect,
+  });
   try {
     await engine.start(chart, { id: "p1", input: { note: "x" } });
     await engine.send(chart, "p1", { type: "PAUSE" });
@@ -62,7 +68,7 @@ test("an inspector of @statelyai/inspect gets the actor with its chart, then eac
 });
 
 test("an instance that another process began is announced with its first step here; an inspector that throws stops nothing", async () => {
-  const storage = memoryStorage();
+  const storage = await sqliteStorage(":memory:");
   const chart = parcels();
   const clock = virtualClock();
   await createEngine({ storage, workflows: [chart], clock }).start(chart, {
@@ -92,6 +98,28 @@ test("an instance that another process began is announced with its first step he
   expect(errors).toEqual(["a subscriber failed", "a subscriber failed"]);
 });
 
+test("D82: an inspector whose promise rejects is logged, and ends no process", async () => {
+  const rejected: unknown[] = [];
+  const heard = (reason: unknown): void => void rejected.push(reason);
+  process.on("unhandledRejection", heard);
+  onTestFinished(() => void process.off("unhandledRejection", heard));
+  const chart = parcels();
+  const errors: string[] = [];
+  const logger: Logger = { ...silentLogger, error: (_, text) => void errors.push(text ?? "") };
+  const inspect = (): never => Promise.reject(new Error("the window is closed")) as never;
+  const engine = createEngine({
+    storage: await sqliteStorage(":memory:"),
+    workflows: [chart],
+    clock: virtualClock(),
+    logger,
+    inspect,
+  });
+  await engine.start(chart, { id: "p1", input: { note: "x" } });
+  await turns(2);
+  expect(new Set(errors)).toEqual(new Set(["an inspector failed"]));
+  expect(rejected).toEqual([]);
+});
+
 test("F10: a step that folds the history behind it is told as the event that made it", async () => {
   const lamp = createMachine({
     id: "lamp",
@@ -104,7 +132,7 @@ test("F10: a step that folds the history behind it is told as the event that mad
   };
   const flow = workflow(lamp)({ version: 1, history: { keep: 10 } });
   const engine = createEngine({
-    storage: memoryStorage(),
+    storage: await sqliteStorage(":memory:"),
     workflows: [flow],
     clock: virtualClock(),
     inspect,
@@ -116,8 +144,8 @@ test("F10: a step that folds the history behind it is told as the event that mad
   expect(events).toEqual(["xstate.init", ...sent]);
 });
 
-test("what is no inspector is refused with what would be right", () => {
-  const options = { storage: memoryStorage(), workflows: [], inspect: "yes" };
+test("what is no inspector is refused with what would be right", async () => {
+  const options = { storage: await sqliteStorage(":memory:"), workflows: [], inspect: "yes" };
   expect(() => createEngine(options as never)).toThrow(
     "inspect: expected a function, or what an inspector of XState has",
   );

@@ -2,7 +2,6 @@
 import { assign, fromPromise, setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { currentRun, workflow } from "paystate/engine";
-import { storedStarts } from "../../src/engine/rate-limit.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, until } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";
@@ -78,31 +77,6 @@ describe.each(drawn(adapters, "invocations"))("a promise actor on $name", (adapt
       expect(new Set(begun.map(({ key }) => key)).size, "each visit has a key of its own").toBe(2);
     }));
 
-  test("D7: a promise whose state was left while it waited for its rate does not begin", () =>
-    inWorld(adapter, async ({ engine, open, settled, awaitsOutside }) => {
-      const { chart, begun } = fetcher(() => new Promise(() => {}));
-      const limit = { key: "fetches", atMost: 1, rate: { count: 1, perMs: 1_000 } };
-      const fetches = workflow(chart)({ version: 1, actors: { fetch: { limit } } });
-      const [asked, answered] = [gate(), gate()];
-      const handle = await open();
-      const get: typeof handle.get = async (table, key) => {
-        if (table.name !== storedStarts.name) return handle.get(table, key);
-        asked.open();
-        await answered.opened;
-        return handle.get(table, key);
-      };
-      const one = await engine({ storage: { ...handle, get }, workflows: [fetches] });
-      one.run();
-      await one.start(fetches, { id: "f", input: undefined });
-      await one.send(fetches, "f", { type: "START", url: "u" });
-      await asked.opened;
-      await one.send(fetches, "f", { type: "CANCEL" });
-      answered.open();
-      await settled();
-      expect(begun).toEqual([]);
-      awaitsOutside("f");
-    }));
-
   test("a rejection goes to onError, with the error", () =>
     inWorld(adapter, async ({ engine, settled }) => {
       const { fetches } = fetcher(() => Promise.reject(new TypeError("no network")));
@@ -144,7 +118,7 @@ describe.each(drawn(adapters, "invocations"))("a promise actor on $name", (adapt
   test("retries given for an actor come before onError", () =>
     inWorld(adapter, async ({ engine, pass }) => {
       const { chart, begun } = fetcher(() => Promise.reject(new Error("no network")));
-      const fetches = workflow(chart)({ version: 1, actors: { fetch: { retries: 2 } } });
+      const fetches = workflow(chart)({ version: 1, actors: { fetch: { retry: { atMost: 2 } } } });
       const { start, send, read, run } = await engine({ workflows: [fetches] });
       run();
       await start(fetches, { id: "f", input: undefined });

@@ -1,13 +1,13 @@
 /** When a kind of watches is polled. */
 import { expect, test } from "vitest";
-import { WatchKindLoop } from "../../src/engine/watch-kind-loop.ts";
+import { WatchKindLoop } from "../../src/engine/modules/watching/watch-kind-loop.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import { gate, turns } from "../kit/engine-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 
 test("D5: a kind whose last watch goes while its shards are renewed is polled again as soon as there is a new one", async () => {
-  const memory = memoryStorage();
+  const memory = await memoryStorage();
   const clock = virtualClock();
   const renewing = gate();
   let leases = 0;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { assign, createMachine } from "xstate";
 import { workflow } from "paystate/engine";
-import { InstanceCache } from "../../src/engine/instance-cache.ts";
+import { InstanceCache } from "../../src/engine/kernel/instance-cache.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { drawn, THOROUGH } from "../kit/thorough.ts";

@@ -1,5 +1,7 @@
 /** A storage that does not answer for longer than a lease, while every process lives. */
+import { assign, setup } from "xstate";
 import { describe, expect, test } from "vitest";
+import { workflow } from "paystate/engine";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import { adapters } from "../kit/adapters.ts";
@@ -93,7 +95,7 @@ async function standing({ storage }: EngineWorld): Promise<{ held: number; suspe
 }
 
 describe.each(drawn(adapters, "outages"))("outages on $name", (adapter) => {
-  test("D2: two living processes without a storage for longer than a lease: all forty are done once", () =>
+  test("D2: two living processes without a storage for longer than a lease: all forty are told to stop, and are done once where they do not", () =>
     inWorld(adapter, async (world) => {
       const { begun, aborted, finish, jobs } = new Hands();
       const wire = new Wire(world);
@@ -110,16 +112,15 @@ describe.each(drawn(adapters, "outages"))("outages on $name", (adapter) => {
         await wire.pass(LEASE);
         expect(await standing(world)).toEqual({ held: 40, suspects: 0 });
       }
-      expect(aborted).toEqual([]);
+      expect(aborted).toEqual(names);
       finish.open();
       await world.settled();
       expect(begun).toEqual(names);
-      expect(aborted).toEqual([]);
       for (const id of names) expect(await other.read(id)).toMatchObject({ value: "done" });
       expect(await world.storage.tasks({ order: "dead", limit: 9 })).toEqual([]);
     }));
 
-  test("D2: where one process alone is cut off, one of its tasks goes to another, and it keeps the rest", () =>
+  test("D2: where one process alone is cut off, its tasks go to another, each once", () =>
     inWorld(adapter, async (world) => {
       const { begun, aborted, finish, jobs } = new Hands();
       const [cut, whole] = [new Wire(world), new Wire(world)];
@@ -136,16 +137,53 @@ describe.each(drawn(adapters, "outages"))("outages on $name", (adapter) => {
       await pass(10_000);
       cut.isCut = true;
       await pass(OUTAGE);
-      expect(begun).toEqual([...names, "j00"]);
+      expect(begun).toEqual([...names, ...names]);
       cut.isCut = false;
       await pass(LEASE);
-      expect(aborted).toEqual(["j00"]);
-      expect(await standing(world)).toEqual({ held: 40, suspects: 1 });
+      expect(aborted).toEqual(names);
+      expect(await standing(world)).toEqual({ held: 40, suspects: 40 });
       finish.open();
       await world.settled();
-      expect(begun).toEqual([...names, "j00"]);
+      expect(begun).toEqual([...names, ...names]);
       for (const id of names) expect(await other.read(id)).toMatchObject({ value: "done" });
       expect(await world.storage.tasks({ order: "dead", limit: 9 })).toEqual([]);
+    }));
+
+  test("D49: of four sends to one instance none waits for longer than the first while the storage is away", () =>
+    inWorld(adapter, async ({ engine, clock, open, awaitsOutside }) => {
+      const types = { context: {} as { sum: number }, events: {} as { type: "ADD" } };
+      const chart = setup({ types }).createMachine({
+        id: "sum",
+        context: { sum: 0 },
+        on: { ADD: { actions: assign({ sum: ({ context }) => context.sum + 1 }) } },
+      });
+      const sums = workflow(chart)({ version: 1 });
+      const storage = await open();
+      let isAway = false;
+      const error = new StorageUnusable("unavailable", "the server is away");
+      const commit: typeof storage.commit = async (items) => {
+        if (!isAway) return storage.commit(items);
+        await clock.sleep(10_000);
+        return items.map(() => ({ ok: false, conflict: "failed", error }));
+      };
+      const one = await engine({ workflows: [sums], storage: { ...storage, commit } });
+      await one.start(sums, { id: "s", input: undefined });
+      awaitsOutside("s");
+      isAway = true;
+      const ended: unknown[] = [];
+      for (let index = 0; index < 4; index++) {
+        one.send(sums, "s", { type: "ADD" }).then(
+          (sent) => ended.push(sent.kind),
+          (reason: unknown) => ended.push(reason),
+        );
+      }
+      await turns(20);
+      expect(ended).toEqual([]);
+      clock.advance(10_000);
+      await turns(20);
+      expect(ended).toEqual([error, error, error, error]);
+      isAway = false;
+      expect(await one.send(sums, "s", { type: "ADD" })).toMatchObject({ snapshot: { context: { sum: 1 } } });
     }));
 
   test("D37: an effect that meets a database of its own which cannot be used has not failed, and is told on the log", () =>
@@ -173,7 +211,7 @@ describe.each(drawn(adapters, "outages"))("outages on $name", (adapter) => {
       ]);
       expect(await failingTasks()).toEqual([]);
       isUsable = true;
-      clock.advance(1_000);
+      clock.advance(1_200);
       await settled();
       expect(await read("j")).toMatchObject({ status: "done" });
     }));

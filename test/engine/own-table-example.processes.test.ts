@@ -30,13 +30,10 @@ test("a host commits its own row with a step and reads it back, and its file has
     .pluck();
   expect(tables.all()).toEqual([
     ...["parcels", "paystateCharts", "paystateHistory", "paystateInstances", "paystateLeases"],
-    ...[
-      "paystateLimits",
-      "paystateMigrationLock",
-      "paystateMigrations",
-      "paystateRanTasks",
-      "paystateSearch",
-    ],
+    ...["paystateLimits", "paystateRanTasks"],
+    "paystateSchedules", // modules: schedules
+    ...["paystateSchema", "paystateSearch"],
+    "paystateStarts", // modules: rates
     ...["paystateTables", "paystateTasks", "paystateTotals", "paystateWatches"],
   ]);
   database.close();

@@ -4,7 +4,7 @@ import { createMachine, fromPromise, setup } from "xstate";
 import { UnknownWorkflow, workflow, type Logger } from "paystate/engine";
 import { silentLogger } from "../../src/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
-import { gate, inWorld } from "../kit/engine-world.ts";
+import { gate, inWorld, until } from "../kit/engine-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { drawn } from "../kit/thorough.ts";
 import { job } from "./job.ts";
@@ -57,23 +57,28 @@ describe.each(drawn(adapters, "putting right"))("putting right on $name", (adapt
     inWorld(adapter, async ({ engine, clock, open, settled }) => {
       const hanging = gate();
       let isPoison = true;
+      let begun = 0;
       const poison = job(async () => {
+        begun += 1;
         if (isPoison) await hanging.opened;
         return { event: { type: "DONE", by: "healed" } };
       });
-      // Its clock stands still, so it sends no heartbeat and its lease runs out.
-      const frozen = virtualClock(clock.now());
-      const dying = await engine({
-        workflows: [poison],
-        storage: await open(),
-        clock: frozen,
-        maxCrashes: 1,
-      });
-      dying.run();
-      await dying.start(poison, { id: "j", input: { id: "j" } });
+      for (const life of [1, 2]) {
+        // Its clock stands still, so it sends no heartbeat and its lease runs out.
+        const frozen = virtualClock(clock.now());
+        const dying = await engine({
+          workflows: [poison],
+          storage: await open(),
+          clock: frozen,
+          maxCrashes: 1,
+        });
+        dying.run();
+        if (life === 1) await dying.start(poison, { id: "j", input: { id: "j" } });
+        await until(() => begun === life);
+        clock.advance(LEASE);
+      }
       const living = await engine({ workflows: [poison], maxCrashes: 1 });
       living.run();
-      clock.advance(LEASE);
       await living.settled();
       const [letter] = await living.deadLetters();
       const task = await taskIdAt(living, "j");
@@ -81,7 +86,7 @@ describe.each(drawn(adapters, "putting right"))("putting right on $name", (adapt
         id: task,
         instance: "j",
         name: "work",
-        crashes: 1,
+        crashes: 2,
         since: clock.now(),
       });
       expect((await living.pending("j")).tasks).toMatchObject([{ id: task, deadAt: clock.now() }]);
@@ -191,6 +196,7 @@ describe.each(drawn(adapters, "putting right"))("putting right on $name", (adapt
         clock.advance(60_000);
         await settled();
       }
+      await until(() => warnings.length > 0);
       expect(warnings).toMatchObject([{ workflow: "idle@1", instances: 1 }]);
       expect(await stranger.troubles()).toMatchObject({ unknownInstances: 1 });
       expect(await owner.troubles()).toMatchObject({ unknownInstances: 0 });

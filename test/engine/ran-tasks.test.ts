@@ -2,9 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { setup } from "xstate";
 import { createEngine, workflow } from "../../src/engine/index.ts";
-import { ranTasks, ranTasksOf } from "../../src/engine/ran-tasks.ts";
+import { ranTasks, ranTasksOf } from "../../src/engine/kernel/ran-tasks.ts";
 import { silentLogger } from "../../src/runtime.ts";
-import { memoryStorage } from "../../storage/memory.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 import { taskIdAt } from "../kit/task-ids.ts";
 
@@ -21,7 +21,7 @@ type Post = (clock: VirtualClock, failures: number) => Promise<void>;
 
 const posted = async (post: Post, seconds: number) => {
   const clock = virtualClock();
-  const storage = memoryStorage();
+  const storage = await sqliteStorage(":memory:");
   const letters = workflow(machine)({
     version: 1,
     effects: {

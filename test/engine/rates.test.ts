@@ -1,13 +1,14 @@
 /** Rates: how many effects and promises of one key begin within a span of time, over all processes. */
+// modules: rates
 import { fromPromise, setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { createEngine, workflow, type OwnLimit } from "paystate/engine";
-import { memoryStorage } from "paystate/storage/memory";
-import { storedStarts } from "../../src/engine/rate-limit.ts";
+import { sqliteStorage } from "paystate/storage/sqlite";
+import { storedStarts } from "../../src/engine/modules/rates/rate-limit.ts";
 import { silentLogger } from "../../src/runtime.ts";
-import { limitsFor, ratesFor, type RatedLimit } from "../../src/workflow/own-limit.ts";
+import { givenLimits, limitsFor, type RatedLimit } from "../../src/workflow/own-limit.ts";
 import { adapters } from "../kit/adapters.ts";
-import { inWorld } from "../kit/engine-world.ts";
+import { gate, inWorld } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";
 import { drawn } from "../kit/thorough.ts";
 import { jobChart, type Work } from "./job.ts";
@@ -180,6 +181,35 @@ describe.each(drawn(adapters, "rates"))("rates on $name", (adapter) => {
       await pass(2 * SECOND);
       expect((begun[2] ?? Infinity) - setBack).toBeLessThanOrEqual(SECOND);
     }));
+
+  test("D7: a promise whose state was left while it waited for its rate does not begin", () =>
+    inWorld(adapter, async ({ engine, open, settled, awaitsOutside }) => {
+      let begun = 0;
+      const chart = setup({ actors: { fetch: fromPromise(async () => void (begun += 1)) } }).createMachine({
+        id: "fetcher",
+        initial: "fetching",
+        states: { fetching: { invoke: { src: "fetch" }, on: { CANCEL: "idle" } }, idle: {} },
+      });
+      const limit = { key: "fetches", atMost: 1, rate: { count: 1, perMs: SECOND } };
+      const fetches = workflow(chart)({ version: 1, actors: { fetch: { limit } } });
+      const [asked, answered] = [gate(), gate()];
+      const handle = await open();
+      const get: typeof handle.get = async (table, key) => {
+        if (table.name !== storedStarts.name) return handle.get(table, key);
+        asked.open();
+        await answered.opened;
+        return handle.get(table, key);
+      };
+      const one = await engine({ storage: { ...handle, get }, workflows: [fetches] });
+      one.run();
+      await one.start(fetches, { id: "f", input: undefined });
+      await asked.opened;
+      await one.send(fetches, "f", { type: "CANCEL" });
+      answered.open();
+      await settled();
+      expect(begun).toBe(0);
+      awaitsOutside("f");
+    }));
 });
 
 test("a rate that is none is refused with its field, at registration or where a function returns it", async () => {
@@ -197,7 +227,11 @@ test("a rate that is none is refused with its field, at registration or where a 
       async () => undefined,
       () => limit,
     );
-    const engine = createEngine({ storage: memoryStorage(), workflows: [jobs], logger: silentLogger });
+    const engine = createEngine({
+      storage: await sqliteStorage(":memory:"),
+      workflows: [jobs],
+      logger: silentLogger,
+    });
     await expect(engine.start(jobs, { id: "1", input: { id: "1" } })).rejects.toThrow(expected);
   }
 });
@@ -218,5 +252,5 @@ test("a limit that would limit nothing is refused: without a key, with another f
 
 test("a key that a program names twice at a run is refused, and the run does not wait for ever", () => {
   const limit = { key: "stripe", atMost: 1, rate: { count: 1, perMs: 1 } };
-  expect(() => ratesFor([limit, limit], undefined)).toThrow("limit stripe is there twice");
+  expect(() => givenLimits([limit, limit], undefined)).toThrow("limit stripe is there twice");
 });

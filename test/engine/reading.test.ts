@@ -9,7 +9,7 @@ import {
   type InstanceQuery,
 } from "paystate/engine";
 import { instanceReads } from "../../src/engine/reading/reads.ts";
-import { memoryStorage } from "../../storage/memory.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";
@@ -197,7 +197,7 @@ describe.each(drawn(adapters, "reading"))("reading on $name", (adapter) => {
 });
 
 test("a rare state among very many is found in calls that each look at 1,000 instances", async () => {
-  const storage = memoryStorage();
+  const storage = await sqliteStorage(":memory:");
   const looked: number[] = [];
   const { list } = instanceReads({
     ...storage,
@@ -261,8 +261,8 @@ describe.each(drawn(adapters, "waiting"))("waitFor on $name", (adapter) => {
       const { clock: watched, sleepers } = counted(clock);
       const { start, send, waitFor } = await engine({ workflows: [checkouts], watchers, clock: watched });
       // Neither exists yet.
-      const cash = waitFor(checkouts, "c", { state: "paying.cash" });
-      const final = waitFor(checkouts, "c", "final");
+      const cash = waitFor(checkouts, "c", { state: "paying.cash" }, { mustExist: false });
+      const final = waitFor(checkouts, "c", "final", { mustExist: false });
       await turns(5);
       await start(checkouts, { id: "c", input: { card: "7" } });
       await Promise.all([
@@ -305,12 +305,61 @@ describe.each(drawn(adapters, "waiting"))("waitFor on $name", (adapter) => {
       });
     }));
 
+  test("D75: it sees a state that another process made and left between two looks, and resolves with what is there now", () =>
+    inWorld(adapter, async ({ engine, clock }) => {
+      const { waitFor } = await engine({ workflows: [], pollMs: 500 });
+      const other = await engine({ workflows: [checkouts], watchers });
+      // One is there before the wait begins, the other is started behind it.
+      await other.start(checkouts, { id: "old", input: { card: "7" } });
+      const waits = ["old", "new"].map((id) =>
+        waitFor(checkouts, id, { state: "paying.cash" }, { mustExist: false }),
+      );
+      await turns(50);
+      await other.start(checkouts, { id: "new", input: { card: "7" } });
+      for (const id of ["old", "new"]) {
+        await other.send(checkouts, id, { type: "CASH" });
+        await other.send(checkouts, id, { type: "ROUND" });
+      }
+      await turns(50);
+      clock.advance(500);
+      for (const passed of await Promise.all(waits)) {
+        expect(passed).toMatchObject({ value: { paying: "card" }, context: { card: "7" } });
+      }
+      // A state from before the wait does not count.
+      const never = waitFor(checkouts, "old", { state: "paying.cash" }).catch((error: unknown) => error);
+      await turns(50);
+      await other.send(checkouts, "old", { type: "LEAVE" });
+      await turns(50);
+      clock.advance(500);
+      expect(await never).toBeInstanceOf(StateNotReached);
+      await other.send(checkouts, "new", { type: "LEAVE" });
+    }));
+
+  test("D63: an instance that does not exist, or is removed meanwhile, is told of by the first look that misses it", () =>
+    inWorld(adapter, async ({ engine, clock }) => {
+      const clerks = workflow(clerk)({ version: 1 });
+      const { start, waitFor } = await engine({ workflows: [clerks], pollMs: 500 });
+      await expect(waitFor(clerks, "typo", "final")).rejects.toThrow(
+        new TypeError(
+          "waitFor: there is no instance typo: start it first, or wait for its start with { mustExist: false }",
+        ),
+      );
+      await start(clerks, { id: "c", input: undefined });
+      const over = waitFor(clerks, "c", { state: "over" }).catch(String);
+      await turns(50);
+      const other = await engine({ workflows: [clerks] });
+      await other.stopInstance("c");
+      expect(await other.removeInstance("c")).toBe("removed");
+      clock.advance(500);
+      expect(await over).toContain("there is no instance c");
+    }));
+
   test("it ends with the signal's reason, at once, and leaves nothing behind", () =>
     inWorld(adapter, async ({ engine, clock }) => {
       const { clock: watched, sleepers } = counted(clock);
       const { waitFor } = await engine({ workflows: [], clock: watched });
       const enough = new AbortController();
-      const waiting = waitFor(checkouts, "none", "final", { signal: enough.signal });
+      const waiting = waitFor(checkouts, "none", "final", { signal: enough.signal, mustExist: false });
       await turns(50);
       expect(sleepers()).toBe(1);
       enough.abort(new Error("enough"));

@@ -2,7 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { assign, createMachine, setup } from "xstate";
-import { startOf, UnknownWorkflow, workflow } from "paystate/engine";
+import { createEngine, startOf, UnknownWorkflow, workflow } from "paystate/engine";
+import { sqliteStorage } from "paystate/storage/sqlite";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";
@@ -72,12 +73,12 @@ describe.each(drawn(adapters, "refusals"))("on $name", (adapter) => {
       const start = { id: "new", input: undefined };
       await expect(one.start(handle, start)).rejects.toThrow(right);
       await expect(one.commit({ starts: [{ workflow: handle, ...start }] })).rejects.toThrow(right);
-      await expect(one.startOrSend(handle, start, { type: "SWITCH" })).rejects.toThrow(right);
+      await expect(one.startOrSend(handle, start, { type: "SWITCH" })).rejects.toThrow(right); // modules: ask
       await expect(one.send(handle, "hall", { type: "SWITCH" })).rejects.toThrow(right);
-      await expect(one.ask(handle, "hall", { type: "SWITCH" })).rejects.toThrow(right);
+      await expect(one.ask(handle, "hall", { type: "SWITCH" })).rejects.toThrow(right); // modules: ask
       await expect(one.waitFor(handle, "hall", "final")).rejects.toThrow(right);
       await expect(one.read(handle, "hall")).rejects.toThrow(right);
-      await expect(one.each(handle).send({ type: "SWITCH" })).rejects.toThrow(right);
+      await expect(one.each(handle).send({ type: "SWITCH" })).rejects.toThrow(right); // modules: jobs
       expect(await storage.load("hall")).toEqual(before);
       expect(await storage.load("new")).toBeNull();
       awaitsOutside("hall");
@@ -259,6 +260,42 @@ describe.each(drawn(adapters, "refusals"))("on $name", (adapter) => {
       expect(await storage.load("p")).toEqual(before);
       awaitsOutside("p");
     }));
+});
+
+test.each([-1, 1.5, 2 ** 53])(
+  "D58: a limit of %d is refused by each list of an engine, by its name",
+  async (limit) => {
+    const { deadLetters, failingTasks, limits, list, history } = createEngine({
+      storage: await sqliteStorage(":memory:"),
+      workflows: [],
+    });
+    for (const [name, listed] of Object.entries({ deadLetters, failingTasks, limits })) {
+      await expect(listed(limit)).rejects.toThrow(`${name}: limit ${limit}: expected a whole number`);
+    }
+    await expect(list({ limit })).rejects.toThrow(`list: limit ${limit}: expected a whole number`);
+    await expect(history("i", { limit })).rejects.toThrow(`history: limit ${limit}: expected a whole number`);
+  },
+);
+
+test.each([
+  ["an object", { id: "t" }],
+  ["undefined", undefined],
+  ["empty", ""],
+  ["text with NUL", "a\0b"],
+])("what is %s in place of an id is refused by each act on tasks and schedules", async (_name, given) => {
+  const { retry, drop, schedules } = createEngine({
+    storage: await sqliteStorage(":memory:"),
+    workflows: [],
+  });
+  const id = given as string;
+  for (const [name, act] of Object.entries({ retry, drop })) {
+    const right = `${name}: expected the id of a task, as failingTasks() and deadLetters() list it`;
+    await expect(act(id)).rejects.toThrow(new TypeError(right));
+  }
+  const { pause, resume, trigger } = schedules;
+  for (const act of [pause, resume, trigger, (each: string) => schedules.backfill(each, 0, 1)]) {
+    await expect(act(id)).rejects.toThrow("id cannot be stored: expected text that is not empty");
+  }
 });
 
 test("D27: a delay that stands in the chart and is too long is refused by workflow(), with its state", () => {

@@ -24,7 +24,7 @@ import {
   type AnyWorkflow,
   type EngineOptions,
 } from "paystate/engine";
-import { memoryStorage } from "paystate/storage/memory";
+import { sqliteStorage } from "paystate/storage/sqlite";
 
 /** Registers a chart without its types, as JavaScript would. */
 function register(machine: AnyStateMachine, options: object = {}): AnyWorkflow {
@@ -92,29 +92,6 @@ const oddities: Readonly<Record<string, readonly [machine: AnyStateMachine, prob
     chart({ id: "odd", initial: "here", states: { here: { invoke: { src: nothing, onSnapshot: {} } } } }),
     /state "odd\.here": onSnapshot .* sendParent/,
   ],
-  "spawn inside assign": [
-    withEntry(assign({ child: ({ spawn }: Spawner) => spawn(nothing) })),
-    /state "odd\.here": spawn inside assign .* use the action spawnChild/,
-  ],
-  "spawn inside a named assign": [
-    setup({
-      actions: { begin: assign(({ spawn }: Spawner) => ({ child: spawn(nothing) })) },
-    }).createMachine({
-      id: "odd",
-      initial: "here",
-      states: { here: { entry: "begin" } },
-    }),
-    /state "odd\.here": spawn inside assign/,
-  ],
-  "spawn inside the context": [
-    chart({
-      id: "odd",
-      context: ({ spawn }: Spawner) => ({ child: spawn(nothing) }),
-      initial: "here",
-      states: { here: {} },
-    }),
-    /state "odd": spawn inside assign/,
-  ],
   "a context that cannot be stored": [
     chart({ id: "odd", context: { a: { socket: () => {} } }, initial: "here", states: { here: {} } }),
     /state "odd": context\.a\.socket cannot be stored: it is a function/,
@@ -125,6 +102,33 @@ describe("workflow() refuses a chart that cannot be durable, names the state and
   test.each(Object.entries(oddities))("%s", (_name, [machine, problem]) => {
     const problems = problemsOf(() => register(machine, { effects: undefined }));
     expect(problems).toEqual([expect.stringMatching(problem)]);
+  });
+});
+
+describe("D54: workflow() warns of a spawn inside an assign, which the step refuses", () => {
+  test.each(
+    Object.entries({
+      "spawn inside assign": withEntry(assign({ child: ({ spawn }: Spawner) => spawn(nothing) })),
+      "spawn inside a named assign": setup({
+        actions: { begin: assign(({ spawn }: Spawner) => ({ child: spawn(nothing) })) },
+      }).createMachine({
+        id: "odd",
+        initial: "here",
+        states: { here: { entry: "begin" } },
+      }),
+      "spawn inside the context": chart({
+        id: "odd",
+        context: ({ spawn }: Spawner) => ({ child: spawn(nothing) }),
+        initial: "here",
+        states: { here: {} },
+      }),
+    }),
+  )("%s", (_name, machine) => {
+    expect(register(machine, { effects: undefined }).warnings).toEqual([
+      expect.stringMatching(
+        /^state "odd(\.here)?": spawn inside assign is refused; use the action spawnChild/,
+      ),
+    ]);
   });
 });
 
@@ -207,6 +211,20 @@ describe("workflow()", () => {
     ]);
   });
 
+  test("refuses a chart without an id, and says the line to add; a child machine needs none", () => {
+    const here = { initial: "here", states: { here: {} } };
+    const right =
+      '- id: the chart has none, and its instances are stored under it: add `id: "order",` to createMachine({ … })';
+    for (const nameless of [chart(here), chart({ ...here, id: "" }), setup({}).createMachine({})]) {
+      expect(problemsOf(() => register(nameless))).toEqual([right]);
+    }
+    const parent = setup({ actors: { worker: chart(here) } }).createMachine({
+      id: "parent",
+      invoke: { src: "worker" },
+    });
+    expect(register(parent).child("worker").key).toBe("parent/worker@1");
+  });
+
   test("takes start and tell, assign and raise without handlers", () => {
     const registered = register(watching, {
       effects: { work: async () => undefined },
@@ -269,15 +287,17 @@ describe("createEngine()", () => {
     );
   });
 
-  test("refuses two workflows of one name and version, and a watch that nobody polls", () => {
-    expect(refused({ storage: memoryStorage(), workflows: [here, plain, plain] })).toEqual([
-      "watchers.sky: watching@1 watches it, no watcher polls it",
+  test("refuses two workflows of one name and version, and a watch that nobody polls", async () => {
+    const storage = await sqliteStorage(":memory:");
+    expect(refused({ storage, workflows: [here, plain, plain] })).toEqual([
       "workflows.2: plain@1 is registered twice",
+      "watchers.sky: watching@1 watches it, no watcher polls it",
     ]);
   });
 
-  test("takes two versions of one chart side by side", () => {
+  test("takes two versions of one chart side by side", async () => {
     const second = register(plain.machine, { version: 2 });
-    expect(() => createEngine({ storage: memoryStorage(), workflows: [plain, second] })).not.toThrow();
+    const storage = await sqliteStorage(":memory:");
+    expect(() => createEngine({ storage, workflows: [plain, second] })).not.toThrow();
   });
 });

@@ -28,7 +28,7 @@ async function passing(batchMs: number, batches: number) {
     warn: () => {},
     error: () => {},
   };
-  const storage = memoryStorage();
+  const storage = await memoryStorage();
   const loop = new RetentionLoop([rule], { storage, clock, log, holder: "me", name: "test" });
   loop.run();
   clock.advance(PASS_MS);

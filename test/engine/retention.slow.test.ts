@@ -1,4 +1,5 @@
 /** Retention: what has ended goes when it is old enough and nothing needs it; everything else stays. */
+// modules: retention
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { assign, setup } from "xstate";
@@ -16,7 +17,7 @@ import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";
 import { EXPLORING_MS, drawn, THOROUGH } from "../kit/thorough.ts";
-import { memoryStorage } from "../../storage/memory.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 import { job } from "./job.ts";
@@ -228,6 +229,42 @@ describe.each(drawn(adapters, "retention"))("retention on $name", (adapter) => {
       expect(await keeping.read("p")).toBeNull();
     }));
 
+  test("D50: a damaged instance stays and is named, all others go, and its id starts again once it is removed", () =>
+    inWorld(adapter, async ({ engine, clock, storage, settled, awaitsOutside }) => {
+      const found = workflow(tallies.machine)({
+        version: 2,
+        search: { owner: ({ context }) => context.owner },
+      });
+      const keeping = await engine({ workflows: [found], keep: { finished: "1h" } });
+      keeping.run();
+      // More than a batch of them, and the damaged one among the first.
+      const ids = Array.from({ length: 40 }, (_, index) => `t${index + 10}`);
+      for (const id of ids) {
+        await keeping.start(found, { id, input: { owner: "ada" } });
+        await keeping.send(found, id, { type: "END" });
+      }
+      const [damaged = ""] = ids;
+      const stored = await storage.load(damaged);
+      if (stored === null) throw new Error("it is not there");
+      const { stamp: after, workflow: key, hash, updatedAt: at } = stored;
+      const step = { id: damaged, after, stamp: "x", workflow: key, hash, at } as const;
+      await storage.commit([{ step: { ...step, status: "done", snapshot: "{" } }]);
+      await settled();
+      clock.advance(HOUR);
+      await passed(keeping, clock);
+      for (const id of ids.slice(1)) expect(await storage.load(id)).toBeNull();
+      expect((await keeping.retention()).error).toContain(`removeInstance: ${damaged}`);
+      expect(await keeping.removeInstance(damaged)).toBe("removed");
+      expect(await keeping.start(found, { id: damaged, input: { owner: "bob" } })).toMatchObject({
+        ok: true,
+      });
+      awaitsOutside(damaged);
+      const { instances } = await keeping.list(found, { where: { owner: "bob" } });
+      expect(instances.map(({ id }) => id)).toEqual([damaged]);
+      await passed(keeping, clock);
+      expect((await keeping.retention()).error).toBeNull();
+    }));
+
   test("an instance with a dead letter stays until that is dropped", () =>
     inWorld(adapter, async ({ engine, clock, storage, settled }) => {
       const keeping = await engine({ workflows: [jobs], keep: { finished: "1h" } });
@@ -361,7 +398,7 @@ describe("retention and its end", () => {
     readonly storage: EngineStorage;
     readonly rest: () => Promise<readonly (string | undefined)[]>;
   }> {
-    const storage = memoryStorage();
+    const storage = await sqliteStorage(":memory:");
     const engine = createEngine({ storage, workflows: [jobs, parents], clock, logger: silentLogger });
     engine.run();
     for (let index = 0; index < 40; index++) {
@@ -452,7 +489,7 @@ describe("retention and its end", () => {
 
   async function live(random: () => number): Promise<void> {
     const clock = virtualClock();
-    const database = memoryStorage();
+    const database = await sqliteStorage(":memory:");
     const archived = new Set<string>();
     const removed: string[] = [];
     const storage: EngineStorage = {
@@ -509,8 +546,8 @@ describe("retention and its end", () => {
   }
 });
 
-test("bad keeping is refused with its path and what would be right", () => {
-  const storage = memoryStorage();
+test("bad keeping is refused with its path and what would be right", async () => {
+  const storage = await sqliteStorage(":memory:");
   const create = (options: object) => () => createEngine({ storage, workflows: [], ...options });
   for (const finished of ["90", "90 d", "d", "1.5h", 1.5, "59m", -1, null, "100000d"]) {
     expect(create({ keep: { finished } })).toThrow(

@@ -1,6 +1,7 @@
 /** The moments of cron rules through both changes of daylight saving, against a wall clock that is read by Intl alone. */
+// modules: schedules
 import { expect, test } from "vitest";
-import { Moments } from "../../src/engine/schedules/moments.ts";
+import { Moments } from "../../src/engine/modules/schedules/moments.ts";
 import { onceADay, onTheHour, shownBy } from "./zone-clock.ts";
 
 const YEAR = { from: Date.UTC(2026, 0, 1), to: Date.UTC(2027, 0, 1) };

@@ -1,7 +1,8 @@
 /** Schedules through changes of daylight saving, or a year: each moment once, whatever dies, over any number of processes. */
+// modules: schedules
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { momentId } from "../../src/engine/schedules/stored-schedules.ts";
+import { momentId } from "../../src/engine/modules/schedules/stored-schedules.ts";
 import { everyAdapter } from "../kit/adapters.ts";
 import { seedOfRun } from "../kit/seed.ts";
 import { drawn, EXPLORING_MS, THOROUGH } from "../kit/thorough.ts";

@@ -1,8 +1,9 @@
 /** What schedules promise besides being in time: deployments, pauses, missed moments, commands. */
+// modules: schedules
 import { describe, expect, test } from "vitest";
 import { InvalidOptions, workflow, type EngineStorage } from "paystate/engine";
 import { createMachine } from "xstate";
-import { SCHEDULES, storedSchedules } from "../../src/engine/schedules/stored-schedules.ts";
+import { SCHEDULES, storedSchedules } from "../../src/engine/modules/schedules/stored-schedules.ts";
 import { commitOne } from "../../storage/decided.ts";
 import { everyAdapter, inMemory } from "../kit/adapters.ts";
 import { drawn } from "../kit/thorough.ts";
@@ -87,6 +88,22 @@ describe.each(drawn(everyAdapter, "schedules"))("schedules on $name", (adapter) 
       expect(await world.started()).toEqual(["h@2026-01-01T13:05:00Z", "h@2026-01-01T14:05:00Z"]);
     }));
 
+  test("D58: a rule whose moments are over is refused where it is given, and stays where it was given before", () =>
+    inWorld(async (world) => {
+      const once = { cron: "0 0 13 1 1 * 2026" };
+      const engine = await begun(world, once);
+      await world.passUntil(NOON + 2 * HOUR);
+      expect(await world.started()).toEqual(["h@2026-01-01T13:00:00Z"]);
+      expect(await engine.schedule("h", { ...hourly, ...once })).toMatchObject({ next: null });
+      expect(await engine.schedule("h", { ...hourly, ...once, version: 2, missed: "all" })).toMatchObject({
+        version: 2,
+      });
+      const over = { ...hourly, cron: "0 30 13 1 1 * 2026", version: 3 };
+      await expect(engine.schedule("h", over)).rejects.toThrow("has no moment to come");
+      await expect(engine.schedule("new", over)).rejects.toThrow(InvalidOptions);
+      expect(await engine.schedules.list()).toMatchObject([{ id: "h", version: 2 }]);
+    }));
+
   test("F7: moments of a pause are not missed, and a paused schedule can be triggered", () =>
     inWorld(async (world) => {
       const engine = await begun(world, { missed: "all" });
@@ -101,6 +118,47 @@ describe.each(drawn(everyAdapter, "schedules"))("schedules on $name", (adapter) 
       expect((await engine.read("h@2026-01-01T15:00:00Z"))?.context).toEqual({
         scheduledAt: NOON + 3 * HOUR,
       });
+    }));
+
+  test("D85: a schedule that was removed starts nothing, and only a later definition brings it back", () =>
+    inWorld(async (world) => {
+      const early = await begun(world, { missed: "all" });
+      const late = await begun(world, { version: 2, cron: "30 * * * *", missed: "all" });
+      await late.schedules.remove("h");
+      expect(await early.schedules.list()).toEqual([]);
+      const { pause, resume, trigger, remove } = late.schedules;
+      for (const act of [pause, resume, trigger, remove]) {
+        await expect(act("h")).rejects.toThrow("there is no schedule");
+      }
+      await world.passUntil(NOON + 2 * HOUR);
+      // Deployments start again, the one of before among them.
+      await begun(world, { missed: "all" });
+      const again = await begun(world, { version: 2, cron: "30 * * * *", missed: "all" });
+      const told = await again.schedule("h", { ...hourly, missed: "all" });
+      expect(told).toMatchObject({ version: 2, next: null, removedAt: NOON });
+      // The next version of the chart is no later definition.
+      const next = workflow(createMachine({ id: "run" }))({ version: 2 });
+      const { engine: upgraded } = await world.begin(undefined, [runs, next]);
+      const same = { ...hourly, workflow: next, version: 2, cron: "30 * * * *", missed: "all" } as const;
+      expect(await upgraded.schedule("h", same)).toMatchObject({ workflow: "run@1", removedAt: NOON });
+      await world.passUntil(NOON + 4 * HOUR);
+      expect(await world.started()).toEqual([]);
+      await begun(world, { version: 3, missed: "all" });
+      expect(await again.schedules.list()).toMatchObject([{ next: NOON + 5 * HOUR, removedAt: null }]);
+      await world.passUntil(NOON + 5 * HOUR);
+      expect(await world.started()).toEqual(["h@2026-01-01T17:00:00Z"]);
+    }));
+
+  test("D66: a schedule that is removed while its start is on the way: what was ordered is done once, and nothing after", () =>
+    inWorld(async (world) => {
+      const [one, other] = [await begun(world), await begun(world)];
+      const triggered = await one.schedules.trigger("h");
+      world.clock.set(NOON + HOUR);
+      await Promise.all([one.schedules.remove("h"), other.settled(), one.settled()]);
+      await world.passUntil(NOON + 3 * HOUR);
+      const started = await world.started();
+      expect(started).toContain(triggered);
+      expect(["h@2026-01-01T13:00:00Z", triggered]).toEqual(expect.arrayContaining(started));
     }));
 
   test("F7: of very many missed moments the last thousand are started", () =>
@@ -186,6 +244,7 @@ describe.each(drawn(everyAdapter, "schedules"))("schedules on $name", (adapter) 
         [{ cron: "61 * * * *" }, "cron: "],
         [{ cron: "2026-01-01T00:00:00" }, "cron: expected fields of cron"],
         [{ cron: "0 0 30 2 *" }, "a 30 February"],
+        [{ cron: "0 0 0 1 1 * 2025" }, "has no moment to come: its last was 2025-01-01T00:00:00.000Z"],
         [{ timezone: "Mars/Olympus" }, "timezone: expected an IANA timezone"],
         [{ input: "text" }, "input: expected an object"],
         [{ input: new Map([["shop", "Mitte"]]) }, "input: expected an object"],

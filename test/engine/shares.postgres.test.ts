@@ -1,6 +1,6 @@
 /** Shares of watches on PostgreSQL: three processes share the shards fairly, and one that comes or goes has or leaves its part within seconds. */
 import { describe, expect } from "vitest";
-import { WatchShare } from "../../src/engine/watch-shares.ts";
+import { WatchShare } from "../../src/engine/modules/watching/watch-shares.ts";
 import { postgresTest } from "../kit/postgres-test.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 

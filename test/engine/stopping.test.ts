@@ -260,7 +260,7 @@ describe.each(drawn(adapters, "stopping"))("stopping on $name", (adapter) => {
       const one = await engine({ workflows: [jobs] });
       one.run();
       const waits = Promise.allSettled(
-        Array.from({ length: 100 }, () => one.waitFor(jobs, "nobody", "final")),
+        Array.from({ length: 100 }, () => one.waitFor(jobs, "nobody", "final", { mustExist: false })),
       );
       await turns(20);
       await one.stop();
@@ -281,8 +281,11 @@ describe.each(drawn(adapters, "stopping"))("stopping on $name", (adapter) => {
       const one = await engine({ workflows: [jobs] });
       one.run();
       await one.start(jobs, { id: "j", input: { id: "j" } });
-      const never = one.waitFor(jobs, "nobody", "final");
-      const signalled = one.waitFor(jobs, "nobody", "final", { signal: new AbortController().signal });
+      const never = one.waitFor(jobs, "nobody", "final", { mustExist: false });
+      const signalled = one.waitFor(jobs, "nobody", "final", {
+        signal: new AbortController().signal,
+        mustExist: false,
+      });
       const inHand = one.waitFor(jobs, "j", "final");
       const ended = Promise.allSettled([never, signalled, inHand]);
       const stopped = one.stop();
@@ -346,5 +349,50 @@ describe.each(drawn(adapters, "stopping"))("stopping on $name", (adapter) => {
       await settled();
       expect(await one.read("a")).toMatchObject({ value: "done" });
       expect(began).toEqual(["a", "a"]);
+    }));
+
+  test("a stop whose watches cannot be given back waits for the work in hand all the same, and then rejects", () =>
+    inWorld(adapter, async ({ engine, open, storage }) => {
+      const chart = setup({ actions: { pay: () => {} } }).createMachine({
+        id: "paying",
+        initial: "open",
+        states: {
+          open: { entry: "pay", meta: { watches: ["sky"] }, on: { PAID: "paid" } },
+          paid: { type: "final" },
+        },
+      });
+      const [begun, ending] = [gate(), gate()];
+      const paying = workflow(chart)({
+        version: 1,
+        watches: { sky: () => "blue" },
+        effects: {
+          pay: async () => {
+            begun.open();
+            await ending.opened;
+            return { event: { type: "PAID" } };
+          },
+        },
+      });
+      const handle = await open();
+      const held = gate();
+      let isBroken = false;
+      const lease: typeof handle.lease = async (request) => {
+        if (isBroken && request.leaseMs === 0) throw new Error("busy for a moment");
+        const answer = await handle.lease(request);
+        if (request.names.some((name) => name.includes("sky"))) held.open();
+        return answer;
+      };
+      const watchers = { sky: { intervalMs: 1_000, poll: async () => [] } };
+      const one = await engine({ workflows: [paying], watchers, storage: { ...handle, lease } });
+      one.run();
+      await one.start(paying, { id: "p", input: undefined });
+      await Promise.all([begun.opened, held.opened]);
+      isBroken = true;
+      const stopped = one.stop({ timeoutMs: 5_000 });
+      await turns(20);
+      ending.open();
+      await expect(stopped).rejects.toThrow("busy for a moment");
+      expect(await one.read(paying, "p")).toMatchObject({ value: "paid" });
+      expect((await storage.pending("p", 9)).tasks).toEqual([]);
     }));
 });

@@ -1,8 +1,9 @@
 /** Whatever is thrown, and however a listener fails: the task is listed as failing, and the process goes on. */
+// modules: retention
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { assign, fromPromise, sendTo, setup } from "xstate";
 import { createEngine, workflow } from "paystate/engine";
-import { memoryStorage } from "paystate/storage/memory";
+import { sqliteStorage } from "paystate/storage/sqlite";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns, until } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";
@@ -179,7 +180,7 @@ test("D16: a clock whose sleep rejects is logged once, and work is done by the m
     }),
   )({ version: 1 });
   const one = createEngine({
-    storage: memoryStorage(),
+    storage: await sqliteStorage(":memory:"),
     workflows: [waiting],
     logger,
     clock,

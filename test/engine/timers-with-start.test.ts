@@ -57,7 +57,7 @@ describe.each(drawn(adapters, "timers with a start"))("timers with a start on $n
       one.run();
       await settled();
       expect((await one.read("d"))?.value).toBe("locked");
-      const seen = one.waitFor(door, "e", { state: "closed" });
+      const seen = one.waitFor(door, "e", { state: "closed" }, { mustExist: false });
       await one.start(door, { id: "e", input: undefined });
       expect((await seen).value).toBe("closed");
       await settled();

@@ -3,7 +3,7 @@ import { Kysely, PostgresDialect } from "kysely";
 import pg, { type PoolClient } from "pg";
 import { describe, expect, test as plainTest } from "vitest";
 import { createEngine, type Engine, type EngineStorage, InvalidOptions } from "paystate/engine";
-import { memoryStorage } from "paystate/storage/memory";
+import { sqliteStorage } from "paystate/storage/sqlite";
 import { postgresStorage } from "paystate/storage/postgres";
 import { silentLogger } from "../../src/runtime.ts";
 import { postgresTest } from "../kit/postgres-test.ts";
@@ -91,7 +91,7 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
     await transfer("a");
     expect(await table.moves()).toEqual([]);
     expect(await taskOf("a")).toMatchObject({ failures: 1, lastError: "not yet" });
-    clock.advance(1_000);
+    clock.advance(1_200);
     await engine.settled();
     expect(await table.moves()).toEqual(["a"]);
     expect(await valueOf("a")).toBe("moved");
@@ -313,6 +313,48 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
     expect(await table.ask("select pg_try_advisory_lock(4711) as is_free")).toEqual([{ is_free: true }]);
   });
 
+  test("D79: what a handler leaves in its session is there for no other: tables, statements, cursors, LISTEN", async ({
+    made,
+    database,
+  }) => {
+    const storage = await postgresStorage(database.url, {
+      schema: database.schema,
+      clock: "caller",
+      transactConnections: 1,
+    });
+    const pids = new Set<unknown>();
+    const { transfer, valueOf, taskOf } = await made(
+      {
+        async transact(_, client, { instance }) {
+          const own = client as unknown as PoolClient;
+          await own.query("create temporary table staging (id text)");
+          await own.query("prepare staged as select * from staging");
+          await own.query("declare held cursor with hold for select 1");
+          const { rows } = await own.query("select pg_listening_channels() as channel");
+          expect(rows).toEqual([]);
+          await own.query("listen news");
+          // A statement of the driver's, which it takes for prepared from then on.
+          const asked = {
+            name: "pid",
+            text: "select pg_backend_pid() as pid, $1::text as given",
+            values: [""],
+          };
+          pids.add((await own.query<{ pid: number }>(asked)).rows[0]?.pid);
+          if (instance === "b") throw new Error("b fails");
+          return { event: { type: "MOVED", run: 1 } };
+        },
+      },
+      storage,
+    );
+    for (const id of ["a", "b", "c"]) await transfer(id);
+    expect([await valueOf("a"), await taskOf("b"), await valueOf("c")]).toMatchObject([
+      "moved",
+      { lastError: "b fails" },
+      "moved",
+    ]);
+    expect(pids.size).toBe(1);
+  });
+
   test("F4: each handler finds what the host's pool sets where it connects", async ({ made, database }) => {
     const pool = new pg.Pool({
       connectionString: database.url,
@@ -426,9 +468,10 @@ describe.skipIf(!HAS_POSTGRES)("transactions of handlers on PostgreSQL", () => {
   });
 });
 
-plainTest("F4: without PostgreSQL it is refused where the engine is made, with the way out", () => {
+plainTest("F4: without PostgreSQL it is refused where the engine is made, with the way out", async () => {
   const transfers = transfersThat({ transact: movesIn("moves") });
-  const make = (): unknown => createEngine({ storage: memoryStorage(), workflows: [transfers] });
+  const storage = await sqliteStorage(":memory:");
+  const make = (): unknown => createEngine({ storage, workflows: [transfers] });
   expect(make).toThrow(InvalidOptions);
   expect(make).toThrow(/storage: transfer@1 does move in a transaction, which postgresStorage\(\) has/);
 });

@@ -11,7 +11,6 @@ import { byDepth, EXPLORING_MS, drawn } from "../kit/thorough.ts";
 import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
 import { program } from "../programs/programs.ts";
 import { postgresStorage } from "../../storage/postgres.ts";
-import { plainName, prefixedName, withNames } from "../../storage/sql/statement.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { receiptsOf } from "./receipts.ts";
@@ -33,7 +32,7 @@ const places: Readonly<Record<string, () => Promise<Place>>> = {
     return {
       args: [path, ""],
       open: () => sqliteStorage(path),
-      change: async (text) => new Database(path).exec(withNames(text, prefixedName)).close(),
+      change: async (text) => new Database(path).exec(text).close(),
       close: () => rm(folder, { recursive: true }),
     };
   },
@@ -45,7 +44,7 @@ const places: Readonly<Record<string, () => Promise<Place>>> = {
     return {
       args: [url, schema],
       open: () => postgresStorage(url, { schema }),
-      change: (text) => admin.query(withNames(text, plainName)),
+      change: (text) => admin.query(text),
       async close() {
         await admin.query(`drop schema ${schema} cascade`);
         await admin.end();
@@ -81,7 +80,7 @@ test.each(drawn(HAS_POSTGRES ? ["SQLite", "PostgreSQL"] : ["SQLite"], "two progr
     await run(place, "old", { name: "first", killedAfter: 5 });
     await run(place, "new", { name: "second", killedAfter: 5 });
     await place.change(
-      `alter table {@tasks} add column tip text; insert into "paystateMigrations" values ('9998-tips-beside-0004', 'now')`,
+      `alter table "paystateTasks" add column tip text; update "paystateSchema" set version = 2`,
     );
     const turns = Array.from({ length: KILLS / 2 }, (_, index) => index);
     for (const turn of turns) {

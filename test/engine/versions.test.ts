@@ -416,7 +416,7 @@ describe.each(drawn(adapters, "versions"))("charts that change on $name", (adapt
 
 const memory = {
   make: async () => {
-    const storage = memoryStorage();
+    const storage = await memoryStorage();
     return { open: async () => storage, destroy: async () => {} };
   },
 };

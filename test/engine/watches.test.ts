@@ -1,7 +1,8 @@
 /** Watches: armed and disarmed with their state, polled by one process each, and nobody's poison but their own. */
 import { setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { workflow, type PollContext, type Watcher, type WatchRecord } from "paystate/engine";
+import { workflow, type PollContext, type Watcher } from "paystate/engine";
+import type { WatchRecord } from "paystate/storage";
 import { recorder } from "../core/recorder.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns, until } from "../kit/engine-world.ts";

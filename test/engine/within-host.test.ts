@@ -15,7 +15,6 @@ import Sqlite from "better-sqlite3";
 import { setup } from "xstate";
 import { Kysely, PostgresDialect } from "kysely";
 import { Pool, type PoolClient } from "pg";
-import { memoryStorage } from "paystate/storage/memory";
 import { postgresStorage } from "paystate/storage/postgres";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { silentLogger } from "../../src/runtime.ts";
@@ -51,7 +50,7 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
       tables: { notes },
       logger: silentLogger,
     });
-    await made.commit({});
+    await made.ready();
     return { engine: made, storage: own };
   }
 
@@ -125,7 +124,7 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
       pollMs: 60_000,
       logger: silentLogger,
     });
-    await rare.commit({});
+    await rare.ready();
     rare.run();
     await rare.settled();
     await connection.ask("begin");
@@ -257,8 +256,8 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
 
   test("F2: temporary tables of the host's session take no row of the engine", async () => {
     const names = isOnServer(connection.host)
-      ? ["instances", "tasks", "history", "notes"].map(
-          (name) => `${name} (like ${database.place[1]}.${name})`,
+      ? ["paystateInstances", "paystateTasks", "paystateHistory", "notes"].map(
+          (name) => `"${name}" (like ${database.place[1]}."${name}")`,
         )
       : ["paystateInstances (id text)"];
     for (const name of names) await connection.ask(`create temp table ${name}`);
@@ -288,10 +287,10 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
       tables: { notes },
       logger: silentLogger,
     });
-    await shared.commit({});
+    await shared.ready();
     const client = await pool.connect();
-    for (const name of ["instances", "tasks", "history"]) {
-      await client.query(`create temp table ${name} (like ${schema}.${name} including all)`);
+    for (const name of ["paystateInstances", "paystateTasks", "paystateHistory"]) {
+      await client.query(`create temp table "${name}" (like ${schema}."${name}" including all)`);
     }
     await client.query("begin");
     await shared.start(runs, { id: "o-1", input: { shop: "mitte" } }, { within: client });
@@ -417,7 +416,7 @@ describe("within a transaction of better-sqlite3", () => {
   test("F1: a refusal that is thrown takes the order back with it", async () => {
     const storage = await sqliteStorage(path);
     const engine = engineOn(storage);
-    await engine.commit({});
+    await engine.ready();
     const host = new Sqlite(path);
     host.defaultSafeIntegers(true);
     host.exec("create table orders (id text primary key) strict");
@@ -443,22 +442,24 @@ describe("within a transaction of better-sqlite3", () => {
     const begin = host.transaction(() =>
       engine.start(runs, { id: "o-1", input: { shop: "mitte" } }, { within: host }),
     );
-    expect(() => begin.immediate()).toThrow(/`await engine.commit\({}\)` once/);
+    expect(() => begin.immediate()).toThrow(/`await engine.ready\(\)` once/);
     host.close();
     await storage.close();
   });
 
-  test("F2: the storage's own connection, a database in memory and a storage in memory are refused", async () => {
+  test("F2: the storage's own connection, a database in memory and a storage without hosts are refused", async () => {
     const host = new Sqlite(path);
     const inMemory = new Sqlite(":memory:");
+    const withoutHosts: EngineStorage = { ...(await sqliteStorage(":memory:")) };
+    Reflect.deleteProperty(withoutHosts, "within");
     const cases: readonly (readonly [EngineStorage, Sqlite.Database, RegExp])[] = [
       [await sqliteStorage(host), host, /works on this very connection/],
       [await sqliteStorage(":memory:"), inMemory, /a database in memory has one connection/],
-      [memoryStorage(), host, /this storage has no transactions of a host/],
+      [withoutHosts, host, /this storage has no transactions of a host/],
     ];
     for (const [storage, given, reason] of cases) {
       const engine = engineOn(storage);
-      await engine.commit({});
+      await engine.ready();
       const begin = given.transaction(() =>
         engine.start(runs, { id: "o-1", input: { shop: "mitte" } }, { within: given }),
       );

@@ -182,6 +182,42 @@ describe.each(drawn(adapters, "workers"))("workers on $name", (adapter) => {
       expect(await storage.load("e")).toMatchObject({ status: "done" });
     }));
 
+  test.each([
+    { heardOf: "by a hint", afterMs: 7_000, hints: 1 },
+    { heardOf: "by its looks alone", afterMs: 17_000, hints: 0 },
+  ])(
+    "D77: a timer that another process armed long before is on time, heard of $heardOf",
+    ({ afterMs, hints }) =>
+      inWorld(adapter, async ({ engine, clock, open, storage }) => {
+        const chart = setup({}).createMachine({
+          id: "egg",
+          initial: "boiling",
+          states: { boiling: { after: { [afterMs]: "done" } }, done: { type: "final" } },
+        });
+        const egg = workflow(chart)({ version: 1, effects: {} });
+        const hears: (() => void)[] = [];
+        const onWake = (listener: () => void) => (hears.push(listener), () => {});
+        const idle = await engine({
+          workflows: [egg],
+          pollMs: 5_000,
+          storage: { ...(await open()), onWake },
+        });
+        const other = await engine({ workflows: [egg] });
+        idle.run();
+        await idle.settled();
+        await turns(50);
+        await other.start(egg, { id: "e", input: undefined });
+        for (const hear of hears.slice(0, hints)) hear();
+        const dueAt = clock.now() + afterMs;
+        while (clock.now() < dueAt) {
+          await turns(50);
+          clock.advance(1_000);
+        }
+        await turns(100);
+        expect(await storage.load("e")).toMatchObject({ status: "done", updatedAt: dueAt });
+      }),
+  );
+
   test("an idle engine with two watched kinds and a timer far away writes nothing and reads at most once a second", () =>
     inWorld(adapter, async ({ engine, clock, open }) => {
       const calls: Record<string, number> = {};

@@ -268,7 +268,7 @@ describe.each(sampled(WAYS, "ways to limits"))("$name", (way) => {
 test("H28: of 1,000 made-up keys from one address 60 are looked up, and a key in use is not refused for them", async () => {
   const way = WAYS[0];
   if (way === undefined) throw new Error("there is such a way");
-  const storage = memoryStorage();
+  const storage = await memoryStorage();
   let lookups = 0;
   const counting: PaymentStorage = {
     ...storage,
@@ -307,7 +307,7 @@ function madeUpKey(n: number, prefix = "ps"): string {
 }
 
 test("U11: a stranger's bad keys behind the same proxy: good keys go on, also after a restart", async () => {
-  const storage = memoryStorage();
+  const storage = await memoryStorage();
   let reads = 0;
   const counting: PaymentStorage = {
     ...storage,
@@ -358,7 +358,7 @@ test("U11: a stranger's bad keys behind the same proxy: good keys go on, also af
 });
 
 test("H28: where the secret of the checksums does not open, made-up keys are counted, and a key in use goes on", async () => {
-  const storage = memoryStorage();
+  const storage = await memoryStorage();
   let lookups = 0;
   const counting: PaymentStorage = {
     ...storage,

@@ -1,16 +1,17 @@
 /** Acts: asked before, carried out once, recorded with who and why; refused from elsewhere, and where viewers only look. */
+// modules: jobs
 import { expect, test } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { setup } from "xstate";
 import { type AnyWorkflow, createEngine, workflow as durable } from "../../src/engine/index.ts";
 import type { Logger } from "../../src/runtime.ts";
-import { memoryStorage } from "../../storage/memory.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { parcels } from "./parcel.ts";
 import { taskIdAt } from "../kit/task-ids.ts";
 import { viewerOf, FORM } from "./viewer.ts";
 
-const opened = (options: { readonly acts?: boolean } = { acts: true }, other?: AnyWorkflow) => {
+const opened = async (options: { readonly acts?: boolean } = { acts: true }, other?: AnyWorkflow) => {
   const lines: unknown[] = [];
   const silent = (): void => {};
   const logger: Logger = {
@@ -22,7 +23,7 @@ const opened = (options: { readonly acts?: boolean } = { acts: true }, other?: A
   const parcel = parcels({ label: async () => Promise.reject(new Error("out of paper")) });
   const clock = virtualClock();
   const engine = createEngine({
-    storage: memoryStorage(),
+    storage: await sqliteStorage(":memory:"),
     workflows: other === undefined ? [parcel] : [parcel, other],
     clock,
     logger,
@@ -32,7 +33,7 @@ const opened = (options: { readonly acts?: boolean } = { acts: true }, other?: A
 };
 
 test("an event is sent after a page that says what will happen, and who did it stands in the log", async () => {
-  const { engine, workflow, lines, get, post } = opened();
+  const { engine, workflow, lines, get, post } = await opened();
   await engine.start(workflow, { id: "p1", input: { note: "x" } });
   expect(await get("/instance?id=p1")).toContain("Send an event …");
   expect(await get("/act?id=p1&do=send")).toContain("The event is handed to the instance.");
@@ -47,7 +48,7 @@ test("an event is sent after a page that says what will happen, and who did it s
 });
 
 test("what fails is tried again, and an instance is stopped", async () => {
-  const { engine, workflow, get, post } = opened();
+  const { engine, workflow, get, post } = await opened();
   engine.run();
   await engine.start(workflow, { id: "p1", input: { note: "x" } });
   await engine.settled();
@@ -66,7 +67,7 @@ test("what fails is tried again, and an instance is stopped", async () => {
 });
 
 test("an act without a name, a reason or a fitting event is refused, and nothing has changed", async () => {
-  const { engine, workflow, post } = opened();
+  const { engine, workflow, post } = await opened();
   await engine.start(workflow, { id: "p1", input: { note: "x" } });
   for (const wrong of [
     { actor: " " },
@@ -83,7 +84,7 @@ test("an act without a name, a reason or a fitting event is refused, and nothing
 });
 
 test("another site's request, one that hides where it is from, and one through another name are refused", async () => {
-  const { engine, workflow, post } = opened();
+  const { engine, workflow, post } = await opened();
   await engine.start(workflow, { id: "p1", input: { note: "x" } });
   const type = { "content-type": FORM["content-type"] };
   for (const headers of [
@@ -100,7 +101,7 @@ test("another site's request, one that hides where it is from, and one through a
 });
 
 test("without acts: true viewers only look: no button, no page, no act", async () => {
-  const { engine, workflow, get, post } = opened({});
+  const { engine, workflow, get, post } = await opened({});
   await engine.start(workflow, { id: "p1", input: { note: "x" } });
   expect(await get("/instance?id=p1")).not.toContain("What you can do");
   expect(await get("/act?id=p1&do=send")).toContain("This inspector only shows.");
@@ -124,7 +125,7 @@ const customers = durable(
 )({ version: 1, search: { customer: ({ context }) => context.customer } });
 
 test("F8: an instance that is called as a list is one takes none of its acts, nor gives its own away", async () => {
-  const { engine, get, post } = opened({ acts: true }, customers);
+  const { engine, get, post } = await opened({ acts: true }, customers);
   const [id, called] = ["a", "each:order@1"];
   for (const each of [id, called]) await engine.start(customers, { id: each, input: { customer: "ada" } });
   const page = await get(`/instance?id=${encodeURIComponent(called)}`);
@@ -140,7 +141,7 @@ test("F8: an instance that is called as a list is one takes none of its acts, no
 });
 
 test("F8: a form that is sent twice begins one job", async () => {
-  const { engine, get, post } = opened({ acts: true }, customers);
+  const { engine, get, post } = await opened({ acts: true }, customers);
   await engine.start(customers, { id: "a", input: { customer: "ada" } });
   const id = "each:order@1";
   const form = await get(`/act?${new URLSearchParams({ id, do: "list stop" }).toString()}`);
@@ -153,7 +154,7 @@ test("F8: a form that is sent twice begins one job", async () => {
 });
 
 test("F8: what a list holds is sent an event or stopped at once, after a page that says what will happen", async () => {
-  const { engine, lines, get, post } = opened({ acts: true }, customers);
+  const { engine, lines, get, post } = await opened({ acts: true }, customers);
   engine.run();
   for (const [id, customer] of Object.entries({ a: "ada", b: "ada", c: "bob" })) {
     await engine.start(customers, { id, input: { customer } });

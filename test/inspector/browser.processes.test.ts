@@ -1,4 +1,5 @@
 /** The inspector in a real browser: it follows an instance live, loads nothing from elsewhere, and outlives its server. */
+// modules: schedules
 import { describe, expect } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { createEngine } from "../../src/engine/index.ts";

@@ -5,7 +5,7 @@ import { workflow } from "../../src/engine/index.ts";
 import { createInspector } from "../../src/index.ts";
 import { LayoutCache } from "../../src/inspector/chart/layout-cache.ts";
 import { readChart } from "../../src/inspector/chart/read-chart.ts";
-import { memoryStorage } from "../../storage/memory.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
 import { viewerOf } from "./viewer.ts";
 import { eventually } from "../kit/eventually.ts";
 
@@ -19,7 +19,7 @@ const lamp = (id: string) =>
 test("a page is there before its drawing; the list has begun the drawings of all charts", async () => {
   const machines = ["kitchen", "hall"].map(lamp);
   const workflows = machines.map((machine) => workflow(machine)({ version: 1 }));
-  const shown = { storage: memoryStorage(), workflows };
+  const shown = { storage: await sqliteStorage(":memory:"), workflows };
   const { html: get } = viewerOf(createInspector(shown));
   const first = await get("/chart?key=kitchen@1");
   expect(first).toContain("The drawing is being made.");
@@ -34,7 +34,7 @@ test("a page is there before its drawing; the list has begun the drawings of all
 test("who may not look begins nothing", async () => {
   const machine = lamp("cellar");
   const workflows = [workflow(machine)({ version: 1 })];
-  const shown = { storage: memoryStorage(), workflows };
+  const shown = { storage: await sqliteStorage(":memory:"), workflows };
   const stranger = viewerOf(createInspector({ ...shown, authorize: () => false }));
   expect((await stranger.get()).status).toBe(403);
   await new Promise(setImmediate);

@@ -6,7 +6,7 @@ import { createEngine } from "../../src/engine/index.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { LedgerCallHistory } from "../../src/service/ledger-call-history.ts";
-import { memoryStorage } from "../../storage/memory.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
 import { job } from "../engine/job.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { sceneTest as test } from "../payments/private/scene-test.ts";
@@ -15,7 +15,7 @@ import { sceneTest as test } from "../payments/private/scene-test.ts";
 async function seenByATask({ isFollowed }: { readonly isFollowed: boolean }): Promise<unknown> {
   vi.resetModules();
   const engines = await import("../../src/engine/index.ts");
-  const running = await import("../../src/engine/running-task.ts");
+  const running = await import("../../src/engine/kernel/running-task.ts");
   const jobs = await import("../engine/job.ts");
   if (isFollowed) running.followTasks();
   const seen: unknown[] = [];
@@ -25,7 +25,7 @@ async function seenByATask({ isFollowed }: { readonly isFollowed: boolean }): Pr
     return { event: { type: "DONE", by: "me" } };
   });
   const engine = engines.createEngine({
-    storage: memoryStorage(),
+    storage: await sqliteStorage(":memory:"),
     workflows: [work],
     logger: silentLogger,
   });
@@ -101,7 +101,11 @@ test("a task is followed beside others at once, a failure is told by its name, a
     expect(ledger.isOnCurve("a" as never)).toBe(true);
     return { event: { type: "DONE", by: id } };
   });
-  const engine = createEngine({ storage: memoryStorage(), workflows: [asked], logger: silentLogger });
+  const engine = createEngine({
+    storage: await sqliteStorage(":memory:"),
+    workflows: [asked],
+    logger: silentLogger,
+  });
   engine.run();
   await engine.start(asked, { id: "fails", input: { id: "fails" } });
   await engine.waitFor(asked, "fails", "final");

@@ -1,7 +1,8 @@
 /** What waits for a place or a rate of its key: told by the inspector and by the command, in the same words. */
+// modules: rates
 import { expect, test } from "vitest";
 import { createEngine, workflow } from "paystate/engine";
-import { memoryStorage } from "paystate/storage/memory";
+import { sqliteStorage } from "paystate/storage/sqlite";
 import { createInspector } from "../../src/index.ts";
 import { instancePage } from "../../src/cli/instances/pages.ts";
 import { limitWords } from "../../src/engine/limit-words.ts";
@@ -15,7 +16,7 @@ const inSingleSpaces = (text: string): string => text.replace(/<[^>]*>/g, "").re
 test("F6: an instance tells for a place of which key it waits and how many come before it, or for which rate, until when", async () => {
   const limit = { key: "printer", atMost: 1 };
   const jobs = workflow(jobChart)({ version: 1, effects: { work: { run: async () => undefined, limit } } });
-  const [storage, clock] = [memoryStorage(), virtualClock()];
+  const [storage, clock] = [await sqliteStorage(":memory:"), virtualClock()];
   const engine = createEngine({ storage, workflows: [jobs], clock, logger: silentLogger });
   const { fetch } = createInspector({ storage, workflows: [jobs], clock });
   /** The page of the inspector, and the one of the command. */

@@ -1,8 +1,9 @@
 /** A host's own chart with everything that a drawing has to show: nested, parallel, history, invoked, guarded, delayed. */
 import { assign, fromPromise, setup } from "xstate";
 import { createEngine, workflow, type Engine, type Workflow } from "../../src/engine/index.ts";
-import { memoryStorage } from "../../storage/memory.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
+import { middleRandom } from "../kit/middle-random.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 
 export const parcel = setup({
@@ -96,8 +97,8 @@ export async function openParcels(
   outside: ParcelOutside = {},
 ): Promise<ParcelWorld & { close(): Promise<unknown> }> {
   const clock = virtualClock();
-  const storage = memoryStorage();
+  const storage = await sqliteStorage(":memory:");
   const registered = parcels(outside);
-  const engine = createEngine<unknown>({ storage, workflows: [registered], clock });
+  const engine = createEngine<unknown>({ storage, workflows: [registered], clock, random: middleRandom });
   return { clock, storage, workflow: registered, engine, close: () => engine.stop({ timeoutMs: 0 }) };
 }

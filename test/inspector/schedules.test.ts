@@ -1,15 +1,16 @@
 /** Schedules in the inspector: their rules and moments, and the acts on them where viewers may act. */
+// modules: schedules
 import { expect, test } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { createEngine } from "../../src/engine/index.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { runs } from "../engine/schedule-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import { memoryStorage } from "../../storage/memory.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
 import { inWords, viewerOf, AT } from "./viewer.ts";
 
-const opened = (acts: boolean) => {
-  const [clock, storage] = [virtualClock(), memoryStorage()];
+const opened = async (acts: boolean) => {
+  const [clock, storage] = [virtualClock(), await sqliteStorage(":memory:")];
   const engine = createEngine({ storage, workflows: [runs], clock, logger: silentLogger });
   const viewer = viewerOf(createInspector({ engine, clock, acts }));
   const act = async (id: string, key: string): Promise<readonly [status: number, text: string]> => {
@@ -22,7 +23,7 @@ const opened = (acts: boolean) => {
 const NIGHTLY = { cron: "30 2 * * *", timezone: "Europe/Berlin", workflow: runs, version: 1 };
 
 test("a schedule is listed with its rule, its zone, its next moment and its last run", async () => {
-  const { engine, clock, read } = opened(false);
+  const { engine, clock, read } = await opened(false);
   expect(await read("/schedules")).toContain("Nothing is started by time.");
   engine.run();
   await engine.schedule("nightly", NIGHTLY);
@@ -32,13 +33,13 @@ test("a schedule is listed with its rule, its zone, its next moment and its last
   expect(page).toContain("never");
   expect(page).not.toContain("Pause");
   clock.set(Date.UTC(2026, 0, 1, 1, 30));
-  await engine.waitFor(runs, "nightly@2026-01-01T01:30:00Z", "final");
+  await engine.waitFor(runs, "nightly@2026-01-01T01:30:00Z", "final", { mustExist: false });
   expect(await read("/schedules")).toMatch(/2026-01-02 01:30:00 UTC .* 2026-01-01 01:30:00 UTC/);
   await engine.stop();
 });
 
 test("a schedule is paused, resumed and triggered by hand, each after a page that says what will happen", async () => {
-  const { engine, read, act } = opened(true);
+  const { engine, read, act } = await opened(true);
   engine.run();
   await engine.schedule("nightly", NIGHTLY);
   const name = "schedule:nightly";
@@ -54,7 +55,7 @@ test("a schedule is paused, resumed and triggered by hand, each after a page tha
   expect((await act(name, "schedule pause"))[0]).toBe(409);
   const [, said] = await act(name, "schedule trigger");
   const [run = ""] = /nightly@\S+Z/.exec(said) ?? [];
-  expect((await engine.waitFor(runs, run, "final")).status).toBe("done");
+  expect((await engine.waitFor(runs, run, "final", { mustExist: false })).status).toBe("done");
   expect(await act(name, "schedule resume")).toEqual([200, expect.stringContaining("The schedule goes on.")]);
   expect((await engine.schedules.list())[0]).toMatchObject({ pausedAt: null });
   expect((await act("schedule:none", "schedule pause"))[0]).toBe(409);
@@ -62,7 +63,7 @@ test("a schedule is paused, resumed and triggered by hand, each after a page tha
 });
 
 test("an instance whose id is a schedule's name keeps its own acts", async () => {
-  const { engine, act } = opened(true);
+  const { engine, act } = await opened(true);
   await engine.schedule("nightly", NIGHTLY);
   await engine.start(runs, { id: "schedule:nightly", input: { scheduledAt: 0 } });
   expect((await act("schedule:nightly", "pause"))[0]).toBe(409);
@@ -71,7 +72,7 @@ test("an instance whose id is a schedule's name keeps its own acts", async () =>
 });
 
 test("without the engine, beside its storage, the page says where schedules are shown", async () => {
-  const { storage } = opened(false);
+  const { storage } = await opened(false);
   const { fetch } = createInspector({ storage, workflows: [runs] });
   const answer = await fetch(new Request(`${AT}/schedules`));
   expect([answer.status, await answer.text()]).toEqual([

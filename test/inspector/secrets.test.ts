@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { createEngine, workflow } from "../../src/engine/index.ts";
 import { silentLogger } from "../../src/runtime.ts";
-import { memoryStorage } from "../../storage/memory.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { viewerOf } from "./viewer.ts";
 
@@ -58,7 +58,7 @@ const chart = createMachine({
   states: { a: { on: { GO: "b" } }, b: { on: { GO: "a" } } },
 });
 const box = workflow(chart)({ version: 1 });
-const storage = memoryStorage();
+const storage = await sqliteStorage(":memory:");
 const engine = createEngine({ storage, workflows: [box], clock: virtualClock(), logger: silentLogger });
 const { html } = viewerOf(createInspector({ storage, workflows: [box] }));
 

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { createEngine, workflow } from "../../src/engine/index.ts";
 import { silentLogger } from "../../src/runtime.ts";
-import { memoryStorage } from "../../storage/memory.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import type { ParcelWorld } from "./parcel.ts";
@@ -131,7 +131,7 @@ test("U7: steps of a version that is registered no more are told as that, whiche
 
 test("children and parents are one click away, and messages between them are told", async () => {
   const clock = virtualClock();
-  const storage = memoryStorage();
+  const storage = await sqliteStorage(":memory:");
   const child = createMachine({
     id: "child",
     initial: "busy",
@@ -155,7 +155,7 @@ test("children and parents are one click away, and messages between them are tol
 
 test("a chart that was edited, or that asks chance, is told apart from what is recorded", async () => {
   const clock = virtualClock();
-  const storage = memoryStorage();
+  const storage = await sqliteStorage(":memory:");
   let count = 0;
   const odd = setup({ types: { context: {} as { n: number } } }).createMachine({
     id: "odd",
@@ -183,7 +183,7 @@ test("a chart that was edited, or that asks chance, is told apart from what is r
 
 test("rows that would be written are shown without their bytes", async () => {
   const clock = virtualClock();
-  const storage = memoryStorage();
+  const storage = await sqliteStorage(":memory:");
   const chart = createMachine({ id: "signer", initial: "a", states: { a: { on: { SIGN: "b" } }, b: {} } });
   const registered = workflow(chart)<{ signed: { id: string; bytes: Uint8Array; amount: bigint } }>({
     version: 1,
@@ -230,7 +230,7 @@ const fail = (message: string): never => {
 
 const opened = async () => {
   const clock = virtualClock();
-  const storage = memoryStorage();
+  const storage = await sqliteStorage(":memory:");
   const registered = workflow(odd)({ version: 1 });
   const engine = createEngine({ storage, workflows: [registered], clock, logger: silentLogger });
   await engine.start(registered, { id: "o", input: undefined });
@@ -283,7 +283,7 @@ test("5,000 steps are gone through in either direction", async () => {
 
 test("steps whose contexts would fill the memory are shown without them", async () => {
   const clock = virtualClock();
-  const storage = memoryStorage();
+  const storage = await sqliteStorage(":memory:");
   const chart = setup({ types: { context: {} as { n: number; text: string } } }).createMachine({
     id: "large",
     context: { n: 0, text: "x".repeat(1_000_000) },
@@ -319,7 +319,12 @@ test("F10: a history that is folded over large contexts of effects, and over chi
   });
   const flow = workflow(chart)({ version: 1, history: { keep: 10 } });
   const clock = virtualClock();
-  const engine = createEngine({ storage: memoryStorage(), workflows: [flow], clock, logger: silentLogger });
+  const engine = createEngine({
+    storage: await sqliteStorage(":memory:"),
+    workflows: [flow],
+    clock,
+    logger: silentLogger,
+  });
   const { text } = viewerOf(createInspector({ engine, workflows: [flow], clock }));
   await engine.start(flow, { id: "c", input: undefined });
   for (let n = 0; n < 8; n++) await engine.send(flow, "c", { type: "PRINT" });
@@ -341,7 +346,12 @@ test("F10: of an instance whose history is folded the steps that stand there are
   });
   const flow = workflow(counter)({ version: 1, history: { keep: 10 } });
   const clock = virtualClock();
-  const engine = createEngine({ storage: memoryStorage(), workflows: [flow], clock, logger: silentLogger });
+  const engine = createEngine({
+    storage: await sqliteStorage(":memory:"),
+    workflows: [flow],
+    clock,
+    logger: silentLogger,
+  });
   const { text } = viewerOf(createInspector({ engine, workflows: [flow], clock }));
   const page = (query: string): Promise<string> => text(`/instance?id=c${query}`);
   await engine.start(flow, { id: "c", input: undefined });

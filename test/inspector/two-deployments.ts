@@ -8,7 +8,7 @@ import {
   type PreviousInstance,
 } from "../../src/engine/index.ts";
 import { silentLogger } from "../../src/runtime.ts";
-import { memoryStorage } from "../../storage/memory.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 
@@ -59,7 +59,7 @@ export interface MovedLoan {
 
 /** Three steps under version 1, the migration as the fourth, and a last step under version 2. */
 export async function movedLoan(): Promise<MovedLoan> {
-  const [clock, storage] = [virtualClock(), memoryStorage()];
+  const [clock, storage] = [virtualClock(), await sqliteStorage(":memory:")];
   const own = { storage, clock, logger: silentLogger };
   const before = createEngine({ ...own, workflows: [first] });
   await before.start(first, { id: "l", input: undefined });

@@ -35,7 +35,7 @@ const postgres: Adapter = {
 export const inMemory: Adapter = {
   name: "memory",
   async make() {
-    const storage = memoryStorage();
+    const storage = await memoryStorage();
     return { open: async () => storage, destroy: async () => {} };
   },
 };

@@ -19,7 +19,7 @@ export interface ClosingStorage {
 }
 
 /** What answers at once, and asks no database. */
-const AT_ONCE: ReadonlySet<string> = new Set(["onWake", "building"]);
+const AT_ONCE: ReadonlySet<string> = new Set(["onWake"]);
 
 export function closingStorage(storage: PaymentStorage): ClosingStorage {
   const late: string[] = [];

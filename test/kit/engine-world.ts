@@ -1,12 +1,13 @@
 /** Engines on one database and one virtual clock, judged by the invariants when the test is over. */
 import { expect } from "vitest";
 import { createEngine, type AnyWorkflow, type Engine, type EngineOptions } from "../../src/engine/index.ts";
-import { eachWorkflow } from "../../src/engine/each/each-workflow.ts";
+import { MODULES } from "../../src/engine/modules.ts";
 import { withChildren } from "../../src/workflow/workflow.ts";
 import type { PaymentTables } from "../../src/payments/tables.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { Adapter } from "./adapters.ts";
 import { brokenInvariants } from "./check-invariants.ts";
+import { middleRandom } from "./middle-random.ts";
 import { passTime } from "./pass-time.ts";
 import { recordStorage, type StorageLog } from "./record-storage.ts";
 import { virtualClock, type VirtualClock } from "./virtual-clock.ts";
@@ -53,7 +54,9 @@ export async function inWorld(
     return recordStorage(handle, log, () => elapsed(clock));
   };
   const storage = await open();
-  workflows.set("jobs of every engine", eachWorkflow(storage));
+  for (const { name, workflows: own } of MODULES) {
+    for (const each of own?.(storage) ?? []) workflows.set(`${name} of every engine`, each);
+  }
   const settled = async (): Promise<void> => {
     // What one engine does may be news to the one asked before it.
     for (let round = 0; round < 2; round++) for (const engine of engines) await engine.settled();
@@ -69,6 +72,7 @@ export async function inWorld(
         const engine = createEngine<PaymentTables>({
           storage: await open(),
           clock,
+          random: middleRandom,
           logger: silentLogger,
           ...options,
         });

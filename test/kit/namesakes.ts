@@ -1,7 +1,7 @@
-/** Files of SQLite in which a host, or a paystate of before, has been. */
+/** Files of SQLite in which a host has been. */
 import { paymentTables } from "../../src/payments/tables.ts";
 
-/** What a host calls as paystate calls its own on PostgreSQL, and in files of before: tables, a view, an index, a trigger. */
+/** What a host calls as the engine speaks of its own: tables, a view, an index, a trigger. */
 export const NAMESAKES = `
   create table Tasks (id text primary key, what text);
   create index tasks_steps on Tasks (what);
@@ -9,7 +9,6 @@ export const NAMESAKES = `
   create trigger instances_finished after insert on instances begin
     insert into Tasks values ('of ' || new.id, new.snapshot);
   end;
-  create table lanes (lane text);
   create table watches (brand text);
   create view history as select what from Tasks;
   insert into instances values (1, 'sweep');
@@ -19,7 +18,7 @@ export const NAMESAKES = `
 export const READ_NAMESAKES = `select (select group_concat(what) from history) || ' ' ||
   (select group_concat(brand) from watches) || ' ' || (select count(*) from instances)`;
 
-/** What a host calls as the payment service calls its own on PostgreSQL, each with a row. */
+/** What a host calls as the payment service speaks of its own, each with a row. */
 export const PAYMENT_NAMESAKES = Object.keys(paymentTables)
   .map((name) => `create table "${name}" (mine text); insert into "${name}" values ('${name}');`)
   .join("\n");
@@ -28,7 +27,3 @@ export const PAYMENT_NAMESAKES = Object.keys(paymentTables)
 export const READ_PAYMENT_NAMESAKES = Object.keys(paymentTables)
   .map((name) => `select mine from "${name}"`)
   .join(" union all ");
-
-/** A file whose tables have the names of before, as whoever makes them finds no note that they are prefixed. */
-export const NAMED_AS_BEFORE = `create table "paystateMigrations"
-  (name varchar(255) primary key, "timestamp" varchar(255) not null)`;

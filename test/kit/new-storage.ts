@@ -8,5 +8,5 @@ export const ON_POSTGRES = process.env["PAYSTATE_TEST_DATABASE"] === "postgres";
 
 /** An empty database. */
 export async function newStorage(): Promise<PaymentStorage> {
-  return ON_POSTGRES ? postgresStorage((await postgresDatabase()).open) : memoryStorage();
+  return ON_POSTGRES ? postgresStorage((await postgresDatabase()).open) : await memoryStorage();
 }

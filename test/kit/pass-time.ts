@@ -2,21 +2,21 @@
 import { NotInstalled } from "../../storage/install-plan.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { AnyWorkflow } from "../../src/workflow/workflow.ts";
-import { storedSchedules } from "../../src/engine/schedules/stored-schedules.ts";
+import { MODULES } from "../../src/engine/modules.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 // Of several engines one may have to wait for another; what is due after so many looks is nobody's.
 const MAX_LOOKS = 10;
 
 /**
- * Moves the clock to `until`, stopping at each moment at which a task or a schedule falls due and letting the engine work
+ * Moves the clock to `until`, stopping at each moment at which a task, or a module's own work such as a schedule, falls due and letting the engine work
  * it off.
  * Everything that happens, happens at its exact virtual time.
  *
  * @example
  * ```ts
  * import { createEngine, workflow } from "paystate/engine";
- * import { memoryStorage } from "paystate/storage/memory";
+ * import { sqliteStorage } from "paystate/storage/sqlite";
  * import { passTime, virtualClock } from "paystate/testing";
  * import { createMachine } from "xstate";
  *
@@ -24,7 +24,7 @@ const MAX_LOOKS = 10;
  * const states = { offered: { after: { [HOUR_MS]: "expired" } }, expired: { type: "final" as const } };
  * const offers = workflow(createMachine({ id: "offer", initial: "offered", states }))({ version: 1 });
  * const clock = virtualClock(0);
- * const storage = memoryStorage();
+ * const storage = await sqliteStorage(":memory:");
  * const engine = createEngine({ storage, workflows: [offers], clock });
  * engine.run();
  * await engine.start(offers, { id: "o-1", input: undefined });
@@ -62,13 +62,15 @@ export async function passTime(
   await engine.settled();
 }
 
-/** When the first schedule is due: of those that this handle of the storage knows of. */
+/** When the first thing that is no task is due: of what this handle of the storage knows of. */
 async function nextMoment(storage: Partial<Pick<EngineStorage, "find">>): Promise<number> {
-  try {
-    const [first] = (await storage.find?.({ table: storedSchedules, index: "due", limit: 1 })) ?? [];
-    return first?.next ?? Infinity;
-  } catch (error) {
-    if (error instanceof NotInstalled) return Infinity;
-    throw error;
+  let earliest = Infinity;
+  for (const { nextDue } of MODULES) {
+    try {
+      earliest = Math.min(earliest, (await nextDue?.(storage)) ?? Infinity);
+    } catch (error) {
+      if (!(error instanceof NotInstalled)) throw error;
+    }
   }
+  return earliest;
 }

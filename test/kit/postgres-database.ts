@@ -66,8 +66,8 @@ const emptying = (schema: string): string => `
   do $$
   declare
     name text;
-    kept text[] := array[${Object.keys(paymentTables)
-      .map((name) => `'${name}'`)
+    kept text[] := array[${Object.values(paymentTables)
+      .map(({ sqlName }) => `'${sqlName}'`)
       .join(", ")}];
   begin
     set local search_path to "${schema}";
@@ -77,7 +77,7 @@ const emptying = (schema: string): string => `
     end loop;
     delete from "paystateTables" t where t.name <> all(kept);
     for name in select tablename from pg_tables where schemaname = '${schema}' and tablename not in
-      ('paystateTables', 'paystateMigrations', 'paystateMigrationLock')
+      ('paystateTables', 'paystateSchema')
       -- Behind the rows that are counted in it.
       order by tablename = 'paystateTotals'
     loop

@@ -9,6 +9,7 @@ import type { QuoteBody } from "../../src/payments/quotes/quote-body.ts";
 import type { CreatedTransferBody } from "../../src/payments/wallet/accept-signed.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
 import { chainFixture, signPayment, type ChainFixture, type Wallet } from "./chain-fixture.ts";
+import { middleRandom } from "./middle-random.ts";
 import { passTime } from "./pass-time.ts";
 import { silentLogger } from "../../src/runtime.ts";
 
@@ -74,6 +75,7 @@ export async function serviceFixture(
       storage,
       ledger: fixture.ledger,
       clock,
+      random: middleRandom,
       masterSecrets: [TEST_MASTER_SECRET],
       stablecoins: mints,
       logger: silentLogger,

@@ -5,14 +5,17 @@ import { copyFile, link, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { memoryStorage as memory } from "../../storage/memory.ts";
 import { sqliteStorage as sqlite } from "../../storage/sqlite.ts";
 import { NAMESAKES, PAYMENT_NAMESAKES } from "./namesakes.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { type PaymentStorage, paymentStorage } from "../../src/payments/payment-storage.ts";
 
-/** A storage in memory. */
-export const memoryStorage = (): PaymentStorage => paymentStorage(memory());
+/**
+ * A storage in memory, which goes on when it is closed: it stands for a database that others use. Without a clock a batch is one
+ * transaction, however busy the machine is.
+ */
+export const memoryStorage = async (): Promise<PaymentStorage> =>
+  paymentStorage(await sqlite(await emptySqlite(), { elapsed: () => 0 }));
 
 /** A storage in an SQLite database. Its tables are there before anything is asked of it. */
 export async function sqliteStorage(...given: Parameters<typeof sqlite>): Promise<PaymentStorage> {

@@ -333,7 +333,7 @@ describe("the watch of an address", () => {
       [[], ["recent"], ["recent", "late"], ["recent", "late", "slow"]].map((way) =>
         watchesOf(stages(...way)),
       ),
-    ).toEqual([...[["recentOrders"], ["lateOrders"], ["slowOrders"], []]]);
+    ).toEqual([...[["activeOrders"], ["lateOrders"], ["slowOrders"], []]]);
     const { recent, late, slow } = order.implementations.delays;
     expect([recent, late, slow]).toEqual([15 * 60_000, 86_400_000, 60 * 86_400_000]);
   });
@@ -341,7 +341,7 @@ describe("the watch of an address", () => {
   test("begins anew behind money that came late, also where it had ended", () => {
     const closed = stages("recent", "late", "slow");
     const late = stepOf(order, closed, events.LATE)[0];
-    expect(watchesOf(stepOf(order, late, events.EMPTY)[0])).toEqual(["recentOrders"]);
+    expect(watchesOf(stepOf(order, late, events.EMPTY)[0])).toEqual(["activeOrders"]);
   });
 
   test("is helped by a timer wherever something is expected: nobody tells of a price, or of another copy's marker", () => {

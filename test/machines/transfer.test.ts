@@ -112,7 +112,7 @@ describe("order-transfer", () => {
 
   test("what ends with a chunk's marker stays to hear that it is gone; all else is final", () => {
     for (const at of reached.filter((each) => placeOf(each) === "done")) {
-      const isOfChunk = at.context.kind === "chunk" || at.context.kind === "nobody";
+      const isOfChunk = at.context.kind === "chunk";
       expect([at.context.kind, at.status]).toEqual([at.context.kind, isOfChunk ? "active" : "done"]);
     }
   });
@@ -151,7 +151,6 @@ const SENTENCES: readonly Sentence[] = [
     [events.SIGNED, events.WANT_NOBODY, events.SIGNED, events.CULPRIT],
     "out",
   ],
-  ["… nor of a no-go from its beginning", "nobody", [events.SIGNED, events.CULPRIT], "out"],
   ["a rest is done by its own signature", "rest", [events.SIGNED, events.OWN_SIGNATURE], "done"],
   ["… and by no marker", "rest", [events.SIGNED, events.MARK], "out"],
   ["a receiver who cannot take it is a hold", "rest", [events.SIGNED, events.HELD], "pausing"],

@@ -10,13 +10,13 @@ const PLACES = [
   ...placesIn("src/payments/private/large.ts", comparisons(300)),
   ...placesIn("src/payments/private/small.ts", comparisons(40)),
   ...placesIn("src/engine/queue.ts", comparisons(30)),
-  ...placesIn("storage/memory/deep/er/rows.ts", comparisons(20)),
+  ...placesIn("storage/sqlite/deep/er/rows.ts", comparisons(20)),
 ];
 
 test("a room is the folder of a source, three levels deep at most", () => {
   expect(roomOf("src/payments/private/large.ts")).toBe("src/payments/private");
   expect(roomOf("storage/limits.ts")).toBe("storage");
-  expect(roomOf("storage/memory/deep/er/rows.ts")).toBe("storage/memory/deep");
+  expect(roomOf("storage/sqlite/deep/er/rows.ts")).toBe("storage/sqlite/deep");
 });
 
 test("every room is drawn from equally often, and in it every file, however large it is", () => {
@@ -26,7 +26,7 @@ test("every room is drawn from equally often, and in it every file, however larg
     "src/payments/private/large.ts": 10,
     "src/payments/private/small.ts": 10,
     "src/engine/queue.ts": 20,
-    "storage/memory/deep/er/rows.ts": 20,
+    "storage/sqlite/deep/er/rows.ts": 20,
   });
 });
 

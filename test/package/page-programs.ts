@@ -56,10 +56,10 @@ const PRINTED: Partial<Record<keyof typeof PAGE_OF, RegExp>> = {
   credit: /asking Gammagamma[^]*\n(approved|declined)\n$/,
   engine: /^receipt to ada@example\.com\n$/,
   guide: /^charging 4242\nthank you, receipt order-1:\S+\n/,
-  keep: /^7776000000\n$/,
+  keep: /^7776000000\n$/, // modules: retention
   queries: /^ada reserved\nbob refused\n$/,
   search: /^\[ 'order-2' \] null\n\{ touched: 2, total: 2, done: true \}\n$/,
-  schedule: /^(Mitte 2025-03-\S+Z\n){3}$/,
+  schedule: /^(Mitte 2025-03-\S+Z\n){3}$/, // modules: schedules
   signer: /^44\n$/,
   table: /^1 18446744073709551615n\n$/,
   within: /^UNIQUE constraint failed: orders\.id\nshipped to Ada\n$/,

@@ -17,7 +17,7 @@ const REFUSED = { code: "INVALID_API_KEY", details: {} };
 async function keysOnMemory() {
   const masterSecrets = [TEST_MASTER_SECRET];
   const sealing = createSecretBox(masterSecrets, systemRandom);
-  const storage = memoryStorage();
+  const storage = await memoryStorage();
   const clock = virtualClock();
   let commits = 0;
   let broken = false;

@@ -103,7 +103,7 @@ test(
     const storage = await sqliteStorage(database);
     const ledger = solanaLedger({ endpoints: [rpcUrl] });
     const { workflows } = createPaymentService({
-      storage: memoryStorage(),
+      storage: await memoryStorage(),
       ledger,
       masterSecrets: [TEST_MASTER_SECRET],
     });

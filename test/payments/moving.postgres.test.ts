@@ -85,7 +85,7 @@ describe.skipIf(!HAS_POSTGRES)("a service that moves", () => {
     await storage.close();
 
     const { tables } = await moveToPostgres({ from, to, schema });
-    expect(tables.find(({ table }) => table === "transactions")?.rows).toBe(3);
+    expect(tables.find(({ table }) => table === "paystateTransactions")?.rows).toBe(3);
 
     const moved = paymentStorage(await postgresStorage(to, { schema, clock: "caller" }));
     const other = world.another({ storage: moved });

@@ -395,6 +395,25 @@ describe("private payroll", () => {
     });
   });
 
+  test("K2: while a byte of rent costs more than the host takes, ROUTING_UNAVAILABLE says upstream", async ({
+    world,
+  }) => {
+    const combination = { mode: "private", type: "payroll" } as const;
+    const reprice = (perByte: bigint): void => {
+      world.chain.setRent(perByte);
+      // What rent costs is remembered for ten seconds.
+      world.chain.advance(30);
+    };
+    reprice(20_880n);
+    const { body } = await prepared(world, combination);
+    reprice(20_881n);
+    const details = { reason: "upstream", retryAfter: 30 };
+    await expectRefusal(post(world, body), "ROUTING_UNAVAILABLE", details);
+    await expectRefusal(prepared(world, combination), "ROUTING_UNAVAILABLE", details);
+    reprice(20_880n);
+    expect((await post(world, body)).body).toMatchObject({ status: "pending" });
+  });
+
   test("more recipients than the host takes, and more than the quote was priced for", async ({ world }) => {
     const { alice } = world;
     const many = Array.from({ length: 101 }, () => ({ address: freshWallet(world), amount: "0.01" }));

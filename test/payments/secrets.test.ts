@@ -9,12 +9,14 @@ import { bindDatabase } from "../../src/payments/secrets/bind-database.ts";
 import { KeyChecksums } from "../../src/payments/secrets/key-checksums.ts";
 import { keepingOpened, createSecretBox } from "../../src/payments/secrets/secret-box.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 
 const secretOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 const place = { table: "webhooks", row: "wh_1", owner: "acct_1" };
 
 describe("API keys", () => {
-  const make = (storage = memoryStorage()) => {
+  const make = async (given?: PaymentStorage) => {
+    const storage = given ?? (await memoryStorage());
     const clock = virtualClock();
     const masterSecrets = [{ version: 1, secret: secretOf(1) }];
     const sealing = createSecretBox(masterSecrets, systemRandom);
@@ -37,7 +39,7 @@ describe("API keys", () => {
   };
 
   test("a key opens its account, and its secret is not stored", async () => {
-    const { keys, storage } = make();
+    const { keys, storage } = await make();
     const { accountId } = await keys.createAccount({ name: "a", tier: "pro" });
     const { key, keyId } = await keys.issueKey({ accountId, environment: "test", scopes: ["tokens:read"] });
     expect(await keys.authenticate(`Bearer ${key}`)).toEqual({
@@ -52,7 +54,7 @@ describe("API keys", () => {
   });
 
   test("H17: missing, garbled, altered, unknown, revoked, expired and misplaced keys are refused alike", async () => {
-    const { keys, clock } = make();
+    const { keys, clock } = await make();
     const { accountId } = await keys.createAccount({ name: "a", tier: "free" });
     const issue = async (environment: "live" | "test", expiresAt?: number) =>
       keys.issueKey({ accountId, environment, ...(expiresAt === undefined ? {} : { expiresAt }) });
@@ -76,7 +78,7 @@ describe("API keys", () => {
   });
 
   test("unknown scopes are named when a key is issued", async () => {
-    const { keys } = make();
+    const { keys } = await make();
     const scopes = ["everything"] as never;
     await expect(keys.issueKey({ accountId: "acct_1", environment: "test", scopes })).rejects.toThrow(
       /everything/,
@@ -84,9 +86,9 @@ describe("API keys", () => {
   });
 
   test("U11: a key that has ended, or comes from elsewhere, is looked up once a minute, from however many addresses", async () => {
-    const storage = memoryStorage();
+    const storage = await memoryStorage();
     let lookups = 0;
-    const { keys, clock } = make({
+    const { keys, clock } = await make({
       ...storage,
       apiKey: (id) => {
         lookups += 1;
@@ -113,25 +115,25 @@ describe("API keys", () => {
   });
 
   test("a backup without the secret of the checksums is restored under a process that knows the secret: keys issued since work", async () => {
-    const storage = memoryStorage();
-    const { keys, clock } = make(storage);
+    const storage = await memoryStorage();
+    const { keys, clock } = await make(storage);
     const { accountId } = await keys.createAccount({ name: "a", tier: "free" });
     await keys.issueKey({ accountId, environment: "test" });
     const restored = { id: "apiKeyChecksum", set: { value: "" }, table: "facts" } as const;
     const box = createSecretBox([{ version: 1, secret: secretOf(1) }], systemRandom);
     const value = box.seal("ab".repeat(32), { table: "facts", row: "apiKeyChecksum", owner: "" });
     await commitOne(storage, { writes: [{ ...restored, set: { value } }] });
-    const other = await make(storage).keys.issueKey({ accountId, environment: "test" });
+    const other = await (await make(storage)).keys.issueKey({ accountId, environment: "test" });
     const late = (): Promise<unknown> => keys.authenticate(`Bearer ${other.key}`);
     await expect(late()).rejects.toThrow("API key");
     clock.advance(60_000);
     expect(await late()).toMatchObject({ accountId });
     const { key } = await keys.issueKey({ accountId, environment: "test" });
-    expect(await make(storage).keys.authenticate(`Bearer ${key}`)).toMatchObject({ accountId });
+    expect(await (await make(storage)).keys.authenticate(`Bearer ${key}`)).toMatchObject({ accountId });
   });
 
   test("a key of no environment, account or time is refused with what is right", async () => {
-    const { keys } = make();
+    const { keys } = await make();
     const wrong: readonly [object, string][] = [
       [{ environment: undefined }, "environment: "],
       [{ environment: "prod" }, "environment: "],
@@ -201,7 +203,7 @@ describe("sealed secrets", () => {
 
 describe("a database is bound to its chain and secrets", () => {
   test("E14: another genesis hash or another secret under a known version refuses to start", async () => {
-    const storage = memoryStorage();
+    const storage = await memoryStorage();
     const secrets = [{ version: 1, secret: secretOf(1) }];
     await bindDatabase(storage, "genesis-a", secrets);
     await bindDatabase(storage, "genesis-a", [{ version: 2, secret: secretOf(2) }, ...secrets]);
@@ -212,7 +214,7 @@ describe("a database is bound to its chain and secrets", () => {
   });
 
   test("two processes that bind a new database at once agree", async () => {
-    const storage = memoryStorage();
+    const storage = await memoryStorage();
     const results = await Promise.allSettled(
       ["genesis-a", "genesis-b"].map((genesis) => bindDatabase(storage, genesis, [])),
     );

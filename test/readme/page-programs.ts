@@ -10,13 +10,13 @@ export const PAGE_OF = {
   engine: "src/engine/README.md",
   guide: "src/engine/README.md",
   inspect: "src/engine/README.md",
-  keep: "src/engine/README.md",
+  keep: "src/engine/README.md", // modules: retention
   later: "storage/README.md",
   prometheus: "src/telemetry/README.md",
   queries: "src/engine/README.md",
   receive: "src/payments/webhooks/README.md",
   search: "src/engine/README.md",
-  schedule: "src/engine/README.md",
+  schedule: "src/engine/README.md", // modules: schedules
   signer: "src/payments/private/README.md",
   table: "storage/README.md",
   transact: "src/engine/README.md",

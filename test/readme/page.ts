@@ -97,7 +97,10 @@ export function codeIn(cell: string | undefined): readonly string[] {
 export function fieldsOf(file: string, name: string): readonly string[] {
   const source = readFileSync(`${ROOT}${file}`, "utf8");
   const schema = new RegExp(`type ${name} = z.input<typeof (\\w+)>`).exec(source)?.[1];
-  const opening = schema === undefined ? `interface ${name}(?:<\\w+>)?` : `const ${schema} = optionsWith\\(`;
+  const opening =
+    schema === undefined
+      ? `interface ${name}(?:<\\w+>)?(?: extends \\w+)?`
+      : `const ${schema} = optionsWith\\(`;
   const body = new RegExp(`${opening} ?\\{\\n([\\s\\S]*?)\\n\\}`).exec(source)?.[1];
   if (body === undefined) throw new Error(`expected an interface or a schema ${name} in ${file}`);
   const shared = body.includes("...runtimeOptions") ? Object.keys(runtimeOptions) : [];

@@ -23,8 +23,6 @@ import { endPrograms, freePort, startProgram, type RunningProgram } from "./prog
 import { sendSol } from "./send-sol.ts";
 import { removeScratchFolder, makeScratchFolder } from "./scratch-folder.ts";
 
-type Name = keyof typeof PAGE_OF;
-
 let folder = "";
 beforeAll(() => {
   folder = makeScratchFolder();
@@ -43,7 +41,8 @@ afterAll(async () => {
   removeScratchFolder(folder);
 });
 
-function run(name: Name, env: Readonly<Record<string, string>> = {}): RunningProgram {
+/** `name` is one of `PAGE_OF`: which of them there are depends on the modules of the engine. */
+function run(name: string, env: Readonly<Record<string, string>> = {}): RunningProgram {
   return startProgram(process.execPath, ["--import", "tsx", `${name}.ts`], { cwd: folder, env });
 }
 

@@ -6,6 +6,14 @@ import { paymentServiceOptions } from "../../src/service/payment-service-options
 import { USAGE } from "../../src/cli/usage.ts";
 import { codeIn, fieldsOf, ROOT, tableOf, textOf } from "./page.ts";
 
+/** Options that stand in files of their own, since they go with a module. */
+const OF_MODULES: Readonly<Record<string, readonly string[]>> = {
+  createEngine: [
+    ...fieldsOf("src/engine/retention-options.ts", "RetentionOptions"), // modules: retention
+    ...fieldsOf("src/engine/watcher-options.ts", "WatcherOptions"), // modules: watching
+  ],
+};
+
 test.each([
   [
     "src/service/README.md",
@@ -38,7 +46,7 @@ test.each([
   ],
 ])("%s lists all options of %s", (page, factory, file, name) => {
   const listed = tableOf(page, `**\`${factory}\`**`).flatMap(([option]) => codeIn(option));
-  expect(listed.toSorted()).toEqual(fieldsOf(file, name).toSorted());
+  expect(listed.toSorted()).toEqual([...fieldsOf(file, name), ...(OF_MODULES[factory] ?? [])].toSorted());
 });
 
 test("the page of webhooks lists all options of them", () => {

@@ -28,6 +28,7 @@ const ENDS: Readonly<Record<string, string>> = {
   'private send pending {"undecided":"waiting"}': 'private send failed {"over":{"idle":"late"}}',
   'private payroll pending {"undecided":"waiting"}': 'private payroll failed {"over":{"idle":"late"}}',
   'private send processing {"undecided":"deciding"}': 'private send completed {"over":{"idle":"late"}}',
+  'private send confirmed {"undecided":"deciding"}': 'private send completed {"over":{"idle":"late"}}',
   'private swap processing {"undecided":"deciding"}': 'private swap completed {"over":{"idle":"late"}}',
   'private send processing {"undecided":"refusing"}': 'private send failed {"over":{"idle":"late"}}',
   // One of its payees is frozen.

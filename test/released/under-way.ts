@@ -6,7 +6,7 @@ import {
   TOKEN_PROGRAM_ID,
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
-import { memoryStorage } from "../../storage/memory.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
 import { paymentStorage } from "../../src/payments/payment-storage.ts";
 import { BY } from "../kit/by.ts";
 import { restoredAt } from "../kit/odd-endpoints.ts";
@@ -84,7 +84,7 @@ async function waiting(making: Making): Promise<void> {
 /** An order that the database does not know: it was brought back by its id, with what somebody has paid. */
 async function recovered(making: Making): Promise<void> {
   const { world, caller: here, alice, payees } = making;
-  const storage = memoryStorage();
+  const storage = await sqliteStorage(":memory:");
   const elsewhere = world.another({ storage });
   await elsewhere.start();
   const { accountId } = await elsewhere.createAccount({ name: "elsewhere", tier: "pro" });

@@ -266,7 +266,7 @@ describe("E10: the chain is silent at the start", () => {
     open: opened,
   }) => {
     const world = await opened(open);
-    const storage = memoryStorage();
+    const storage = await memoryStorage();
     const ledger = world.ledgerOf([lateNode().option]);
     const other = { version: 1, secret: new Uint8Array(32).fill(8) };
     const first = world.another({ storage, ledger });
@@ -284,7 +284,7 @@ describe("E10: the chain is silent at the start", () => {
     open: opened,
   }) => {
     const world = await opened(open);
-    const storage = memoryStorage();
+    const storage = await memoryStorage();
     const first = world.another({ storage, ledger: world.ledgerOf([lateNode().option]) });
     await first.start();
     await first.stop();
@@ -310,7 +310,7 @@ describe("E10: the chain is silent at the start", () => {
   });
 
   test("a new database is bound to the first chain that answers, and to none before", async ({ world }) => {
-    const storage = memoryStorage();
+    const storage = await memoryStorage();
     const node = lateNode();
     const late = world.another({ storage, ledger: world.ledgerOf([node.option]) });
     await late.start();
@@ -410,7 +410,7 @@ describe("E14: another chain answers later", () => {
   test("a chain without the mints that were named is refused when it answers, and a new database stays free", async ({
     world,
   }) => {
-    const storage = memoryStorage();
+    const storage = await memoryStorage();
     const node = lateNode();
     const stablecoins = { ...world.mints, USDT: world.wallet("no mint").address };
     const late = world.another({ storage, stablecoins, ledger: world.ledgerOf([node.option]) });
@@ -427,7 +427,7 @@ describe("E14: another chain answers later", () => {
   test("U13: a key of the wrong environment is refused before start(), and no key is taken while nothing tells which is wrong", async ({
     world,
   }) => {
-    const storage = memoryStorage();
+    const storage = await memoryStorage();
     const before = world.another({ storage });
     const { accountId } = await before.createAccount({ name: "early", tier: "free" });
     const issued = async (environment: "live" | "test"): Promise<string> =>
@@ -458,7 +458,7 @@ describe("E14: another chain answers later", () => {
   });
 
   test("a test key does not open a database of mainnet while its chain is silent", async ({ world }) => {
-    const storage = memoryStorage();
+    const storage = await memoryStorage();
     await storage.commit([
       { writes: [{ table: "facts", insert: { id: "genesisHash", value: MAINNET_GENESIS } }] },
     ]);

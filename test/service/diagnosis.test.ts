@@ -9,7 +9,7 @@ import { privateTest as test } from "../kit/private-test.ts";
 test("a service that never started tells its endpoints, and binds its database to nothing", async ({
   world,
 }) => {
-  const storage = memoryStorage();
+  const storage = await memoryStorage();
   const service = world.another({ storage });
   const { genesisHash, masterSecrets, endpoints, egress } = await service.diagnose();
   expect({ genesisHash, masterSecrets, egress }).toEqual({

@@ -48,7 +48,7 @@ async function refusalOf(
   world: PrivateFixture,
   options: Parameters<PrivateFixture["another"]>[0],
 ): Promise<string> {
-  const service = world.another({ storage: memoryStorage(), ...options });
+  const service = world.another({ storage: await memoryStorage(), ...options });
   const error: unknown = await service.start().then(
     () => null,
     (thrown: unknown) => thrown,
@@ -68,7 +68,7 @@ async function warnings(
     ...silentLogger,
     warn: (fields: object, message: string) => void said.push({ ...fields, message }),
   };
-  const service = world.another({ storage: memoryStorage(), ...options, logger });
+  const service = world.another({ storage: await memoryStorage(), ...options, logger });
   await service.start();
   await service.stop();
   return said;
@@ -78,7 +78,7 @@ test("U4: a start says what is off", async ({ world }) => {
   const said: object[] = [];
   const logger = { ...silentLogger, info: (fields: object) => void said.push(fields) };
   for (const options of [{}, { privateRouting: undefined }]) {
-    const service = world.another({ storage: memoryStorage(), ...options, logger });
+    const service = world.another({ storage: await memoryStorage(), ...options, logger });
     await service.start();
     await service.stop();
   }
@@ -95,7 +95,7 @@ test("a service without a logger warns on stderr", async ({ world }) => {
     return true;
   });
   try {
-    const options = { storage: memoryStorage(), stablecoins: undefined, logger: undefined };
+    const options = { storage: await memoryStorage(), stablecoins: undefined, logger: undefined };
     const service = world.another(options);
     await service.start();
     await service.stop();
@@ -138,7 +138,7 @@ describe("M12: the mints", () => {
   test("a start that was refused for its mints leaves a new database free for another chain", async ({
     world,
   }) => {
-    const storage = memoryStorage();
+    const storage = await memoryStorage();
     await refusalOf(world, { storage, stablecoins: { ...world.mints, USDC: await mintOf(world, 9) } });
     expect(await storage.fact("genesisHash")).toBeNull();
   });
@@ -233,7 +233,7 @@ test("with one endpoint a start says that its word alone decides, and with two i
   const said = async (ledger: Ledger): Promise<readonly string[]> => {
     const lines: string[] = [];
     const logger = { ...silentLogger, info: (_: object, message: string) => void lines.push(message) };
-    const service = world.another({ storage: memoryStorage(), logger, ledger });
+    const service = world.another({ storage: await memoryStorage(), logger, ledger });
     await service.start();
     expect((await service.health()).witnesses?.needed).toBe((await ledger.witnesses()).needed);
     await service.stop();

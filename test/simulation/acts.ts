@@ -17,7 +17,7 @@ export const COMPLETED: End = {
 // The slowest rest is that of six attempts at each of three notices, every minute of which is one jump.
 const MAX_ROUNDS = 200;
 /** What is watched now and then, long after anything has happened: whoever waits for time only may skip it. */
-const LINGERING: ReadonlySet<string> = new Set(["recentOrders", "lateOrders", "slowOrders", "expired"]);
+const LINGERING: ReadonlySet<string> = new Set(["activeOrders", "lateOrders", "slowOrders", "expired"]);
 /** More slots than finality takes, and time for a few looks at them. */
 const SLOTS_A_ROUND = 40;
 const LOOK_MS = 3_000;

@@ -25,7 +25,7 @@ import { recordStorage, type StorageLog } from "../kit/record-storage.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import type { House } from "./house.ts";
 import type { Asset, Order } from "./order.ts";
-import { watchedKinds } from "../../src/engine/stored-names.ts";
+import { watchedKinds } from "../../src/engine/kernel/stored-names.ts";
 
 /** How long the work of the dead is held up, in milliseconds. */
 export const LEASE_MS = 15_000;

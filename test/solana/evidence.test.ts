@@ -427,7 +427,35 @@ describe("the same message under another signature", () => {
         },
       );
       const alone = ledgerOver(world, {}, [one.option]);
-      expect(await fateOf(alone, { ...attempt, reference: null })).toBe("open");
+      const foreign = { ...attempt, reference: null };
+      expect(await fateOf(alone, foreign)).toBe("unprovable");
+      expect(await alone.landings([foreign])).toEqual([null]);
+    });
+
+    test("is found beside an entry under which its node shows other bytes, which makes it unprovable where it is not there", async ({
+      world,
+    }) => {
+      const { alice, one, two } = world;
+      const { attempt, transaction } = await signed(world);
+      const foreign = { ...attempt, reference: null };
+      const again = signAgain(transaction, alice.secretKey);
+      await send(world, again);
+      expire(world, attempt);
+      const entry = listedIn(attempt.firstSlot);
+      const listing = lyingAbout("getSignaturesForAddress", (honest: readonly object[]) => [
+        entry,
+        ...honest,
+      ]);
+      const shown = [again, "base64"];
+      const showing = lyingAbout("getTransaction", (honest: object | null) => {
+        return (
+          honest ?? { slot: attempt.firstSlot, blockTime: 1, meta: null, version: 0, transaction: shown }
+        );
+      });
+      [one.rule, two.rule] = [allOf(listing, showing), allOf(listing, showing)];
+      expect(await fateOf(ledgerOver(world), foreign)).toBe("landed");
+      const other = { ...foreign, messageHash: "0".repeat(64) };
+      expect(await fateOf(ledgerOver(world), other)).toBe("unprovable");
     });
 
     test("is dead where no account lists it, at the cost of one list and the transactions of that minute", async ({

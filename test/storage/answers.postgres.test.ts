@@ -41,7 +41,7 @@ const test = postgresTest
   });
 
 /** Carries this out in the server for each fact with the id `bad` that is inserted. */
-const whenBad = (act: string, when = "before insert on facts for each row"): string =>
+const whenBad = (act: string, when = `before insert on "paystateFacts" for each row`): string =>
   `create function bad() returns trigger language plpgsql as $body$ begin ${act}; return new; end $body$;
    create ${when.startsWith("after") ? "constraint " : ""}trigger bad ${when} when (new.id = 'bad') execute function bad()`;
 
@@ -93,7 +93,7 @@ describe.skipIf(!HAS_POSTGRES)("answers of PostgreSQL", () => {
     await stranger.query(
       whenBad(
         "raise exception 'not so' using errcode = '23514'",
-        "after insert on facts deferrable initially deferred for each row",
+        `after insert on "paystateFacts" deferrable initially deferred for each row`,
       ),
     );
     const { bad, others } = await among(storage, fact("bad"));
@@ -137,7 +137,7 @@ describe.skipIf(!HAS_POSTGRES)("answers of PostgreSQL", () => {
   }) => {
     const storage = await through({ lockTimeoutMs: 50 });
     await storage.commit([fact("bad")]);
-    await stranger.query("begin; select from facts where id = 'bad' for update");
+    await stranger.query(`begin; select from "paystateFacts" where id = 'bad' for update`);
     const { bad, others } = await among(storage, {
       writes: [{ table: "facts", remove: "bad", expected: {} }],
     });
@@ -211,7 +211,7 @@ describe.skipIf(!HAS_POSTGRES)("answers of PostgreSQL", () => {
     await stranger.query(
       `create function forget() returns trigger language plpgsql as $body$
         begin delete from "paystateWriters"; return null; end $body$;
-       create constraint trigger forget after insert on facts deferrable initially deferred
+       create constraint trigger forget after insert on "paystateFacts" deferrable initially deferred
         for each row when (new.id = 'f0') execute function forget()`,
     );
     proxy.plan({ text: "paystate_commit", moment: "after" });

@@ -6,10 +6,10 @@ import Sqlite from "better-sqlite3";
 import pg from "pg";
 import { describe, test } from "vitest";
 import { paymentStorage } from "../../src/payments/payment-storage.ts";
-import { memoryStorage } from "../../storage/memory.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
-import { NAMED_AS_BEFORE, NAMESAKES } from "../kit/namesakes.ts";
+import { NAMESAKES } from "../kit/namesakes.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
+import { memoryStorage } from "../kit/storages.ts";
 import { sampled } from "../kit/thorough.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { databasesOfProject } from "../programs/project-of-run.ts";
@@ -62,12 +62,11 @@ function sqliteIn(folder: string, path: string): StorageUnderTest {
 }
 
 const adapters: Readonly<Record<string, () => Promise<StorageUnderTest>>> = {
-  async memory() {
-    const storage = memoryStorage();
+  async "SQLite in memory"() {
+    const storage = await memoryStorage();
     return { open: async () => storage, destroy: async () => {} };
   },
   "SQLite beside namesakes of a host's": sqliteWith(NAMESAKES),
-  "SQLite under the names of before": sqliteWith(NAMED_AS_BEFORE),
 };
 const onServer = HAS_POSTGRES ? { PostgreSQL: postgresWithHost } : {};
 

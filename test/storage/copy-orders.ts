@@ -5,7 +5,7 @@
 import Database from "better-sqlite3";
 import pg from "pg";
 import type { Field } from "../../storage/row.ts";
-import { type NameOf, plainName, prefixedName, quoted } from "../../storage/sql/statement.ts";
+import { quoted } from "../../storage/sql/statement.ts";
 import type { Cell, FinishedOrders, Row, RowGroup } from "./finished-orders.ts";
 
 /** How many orders a database gets, and how many accounts they belong to. */
@@ -16,8 +16,6 @@ export interface Filling {
 
 /** What is different in each database. */
 export interface FillDialect {
-  /** What the database calls a table. */
-  readonly nameOf: NameOf;
   /** The lowercase hexadecimal digits of a number. */
   readonly hex: (number: string, digits: number) => string;
   readonly bytes: (hex: string) => string;
@@ -46,7 +44,6 @@ const TIMED_ID = /^([a-z_]+_)([0-9a-f]{12})([0-9a-f]{20})$/;
 const HEX = /^[0-9a-f]{32,}$/;
 
 export const sqliteFill: FillDialect = {
-  nameOf: prefixedName,
   hex: (number, digits) => `printf('%0${digits}x', ${number})`,
   bytes: (hex) => `x'${hex}'`,
   series: ({ first, last, step }) =>
@@ -54,7 +51,6 @@ export const sqliteFill: FillDialect = {
 };
 
 export const postgresFill: FillDialect = {
-  nameOf: plainName,
   hex: (number, digits) => `lpad(to_hex(${number}), ${digits}, '0')`,
   bytes: (hex) => `'\\x${hex}'`,
   series: ({ first, last, step }) => `generate_series(${first}::bigint, ${last}, ${step}) s(n)`,
@@ -144,7 +140,7 @@ interface Copying {
 function copying(row: Row, how: Copying, range: Parameters<FillDialect["series"]>[0]): string {
   const columns = row.fields.map(({ name }) => quoted(name)).join(", ");
   const values = row.fields.map((field) => copied(row.cells[field.name] ?? null, field, how)).join(", ");
-  return `insert into ${quoted(how.dialect.nameOf(row.table))} (${columns}) select ${values} from ${how.dialect.series(range)}`;
+  return `insert into ${quoted(row.table)} (${columns}) select ${values} from ${how.dialect.series(range)}`;
 }
 
 function copied(cell: Cell, { kind }: Field, { dialect, shift, groups }: Copying): string {

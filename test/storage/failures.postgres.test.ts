@@ -7,6 +7,7 @@ import { paymentStorage, type PaymentStorage } from "../../src/payments/payment-
 import { postgresStorage, type PostgresOptions, type PostgresStorage } from "../../storage/postgres.ts";
 import {
   claim,
+  LEASE,
   ok,
   type PaymentCommit,
   range,
@@ -107,7 +108,7 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
     await storage.commit([{ starts: [startOf("i")] }]);
     const stranger = new pg.Client({ connectionString: database.url });
     await stranger.connect();
-    await stranger.query(`begin; lock table "${database.schema}".instances`);
+    await stranger.query(`begin; lock table "${database.schema}"."paystateInstances"`);
     expect(await refusal(commitOne(storage, { step: stepOf("i", 1) }))).toEqual({
       code: "busy",
       message:
@@ -116,6 +117,38 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
     await stranger.query("rollback");
     expect(await storage.commit([{ step: stepOf("i", 1) }])).toEqual([ok]);
     await stranger.end();
+  });
+
+  test("D48: a heartbeat passes over what a stranger has locked, calls it unseen, and lost only where it is", async ({
+    database,
+    through,
+  }) => {
+    const storage = await through({ lockTimeoutMs: 50 });
+    const names = ["locked", "free", "given back"];
+    await storage.commit([{ arms: names.map((id) => ({ task: taskOf(id) })) }]);
+    const tasks = (await claim(storage, 0)).map(({ id, token }) => ({ id, token }));
+    expect(tasks.map(({ id }) => id)).toEqual(names);
+    await storage.release({ id: "given back", token: 1, dueAt: LEASE, delayMs: LEASE });
+    const stranger = new pg.Client({ connectionString: database.url });
+    await stranger.connect();
+    try {
+      await stranger.query(
+        `begin; select from "${database.schema}"."paystateTasks" where id = 'locked' for update`,
+      );
+      const beat = { holder: "h", tasks, leaseMs: LEASE };
+      expect(await storage.heartbeat({ ...beat, now: 1 })).toEqual({
+        lost: ["given back"],
+        unseen: ["locked"],
+      });
+      const until = async (): Promise<object> =>
+        Object.fromEntries((await storage.pending("i", 9)).tasks.map((task) => [task.id, task.visibleAt]));
+      expect(await until()).toMatchObject({ locked: LEASE, free: LEASE + 1 });
+      await stranger.query("rollback");
+      expect(await storage.heartbeat({ ...beat, now: 2 })).toEqual({ lost: ["given back"], unseen: [] });
+      expect(await until()).toMatchObject({ locked: LEASE + 2, free: LEASE + 2 });
+    } finally {
+      await stranger.end();
+    }
   });
 
   test("transactions that meet in opposite orders all end, each once", async ({ through }) => {

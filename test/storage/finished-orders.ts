@@ -6,7 +6,6 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { engineTables } from "../../storage/engine-tables.ts";
 import { fieldsOf, type Field } from "../../storage/row.ts";
-import { prefixedName } from "../../storage/sql/statement.ts";
 import type { AnyTable } from "../../storage/table.ts";
 import { paymentTables } from "../../src/payments/tables.ts";
 import { passed } from "../payments/retention/passing.ts";
@@ -99,7 +98,7 @@ function declaredTables(): readonly FoundTable[] {
   }));
   // Tasks that took long are told by the engine's own table: they tell of the machine, and not of the order.
   const given = Object.values<AnyTable>(paymentTables).map((table) => ({
-    name: table.name,
+    name: table.sqlName,
     fields: fieldsOf(table),
     identifying: [table.key, ...table.unique],
     isWindow: table.group !== null && "since" in table.group,
@@ -117,10 +116,10 @@ function rowsIn(path: string): readonly FoundRow[] {
   try {
     const names = database.prepare("select name from sqlite_master where type = 'table'").pluck().all();
     return declaredTables()
-      .filter(({ name }) => names.includes(prefixedName(name)))
+      .filter(({ name }) => names.includes(name))
       .flatMap(({ name: table, fields, identifying, isWindow }) =>
         database
-          .prepare<[], Readonly<Record<string, Cell>>>(`select * from "${prefixedName(table)}"`)
+          .prepare<[], Readonly<Record<string, Cell>>>(`select * from "${table}"`)
           .all()
           .map((cells) => ({ table, fields, cells, isWindow, identifying })),
       );

@@ -8,7 +8,6 @@ import { expect, test } from "vitest";
 import { createEngine } from "paystate/engine";
 import { silentLogger } from "../../src/runtime.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import { plainName, prefixedName, withNames } from "../../storage/sql/statement.ts";
 import { arm, ids, limitedTo, range, taskOf } from "../contracts/storage/samples.ts";
 import { turns } from "../kit/engine-world.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
@@ -31,7 +30,7 @@ const databases: Readonly<Record<string, () => Promise<Forgetful>>> = {
     const other = new Database(path);
     return {
       storage,
-      change: async (statement) => other.exec(withNames(statement, prefixedName)),
+      change: async (statement) => other.exec(statement),
       async end() {
         other.close();
         await storage.close();
@@ -47,7 +46,7 @@ const databases: Readonly<Record<string, () => Promise<Forgetful>>> = {
     await other.query(`set search_path to "${database.schema}"`);
     return {
       storage,
-      change: (statement) => other.query(withNames(statement, plainName)),
+      change: (statement) => other.query(statement),
       async end() {
         await other.end();
         await storage.close();
@@ -81,7 +80,7 @@ test.skipIf(!HAS_POSTGRES).each(Object.entries(databases))(
       await arm(storage, within("b0", "b", "x"), within("b1", "b", "x"), taskOf("free"));
       expect([await forgotten(storage), await forgotten(storage)], "nothing is").toEqual([[], []]);
 
-      await change("update {@tasks} set admission = 'parked' where id in ('a2', 'k79')");
+      await change(`update "paystateTasks" set admission = 'parked' where id in ('a2', 'k79')`);
       expect(await forgotten(storage), "of 64 keys, none of them the last").toEqual(["a2"]);
       expect(await forgotten(storage), "of those behind them").toEqual(["k79"]);
       expect(await forgotten(storage), "from the first one on").toEqual(["a2"]);

@@ -1,4 +1,5 @@
 /** An SQLite database that moves into PostgreSQL: everything keeps its place, and file and target can never be used both. */
+// modules: schedules
 import { rm, writeFile } from "node:fs/promises";
 import Database from "better-sqlite3";
 import pg from "pg";
@@ -21,8 +22,8 @@ import { NAMESAKES, PAYMENT_NAMESAKES } from "../kit/namesakes.ts";
 import { moveTest } from "../kit/move-test.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { refusal } from "./refusal.ts";
-import { storedSchedules } from "../../src/engine/schedules/stored-schedules.ts";
-import { watchedKinds } from "../../src/engine/stored-names.ts";
+import { storedSchedules } from "../../src/engine/modules/schedules/stored-schedules.ts";
+import { watchedKinds } from "../../src/engine/kernel/stored-names.ts";
 import { paymentTables } from "../../src/payments/tables.ts";
 
 /** One column of each kind, null and not. */
@@ -160,7 +161,7 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     const before = await source.closed();
     const { tables, leftBehind, wasThere } = await moveToPostgres(move);
     expect(await shownBy(await target.open())).toEqual(before);
-    expect([leftBehind, wasThere]).toEqual([["Tasks", "clients", "instances", "lanes", "watches"], false]);
+    expect([leftBehind, wasThere]).toEqual([["Tasks", "clients", "instances", "watches"], false]);
     const sum = range(600).reduce((total, index) => total + LARGEST - BigInt(index), 0n);
     const paid = range(300).reduce((total, index) => total + BigInt(index * 2 + 1), 0n);
     expect(tables.find(({ table }) => table === "things")).toEqual({
@@ -168,7 +169,7 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
       rows: 600,
       sums: { amount: sum, paid },
     });
-    expect(tables.find(({ table }) => table === "history")).toMatchObject({ rows: 700, sums: {} });
+    expect(tables.find(({ table }) => table === "paystateHistory")).toMatchObject({ rows: 700, sums: {} });
   });
 
   test("F14: the payment service's tables move, the host's own of the same names stay, and one that a host declared is not the engine's", async ({
@@ -199,7 +200,7 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     expect(await there.find({ table: facts })).toEqual([{ id: "chain", value: "local" }]);
     expect(await there.find({ table: reservations })).toEqual([insert]);
     const totals = await target.asked(`select "table", rows::int from "${move.schema}"."paystateTotals"`);
-    expect(totals).toEqual([{ table: "reservations", rows: 1 }]);
+    expect(totals).toEqual([{ table: "paystateReservations", rows: 1 }]);
   });
 
   test("L8: how far a move is can be followed, from page to page and to its end", async ({
@@ -334,11 +335,11 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     await rm(move.from);
     await source.closed();
     const database = new Database(move.from);
-    database.exec(`insert into paystateMigrations values ('9999-future', 'now')`);
+    database.exec("update paystateSchema set version = 3");
     database.close();
     expect(await code(moveToPostgres(move))).toBe("newer_schema");
     const again = new Database(move.from);
-    again.exec(`delete from paystateMigrations where name = '9999-future'`);
+    again.exec("update paystateSchema set version = 1");
     again.close();
     expect(await code(moveToPostgres({ from: move.from, to: move.from }))).toBe("not_a_database");
     expect(await code(moveToPostgres({ ...move, to: "postgres://paystate@127.0.0.1:1/x" }))).toBe(

@@ -31,7 +31,9 @@ describe.skipIf(!HAS_POSTGRES)("rows that commit late", () => {
 
   /** A commit of one storage that has inserted its event, and waits for a stranger before it can end. */
   async function late(write: PaymentWrite): Promise<{ readonly committed: Promise<unknown> }> {
-    await stranger.query(`begin; insert into "${database.schema}".facts (id, value) values ('late', '')`);
+    await stranger.query(
+      `begin; insert into "${database.schema}"."paystateFacts" (id, value) values ('late', '')`,
+    );
     const committed = storages[0]?.commit([{ writes: [write, fact("late")] }]) ?? Promise.resolve();
     const waits = `select 1 from pg_locks where not granted and locktype = 'transactionid'`;
     while ((await stranger.query(waits)).rows.length === 0) await new Promise(setImmediate);

@@ -3,7 +3,7 @@ import pg from "pg";
 import { expect, test } from "vitest";
 import { bound } from "../../storage/postgres/text.ts";
 import { GivenTable, type TableDialect } from "../../storage/sql/given-table.ts";
-import { postgresSchema } from "../../storage/sql/migrations/dialect.ts";
+import { postgresSchema } from "../../storage/sql/dialect.ts";
 import type { AnyTable } from "../../storage/table.ts";
 import { paymentTables } from "../../src/payments/tables.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
@@ -87,10 +87,10 @@ listTest.runIf(HAS_POSTGRES)(
   "L2: the events of an account whose events are the oldest of many are read by its own index",
   async ({ explain, pool }) => {
     await pool.query(
-      `insert into announcements (id, "accountId", at)
+      `insert into "paystateAnnouncements" (id, "accountId", at)
         select 'evt_' || n, case when n <= 2000 then 'old' else 'new ' || n % 3 end, n from generate_series(1, 150000) n`,
     );
-    await pool.query("analyze announcements");
+    await pool.query(`analyze "paystateAnnouncements"`);
     const given = new GivenTable(paymentTables.announcements, DIALECT);
     for (const order of ["asc", "desc"] as const) {
       const query = { table: paymentTables.announcements, index: "ofAccount", order, limit: 21 } as const;

@@ -144,7 +144,9 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
       expect(astray).toMatchObject({ value: [{ conflict: "failed", error: { code: "unavailable" } }] });
       expect(read, "what is lost is not told either").toMatchObject({ reason: { code: "unavailable" } });
       await expect(claim(storage, 0)).rejects.toMatchObject({ code: "unavailable" });
-      expect(await ask(primary.url, "select id from paystate.facts where id = 'astray'")).toEqual([]);
+      expect(await ask(primary.url, `select id from paystate."paystateFacts" where id = 'astray'`)).toEqual(
+        [],
+      );
       proxy.lead(standby.url);
       expect(await storage.commit([fact("astray")])).toEqual([ok]);
     },
@@ -189,7 +191,7 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
       const after = Date.now();
       await Promise.all(range(8).map((index) => storage.commit([fact(`after${index}`)])));
       expect(Date.now() - after).toBeLessThan(2_000);
-      const [there] = await ask(standby.url, "select count(*)::int as count from paystate.facts");
+      const [there] = await ask(standby.url, `select count(*)::int as count from paystate."paystateFacts"`);
       expect(there).toEqual({ count: 24 });
     },
     120_000,
@@ -330,7 +332,7 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
       answers.push(await answer);
     }
     expect(answers).toEqual([[ok], "promoted"]);
-    expect(await ask(primary.url, "select id from paystate.facts")).toEqual([{ id: "before" }]);
+    expect(await ask(primary.url, `select id from paystate."paystateFacts"`)).toEqual([{ id: "before" }]);
   }, 120_000);
 
   test("D32: what a role may not make again is said, and goes on when it may", async ({ server, open }) => {
@@ -368,7 +370,7 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
     expect(await storage.commit([fact("f")])).toEqual([ok]);
     const gone = [
       "do $$ declare f text; begin for f in select oid::regprocedure from pg_proc where pronamespace = 'paystate'::regnamespace loop execute 'drop function ' || f || ' cascade'; end loop; end $$",
-      `drop table paystate.facts; delete from paystate."paystateTables" where name = 'facts'`,
+      `drop table paystate."paystateFacts"; delete from paystate."paystateTables" where name = 'paystateFacts'`,
       "drop schema paystate cascade",
     ];
     for (const [index, text] of gone.entries()) {
@@ -427,7 +429,7 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
     expect(await storage.commit([fact("f")])).toEqual([ok]);
     await ask(
       server.url,
-      `drop table paystate.facts; delete from paystate."paystateTables" where name = 'facts'`,
+      `drop table paystate."paystateFacts"; delete from paystate."paystateTables" where name = 'paystateFacts'`,
     );
     const both = [{ starts: [startOf("i")], ...fact("g") }, { step: stepOf("i", 1) }];
     expect(await storage.commit(both)).toEqual([ok, ok]);

@@ -1,31 +1,11 @@
-/** What the page on storage says of writing an adapter. */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+/** A storage of anybody's own. */
+// modules: rates
 import { expect, test } from "vitest";
 import { setup } from "xstate";
-import { createEngine, workflow, type EngineStorage } from "paystate/engine";
-import * as parts from "paystate/storage";
-import { memoryStorage } from "paystate/storage/memory";
+import { createEngine, workflow } from "paystate/engine";
+import type { EngineStorage } from "paystate/storage";
+import { sqliteStorage } from "paystate/storage/sqlite";
 import { silentLogger } from "../../src/runtime.ts";
-
-const storage = join(import.meta.dirname, "../../storage");
-const page = readFileSync(join(storage, "README.md"), "utf8");
-
-test("the page says how many lines the adapter in memory takes, and in how many files", () => {
-  const files = ["memory.ts", ...readdirSync(join(storage, "memory")).map((name) => `memory/${name}`)];
-  const lines = files
-    .map((name) => readFileSync(join(storage, name), "utf8").split("\n").length - 1)
-    .reduce((sum, each) => sum + each);
-  expect(files).toHaveLength(5);
-  expect(page).toContain(`about ${Math.round(lines / 10) * 10} lines in five files`);
-});
-
-test("the page names everything that paystate/storage has for an adapter", () => {
-  const table = page.slice(page.indexOf("| from `paystate/storage`"));
-  const named = [...table.slice(0, table.indexOf("\n\n")).matchAll(/^\| (`.*?) +\|/gm)];
-  const names = named.flatMap(([, cell = ""]) => [...cell.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name));
-  expect(names.toSorted()).toEqual(Object.keys(parts).toSorted());
-});
 
 /** The methods fail where they are called on another object than their own, as those of a class do that has fields. */
 function asClass(methods: EngineStorage): EngineStorage {
@@ -62,7 +42,7 @@ test("an adapter may be a class: its methods are called on their object, those t
       },
     },
   });
-  const own = asClass({ ...memoryStorage(), time });
+  const own = asClass({ ...(await sqliteStorage(":memory:")), time });
   const engine = createEngine({ storage: own, workflows: [called], logger: silentLogger });
   engine.run();
   await engine.start(called, { id: "one", input: undefined });

@@ -61,7 +61,7 @@ function counting(pool: pg.Pool, schema: string, told: (read: Read) => void): Po
   }
 }
 
-const TABLES = ["tasks", "instances", "watches", "history"];
+const TABLES = ["paystateTasks", "paystateInstances", "paystateWatches", "paystateHistory"];
 
 /** From the sixth time on a session keeps a plan. */
 const TIMES = 7;
@@ -172,7 +172,7 @@ planTest.runIf(HAS_POSTGRES)(
   "D43: no act reads through tasks, instances or watches by a plan of the time when there were none",
   async ({ world: { storage, reads, direct } }) => {
     const inEach = async (statement: string): Promise<void> => {
-      for (const table of TABLES) await direct.query(`${statement} ${table}`);
+      for (const table of TABLES) await direct.query(`${statement} "${table}"`);
     };
     // As autovacuum leaves tables whose rows have come and gone: known to be empty.
     await doAll(storage, "before", () => {});

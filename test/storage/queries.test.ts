@@ -1,7 +1,6 @@
 /** Queries of a host in a commit: all or nothing with it, alone in their transaction, in the order of their items. */
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { memoryStorage } from "paystate/storage/memory";
 import { postgresStorage } from "paystate/storage/postgres";
 import type { AnyCommit, CommitAnswer, EngineStorage } from "../../storage/storage.ts";
 import { startOf, stepOf, taskOf } from "../contracts/storage/samples.ts";
@@ -325,15 +324,4 @@ describe.each(hostDatabases)("queries in a commit on $name", ({ name, make }) =>
       expect(await storage.load("a")).not.toBeNull();
     },
   );
-});
-
-test("F3: a storage without SQL fails such a commit and says what is right", async () => {
-  const storage = memoryStorage();
-  const queries = [{ sql: "insert into orders (id) values (?)", parameters: ["o-1"] }];
-  const answers = await storage.commit([{ starts: [startOf("a")], queries }, { starts: [startOf("b")] }]);
-  expect(answers).toMatchObject([
-    { conflict: "failed", error: { message: /no SQL: take sqliteStorage or postgresStorage/ } },
-    { ok: true },
-  ]);
-  expect(await storage.load("a")).toBeNull();
 });

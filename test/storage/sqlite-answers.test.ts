@@ -75,6 +75,66 @@ test("D12: one that is too large for the disk fails alone, and the others of its
   expect(await storage.fact("bad")).toBeNull();
 });
 
+/** A storage on the same file that counts what it inserts. No time ends a transaction of it. */
+async function counting(): Promise<{
+  counted: PaymentStorage;
+  inserts: () => number;
+  commits: () => number;
+}> {
+  let inserts = 0;
+  let commits = 0;
+  const counted = await sqliteStorage(
+    {
+      get inTransaction() {
+        return database.inTransaction;
+      },
+      prepare(sql) {
+        const prepared = database.prepare(sql);
+        const isInsert = /^insert .*"paystateFacts"/.test(sql);
+        if (!isInsert && sql !== "commit") return prepared;
+        const run = (...values: unknown[]) => {
+          if (isInsert) inserts += 1;
+          else commits += 1;
+          return prepared.run(...values);
+        };
+        return new Proxy(prepared, {
+          get(_, name): unknown {
+            const member: unknown = name === "run" ? run : Reflect.get(prepared, name, prepared);
+            return typeof member === "function" ? (member.bind(prepared) as unknown) : member;
+          },
+        });
+      },
+      pragma: (source) => database.pragma(source),
+      close: () => {},
+    },
+    { elapsed: () => 0 },
+  );
+  [inserts, commits] = [0, 0];
+  return { counted, inserts: () => inserts, commits: () => commits };
+}
+
+test.for([
+  [200, [199], 216],
+  [200, [0], 216],
+  [200, [16, 31, 32], 232],
+  [17, [15], 33],
+  [16, [15], 32],
+] as const)(
+  "D55: of %i items, %j refused, at most %i are executed, in one transaction and true",
+  async ([count, bad, most]) => {
+    await storage.commit(bad.map((at) => fact(`f${at}`, "taken")));
+    const { counted, inserts, commits } = await counting();
+    const answers = await counted.commit(range(count).map((at) => fact(`f${at}`)));
+    expect(answers.map(wordOf)).toEqual(
+      range(count).map((at) => (bad.some((each) => each === at) ? "write" : "ok")),
+    );
+    expect(inserts()).toBeLessThanOrEqual(most);
+    expect(commits()).toBe(1);
+    expect(await there()).toEqual(IDS.slice(0, count));
+    for (const at of bad) expect(await storage.fact(`f${at}`)).toBe("taken");
+  },
+);
+
 /** A storage on the same file, whose COMMIT or ROLLBACK TO fails once in this way, when it is told to. */
 async function withFailing(
   statement: "commit" | "rollback to item",

@@ -1,31 +1,21 @@
 /** A file of SQLite that a host has had its tables in before. */
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+// modules: retention
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import Database from "better-sqlite3";
-import { expect, onTestFinished, test as vitestTest } from "vitest";
+import { expect, onTestFinished, test as vitestTest, vi } from "vitest";
 import { setup } from "xstate";
 import { createEngine, defineTable, type Table, workflow } from "paystate/engine";
-import { prefixedName } from "../../storage/sql/statement.ts";
+import { commitOne } from "../../storage/decided.ts";
 import { backupSqlite, readOnlySqlite, sqliteStorage } from "../../storage/sqlite.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { paymentTables } from "../../src/payments/tables.ts";
-import {
-  NAMED_AS_BEFORE,
-  NAMESAKES,
-  PAYMENT_NAMESAKES,
-  READ_NAMESAKES,
-  READ_PAYMENT_NAMESAKES,
-} from "../kit/namesakes.ts";
+import { NAMESAKES, PAYMENT_NAMESAKES, READ_NAMESAKES, READ_PAYMENT_NAMESAKES } from "../kit/namesakes.ts";
 import { serviceFixture } from "../kit/service-fixture.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { passed } from "../payments/retention/passing.ts";
 import { refusal } from "./refusal.ts";
-
-/** What the first version has left. */
-/** A file whose tables have names without a prefix. */
-const UNPREFIXED = join(import.meta.dirname, "unprefixed.db.gz");
 
 const parcels = workflow(
   setup({ types: { events: {} as { type: "SHIP" } } }).createMachine({
@@ -59,8 +49,95 @@ const test = vitestTest
     return shop;
   });
 
+/** Whoever claims no task. */
+const NOBODY = {
+  holder: "nobody",
+  leaseMs: 1_000,
+  workflows: [parcels.key],
+  steps: 1,
+  free: 1,
+  limited: 1,
+  maxCrashes: 5,
+} as const;
+
 const orderIds = (shop: Database.Database): unknown[] =>
   shop.prepare("select id from dear order by id").pluck().all();
+
+test("a storage on the host's own connection waits while a transaction of the host is open over an await", async ({
+  shop,
+}) => {
+  const storage = await sqliteStorage(shop);
+  const engine = createEngine({ storage, workflows: [parcels], logger: silentLogger });
+  engine.run();
+  await engine.ready();
+  for (const end of ["commit", "rollback"]) {
+    shop.exec(`begin; insert into orders values ('${end}', 150)`);
+    const calls = [
+      engine.start(parcels, { id: `p-${end}`, input: undefined }),
+      engine.pending(`p-${end}`),
+      storage.claim({ ...NOBODY, now: 1 }),
+    ];
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    expect(shop.inTransaction).toBe(true);
+    shop.exec(end);
+    expect(await Promise.all(calls)).toMatchObject([{ ok: true }, { tasks: [] }, []]);
+    expect((await engine.send(parcels, `p-${end}`, { type: "SHIP" })).kind).toBe("stepped");
+  }
+  expect(orderIds(shop)).toEqual(["commit", "o-1"]);
+  await engine.stop();
+  await storage.close();
+});
+
+test.for(["begin", "begin; insert into orders values ('o-2', 150)"])(
+  "a storage that opens on the host's own connection waits for the host where it says %s between any two steps of it",
+  async (sql, { folder }) => {
+    let isOpen = false;
+    for (let steps = 0; !isOpen; steps++) {
+      const shop = new Database(join(folder, `shop-${steps}.db`));
+      shop.exec(SHOP);
+      const opened = sqliteStorage(shop).then(
+        (storage) => {
+          isOpen = true;
+          return storage;
+        },
+        (error: unknown) => error as Error,
+      );
+      for (let step = 0; step < steps; step++) await Promise.resolve();
+      const isBetween: boolean = !isOpen;
+      shop.exec(sql);
+      for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+      expect(shop.inTransaction).toBe(true);
+      shop.exec("commit");
+      const storage = await opened;
+      if (storage instanceof Error) throw storage;
+      isOpen = !isBetween;
+      expect(shop.pragma("journal_mode", { simple: true })).toBe("wal");
+      expect(await commitOne(storage, {})).toEqual({ ok: true });
+      await storage.close();
+      shop.close();
+    }
+  },
+);
+
+test("a transaction of the host that stays open for five seconds is told of, and is not ended", async ({
+  shop,
+}) => {
+  const storage = await sqliteStorage(shop);
+  shop.exec("begin; insert into orders values ('o-2', 150)");
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const failed = refusal(commitOne(storage, {}));
+  await vi.advanceTimersByTimeAsync(5_100);
+  expect(await failed).toMatchObject({
+    code: "busy",
+    message: expect.stringContaining("a transaction of yours stayed open") as string,
+  });
+  expect(shop.inTransaction).toBe(true);
+  shop.exec("commit");
+  expect(orderIds(shop)).toEqual(["o-1", "o-2"]);
+  expect(await commitOne(storage, {})).toEqual({ ok: true });
+  await storage.close();
+});
 
 test("F1: an engine works in the file of a host, beside its tables, in its transactions, and changes nothing of them", async ({
   path,
@@ -70,7 +147,7 @@ test("F1: an engine works in the file of a host, beside its tables, in its trans
   const engine = createEngine({ storage, workflows: [parcels], logger: silentLogger });
   engine.run();
   try {
-    await engine.commit({});
+    await engine.ready();
     const order = (id: string, isKept: boolean): void => {
       shop.prepare("insert into orders values (?, 150)").run(id);
       engine.start(parcels, { id, input: undefined }, { within: shop });
@@ -126,7 +203,7 @@ test("F2: a table of an engine under the name of a host's is refused, and the ho
 
 test.for([
   ["of the engine", "PaystateHistory", "foreign_database"],
-  ["of the migrations", "paystateMigrations", "foreign_database"],
+  ["of the schema", "paystateSchema", "foreign_database"],
   ["that was installed", "notes", "foreign_database"],
   ["to be installed", "plans", "other_table"],
 ])(
@@ -174,7 +251,7 @@ test("F14: a host's own tasks, instances, watches and history stay as they are w
     logger: silentLogger,
   });
   engine.run();
-  await engine.commit({});
+  await engine.ready();
   const begin = shop.transaction(() =>
     engine.start(parcels, { id: "p-1", input: undefined }, { within: shop }),
   );
@@ -198,9 +275,6 @@ test("F14: a host's own tasks, instances, watches and history stay as they are w
   ]);
   await read.close();
   expect(hostsOwn(shop)).toEqual(before);
-  // A program of before, which would look for the names of the host's, takes the file for that of a newer one.
-  const noted = shop.prepare(`select min(name) from "paystateMigrations"`).pluck();
-  expect(noted.get()).toBe("0000-prefixed");
 });
 
 test("F14: a payment service takes a send to its end in the file of a host with a table of its own under the name of each of the service's", async ({
@@ -224,12 +298,10 @@ test("F14: a payment service takes a send to its end in the file of a host with 
   expect(await world.storage.get(paymentTables.transactions, transactionId)).toMatchObject({
     status: "completed",
   });
-  const rowsOf = (name: string): unknown =>
-    shop
-      .prepare(`select count(*) from ${prefixedName(name)}`)
-      .pluck()
-      .get();
-  expect(["accounts", "quotes", "transactions"].map(rowsOf)).toEqual([1, 1, 1]);
+  const counts = ["paystateAccounts", "paystateQuotes", "paystateTransactions"].map((name) =>
+    shop.prepare(`select count(*) from ${name}`).pluck().get(),
+  );
+  expect(counts).toEqual([1, 1, 1]);
   expect(shop.prepare(READ_PAYMENT_NAMESAKES).pluck().all()).toEqual(Object.keys(paymentTables));
   expect(
     shop
@@ -255,51 +327,6 @@ test("F14: namesakes in temporary tables and attached files of the host's connec
     shop.prepare(`select count(*) from ${table}`).pluck().get(),
   );
   expect(counts).toEqual([0, 0, 1]);
-});
-
-test("F14: a file from before keeps its names, also as its tables are brought up, and notes none that its older programs do not know", async ({
-  path,
-}) => {
-  await writeFile(path, gunzipSync(await readFile(UNPREFIXED)));
-  const file = new Database(path);
-  onTestFinished(() => void file.close());
-  const tables = (): unknown[] =>
-    file.prepare("select name from sqlite_master where type in ('table', 'index') order by 1").pluck().all();
-  const noted = file.prepare(`select name from "paystateMigrations" order by name`).pluck();
-  const [named, known] = [tables(), noted.all()];
-  expect(named).toEqual(expect.arrayContaining(["history", "instances", "tasks", "tasks_steps", "watches"]));
-  file.exec("create table orders (id text); insert into orders values ('o-1')");
-  for (const open of [sqliteStorage, readOnlySqlite]) {
-    const storage = await open(path);
-    const { instances } = await createEngine({ storage, workflows: [] }).list({ limit: 1 });
-    expect(instances).toHaveLength(1);
-    await storage.close();
-  }
-  expect(tables()).toEqual(expect.arrayContaining([...named, "orders"]));
-  expect(tables()).not.toContain("paystateTasks");
-  expect(noted.all()).toEqual(expect.arrayContaining(known));
-  expect(noted.all()).not.toContain("0000-prefixed");
-  file.exec("create temp table Tasks (id text)");
-  expect((await refusal(sqliteStorage(file))).message).toContain('a temporary table "Tasks", which hides');
-});
-
-test("F14: of programs that open a new file of a host at once the first decides on the names, for a program of before too", async ({
-  path,
-  shop,
-}) => {
-  shop.exec("begin immediate");
-  const opening = Array.from({ length: 3 }, () => sqliteStorage(path));
-  for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
-  // As a program of before has made them meanwhile.
-  shop.exec(`${NAMED_AS_BEFORE}; commit`);
-  for (const storage of await Promise.all(opening)) {
-    expect(await storage.load("p")).toBeNull();
-    await storage.close();
-  }
-  const [tasks, prefixed] = ["tasks", "paystateTasks"].map((name) =>
-    shop.prepare("select count(*) from sqlite_master where name = ?").pluck().get(name),
-  );
-  expect([tasks, prefixed]).toEqual([1, 0]);
 });
 
 /** As a process without an extension of the host sees the extension's module and collation. */

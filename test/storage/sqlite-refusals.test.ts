@@ -8,7 +8,6 @@ import { readOnlySqlite, StorageUnusable } from "../../storage/sqlite.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import { assertLoadable } from "../../storage/sqlite/driver.ts";
 import { explained } from "../../storage/sqlite/explain.ts";
-import { MOVES } from "../../storage/sqlite/moved.ts";
 import { ok, startOf, taskOf } from "../contracts/storage/samples.ts";
 import { refusal } from "./refusal.ts";
 import { eachInFolder } from "../kit/each-in-folder.ts";
@@ -23,36 +22,13 @@ eachInFolder((made) => {
 test("a database of a newer paystate is left alone", async () => {
   await (await sqliteStorage(path)).close();
   const database = new Database(path);
-  database.prepare(`insert into paystateMigrations values ('9999-future', 'now')`).run();
+  database.prepare("update paystateSchema set version = 3, oldest = 2").run();
   const { code, message } = await refusal(sqliteStorage(path));
   expect(code).toBe("newer_schema");
   expect(message).toBe(
-    "this database was written by a newer paystate (9999-future): upgrade paystate, or restore a backup from before",
+    "this database was written by a newer paystate (schema 3): upgrade paystate, or restore a backup from before",
   );
   database.close();
-});
-
-test("a database from before callers brought their tables is left alone", async () => {
-  await (await sqliteStorage(path)).close();
-  const database = new Database(path);
-  database.prepare(`update paystateMigrations set name = '0001-initial' where name = '0001-engine'`).run();
-  const { code, message } = await refusal(sqliteStorage(path));
-  expect(code).toBe("old_schema");
-  expect(message).toContain("give this one a new file");
-  database.close();
-});
-
-test("a moved database of an older schema is refused, and not brought up to this one", async () => {
-  await (await sqliteStorage(path)).close();
-  const database = new Database(path);
-  database.exec(
-    `create table "${MOVES}" (id integer primary key, "copy" text, place text, state text);
-    insert into "${MOVES}" values (1, 'c', 'postgres://db.internal/payments', 'moved');
-    delete from paystateMigrations`,
-  );
-  database.close();
-  const { code, message } = await refusal(sqliteStorage(path));
-  expect([code, message]).toEqual(["moved", expect.stringContaining("postgres://db.internal/payments")]);
 });
 
 test.each([

@@ -8,7 +8,6 @@ import { FileGuard } from "../../storage/sqlite/file-guard.ts";
 import { type PaymentStorage, paymentStorage } from "../../src/payments/payment-storage.ts";
 import { backupSqlite, sqliteStorage } from "../../storage/sqlite.ts";
 import { ok, taskOf, type PaymentCommit } from "../contracts/storage/samples.ts";
-import { NAMED_AS_BEFORE } from "../kit/namesakes.ts";
 
 let folder: string;
 let path: string;
@@ -112,13 +111,13 @@ test.each([
 
 test.each([
   [
-    "has a backup with the names of before written into it",
+    "has a backup with other names written into it",
     async (): Promise<void> => {
-      const before = new Database(join(folder, "before.db"));
-      before.exec(NAMED_AS_BEFORE);
-      await (await sqliteStorage(before)).close();
-      await before.backup(path);
-      before.close();
+      const other = new Database(join(folder, "other.db"));
+      await (await sqliteStorage(other)).close();
+      other.exec(`alter table "paystateTasks" rename to tasks`);
+      await other.backup(path);
+      other.close();
     },
   ],
   ["loses a table", (): void => void new Database(path).exec(`drop table "paystateTasks"`).close()],

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { defineTable } from "../../storage/table.ts";
 
-test.each(["tasks", "narrowedLanes", "tasks_steps", "INSTANCES_key", "paystateNotes", "pg_notes"])(
+test.each(["paystateNotes", "PAYSTATETASKS", "pg_notes", "sqlite_notes"])(
   "no table can be called %s",
   (name) => {
     expect(() => defineTable(name, { columns: { id: "text" } })).toThrow(/choose another$/);
@@ -17,3 +17,10 @@ test.each(["seq", "xmin", "xmax", "cmin", "cmax", "ctid", "tableoid"])(
     );
   },
 );
+
+test("D58: a group by nothing is refused where the table is defined", () => {
+  const columns = { id: "text", at: "integer" } as const;
+  expect(() => defineTable("notes", { columns, group: { by: [], since: "at" } })).toThrow(
+    "group: by names no column",
+  );
+});

@@ -60,7 +60,7 @@ function showOutcome({ status, reason, recipients }: TransactionBody, frozen: st
   assert(unpaid.map(({ address }) => address).join() === frozen, `employee ${FROZEN} alone was to be unpaid`);
 }
 
-/** What nobody got goes back once the order is over. */
+/** The refund: amounts of payees who could not be paid go back once the order is over. */
 async function showRefunds(client: Client, transactionId: string): Promise<void> {
   const refunds = await until("the refund to Alice", async () => {
     const { refunds: shown } = await client.transaction(transactionId);

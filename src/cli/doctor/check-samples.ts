@@ -24,8 +24,7 @@ interface Table {
 export function checkSamples(handle: SqliteDatabase): Finding {
   return unlessDamaged(() => {
     const connection = new Connection(handle);
-    const engine = Object.keys(engineTables).map(connection.nameOf);
-    const names = [...engine, ...installedIn(connection).map(({ called }) => called)];
+    const names = [...Object.keys(engineTables), ...installedIn(connection).map(({ name }) => name)];
     const tables = handle
       .prepare(
         `select name, wr from pragma_table_list where schema = 'main' and type = 'table'

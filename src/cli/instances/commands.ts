@@ -3,10 +3,10 @@ import type { EventObject } from "xstate";
 import { RETRY, STOP } from "../../workflow/chart.ts";
 import { instanceReads, type InstanceReads } from "../../engine/reading/reads.ts";
 import type { InstanceQuery } from "../../engine/index.ts";
-import { ranTasks, ranTasksOf, type RanTask } from "../../engine/ran-tasks.ts";
+import { ranTasks, ranTasksOf, type RanTask } from "../../engine/kernel/ran-tasks.ts";
 import { systemClock } from "../../runtime.ts";
 import type { EngineStorage } from "../../../storage/storage.ts";
-import { withTables } from "../../../storage/with-tables.ts";
+import { EngineStore } from "../../engine/kernel/engine-store.ts";
 import { DATABASE_OPTIONS, withDatabase, type DatabaseOptions, type OpenDatabase } from "../open-database.ts";
 import { type Command, type Print, UsageError } from "../command.ts";
 import { noArgument, oneOf, onlyArgument, readArguments, wholeNumber } from "../read-arguments.ts";
@@ -14,21 +14,17 @@ import { historyPage, instancePage, instancesPage, overdueOf, troublesOf, plainJ
 import {
   dropTasks,
   noInstance,
+  printResult,
   removeEnded,
   retryTasks,
   stopInstance,
   type CommandResult,
 } from "./put-right.ts";
-import { type EachCall, eventOf, sendEvent, tellEach } from "./tell-each.ts";
+import type { ForMany } from "./for-many.ts";
+import { eventOf, sendEvent } from "./send-event.ts";
+import { tellMany } from "./tell-each.ts";
 import { tellInstance } from "./tell-instance.ts";
-import { deadLetters, failingTasks } from "../../engine/troubled-tasks.ts";
-
-const EACH = {
-  ...DATABASE_OPTIONS,
-  where: { type: "string", multiple: true },
-  workflow: { type: "string" },
-  state: { type: "string" },
-} as const;
+import { deadLetters, failingTasks } from "../../engine/kernel/troubled-tasks.ts";
 
 const STATUSES = ["active", "done", "stopped", "error", "all"] as const;
 const MAX_TROUBLES = 1_000;
@@ -95,7 +91,7 @@ export const show: Command = async (args, print) => {
 
 /** The ended tasks of an instance; empty for a database that no engine with such a table has used. */
 async function ranIn(storage: EngineStorage, id: string): Promise<readonly RanTask[]> {
-  return await ranTasksOf(withTables(storage, [ranTasks]), id).catch(() => []);
+  return await ranTasksOf(new EngineStore(storage, [ranTasks]), id).catch(() => []);
 }
 
 export const history: Command = async (args, print) => {
@@ -125,53 +121,38 @@ function puttingRight(name: string, act: Act): Command {
   };
 }
 
-/** A command on one instance, or with `--where`, `--workflow` or `--state` on all that fit. */
-function onOneOrEach(name: string, act: Act, event: EventObject): Command {
+// prettier-ignore
+const WAYS: readonly ForMany[] = [
+  tellMany,
+];
+
+/** True where the command was for many instances, and is done. */
+const toldMany: ForMany = async (command, args, print) => {
+  for (const way of WAYS) if (await way(command, args, print)) return true;
+  return false;
+};
+
+/** A command on one instance, or on many that its arguments describe. */
+function onOneOrMany(name: string, act: Act, event: EventObject): Command {
   return async (args, print) => {
-    const { values, positionals } = readArguments(args, EACH);
-    if (!isForEach(values)) return puttingRight(name, act)(args, print);
-    noArgument(name, positionals);
-    await withDatabase(values, async (open) =>
-      printResult(await tellEach(open, callOf(values), event), values, print),
-    );
+    if (!(await toldMany({ name, event }, args, print))) await puttingRight(name, act)(args, print);
   };
 }
 
 export const send: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, EACH);
-  const isEach = isForEach(values);
-  const event = positionals.at(isEach ? 0 : 1);
-  if (event === undefined || positionals.length > (isEach ? 1 : 2)) {
+  if (await toldMany({ name: "send", event: undefined }, args, print)) return;
+  const { values, positionals } = readArguments(args, DATABASE_OPTIONS);
+  const [id, event, ...more] = positionals;
+  if (id === undefined || event === undefined || more.length > 0) {
     throw new UsageError("send expects ID EVENT, or --where FIELD=VALUE EVENT");
   }
-  const [id = ""] = positionals;
   const told = eventOf(event);
-  await withDatabase(values, async (open) => {
-    const result = isEach ? tellEach(open, callOf(values), told) : sendEvent(open, id, told);
-    printResult(await result, values, print);
-  });
+  await withDatabase(values, async (open) => printResult(await sendEvent(open, id, told), values, print));
 };
 
-function printResult(
-  { done, said }: CommandResult,
-  { json }: { readonly json: boolean },
-  print: Print,
-): void {
-  print(json ? plainJson(done) : said);
-}
-
-interface EachValues extends Partial<Omit<EachCall, "where">> {
-  readonly where?: string[] | undefined;
-}
-
-const isForEach = ({ where, workflow, state }: EachValues): boolean =>
-  [where, workflow, state].some((each) => each !== undefined);
-
-const callOf = ({ where = [], workflow, state }: EachValues): EachCall => ({ where, workflow, state });
-
-export const retry = onOneOrEach("retry", retryTasks, RETRY);
+export const retry = onOneOrMany("retry", retryTasks, RETRY);
 export const drop = puttingRight("drop", dropTasks);
-export const stop = onOneOrEach("stop", stopInstance, STOP);
+export const stop = onOneOrMany("stop", stopInstance, STOP);
 export const remove = puttingRight("remove", removeEnded);
 
 const LOOK_EVERY_MS = 500;

@@ -41,7 +41,10 @@ function troubleOf(
   isDead: boolean,
 ): string {
   const error = lastError === null ? "" : `: ${lastError}`;
-  if (isDead) return `${name} is set aside after ${crashes} crashes${error}`;
+  if (isDead) {
+    const reason = crashes > 0 ? `${crashes} crashes` : `${failures} failures`;
+    return `${name} is set aside after ${reason}${error}`;
+  }
   return failures === 0 ? "" : `${name} has failed ${failures} times${error}`;
 }
 

@@ -6,16 +6,18 @@ import { walletTransfer } from "../../../machines/wallet-transfer.ts";
 import { webhookDelivery } from "../../../machines/webhook-delivery.ts";
 import { STOP } from "../../workflow/chart.ts";
 import { instanceReads } from "../../engine/reading/reads.ts";
-import { ranTasks } from "../../engine/ran-tasks.ts";
+import { ranTasks } from "../../engine/kernel/ran-tasks.ts";
 import { searchRows } from "../../workflow/search-fields.ts";
 import { removeInstance } from "../../engine/instance-commands.ts";
 import type { PendingTask } from "../../engine/index.ts";
 import { messageTask } from "../../workflow/messages.ts";
-import { taskCommands, type TaskCommands } from "../../engine/troubled-tasks.ts";
+import { taskCommands, type TaskCommands } from "../../engine/kernel/troubled-tasks.ts";
 import { nameOf } from "../../workflow/workflow-key.ts";
 import { systemClock } from "../../runtime.ts";
-import { withTables } from "../../../storage/with-tables.ts";
+import { EngineStore } from "../../engine/kernel/engine-store.ts";
+import type { Print } from "../command.ts";
 import type { OpenDatabase } from "../open-database.ts";
+import { plainJson } from "./pages.ts";
 
 /** The result of a command, for programs and in a sentence for people. */
 export interface CommandResult {
@@ -75,7 +77,7 @@ export async function stopInstance(open: OpenDatabase, id: string): Promise<Comm
 /** Removes an instance that has ended, with its history. */
 export async function removeEnded(open: OpenDatabase, id: string): Promise<CommandResult> {
   await checkInstanceNotOfService(open, id, "paystate attention");
-  const storage = withTables(open.storage, [ranTasks, searchRows]);
+  const storage = new EngineStore(open.storage, [ranTasks, searchRows]);
   const done = await removeInstance(storage, id);
   if (done === "absent") throw noInstance(id, open);
   if (done === "active") throw new Error(`${id} has not ended: stop it first`);
@@ -83,6 +85,15 @@ export async function removeEnded(open: OpenDatabase, id: string): Promise<Comma
     throw new Error(`something of ${id} is still to be done: \`paystate show ${id}\` lists it`);
   }
   return { done: { removed: id }, said: `${id} and its history are removed.` };
+}
+
+/** For a person, or for a program. */
+export function printResult(
+  { done, said }: CommandResult,
+  { json }: { readonly json: boolean },
+  print: Print,
+): void {
+  print(json ? plainJson(done) : said);
 }
 
 /** An instance that is not there. */

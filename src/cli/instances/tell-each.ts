@@ -1,31 +1,38 @@
-/** Sends events by command, to one instance or to many at once: for many it begins a durable job, and works on it until the last of them has its message. */
+/** Sends events to many instances by command: it begins a durable job, and works on it until the last of them has its message. */
+// modules: jobs
 import type { EventObject } from "xstate";
-import { commitOne } from "../../../storage/decided.ts";
-import { withTables } from "../../../storage/with-tables.ts";
 import type { EngineStorage } from "../../../storage/storage.ts";
 import { RETRY, STOP } from "../../workflow/chart.ts";
-import { createEngine } from "../../engine/engine.ts";
-import { type EachProgress, progressOf } from "../../engine/each/each-commands.ts";
-import { eachInput, eachWorkflow } from "../../engine/each/each-workflow.ts";
-import { eachChart, type EachOrder } from "../../engine/each/each-chart.ts";
-import { givenEvent } from "../../engine/engine-acts.ts";
-import { ActRefused } from "../../engine/inspected-engine.ts";
+import { createEngine } from "../../engine/create-engine.ts";
+import { EngineStore } from "../../engine/kernel/engine-store.ts";
+import { type EachProgress, progressOf } from "../../engine/modules/jobs/each-commands.ts";
+import { eachInput, eachWorkflow } from "../../engine/modules/jobs/each-workflow.ts";
+import { eachChart, type EachOrder } from "../../engine/modules/jobs/each-chart.ts";
 import type { InstanceView } from "../../engine/index.ts";
-import { messageTask } from "../../workflow/messages.ts";
 import { declaredFields, searchRows, type SearchValues } from "../../workflow/search-fields.ts";
 import { newMoment } from "../../workflow/stamps.ts";
-import { instanceWorkflows } from "../../engine/stored-names.ts";
+import { instanceWorkflows } from "../../engine/kernel/stored-names.ts";
 import { nameOf } from "../../workflow/workflow-key.ts";
 import { silentLogger, systemClock, systemRandom } from "../../runtime.ts";
 import { UsageError } from "../command.ts";
-import type { OpenDatabase } from "../open-database.ts";
+import { DATABASE_OPTIONS, withDatabase, type OpenDatabase } from "../open-database.ts";
 import { ProgressBar } from "../progress-bar.ts";
-import { checkNotOfService, noInstance, type CommandResult } from "./put-right.ts";
+import { noArgument, readArguments } from "../read-arguments.ts";
+import type { ForMany } from "./for-many.ts";
+import { checkNotOfService, printResult, type CommandResult } from "./put-right.ts";
+import { eventOf } from "./send-event.ts";
 
 const INSTEAD = "paystate attention";
 
+const EACH = {
+  ...DATABASE_OPTIONS,
+  where: { type: "string", multiple: true },
+  workflow: { type: "string" },
+  state: { type: "string" },
+} as const;
+
 /** The instances that a command is for, as it was called. */
-export interface EachCall {
+interface EachCall {
   /** `FIELD=VALUE`, each. */
   readonly where: readonly string[];
   /** The name of a workflow, for all of its versions, or `name@version`. */
@@ -33,42 +40,26 @@ export interface EachCall {
   readonly state: string | undefined;
 }
 
-/** Sends an event to an instance, by a message that a process with its chart takes. */
-export async function sendEvent(open: OpenDatabase, id: string, event: EventObject): Promise<CommandResult> {
-  const record = await open.storage.load(id);
-  if (record === null) throw noInstance(id, open);
-  const { workflow, life, status } = record;
-  checkNotOfService(workflow, { what: id, instead: INSTEAD });
-  if (status === "done") return { done: { send: "ended" }, said: `${id} has ended already.` };
-  const { at: dueAt, stamp } = newMoment(systemClock, systemRandom);
-  const task = messageTask(
-    { id: `${id} ${stamp}`, dueAt },
-    { instance: id, workflow, life },
-    { known: true, event },
-  );
-  await commitOne(open.storage, { arms: [{ task }] });
-  return {
-    done: { send: "asked" },
-    said: `A process that has ${workflow} hands ${event.type} to ${id}.`,
-  };
-}
-
-/** An event as a person writes it: its type, or JSON. */
-export function eventOf(text: string): EventObject {
-  try {
-    return givenEvent(text);
-  } catch (error) {
-    throw error instanceof ActRefused ? new UsageError(error.message) : error;
+/** A command with `--where`, `--workflow` or `--state` is for all instances that fit. */
+export const tellMany: ForMany = async ({ name, event }, args, print) => {
+  const { values, positionals } = readArguments(args, EACH);
+  const { where = [], workflow, state } = values;
+  if ([values.where, workflow, state].every((each) => each === undefined)) return false;
+  const [first = "", ...more] = positionals;
+  if (event === undefined && (first === "" || more.length > 0)) {
+    throw new UsageError("send expects ID EVENT, or --where FIELD=VALUE EVENT");
   }
-}
+  if (event !== undefined) noArgument(name, positionals);
+  const told = event ?? eventOf(first);
+  await withDatabase(values, async (open) =>
+    printResult(await tellEach(open, { where, workflow, state }, told), values, print),
+  );
+  return true;
+};
 
 /** Tells all that the call is for. Interrupted, it is gone on with by any process that runs on the database. */
-export async function tellEach(
-  open: OpenDatabase,
-  call: EachCall,
-  event: EventObject,
-): Promise<CommandResult> {
-  const storage = withTables(open.storage, [searchRows]);
+async function tellEach(open: OpenDatabase, call: EachCall, event: EventObject): Promise<CommandResult> {
+  const storage = new EngineStore(open.storage, [searchRows]);
   const orders = await ordersOf(storage, call, event);
   for (const { workflow } of orders) {
     checkNotOfService(workflow, { what: "each of them", instead: INSTEAD });

@@ -3,11 +3,11 @@
  */
 import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
-import { withTables } from "../../../storage/with-tables.ts";
+import { EngineStore } from "../../engine/kernel/engine-store.ts";
 import { isOwnRow } from "../../workflow/chart.ts";
-import { instanceWorkflows } from "../../engine/stored-names.ts";
+import { instanceWorkflows } from "../../engine/kernel/stored-names.ts";
 import type { InstanceView } from "../../engine/index.ts";
-import { ranTasks } from "../../engine/ran-tasks.ts";
+import { ranTasks } from "../../engine/kernel/ran-tasks.ts";
 import { causeFromText, isOfStep } from "../../workflow/step-cause.ts";
 import { causeSentence } from "../../inspector/cause-words.ts";
 import { ChartRegistry, type KnownChart } from "../../inspector/chart-registry.ts";
@@ -39,7 +39,7 @@ export async function tellInstance(
   const service = await serviceIn(storage);
   const own = chartsFile === undefined ? [] : await workflowsIn(chartsFile);
   const charts = new ChartRegistry([...(service?.workflows ?? []), ...own]);
-  const withRan = withTables(storage, [ranTasks]);
+  const withRan = new EngineStore(storage, [ranTasks]);
   const found = await new InstanceReader({ storage: withRan }, charts, async () => []).find(id);
   if (found === null) return [];
   const known = charts.get(found.instance.workflow);

@@ -1,7 +1,7 @@
 /** Pages of instances: section by section of the storage's index, each section one workflow and one status. */
 import type { EngineStorage, InstanceRecord } from "../../../storage/storage.ts";
 import { instancesWith, type SearchValues } from "../../workflow/search-fields.ts";
-import { instanceWorkflows } from "../stored-names.ts";
+import { instanceWorkflows } from "../kernel/stored-names.ts";
 import { nameOf } from "../../workflow/workflow-key.ts";
 import { stateMatches } from "../../workflow/state-matches.ts";
 import { listedView, type InstanceList, type InstanceQuery, type InstanceView } from "./views.ts";

@@ -5,8 +5,9 @@ import type { SearchValues } from "../../workflow/search-fields.ts";
 import { snapshotFromText } from "../../workflow/snapshot-text.ts";
 import { causeFromText } from "../../workflow/step-cause.ts";
 import { eventFromText } from "../../workflow/values.ts";
+import { checkLimit } from "../kernel/check-limit.ts";
 import { failingInstances, instancePage, searchedInstances, type ReadStorage } from "./list-instances.ts";
-import { readTroubles, type TroubleCount } from "./troubles.ts";
+import { readTroubles, type TroubleCount } from "../kernel/troubles.ts";
 import {
   instanceView,
   type HistoryEntry,
@@ -87,7 +88,7 @@ export function instanceReads(
       return record === null ? null : instanceView(record);
     },
     async list({ limit = DEFAULT_LIMIT, unknown, ...query } = {}) {
-      checkLimit("list", limit);
+      checkLimit("list", limit, MAX_LIMIT);
       const { workflow, where } = query;
       if (query.failing !== true && workflow !== undefined && where !== undefined) {
         return searchedInstances(storage, { ...query, limit, workflow, where });
@@ -109,7 +110,7 @@ export function instanceReads(
       };
     },
     async history(id, { after = 0, limit = DEFAULT_LIMIT } = {}) {
-      checkLimit("history", limit);
+      checkLimit("history", limit, MAX_LIMIT);
       if (!Number.isSafeInteger(after)) {
         throw new TypeError(`history: after ${after}: expected a whole number`);
       }
@@ -122,11 +123,14 @@ export function instanceReads(
 async function childrenOf(
   storage: ReadStorage,
   id: string,
-  { children = {} }: ChartSnapshot,
+  { children = {}, former = [] }: ChartSnapshot,
 ): Promise<PendingWork["children"]> {
-  const links = Object.entries(children).slice(0, MAX_PENDING);
+  const links = [
+    ...Object.entries(children).map(([childId, link]) => ({ ...link, id: childId })),
+    ...former.filter(({ hasEnded }) => hasEnded !== true),
+  ];
   return Promise.all(
-    links.map(async ([childId, { src, run }]): Promise<PendingWork["children"][number]> => {
+    links.slice(0, MAX_PENDING).map(async ({ id: childId, src, run }) => {
       if (run === undefined) return { id: childId, src, instance: null, status: null };
       const instance = childInstance(id, childId, run);
       const record = await storage.load(instance);
@@ -145,9 +149,4 @@ function historyEntry({ instance, version, stamp, at, event, value, cause }: His
     value: JSON.parse(value) as unknown,
     cause: causeFromText(cause, instance),
   };
-}
-
-function checkLimit(read: string, limit: number): void {
-  if (Number.isSafeInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return;
-  throw new TypeError(`${read}: limit ${limit}: expected a whole number from 1 to ${MAX_LIMIT}`);
 }

@@ -1,8 +1,9 @@
-/** Waits until an instance is in a state: told of this process's commits at once, of others' by looking. */
-import type { Commit, EngineStorage, InstanceRecord } from "../../../storage/storage.ts";
+/** Waits until an instance is in a state. A commit of this process wakes the wait; commits of other processes are read from the history. */
+import type { Commit, EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import type { Clock } from "../../runtime.ts";
 import type { ChartSnapshot } from "../../workflow/chart.ts";
-import { Pause } from "../pause.ts";
+import { onAbort } from "../on-abort.ts";
+import { Pause } from "../kernel/pause.ts";
 import { snapshotFromText } from "../../workflow/snapshot-text.ts";
 import { stateMatches } from "../../workflow/state-matches.ts";
 import type { StateName } from "./views.ts";
@@ -31,14 +32,18 @@ export class EngineStopped extends Error {
 export type StoredRun = Pick<InstanceRecord, "id" | "workflow" | "status" | "snapshot" | "stamp"> &
   Partial<Pick<InstanceRecord, "version" | "life">>;
 
+type RunVersion = Pick<InstanceRecord, "life" | "version">;
+
 interface Wanted {
   readonly id: string;
   readonly until: WaitTarget;
   readonly signal: AbortSignal | undefined;
   /** False for an instance that is not yet what the caller means; throws for one that will never be. */
   readonly isMeant: (run: StoredRun) => boolean;
-  /** Throws where an instance that is not there will never come. Default: it may be started yet. */
-  readonly checkAbsent?: () => void;
+  /** Throws where an instance that is not there is waited for no longer. */
+  readonly checkAbsent: () => void;
+  /** The version behind which states count, where it is known before the first look. */
+  readonly begun?: () => RunVersion | null;
 }
 
 class Waiter {
@@ -47,6 +52,8 @@ class Waiter {
   answer: (() => ChartSnapshot) | null = null;
   /** Ended by the answer. */
   readonly pause: Pause;
+  /** What the last look has shown; null before the first. */
+  #looked: RunVersion | null = null;
 
   constructor(wanted: Wanted, clock: Clock) {
     this.wanted = wanted;
@@ -55,15 +62,51 @@ class Waiter {
 
   /** Takes notice of a snapshot; snapshots after the answer are ignored. */
   see(run: StoredRun): void {
+    this.#notice(() => this.#answerOf(run));
+  }
+
+  /**
+   * Takes notice of a look at the instance, null where there is none. Answers the version behind which there are steps
+   * that led through states which no look has shown; null where there are none.
+   */
+  looked(record: InstanceRecord | null): number | null {
+    const { begun, until } = this.wanted;
+    const before = this.#looked ?? begun?.() ?? null;
+    this.#looked = record ?? { life: "", version: 0 };
+    if (record === null || before === null || until === "final") return null;
+    const after = before.life === record.life ? before.version : 0;
+    return record.version > after + 1 ? after : null;
+  }
+
+  /** Takes notice of steps between two looks. A row has no context, so the answer is the instance as it is by now. */
+  seePassed(rows: readonly HistoryRecord[], record: InstanceRecord): void {
+    const { until, isMeant } = this.wanted;
+    if (until === "final") return;
+    const wasThere = ({ stamp, version, value }: HistoryRecord): boolean =>
+      isMeant({ ...record, stamp, version }) && stateMatches(JSON.parse(value), until.state);
+    this.#notice(() => {
+      if (!rows.some(wasThere)) return null;
+      const snapshot = snapshotFromText(record.snapshot);
+      return () => snapshot;
+    });
+  }
+
+  #notice(answer: () => Waiter["answer"]): void {
     if (this.answer !== null) return;
     try {
-      this.answer = this.#answerOf(run);
+      this.answer = answer();
     } catch (error) {
-      this.answer = () => {
-        throw error;
-      };
+      this.reject(error);
     }
     if (this.answer !== null) this.pause.end();
+  }
+
+  /** Ends the wait with this error, unless it has its answer. */
+  reject(error: unknown): void {
+    this.answer ??= () => {
+      throw error;
+    };
+    this.pause.end();
   }
 
   #answerOf(run: StoredRun): Waiter["answer"] {
@@ -77,15 +120,15 @@ class Waiter {
   }
 }
 
+const HISTORY_PAGE = 1_000;
+
 export class InstanceWaitList {
-  readonly #storage: Pick<EngineStorage, "load">;
+  readonly #storage: Pick<EngineStorage, "load" | "history">;
   readonly #clock: Clock;
   readonly #pollMs: number;
   readonly #waiters = new Map<string, Set<Waiter>>();
-  /** Later waiters wait for the next `stop`. */
-  #stopping = new AbortController();
 
-  constructor(storage: Pick<EngineStorage, "load">, clock: Clock, pollMs: number) {
+  constructor(storage: Pick<EngineStorage, "load" | "history">, clock: Clock, pollMs: number) {
     this.#storage = storage;
     this.#clock = clock;
     this.#pollMs = pollMs;
@@ -104,32 +147,47 @@ export class InstanceWaitList {
     }
   }
 
+  /** Later waiters wait for the next `stop`. */
   stop(): void {
-    this.#stopping.abort(new EngineStopped("the engine has stopped, and tells nothing any more"));
-    this.#stopping = new AbortController();
+    const error = new EngineStopped("the engine has stopped, and tells nothing any more");
+    for (const waiters of this.#waiters.values()) for (const waiter of waiters) waiter.reject(error);
   }
 
   async waitFor(wanted: Wanted): Promise<ChartSnapshot> {
-    const { id, signal: given } = wanted;
-    const stopping = this.#stopping.signal;
-    // A signal of its own: Node warns of a leak where many listen to one.
-    const signal = AbortSignal.any(given === undefined ? [stopping] : [given, stopping]);
+    const { id, signal } = wanted;
+    signal?.throwIfAborted();
     const waiter = new Waiter(wanted, this.#clock);
     const others = this.#waiters.get(id) ?? new Set();
     this.#waiters.set(id, others.add(waiter));
+    const stopListening = onAbort(signal, () => waiter.reject(signal?.reason));
     try {
       for (;;) {
-        signal.throwIfAborted();
         // Looked at after the waiter is told of commits, so that none falls between the two.
-        const record = waiter.answer === null ? await this.#storage.load(id) : null;
-        if (record !== null) waiter.see(record);
+        if (waiter.answer === null) await this.#look(waiter);
         if (waiter.answer !== null) return waiter.answer();
-        if (record === null) wanted.checkAbsent?.();
-        await waiter.pause.take(this.#pollMs, signal);
+        await waiter.pause.take(this.#pollMs);
       }
     } finally {
+      stopListening();
       others.delete(waiter);
       if (others.size === 0) this.#waiters.delete(id);
     }
+  }
+
+  async #look(waiter: Waiter): Promise<void> {
+    const { id, checkAbsent } = waiter.wanted;
+    const record = await this.#storage.load(id);
+    let after = waiter.looked(record);
+    if (record === null) {
+      // A commit that this process has told during the look comes first.
+      if (waiter.answer === null) checkAbsent();
+      return;
+    }
+    while (after !== null && waiter.answer === null) {
+      const rows = await this.#storage.history(id, { after, limit: HISTORY_PAGE });
+      waiter.seePassed(rows, record);
+      after = rows.length < HISTORY_PAGE ? null : (rows.at(-1)?.version ?? null);
+    }
+    waiter.see(record);
   }
 }

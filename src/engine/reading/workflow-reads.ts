@@ -1,7 +1,7 @@
 /** Reads with the types of a chart: an instance of another chart or version, and a state it does not have, are refused. */
 import type { AnyStateMachine } from "xstate";
 import type { InstanceRecord } from "../../../storage/storage.ts";
-import { mixedUp } from "../step-handler.ts";
+import { mixedUp } from "../kernel/step-handler.ts";
 import { nameOf, versionOf } from "../../workflow/workflow-key.ts";
 import { assertWorkflow, UnknownWorkflow } from "../../workflow/workflow-registry.ts";
 import { isWorkflow, type AnyWorkflow, type Workflow } from "../../workflow/workflow.ts";
@@ -53,12 +53,11 @@ export interface WorkflowReads extends InstanceReads {
   list(query?: InstanceQuery): Promise<InstanceList>;
   /**
    * Resolves with the instance once it is in a state, such as `{ state: "paying.card" }`, or has ended in any way
-   * (`"final"`). The instance need not exist yet, and one that is to be migrated to the version of the handle is waited
-   * for. States that this process commits are always seen, however short they are. Commits of other processes are polled
-   * every `pollMs`, so shorter states may be missed.
+   * (`"final"`). One that is to be migrated to the version of the handle is waited for. States are seen however short they are: those that this process commits at once, those of other processes within
+   * `pollMs`, from the history where another step has followed; then it resolves with the instance as it stands by then.
    *
-   * Rejects with `StateNotReached` when the instance has ended in another state, with a TypeError that names the states
-   * when the chart has no such state, with `UnknownWorkflow` for an instance of another chart or version, with the signal's reason when it aborts, with `EngineStopped` at the end of
+   * Rejects with `StateNotReached` when the instance has ended in another state, with a TypeError where a look finds no
+   * instance of this id, unless `mustExist` is false, or where the chart has no such state, with `UnknownWorkflow` for an instance of another chart or version, with the signal's reason when it aborts, with `EngineStopped` at the end of
    * `stop()`, and when the storage fails.
    *
    * ```ts
@@ -69,8 +68,16 @@ export interface WorkflowReads extends InstanceReads {
     workflow: Workflow<M, never>,
     id: string,
     until: WaitTarget<M>,
-    options?: { readonly signal?: AbortSignal },
+    options?: WaitOptions,
   ): Promise<SnapshotOf<M>>;
+}
+
+/** How an instance is waited for; see `Engine.waitFor`. */
+export interface WaitOptions {
+  /** Ends the wait with its reason. */
+  readonly signal?: AbortSignal;
+  /** `false` waits for the start of an instance that is not there. Default true. */
+  readonly mustExist?: boolean;
 }
 
 export type FilterCheck = (filter: GivenFilter) => Promise<void>;
@@ -98,14 +105,21 @@ export function workflowReads(
   };
   const waitFor = async (
     workflow: AnyWorkflow,
-    ...[id, until, { signal } = {}]: [id: string, until: WaitTarget, options?: { signal?: AbortSignal }]
+    ...[id, until, { signal, mustExist = true } = {}]: [string, WaitTarget, WaitOptions?]
   ): Promise<SnapshotOf> => {
     checkTarget("waitFor", workflow, until);
-    return waiting.waitFor({ id, until, signal, isMeant: (instance) => isOfVersion(workflow, instance) });
+    const checkAbsent = (): void => {
+      if (mustExist) throw noInstance("waitFor", id, "wait for its start with { mustExist: false }");
+    };
+    const isMeant = (instance: Instance): boolean => isOfVersion(workflow, instance);
+    return waiting.waitFor({ id, until, signal, isMeant, checkAbsent });
   };
   // What is stored of an instance has the types of its chart.
   return { ...reads, ...({ read, list, waitFor } as Pick<WorkflowReads, "read" | "list" | "waitFor">) };
 }
+
+export const noInstance = (call: string, id: string, instead: string): TypeError =>
+  new TypeError(`${call}: there is no instance ${id}: start it first, or ${instead}`);
 
 type Instance = Pick<InstanceRecord, "id" | "workflow" | "status">;
 

@@ -3,8 +3,8 @@ import { offBy } from "../../clock-trust.ts";
 import { elapsed, type Clock } from "../../runtime.ts";
 import type { EngineStorage, Lease } from "../../../storage/storage.ts";
 import { thrownText } from "../../thrown.ts";
-import type { EngineContext } from "../engine-context.ts";
-import { steadyClock } from "../steady-clock.ts";
+import type { EngineContext } from "../kernel/engine-context.ts";
+import { steadyClock } from "../kernel/steady-clock.ts";
 
 export interface RetentionRule {
   /** The name of the sweep, such as `finished`: for the log. */

@@ -1,5 +1,5 @@
 /** The health page: dead letters, failing tasks, and the next due tasks. */
-import type { TroubledTask } from "../../engine/troubled-tasks.ts";
+import type { TroubledTask } from "../../engine/kernel/troubled-tasks.ts";
 import type { Health } from "../../service/read-health.ts";
 import { durationWords } from "../chart/words.ts";
 import { html, type Html } from "../html.ts";

@@ -1,5 +1,5 @@
 /** Pages that list instances: instances that need a person, then the newest instances; and the results of a search. */
-import { listedIn } from "../../engine/each/each-acts.ts";
+import { listedIn } from "../../engine/list-name.ts";
 import { Html, html } from "../html.ts";
 import type { InstanceList, ListedInstance, ListQuery } from "../read-instances.ts";
 import { moment, stateWords, type SecretFilter, rowKey } from "../show-values.ts";

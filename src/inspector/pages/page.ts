@@ -54,21 +54,21 @@ interface PageMoment {
   readonly now: number;
   /** Whether there are webhooks to be shown: an engine without payments has none. */
   readonly hasWebhooks: boolean;
-  /** Whether there are schedules to be shown: a payment service has none. */
-  readonly hasSchedules: boolean;
+  /** The sections that have something to show: those of a payment service have nothing. */
+  readonly sections: readonly { readonly title: string; readonly path: string }[];
 }
 
 /** A whole document. Nothing in it comes from elsewhere, and nothing in it is script. */
 export function page(
   links: Links,
   { title, main, standsStill }: PageParts,
-  { tag, now, hasWebhooks, hasSchedules }: PageMoment,
+  { tag, now, hasWebhooks, sections }: PageMoment,
 ): string {
   const attributes = standsStill === true ? html`data-tag="${tag}"` : html`data-tag="${tag}" data-live=""`;
   const pages: readonly (readonly [name: string, address: string])[] = [
     ["Instances", links.list()],
     ["Timers", links.file("timers")],
-    ...(hasSchedules ? [["Schedules", links.file("schedules")] as const] : []),
+    ...sections.map((each) => [each.title, links.file(each.path)] as const),
     ...(hasWebhooks ? [["Webhooks", links.file("webhooks")] as const] : []),
     ["Charts", links.file("charts")],
     ["Health", links.file("health")],

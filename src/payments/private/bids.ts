@@ -11,7 +11,7 @@ import { isDead } from "./attempt-death.ts";
 import { larger } from "./protocol/cost.ts";
 import { bidIn } from "./protocol/fee.ts";
 import { NOBODY } from "./protocol/outcome.ts";
-import { kindOf, type TransferInHand } from "./transfer-in-hand.ts";
+import type { TransferInHand } from "./transfer-in-hand.ts";
 
 /** The second attempt bids so many times what the first one bid; the third one bids the ceiling. */
 const RAISE = 4n;
@@ -77,8 +77,8 @@ function nextBids({ row: { kind }, attempts, height }: TransferInHand): readonly
 function paidBid({ row, look: { view, judged } }: TransferInHand): bigint {
   const { order, chunks, transfers } = view;
   const least = bidIn(judged.fee);
-  const isFirstRest = !transfers.some((each) => kindOf(each) === "rest" && each.state === "done");
-  const isQuoted = kindOf(row) === "chunk" || (kindOf(row) === "rest" && isFirstRest);
+  const isFirstRest = !transfers.some((each) => each.kind === "rest" && each.state === "done");
+  const isQuoted = row.kind === "chunk" || (row.kind === "rest" && isFirstRest);
   const isRefused = chunks[0]?.wanted === NOBODY;
   return isQuoted && !isRefused ? larger(order.paidBid, least) : least;
 }

@@ -2,11 +2,11 @@
 import { priceOrderSwap, type SwapObstacle, type SwapPricingDeps } from "./price-order-swap.ts";
 import { choiceOf, type Choice } from "./chosen-transfer.ts";
 import type { OrderLook } from "./look.ts";
-import { legsOfChunk, legsOfNobodies } from "./protocol/chunk.ts";
+import { legsOfChunk } from "./protocol/chunk.ts";
 import { isWithinReserve } from "./protocol/cost.ts";
 import { unpayable } from "./protocol/culprits.ts";
 import { shapeOf } from "./protocol/cut.ts";
-import { isPaid, lengthOf, NOBODY } from "./protocol/outcome.ts";
+import { isPaid, lengthOf } from "./protocol/outcome.ts";
 import type { Outcome } from "./protocol/terms.ts";
 import { wantedOutcome, type TransferInHand } from "./transfer-in-hand.ts";
 import { leaveOut, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
@@ -32,15 +32,6 @@ export async function chooseChunk(deps: SwapPricingDeps, inHand: TransferInHand)
   return terms.type === "swap" && outcome.kind !== "nobody"
     ? chooseSwap(deps, inHand, outcome)
     : { chosen: choiceOf(terms, legsOfChunk(judged, { k, outcome, swap: null })) };
-}
-
-/** The markers of chunks that are given up and do not stand yet. */
-export function chooseNobody({ row, look }: TransferInHand): Choice {
-  const { terms, facts, judged } = look;
-  const dear = waitForRent(look, NOBODY);
-  if (dear !== null) return { instead: dear };
-  const open = row.subjects.map(Number).filter((k) => facts.chunks[k]?.marker === null);
-  return { chosen: choiceOf(terms, legsOfNobodies(judged, open)) };
 }
 
 /** Puts off a marker that costs more than is reserved for one, until rent falls or a person retries (K2); else null. */

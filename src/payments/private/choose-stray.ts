@@ -44,7 +44,7 @@ export async function chooseCollect(deps: CollectDeps, { row, look }: TransferIn
   return { chosen: { ...choiceOf(terms, legsOfCollect(terms, stray, isMissing)), booked } };
 }
 
-/** Why a collect leaves its account open: another key may close it. */
+/** Why a collect leaves its account open: another key may close it, or its rent is less than an address must hold by now. */
 export const NOT_CLOSABLE = "not_closable";
 
 /** All that the account holds, as a person has ordered, but to somebody else than the sender not more than was approved. */
@@ -67,7 +67,7 @@ export async function chooseForeign(deps: StrayDeps, inHand: TransferInHand): Pr
   return { chosen: { ...choiceOf(terms, legs), booked } };
 }
 
-/** By what one node says of it, which is enough: nothing else is moved, and no more than is there. */
+/** The account of foreign tokens. One node's word is enough: only this account is moved, and no more than it holds. */
 async function foreignAccount({ ledger }: StrayDeps, { row }: TransferInHand): Promise<Stray | null> {
   const mint = knownAddress(row.mint ?? "");
   const [metadata = null] = await ledger.mints([mint]);

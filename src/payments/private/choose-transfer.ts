@@ -1,6 +1,6 @@
 /** Chooses what is signed for a transfer now, by its kind. */
 import type { SwapPricingDeps } from "./price-order-swap.ts";
-import { chooseChunk, chooseNobody } from "./choose-chunk.ts";
+import { chooseChunk } from "./choose-chunk.ts";
 import { chooseCollect, chooseForeign } from "./choose-stray.ts";
 import { chooseRedirect } from "./choose-redirect.ts";
 import { chooseRest, type RestDeps } from "./choose-rest.ts";
@@ -16,10 +16,7 @@ export async function chooseTransfer(
   switch (inHand.row.kind) {
     case "chunk":
       return chooseChunk(deps, inHand);
-    case "nobody":
-      return chooseNobody(inHand);
     case "rest":
-    case "bare":
       return chooseRest(deps, inHand);
     case "redirect":
       return chooseRedirect(deps, inHand);

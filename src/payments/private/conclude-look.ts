@@ -1,5 +1,6 @@
 /** The effect `look` of an order: one whole reading, the event that follows from it, and the rows of both. */
 import type { OrderEvent, LastPayout } from "../../../machines/order-context.ts";
+import type { InstanceRecord } from "../../../storage/storage.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import type { PriceSource } from "../prices/prices.ts";
@@ -15,6 +16,7 @@ import { LooksInTurn } from "./looks-in-turn.ts";
 import { foreignMarkers, noteMatters, type OrderMatter } from "./marker-matters.ts";
 import { transferId, type PlannedTransfer, type PlanTransfer } from "./plan-transfer.ts";
 import { nextRest, reserveRest } from "./next-rest.ts";
+import { isDue } from "./protocol/facts.ts";
 import { nextOf, type OrderNews } from "./protocol/next-of.ts";
 import type { OrderState } from "./protocol/rows.ts";
 import { NOBODY } from "./protocol/outcome.ts";
@@ -29,7 +31,7 @@ export interface ConcludingParts extends Pick<
   readonly plan: PlanTransfer;
 }
 
-/** What one reading leads to, before it is committed. */
+/** The event and the writes that a reading leads to, before they are committed. */
 interface Conclusion {
   readonly event: OrderEvent;
   readonly writes?: readonly PaymentWrite[];
@@ -62,6 +64,7 @@ export class OrderConcluder {
     const first = await lookAtOrder(this.#deps, id);
     // An end that is being written down: nothing else counts.
     if (first.view.order.ends !== null || instance === null) return undefined;
+    if (await this.#isOvertaken(instance)) return undefined;
     const isEntry = isEntering(newsOf(first, ends));
     const { look, writes, set, isWhole } = await judgeLevels(this.#deps, first, isEntry);
     if (!isWhole) return outcomeOf(look, instance.version, { event: { type: "NOTED" }, writes, set });
@@ -69,8 +72,7 @@ export class OrderConcluder {
     const next = newsOf(look, ends);
     const found = await this.#concluded(look, next);
     if (found === null && writes.length === 0 && Object.keys(set).length === 0) return undefined;
-    // Each step of an order asks for a look: the one that has overtaken this look has its own.
-    if ((await storage.load(id))?.version !== instance.version) return undefined;
+    if (await this.#isOvertaken(instance)) return undefined;
     const event = found?.event ?? ({ type: "NOTED" } as const);
     return outcomeOf(look, instance.version, {
       event,
@@ -78,6 +80,11 @@ export class OrderConcluder {
       set: { ...set, ...found?.set },
       starts: found?.starts ?? [],
     });
+  }
+
+  /** Whether the order has made a step since: each step of an order asks for a look of its own. */
+  async #isOvertaken({ id, version }: Pick<InstanceRecord, "id" | "version">): Promise<boolean> {
+    return (await this.#deps.storage.load(id))?.version !== version;
   }
 
   /** The order waits on while endpoints differ about what came within its window: a person is told. */
@@ -144,10 +151,16 @@ export class OrderConcluder {
     }
   }
 
-  /** Markers that no row has: all of them in one commit, chunk 0's before others. */
+  /** Tells the chunks' transfers of new markers in one commit, chunk 0 first. */
   async #marked(look: OrderLook, next: OrderNews): Promise<Conclusion> {
     const { chunks, writes } = await tellChunks(this.#deps, look);
-    if (next.type === "NO_GO") return { event: { type: "NO_GO" }, writes: [...writes, reserveRest(look)] };
+    if (next.type === "NO_GO") {
+      const strays = await findStrays(this.#deps, look);
+      return {
+        event: { type: "NO_GO" },
+        writes: [...writes, ...nobodyPaid(look), reserveRest(look), ...strays],
+      };
+    }
     const payout = lastPayout(look, chunks);
     if (next.type !== "GO") return { event: { type: "MARKS", ...payout }, writes };
     const open = chunks.filter(({ length }) => length === null).map(({ k }) => k);
@@ -172,11 +185,12 @@ export class OrderConcluder {
     if (writes.length + matters.length > 0) return noted({ writes: [...writes, ...matters] });
     if (look.facts.isUnclear) return null;
     const { state, overState } = look.view.order;
-    if (state === "deciding") return deciding(look);
-    if (state === "paying" && look.transaction.status === "processing") {
-      return confirmedPayout(this.#deps, look);
-    }
-    if (overState !== "resting" || look.facts.worth !== "worth") return null;
+    const given = state === "deciding" ? givenUp(look) : null;
+    if (given !== null) return given;
+    const isShown = look.transaction.status !== "processing";
+    if (state === "deciding" || state === "paying") return isShown ? null : confirmedPayout(this.#deps, look);
+    // A rest that cannot go now is planned, too: its row tells a person of the price or the purse that is missing.
+    if (overState !== "resting" || !isDue(look.facts.worth)) return null;
     const rest = nextRest(look, this.#deps.clock.now());
     return rest === null ? null : noted({ starts: [this.#deps.plan(rest)] });
   }
@@ -260,7 +274,16 @@ function lastPayout(look: OrderLook, chunks: readonly ChunkRecord[]): LastPayout
     (latest, each) => ((each.blockTime ?? 0) >= (latest?.blockTime ?? 0) ? each : latest),
     null,
   );
-  return { signature: last?.signature ?? null, blockTime: last?.blockTime ?? null };
+  // While no node lists the maker of a marker, its row has the time of the first look.
+  if (last === null || (!last.isOwn && last.paid === null)) return { signature: null, blockTime: null };
+  return { signature: last.signature, blockTime: last.blockTime };
+}
+
+/** A no-go has paid nobody, whatever markers told before that do not stand any more. */
+function nobodyPaid({ recipients }: OrderLook): readonly PaymentWrite[] {
+  return recipients
+    .filter(({ status }) => status === "paid")
+    .map(({ id }) => ({ table: "recipients", id, set: { status: "unpaid", signature: null } }));
 }
 
 /** A marker of a row that this reading has not, for the first time; and one that is there again. */
@@ -274,7 +297,7 @@ function missedWrites({ view, facts, reading }: OrderLook): readonly PaymentWrit
 }
 
 /** What a transfer has found out: that its chunk pays nobody, or that a swap finds no price. */
-function deciding(look: OrderLook): Conclusion | null {
+function givenUp(look: OrderLook): Conclusion | null {
   if (look.view.chunks[0]?.wanted === NOBODY) return { event: { type: "CULPRITS" } };
   const reason = pricelessSwap(look);
   return reason === null ? null : { event: { type: "BELOW", reason } };

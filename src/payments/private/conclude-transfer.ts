@@ -12,7 +12,7 @@ import { isOfDust } from "./dust.ts";
 import { actOf } from "./choose-redirect.ts";
 import type { LookParts } from "./look.ts";
 import { endAct, settledOnChain } from "./settled-on-chain.ts";
-import { kindOf, takeInHand, type TransferInHand } from "./transfer-in-hand.ts";
+import { takeInHand, type TransferInHand } from "./transfer-in-hand.ts";
 import { changed, leaveOut, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
 
 export interface ConcludingDeps extends LookParts, Pick<ServiceContext, "clock"> {
@@ -38,7 +38,7 @@ async function conclude(deps: ConcludingDeps, inHand: TransferInHand): Promise<T
     return landing === null ? [] : [{ attempt, landing }];
   });
   const own = landed.find(({ landing }) => landing.error === null);
-  if (own !== undefined && kindOf(inHand.row) !== "chunk") return booked(deps, inHand, own);
+  if (own !== undefined && inHand.row.kind !== "chunk") return booked(deps, inHand, own);
   const settled = await settledOnChain(deps, inHand);
   if (settled?.event?.type === "MARK" || settled?.event?.type === "SAME_ACT") return settled;
   // The marker follows: this reading is older than the receipt.
@@ -120,7 +120,7 @@ async function areExpired(
   open: readonly AttemptRecord[],
 ): Promise<boolean> {
   if (!open.every((attempt) => isDead(attempt, height))) return false;
-  if (kindOf(row) === "chunk") return true;
+  if (row.kind === "chunk") return true;
   if (open.every((attempt) => isDead(attempt, height - BLOCKS_OF_DOUBT))) return true;
   const statuses = await ledger.statuses(open.map(({ id }) => id));
   return statuses.every((status) => status === null);

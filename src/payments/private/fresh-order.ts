@@ -31,6 +31,17 @@ interface FreshOrderParts extends ServiceContext {
   readonly routing: PrivateRouting;
 }
 
+/** The state of an order that waits for its deposit. */
+export const WAITING = {
+  loanBack: null,
+  listedTo: 0,
+  waitEndedAt: null,
+  state: "waiting",
+  overState: null,
+  reason: null,
+  ends: null,
+} as const;
+
 /** Throws if the key of its address cannot be derived again. */
 export async function freshOrder(
   parts: FreshOrderParts,
@@ -69,15 +80,9 @@ export async function freshOrder(
     priced,
     rentPerByte: cost.rentPerByte,
     rentTaken: cost.rentPerByte,
-    loanBack: null,
-    listedTo: 0,
     windowEnds: createdAt + terms.depositWindowMs,
-    waitEndedAt: null,
-    state: "waiting",
-    overState: null,
-    reason: null,
-    ends: null,
     createdAt,
+    ...WAITING,
   };
   return { transaction, recipients, order, ...begunRows(order, assets) };
 }

@@ -1,12 +1,13 @@
 /** Acts on the error of a transfer that was run before it is signed, by the closed table of culprits (K11). */
 import type { OrderFault } from "../../ledger/order-fault.ts";
+import type { TransferKind } from "../../../machines/transfer.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { waitForSwap } from "./choose-chunk.ts";
 import { NOT_CLOSABLE } from "./choose-stray.ts";
 import type { ChosenTransfer } from "./chosen-transfer.ts";
+import type { OrderLook } from "./look.ts";
 import { judge, type NotNow } from "./protocol/culprits.ts";
-import type { TransferKind } from "./protocol/rows.ts";
-import { kindOf, type TransferInHand } from "./transfer-in-hand.ts";
+import type { TransferInHand } from "./transfer-in-hand.ts";
 import { changed, held, leaveOut, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
 
 const HOUR_MS = 3_600_000;
@@ -32,8 +33,8 @@ export function judgeFault(
   { chosen: { legs }, fault }: FailedRun,
 ): TransferOutcome {
   const { row, look } = inHand;
-  const kind = kindOf(row);
-  if (row.kind === "collect" && fault.at?.step === "close") return putOff(NOT_CLOSABLE, 1_000);
+  const { kind } = row;
+  if (kind === "collect" && isOfClosing(look, fault)) return putOff(NOT_CLOSABLE, 1_000);
   const verdict = judge(look.judged, { kind, k: kind === "chunk" ? row.n : null, legs, fault });
   deps.log.info({ transfer: row.id, error: fault.text, verdict }, "a transfer of an order would fail");
   switch (verdict.kind) {
@@ -49,6 +50,11 @@ export function judgeFault(
     case "without_cost":
       return putOff("read_again", null);
   }
+}
+
+/** The account cannot be closed, or its rent is too little to be all that the order's address holds (rent has risen). */
+function isOfClosing({ terms: { address } }: OrderLook, { at, error, account }: OrderFault): boolean {
+  return at?.step === "close" || (error === "rent" && account === address);
 }
 
 function notNow(

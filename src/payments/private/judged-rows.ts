@@ -1,25 +1,15 @@
 /** The rows of an order as the protocol's pure functions take them. */
 import type { OrderReading } from "../../ledger/order-reading.ts";
 import type { Address } from "../../address.ts";
-import type { ChunkRecord, LevelRecord, OrderView, TransferRecord } from "../tables/private.ts";
+import type { ChunkRecord, LevelRecord, OrderView } from "../tables/private.ts";
 import { placesOf, shapeOf } from "./protocol/cut.ts";
 import { saidAtLeast } from "./protocol/look.ts";
 import { isPaid, outcomeOf } from "./protocol/outcome.ts";
-import type { ChunkRow, LevelRow, ListedSum, MarkerStory, OrderRows, TransferKind } from "./protocol/rows.ts";
+import type { ChunkRow, LevelRow, ListedSum, MarkerStory, OrderRows } from "./protocol/rows.ts";
 import type { OrderTerms } from "./protocol/terms.ts";
 
 /** Without a history of its maker for so long, a marker is told by its length (K4). */
 const UNTOLD_MS = 3_600_000;
-
-const KINDS: Readonly<Record<TransferRecord["kind"], TransferKind>> = {
-  chunk: "chunk",
-  nobody: "chunk",
-  rest: "rest",
-  bare: "rest",
-  redirect: "redirect",
-  collect: "collect",
-  foreign: "foreign",
-};
 
 /** `uncharged` are lamports. Of attempts and of this process it says nothing: whoever ends an order by them has to know. */
 export function rowsOf(
@@ -31,7 +21,7 @@ export function rowsOf(
   return {
     chunks: view.chunks.map((chunk) => chunkRow(terms, chunk, now)),
     levels: view.levels.map(levelRow),
-    transfers: view.transfers.map(({ kind, state }) => ({ kind: KINDS[kind], state })),
+    transfers: view.transfers,
     holds: view.holds.filter(({ endedAt }) => endedAt === null),
     acts: view.acts,
     listed: listedSums(view),

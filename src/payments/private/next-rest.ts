@@ -12,7 +12,7 @@ const REFUND_PAUSE_MS = 10 * 60_000;
 
 /** One rest, redirect or collect at a time is open at an address; foreign tokens are not the order's money. */
 export function nextRest({ view, terms }: OrderLook, now: number): WantedTransfer | null {
-  const others = view.transfers.filter(({ kind }) => !["chunk", "nobody", "foreign"].includes(kind));
+  const others = view.transfers.filter(({ kind }) => kind !== "chunk" && kind !== "foreign");
   if (others.some(({ state }) => state === "planned" || state === "out")) return null;
   const rests = others.filter(({ kind }) => kind === "rest");
   const landed = others.reduce((last, { landedAt }) => Math.max(last, landedAt ?? 0), 0);

@@ -4,8 +4,10 @@
  */
 import { SOL_MINT } from "../../address.ts";
 import type { AttemptLeg, AttemptRecord } from "../tables/attempts.ts";
+import { smallestAmount } from "../assets/assets.ts";
 import { isFinalStatus, type RecipientRecord, type TransactionRecord } from "../tables/orders.ts";
 import type { DepositRecord, LevelRecord, OrderView, TransferRecord } from "../tables/private.ts";
+import { larger, smaller } from "./protocol/cost.ts";
 import { shapeOf } from "./protocol/cut.ts";
 import { isPaid, outcomeOf } from "./protocol/outcome.ts";
 import type { Outcome } from "./protocol/terms.ts";
@@ -105,7 +107,7 @@ function feeTaken(rows: BookRows): bigint | null {
   return (told?.includes(0) ?? isPaid(outcome, 0)) ? order.fee : 0n;
 }
 
-/** What the marker of chunk 0 says; null while there is none, and for one that says nothing. */
+/** The outcome by which the marker of chunk 0 decides; null without a marker, and for a length that is no outcome. */
 function goOf({ order, chunks }: Pick<OrderView, "order" | "chunks">): Outcome | null {
   const length = chunks.find(({ k }) => k === 0)?.length ?? null;
   return length === null ? null : outcomeOf(shapeOf(order, 0), length);
@@ -116,7 +118,7 @@ export function isRefused(view: Pick<OrderView, "order" | "chunks">): boolean {
   return goOf(view)?.kind === "nobody";
 }
 
-const BACK: ReadonlySet<TransferRecord["kind"]> = new Set(["rest", "bare", "redirect", "foreign"]);
+const BACK: ReadonlySet<TransferRecord["kind"]> = new Set(["rest", "redirect", "foreign"]);
 const GIVEN: ReadonlySet<AttemptLeg["as"]> = new Set(["sender", "payee"]);
 const COST: ReadonlySet<AttemptLeg["as"]> = new Set(["cost"]);
 
@@ -236,12 +238,30 @@ interface Rest {
 function leftOf(rows: BookRows, mint: string, { left, sunk }: Rest): readonly UnreturnedSum[] {
   const level = rows.levels.find((each) => each.mint === mint);
   const lost = level === undefined ? 0n : lostOf(level);
-  const missing = lost < left ? lost : left;
+  const missing = smaller(lost, left);
   const reason = isHeld(rows) ? "held" : isAtRest(rows) ? "dust" : "under_way";
-  const amounts = { dust: sunk, missing, held: 0n, under_way: 0n };
-  amounts[reason] += left - missing;
+  // Money in an account that does not count goes back once a person collects it.
+  const beside = larger(0n, smaller(uncollectedOf(rows, mint), left - missing));
+  const amounts = { dust: sunk, missing, held: beside, under_way: 0n };
+  amounts[reason] += left - missing - beside;
   return REASONS.map((each) => ({ mint, amount: amounts[each], reason: each })).filter(
     ({ amount }) => amount > 0n,
+  );
+}
+
+/** Base units in token accounts that do not count, which a matter tells of and no transfer of ours is about to take. */
+function uncollectedOf({ deposits, transfers }: BookRows, mint: string): bigint {
+  const open = transfers.filter(({ kind, state }) => {
+    return kind === "collect" && (state === "planned" || state === "out");
+  });
+  const taken = new Set(open.flatMap(({ subjects }) => subjects));
+  return total(
+    deposits.filter((deposit) => {
+      const { account, leftAt, amount, decimals } = deposit;
+      const isThere = account !== null && leftAt === null && !taken.has(account);
+      const isTold = decimals === null || amount >= smallestAmount({ decimals });
+      return isThere && isTold && nameOfDeposit(deposit) === mint;
+    }),
   );
 }
 

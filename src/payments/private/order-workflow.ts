@@ -35,7 +35,7 @@ export function orderWorkflow({ concluder, recordEnd, announce }: OrderEffects):
     },
     watches: {
       orders: ({ order: id }) => id,
-      recentOrders: ({ order: id }) => id,
+      activeOrders: ({ order: id }) => id,
       lateOrders: ({ order: id }) => id,
       slowOrders: ({ order: id }) => id,
     },
@@ -134,9 +134,11 @@ function orderWrites(
   ];
 }
 
-/** Nobody of a chunk is to be paid any more: of chunk 0 as soon as the order is refused. */
+/** Nobody of a chunk is to be paid any more: of chunk 0 as soon as the order is refused, or has ended without a decision. */
 function wantedWrites(id: string, after: Place, event: OrderEvent | null): readonly PaymentWrite[] {
-  const isRefused = after !== "closing" && (after.state === "refusing" || after.overState === "refusing");
+  const isRefusing = after !== "closing" && (after.state === "refusing" || after.overState === "refusing");
+  // A database that was set back may be about to pay an order of which a line tells the end.
+  const isRefused = isRefusing || event?.type === "LINE_STANDS";
   const refused: PaymentWrite[] = isRefused ? [{ table: "chunks", id: `${id}:0`, set: { wanted: 1 } }] : [];
   if (event?.type !== "FORECLOSE") return refused;
   return [...refused, { table: "chunks", id: `${id}:${event.chunk}`, set: { wanted: 1 } }];

@@ -7,7 +7,7 @@ import type { PlanTransfer } from "./plan-transfer.ts";
 import type { TransferWorkflow } from "./transfer-workflow.ts";
 
 /** The closer an order is to its deposit, the more often it is looked at. */
-type WatchKind = "attempts" | "orders" | "recentOrders" | "lateOrders" | "slowOrders";
+type WatchKind = "attempts" | "orders" | "activeOrders" | "lateOrders" | "slowOrders";
 
 export interface PrivateRouting {
   readonly terms: PrivateRoutingRules;

@@ -7,6 +7,8 @@ import type { AttemptLeg } from "../tables/attempts.ts";
 import type { ActRecord } from "../tables/private.ts";
 import { bookChange, takenBy } from "./book-transfer.ts";
 import { actOf } from "./choose-redirect.ts";
+import type { OrderLook } from "./look.ts";
+import { noteMatters } from "./marker-matters.ts";
 import { refundEvent } from "./order-events.ts";
 import { uncovered } from "./protocol/cost.ts";
 import { seedOfRedirect } from "./protocol/cut.ts";
@@ -16,7 +18,7 @@ import { receivedBy } from "./protocol/story.ts";
 import { aliveAmong, type TransferInHand } from "./transfer-in-hand.ts";
 import { changed, orderChanged, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
 
-type SettlingDeps = Pick<ServiceContext, "ledger" | "clock">;
+type SettlingDeps = Pick<ServiceContext, "ledger" | "clock" | "storage">;
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -26,14 +28,11 @@ export async function settledOnChain(
   inHand: TransferInHand,
 ): Promise<TransferOutcome | null> {
   const { row, look } = inHand;
-  const numbers = row.kind === "nobody" ? row.subjects.map(Number) : [row.n];
-  const markers = numbers.map((k) => look.facts.chunks[k]?.marker);
   switch (row.kind) {
-    case "chunk":
-    case "nobody":
-      return markers.every((marker) => typeof marker === "number")
-        ? marked(deps, inHand, Math.max(...markers))
-        : null;
+    case "chunk": {
+      const marker = look.facts.chunks[row.n]?.marker;
+      return typeof marker === "number" ? marked(deps, inHand, marker) : null;
+    }
     case "redirect":
       return settledAct(deps, inHand);
     case "foreign":
@@ -63,12 +62,28 @@ async function settledAct(deps: SettlingDeps, inHand: TransferInHand): Promise<T
   const marker = look.judged.look.marker(seedOfRedirect(act.n));
   if (marker !== null) {
     const change = await makerOf(deps, inHand);
-    if (change === null) return putOff("unclear", null);
+    if (change === null) return unlisted(deps, inHand, act);
     return judgeRedirect(act, change) === "done"
       ? sameAct(deps, inHand, change)
       : { event: { type: "STANDS" }, writes: [...bookChange(look, change), endAct(act, "superseded")] };
   }
   return overdue(inHand, act.approvedAt, [orderChanged(look), endAct(act, "ended")]);
+}
+
+/** A node may list the transaction of the act's marker later. After a day the act ends, other refunds may go, and a matter tells a person. */
+async function unlisted(
+  deps: SettlingDeps,
+  { look }: TransferInHand,
+  act: ActRecord,
+): Promise<TransferOutcome> {
+  if (!isDayOver(look, act.approvedAt)) return putOff("unclear", null);
+  const detail = `marker r${act.n} stands, and no node lists whom its transaction has paid`;
+  const told = await noteMatters(deps, look, [{ kind: "unexplained", detail }]);
+  return { event: { type: "STANDS" }, writes: [orderChanged(look), endAct(act, "superseded"), ...told] };
+}
+
+function isDayOver({ judged }: Pick<OrderLook, "judged">, since: number): boolean {
+  return judged.look.isSaid(({ blockTime }) => blockTime * 1_000 >= since + DAY_MS);
 }
 
 /** Ends what a person has ordered a day ago, once none of its attempts can land any more. */
@@ -77,12 +92,11 @@ function overdue(
   since: number,
   writes: readonly PaymentWrite[],
 ): TransferOutcome | null {
-  const isOver = look.judged.look.isSaid(({ blockTime }) => blockTime * 1_000 >= since + DAY_MS);
-  if (!isOver || aliveAmong(attempts, height).length > 0) return null;
+  if (!isDayOver(look, since) || aliveAmong(attempts, height).length > 0) return null;
   return { event: { type: "DAY" }, writes };
 }
 
-/** Another copy has carried it out: its receipt tells what was given, and what that cost. */
+/** Another copy has carried the act out: the receipt of its transaction has the refund and the cost. */
 function sameAct(
   { clock }: SettlingDeps,
   { row, look }: TransferInHand,

@@ -17,7 +17,7 @@ import { outlayOf } from "./protocol/cost.ts";
 import type { GateDeps } from "./screening-gate.ts";
 import { isPurseFull } from "./full-purse.ts";
 import { settledOnChain } from "./settled-on-chain.ts";
-import { aliveAmong, kindOf, takeInHand, type TransferInHand } from "./transfer-in-hand.ts";
+import { aliveAmong, takeInHand, type TransferInHand } from "./transfer-in-hand.ts";
 import { changed, orderChanged, orderUnchanged, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
 
 export interface SigningDeps
@@ -101,7 +101,7 @@ async function storeAttempt(
     event: { type: "SIGNED", signature },
     writes: [
       // A hold, an act or a marker that was stored since the look refuses it.
-      kindOf(row) === "chunk" ? orderUnchanged(look) : orderChanged(look),
+      row.kind === "chunk" ? orderUnchanged(look) : orderChanged(look),
       { table: "attempts", insert: attempt },
       ...spend({ signature, purse: sponsorPurse(sponsor.address), amount }, attempt.createdAt),
       ...count(signature),

@@ -5,11 +5,15 @@ import { lookAtOrder, type LookParts, type OrderLook } from "./look.ts";
 import { transferId } from "./plan-transfer.ts";
 import { paidIn } from "./protocol/facts.ts";
 
-/** CONFIRMED if every chunk's marker stands at confirmed and leaves nobody out; null before. */
+/**
+ * CONFIRMED if every chunk's marker stands at confirmed and leaves nobody out; null before, and for a swap: what its payee got
+ * is told once it is final.
+ */
 export async function confirmedPayout(
   deps: LookParts,
   { terms, view, reading }: OrderLook,
 ): Promise<{ readonly event: OrderEvent } | null> {
+  if (terms.type === "swap") return null;
   // Whom the marker of another hand has paid is not known by its length alone.
   if (view.chunks.some((chunk) => isAwaited(chunk, timeOf(reading)))) return null;
   const isMade = view.chunks.every(

@@ -7,14 +7,14 @@ import type { PaymentWrite } from "../payment-storage.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { AttemptRecord } from "../tables/attempts.ts";
 import type { ChunkRecord } from "../tables/private.ts";
-import { attemptOf } from "../wallet/stored-attempt.ts";
+import { attemptOf, lostAttempt } from "../wallet/stored-attempt.ts";
 import { isAwaited, timeOf } from "./judged-rows.ts";
 import { listHistory } from "./list-history.ts";
 import type { OrderLook } from "./look.ts";
 import { mattersOf, noteMatters } from "./marker-matters.ts";
 import { transferId } from "./plan-transfer.ts";
 import { placesOf, seedOfChunk, shapeOf } from "./protocol/cut.ts";
-import { isPaid, outcomeOf } from "./protocol/outcome.ts";
+import { isPaid, NOBODY, outcomeOf } from "./protocol/outcome.ts";
 import { receivedBy, storyOf } from "./protocol/story.ts";
 
 type TellingParts = Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock">;
@@ -91,11 +91,15 @@ async function foundOut(
     const marker: Address = deps.ledger.markerOf(look.terms.address, seedOfChunk(k));
     return (history?.changes ?? []).filter(({ markers }) => markers.some((each) => each === marker));
   };
+  const made = await adopted(
+    deps,
+    look,
+    others.map((chunk) => ({ chunk, naming: naming(chunk) })),
+  );
   return asked.flatMap((chunk): readonly ChunkRecord[] => {
     const landing = landings.get(chunk.k);
     if (landing !== undefined) return [{ ...chunk, ...standing(look, chunk), ...ofLanding(landing) }];
-    const told = adopted(look, chunk, naming(chunk));
-    return chunk.length === null || told.paid !== null ? [told] : [];
+    return made.filter(({ k, paid }) => k === chunk.k && (chunk.length === null || paid !== null));
   });
 }
 
@@ -112,16 +116,13 @@ export function paidPlaces(
 /** The successful landings of this copy's attempts, by chunk. */
 async function landingsOf(
   { storage, ledger }: TellingParts,
-  { view: { transfers, order } }: OrderLook,
+  { view: { order } }: OrderLook,
   chunks: readonly ChunkRecord[],
 ): Promise<ReadonlyMap<number, Evidence<Landing>>> {
-  const foreclosing = transfers.filter(({ kind }) => kind === "nobody");
-  const makers = chunks.flatMap(({ k }) => [
-    { k, transfer: transferId({ order: order.id, kind: "chunk", n: k }) },
-    ...foreclosing
-      .filter(({ subjects }) => subjects.includes(String(k)))
-      .map(({ id }) => ({ k, transfer: id })),
-  ]);
+  const makers = chunks.map(({ k }) => ({
+    k,
+    transfer: transferId({ order: order.id, kind: "chunk", n: k }),
+  }));
   const attempts = await storage.attemptsOfAny(makers.map(({ transfer }) => transfer));
   if (attempts.length === 0) return new Map();
   const landings = await ledger.landings(attempts.map(attemptOf));
@@ -154,18 +155,31 @@ function ofLanding({ signature, blockTime }: Evidence<Landing>): Partial<ChunkRe
   return { signature, blockTime, isOwn: true, paid: null };
 }
 
-/**
- * Told by `naming`, the transactions that name the marker, as far as the order's key has signed them: members whom none pays
- * are unpaid.
- */
-function adopted(look: OrderLook, chunk: ChunkRecord, naming: readonly OrderChange[]): ChunkRecord {
-  const blockTime = chunk.blockTime ?? look.reading.told[0]?.blockTime ?? 0;
-  const stands = { ...chunk, ...standing(look, chunk), blockTime };
-  const first = naming.find(({ isOwn }) => isOwn);
-  if (first === undefined) return stands;
-  const { unpaid, isLent } = storyOf(look.terms, chunk.k, naming);
-  const paid = paidPlaces(look, { ...stands, paid: null }).filter((place) => !unpaid.includes(place));
-  return { ...stands, signature: first.signature, paid, isLent };
+/** A chunk whose marker another hand has made, and the transactions that name the marker. */
+interface AdoptedChunk {
+  readonly chunk: ChunkRecord;
+  readonly naming: readonly OrderChange[];
+}
+
+/** Told by those of `naming` that the order's key has signed: members whom none of them pays are unpaid. */
+async function adopted(
+  { ledger }: Pick<TellingParts, "ledger">,
+  look: OrderLook,
+  chunks: readonly AdoptedChunk[],
+): Promise<readonly ChunkRecord[]> {
+  const signatures = chunks.map(({ naming }) => naming.find(({ isOwn }) => isOwn)?.signature ?? null);
+  const named = signatures.filter((signature) => signature !== null);
+  const landings = named.length === 0 ? [] : await ledger.landings(named.map(lostAttempt));
+  return chunks.map(({ chunk, naming }, index) => {
+    const stands = { ...chunk, ...standing(look, chunk) };
+    const signature = signatures[index] ?? null;
+    // Until it is told, the time is that of the first look that saw it (K4).
+    if (signature === null) return { ...stands, blockTime: chunk.blockTime ?? timeOf(look.reading) / 1_000 };
+    const blockTime = landings[named.indexOf(signature)]?.blockTime ?? null;
+    const { unpaid, isLent } = storyOf(look.terms, chunk.k, naming);
+    const paid = paidPlaces(look, { ...stands, paid: null }).filter((place) => !unpaid.includes(place));
+    return { ...stands, signature, blockTime, paid, isLent };
+  });
 }
 
 function chunkWrite(chunk: ChunkRecord): PaymentWrite {
@@ -181,8 +195,8 @@ function recipientWrites(look: OrderLook, chunk: ChunkRecord): readonly PaymentW
     const recipient = look.recipients.find(({ index }) => index === member?.index);
     const isPaidNow = paid.has(place);
     if (recipient === undefined || (recipient.status === "paid") === isPaidNow) return [];
-    // Nothing but its own transactions takes back what a marker has told.
-    if (!isPaidNow && chunk.paid === null) return [];
+    // What a marker has told its own transactions take back, or the next one that is made of the chunk for nobody.
+    if (!isPaidNow && chunk.paid === null && chunk.length !== NOBODY) return [];
     const set = isPaidNow
       ? { status: "paid" as const, signature: chunk.signature }
       : { status: "unpaid" as const, signature: null };

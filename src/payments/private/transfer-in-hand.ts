@@ -1,4 +1,4 @@
-/** A transfer with all that decides what becomes of it: its row, its attempts, and one look at its order. */
+/** A transfer with the evidence on which it is concluded: its row, its attempts, and one look at its order. */
 import { type Address, SOL_MINT } from "../../address.ts";
 import type { AttemptRecord } from "../tables/attempts.ts";
 import type { ChunkRecord, TransferRecord } from "../tables/private.ts";
@@ -6,7 +6,6 @@ import { isDead } from "./attempt-death.ts";
 import { lookAtOrder, storedOrder, type LookParts, type OrderLook } from "./look.ts";
 import { placesOf, shapeOf } from "./protocol/cut.ts";
 import { outcomeOf } from "./protocol/outcome.ts";
-import type { TransferKind } from "./protocol/rows.ts";
 import type { Outcome } from "./protocol/terms.ts";
 
 export interface TransferInHand {
@@ -57,12 +56,6 @@ export function wantedOutcome(inHand: Pick<TransferInHand, "look" | "row">): Out
   const outcome = outcomeOf(shapeOf(look.terms, row.n), wanted);
   if (outcome === null) throw new Error(`length ${wanted} says nothing of chunk ${row.n} of ${row.order}`);
   return outcome;
-}
-
-/** The kind by which the protocol judges a transfer. */
-export function kindOf({ kind }: Pick<TransferRecord, "kind">): TransferKind {
-  if (kind === "nobody") return "chunk";
-  return kind === "bare" ? "rest" : kind;
 }
 
 /** Attempts that may still land: neither finalized with an error nor past their last height. */

@@ -31,7 +31,6 @@ export type WaitReason =
   | "pause"
   | "no_send_place"
   | "waiting_for_funds"
-  | "waiting_for_price"
   | "purse_frozen"
   | "price"
   | "PAYOUT_FAILED"

@@ -32,17 +32,21 @@ interface Watched {
   seenAt: number;
 }
 
+/** What orders were last told of, by their ids. An order that changes its pace within one memory is told nothing twice. */
+export type OrderMemory = Map<string, Watched>;
+
 /** Polls at finalized and tells `CHANGED`: a level, so that a repeated event changes nothing. */
 export class OrderWatch implements Watcher {
   readonly intervalMs: number;
   readonly batchSize = ORDERS_A_LOOK;
   readonly #deps: OrderWatchParts;
-  readonly #memory = new Map<string, Watched>();
+  readonly #memory: OrderMemory;
   readonly #beganAt: number;
 
-  constructor(deps: OrderWatchParts, intervalMs: number) {
+  constructor(deps: OrderWatchParts, intervalMs: number, memory: OrderMemory = new Map()) {
     this.#deps = deps;
     this.intervalMs = intervalMs;
+    this.#memory = memory;
     this.#beganAt = deps.clock.now();
   }
 

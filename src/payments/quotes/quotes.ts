@@ -1,7 +1,7 @@
 /** Quotes: a price that is promised for a short while, and with a sender the transaction to sign. */
 import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { KeyedQueue } from "../../engine/keyed-queue.ts";
+import { KeyedQueue } from "../../engine/kernel/keyed-queue.ts";
 import { PaymentError, fieldError } from "../../errors.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Address } from "../../address.ts";

@@ -3,7 +3,7 @@
  * attempt tell all that the run would tell. They are two fifths of what a send leaves.
  */
 import type { InstanceRecord } from "../../../storage/storage.ts";
-import { ranTaskRemovals } from "../../engine/ran-tasks.ts";
+import { ranTaskRemovals } from "../../engine/kernel/ran-tasks.ts";
 import { paymentTables } from "../tables.ts";
 import { groupedBy, rowsOf } from "../tables/read.ts";
 import { type DeliveryChart, recalledRun, tells } from "../webhooks/recalled-run.ts";

@@ -3,7 +3,7 @@ import type { StopResult } from "../../engine/index.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import type { TableName } from "../tables.ts";
 import type { TransactionView } from "../tables/orders.ts";
-import type { OrderRecord, OrderStubRecord, OrderView } from "../tables/private.ts";
+import type { OrderRecord, OrderStubRecord, OrderView, TransferRecord } from "../tables/private.ts";
 import { noticeRemovals, removeLeaving, type Leaving } from "./leaving.ts";
 import { canGo, forgotten } from "./old-transactions.ts";
 import { shareId } from "../purses/sponsor-limit.ts";
@@ -51,33 +51,59 @@ async function lookAt(
   if (order === null || !canGo(view.transaction) || !isAtRest(order)) return "later";
   const { storage, stopInstance } = parts;
   const { id } = view.transaction;
-  const transfers = order.transfers.map((transfer) => transfer.id);
-  const [notices, ended, instance, { tasks, watches }] = await Promise.all([
+  const chunks = order.transfers.filter(({ kind }) => kind === "chunk").map((transfer) => transfer.id);
+  const others = order.transfers.filter(({ kind }) => kind !== "chunk").map((transfer) => transfer.id);
+  // An order hears of late money for ever, and its chunks of markers that are gone.
+  const lasting = [id, ...chunks];
+  const givenUp = new Set(order.transfers.filter(isGivenUp).map((transfer) => transfer.id));
+  const [notices, ended, ...active] = await Promise.all([
     noticeRemovals(storage, id, until),
-    endedRuns(storage, transfers, until),
-    storage.load(id),
-    storage.pending(id, 1),
+    endedRuns(storage, others, until),
+    ...lasting.map((each) => (givenUp.has(each) ? GIVEN_UP : activeSince(storage, each))),
   ]);
-  if (notices === null || ended === null || tasks.length > 0 || watches.length > 0) return "later";
-  if (instance?.status === "active") {
-    // An order hears of late money for ever: it is ended here, and goes with the next pass if this one is cut off.
-    if (instance.updatedAt > until) return "later";
-    await stopInstance(id);
-  }
-  // It may have been ended just now: what is old was judged before.
-  const own = await endedRuns(storage, [id], Infinity);
+  if (notices === null || ended === null || active.some((since) => since > until)) return "later";
+  // They are ended here, and go with the next pass if this one is cut off.
+  for (const [index, each] of lasting.entries()) if (active[index] !== ENDED) await stopInstance(each);
+  // They may have been ended just now: what is old was judged before.
+  const own = await endedRuns(storage, lasting, Infinity);
   if (own === null) return "later";
   return { notices, removal: () => removalOf(parts, { ...view, order }, [...own, ...ended]) };
 }
 
+const ENDED = -Infinity;
+/** It has a timer left, and rests for as long as its order does. */
+const GIVEN_UP = 0;
+
+/** The no-go of an order that has ended undecided, which is not worth its cost: nobody but its order has it signed. */
+function isGivenUp({ kind, state, reason }: TransferRecord): boolean {
+  return kind === "chunk" && state === "planned" && reason === "not_worth";
+}
+
+/** Since when an instance has rested: for ever if it has ended or is gone, not yet if it has something to do. */
+async function activeSince(
+  storage: Pick<RemovingParts["storage"], "load" | "pending">,
+  id: string,
+): Promise<number> {
+  const [instance, { tasks, watches }] = await Promise.all([storage.load(id), storage.pending(id, 1)]);
+  if (tasks.length > 0 || watches.length > 0) return Infinity;
+  return instance?.status === "active" ? instance.updatedAt : ENDED;
+}
+
 /** Whether nothing lies there that anybody waits for. */
-function isAtRest({ order, transfers, levels, holds, acts }: OrderView): boolean {
+function isAtRest({ order, transfers, levels, deposits, holds, acts }: OrderView): boolean {
   const isIdle = order.state === "over" && order.overState === "idle" && order.ends === null;
   const isOpen =
-    transfers.some(({ state }) => state === "planned" || state === "out") ||
+    transfers.some((each) => (each.state === "planned" && !isGivenUp(each)) || each.state === "out") ||
     holds.some(({ endedAt }) => endedAt === null) ||
     acts.some(({ state }) => state === "open");
-  return isIdle && !isOpen && levels.every(({ missing, short }) => missing === 0n && !short);
+  // Of the service's assets, in an account from which a person collects; strangers may send tokens of any other mint.
+  const isUncollected = deposits.some(
+    ({ account, leftAt, mint }) =>
+      account !== null && leftAt === null && levels.some((level) => level.mint === mint),
+  );
+  return (
+    isIdle && !isOpen && !isUncollected && levels.every(({ missing, short }) => missing === 0n && !short)
+  );
 }
 
 /**

@@ -1,8 +1,8 @@
 /** The removals of a payment service: what its host lets go, and when. */
 import type { Address } from "../../address.ts";
-import { withTables } from "../../../storage/with-tables.ts";
+import { EngineStore } from "../../engine/kernel/engine-store.ts";
 import type { Archive } from "../../engine/index.ts";
-import { ranTasks } from "../../engine/ran-tasks.ts";
+import { ranTasks } from "../../engine/kernel/ran-tasks.ts";
 import {
   RetentionLoop,
   type RemovalStatus,
@@ -54,7 +54,7 @@ export class PaymentRetentionLoop {
     this.#context = context;
     this.#keep = options.keep;
     const holder = Buffer.from(random.bytes(8)).toString("hex");
-    const ranStorage = withTables(storage, [ranTasks]);
+    const ranStorage = new EngineStore(storage, [ranTasks]);
     const { archive, archiveDeadlineMs } = options;
     const sweeps = sweepsOf({ storage, ranStorage, clock, archive, archiveDeadlineMs }, options);
     const compareClock = (): Promise<unknown> => contradictionOf(context);

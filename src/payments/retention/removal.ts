@@ -1,7 +1,7 @@
 /** Removals: the oldest rows first, each in one commit that is refused when a row or an instance has changed. */
 import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import type { Archive } from "../../engine/index.ts";
-import { ranTaskRemovals } from "../../engine/ran-tasks.ts";
+import { ranTaskRemovals } from "../../engine/kernel/ran-tasks.ts";
 import { archived } from "../../engine/retention/archiving.ts";
 import type { Clock } from "../../runtime.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";

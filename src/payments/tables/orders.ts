@@ -204,7 +204,7 @@ export const orderReads = (read: TableReader) => ({
   async noticed(id: string): Promise<Pick<TransactionView, "transaction" | "recipients"> | null> {
     const [transaction, paid] = await Promise.all([
       read.get(transactions, id),
-      read.find({ table: recipients, index: "ofTransaction", equals: { transactionId: id } }),
+      read.find({ table: recipients, index: "ofTransaction", anyOf: ["transactionId", [id]] }),
     ]);
     return transaction && { transaction, recipients: paid };
   },

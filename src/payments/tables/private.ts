@@ -1,5 +1,6 @@
 /** Tables of private mode: what an order is, what the chain says of it, and what is sent for it. */
 import type { Address } from "../../address.ts";
+import type { TransferKind } from "../../../machines/transfer.ts";
 import { column, ownTable, type Row } from "../../../storage/table.ts";
 import type { AttemptLeg } from "./attempts.ts";
 import { type TableReader, rowsOf } from "./read.ts";
@@ -100,7 +101,7 @@ export const transfers = ownTable("transfers", {
   columns: {
     id: "text",
     order: "text",
-    kind: column<"chunk" | "nobody" | "rest" | "bare" | "redirect" | "collect" | "foreign">("text"),
+    kind: column<TransferKind>("text"),
     /** The number of the chunk, or of the redirect; the count of rests. */
     n: "integer",
     mint: "text?",

@@ -2,7 +2,7 @@
 import { commitOne } from "../../../storage/decided.ts";
 import type { QuoteRecord } from "../tables/orders.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { KeyedQueue } from "../../engine/keyed-queue.ts";
+import { KeyedQueue } from "../../engine/kernel/keyed-queue.ts";
 import { isPaymentError, routingOff, PaymentError } from "../../errors.ts";
 import { asksForAnotherQuote } from "../../remedies.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";

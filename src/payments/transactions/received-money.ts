@@ -43,7 +43,8 @@ function remaining(
   const amount = formatAmount(left, asset.decimals);
   // What comes to an order that waits no more goes back, and a held one does not go on.
   const isHeld = holds.some(({ endedAt }) => endedAt === null);
-  const isWaiting = order.waitEndedAt === null && !isHeld && transaction.status === "pending" && left > 0n;
+  const isOpen = order.waitEndedAt === null && order.ends === null && transaction.status === "pending";
+  const isWaiting = isOpen && !isHeld && left > 0n;
   return {
     remainingAmount: amount,
     paymentUri: isWaiting

@@ -80,7 +80,7 @@ function isDecided(order: OrderView, chunk: ChunkRecord | undefined): boolean {
   return chunk !== undefined && chunk.length !== null && (chunk.isOwn || chunk.paid !== null);
 }
 
-/** Of one attempt it is known that it is the one that landed; of several that is seen when the chunk is final. */
+/** A chunk's only attempt is the one that landed; which of several attempts landed is seen when the chunk is final. */
 function onlyAttempt(
   { transfers }: OrderView,
   chunk: ChunkRecord | undefined,

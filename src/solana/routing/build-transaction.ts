@@ -24,7 +24,17 @@ export async function feeOfPlan(
   plan: TransactionPlan,
   from: "estimate" | "floor",
 ): Promise<Evidence<bigint>> {
-  return (await buildTransaction(nodes, plan, { from })).networkFee;
+  const planned = planInstructions(plan.moves);
+  const draft = compilePlan(plan.feePayer, planned, ANY_TERMS);
+  expectFits(draft);
+  const units = computeLimit(planned);
+  return feeWithBid(nodes, draft, priorityFeeOf(units, await unitPriceOf(nodes, units, { from })));
+}
+
+function expectFits(draft: MessageV0): void {
+  const size = signedSize(draft);
+  if (size <= PACKET_DATA_SIZE) return;
+  throw new RangeError(`a plan of ${size} bytes does not fit in one transaction`);
 }
 
 /** See `RoutingLedger.buildTransaction`. What is wrong with the plan is said before a node is asked. */
@@ -35,10 +45,7 @@ export async function buildTransaction(
 ): Promise<UnsignedTransaction> {
   const { feePayer } = plan;
   const draft = draftOf(plan);
-  const size = signedSize(draft);
-  if (size > PACKET_DATA_SIZE) {
-    throw new RangeError(`a plan of ${size} bytes does not fit in one transaction`);
-  }
+  expectFits(draft);
   const { planned, tip } = tipped(nodes, plan, { draft, most: bid.tip ?? 0n });
   const units = computeLimit(planned);
   const price = await unitPriceOf(nodes, units, bid);

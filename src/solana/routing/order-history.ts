@@ -133,15 +133,22 @@ class OrderAccounts {
     return this.accounts.includes(account);
   }
 
-  #lamportsOf({ lamports }: LandedChange): bigint {
+  #lamportsOf({ lamports, tokens }: LandedChange): bigint {
     const rent = rentOf(this.#of.rentPerByte, TOKEN_ACCOUNT_BYTES);
     const above = (held: bigint): bigint => (held > rent ? held - rent : 0n);
     return sumOf(
       lamports
         .filter(({ account }) => this.#isOwn(account))
-        .map(({ account, before, change }) =>
-          account === this.#of.address ? change : above(before + change) - above(before),
-        ),
+        .map(({ account, before, change }) => {
+          if (account === this.#of.address) return change;
+          const after = before + change;
+          // A transaction lists a token account as it was before and as it is behind: once, where it made or closed the account.
+          // Lamports at an address without a token account cannot move: they count once the account is made.
+          const times = tokens.filter((each) => each.account === account).length;
+          if (times === 0) return 0n;
+          const isMade = times === 1 && after > 0n;
+          return above(after) - (isMade ? 0n : above(before));
+        }),
     );
   }
 
@@ -167,7 +174,7 @@ class OrderAccounts {
   }
 }
 
-/** The one owner who gave all of it; null where another, or somebody without a name, may have given a part. */
+/** The owner who gave the whole inflow; null where another owner, or one without a name, may have given a part. */
 function giverIn(inflow: Inflow | undefined): Address | null {
   if (inflow === undefined || inflow.unattributed > 0n) return null;
   const [giver, another] = inflow.from;

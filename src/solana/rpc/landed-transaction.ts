@@ -109,11 +109,16 @@ export function participantsOf(bytes: Uint8Array): Participants {
 }
 
 /**
- * Throws when these bytes do not belong to the signature: every signature must be valid for its signer and the message.
- * So a node cannot invent bytes or signers for a signature; it can only hide them.
+ * Whether these bytes belong to the signature: every signature must be valid for its signer and the message. So a node cannot
+ * invent bytes or signers for a signature; it can only hide them.
  */
+export function isSignedAs(bytes: Uint8Array, signature: string): boolean {
+  return signatureOf(bytes) === signature && isSigned(bytes);
+}
+
+/** Throws where they do not: see `isSignedAs`. */
 export function expectSigned(bytes: Uint8Array, signature: string): void {
-  expectShape(signatureOf(bytes) === signature && isSigned(bytes), "signature");
+  expectShape(isSignedAs(bytes, signature), "signature");
 }
 
 function isSigned(bytes: Uint8Array): boolean {

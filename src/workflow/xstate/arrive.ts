@@ -1,6 +1,13 @@
 /** Takes an instance into a new version of its chart: begins the work of its states, and ends what they do not ask for. */
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
-import { ArrivalError, MIGRATED, type Arrival, type ChartAction, type ChildLink } from "../chart.ts";
+import {
+  ArrivalError,
+  MIGRATED,
+  type Arrival,
+  type ChartAction,
+  type ChildLink,
+  type FormerChild,
+} from "../chart.ts";
 import type { StepChartParts } from "./chart-shape.ts";
 import type { InertActor } from "./inert-actors.ts";
 import { runAfter } from "./step-actions.ts";
@@ -62,6 +69,7 @@ export class ArrivalActionList {
   readonly actions: ChartAction[] = [];
   readonly kept: Record<string, ChildLink> = {};
   readonly children: Record<string, ChildLink> = {};
+  readonly former: readonly FormerChild[];
   readonly runs: Record<string, number>;
   readonly #machine: AnyStateMachine;
   readonly #shape: StepChartParts;
@@ -80,6 +88,8 @@ export class ArrivalActionList {
     this.#self = self;
     this.#before = before.children ?? {};
     this.runs = { ...before.runs };
+    this.former = before.former ?? [];
+    for (const { id, src, hasEnded } of this.former) if (hasEnded !== true) this.#checkKnown(id, src);
     const { _nodes: nodes } = snapshot as unknown as { readonly _nodes: readonly Node[] };
     this.#end(nodes, timers);
     for (const node of nodes) this.#begin(node, timers);
@@ -118,14 +128,18 @@ export class ArrivalActionList {
   }
 
   /** A machine is stopped by the name of its chart, which this version has to know. */
-  #stop(id: string, { src, run }: ChildLink): void {
-    if (run !== undefined && this.#shape.actors.get(src)?.kind !== "machine") {
-      throw new ArrivalError(
-        `children.${id}`,
-        `the machine "${src}" runs, and the chart has none: keep it among the actors until the last one has ended`,
-      );
-    }
+  #stop(id: string, { src, run, hasEnded }: ChildLink): void {
+    if (hasEnded === true) return;
+    if (run !== undefined) this.#checkKnown(id, src);
     this.actions.push({ kind: "stopChild", id, src, ...(run !== undefined && { run }) });
+  }
+
+  #checkKnown(id: string, src: string): void {
+    if (this.#shape.actors.get(src)?.kind === "machine") return;
+    throw new ArrivalError(
+      `children.${id}`,
+      `the machine "${src}" runs, and the chart has none: keep it among the actors until the last one has ended`,
+    );
   }
 
   #begin({ after, invoke }: Node, timers: readonly string[]): void {

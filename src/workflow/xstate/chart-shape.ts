@@ -37,19 +37,21 @@ interface InvokeLike {
 }
 
 /** The parts of a chart of XState, and what its steps have to know of them. */
-export interface StepChartParts extends Required<ChartParts<AnyStateMachine>> {
+export interface StepChartParts extends ChartParts<AnyStateMachine> {
   readonly inlineNames: ReadonlyMap<object, string>;
   /** The names of logics that stand in the chart themselves instead of behind a name. */
   readonly actorNames: ReadonlyMap<object, string>;
   readonly invocations: ReadonlySet<string>;
   readonly spawns: boolean;
+  /** Names in its system that its children may have. */
+  readonly systemIds: ReadonlySet<string>;
 }
 
 export function readChartShape(machine: AnyStateMachine): StepChartParts {
   const reader = new ShapeReader(machine);
   reader.readState(machine.root as unknown as AnyStateNode);
   reader.readContext();
-  reader.checkSystem();
+  reader.checkTexts();
   return reader;
 }
 
@@ -64,6 +66,7 @@ const followsChild = (state: string, option: string): string =>
 class ShapeReader implements StepChartParts {
   readonly effects = new Set<string>();
   readonly bodies = new Map<string, ActionBody>();
+  readonly builtIns = new Set<string>();
   readonly inline = new Map<string, ActionBody>();
   readonly inlineNames = new Map<object, string>();
   readonly actors = new Map<string, ActorSource<AnyStateMachine>>();
@@ -71,10 +74,12 @@ class ShapeReader implements StepChartParts {
   readonly invocations = new Set<string>();
   readonly watches = new Set<string>();
   readonly faults: string[] = [];
+  readonly warnings: string[] = [];
+  enqueued?: Set<string>;
+  readonly systemIds = new Set<string>();
   delaysEvents = false;
   spawns = false;
   readonly #descriptors = new Set<string>();
-  readonly #systemIds = new Set<string>();
   readonly #askedOfSystem: { readonly state: string; readonly name: string }[] = [];
   readonly #machine: AnyStateMachine;
 
@@ -88,7 +93,8 @@ class ShapeReader implements StepChartParts {
     // Actions that only enqueueActions asks for are known by their bodies.
     for (const [name, action] of Object.entries(machine.implementations.actions)) {
       const isBuiltIn = (action as ActionLike).resolve !== undefined;
-      if (!isBuiltIn) this.bodies.set(name, action as unknown as ActionBody);
+      if (isBuiltIn) this.builtIns.add(name);
+      else this.bodies.set(name, action as unknown as ActionBody);
     }
   }
 
@@ -126,13 +132,18 @@ class ShapeReader implements StepChartParts {
   }
 
   /** Instances share no system: each one finds its own children there. */
-  checkSystem(): void {
+  checkTexts(): void {
     for (const { state, name } of this.#askedOfSystem) {
-      if (this.#systemIds.has(name)) continue;
-      this.faults.push(
-        `state "${state}": system.get("${name}") finds children of this chart alone, and none has this systemId; tell its parent, or another instance`,
+      if (this.systemIds.has(name)) continue;
+      this.#warn(
+        state,
+        `system.get("${name}") finds children of this chart alone, and none has this systemId`,
       );
     }
+  }
+
+  #warn(state: string, sentence: string): void {
+    this.warnings.push(`state "${state}": ${sentence}`);
   }
 
   readContext(): void {
@@ -177,27 +188,35 @@ class ShapeReader implements StepChartParts {
   }
 
   #readFunctions(state: string, action: ActionLike): void {
-    if (typeof action.systemId === "string") this.#systemIds.add(action.systemId);
+    if (typeof action.systemId === "string") this.systemIds.add(action.systemId);
     if (action.syncSnapshot === true) this.faults.push(followsChild(state, "syncSnapshot"));
     for (const text of functionTexts(action)) {
-      if (followsSnapshot(text)) this.faults.push(followsChild(state, "syncSnapshot"));
-      if (readsSnapshot(text)) {
-        this.faults.push(
-          `state "${state}": getSnapshot() of an actor sees nothing in a step; let the child tell its parent with sendParent`,
-        );
+      if (followsSnapshot(text)) {
+        this.#warn(state, "syncSnapshot of a child is refused; let it use sendParent");
       }
-      for (const name of namedInSystem(text)) this.#systemIds.add(name);
+      if (readsSnapshot(text)) {
+        this.#warn(state, "getSnapshot() of another actor is refused; let it tell by sendParent or sendTo");
+      }
+      for (const name of namedInSystem(text)) this.systemIds.add(name);
       this.#askedOfSystem.push(...askedOfSystem(text).map((name) => ({ state, name })));
       if (action.type !== "xstate.assign" && handsOverSelf(text)) {
-        this.faults.push(
-          `state "${state}": an event that holds \`self\` cannot be stored; answer with sendParent, or send an id`,
-        );
+        this.#warn(state, "an event that holds `self` is refused; answer with sendParent, or send an id");
       }
-      if (action.type !== "xstate.enqueueActions") continue;
-      for (const name of enqueuedNames(text)) this.#readNamed(state, name);
-      if (!enqueuesFunction(text)) continue;
-      this.faults.push(
-        `state "${state}": enqueueActions is given an inline function, which could not be found again after a restart; name it in setup({ actions })`,
+      if (action.type === "xstate.enqueueActions") this.#readEnqueued(state, text);
+    }
+  }
+
+  #readEnqueued(state: string, text: string): void {
+    this.enqueued ??= new Set();
+    for (const name of enqueuedNames(text)) {
+      const action = this.#machine.implementations.actions[name] as ActionLike | undefined;
+      if (action?.resolve === undefined) this.enqueued.add(name);
+      else this.#readNamed(state, name);
+    }
+    if (enqueuesFunction(text)) {
+      this.#warn(
+        state,
+        "enqueueActions may be given a function, which is refused; name it in setup({ actions })",
       );
     }
   }
@@ -214,7 +233,7 @@ class ShapeReader implements StepChartParts {
 
   #readInvoke(node: AnyStateNode, { id, src, systemId, onSnapshot }: InvokeLike, index: number): void {
     this.invocations.add(id);
-    if (systemId !== undefined) this.#systemIds.add(systemId);
+    if (systemId !== undefined) this.systemIds.add(systemId);
     if (onSnapshot !== undefined) {
       this.faults.push(followsChild(node.id, "onSnapshot"));
     }
@@ -243,9 +262,7 @@ class ShapeReader implements StepChartParts {
   #readSpawn(state: string, assignment: unknown): void {
     const functions = typeof assignment === "function" ? [assignment] : Object.values(assignment as object);
     if (functions.some((each) => typeof each === "function" && ASKS_FOR_SPAWN.test(String(each)))) {
-      this.faults.push(
-        `state "${state}": spawn inside assign keeps an actor in the context; use the action spawnChild and refer to the child by its id`,
-      );
+      this.#warn(state, "spawn inside assign is refused; use the action spawnChild, and the id of the child");
     }
   }
 }

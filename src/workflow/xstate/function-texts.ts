@@ -1,4 +1,7 @@
-/** Finds in the text of a chart's functions, before any step runs, which actions they enqueue and actors they look up. */
+/**
+ * Finds in the text of a chart's functions, before any step runs, which actions they seem to enqueue and actors they seem to
+ * look up. A text proves nothing: it makes warnings, and the step refuses what cannot be durable.
+ */
 
 /** Parts of a built-in action that XState itself has written. */
 const OF_XSTATE: ReadonlySet<string> = new Set(["resolve", "execute"]);
@@ -12,9 +15,9 @@ export function functionTexts(action: object): readonly string[] {
 }
 
 const ENQUEUED_FUNCTION =
-  /\benqueue\w*\(\s*(?:async\b|function\b|\(\s*\)\s*=>|\(\s*[\w$]+[^()]*\)\s*=>|\(\s*\{[^}]*\}[^()]*\)\s*=>|[\w$]+\s*=>)/;
+  /\benqueue\w*\(\s*(?:async\b|function\b|[\w$.]+\s*\)|\(\s*\)\s*=>|\(\s*[\w$]+[^()]*\)\s*=>|\(\s*\{[^}]*\}[^()]*\)\s*=>|[\w$]+\s*=>)/;
 
-/** Whether the text enqueues an inline action: it could not be found again after a restart. */
+/** Whether the text enqueues an inline action, or what a variable holds: it could not be found again after a restart. */
 export function enqueuesFunction(text: string): boolean {
   return ENQUEUED_FUNCTION.test(text);
 }
@@ -35,9 +38,9 @@ export function followsSnapshot(text: string): boolean {
   return /\bsyncSnapshot\s*:\s*true\b/.test(text);
 }
 
-/** Whether the text reads what an actor is like: the steps of two instances are not made together. */
+/** Whether the text reads what another actor is like: the steps of two instances are not made together. */
 export function readsSnapshot(text: string): boolean {
-  return /\.\s*getSnapshot\s*\(/.test(text);
+  return /(?<!\bself)\.getSnapshot\(/.test(text);
 }
 
 export function askedOfSystem(text: string): readonly string[] {

@@ -1,5 +1,7 @@
 /** Actors that do nothing: a step needs something to refer to as itself, its parent and its children. */
+import { ChartFault } from "../chart-fault.ts";
 import type { ChildLink } from "../chart.ts";
+import { UNSTORABLE } from "../values.ts";
 
 interface ActorTraits {
   readonly sessionId?: string;
@@ -18,6 +20,8 @@ export class InertActor {
   readonly system: InertSystem;
   /** Of a child from before the step: another one may begin under its id. */
   readonly link: ChildLink | undefined;
+  /** Its snapshot before the step, of the actor that makes the step. */
+  present: object | undefined;
   readonly #parent: InertActor | undefined;
 
   constructor(id: string, system: InertSystem, traits: ActorTraits = {}) {
@@ -40,12 +44,19 @@ export class InertActor {
     return this;
   }
 
-  getSnapshot(): { readonly status: "active" } {
-    return { status: "active" };
+  get [UNSTORABLE](): string {
+    return `it is the actor "${this.id}"; keep its id, and send to it by that`;
+  }
+
+  getSnapshot(): object {
+    if (this.present !== undefined) return this.present;
+    throw new ChartFault(
+      `getSnapshot() of "${this.id}": a step sees no other actor; let it tell by sendParent or sendTo`,
+    );
   }
 
   send(): never {
-    throw new Error(
+    throw new ChartFault(
       `a step does not send to "${this.id}" directly; use the actions sendTo, sendParent or raise`,
     );
   }
@@ -87,7 +98,8 @@ export function inertChildren(
   const actorOf = (id: string): InertActor | undefined => {
     const link = Object.hasOwn(children, id) ? children[id] : undefined;
     if (link === undefined || Object.hasOwn(actors, id)) return actors[id];
-    return (actors[id] = new InertActor(id, self.system, { ...link, parent: self, link }));
+    const { src, systemId } = link;
+    return (actors[id] = new InertActor(id, self.system, { src, systemId, parent: self, link }));
   };
   return new Proxy(actors, {
     get: (_, id) => (typeof id === "string" ? actorOf(id) : undefined),

@@ -16,10 +16,12 @@ import {
   type ChartSnapshot,
   type ChartStep,
   type ChildEndEvent,
-  type ChildLink,
+  type FormerChild,
   type ParentLink,
   type StateMeta,
 } from "../chart.ts";
+import { ChartFault } from "../chart-fault.ts";
+import type { Writable } from "../writable.ts";
 import { ArrivalActionList, checkValue, type Node } from "./arrive.ts";
 import { readChartShape, type StepChartParts } from "./chart-shape.ts";
 import { chartText } from "./chart-text.ts";
@@ -32,6 +34,7 @@ import {
   UNNAMED,
   type ChildEndContext,
   type EmittedAction,
+  type KeptChildren,
   type StepScope,
 } from "./step-actions.ts";
 
@@ -58,17 +61,21 @@ interface Scope extends StepScope {
   readonly run: Run;
 }
 
-interface Stepping extends Required<Pick<ChildEndContext, "absent">> {
+interface Stepping extends ChildEndContext {
   readonly isOwn: boolean;
+  /** Whether it is a step also where the chart has nothing to do with the event. */
+  readonly isNoted: boolean;
 }
 
 /** The parts of the run that a step needs besides the state, and never changes. */
 type Run = {
-  readonly [K in "runs" | "children" | "parent" | "lent" | "unborn" | "folded"]?:
+  readonly [K in "runs" | "children" | "former" | "parent" | "lent" | "unborn" | "folded"]?:
     ChartSnapshot[K] | undefined;
 };
 
-const FIRST: Stepping = { isOwn: false, absent: [] };
+const FIRST: Stepping = { isOwn: false, isNoted: false, absent: [] };
+
+const NO_FORMER: readonly FormerChild[] = [];
 
 class XStateChart implements Chart {
   readonly #machine: AnyStateMachine;
@@ -90,11 +97,20 @@ class XStateChart implements Chart {
     if (before.status !== "active") return null; // XState would still take events of the root
     if (event.type === BORN) return bearing(before, event as EngineFields);
     if ("$error" in event) return this.#failed(before, event["$error"]);
-    const seen = withoutRun(event, before);
-    if (seen === null) return null;
-    const { $runs: runs } = event as EngineFields;
-    const present = runs === undefined ? before : { ...before, runs: { ...before.runs, ...runs } };
-    return this.#stepped(present, seen, { isOwn, absent: [] });
+    const { $run: run, $runs: runs, $ended: left, actorId } = event as EngineFields;
+    let present = runs === undefined ? before : { ...before, runs: { ...before.runs, ...runs } };
+    const link = CHILD_END.test(event.type) ? before.children?.[actorId] : undefined;
+    const ended = link?.run === run ? actorId : undefined;
+    if (run !== undefined && ended === undefined) {
+      const { former = NO_FORMER } = before;
+      const others = former.filter((each) => each.id !== actorId || each.run !== run);
+      // It was stopped before it ended.
+      if (others.length === former.length) return null;
+      present = { ...present, former: others };
+    }
+    // The snapshot says which children have ended.
+    const isNoted = run !== undefined || link?.isSpawned === true;
+    return this.#stepped(present, withoutFields(event), { isOwn, isNoted, absent: [], ended, left });
   }
 
   /** Ends the instance with an error, and stops its children, as a stop does. */
@@ -104,10 +120,10 @@ class XStateChart implements Chart {
   }
 
   #stepped(before: ChartSnapshot, seen: EventObject, stepping: Stepping): ChartStep | null {
-    const { absent } = stepping;
-    const ended = CHILD_END.test(seen.type) ? (seen as ChildEndEvent).actorId : undefined;
-    const scope = this.#scope(before, { ...stepping, ended });
+    const { absent, isNoted } = stepping;
+    const scope = this.#scope(before, stepping);
     const restored = this.#restore(before, scope.actors);
+    scope.self.present = restored;
     for (const id of absent) scope.actors[id] = new InertActor(id, scope.self.system);
     let snapshot: AnyMachineSnapshot;
     try {
@@ -117,9 +133,7 @@ class XStateChart implements Chart {
       if (id === undefined || absent.includes(id)) throw error;
       return this.#stepped(before, seen, { ...stepping, absent: [...absent, id] });
     }
-    // The end of a spawned child is a step also where the chart has nothing to do with it: the child leaves the snapshot.
-    const hasLeft = ended !== undefined && before.children?.[ended]?.isSpawned === true;
-    if (snapshot === restored && scope.emitted.length === 0 && !hasLeft) return null;
+    if (snapshot === restored && scope.emitted.length === 0 && !isNoted) return null;
     return this.#chartStep(restored, snapshot, scope);
   }
 
@@ -134,14 +148,16 @@ class XStateChart implements Chart {
     const history = this.#restoredHistory(before.history);
     const snapshot = { ...resolved, historyValue: history } as unknown as AnyMachineSnapshot;
     const chart = { machine: this.#machine, shape: this.#shape };
-    const { actions, kept, children, runs } = new ArrivalActionList(
+    const { actions, kept, children, former, runs } = new ArrivalActionList(
       chart,
       { snapshot, self: scope.self },
       arrival,
     );
-    const unborn = before.unborn?.filter((child) => kept[child.id]?.run === child.run);
+    const isLeft = ({ id, run }: FormerChild): boolean =>
+      kept[id]?.run === run || former.some((each) => each.id === id && each.run === run);
+    const unborn = before.unborn?.filter(isLeft);
     return {
-      after: stored(snapshot, { ...scope, runs, run: { ...before, unborn } }, children),
+      after: stored(snapshot, { ...scope, runs, run: { ...before, unborn } }, { children, former }),
       metaBefore: null,
       metaAfter: mergedMeta(snapshot),
       actions,
@@ -151,14 +167,18 @@ class XStateChart implements Chart {
 
   // Snapshots are of this machine and of no actor: the scope exists because the signature asks for it, and it only
   // collects. A fresh one per step keeps steps apart.
-  #scope(run: Run, { isOwn, ended, absent }: Stepping & ChildEndContext = FIRST): Scope {
+  #scope(run: Run, { isOwn, ended, left, absent }: Stepping = FIRST): Scope {
     const { runs: before = {}, parent, children = NO_CHILDREN } = run;
     const emitted: EmittedAction[] = [];
     const runs = isOwn ? before : { ...before };
     let booked = runs[UNNAMED] ?? 0;
     const system: InertSystem = new InertSystem(
       () => `${SESSION_PREFIX}${(booked += 1)}`,
-      (systemId) => actors[Object.keys(children).find((id) => children[id]?.systemId === systemId) ?? ""],
+      (systemId) => {
+        const id = Object.keys(children).find((child) => children[child]?.systemId === systemId);
+        if (id === undefined && !this.#shape.systemIds.has(systemId)) throw notInSystem(systemId);
+        return id === undefined ? undefined : actors[id];
+      },
     );
     const above = parent === undefined ? undefined : new InertActor(parent.instance, system);
     const self = new InertActor(parent?.id ?? "self", system, { parent: above });
@@ -174,16 +194,17 @@ class XStateChart implements Chart {
       emit: nothing,
       actionExecutor: (action: EmittedAction) => emitted.push(action),
     } as never;
-    return { self, parent: above, emitted, run, runs, actors, inert, isOwn, ended, absent };
+    return { self, parent: above, emitted, run, runs, actors, inert, isOwn, ended, left, absent };
   }
 
   #chartStep(before: AnyMachineSnapshot | null, snapshot: AnyMachineSnapshot, scope: Scope): ChartStep {
     if (snapshot.status === "error") throw snapshot.error;
-    const collected = new StepActionList(this.#shape, scope, scope.run.children ?? NO_CHILDREN);
+    const { children = NO_CHILDREN, former = NO_FORMER } = scope.run;
+    const collected = new StepActionList(this.#shape, scope, { children, former });
     for (const action of scope.emitted) collected.add(action);
-    const left = collected.children(snapshot.children as Readonly<Record<string, unknown>>);
+    const kept = collected.kept(snapshot);
     return {
-      after: stored(snapshot, scope, left),
+      after: stored(snapshot, scope, kept),
       metaBefore: before === null ? null : mergedMeta(before),
       metaAfter: mergedMeta(snapshot),
       actions: collected.actions,
@@ -227,27 +248,25 @@ function unsentTo(error: unknown): string | undefined {
 function stored(
   snapshot: AnyMachineSnapshot,
   { runs, isOwn, run: { parent, lent, unborn, folded } }: Scope,
-  children: Readonly<Record<string, ChildLink>>,
+  { children, former }: KeptChildren,
 ): ChartSnapshot {
   const { value, context, status, output, historyValue } = snapshot as unknown as ChartSnapshot & {
     readonly historyValue: HistoryValue;
   };
   const history = storedHistory(historyValue);
   const isActive = status === "active";
-  return {
-    value,
-    context,
-    status,
-    ...(output === undefined ? {} : { output }),
-    ...(isActive && isFilled(history) ? { history } : {}),
-    // To look whether there is one in a list of thousands takes longer than the step; who owns it does so once.
-    ...(isActive && (isOwn || isFilled(children)) ? { children } : {}),
-    ...(isActive && (isOwn || isFilled(runs)) ? { runs } : {}),
-    ...(parent === undefined ? {} : { parent }),
-    ...(lent === undefined ? {} : { lent }),
-    ...(unborn === undefined ? {} : { unborn }),
-    ...(folded === undefined ? {} : { folded }),
-  };
+  const kept: Writable<ChartSnapshot> = { value, context, status };
+  if (output !== undefined) kept.output = output;
+  if (isActive && isFilled(history)) kept.history = history;
+  // To look whether there is one in a list of thousands takes longer than the step; who owns it does so once.
+  if (isActive && (isOwn || isFilled(children))) kept.children = children;
+  if (isActive && former.length > 0) kept.former = former;
+  if (isActive && (isOwn || isFilled(runs))) kept.runs = runs;
+  if (parent !== undefined) kept.parent = parent;
+  if (lent !== undefined) kept.lent = lent;
+  if (unborn !== undefined) kept.unborn = unborn;
+  if (folded !== undefined) kept.folded = folded;
+  return kept;
 }
 
 type HistoryValue = Readonly<Record<string, readonly { readonly id: string }[]>>;
@@ -261,8 +280,14 @@ function isFilled(record: object): boolean {
   return false;
 }
 
-/** Fields that the engine adds to the event of a child's end, and to an event after which ids of new children are taken. */
-type EngineFields = ChildEndEvent & { readonly $runs?: ChartSnapshot["runs"] };
+/**
+ * Fields that the engine adds: to the event of a child's end, to an event after which ids of new children are taken, and to one
+ * that stops children that have ended.
+ */
+type EngineFields = ChildEndEvent & {
+  readonly $runs?: ChartSnapshot["runs"];
+  readonly $ended?: Readonly<Record<string, number>>;
+};
 
 /** The step in which children begin that were started before: of the chart itself it changes nothing. */
 function bearing({ unborn: _, ...before }: ChartSnapshot, { $runs: taken = {} }: EngineFields): ChartStep {
@@ -280,12 +305,14 @@ function bearing({ unborn: _, ...before }: ChartSnapshot, { $runs: taken = {} }:
   return { after, metaBefore: null, metaAfter: { watches: [] }, actions: [] };
 }
 
-/** The event as the chart may see it; null when it is the end of a child that was stopped, and replaced by one of the same id. */
-function withoutRun(event: EventObject, { children }: ChartSnapshot): EventObject | null {
-  if (!("$run" in event) && !("$runs" in event)) return event;
-  const { $run: run, ...seen } = event as EngineFields;
-  delete (seen as { $runs?: unknown }).$runs;
-  return run === undefined || children?.[seen.actorId]?.run === run ? seen : null;
+/** The event as the chart may see it. */
+function withoutFields(event: EventObject): EventObject {
+  const isPlain = !("$run" in event) && !("$runs" in event) && !("$ended" in event);
+  return isPlain ? event : fieldsOfChart(event as EngineFields);
+}
+
+function fieldsOfChart({ $run: _, $runs: __, $ended: ___, ...seen }: EngineFields): EventObject {
+  return seen;
 }
 
 function mergedMeta(snapshot: AnyMachineSnapshot): StateMeta {
@@ -294,6 +321,12 @@ function mergedMeta(snapshot: AnyMachineSnapshot): StateMeta {
   );
   const watches = metas.flatMap((meta) => meta?.watches ?? []);
   return Object.assign({}, ...metas, { watches }) as StateMeta;
+}
+
+function notInSystem(systemId: string): ChartFault {
+  return new ChartFault(
+    `system.get("${systemId}") finds children of this chart alone, and none has this systemId; tell its parent, or another instance`,
+  );
 }
 
 function nothing(): void {}

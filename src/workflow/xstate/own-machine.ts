@@ -3,6 +3,7 @@
  * many there are: XState builds its actor, first snapshot included, and copies the list of all children for it.
  */
 import { createMachine, spawnChild, type AnyMachineSnapshot, type AnyStateMachine } from "xstate";
+import { ChartFault } from "../chart-fault.ts";
 import { fieldsFromJson, fieldsToJson } from "../values.ts";
 import { InertActor } from "./inert-actors.ts";
 
@@ -23,6 +24,7 @@ interface SpawnAction {
   readonly systemId: string | undefined;
   readonly src: string | object;
   readonly input: unknown;
+  readonly syncSnapshot: boolean;
 }
 
 interface Transition {
@@ -86,10 +88,19 @@ function lean(action: unknown): unknown {
 function resolveSpawn(
   { self }: { readonly self: InertActor },
   snapshot: AnyMachineSnapshot,
-  ...[args, , { id, systemId, src, input }]: readonly [{ readonly event: unknown }, unknown, SpawnAction]
+  ...[args, , { id, systemId, src, input, syncSnapshot }]: readonly [
+    { readonly event: unknown },
+    unknown,
+    SpawnAction,
+  ]
 ): readonly [object, object, undefined] {
   const asked = (given: unknown, scope: object): unknown =>
     typeof given === "function" ? (given as (scope: object) => unknown)(scope) : given;
+  if (syncSnapshot) {
+    throw new ChartFault(
+      "spawnChild: syncSnapshot would need every step of the child; let the child tell its parent with sendParent",
+    );
+  }
   const sessionId = self.system.bookId();
   const childId = (asked(id, args) as string | undefined) ?? sessionId;
   const given = asked(input, { context: snapshot.context as unknown, event: args.event, self });

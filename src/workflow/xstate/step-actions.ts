@@ -1,6 +1,8 @@
 /** From the actions that XState lists for a step to those of the port. */
-import type { EventObject } from "xstate";
-import type { ActionScope, EventAddress, ChartAction, ChildLink } from "../chart.ts";
+import type { AnyMachineSnapshot, EventObject } from "xstate";
+import { ChartFault } from "../chart-fault.ts";
+import type { Writable } from "../writable.ts";
+import type { ActionScope, EventAddress, ChartAction, ChildLink, FormerChild } from "../chart.ts";
 import type { StepChartParts } from "./chart-shape.ts";
 import { InertActor } from "./inert-actors.ts";
 import { wholeDelay } from "./whole-delay.ts";
@@ -37,7 +39,10 @@ interface Spawned {
 }
 
 export interface ChildEndContext {
+  /** The id of the child whose end is told. */
   readonly ended?: string | undefined;
+  /** By child id: the runs of those that have ended already, and whose ends are on their way. */
+  readonly left?: Readonly<Record<string, number>> | undefined;
   /** Ids of children that have ended, and that the chart sends to. */
   readonly absent: readonly string[];
 }
@@ -57,6 +62,12 @@ type Links = Readonly<Record<string, ChildLink>>;
 
 export const NO_CHILDREN: Links = {};
 
+/** The children of an instance after a step. */
+export interface KeptChildren {
+  readonly children: Links;
+  readonly former: readonly FormerChild[];
+}
+
 /** The actions of one step, in order, with the children that are left after it. */
 export class StepActionList {
   readonly actions: ChartAction[] = [];
@@ -69,16 +80,18 @@ export class StepActionList {
   readonly #started = new Set<string>();
   readonly #startedLinks = new Map<object, ChildLink>();
   readonly #gone = new Set<string>();
+  readonly #former: FormerChild[];
   readonly #addressed: {
     readonly actor: InertActor;
     readonly address: { child: string; link?: ChildLink };
   }[] = [];
 
-  constructor(shape: StepChartParts, scope: StepScope, before: Links) {
+  constructor(shape: StepChartParts, scope: StepScope, { children, former }: KeptChildren) {
     this.#shape = shape;
     this.#scope = scope;
-    this.#before = before;
-    this.#children = before;
+    this.#before = children;
+    this.#children = children;
+    this.#former = [...former];
   }
 
   add(action: EmittedAction): void {
@@ -111,27 +124,32 @@ export class StepActionList {
     }
   }
 
-  children(present: Readonly<Record<string, unknown>>): Links {
+  kept({ children, status }: AnyMachineSnapshot): KeptChildren {
+    const present = children as Readonly<Record<string, unknown>>;
     // Where XState has the list still that it was given, nothing has been added to it but what an action has started.
-    if (present !== this.#scope.actors) Object.entries(present).forEach((child) => this.#checkStarted(child));
+    if (present !== this.#scope.actors) {
+      for (const child of Object.entries(present)) this.#checkStarted(child);
+    }
     for (const { actor, address } of this.#addressed) {
       const { child } = address;
       if (!this.#isKnown(child) && !this.#shape.spawns) {
-        throw new TypeError(`sendTo: "${child}" is neither a child nor the parent of this chart`);
+        throw new ChartFault(`sendTo: "${child}" is neither a child nor the parent of this chart`);
       }
       // By the actor and not by its id, under which the step may have ended one child and begun another.
       const link = this.#startedLinks.get(actor) ?? (actor instanceof InertActor ? actor.link : undefined);
       if (link !== undefined) address.link = link;
     }
-    this.#forgetEnded();
-    return this.#children;
+    this.#noteEnd();
+    // XState stops the children that have their ids.
+    if (status !== "active") for (const { id, ...link } of this.#former) this.#stop(id, link);
+    return { children: this.#children, former: this.#former };
   }
 
   #checkStarted([key, actor]: readonly [string, unknown]): void {
     // A child without an id stands under another key than its own id.
     const { id } = (actor as InertActor | undefined) ?? { id: key };
     if (this.#isKnown(id)) return;
-    throw new TypeError(
+    throw new ChartFault(
       `the child "${id}" was made by spawn inside assign, which a stored chart cannot do again; use the action spawnChild`,
     );
   }
@@ -142,10 +160,14 @@ export class StepActionList {
   }
 
   /** A child that an action has begun ends with its state alone. Kept, all that have ever been would stay in the snapshot. */
-  #forgetEnded(): void {
+  #noteEnd(): void {
     const { ended, runs } = this.#scope;
     const link = ended === undefined ? undefined : this.#before[ended];
-    if (ended === undefined || link?.isSpawned !== true || this.#children[ended] !== link) return;
+    if (ended === undefined || link === undefined || this.#children[ended] !== link) return;
+    if (link.isSpawned !== true) {
+      if (link.run !== undefined) this.#changed()[ended] = { ...link, hasEnded: true };
+      return;
+    }
     delete this.#changed()[ended];
     // Where the id is used again, the first one's instance has it still, and the next one takes the id after it.
     if (runs[ended] === 1) delete runs[ended];
@@ -182,24 +204,26 @@ export class StepActionList {
     const name = typeof src === "string" ? src : this.#shape.actorNames.get(src);
     const source = name === undefined ? undefined : this.#shape.actors.get(name);
     if (name === undefined || source === undefined || actorRef === undefined) {
-      throw new TypeError(
+      throw new ChartFault(
         `spawnChild: the actor ${name === undefined ? "" : `"${name}" `}is not known; name it in setup({ actors })`,
       );
     }
     const { id, systemId } = actorRef;
     const isSpawned = !this.#shape.invocations.has(id);
     // Assigned to an object under this name, a value would be its prototype.
-    if (id === "__proto__") throw new TypeError("spawnChild: a child cannot have the id __proto__");
+    if (id === "__proto__") throw new ChartFault("spawnChild: a child cannot have the id __proto__");
     const { runs } = this.#scope;
     this.#started.add(id);
     if (id === actorRef.sessionId) runs[UNNAMED] = Number(id.slice(SESSION_PREFIX.length));
-    const logic = source.kind === "promise" ? { src: name } : { src: name, run: runAfter(runs, id) };
-    if (logic.run !== undefined) runs[id] = logic.run;
-    const named = { ...(systemId !== undefined && { systemId }), ...(isSpawned && { isSpawned }) };
-    const link = { ...logic, ...named };
+    const replaced = Object.hasOwn(this.#children, id) ? this.#children[id] : undefined;
+    if (replaced !== undefined && replaced.hasEnded !== true) this.#keepFormer(id, replaced);
+    const link: Writable<ChildLink> = { src: name };
+    if (source.kind !== "promise") link.run = runs[id] = runAfter(runs, id);
+    if (systemId !== undefined) link.systemId = systemId;
+    if (isSpawned) link.isSpawned = true;
     this.#changed()[id] = link;
     this.#startedLinks.set(actorRef, link);
-    this.actions.push({ kind: "startChild", id, input, ...logic });
+    this.actions.push({ kind: "startChild", id, input, src: name, run: link.run });
   }
 
   #stopChild(child: InertActor | undefined): void {
@@ -207,8 +231,21 @@ export class StepActionList {
     if (child === undefined || link === undefined) return;
     delete this.#changed()[child.id];
     this.#gone.add(child.id);
-    const { src, run } = link;
-    this.actions.push({ kind: "stopChild", id: child.id, src, ...(run === undefined ? {} : { run }) });
+    if (link.run !== undefined && this.#scope.left?.[child.id] === link.run) {
+      this.#keepFormer(child.id, { ...link, hasEnded: true });
+    } else this.#stop(child.id, link);
+  }
+
+  #stop(id: string, { src, run, hasEnded }: ChildLink): void {
+    if (hasEnded !== true) this.actions.push({ kind: "stopChild", id, src, run });
+  }
+
+  /** The end of a promise is known by its task. */
+  #keepFormer(id: string, { src, run, hasEnded }: ChildLink): void {
+    if (run === undefined) return;
+    const former: Writable<FormerChild> = { id, src, run };
+    if (hasEnded === true) former.hasEnded = hasEnded;
+    this.#former.push(former);
   }
 
   #effectName({ type, exec }: EmittedAction): string {
@@ -216,7 +253,7 @@ export class StepActionList {
     const inline = this.#shape.inlineNames.get(exec);
     if (inline !== undefined) return inline;
     if (this.#shape.bodies.get(type) === exec) return type;
-    throw new TypeError(
+    throw new ChartFault(
       `enqueueActions: the action "${type}" is written inline and could not be found again after a restart; name it in setup({ actions })`,
     );
   }

@@ -1,5 +1,5 @@
 /** The database function that commits a group, together or each commit on its own. */
-import { MAX_FORGOTTEN } from "../../apply-commit.ts";
+import { MAX_FORGOTTEN } from "../../stored-instance.ts";
 import { engineTables } from "../../engine-tables.ts";
 import { columnsOf } from "../../row.ts";
 import { listed, quoted } from "../../sql/statement.ts";
@@ -54,12 +54,12 @@ const notedAll = (change: string): string =>
 const eachOf = (part: string, fields: string): string =>
   `jsonb_to_recordset(parts->'${part}') as one(${fields})`;
 
-const taskColumns = columnsOf(engineTables.tasks);
+const taskColumns = columnsOf(engineTables.paystateTasks);
 
 /** Columns of a task that depend on where it is armed: a message belongs to the workflow of its target, where that is there. */
 const ARMED: Readonly<Record<string, string>> = {
   workflow: `case when kind = 'message'
-        then coalesce((select i.workflow from instances i where i.id = a.instance), a.workflow) else a.workflow end`,
+        then coalesce((select i.workflow from "paystateInstances" i where i.id = a.instance), a.workflow) else a.workflow end`,
   admission: `case when a.waits then 'parked' else a.admission end`,
   visibleAt: `case when a."visibleAt" is null then ${CLOCK} + case when a.waits then 0 else a."delayMs" end
         when a.waits then a."dueAt" else a."visibleAt" end`,
@@ -72,14 +72,14 @@ const ARMED: Readonly<Record<string, string>> = {
 const arm = `with given as (
       select r.*, e.place, row_number() over (partition by r."firstKey" order by e.place) as turn
       from jsonb_array_elements(parts->'arms') with ordinality e(task, place) cross join lateral
-        jsonb_populate_record(null::tasks, e.task) r
+        jsonb_populate_record(null::"paystateTasks", e.task) r
     ), placed as (
       select g.*, g.holder is not null and g."firstKey" is not null and (g.turn > 1 or exists (
-        select 1 from tasks t where t."deadAt" is null and t."firstKey" = g."firstKey" ${FENCED}) or g.kind <> 'message' and exists (
+        select 1 from "paystateTasks" t where t."deadAt" is null and t."firstKey" = g."firstKey" ${FENCED}) or g.kind <> 'message' and exists (
         select 1 from "paystateLimits" o where o.key = any(array[g."firstKey", g."lastKey"]) and o."atMost" = 0 ${FENCED})) as waits
       from given g
     ), added as (
-      insert into tasks (${listed(taskColumns)})
+      insert into "paystateTasks" (${listed(taskColumns)})
         select ${taskColumns.map((name) => ARMED[name] ?? quoted(name)).join(", ")} from placed a order by a.place
         returning "firstKey", "lastKey"
     )
@@ -108,22 +108,24 @@ declare
 begin
   -- The first keys are locked, and what is parked in one of them leaves no room.
   if parts ? 'behind' then
-    delete from tasks where id = any(array(
+    delete from "paystateTasks" where id = any(array(
       select t.id from ${eachOf("behind", "task text, head text")}
-        cross join lateral (select * from tasks where id = one.task ${FENCED}) t
-        cross join lateral (select "firstKey" from tasks where id = one.head ${FENCED}) head
+        cross join lateral (select * from "paystateTasks" where id = one.task ${FENCED}) t
+        cross join lateral (select "firstKey" from "paystateTasks" where id = one.head ${FENCED}) head
         where t."firstKey" = head."firstKey" and t.kind = 'message' and t.admission = 'parked' and t."deadAt" is null));
     get diagnostics counted = row_count;
     if counted < jsonb_array_length(parts->'behind') then ${refuse("'token'")} end if;
   end if;
   if parts ? 'consumes' then
-    ${notedAll(`delete from tasks using ${eachOf("consumes", "task text, token bigint")}
-      where ${sought("tasks.id", "one.task")} and tasks.token = one.token and tasks.token > 0`)}
+    ${notedAll(`delete from "paystateTasks" using ${eachOf("consumes", "task text, token bigint")}
+      where ${sought(`"paystateTasks".id`, "one.task")} and "paystateTasks".token = one.token and "paystateTasks".token > 0`)}
     if counted < jsonb_array_length(parts->'consumes') then ${refuse("'token'")} end if;
   end if;
   for each in select * from jsonb_array_elements(parts->'retries') loop
-    update tasks set ${dueOf("each")}, crashes = case when "deadAt" is null then crashes else 0 end,
+    update "paystateTasks" set ${dueOf("each")}, crashes = case when "deadAt" is null then crashes else 0 end,
         "crashedAt" = case when "deadAt" is null then "crashedAt" end,
+        counted = case when "deadAt" is null then counted else 0 end,
+        "aloneSince" = case when "deadAt" is null then "aloneSince" end,
         failures = case when "deadAt" is null then failures else 0 end,
         "failingSince" = case when "deadAt" is null then "failingSince" end, "deadAt" = null, "rateKey" = null,
         admission = case when "firstKey" is null or kind = 'message' and "deadAt" is null then admission
@@ -134,13 +136,14 @@ begin
     ${noted("found_task")}
   end loop;
   if parts ? 'drops' then
-    ${notedAll(`delete from tasks where id = any(array(select jsonb_array_elements_text(parts->'drops')))
-      and ("deadAt" is not null or kind = 'message' and holder is null and failures > 0)`)}
+    ${notedAll(`delete from "paystateTasks" where id = any(array(select jsonb_array_elements_text(parts->'drops')))
+      and ("deadAt" is not null or holder is null and failures > 0 and (kind = 'message' or kind = 'effect'
+        and not exists (select from "paystateInstances" where "paystateInstances".id = "paystateTasks".instance and status = 'active' ${FENCED})))`)}
     if counted < jsonb_array_length(parts->'drops') then ${refuse("'token'")} end if;
   end if;
 
   if parts ? 'steps' then
-    update instances i set stamp = s.stamp, workflow = s.workflow, hash = s.hash, status = s.status, snapshot = s.snapshot,
+    update "paystateInstances" i set stamp = s.stamp, workflow = s.workflow, hash = s.hash, status = s.status, snapshot = s.snapshot,
         "updatedAt" = s.at, version = i.version + coalesce(s.steps, 1)
       from jsonb_to_recordset(parts->'steps') as s(id text, after text, stamp text, steps int, workflow text, hash text,
         status text, snapshot text, at bigint)
@@ -150,15 +153,15 @@ begin
   end if;
   if parts ? 'removes' then
     with gone as (
-      delete from instances where id = any(array(
+      delete from "paystateInstances" where id = any(array(
         select i.id from ${eachOf("removes", "id text, life text")}
-          cross join lateral (select * from instances where id = one.id for update) i
+          cross join lateral (select * from "paystateInstances" where id = one.id for update) i
           where i.life = one.life and i.status = 'done'
-            and not exists (select 1 from instances child where child.parent = i.id and child.status = 'active' ${FENCED})
-            and not exists (select 1 from tasks where tasks.instance = i.id ${FENCED})
-            and not exists (select 1 from watches where watches.instance = i.id ${FENCED})))
+            and not exists (select 1 from "paystateInstances" child where child.parent = i.id and child.status = 'active' ${FENCED})
+            and not exists (select 1 from "paystateTasks" where "paystateTasks".instance = i.id ${FENCED})
+            and not exists (select 1 from "paystateWatches" where "paystateWatches".instance = i.id ${FENCED})))
         returning id
-    ), forgotten as (delete from history using gone where ${sought("history.instance", "gone.id")})
+    ), forgotten as (delete from "paystateHistory" using gone where ${sought(`"paystateHistory".instance`, "gone.id")})
     select count(*) into counted from gone;
     if counted < jsonb_array_length(parts->'removes') then ${refuse("'step'")} end if;
   end if;
@@ -168,7 +171,7 @@ begin
       select start->>'id' as id, place, row_number() over (partition by start->>'id' order by place) as turn
         from jsonb_array_elements(parts->'starts') with ordinality as e(start, place)
     ), added as (
-      insert into instances select * from jsonb_populate_recordset(null::instances, parts->'starts')
+      insert into "paystateInstances" select * from jsonb_populate_recordset(null::"paystateInstances", parts->'starts')
         on conflict do nothing returning id
     )
     select min(place) - 1 into at from given where turn > 1 or given.id not in (select added.id from added);
@@ -180,19 +183,19 @@ begin
   end loop;
 
   if parts ? 'ends' then
-    ${notedAll(`delete from tasks where instance = any(array(select jsonb_array_elements_text(parts->'ends')))
+    ${notedAll(`delete from "paystateTasks" where instance = any(array(select jsonb_array_elements_text(parts->'ends')))
       and kind in ('timer', 'invocation')`)}
   end if;
   if parts ? 'disarms' then
-    ${notedAll(`delete from tasks using ${eachOf("disarms", "instance text, timer text")}
-      where ${sought("tasks.instance", "one.instance")} and tasks.name = one.timer and kind in ('timer', 'invocation')`)}
+    ${notedAll(`delete from "paystateTasks" using ${eachOf("disarms", "instance text, timer text")}
+      where ${sought(`"paystateTasks".instance`, "one.instance")} and "paystateTasks".name = one.timer and kind in ('timer', 'invocation')`)}
   end if;
   if parts ? 'adopts' then
-    update tasks t set workflow = one.workflow from ${eachOf("adopts", "instance text, workflow text")}
+    update "paystateTasks" t set workflow = one.workflow from ${eachOf("adopts", "instance text, workflow text")}
       where ${sought("t.instance", "one.instance")} and t.workflow <> one.workflow;
   end if;
   for each in select * from jsonb_array_elements(parts->'amends') loop
-    ${notedAll(`update tasks set name = each->>'name', payload = each->>'payload', holder = null,
+    ${notedAll(`update "paystateTasks" set name = each->>'name', payload = each->>'payload', holder = null,
         "rateKey" = null, token = token + 1, ${dueOf("each")}, admission = case when "firstKey" is null or kind = 'message' then admission else 'paused' end
       where id = each->>'task'`)}
   end loop;
@@ -203,22 +206,22 @@ begin
     ${arm}
   end if;
   if parts ? 'unwatches' then
-    delete from watches using ${eachOf("unwatches", "kind text, key text, instance text")}
-      where ${sought("watches.instance", "one.instance")}
+    delete from "paystateWatches" using ${eachOf("unwatches", "kind text, key text, instance text")}
+      where ${sought(`"paystateWatches".instance`, "one.instance")}
           -- No index serves this: the one by kind and shard would be read from end to end.
-          and (watches.kind, watches.key) is not distinct from (one.kind, one.key);
+          and ("paystateWatches".kind, "paystateWatches".key) is not distinct from (one.kind, one.key);
   end if;
   if parts ? 'watches' then
-    insert into watches select * from jsonb_populate_recordset(null::watches, parts->'watches')
+    insert into "paystateWatches" select * from jsonb_populate_recordset(null::"paystateWatches", parts->'watches')
       on conflict (kind, key, instance) do update set life = excluded.life, workflow = excluded.workflow, shard = excluded.shard;
   end if;
   if parts ? 'forgets' then
-    delete from history using ${eachOf("forgets", "instance text, before bigint")}
-      where ${sought("history.instance", "one.instance")} and history.version < one.before and history.version < ${MAX_FORGOTTEN} + (
-        select oldest.version from history oldest where oldest.instance = one.instance order by oldest.version limit 1);
+    delete from "paystateHistory" using ${eachOf("forgets", "instance text, before bigint")}
+      where ${sought(`"paystateHistory".instance`, "one.instance")} and "paystateHistory".version < one.before and "paystateHistory".version < ${MAX_FORGOTTEN} + (
+        select oldest.version from "paystateHistory" oldest where oldest.instance = one.instance order by oldest.version limit 1);
   end if;
   if parts ? 'history' then
-    insert into history select * from jsonb_populate_recordset(null::history, parts->'history');
+    insert into "paystateHistory" select * from jsonb_populate_recordset(null::"paystateHistory", parts->'history');
   end if;
 end $body$;`;
 
@@ -248,11 +251,11 @@ begin
   perform paystate_lock_limits_@(array(
     select ${named("arms[*].firstKey ? (@ != null)")}
     union
-    select "firstKey" from tasks where "firstKey" is not null and id = any(array(
+    select "firstKey" from "paystateTasks" where "firstKey" is not null and id = any(array(
       select ${named("consumes[*].task")} union all select ${named("retries[*].task")}
       union all select ${named("drops[*]")} union all select ${named("amends[*].task")}))
     union
-    select "firstKey" from tasks where "firstKey" is not null and kind = 'invocation' and instance = any(array(
+    select "firstKey" from "paystateTasks" where "firstKey" is not null and kind = 'invocation' and instance = any(array(
       select ${named("ends[*]")} union all select ${named("disarms[*].instance")}))));
   if batch->'names' <> '[]' then perform paystate_lock_@(batch->'names'); end if;
   for each in select * from jsonb_array_elements(batch->'rows') loop
@@ -261,8 +264,8 @@ begin
   if jsonb_array_length(runs) = 1 then
     select a.changed, a.parked into changed, parked from paystate_apply_@(runs->0, statements, changed, parked) a;
   else
-    perform 1 from tasks where id = any(array(select ${named("consumes[*].task")})) order by id for update;
-    perform 1 from instances where id = any(array(select ${named("steps[*].id")})) order by id for no key update;
+    perform 1 from "paystateTasks" where id = any(array(select ${named("consumes[*].task")})) order by id for update;
+    perform 1 from "paystateInstances" where id = any(array(select ${named("steps[*].id")})) order by id for no key update;
     for each in select * from jsonb_array_elements(runs) loop
       begin
         select a.changed, a.parked into changed, parked from paystate_apply_@(each, statements, changed, parked) a;

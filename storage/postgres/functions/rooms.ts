@@ -1,7 +1,6 @@
 /** Database functions for limits: locks in one order, and the rooms of keys. */
-import { MAX_HEADS } from "../../limits.ts";
+import { MAX_BEFORE, MAX_HEADS } from "../../limits.ts";
 import { SOONEST_FIRST, UNHELD } from "../../sql/task-statements.ts";
-import { MAX_BEFORE } from "../../task-queue.ts";
 import { CLOCK } from "../database-clock.ts";
 
 /** The due time of a task that is given back, retried or amended. */
@@ -53,34 +52,34 @@ export const LOCK_ALL_LIMITS = `perform pg_advisory_xact_lock(${ALL_LIMITS});`;
 const mostOf = (key: string, own: string): string =>
   `coalesce((select o."atMost" from "paystateLimits" o where o.key = ${key} and t.kind <> 'message'), ${own})`;
 
-const admittedUnder = `(select count(*) from tasks a
+const admittedUnder = `(select count(*) from "paystateTasks" a
       where a."deadAt" is null and a."firstKey" = t."firstKey" and a.admission = 'admitted')`;
 
 const FIRST_HAS_ROOM = `${admittedUnder} < ${mostOf(`t."firstKey"`, `t."firstRoom"`)}`;
 
 /** Whether the keys of a task have room for it. Its first key is locked, so nobody else takes the room. */
 const hasRoom = `
-create or replace function paystate_has_room_@(t tasks) returns boolean language sql as $body$
+create or replace function paystate_has_room_@(t "paystateTasks") returns boolean language sql as $body$
   select t."firstKey" is null or t.admission = 'admitted' or (
     ${FIRST_HAS_ROOM}
     and (t."lastKey" = t."firstKey" or
-      (select count(*) from tasks a where a."deadAt" is null and a."firstKey" = t."firstKey"
+      (select count(*) from "paystateTasks" a where a."deadAt" is null and a."firstKey" = t."firstKey"
         and a.admission = 'admitted' and a."lastKey" = t."lastKey") < ${mostOf(`t."lastKey"`, `t."lastRoom"`)}))
 $body$;`;
 
 const firstRoom = `
-create or replace function paystate_first_room_@(t tasks) returns bigint language sql as $body$
+create or replace function paystate_first_room_@(t "paystateTasks") returns bigint language sql as $body$
   select ${mostOf(`t."firstKey"`, `t."firstRoom"`)}
 $body$;`;
 
 const parkedBeside = (
   more: string,
-): string => `(select 1 from tasks p where p."deadAt" is null and p."firstKey" = t."firstKey"
+): string => `(select 1 from "paystateTasks" p where p."deadAt" is null and p."firstKey" = t."firstKey"
       and p.admission = 'parked' and p."lastKey" = t."lastKey" and ${more} limit ${MAX_BEFORE})`;
 
 /** The place that a parked effect or invocation waits for: `LimitWait` of the port. */
 const placeFor = `
-create or replace function paystate_place_@(t tasks) returns text language sql as $body$
+create or replace function paystate_place_@(t "paystateTasks") returns text language sql as $body$
   select jsonb_build_object(
     'key', case when ${FIRST_HAS_ROOM} then t."lastKey" else t."firstKey" end,
     'before', least(${MAX_BEFORE}, (select count(*) from (
@@ -102,15 +101,15 @@ begin
     insert into "paystateLimits" (key, "atMost") values (of_key, (given->>'atMost')::bigint)
       on conflict (key) do update set "atMost" = excluded."atMost";
   end if;
-  update tasks set ${dueOf("given")}, "rateKey" = null where "rateKey" is not null and "rateKey" = of_key;
-  update tasks set admission = 'parked' where ${UNHELD} and "firstKey" = of_key;
-  update tasks set admission = 'parked' where ${UNHELD} and "lastKey" <> "firstKey" and "lastKey" = of_key;
+  update "paystateTasks" set ${dueOf("given")}, "rateKey" = null where "rateKey" is not null and "rateKey" = of_key;
+  update "paystateTasks" set admission = 'parked' where ${UNHELD} and "firstKey" = of_key;
+  update "paystateTasks" set admission = 'parked' where ${UNHELD} and "lastKey" <> "firstKey" and "lastKey" = of_key;
   changed := changed || jsonb_build_object(of_key, '') || (
-    select coalesce(jsonb_object_agg("firstKey", ''), '{}') from tasks
+    select coalesce(jsonb_object_agg("firstKey", ''), '{}') from "paystateTasks"
       where "deadAt" is null and "lastKey" <> "firstKey" and "lastKey" = of_key and admission = 'parked');
 end $body$;`;
 
-const headAfter = (key: string): string => `(select p.* from tasks p
+const headAfter = (key: string): string => `(select p.* from "paystateTasks" p
           where p."deadAt" is null and p."firstKey" = first_key and p.admission = 'parked' and p."lastKey" > ${key}
           order by p."lastKey", ${SOONEST_FIRST} limit 1)`;
 
@@ -121,8 +120,8 @@ declare
   admits boolean := false;
   first_key text;
   left_key text;
-  head tasks;
-  next tasks;
+  head "paystateTasks";
+  next "paystateTasks";
   behind text;
   looked int;
   under bigint;
@@ -130,7 +129,7 @@ declare
   has_wrapped boolean;
 begin
   for first_key, left_key in select * from jsonb_each_text(changed) order by 1 loop
-    select count(*) into under from tasks a
+    select count(*) into under from "paystateTasks" a
       where a."deadAt" is null and a."firstKey" = first_key and a.admission = 'admitted';
     loop
       next := null;
@@ -154,7 +153,7 @@ begin
         exit when looked = ${MAX_HEADS};
       end loop;
       exit when next.id is null;
-      update tasks set admission = 'admitted' where id = next.id;
+      update "paystateTasks" set admission = 'admitted' where id = next.id;
       under := under + 1;
       admits := true;
     end loop;

@@ -5,8 +5,8 @@ import { REFUSED } from "./states.ts";
 /** Messages of a host's transaction, which may last and locks no key: the next claim parks them behind what is parked. */
 export const UNADMITTED = `"deadAt" is null and kind = 'message' and admission = 'paused'`;
 
-/** Serves the look of each claim for such messages. Made beside the migrations: an older program does without. */
-export const UNADMITTED_INDEX = `create index if not exists tasks_unadmitted on tasks (seq) where ${UNADMITTED}`;
+/** Serves the look of each claim for such messages. */
+export const UNADMITTED_INDEX = `create index if not exists "paystateTasks_unadmitted" on "paystateTasks" (seq) where ${UNADMITTED}`;
 
 /**
  * Adds the rows of one commit, in a subtransaction: what is refused or fails leaves the transaction of the host as it was.

@@ -63,7 +63,10 @@ export const adoptionCases: readonly StorageContractCase[] = [
       await put(other, { step: stepOf("i", 1, { workflow: "sample@2" }), adopts });
       assert.deepEqual(ids(await claim(storage, 5)), ["other"]);
       assert.deepEqual(ids(await claim(storage, 5, { workflows: ["sample@2"] })), ["timer", "limited"]);
-      assert.deepEqual(await storage.heartbeat({ holder: "h", tasks: [held], now: 5, leaseMs: LEASE }), []);
+      assert.deepEqual(
+        (await storage.heartbeat({ holder: "h", tasks: [held], now: 5, leaseMs: LEASE })).lost,
+        [],
+      );
       assert.deepEqual(await commit(storage, { consumes: { task: "held", token: 1 } }), { ok: true });
       const first = await storage.tasks({ order: "workflow" });
       assert.deepEqual(
@@ -107,7 +110,7 @@ export const adoptionCases: readonly StorageContractCase[] = [
       await put(other, { amends });
       assert.deepEqual(await claim(storage, 2), []);
       assert.deepEqual(
-        await storage.heartbeat({ holder: "h", tasks: [{ id: "l", token: 1 }], now: 3, leaseMs: 9 }),
+        (await storage.heartbeat({ holder: "h", tasks: [{ id: "l", token: 1 }], now: 3, leaseMs: 9 })).lost,
         ["l"],
       );
       assert.deepEqual(await commit(storage, { consumes: { task: "l", token: 1 } }), {

@@ -210,14 +210,15 @@ const overrides: readonly StorageContractCase[] = [
     "F6: a task in its pause, a suspect and a dead letter have no room, whatever is set",
     async ({ storage }) => {
       await arm(storage, ...backlog("a", 3, 3));
-      await claimOne(storage, 0, { limited: 1, maxCrashes: 1 });
-      assert.deepEqual(ids(await claim(storage, LEASE, { maxCrashes: 1 })), ["a1", "a2"]);
-      await storage.release({ id: "a1", token: 1, dueAt: 5 * LEASE, error: "no" });
+      await claimOne(storage, 0, { limited: 1 });
+      await claim(storage, LEASE);
+      assert.deepEqual(ids(await claim(storage, 2 * LEASE, { maxCrashes: 1 })), ["a1", "a2"]);
+      await storage.release({ id: "a1", token: 2, dueAt: 5 * LEASE, error: "no" });
       await set(storage, "a", 1);
       await set(storage, "a", 9);
       assert.deepEqual(ids(await storage.tasks({ order: "dead", limit: 9 })), ["a0"]);
-      assert.deepEqual(await claim(storage, LEASE + 1), []);
-      assert.equal(await storage.nextDue(["sample@1"], ["limited"]), 2 * LEASE);
+      assert.deepEqual(await claim(storage, 2 * LEASE + 1), []);
+      assert.equal(await storage.nextDue(["sample@1"], ["limited"]), 3 * LEASE);
     },
   ),
   promise(

@@ -95,7 +95,7 @@ export const delayCases: readonly StorageContractCase[] = [
       await arm(storage, taskOf("first"), taskOf("second"));
       await arm(storage, limitedTo("limited", "k", 1, { dueAt: BEFORE, delayMs: 0 }));
       await arm(storage, limitedTo("parked", "k", 1, { dueAt: BEFORE, delayMs: 0 }));
-      await claim(storage, BEFORE - LEASE, { holder: "dead" });
+      for (const death of [2, 1]) await claim(storage, BEFORE - death * LEASE, { holder: `dead ${death}` });
       assert.equal((await claimOne(storage, BEFORE, { limited: 0 })).id, "first");
       await follow(storage, AFTER);
       assert.deepEqual(await times(storage), {

@@ -394,7 +394,7 @@ const reads: readonly StorageContractCase[] = [
     }
   }),
   given(
-    "a read that no index serves rejects, and so does one of a table that is not installed",
+    "D58: a read that no index serves rejects, and so does one of a limit that is none, or of a table that is not installed",
     async (handles) => {
       const { storage } = handles;
       await storage.install([orders]);
@@ -407,6 +407,10 @@ const reads: readonly StorageContractCase[] = [
       ]) {
         await assert.rejects(storage.find({ table: orders, ...query }), TypeError);
         await assert.rejects(storage.tally({ table: orders, ...query }), TypeError);
+      }
+      for (const limit of [-1, 1.5, 2 ** 53]) {
+        const expected = `${orders.name}: limit ${limit}: expected a whole number from 0`;
+        await assert.rejects(storage.find({ table: orders, limit }), new TypeError(expected));
       }
       await assert.rejects(storage.tally({ table: orders, sum: "customer" }), TypeError);
       await assert.rejects(storage.find({ table: marks }), TypeError);

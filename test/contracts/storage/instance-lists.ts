@@ -5,6 +5,7 @@ import {
   arm,
   claimOne,
   commit,
+  endHolders,
   ids,
   LEASE,
   ok,
@@ -17,7 +18,7 @@ import {
   watchOf,
   WORKFLOW,
 } from "./samples.ts";
-import { instanceWorkflows } from "../../../src/engine/stored-names.ts";
+import { instanceWorkflows } from "../../../src/engine/kernel/stored-names.ts";
 
 const refused = { ok: false, conflict: "step" } as const;
 
@@ -45,6 +46,27 @@ const lists: readonly StorageContractCase[] = [
         await other.list({ order: "id", workflow: "sample", status: "active", after: "", limit: ALL }),
         [],
       );
+    },
+  ),
+  promise(
+    "D58: a limit that is no whole number is refused by each list, by its name",
+    async ({ storage }) => {
+      for (const limit of [-1, 1.5, 2 ** 53]) {
+        const reads: readonly (readonly [string, () => Promise<unknown>])[] = [
+          ["list", () => storage.list({ order: "newest", after: null, limit })],
+          ["history", () => storage.history("i", { after: 0, limit })],
+          ["pending", () => storage.pending("i", limit)],
+          ["watches", () => storage.watches({ afterKind: "", limit })],
+          ["tasks", () => storage.tasks({ order: "dead", limit })],
+          ["tasks", () => storage.tasks({ order: "failing", least: 1, limit })],
+          ["tasks", () => storage.tasks({ order: "due", workflow: WORKFLOW, limit })],
+          ["tasks", () => storage.tasks({ order: "parked", key: "k", limit })],
+        ];
+        for (const [name, read] of reads) {
+          const expected = `${name}: limit ${limit}: expected a whole number from 0`;
+          await assert.rejects(read(), new TypeError(expected));
+        }
+      }
     },
   ),
   promise(
@@ -135,22 +157,8 @@ const waits: readonly StorageContractCase[] = [
         deadAt: null,
       };
       assert.deepEqual({ ...(await pending()), ...failed }, await pending());
-      const lease = { maxCrashes: 1 };
-      await claimOne(storage, 50, lease);
-      assert.deepEqual(
-        await storage.claim({
-          holder: "h",
-          now: 9_000,
-          leaseMs: LEASE,
-          workflows: [WORKFLOW],
-          steps: 9,
-          free: 9,
-          limited: 9,
-          maxCrashes: 1,
-        }),
-        [],
-      );
-      const dead = { isHeld: false, deadAt: 9_000, crashes: 1, failures: 1, lastError: "no answer" };
+      assert.deepEqual(await endHolders(storage, 9_000), []);
+      const dead = { isHeld: false, deadAt: 9_000, crashes: 2, failures: 1, lastError: "no answer" };
       assert.deepEqual({ ...(await pending()), ...dead }, await pending());
     },
   ),

@@ -1,5 +1,6 @@
 /** The storage contract on tasks without limits: G3, G4, G6. */
 import assert from "node:assert/strict";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { QueueName } from "../../../storage/storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import {
@@ -147,7 +148,7 @@ const claims: readonly StorageContractCase[] = [
     assert.equal(await storage.nextDue([WORKFLOW]), 100);
     assert.deepEqual(await commit(storage, { consumes: { task: "t", token: 1 } }), ok);
     assert.deepEqual(
-      await storage.heartbeat({ holder: "h", tasks: [{ id: "v", token: 1 }], now: 90, leaseMs: 100 }),
+      (await storage.heartbeat({ holder: "h", tasks: [{ id: "v", token: 1 }], now: 90, leaseMs: 100 })).lost,
       [],
     );
     const claimed = await claimOne(other, 100);
@@ -171,6 +172,32 @@ const givingBack: readonly StorageContractCase[] = [
       assert.deepEqual([third.token, third.crashes, third.failures], [3, 0, 1]);
     },
   ),
+  promise(
+    "D74: a release with a final error makes a dead letter, whose place is free, and an operator's retry begins anew",
+    async ({ storage }) => {
+      const limits = [{ key: "k", atMost: 1 }];
+      await arm(storage, taskOf("t", { limits }), taskOf("next", { limits }));
+      await claimOne(storage, 0, { limited: 1 });
+      const failed = {
+        id: "t",
+        token: 1,
+        dueAt: 7,
+        delayMs: 0,
+        error: "cannot be kept",
+        isFinal: true,
+      } as const;
+      assert.equal(await storage.release(failed), true);
+      const [letter, ...more] = await storage.tasks({ order: "dead", limit: 9 });
+      assert.deepEqual(more, []);
+      const shown = { id: "t", deadAt: 7, failures: 1, crashes: 0, lastError: "cannot be kept" };
+      assert.deepEqual({ ...letter, ...shown }, letter);
+      assert.deepEqual(await storage.tasks({ order: "failing", least: 1, limit: 9 }), []);
+      assert.equal((await claimOne(storage, 7, { limited: 9 })).id, "next");
+      await put(storage, { consumes: { task: "next", token: 1 }, retries: [{ task: "t", dueAt: 8 }] });
+      const again = await claimOne(storage, 8, { limited: 9 });
+      assert.deepEqual([again.id, again.token, again.failures], ["t", 2, 0]);
+    },
+  ),
   promise("a release with another token than the latest changes nothing", async ({ storage }) => {
     await arm(storage, taskOf("t"), taskOf("fresh", { dueAt: 1_000_000 }));
     await claimOne(storage, 0);
@@ -189,7 +216,9 @@ const givingBack: readonly StorageContractCase[] = [
     await put(storage, { consumes: { task: "consumed", token: 1 } });
     await storage.release({ id: "released", token: 1, dueAt: 1_000_000 });
     const beat = (now: number, names: readonly string[]) =>
-      storage.heartbeat({ holder: "h", tasks: names.map((id) => ({ id, token: 1 })), now, leaseMs: LEASE });
+      storage
+        .heartbeat({ holder: "h", tasks: names.map((id) => ({ id, token: 1 })), now, leaseMs: LEASE })
+        .then((answer) => answer.lost);
     assert.deepEqual(await beat(LEASE - 1, ["held", "consumed", "released", "none"]), [
       "consumed",
       "released",
@@ -236,23 +265,31 @@ const givingBack: readonly StorageContractCase[] = [
     await put(storage, { disarms: [{ instance: "i", timer: "t" }] });
     assert.deepEqual(await commit(other, { consumes: { task: "t", token: 1 } }), lost);
     assert.deepEqual(
-      await other.heartbeat({ holder: "h", tasks: [{ id: "t", token: 1 }], now: 0, leaseMs: LEASE }),
+      (await other.heartbeat({ holder: "h", tasks: [{ id: "t", token: 1 }], now: 0, leaseMs: LEASE })).lost,
       ["t"],
     );
   }),
 ];
+
+/** Claims what is due of two queues, each task for a holder of its own: done a third time it makes dead letters of them. */
+async function claimApart(storage: PaymentStorage, now: number, count: number): Promise<void> {
+  for (const index of range(2 * count)) {
+    const places = index % 2 === 0 ? { free: 1, limited: 0 } : { free: 0, limited: 1 };
+    await claim(storage, now, { ...places, maxCrashes: 1, holder: `${now} ${index}` });
+  }
+}
 
 const poison: readonly StorageContractCase[] = [
   promise(
     "G6: a task whose holders vanish is set aside after the last permitted time",
     async ({ storage }) => {
       await arm(storage, taskOf("poison"));
-      for (const crashes of [0, 1, 2]) {
+      for (const crashes of [0, 1, 2, 3]) {
         assert.equal((await claimOne(storage, crashes * LEASE)).crashes, crashes);
       }
       assert.deepEqual(await storage.tasks({ order: "dead", limit: 9 }), []);
-      assert.deepEqual(await claim(storage, 3 * LEASE), []);
-      const dead = { ...taskOf("poison"), crashes: 3, failures: 0, lastError: null, deadAt: 3 * LEASE };
+      assert.deepEqual(await claim(storage, 4 * LEASE), []);
+      const dead = { ...taskOf("poison"), crashes: 4, failures: 0, lastError: null, deadAt: 4 * LEASE };
       const [letter] = await storage.tasks({ order: "dead", limit: 9 });
       assert.deepEqual({ ...letter, ...dead }, letter);
       assert.deepEqual(await claim(storage, 99 * LEASE), []);
@@ -261,25 +298,32 @@ const poison: readonly StorageContractCase[] = [
   ),
   promise("G6: poison takes nobody's place in the claim that sets it aside", async ({ storage }) => {
     await arm(storage, ...range(50).map((index) => taskOf(`p${index}`)));
-    await claim(storage, 0);
-    await arm(storage, taskOf("good", { dueAt: LEASE + 1 }));
-    assert.equal((await claimOne(storage, LEASE + 1, { free: 1, maxCrashes: 1 })).id, "good");
+    for (const now of [0, LEASE]) {
+      for (const index of range(50)) await claimOne(storage, now, { free: 1, holder: `${now} ${index}` });
+    }
+    await arm(storage, taskOf("good", { dueAt: 2 * LEASE + 1 }));
+    assert.equal((await claimOne(storage, 2 * LEASE + 1, { free: 1, maxCrashes: 1 })).id, "good");
     assert.equal((await storage.tasks({ order: "dead", limit: 99 })).length, 50);
   }),
   promise(
     "dead letters come newest first, and those whose task is finished after all are gone",
     async ({ storage }) => {
       await arm(storage, ...range(3).map((index) => taskOf(`p${index}`, { dueAt: index })));
-      for (const now of range(3)) await claim(storage, now);
-      for (const now of range(3)) assert.deepEqual(await claim(storage, now + LEASE, { maxCrashes: 1 }), []);
+      for (const death of range(2)) {
+        for (const now of range(3)) await claimOne(storage, death * LEASE + now, { holder: `h${now}` });
+      }
+      for (const now of range(3)) {
+        assert.deepEqual(await claim(storage, now + 2 * LEASE, { maxCrashes: 1 }), []);
+      }
       assert.deepEqual(ids(await storage.tasks({ order: "dead", limit: 9 })), ["p2", "p1", "p0"]);
       assert.deepEqual(ids(await storage.tasks({ order: "dead", limit: 2 })), ["p2", "p1"]);
-      assert.equal(await storage.release({ id: "p0", token: 1, dueAt: 0 }), false, "the dead stay dead");
+      assert.equal(await storage.release({ id: "p0", token: 2, dueAt: 0 }), false, "the dead stay dead");
       assert.deepEqual(
-        await storage.heartbeat({ holder: "h", tasks: [{ id: "p0", token: 1 }], now: 0, leaseMs: LEASE }),
+        (await storage.heartbeat({ holder: "h", tasks: [{ id: "p0", token: 2 }], now: 0, leaseMs: LEASE }))
+          .lost,
         ["p0"],
       );
-      assert.deepEqual(await commit(storage, { consumes: { task: "p1", token: 1 } }), ok);
+      assert.deepEqual(await commit(storage, { consumes: { task: "p1", token: 2 } }), ok);
       assert.deepEqual(ids(await storage.tasks({ order: "dead", limit: 9 })), ["p2", "p0"]);
     },
   ),
@@ -323,8 +367,7 @@ const poison: readonly StorageContractCase[] = [
       ]);
       assert.deepEqual(ids(await storage.tasks({ order: "failing", least: 2, limit: 1 })), ["b"]);
       assert.deepEqual(ids(await storage.tasks({ order: "failing", least: 3, limit: 9 })), ["a"]);
-      await claim(storage, 10);
-      await claim(storage, 10 + LEASE, { maxCrashes: 1 });
+      for (const death of range(3)) await claimApart(storage, 10 + death * LEASE, 3);
       assert.deepEqual(await storage.tasks({ order: "failing", least: 1, limit: 9 }), []);
       assert.equal((await storage.tasks({ order: "dead", limit: 9 })).length, 3);
     },
@@ -333,8 +376,7 @@ const poison: readonly StorageContractCase[] = [
     "a dead letter that is retried begins afresh, one that is dropped is gone",
     async ({ storage, other }) => {
       await arm(storage, taskOf("p"), limitedTo("q", "L", 1), taskOf("r"));
-      await claim(storage, 0);
-      await claim(storage, LEASE, { maxCrashes: 1 });
+      for (const death of range(3)) await claimApart(storage, death * LEASE, 3);
       assert.equal((await storage.tasks({ order: "dead", limit: 9 })).length, 3);
       assert.equal(await storage.nextDue([WORKFLOW]), null);
       const retries = ["p", "q"].map((task) => ({ task, dueAt: 5 * LEASE }));
@@ -350,8 +392,8 @@ const poison: readonly StorageContractCase[] = [
           .toSorted((a, b) => (a.id < b.id ? -1 : 1))
           .map(({ id, token, crashes, failures }) => [id, token, crashes, failures]),
         [
-          ["p", 2, 0, 0],
-          ["q", 2, 0, 0],
+          ["p", 3, 0, 0],
+          ["q", 3, 0, 0],
         ],
       );
     },
@@ -384,6 +426,26 @@ const poison: readonly StorageContractCase[] = [
       }
       assert.equal(await storage.fact("f"), null);
       assert.deepEqual(await claim(storage, 0), []);
+    },
+  ),
+  promise(
+    "D83: of what fails, an effect is dropped where its instance has ended, and a message anywhere",
+    async ({ storage }) => {
+      await put(storage, { starts: [startOf("active"), startOf("ended", { status: "done" })] });
+      await arm(
+        storage,
+        taskOf("effect of ended", { instance: "ended" }),
+        taskOf("effect of active", { instance: "active" }),
+        taskOf("message", { instance: "active", kind: "message" }),
+        taskOf("promise", { instance: "active", kind: "invocation" }),
+      );
+      const claimed = await claim(storage, 0);
+      for (const { id, token } of claimed) await storage.release({ id, token, dueAt: 9, error: "no" });
+      for (const task of ["effect of active", "promise"]) {
+        assert.deepEqual(await commit(storage, { drops: [task] }), lost);
+      }
+      await put(storage, { drops: ["effect of ended", "message"] });
+      assert.deepEqual(ids(await claim(storage, 9)).toSorted(), ["effect of active", "promise"]);
     },
   ),
   promise(

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { put, range, watchOf } from "./samples.ts";
-import { watchedKinds } from "../../../src/engine/stored-names.ts";
+import { watchedKinds } from "../../../src/engine/kernel/stored-names.ts";
 
 const kind = "signature";
 

@@ -333,6 +333,31 @@ const enqueued: ChartCase = {
   ends: {},
 };
 
+const routed: ChartCase = {
+  name: "routes: an event names the state to go to, if its guard lets it",
+  make: ({ note }) =>
+    setup({ types: { context: {} as { isPaid: boolean }, events: {} as { type: string } } }).createMachine({
+      id: "checkout",
+      initial: "cart",
+      context: { isPaid: false },
+      on: { PAID: { actions: assign({ isPaid: true }) } },
+      states: {
+        cart: { id: "cart", route: {} },
+        address: { id: "address", route: {}, entry: () => note("an address is asked for") },
+        thanks: { id: "thanks", route: { guard: ({ context }) => context.isPaid } },
+      },
+    }),
+  script: [
+    { send: { type: "xstate.route", to: "#address" } },
+    { send: { type: "xstate.route", to: "#thanks" } },
+    { send: { type: "xstate.route", to: "#nowhere" } },
+    { send: { type: "PAID" } },
+    { send: { type: "xstate.route", to: "#cart" } },
+    { send: { type: "xstate.route", to: "#thanks" } },
+  ],
+  ends: "thanks",
+};
+
 export const events: readonly ChartCase[] = [
   descriptors,
   combinedGuards,
@@ -340,4 +365,5 @@ export const events: readonly ChartCase[] = [
   router,
   selfSending,
   enqueued,
+  routed,
 ];

@@ -69,7 +69,7 @@ const isOnSqlite = schema === "";
 const storage = isOnSqlite ? await sqliteStorage(place) : await postgresStorage(place, { schema });
 // Short, so that what a killed process held is soon taken over.
 const engine = createEngine<HostTables>({ storage, workflows: [runs], tables: { notes }, leaseMs: 1_000 });
-await engine.commit({});
+await engine.ready();
 engine.run();
 await (isOnSqlite ? placeOnSqlite(engine) : placeOnPostgres(engine));
 await engine.stop();

@@ -32,7 +32,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (order === "finish") finish();
   else {
     // Waited for beforehand: a job may have ended by the time that its start is told.
-    const there = engine.waitFor(jobs, id, waits === "no" ? "final" : { state: "working" });
+    const until = waits === "no" ? "final" : { state: "working" as const };
+    const there = engine.waitFor(jobs, id, until, { mustExist: false });
     await engine.start(jobs, { id, input: { id } });
     await there;
     say(`started ${id}`);

@@ -11,8 +11,8 @@ const storage = await sqliteStorage(path);
 const jobs = job(async ({ id }, { crashes }) => {
   process.stdout.write(`${id}\n`);
   if (does === "hang") await new Promise(() => undefined);
-  // When all are in hand.
-  if (does === "deadly" && crashes === 0) await new Promise((resolve) => setTimeout(resolve, 100));
+  // When all are in hand, until they are suspects.
+  if (does === "deadly" && crashes < 2) await new Promise((resolve) => setTimeout(resolve, 100));
   if (does === "deadly" && id === "j07") process.kill(process.pid, "SIGKILL");
   return { event: { type: "DONE", by: does } };
 });

@@ -70,7 +70,7 @@ export const uncompiled: readonly Uncompiled[] = [
   },
   {
     mistake: "an actor is given options under a name that the chart does not have",
-    code: `workflow(order)({ version: 3, actors: { chrage: { retries: 3 } } })`,
+    code: `workflow(order)({ version: 3, actors: { chrage: { retry: { atMost: 3 } } } })`,
     says: /'chrage' does not exist.*/,
   },
   {

@@ -1,7 +1,7 @@
 /** A shop whose orders need a person's consent: what the planted mistakes are made with. */
 import { assign, fromPromise, setup } from "xstate";
 import { createEngine, workflow } from "paystate/engine";
-import { memoryStorage } from "paystate/storage/memory";
+import { sqliteStorage } from "paystate/storage/sqlite";
 
 export const approval = setup({
   types: {
@@ -71,4 +71,4 @@ export const approvals = workflow(approval)({ version: 1 });
 /** Writes a table that the engine does not have. */
 export const weighed = workflow(approval)<{ readonly parcels: { readonly id: string } }>({ version: 3 });
 
-export const engine = createEngine({ storage: memoryStorage(), workflows: [orders, old] });
+export const engine = createEngine({ storage: await sqliteStorage(":memory:"), workflows: [orders, old] });

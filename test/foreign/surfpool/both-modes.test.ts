@@ -4,11 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPaymentService, type PaymentService } from "../../../src/index.ts";
 import { SOL_MINT } from "../../../src/address.ts";
 import { fixedPrices } from "../../../src/payments/prices/prices.ts";
-import { paymentStorage } from "../../../src/payments/payment-storage.ts";
 import { transferId } from "../../../src/payments/private/plan-transfer.ts";
 import { solanaLedger } from "../../../src/solana/index.ts";
 import { silentLogger, systemClock } from "../../../src/runtime.ts";
-import { memoryStorage } from "../../../storage/memory.ts";
+import { memoryStorage } from "../../kit/storages.ts";
 import { FeeMarket } from "../../kit/fee-market.ts";
 import { NodeProxy } from "../../kit/node-proxy.ts";
 import { allOf, everyFifth, everySecond, ODD_ANSWERS, pool, sendLimit } from "../../kit/odd-endpoints.ts";
@@ -19,6 +18,7 @@ import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { bytesOfVersion1 } from "../../kit/version-1.ts";
 import { wayToSurfpool } from "./lagging-node.ts";
 import { HAS_SURFPOOL, surfnet, type SurfnetWallet, type SurfnetWorld } from "./surfnet.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 
 const SOL = 1_000_000_000n;
 /** What no block takes. */
@@ -31,7 +31,7 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
   let market: FeeMarket;
   let proxy: NodeProxy;
   let service: PaymentService;
-  const storage = paymentStorage(memoryStorage());
+  let storage: PaymentStorage;
   let caller: Awaited<ReturnType<typeof customer>>;
   let alice: SurfnetWallet;
   let bob: SurfnetWallet;
@@ -42,6 +42,7 @@ describe.skipIf(!HAS_SURFPOOL)("N13: on surfpool", () => {
   }
 
   beforeAll(async () => {
+    storage = await memoryStorage();
     node = await surfnet();
     market = new FeeMarket();
     proxy = new NodeProxy((own) => (own === undefined ? fetch : wayToSurfpool(own)), market.rule);

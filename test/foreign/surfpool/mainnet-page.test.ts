@@ -79,7 +79,7 @@ class Reader {
       const { code, stdout, stderr } = await this.#command(text);
       // On devnet its prices never move, which is no fault and not ready for real money.
       const expected = text.startsWith("doctor --live") ? 2 : 0;
-      expect({ text, code, stderr }).toMatchObject({ code: expected });
+      expect(code, `paystate ${text}: ${stderr}`).toBe(expected);
       if (text.startsWith("accounts")) this.#accountId = String(fieldOf(stdout, "accountId"));
       if (text.startsWith("keys")) this.#apiKey = String(fieldOf(stdout, "key"));
       if (text.startsWith("pause")) {
@@ -110,7 +110,7 @@ class Reader {
       await rename(`${DATABASE}${suffix}`, join(away, `payments.db${suffix}`)).catch(() => undefined);
     }
     await copyFile(this.#file("copy.db"), DATABASE);
-    expect(await this.#command("reconcile --service service.ts")).toMatchObject({ code: 0 });
+    await this.read("`npx paystate reconcile --service service.ts`");
     this.#running = await this.#deployment.start();
   }
 

@@ -1,6 +1,5 @@
-/** Runs the published contract of storages against the adapters that need no server, in the folder that it is given. */
+/** Runs the published contract of storages against SQLite, in the folder that it is given. */
 import { join } from "node:path";
-import { memoryStorage } from "paystate/storage/memory";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { storageContract, type StorageUnderTest } from "paystate/testing";
 
@@ -20,19 +19,12 @@ function sqliteWorld(file: string): StorageUnderTest {
   };
 }
 
-function memoryWorld(): StorageUnderTest {
-  const storage = memoryStorage();
-  return { open: async () => storage, destroy: async () => {} };
-}
-
 for (const [index, { name, run }] of storageContract.entries()) {
-  for (const world of [memoryWorld(), sqliteWorld(join(folder, `${index}.db`))]) {
-    try {
-      await run(async () => world);
-    } catch (error) {
-      console.log(`broken: ${name}`, error);
-      process.exitCode = 1;
-    }
+  try {
+    await run(async () => sqliteWorld(join(folder, `${index}.db`)));
+  } catch (error) {
+    console.log(`broken: ${name}`, error);
+    process.exitCode = 1;
   }
 }
 console.log(`${storageContract.length} promises`);

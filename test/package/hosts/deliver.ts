@@ -3,13 +3,13 @@ import { createHttpHandler, createPaymentService } from "paystate";
 import { systemClock } from "paystate/engine";
 import { createLocalChain } from "paystate/local";
 import { solanaLedger } from "paystate/solana";
-import { memoryStorage } from "paystate/storage/memory";
+import { sqliteStorage } from "paystate/storage/sqlite";
 
 /** Where the receiver is, who signed its certificate, and an authority that did not. */
 const { URL_OF_RECEIVER: url = "", CA: ca = "", OTHER_CA: otherCa = "" } = process.env;
 const chain = await createLocalChain({ clock: systemClock, slotMs: 20 });
 const ledger = solanaLedger({ endpoints: [(await chain.listen({ port: 0, host: "127.0.0.1" })).url] });
-const storage = memoryStorage();
+const storage = await sqliteStorage(":memory:");
 
 /** Asks the API of a service that trusts this authority, and opens loopback or nothing. */
 async function withService(opens: boolean, trusted: string): Promise<void> {

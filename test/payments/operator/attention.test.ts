@@ -1,7 +1,7 @@
 /** What needs a person: found where it is stored, told once over all processes, and once when it is over. */
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { foreignTokens, notedMatters } from "../../../src/payments/operator/attention/order-matters.ts";
+import { uncountedTokens, notedMatters } from "../../../src/payments/operator/attention/order-matters.ts";
 import {
   createMatterLookup,
   sourcesOfThisProcess,
@@ -45,21 +45,30 @@ async function put(storage: PaymentStorage, ...writes: readonly PaymentWrite[]):
 const openHold = holdOf("tx_held", "screening");
 const heldOrder: PaymentWrite = { table: "holds", insert: openHold };
 
-/** A process that takes what is due and ends. */
-const ghost = async (
+/** Processes that take what is due, one task each, and end. */
+async function ghosts(
   { storage, service, clock }: IntakeWorld,
   maxCrashes = 9,
-): Promise<readonly ClaimedTask[]> =>
-  storage.claim({
-    holder: "ghost",
-    now: clock.now(),
-    leaseMs: 1_000,
-    steps: 100,
-    free: 100,
-    limited: 100,
-    maxCrashes,
-    workflows: service.workflows.map(({ key }) => key),
-  });
+): Promise<readonly ClaimedTask[]> {
+  const taken: ClaimedTask[] = [];
+  const none = { steps: 0, free: 0, limited: 0 };
+  for (const queue of ["steps", "free", "limited"]) {
+    for (let found = true; found;) {
+      const [task] = await storage.claim({
+        ...none,
+        [queue]: 1,
+        holder: `ghost ${taken.length}`,
+        now: clock.now(),
+        leaseMs: 1_000,
+        maxCrashes,
+        workflows: service.workflows.map(({ key }) => key),
+      });
+      found = task !== undefined;
+      if (task !== undefined) taken.push(task);
+    }
+  }
+  return taken;
+}
 
 /** A send whose broadcast was set aside; the service is stopped. */
 async function deadBroadcast(world: IntakeWorld): Promise<{ transactionId: string; accountId: string }> {
@@ -70,9 +79,11 @@ async function deadBroadcast(world: IntakeWorld): Promise<{ transactionId: strin
     to: world.bob.address,
     amount: "5",
   });
-  await ghost(world);
+  await ghosts(world);
   world.clock.advance(1_001);
-  await ghost(world, 1);
+  await ghosts(world);
+  world.clock.advance(1_001);
+  await ghosts(world, 1);
   return { transactionId, accountId: caller.accountId };
 }
 
@@ -132,7 +143,7 @@ describe.each(drawn(adapters, "attention"))("on $name", (adapter) => {
     await world.send(caller, { from: world.alice, to: world.bob.address, amount: "5" });
     const dueAt = clock.now();
     const failOnce = async (): Promise<void> => {
-      for (const { id, token } of await ghost(world)) {
+      for (const { id, token } of await ghosts(world)) {
         await storage.release({ id, token, dueAt: clock.now(), error: "no route to the node" });
       }
     };
@@ -148,7 +159,7 @@ describe.each(drawn(adapters, "attention"))("on $name", (adapter) => {
     });
     expect(matters[0]?.message).toMatch(/has failed 20 times, at last with: no route to the node$/);
     const [task] = await storage.tasks({ order: "failing", least: 20, limit: 1 });
-    const held = (await ghost(world)).find(({ id }) => id === task?.id);
+    const held = (await ghosts(world)).find(({ id }) => id === task?.id);
     const { operator } = world.service;
     const id = matters.find((each) => each.id.endsWith(task?.id ?? ""))?.id ?? "";
     await expect(operator.resolve(id, { action: "retry" }, BY)).rejects.toThrow(
@@ -161,7 +172,7 @@ describe.each(drawn(adapters, "attention"))("on $name", (adapter) => {
       error: "no",
     });
     await operator.resolve(id, { action: "retry" }, BY);
-    expect((await ghost(world)).map((each) => each.id)).toContain(task?.id);
+    expect((await ghosts(world)).map((each) => each.id)).toContain(task?.id);
     await expect(operator.resolve(id, { action: "drop" }, BY)).rejects.toThrow(
       `${id} takes retry, and not drop`,
     );
@@ -481,7 +492,7 @@ describe.each(drawn(adapters, "telling"))("telling on $name", (adapter) => {
       set: { leftAt: 9_000 },
     });
     await put(storage, ...spammed.map((id, index) => stray(id, 1_000 + index)), ...(await note("spent")));
-    const sources = [notedMatters(storage), foreignTokens(storage, assets)];
+    const sources = [notedMatters(storage), uncountedTokens(storage, assets)];
     const loop = report({
       sources,
       host: ({ state, matter }) => void news.push(`${state} ${matter.transactionId}`),

@@ -13,8 +13,7 @@ import {
   type OrderLine,
   type RecoveryJournal,
 } from "../../../src/payments/operator/recovery/journal.ts";
-import { paymentStorage } from "../../../src/payments/payment-storage.ts";
-import { memoryStorage } from "../../../storage/memory.ts";
+import { memoryStorage } from "../../kit/storages.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { storedOrder } from "./stored-order.ts";
 
@@ -125,7 +124,7 @@ test("an end is told to nobody while the journal does not answer", async () => {
 
 test("C31: a start ends an open order short of paying as its first line says, and no other", async () => {
   const { journal } = await freshFile();
-  const storage = paymentStorage(memoryStorage());
+  const storage = await memoryStorage();
   const states = ["waiting", "deciding", "refusing", "paying", "over"] as const;
   const orders = states.map((state, n) => storedOrder(String(n + 1), { state }));
   await storage.commit([{ writes: orders.map((insert) => ({ table: "orders", insert })) }]);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createWriteAct } from "../../../src/payments/operator/act.ts";
 import type { FoundMatter } from "../../../src/payments/operator/attention/matter.ts";
 import {
-  foreignTokens,
+  uncountedTokens,
   heldOrders,
   missingMoney,
   notedMatters,
@@ -13,20 +13,16 @@ import {
 import { decisionWrite } from "../../../src/payments/operator/decisions.ts";
 import { TaskResolveHandler } from "../../../src/payments/operator/resolve/resolve-tasks.ts";
 import { noteMatter } from "../../../src/payments/noted-matters.ts";
-import {
-  paymentStorage,
-  type PaymentStorage,
-  type PaymentWrite,
-} from "../../../src/payments/payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { systemRandom } from "../../../src/runtime.ts";
-import { memoryStorage } from "../../../storage/memory.ts";
+import { memoryStorage } from "../../kit/storages.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { addressNamed, assets, holdOf, storedOrder, strayOf, transferOf, USDC } from "./stored-order.ts";
 
 const LIMIT = 100;
 
 async function stored(...writes: readonly PaymentWrite[]): Promise<PaymentStorage> {
-  const storage = paymentStorage(memoryStorage());
+  const storage = await memoryStorage();
   const orders = ["1", "2"].map((digit) => ({ table: "orders" as const, insert: storedOrder(digit) }));
   await storage.commit([{ writes: [...orders, ...writes] }]);
   return storage;
@@ -86,7 +82,7 @@ test("C23: a dozen foreign mints are one matter, which names ten and how many th
   const storage = await stored(
     ...[...strays, counted].map((insert) => ({ table: "deposits" as const, insert })),
   );
-  const list = foreignTokens(storage, assets);
+  const list = uncountedTokens(storage, assets);
   const [matter, ...more] = await list(LIMIT);
   expect(more).toEqual([]);
   expect(mints.filter((mint) => matter?.message.includes(mint) ?? false)).toEqual(mints.slice(0, 10));

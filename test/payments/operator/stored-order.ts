@@ -8,11 +8,7 @@ import type { MarkerTold, OrderQuery, OrderTold, WalletTold } from "../../../src
 import { createWriteAct } from "../../../src/payments/operator/act.ts";
 import { OrderActHandler } from "../../../src/payments/operator/orders/order-acts.ts";
 import type { OrderCommand, OrderControl } from "../../../src/payments/operator/orders/acting.ts";
-import {
-  paymentStorage,
-  type PaymentStorage,
-  type PaymentWrite,
-} from "../../../src/payments/payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { lookAtOrder } from "../../../src/payments/private/look.ts";
 import type { WantedTransfer } from "../../../src/payments/private/plan-transfer.ts";
 import type { TransactionRecord } from "../../../src/payments/tables/orders.ts";
@@ -26,7 +22,7 @@ import type {
   TransferRecord,
 } from "../../../src/payments/tables/private.ts";
 import { systemRandom } from "../../../src/runtime.ts";
-import { memoryStorage } from "../../../storage/memory.ts";
+import { memoryStorage } from "../../kit/storages.ts";
 import { virtualClock, type VirtualClock } from "../../kit/virtual-clock.ts";
 
 /** An address that is named by a number. */
@@ -190,7 +186,7 @@ interface OrderWorld {
 /** One order and the acts on it; the order's chart is played by `takes`, which says whether it takes an event. */
 export async function orderWorld(options: WorldOptions = {}): Promise<OrderWorld> {
   const clock = virtualClock();
-  const storage = paymentStorage(memoryStorage());
+  const storage = await memoryStorage();
   const order = storedOrder("1", options.order);
   const { id } = order;
   const levels = assets.tokens.map(({ mint }) => ({ ...levelOf(id, mint), ...options.levels?.[mint] }));

@@ -49,13 +49,17 @@ export function wasRobbed({ forged, stolen }: LivedOrder): boolean {
 function unfounded({ past, life }: Books, order: LivedOrder): readonly string[] {
   const wasDoubled = past.wasRestored || past.hadCopies;
   const isDisturbed = wasDoubled || past.wasPruned || life.liars !== "nobody" || wasRobbed(order);
-  const isSeen = order.hasRefusedPayer || order.wasHeld || (life.screens && isDisturbed);
+  const isUntold = isDisturbed || order.cameBeside;
+  const isSeen = order.hasRefusedPayer || order.wasHeld || (life.screens && isUntold);
   const mayBe: Readonly<Record<string, boolean>> = {
     held: isSenderFrozen(order) || isSeen,
     missing: wasDoubled || wasRobbed(order),
     paid_after_end: wasDoubled || wasRobbed(order),
+    fee_left_out: order.forged.has(0),
     waiting_for_funds: past.dearestByte > LAMPORTS_PER_BYTE,
     stuck_payment: isDisturbed,
+    // A look that endpoints contradict.
+    failing_task: life.liars !== "nobody",
     // Tokens of a stranger's mint among them.
     unexplained: true,
   };

@@ -85,7 +85,7 @@ export async function beginLife(life: Life): Promise<Living> {
   // Memory is faster, and cannot be copied.
   const kept = isLost ? await keepCopies() : null;
   const world = await swapFixture({
-    options: { storage: kept?.storage ?? memoryStorage(), random: seededRandom("a life") },
+    options: { storage: kept?.storage ?? (await memoryStorage()), random: seededRandom("a life") },
     desk: { prices: MARKET },
   });
   const caller = await world.caller("enterprise");

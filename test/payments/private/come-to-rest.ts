@@ -71,7 +71,7 @@ const REMEDIES = {
 /** What the operator's page says to do; what the service refuses waits for the next look. */
 async function lookAfter({ operator }: PaymentService, order: LivedOrder): Promise<void> {
   const matters = await mattersOf(operator, order);
-  // What lies beside the accounts that count is a finding of the reconciliation, and no matter.
+  // What lies beside the accounts that count is a matter only once it was found.
   const actions = [...matters.map(({ kind }) => REMEDIES[kind as keyof typeof REMEDIES]), "collect" as const];
   for (const action of actions) {
     if (action === undefined) continue;

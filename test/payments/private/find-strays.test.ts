@@ -1,8 +1,13 @@
 /** P13: what lies in token accounts that do not count: one row each, as long as it is there. */
-import { createMintToCheckedInstruction } from "@solana/spl-token";
-import { PublicKey } from "@solana/web3.js";
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createMintToCheckedInstruction,
+  createSyncNativeInstruction,
+  NATIVE_MINT,
+} from "@solana/spl-token";
+import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { afterEach, expect, it } from "vitest";
-import type { Address } from "../../../src/address.ts";
+import { SOL_MINT, type Address } from "../../../src/address.ts";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import { assetsWith } from "../../../src/payments/assets/assets.ts";
@@ -62,6 +67,24 @@ it("P13: an account that grows is one row, and counts once", async () => {
   await put(account, 2_000_000n);
   expect(await found()).toBe(1);
   expect(await rows()).toEqual([[5_000_000n, false]]);
+});
+
+it("P11: wrapped SOL in the associated account hides none that lies in another", async () => {
+  world = await transferWorld(SEND);
+  const { chain, rich, key, ledger } = world;
+  const owner = new PublicKey(key.address);
+  const account = new PublicKey(ledger.tokenAccountOf(key.address, SOL_MINT));
+  const [payer, to] = [new PublicKey(rich.address), account];
+  const instructions = [
+    createAssociatedTokenAccountIdempotentInstruction(payer, account, owner, NATIVE_MINT),
+    SystemProgram.transfer({ fromPubkey: payer, toPubkey: to, lamports: 2_000_000n }),
+    createSyncNativeInstruction(account),
+  ];
+  await land(world, { signers: [rich], instructions });
+  chain.advance(SLOTS_TO_FINALITY);
+  await world.strayWrapped(key.address, 3_000_000n);
+  expect(await found()).toBe(2);
+  expect(new Set((await rows()).map(([amount]) => amount))).toEqual(new Set([2_000_000n, 3_000_000n]));
 });
 
 it("P13: what has left otherwise is not there any more, unless an endpoint has hidden it", async () => {

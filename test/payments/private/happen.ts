@@ -70,7 +70,10 @@ export async function happen(happening: Happening, living: Living): Promise<void
       const met = living.orders[happening.act.order];
       if (met === undefined) return;
       met.refundable += 1;
-      if (happening.act.does === "give wrapped SOL") met.wrapped += BigInt(happening.act.lamports);
+      if (happening.act.does === "give wrapped SOL") {
+        met.wrapped += BigInt(happening.act.lamports);
+        met.cameBeside = true;
+      }
       return living.someone.act(met, happening.act);
     }
     case "theft": {

@@ -39,6 +39,8 @@ export interface LivedOrder extends Parties, Ordered {
   wasSenderFrozen: boolean;
   /** Whether an operator has ever held it. */
   wasHeld: boolean;
+  /** Whether money came where it does not count: who gave it is not known once it was collected. */
+  cameBeside: boolean;
   /** Lamports that came as wrapped SOL: they are the sender's once they were collected. */
   wrapped: bigint;
   /** How often money came, or was approved to go elsewhere: each may be followed by a refund. */
@@ -145,6 +147,7 @@ function untouched(): Omit<LivedOrder, keyof Parties | keyof Ordered | "fee" | "
     hasRefusedPayer: false,
     wasSenderFrozen: false,
     wasHeld: false,
+    cameBeside: false,
     wrapped: 0n,
     refundable: 0,
   };
@@ -166,12 +169,14 @@ export async function payIn(
   for (let part = 0n; part < parts; part++) {
     const share = (amount * (part + 1n)) / parts - (amount * part) / parts;
     if (share <= 0n) continue;
-    const hasLanded = await (by === "stray" && asset !== "SOL"
+    const isBeside = by === "stray" && asset !== "SOL";
+    const hasLanded = await (isBeside
       ? people.payBeside(0, to, asset, share)
       : people.pay(first + Number(part), to, asset, share));
     if (hasLanded) sent[asset] += share;
     order.refundable += 1;
     if (hasLanded && by === "refused") order.hasRefusedPayer = true;
+    if (hasLanded && isBeside) order.cameBeside = true;
   }
 }
 

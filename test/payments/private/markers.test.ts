@@ -7,7 +7,8 @@ import type { OrderReading } from "../../../src/ledger/order-reading.ts";
 import { assetsWith } from "../../../src/payments/assets/assets.ts";
 import type { PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { OrderConcluder } from "../../../src/payments/private/conclude-look.ts";
-import { lookAtOrder } from "../../../src/payments/private/look.ts";
+import { listHistory } from "../../../src/payments/private/list-history.ts";
+import { lookAtOrder, storedOrder } from "../../../src/payments/private/look.ts";
 import { planTransfer, transferId } from "../../../src/payments/private/plan-transfer.ts";
 import { tellAgain, tellChunks } from "../../../src/payments/private/tell-chunks.ts";
 import { systemClock } from "../../../src/runtime.ts";
@@ -209,6 +210,53 @@ it("K17: recipients who are paid after an end that no marker had decided are a m
   expect(mattersIn(outcome?.writes)).toEqual(["paid_after_end"]);
 });
 
+it("K17: of an order that is refused nobody is shown as paid, whatever a marker told that stands no more", async () => {
+  world = await transferWorld(SEND);
+  const before = { status: "paid", signature: "of a marker that is gone" } as const;
+  await world.write({ table: "recipients", id: `${world.order.id}:0`, set: before });
+  await world.write({ table: "chunks", id: `${world.order.id}:0`, set: { wanted: 1 } });
+  await world.sendOut({ kind: "chunk", n: 0 });
+  await world.pass(2 * SLOTS_TO_FINALITY);
+  const outcome = await concluded();
+  expect(outcome?.event).toEqual({ type: "NO_GO" });
+  expect(outcome?.writes).toContainEqual({
+    table: "recipients",
+    id: `${world.order.id}:0`,
+    set: { status: "unpaid", signature: null },
+  });
+});
+
+it("C28: a payment of another copy is shown with the time of its block, and not with that of the look", async () => {
+  world = await transferWorld(SEND);
+  await honest();
+  const { told: answers } = await world.ledger.readOrder(
+    (await lookAtOrder(partsOf(world), world.order.id)).judged.look.query,
+    "finalized",
+  );
+  const landedAt = answers[0]?.blockTime ?? 0;
+  world.clock.advance(24 * 3_600_000);
+  world.chain.advance(SLOTS_TO_FINALITY);
+  const outcome = await concluded();
+  expect(outcome?.event).toMatchObject({ type: "GO" });
+  const { blockTime = 0 } = (outcome?.event ?? {}) as { readonly blockTime?: number };
+  expect(Math.abs(blockTime - landedAt)).toBeLessThan(3_600);
+});
+
+it("K4: one endpoint's clock says nothing of when a marker was first seen", async () => {
+  world = await transferWorld(SEND);
+  await honest();
+  const readOrder: Ledger["readOrder"] = async (query, commitment) => {
+    const reading = await world.ledger.readOrder(query, commitment);
+    const [shown] = reading.told;
+    if (shown === undefined) throw new Error("nobody answers");
+    const odd = { ...shown, blockTime: 4_000_000_000 };
+    return agreed<OrderReading>({ ...reading, witnesses: 2, told: [odd, shown, shown] });
+  };
+  await told(Object.assign(forgetful(), { readOrder }));
+  const [chunk] = (await world.storage.transaction(world.order.id))?.order?.chunks ?? [];
+  expect(chunk?.blockTime).toBeLessThan(4_000_000_000);
+});
+
 it("C30: a marker that two readings miss is a matter, and is made again", async () => {
   world = await transferWorld(SEND);
   await world.write({
@@ -297,7 +345,7 @@ it("K9: all is told as confirmed once every marker stands at confirmed, and not 
 
 it("K14: the next rest is planned once none is planned or out, and waits for ten minutes after one has landed", async () => {
   world = await transferWorld(SEND);
-  const { must, buy, key, order, write, sendOut, pass, give } = world;
+  const { must, buy, key, order, write, sendOut, pass, give, transfer } = world;
   await must([buy(key, "0", { length: 1 })], key);
   await write(
     { table: "orders", id: order.id, set: { state: "over", overState: "resting" } },
@@ -307,8 +355,10 @@ it("K14: the next rest is planned once none is planned or out, and waits for ten
   const pauses = async () =>
     ((await concluded())?.starts ?? []).map(({ input }) => (input as { readonly pauseMs: number }).pauseMs);
   expect(await pauses()).toEqual([0]);
-  await sendOut({ kind: "rest", n: 0, notBefore: world.clock.now() + 1_000 });
-  expect(await pauses()).toEqual([]);
+  const id = await sendOut({ kind: "rest", n: 0, notBefore: world.clock.now() + 1_000 });
+  expect([(await transfer(id)).state, await pauses()]).toEqual(["planned", []]);
+  await pass(5);
+  expect([(await transfer(id)).state, await pauses()]).toEqual(["out", []]);
   await pass(80);
   give(key.address, { usdc: 3_000_000n });
   const [pause = 0] = await pauses();
@@ -327,6 +377,25 @@ it("K15: nothing is over before the signatures of its address are listed, all of
   const long = listing(async (_, since) => agreed({ changes: [], more: since + 1 }));
   expect((await concluded(long))?.event).toEqual({ type: "NOTED" });
   expect((await concluded())?.event).toMatchObject({ type: "DECIDED" });
+});
+
+it("K15: the loan is back by a transaction that gave it to the sponsor, and by none that paid anybody else", async () => {
+  world = await transferWorld({
+    ...SEND,
+    mint: "SOL",
+    shares: [4_900_000_000n],
+    fee: 100_000_000n,
+    deposited: { lamports: 5_000_000_000n },
+  });
+  const { must, buy, sol, key, sponsor, order } = world;
+  const loanBack = async () => {
+    const parts = partsOf(world);
+    return (await listHistory(parts, await storedOrder(parts, order.id))).set.loanBack;
+  };
+  await must([buy(key, "0"), sol(key, bob(), 4_900_000_000n)], key);
+  expect(await loanBack()).toBeNull();
+  const { signature } = await must([sol(key, sponsor.address, 2n * world.rent())], key);
+  expect(await loanBack()).toBe(signature);
 });
 
 it("K17: while an end is being written down nothing else counts, a go neither", async () => {

@@ -16,7 +16,9 @@ function listening(world: Scene): Notice[] {
 const said = (heard: readonly Notice[], { id }: Ordered): Notice[] =>
   heard.filter(({ transactionId }) => transactionId === id);
 
-test("GET shows a private send at every stage: pending, processing, completed", async ({ open }) => {
+test("GET shows a private send at every stage: pending, processing, confirmed, completed", async ({
+  open,
+}) => {
   const world = await open();
   const { quote, body } = await world.order(world.customer, {
     sender: world.alice,
@@ -109,9 +111,10 @@ test("GET shows a private send at every stage: pending, processing, completed", 
     ...nothing,
     ...all,
     ...underWay(order.due),
-    // Another copy may still have decided otherwise: nobody is told that it is paid before the decision is final.
-    status: "processing",
+    status: "confirmed",
+    signature,
     signatures: [signature],
+    recipients: [{ ...bob, status: "confirmed", signature }],
   });
   await world.settle(10);
   expect(await world.shown(order)).toEqual({

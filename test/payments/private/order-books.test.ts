@@ -101,6 +101,18 @@ function open({ received, refunds, unreturned, paid, fee }: OrderBooks, mint: st
 }
 
 describe("Q10: the books of an order", () => {
+  test.for([
+    ["rest", 1],
+    ["redirect", 1],
+    ["foreign", 1],
+    ["chunk", 0],
+    ["collect", 0],
+  ] as const)("show a %s as %i refund", ([kind, count]) => {
+    const transfers = [rest("done", { kind })];
+    const { refunds } = booksOf({ ...EMPTY, transfers, attempts: [attempt([leg("sender", 7n)])] });
+    expect(refunds).toHaveLength(count);
+  });
+
   const amounts = fc.bigInt({ min: 0n, max: 300n });
   const mints = fc.constantFrom<Address>(SOL_MINT, USDC, FOREIGN);
   const moments = fc.option(fc.integer({ min: 0, max: 2_000 }), { nil: null });
@@ -113,15 +125,7 @@ describe("Q10: the books of an order", () => {
     { maxLength: 4 },
   );
   const sent = fc.record({
-    kind: fc.constantFrom<TransferRecord["kind"]>(
-      "chunk",
-      "nobody",
-      "rest",
-      "bare",
-      "redirect",
-      "collect",
-      "foreign",
-    ),
+    kind: fc.constantFrom<TransferRecord["kind"]>("chunk", "rest", "redirect", "collect", "foreign"),
     state: fc.constantFrom<TransferRecord["state"]>("planned", "out", "done", "ended"),
     attempts: fc.array(legs, { maxLength: 2 }),
   });
@@ -254,6 +258,19 @@ describe("Q10: the books of an order", () => {
     const books = booksOf({ ...EMPTY, ...came, transfers: [collect] });
     expect(books.received.map(({ amount }) => amount)).toEqual([20n, 9n]);
     expect(books.unreturned).toEqual([{ mint: USDC, amount: 29n, reason: "dust" }]);
+  });
+
+  test("P13: money that a person has to collect is held, crumbs are dust, and an ordered collect is under way", () => {
+    const came = { levels: [level(USDC, 20n)], deposits: [deposit(20n), deposit(9n, { account: FOREIGN })] };
+    const left = (more: Partial<BookRows>) => booksOf({ ...EMPTY, ...came, ...more }).unreturned;
+    expect(left({})).toEqual([
+      { mint: USDC, amount: 9n, reason: "held" },
+      { mint: USDC, amount: 20n, reason: "dust" },
+    ]);
+    const crumbs = [deposit(20n), deposit(999n, { account: FOREIGN, decimals: 6 })];
+    expect(left({ deposits: crumbs })).toEqual([{ mint: USDC, amount: 1_019n, reason: "dust" }]);
+    const planned = rest("planned", { kind: "collect", subjects: [FOREIGN] });
+    expect(left({ transfers: [planned] })).toEqual([{ mint: USDC, amount: 29n, reason: "under_way" }]);
   });
 
   test("wrapped SOL is another asset than SOL", () => {

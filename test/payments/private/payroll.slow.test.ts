@@ -1,6 +1,7 @@
 /** A private payroll: many recipients in few transactions, each paid once whatever becomes of the others. */
 import { expect } from "vitest";
 import { Keypair } from "@solana/web3.js";
+import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { byDepth, sampled } from "../../kit/thorough.ts";
@@ -191,6 +192,32 @@ test("P16, K11: a payee whose account is gone is left out, though lamports lie a
     "USDC paid",
   ]);
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});
+
+test("P16, K3: no more accounts are made than the quote has counted, the first that are missing when the order is taken", async ({
+  open,
+}) => {
+  const world = await open();
+  const [closing, known] = payeesWith(world, 2, 0n);
+  const newcomer = world.wallet("newcomer", { lamports: 1_000_000n });
+  if (closing === undefined || known === undefined) throw new Error("both are made above");
+  const recipients = [closing, newcomer, known].map(({ address }) => ({ address, amount: "0.5" }));
+  const words = { inputAsset: "USDC", outputAsset: "USDC", amount: "1.5", mode: "private" } as const;
+  const { body: quote } = await world.service.createQuote(world.customer, { ...words, recipients });
+  await world.closeAccount(closing, "USDC");
+  const { body } = await world.service.createTransaction(world.customer, {
+    type: "payroll",
+    mode: "private",
+    quoteId: quote.quoteId,
+    sender: world.alice.address,
+    recipients,
+  });
+  const order = orderedAs(body as CreatedOrderBody);
+  await world.deposit(order.address, { usdc: order.due });
+  await world.settle(16);
+  const ended = await world.shown(order);
+  expect(ended.recipients.map(({ status }) => status)).toEqual(["paid", "unpaid", "paid"]);
   await world.judge();
 });
 

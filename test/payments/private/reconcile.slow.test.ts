@@ -250,7 +250,7 @@ test("without private mode addresses that were handed out before cannot be recon
   await orderFor(world);
   const plain = world.another({ privateRouting: undefined as never });
   await expect(plain.reconcile()).rejects.toMatchObject({ code: "ROUTING_UNAVAILABLE" });
-  const empty = world.another({ storage: memoryStorage(), privateRouting: undefined as never });
+  const empty = world.another({ storage: await memoryStorage(), privateRouting: undefined as never });
   expect(await empty.reconcile()).toMatchObject({ isExplained: true, addresses: 0, purses: [] });
   await expect(plain.operator.resolve("tx_1", { action: "release" }, BY)).rejects.toThrow(
     "there is no matter tx_1",

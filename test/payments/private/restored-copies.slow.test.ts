@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { keypairSigner, type Signer } from "../../../src/ledger/sign-transaction.ts";
 import type { JournalLine, RecoveryJournal } from "../../../src/payments/operator/recovery/journal.ts";
-import { paymentStorage, type PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { formatAmount } from "../../../src/amount.ts";
 import { BY } from "../../kit/by.ts";
 import { privateFixture, solAt150, units } from "../../kit/private-fixture.ts";
@@ -139,7 +139,7 @@ test("C2: a process that is thawed with its memory, its signer waiting, pays nob
 });
 
 test("C3: a process whose database is rolled back under it pays nobody of new money again, and tells the same as before", async () => {
-  let current: PaymentStorage = paymentStorage(memoryStorage());
+  let current: PaymentStorage = await memoryStorage();
   const turned = new Proxy({} as PaymentStorage, {
     get: (_, name) => Reflect.get(current, name) as unknown,
     has: (_, name) => Reflect.has(current, name),
@@ -195,7 +195,7 @@ function keptJournal(): RecoveryJournal & { readonly lines: readonly JournalLine
 
 test("C14: with an empty database and the journal, markers say who was paid, and all that is left goes back to the sender", async () => {
   const recovery = keptJournal();
-  const world = await privateFixture({ storage: memoryStorage(), recovery });
+  const world = await privateFixture({ storage: await memoryStorage(), recovery });
   const { chain, clock } = world;
   const customer = await world.caller("enterprise");
   const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 1n });
@@ -225,7 +225,7 @@ test("C14: with an empty database and the journal, markers say who was paid, and
   const before = (await world.held(alice.address))[1];
   for (const { address } of [unpaid, paid]) chain.fund(address, { usdc: 5_000_000n });
   chain.advance(40);
-  const storage = paymentStorage(memoryStorage());
+  const storage = await memoryStorage();
   const service = world.another({ storage });
   await service.start();
   const recovered = await service.operator.recover(

@@ -122,7 +122,7 @@ export async function scene(
 ): Promise<Scene> {
   const log: StorageLog = { commits: [], claims: [] };
   let now = (): number => 0;
-  const kept = options.storage === undefined ? memoryStorage() : paymentStorage(options.storage);
+  const kept = options.storage === undefined ? await memoryStorage() : paymentStorage(options.storage);
   const storage = recordStorage(kept, log, () => now());
   const world = await privateFixture({ ...options, storage }, routing, ledgerOn);
   now = () => world.clock.now();

@@ -76,7 +76,7 @@ test("C45: a loan of which one lamport was stolen is missing", async ({ open }) 
   world.chain.advance(1);
   await world.service.settled();
   await spendElsewhere(world, order, { amount: 1n });
-  for (let look = 0; look < 4; look++) await world.passAndSettle(MINUTE, 2);
+  for (let look = 0; look < 4; look++) await world.passAndSettle(11 * MINUTE, 2);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   expect(await mattersOf(world, order)).toEqual(["missing"]);
   expect((await world.held(world.bob.address))[0]).toBe(SOL + SOL / 2n);
@@ -90,7 +90,7 @@ test("C50: after conclude a late deposit goes back whole, and a later theft is m
   await world.service.cancelTransaction(world.customer, order.id);
   await world.deposit(order.address, { usdc: 900n });
   await thief(world).act(robbed(order), { order: 0, does: "sweep", asset: 0, part: 1 });
-  for (let look = 0; look < 3; look++) await world.passAndSettle(MINUTE, 2);
+  for (let look = 0; look < 6; look++) await world.passAndSettle(MINUTE, 2);
   await world.service.reconcile();
   expect(await mattersOf(world, order)).toEqual(["missing"]);
   await world.service.operator.resolve(order.id, { action: "conclude" }, BY);
@@ -101,7 +101,7 @@ test("C50: after conclude a late deposit goes back whole, and a later theft is m
   expect(await mattersOf(world, order)).toEqual([]);
   await world.deposit(order.address, { usdc: 900n });
   await thief(world).act(robbed(order), { order: 0, does: "sweep", asset: 0, part: 1 });
-  for (let look = 0; look < 3; look++) await world.passAndSettle(MINUTE, 2);
+  for (let look = 0; look < 6; look++) await world.passAndSettle(MINUTE, 2);
   await world.service.reconcile();
   expect(await mattersOf(world, order)).toEqual(["missing"]);
 });

@@ -37,7 +37,7 @@ async function collect(world: Scene, order: Ordered): Promise<void> {
   await world.passAndSettle(11 * MINUTE, 6);
 }
 
-test("P13: a deposit to a token account that is not the associated one is shown and never counts; collect brings it back", async ({
+test("P13: a deposit to a token account that is not the associated one is shown and never counts; a matter tells a person, and collect brings it back", async ({
   open,
 }) => {
   const world = await open();
@@ -57,7 +57,11 @@ test("P13: a deposit to a token account that is not the associated one is shown 
     isExplained: true,
     findings: [{ findings: [{ finding: "uncounted", asset: "USDC" }] }],
   });
+  expect(await world.service.operator.attention()).toMatchObject([
+    { kind: "unexplained", transactionId: order.id, actions: ["collect", "drop"] },
+  ]);
   await collect(world, order);
+  expect(await world.service.operator.attention()).toEqual([]);
   // The account's rent came with it.
   expect(await world.shown(order)).toMatchObject({
     refunds: [
@@ -138,6 +142,8 @@ test("P13, P15: crumbs in a dozen accounts of their own keep no order from being
   });
   await world.settle(2);
   expect(await world.stateOf(order)).toBe("recent");
+  await world.service.reconcile();
+  expect(await world.service.operator.attention()).toEqual([]);
   await world.judge();
 });
 

@@ -11,11 +11,7 @@ import { createEngine, startOf, workflow, type Engine } from "../../../src/engin
 import type { Funds } from "../../../src/local/index.ts";
 import type { Signer } from "../../../src/ledger/sign-transaction.ts";
 import { assetsWith } from "../../../src/payments/assets/assets.ts";
-import {
-  paymentStorage,
-  type PaymentStorage,
-  type PaymentWrite,
-} from "../../../src/payments/payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { planTransfer, type WantedTransfer } from "../../../src/payments/private/plan-transfer.ts";
 import type { ScreenVerdict } from "../../../src/payments/private/screen-order.ts";
 import { transferWorkflow, type TransferWorkflow } from "../../../src/payments/private/transfer-workflow.ts";
@@ -88,7 +84,7 @@ export interface TransferWorld extends OrderFixture {
 export async function transferWorld(wanted: TransferOrder): Promise<TransferWorld> {
   const fixture = await orderFixture();
   const { chain, clock, ledger, mints, sponsor } = fixture;
-  const storage = paymentStorage(memoryStorage());
+  const storage = await memoryStorage();
   const assets = assetsWith(mints);
   const keys = depositKeys([{ version: 1, secret: new Uint8Array(32).fill(7) }], () => "genesis");
   const key = keys.signer({ masterVersion: 1, transactionId: ID });
@@ -124,7 +120,7 @@ export async function transferWorld(wanted: TransferOrder): Promise<TransferWorl
     },
     watches: {
       orders: () => ID,
-      recentOrders: () => ID,
+      activeOrders: () => ID,
       lateOrders: () => ID,
       slowOrders: () => ID,
     },
@@ -138,7 +134,7 @@ export async function transferWorld(wanted: TransferOrder): Promise<TransferWorl
     watchers: {
       attempts: watchAttempts({ ...shared, intervalMs: INTERVAL_MS }),
       orders: deaf,
-      recentOrders: deaf,
+      activeOrders: deaf,
       lateOrders: deaf,
       slowOrders: deaf,
     },

@@ -4,11 +4,13 @@ import { PublicKey } from "@solana/web3.js";
 import { afterEach, describe, expect, it } from "vitest";
 import { SOL_MINT, type Address } from "../../../src/address.ts";
 import { agreed } from "../../../src/ledger/agreed.ts";
+import type { SignatureStatus } from "../../../src/ledger/ledger.ts";
 import type { OrderReading } from "../../../src/ledger/order-reading.ts";
 import { assetsWith } from "../../../src/payments/assets/assets.ts";
 import { lookAtOrder } from "../../../src/payments/private/look.ts";
 import { transferId } from "../../../src/payments/private/plan-transfer.ts";
 import { booksOf } from "../../../src/payments/private/order-books.ts";
+import { attemptOf } from "../../../src/payments/wallet/stored-attempt.ts";
 import { SLOTS_TO_FINALITY } from "../../kit/chain-fixture.ts";
 import { keyOf, land } from "../../solana/signed-transaction.ts";
 import type { Party } from "../../solana/routing/routing-fixture.ts";
@@ -62,6 +64,34 @@ async function storeBytes(transfer: string): Promise<void> {
     bid: 0n,
   };
   await write({ table: "attempts", insert });
+}
+
+/** Has every node say this of every signature. Gives what ends it. */
+function nodesSay(said: SignatureStatus): () => void {
+  const { ledger } = world;
+  const { statuses } = ledger;
+  const lying: typeof statuses = async (signatures) =>
+    Object.assign(
+      await statuses(signatures),
+      signatures.map(() => said),
+    );
+  Object.assign(ledger, { statuses: lying });
+  return () => void Object.assign(ledger, { statuses });
+}
+
+/** Does this once, after a transfer has looked and before it is signed. */
+function whileSigning(work: () => Promise<void>): void {
+  const { ledger } = world;
+  const { tryOrder } = ledger;
+  let isDone = false;
+  const late: typeof tryOrder = async (...run) => {
+    if (!isDone) {
+      isDone = true;
+      await work();
+    }
+    return tryOrder.apply(ledger, run);
+  };
+  Object.assign(ledger, { tryOrder: late });
 }
 
 describe("a chunk", () => {
@@ -119,22 +149,25 @@ describe("a chunk", () => {
     expect(await storage.attemptsOf(id)).toHaveLength(1);
   });
 
-  it("K11: leaves out a payee whose account is frozen, and pays the others by another length", async () => {
-    const { sendOut, pass, stateOf, storage, units, freeze, recipients } = await begin(TWO);
-    const [bob, eve] = recipients.map(({ address }) => address);
-    if (bob === undefined || eve === undefined) throw new Error("the order has two recipients");
-    await freeze(eve);
+  it("K11: leaves out one payee after another whose account is frozen, and pays the others by another length", async () => {
+    const three = { ...SEND, shares: [2_400_000n, 1_300_000n, 1_200_000n], cut: [3] };
+    const { sendOut, pass, stateOf, storage, units, freeze, recipients } = await begin(three);
+    const payees = recipients.map(({ address }) => address);
+    for (const frozen of payees.slice(1)) await freeze(frozen);
     const id = await sendOut({ kind: "chunk", n: 0 });
     await pass(80);
     expect(await stateOf(id)).toBe("done");
-    expect([await units(bob), await units(eve)]).toEqual([2_400_001n, 1n]);
+    expect(await Promise.all(payees.map((payee) => units(payee)))).toEqual([2_400_001n, 1n, 1n]);
     const view = await storage.transaction(world.order.id);
     expect(view?.order?.chunks[0]?.wanted).toBeGreaterThan(2);
   });
 
   it("K11: blames no payee whose account is yet to be made if the order's own account is frozen", async () => {
+    // Without a fee the account that is made is the first one that is paid.
     const { sendOut, pass, storage, freeze, key, order } = await begin({
       ...SEND,
+      shares: [5_000_000n],
+      fee: 0n,
       priced: [0],
       newcomers: [0],
     });
@@ -226,10 +259,36 @@ describe("a chunk", () => {
       await skip(DEAD_SLOTS);
       await pass(5);
     }
-    expect((await transfer(id)).stuckSince).not.toBeNull();
+    const { stuckSince } = await transfer(id);
+    expect(stuckSince).not.toBeNull();
+    await skip(DEAD_SLOTS);
+    await pass(5);
+    expect((await transfer(id)).stuckSince).toBe(stuckSince);
     Object.assign(ledger, { broadcast });
     await pass(60);
     expect(await transfer(id)).toMatchObject({ state: "done", stuckSince: null });
+  });
+
+  it("K14: is signed anew when all of its bytes are dead, those of another outcome too, whatever a node says", async () => {
+    const { sendOut, pass, skip, storage, ledger, write, order, engine, transfers } = await begin(SEND);
+    Object.assign(ledger, { broadcast: async () => {} });
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(5);
+    await skip(DEAD_SLOTS / 2);
+    await write(
+      { table: "orders", id: order.id, set: { state: "refusing" } },
+      { table: "chunks", id: `${order.id}:0`, set: { wanted: 1 } },
+    );
+    await engine.send(transfers, id, { type: "WANT_NOBODY" });
+    await pass(5);
+    const signed = async () => (await storage.attemptsOf(id)).length;
+    nodesSay({ commitment: "finalized", slot: 1, error: null });
+    await skip(DEAD_SLOTS / 2);
+    await pass(30);
+    expect(await signed()).toBe(2);
+    await skip(DEAD_SLOTS / 2);
+    await pass(30);
+    expect(await signed()).toBe(3);
   });
 
   it("bids no more and is not stuck after an outage, in which no endpoint took its bytes", async () => {
@@ -247,26 +306,46 @@ describe("a chunk", () => {
   });
 
   it("K17: is not sent if a hold was stored while it was signed", async () => {
-    const { sendOut, pass, storage, ledger, write, order, transfer } = await begin(SEND);
-    const { tryOrder } = ledger;
-    let isHeld = false;
-    const held: typeof tryOrder = async (...run) => {
-      if (!isHeld) {
-        isHeld = true;
-        const hold = { id: "hold", order: order.id, reason: "hold", since: 1, endedAt: null, covers: null };
-        await write(
-          { table: "holds", insert: hold },
-          { table: "orders", id: order.id, set: { state: order.state } },
-        );
-      }
-      return tryOrder.apply(ledger, run);
-    };
-    Object.assign(ledger, { tryOrder: held });
+    const { sendOut, pass, storage, write, order, transfer } = await begin(SEND);
+    const hold = { id: "hold", order: order.id, reason: "hold", since: 1, endedAt: null, covers: null };
+    whileSigning(() =>
+      write({ table: "holds", insert: hold }, { table: "orders", id: order.id, set: { state: order.state } }),
+    );
     const id = await sendOut({ kind: "chunk", n: 0 });
     await pass(20);
-    expect(isHeld).toBe(true);
     expect(await storage.attemptsOf(id)).toHaveLength(0);
     expect(await transfer(id)).toMatchObject({ state: "planned", reason: "held" });
+  });
+
+  it("K8, K17: pays nobody if a person has given it up while a payee was left out", async () => {
+    const { sendOut, pass, stateOf, write, order, freeze, recipients, key, markersOf } = await begin(TWO);
+    await freeze(recipients[1]?.address ?? key.address);
+    whileSigning(() =>
+      write(
+        { table: "chunks", id: `${order.id}:0`, set: { wanted: 1 } },
+        { table: "orders", id: order.id, set: { state: "refusing" } },
+      ),
+    );
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(80);
+    expect(await stateOf(id)).toBe("done");
+    expect(await markersOf(key, "0")).toEqual([1]);
+  });
+
+  it("is signed as a go while its order decides, and pays nobody only once the order has refused itself", async () => {
+    const { sendOut, pass, storage, transfer, write, order, engine, transfers } = await begin(SEND);
+    const id = transferId({ order: order.id, kind: "chunk", n: 0 });
+    const want = (wanted: number) => write({ table: "chunks", id: `${order.id}:0`, set: { wanted } });
+    await write({ table: "orders", id: order.id, set: { state: "deciding" } });
+    await want(1);
+    await sendOut({ kind: "chunk", n: 0 });
+    await pass(10);
+    expect(await transfer(id)).toMatchObject({ state: "planned", reason: "PAYOUT_FAILED" });
+    expect(await storage.attemptsOf(id)).toHaveLength(0);
+    await want(0);
+    await engine.send(transfers, id, { type: "RETRY" });
+    await pass(5);
+    expect(await storage.attemptsOf(id)).toHaveLength(1);
   });
 
   it("is not signed as a go while the order is held, and is as a no-go", async () => {
@@ -301,7 +380,7 @@ describe("a rest", () => {
   });
 
   it("K13: gives everything back and leaves nothing, and is booked by its own signature (K15)", async () => {
-    const { sendOut, pass, stateOf, storage, must, buy, key, units, sender, account, order } =
+    const { sendOut, pass, stateOf, storage, must, buy, key, units, sender, account, order, ledger } =
       await begin(SEND);
     await must([buy(key, "0", { length: 1 })], key);
     const id = await sendOut({ kind: "rest", n: 0 });
@@ -310,7 +389,11 @@ describe("a rest", () => {
     expect(await account(key.address)).toBeNull();
     expect(await units(sender.address)).toBe(5_000_001n);
     const view = await storage.transaction(order.id);
-    expect(view?.order?.levels.find(({ mint }) => mint === order.mint)?.out).toBe(5_000_000n);
+    const level = view?.order?.levels.find(({ mint }) => mint === order.mint);
+    expect(level?.out).toBe(5_000_000n);
+    // No reading from before it counts any more.
+    const [landing] = await ledger.landings((await storage.attemptsOf(id)).map(attemptOf));
+    expect(level?.slot).toBe(landing?.slot);
     expect(await storage.untoldEventsAfter("", 9)).toMatchObject([
       { transactionId: order.id, event: "transaction.refunded", subject: id },
     ]);
@@ -476,21 +559,37 @@ describe("a rest", () => {
   it("K14: is not signed again while a node knows its signature, though its bytes are dead", async () => {
     const { sendOut, pass, skip, ledger, storage, must, buy, key } = await begin(SEND);
     await must([buy(key, "0", { length: 1 })], key);
-    const { statuses } = ledger;
-    const known: typeof statuses = async (signatures) =>
-      Object.assign(
-        await statuses(signatures),
-        signatures.map(() => ({ commitment: "processed", slot: 1, error: null })),
-      );
-    Object.assign(ledger, { broadcast: async () => {}, statuses: known });
+    Object.assign(ledger, { broadcast: async () => {} });
+    const forget = nodesSay({ commitment: "processed", slot: 1, error: null });
     const id = await sendOut({ kind: "rest", n: 0 });
     await pass(5);
     await skip(DEAD_SLOTS);
     await pass(60);
     expect(await storage.attemptsOf(id)).toHaveLength(1);
-    Object.assign(ledger, { statuses });
+    forget();
     await pass(60);
     expect(await storage.attemptsOf(id)).toHaveLength(2);
+  });
+
+  it("K14: is a matter for a person once it has landed with an error three times, and waits for an hour", async () => {
+    const { sendOut, pass, ledger, storage, must, buy, key, transfer } = await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    const error = JSON.stringify({ InstructionError: [3, { Custom: 99 }] });
+    const failed = { commitment: "finalized", slot: 9, error } as const;
+    const landings: typeof ledger.landings = async (attempts) =>
+      agreed(attempts.map(({ signature }) => ({ ...failed, signature, blockTime: null, fee: 0n })));
+    nodesSay(failed);
+    Object.assign(ledger, { broadcast: async () => {}, landings });
+    const id = await sendOut({ kind: "rest", n: 0 });
+    const signed = async () => (await storage.attemptsOf(id)).length;
+    for (const attempts of [1, 2]) {
+      while ((await signed()) < attempts) await pass(1);
+      expect((await transfer(id)).stuckSince).toBeNull();
+    }
+    await pass(200);
+    expect([await signed(), (await transfer(id)).stuckSince === null]).toEqual([3, false]);
+    await world.wait(3_600_000);
+    expect(await signed()).toBe(4);
   });
 
   it("K12, K14: moves its order on when it is signed, so that of two looks one alone signs", async () => {
@@ -548,34 +647,29 @@ describe("a rest", () => {
   });
 });
 
-describe("chunks that are given up", () => {
-  it("K8: get markers of nobody in one transaction, those that stand left out", async () => {
-    const { sendOut, pass, stateOf, must, buy, key, markersOf, storage } = await begin({
-      ...SEND,
-      shares: [1_000_000n, 1_000_000n, 1_000_000n],
-      cut: [1, 1, 1],
-    });
+describe("a chunk that is given up", () => {
+  const PAYROLL: TransferOrder = { ...SEND, shares: [1_000_000n, 1_000_000n, 1_000_000n], cut: [1, 1, 1] };
+
+  it("K8: gets a marker of length 1 and pays nobody, once rent is not too dear", async () => {
+    const { sendOut, pass, stateOf, must, buy, key, markersOf, storage, write, order } = await begin(PAYROLL);
     await must([buy(key, "0")], key);
-    await must([buy(key, "1", { length: 0 })], key);
+    await write({ table: "chunks", id: `${order.id}:2`, set: { wanted: 1 } });
     world.reprice(2n * 6_960n + 1n);
-    const id = await sendOut({ kind: "nobody", n: 1, subjects: ["1", "2"] });
+    const id = await sendOut({ kind: "chunk", n: 2 });
     await pass(10);
     // C34: rent above twice the order's rate.
     expect(await world.transfer(id)).toMatchObject({ reason: "waiting_for_funds" });
     world.reprice(6_960n);
     await pass(200);
     expect(await stateOf(id)).toBe("done");
-    expect(await markersOf(key, "1", "2")).toEqual([0, 1]);
+    expect(await markersOf(key, "1", "2")).toEqual([null, 1]);
     expect(await storage.attemptsOf(id)).toHaveLength(1);
   });
 
-  it("K6: get none before chunk 0's go is final", async () => {
-    const { sendOut, pass, storage } = await begin({
-      ...SEND,
-      shares: [1_000_000n, 1_000_000n, 1_000_000n],
-      cut: [1, 1, 1],
-    });
-    const id = await sendOut({ kind: "nobody", n: 1, subjects: ["1", "2"] });
+  it("K6: gets none before chunk 0's go is final", async () => {
+    const { sendOut, pass, storage, write, order } = await begin(PAYROLL);
+    await write({ table: "chunks", id: `${order.id}:2`, set: { wanted: 1 } });
+    const id = await sendOut({ kind: "chunk", n: 2 });
     await pass(20);
     expect(await storage.attemptsOf(id)).toHaveLength(0);
   });
@@ -638,6 +732,17 @@ describe("a collect", () => {
     expect(await collect(1, cost + 1n)).toBe("booked");
   });
 
+  it("P13: leaves its account open where the rent of it is less than an empty address must hold by now", async () => {
+    const { sendOut, pass, stateOf, mints, key, reprice, units } = await begin({ ...SEND, deposited: {} });
+    const account = await world.stray(key.address, 5_000_000n);
+    reprice(3n * 6_960n);
+    const to = key.address;
+    const id = await sendOut({ kind: "collect", n: 0, mint: mints.USDC, to, subjects: [account] });
+    await pass(80);
+    expect(await stateOf(id)).toBe("booked");
+    expect(await units(key.address)).toBe(5_000_000n);
+  });
+
   it("makes SOL of wrapped SOL", async () => {
     const { sendOut, pass, stateOf, must, buy, key, lamports } = await begin(SEND);
     await must([buy(key, "0", { length: 1 })], key);
@@ -675,13 +780,25 @@ describe("a redirect", () => {
   }
 
   it("K12: pays at most its sum to whom it was approved, under a marker of its own, and is done", async () => {
-    const { sendOut, pass, key, order, units, markersOf, to } = await approved();
+    const { sendOut, pass, key, order, units, markersOf, storage, to } = await approved();
     const id = await sendOut({ kind: "redirect", n: 0, mint: order.mint, to });
     await pass(60);
     expect(await becomes(id)).toEqual(["booked", "done", 2_000_000n]);
     expect(await markersOf(key, "r0")).toEqual([0]);
     const got = await units(to);
     expect(got > 1_500_000n && got < 2_000_000n).toBe(true);
+    expect(await storage.openMatters()).toEqual([]);
+  });
+
+  it("K12: leaves its cost where it is if the sponsor's account is frozen, and a person is told", async () => {
+    const { sendOut, pass, freeze, sponsor, order, units, storage, to } = await approved();
+    await freeze(sponsor.address);
+    const id = await sendOut({ kind: "redirect", n: 0, mint: order.mint, to });
+    await pass(60);
+    const got = (await units(to)) - 1n;
+    expect(await becomes(id)).toEqual(["booked", "done", got]);
+    expect(got > 1_500_000n && got < 2_000_000n).toBe(true);
+    expect(await storage.openMatters()).toMatchObject([{ kind: "purse_frozen" }]);
   });
 
   it("K10: sends what the witnesses show, however little one endpoint says to be there", async () => {
@@ -748,6 +865,18 @@ describe("a redirect", () => {
     await pass(3);
     expect(lists).toBeLessThan(5);
     expect(await transfer(id)).toMatchObject({ state: "planned", reason: "unclear" });
+  });
+
+  it("K12: bars nothing any more, and tells a person, once nobody has listed its marker's transaction for a day", async () => {
+    const { sendOut, pass, must, buy, usdc, key, order, to, ledger, storage } = await approved(
+      DAY_MS + MINUTE_MS,
+    );
+    await must([buy(key, "r0"), usdc(key, to, 1_500_000n)], key);
+    Object.assign(ledger, { changesOfOrder: async () => ({ changes: [], more: null }) });
+    const id = await sendOut({ kind: "redirect", n: 0, mint: order.mint, to });
+    await pass(10);
+    expect(await becomes(id)).toEqual(["ended", "superseded", 0n]);
+    expect(await storage.matters([`unexplained:${order.id}`])).toMatchObject([{ state: "waiting" }]);
   });
 
   it("K12: is asked for anew if its marker has paid somebody else", async () => {

@@ -50,7 +50,7 @@ class Stage {
 }
 
 const test = vitestTest.extend("stage", async ({}) => {
-  const storage = memoryStorage();
+  const storage = await memoryStorage();
   const stage = new Stage(storage);
   const attempts = (["whole", "half"] as const).map((id, index): AttemptRecord => ({
     id,

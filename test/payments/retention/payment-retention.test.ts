@@ -1,6 +1,6 @@
 /** Retention of payments over rows of every kind: what is open or needed stays, whatever else is old, and wherever it dies. */
-import { ranTasks, ranTasksOf } from "../../../src/engine/ran-tasks.ts";
-import { withTables } from "../../../storage/with-tables.ts";
+import { ranTasks, ranTasksOf } from "../../../src/engine/kernel/ran-tasks.ts";
+import { EngineStore } from "../../../src/engine/kernel/engine-store.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { webhookDelivery } from "../../../machines/webhook-delivery.ts";
@@ -174,7 +174,7 @@ async function put(storage: PaymentStorage, life: Life, index: number): Promise<
       : [startOf(ids.delivery, { status: delivery === "active" ? "active" : "done", createdAt: restedAt })];
   const arms = life.hasTask ? [{ task: taskOf(`${id}:1:0`, { instance: id, dueAt: NOW * 2 }) }] : [];
   const ran = [id, ids.delivery].map((each) => ({ table: ranTasks.name, insert: ranRowOf(each) }));
-  const [result, ranResult] = await withTables(storage, [ranTasks]).commit([
+  const [result, ranResult] = await new EngineStore(storage, [ranTasks]).commit([
     { starts: [startOf(id, instance), ...runs], writes, arms },
     { writes: ran },
   ]);
@@ -219,7 +219,7 @@ async function whatIsGone(storage: PaymentStorage, life: Life, index: number) {
   };
   // What belongs together is there, or gone, together.
   expect(attempt?.messageHash).toBe(`hash ${index}`);
-  const ran = withTables(storage, [ranTasks]);
+  const ran = new EngineStore(storage, [ranTasks]);
   const hasNoRan = async (id: string): Promise<boolean> => (await ranTasksOf(ran, id)).length === 0;
   const parts = [
     attempt?.bytes.length === 0,
@@ -263,7 +263,7 @@ const passOf = (retention: PaymentRetentionLoop, clock: VirtualClock): Promise<v
   passed(clock, async () => (await retention.standing()).lastPassAt);
 
 const prepared = async (all: readonly Life[]): Promise<PaymentStorage> => {
-  const storage = memoryStorage();
+  const storage = await memoryStorage();
   for (const [index, life] of all.entries()) await put(storage, life, index);
   return storage;
 };

@@ -334,6 +334,9 @@ privateTest(
     const before = await facts();
     expect(before.tally.isExplained).toBe(true);
     clock.advance(8 * DAY);
+    // A look at the addresses of the order is due by then, and its notices stay while it is in hand: the next pass takes them.
+    await service.settled();
+    await passOf(world);
     await passOf(world);
     const { view, tally } = await facts();
     expect({ view, tally }).toEqual(before);

@@ -68,7 +68,7 @@ class Stage {
 }
 
 const test = vitestTest.extend("stage", async ({}) => {
-  const storage = memoryStorage();
+  const storage = await memoryStorage();
   const attempts = ["one", "two"].map((id, index): AttemptRecord => ({
     id,
     messageHash: id,

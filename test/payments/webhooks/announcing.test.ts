@@ -1,13 +1,9 @@
 /** Notices that a task announces, behind their step: beside another process, and by clocks that differ. */
 import { expect, test } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
-import { memoryStorage } from "../../../storage/memory.ts";
+import { memoryStorage } from "../../kit/storages.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
-import {
-  paymentStorage,
-  type PaymentStorage,
-  type PaymentWrite,
-} from "../../../src/payments/payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { createSecretBox } from "../../../src/payments/secrets/secret-box.ts";
 import { announceEffect } from "../../../src/payments/webhooks/announce.ts";
 import { deliveryIdOf, firstRun } from "../../../src/payments/webhooks/delivery-runs.ts";
@@ -25,7 +21,7 @@ const SKEW_MS = 60_000;
 /** Two notices of one transaction whose steps have not announced them, and a webhook registered so much later. */
 async function unannounced(laterMs: number) {
   const clock = virtualClock();
-  const storage = paymentStorage(memoryStorage());
+  const storage = await memoryStorage();
   const sealing = createSecretBox([TEST_MASTER_SECRET], systemRandom);
   const delivery = createDeliveryClient({ clock });
   const deliveries = webhookDeliveryWorkflow({ storage, clock, delivery, sealing, disableAfter: "never" });

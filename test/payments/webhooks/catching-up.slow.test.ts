@@ -29,7 +29,7 @@ async function followed(count: number) {
   const node = landingNode(clock, null);
   const endpoints = [{ url: "http://node", fetch: node.fetch }];
   const ledger = solanaLedger({ endpoints, clock, logger: silentLogger });
-  const transfers = await transfersInFlight({ storage: memoryStorage(), ledger, clock }, count);
+  const transfers = await transfersInFlight({ storage: await memoryStorage(), ledger, clock }, count);
   /** Lets time pass until the condition holds, at most so much; says how much it was. */
   const live = async (ms: number, isEnough: () => boolean = () => false): Promise<number> => {
     const began = clock.now();

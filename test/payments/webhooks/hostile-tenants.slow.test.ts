@@ -82,7 +82,7 @@ async function hostileWorld() {
   const honest = await startHttpsReceiver({ certificate });
   closing.push(() => honest.close());
   const clock = virtualClock();
-  const storage = memoryStorage();
+  const storage = await memoryStorage();
   const allowAddress = (ip: string): boolean => ip === "127.0.0.1";
   const delivery = new CountedDelivery(createDeliveryClient({ clock, ca: certificate.ca, allowAddress }));
   const sealing = createSecretBox([TEST_MASTER_SECRET], systemRandom);

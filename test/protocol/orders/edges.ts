@@ -90,7 +90,7 @@ export const ORDER: readonly OrderEdge[] = [
   { in: ["paying"], on: "GO", if: ["open"], decision: "go" },
   { in: ["paying"], on: "NO_GO", if: ["open"], decision: "refused" },
   { in: ["paying"], on: "DECLINE", if: ["open"], to: "refusing", tells: ["0 WANT_NOBODY"] },
-  { in: ["paying"], on: "CONFIRMED", status: "confirmed", tells: ["confirmed"] },
+  { in: ["deciding", "paying"], on: "CONFIRMED", status: "confirmed", tells: ["confirmed"] },
   {
     in: ["paying"],
     on: "DECIDED_ALL",

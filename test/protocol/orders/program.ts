@@ -38,7 +38,8 @@ function isAllAtConfirmed(reading: Reading): boolean {
   const { place, status, row0 } = reading.state;
   const { marker0, marker1 } = reading.shown;
   const isPaid = marker0 === "go" && marker1 === "all";
-  return isPaid && row0 === "go" && place === "paying" && status === "processing";
+  const isOpen = place === "deciding" || (place === "paying" && row0 === "go");
+  return isPaid && isOpen && status === "processing";
 }
 
 function isNewMarker(reading: Reading): boolean {

@@ -37,7 +37,7 @@ export interface TransferEdge {
 }
 
 const PLANNED: readonly TransferPlace[] = ["pausing", "signing"];
-const CHUNKS: readonly TransferKind[] = ["chunk", "nobody"];
+const CHUNKS: readonly TransferKind[] = ["chunk"];
 const ACTS: readonly TransferKind[] = ["redirect", "foreign"];
 const OTHERS = TRANSFER_KINDS.filter((kind) => !CHUNKS.includes(kind));
 

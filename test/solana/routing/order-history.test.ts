@@ -81,6 +81,17 @@ describe("who paid in", () => {
     ]);
   });
 
+  test("K15: lamports where nobody has made the token account count once there is one", async ({ world }) => {
+    const { dave, history, pays, order, ata } = world;
+    await by(world, [dave], lamportsTo(dave, ata(order.address), SOL));
+    expect((await history()).changes).toEqual([]);
+    await pays(1n);
+    const held = SOL - world.rent(TOKEN_ACCOUNT);
+    expect((await history()).changes).toMatchObject([
+      change({ changes: [held, 1n, 0n], payers: [null, dave.address, null] }),
+    ]);
+  });
+
   test("two wallets in one transaction, or a mint, do not tell one payer, whomever they may have paid", async ({
     world,
   }) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEngine } from "paystate/engine";
-import { memoryStorage } from "paystate/storage/memory";
+import { sqliteStorage } from "paystate/storage/sqlite";
 import { passTime, virtualClock } from "paystate/testing";
 import { orders } from "./order.ts";
 
@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 /** An engine whose clock the test turns. */
 async function world() {
   const clock = virtualClock();
-  const storage = memoryStorage();
+  const storage = await sqliteStorage(":memory:");
   const engine = createEngine({ storage, workflows: [orders], clock });
   engine.run();
   await engine.start(orders, { id: "o-1", input: { card: "4242", patienceMs: DAY_MS } });

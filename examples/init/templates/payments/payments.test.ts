@@ -4,7 +4,7 @@ import { Keypair } from "@solana/web3.js";
 import { createHttpHandler } from "paystate";
 import { createClient } from "paystate/client";
 import { createLocalChain } from "paystate/local";
-import { memoryStorage } from "paystate/storage/memory";
+import { sqliteStorage } from "paystate/storage/sqlite";
 import { passTime, virtualClock } from "paystate/testing";
 import { createApp } from "./app.ts";
 import { sendSol } from "./send-sol.ts";
@@ -14,7 +14,7 @@ test("an order is paid once, and completed half a minute later", async () => {
   // Its slots follow the clock that the test turns: a block is final after 32 of them.
   const chain = await createLocalChain({ clock });
   const alice = chain.createWallet("alice", { lamports: 5_000_000_000n });
-  const storage = memoryStorage();
+  const storage = await sqliteStorage(":memory:");
   clock.advance(20_000);
   const { service, close } = await createApp({ chain, storage, clock, secret: new Uint8Array(32).fill(7) });
   const { accountId } = await service.createAccount({ name: "a customer", tier: "free" });

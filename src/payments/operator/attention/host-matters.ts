@@ -3,7 +3,7 @@ import type { HostParts } from "../../host-parts.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { matterId, matterKey, type AttentionSource, type FoundMatter } from "./matter.ts";
 import type { PurseBody, PurseWatch } from "../../purses/purses.ts";
-import * as troubledOnes from "../../../engine/troubled-tasks.ts";
+import * as troubledOnes from "../../../engine/kernel/troubled-tasks.ts";
 import type { TaskRecord } from "../../../../storage/storage.ts";
 import type { Clock } from "../../../runtime.ts";
 
@@ -108,7 +108,7 @@ type TroubledTaskReads = Pick<PaymentStorage, "transaction" | "transfer" | "task
 /** The pauses between so many tries add up to about a quarter of an hour, longer than any node's restart. */
 const MANY_FAILURES = 20;
 
-/** Dead letters: tasks set aside because every process that took the task ended without returning it. */
+/** Dead letters: tasks set aside because every process that took the task ended without returning it, or it failed for good. */
 export function deadLetters(storage: TroubledTaskReads): AttentionSource {
   return async (limit) => {
     const found = await Promise.all(
@@ -117,13 +117,16 @@ export function deadLetters(storage: TroubledTaskReads): AttentionSource {
         id: matterId("dead_letter", task.id),
         ...(await ownerOf(storage, task)),
         since: task.since,
-        message: `${nameOf(task)} was set aside: ${task.crashes} processes that took it ended without giving it back`,
+        message: `${nameOf(task)} was set aside: ${reasonOf(task)}`,
         actions: ["retry", "drop"],
       })),
     );
     return found.toReversed();
   };
 }
+
+const reasonOf = ({ crashes, lastError }: troubledOnes.TroubledTask): string =>
+  crashes > 0 ? `${crashes} processes that took it ended without giving it back` : (lastError ?? "it failed");
 
 /** Tasks that have failed many times in a row, and are still tried. */
 export function failingTasks(storage: TroubledTaskReads): AttentionSource {

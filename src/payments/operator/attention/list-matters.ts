@@ -4,7 +4,7 @@ import type { Clock } from "../../../runtime.ts";
 import { isoTime } from "../../iso-time.ts";
 import type { AttentionSource, FoundMatter, Matter } from "./matter.ts";
 import {
-  foreignTokens,
+  uncountedTokens,
   heldOrders,
   missingMoney,
   notedMatters,
@@ -111,7 +111,7 @@ export function attentionSources({
     heldOrders(storage),
     missingMoney(storage, assets),
     notedMatters(storage),
-    foreignTokens(storage, assets),
+    uncountedTokens(storage, assets),
     waitingTransfers(storage, "waiting_for_funds"),
     waitingTransfers(storage, "waiting_for_price"),
     deadLetters(storage),

@@ -9,7 +9,7 @@ export type MatterKind =
   | "missing"
   /** The sponsor's account of a token cannot take what rests cost. */
   | "purse_frozen"
-  /** The treasury could not take an order's fee. */
+  /** The go of an order has not paid its fee. */
   | "fee_left_out"
   /** Recipients were paid by another copy after the order had ended here. */
   | "paid_after_end"
@@ -19,7 +19,7 @@ export type MatterKind =
   | "waiting_for_price"
   /** The chain does not show what became of a transaction. */
   | "unprovable"
-  /** A task was set aside because each process that took it ended without giving it back. */
+  /** A task was set aside because each process that took it ended without giving it back, or because it failed for good. */
   | "dead_letter"
   /** A task has failed many times in a row and is still tried. */
   | "failing_task"

@@ -1,6 +1,6 @@
 /** Finds what needs a person about orders of private mode: their rows tell, and the chain is not asked. */
 import { formatAmount } from "../../../amount.ts";
-import type { Assets } from "../../assets/assets.ts";
+import { smallestAmount, type Assets } from "../../assets/assets.ts";
 import { NOTED_KINDS } from "../../noted-matters.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { DepositRecord, HoldRecord, TransferRecord } from "../../tables/private.ts";
@@ -15,7 +15,7 @@ import {
 
 type OrderReads = Pick<PaymentStorage, "orders">;
 
-/** What a matter says besides whose it is. */
+/** A matter of an order, before the account of the order is added. */
 type OfOrder = Pick<FoundMatter, "kind" | "id" | "since" | "message" | "actions"> & {
   readonly order: string;
 };
@@ -151,77 +151,100 @@ function stuckPayment({ id, order, kind, n, stuckSince, reason }: TransferRecord
   };
 }
 
-/** What the id of a matter of foreign tokens has before the order. */
+/** What the id of a matter of tokens that do not count has before the order. */
 const TOKENS_AT = "tokens@";
 const TOKENS = matterId("unexplained", TOKENS_AT);
 /** Named in a matter's message; anybody can invent mints. */
 const MAX_NAMED = 10;
-/** So many are looked through: strangers may fill addresses with accounts that hold no foreign mint. */
+/** So many are looked through: strangers may fill addresses with accounts of dust. */
 const PAGE = 500;
 const MAX_PAGES = 20;
 
-export function foreignTokensId(order: string): string {
+export function uncountedTokensId(order: string): string {
   return matterId("unexplained", `${TOKENS_AT}${order}`);
 }
 
-/** The fact up to which time a person has dropped an order's foreign tokens. */
+/** The fact up to which time a person has dropped an order's tokens that do not count. */
 export function droppedTokensFact(order: string): string {
   return `tokensDropped:${order}`;
 }
 
 /**
- * One matter for each address that was sent tokens of foreign mints. It is over when they have left, or a person has dropped
- * it; of tokens that come later there is a new one.
+ * One matter for each address that was sent tokens of foreign mints, or an asset where it does not count (P13). It is over when
+ * they have left, or a person has dropped it; of tokens that come later there is a new one.
  */
-export function foreignTokens(
+export function uncountedTokens(
   storage: Pick<PaymentStorage, "uncountedDeposits" | "fact"> & OrderReads,
   assets: Pick<Assets, "ofMint">,
 ): AttentionSource {
   return async (limit) => {
-    const byOrder = groupedBy(await foreignDeposits(storage, assets), "order");
+    const byOrder = groupedBy(await uncountedDeposits(storage, assets), "order");
     const found: OfOrder[] = [];
     for (const [order, came] of byOrder) {
       if (found.length >= limit) break;
       const droppedUpTo = Number((await storage.fact(droppedTokensFact(order))) ?? -1);
       const since = came.find(({ at }) => at > droppedUpTo)?.at;
-      if (since !== undefined) found.push(foreignMatter(order, came, since));
+      if (since !== undefined) found.push(uncountedMatter(assets, { order, came, since }));
     }
     return ofAccounts(storage, found);
   };
 }
 
-async function foreignDeposits(
+async function uncountedDeposits(
   storage: Pick<PaymentStorage, "uncountedDeposits">,
   assets: Pick<Assets, "ofMint">,
 ): Promise<readonly DepositRecord[]> {
-  const foreign: DepositRecord[] = [];
+  const uncounted: DepositRecord[] = [];
   let last: DepositRecord | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     const rows = await storage.uncountedDeposits(PAGE, last);
-    foreign.push(...rows.filter(({ mint }) => assets.ofMint(mint) === null));
+    uncounted.push(...rows.filter((row) => !isDust(assets, row)));
     last = rows.at(-1);
     if (rows.length < PAGE) break;
   }
-  return foreign;
+  return uncounted;
 }
 
-function foreignMatter(order: string, came: readonly DepositRecord[], since: number): OfOrder {
+/** Whether an amount is below the smallest of its asset. A foreign mint has no smallest amount: its worth is unknown. */
+function isDust({ ofMint }: Pick<Assets, "ofMint">, { mint, amount }: DepositRecord): boolean {
+  const token = ofMint(mint);
+  return token !== null && amount < smallestAmount(token);
+}
+
+interface UncountedTokens extends Pick<OfOrder, "order"> {
+  readonly came: readonly DepositRecord[];
+  readonly since: number;
+}
+
+function uncountedMatter(
+  { ofMint }: Pick<Assets, "ofMint">,
+  { order, came, since }: UncountedTokens,
+): OfOrder {
   const mints = [...new Set(came.map(({ mint }) => mint))];
-  const more = mints.length > MAX_NAMED ? ` and ${mints.length - MAX_NAMED} more` : "";
+  const foreign = mints.filter((mint) => ofMint(mint) === null);
+  const own = mints.flatMap((mint) => ofMint(mint)?.symbol ?? []);
+  const more = foreign.length > MAX_NAMED ? ` and ${foreign.length - MAX_NAMED} more` : "";
+  const unused = `tokens that this service does not use: ${foreign.slice(0, MAX_NAMED).join(", ")}${more}`;
+  const parts = [
+    { mints: own, action: "collect", says: `${own.join(", ")} in accounts in which it does not count` },
+    { mints: foreign, action: "foreign", says: unused },
+  ] as const;
+  const told = parts.filter((part) => part.mints.length > 0);
+  const actions = told.map(({ action }) => action);
   return {
     kind: "unexplained",
-    id: foreignTokensId(order),
+    id: uncountedTokensId(order),
     order,
     since,
     message:
-      `the address of order ${order} was sent tokens that this service does not use: ` +
-      `${mints.slice(0, MAX_NAMED).join(", ")}${more}. Once the order is over send them back (foreign), or drop the matter`,
-    actions: ["foreign", "drop"],
+      `the address of order ${order} was sent ${told.map(({ says }) => says).join(", and ")}. Once the order is over send them back ` +
+      `(${actions.join(", ")}), or drop the matter`,
+    actions: [...actions, "drop"],
   };
 }
 
 /**
- * The source of a matter: its kind, but the sources of foreign tokens and of what was noted share a kind. Strangers can
+ * The source of a matter: its kind, but the sources of tokens that do not count and of what was noted share a kind. Strangers can
  * send tokens to any number of addresses; what is left out of those says nothing about the others.
  */
 export function sourceOfMatter({ id, kind }: { readonly id: string; readonly kind: string }): string {

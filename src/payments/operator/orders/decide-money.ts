@@ -11,7 +11,7 @@ import { refusal, type Acting, type CommandOf, type OrderAct, type OrderCommand 
 import { checkReceiver } from "./check-receiver.ts";
 
 /** Transfers of which one at a time is out at an address. */
-const ONE_AT_A_TIME: ReadonlySet<string> = new Set(["rest", "bare", "redirect", "collect", "foreign"]);
+const ONE_AT_A_TIME: ReadonlySet<string> = new Set(["rest", "redirect", "collect", "foreign"]);
 
 /** Token accounts that one act empties, each by a transaction of its own. */
 const MAX_COLLECTED = 10;

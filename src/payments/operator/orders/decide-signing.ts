@@ -1,7 +1,6 @@
 /** Acts on whether an order signs: a hold, its release, and another try. */
 import { holdOrder, isHeld } from "../../private/screen-order.ts";
 import { rateToTake } from "../../private/protocol/cost.ts";
-import { NOBODY } from "../../private/protocol/outcome.ts";
 import { refusal, type Acting, type CommandOf, type OrderAct } from "./acting.ts";
 
 /** The reason of a hold that a person has asked for. */
@@ -46,9 +45,7 @@ export function retry(acting: Acting<CommandOf<"retry">>): OrderAct {
   if (waiting.length === 0) throw refusal(acting, "has nothing that waits");
   const { id, rentTaken } = look.terms;
   const set = { notBefore: null, reason: null, stuckSince: null };
-  const lengths = waiting.map(({ kind, n }) =>
-    kind === "chunk" ? (look.view.chunks[n]?.wanted ?? 0) : kind === "nobody" ? NOBODY : 0,
-  );
+  const lengths = waiting.map(({ kind, n }) => (kind === "chunk" ? (look.view.chunks[n]?.wanted ?? 0) : 0));
   const rentPerByte = rateToTake(look.terms, look.reading.rentPerByte, lengths);
   const isDearer = rentPerByte > rentTaken;
   return {

@@ -141,7 +141,8 @@ export function journaled(
   };
 }
 
-function lineOf({ cut, rentPerByte, ...order }: OrderRecord): OrderLine {
+/** The line of an order as it is stored. */
+export function lineOf({ cut, rentPerByte, ...order }: OrderRecord): OrderLine {
   const { id, masterVersion, createdAt, layout, sender, mint, windowEnds } = order;
   const terms = { layout, sender, mint, chunks: cut.length, rentPerByte: String(rentPerByte), windowEnds };
   return { id, masterVersion, createdAt, ...terms };

@@ -5,7 +5,7 @@ import { formatAmount } from "../../../amount.ts";
 import type { OrderStubRecord } from "../../tables/private.ts";
 import { readActContext, OperatorRefused } from "../act.ts";
 import type { ActContext } from "../../intake/rules.ts";
-import type { OrderLine, RecoveryJournal } from "./journal.ts";
+import { lineOf, type OrderLine, type RecoveryJournal } from "./journal.ts";
 import { restoreOrder, type RestoringParts } from "./restore-order.ts";
 
 /** An order of a journal, and what became of it. */
@@ -13,8 +13,9 @@ export interface RecoveredOrder {
   readonly transactionId: string;
   readonly address: string;
   /**
-   * `restored`: its money goes back to the sender, as soon as a service is at work. `known`: the database has it. `open`: its
-   * deposit window is not over. `empty`: nothing is there now, and nothing was kept: look again by recovering it again.
+   * `restored`: its money goes back to the sender, as soon as a service is at work. `known`: the database has the order, which
+   * looks at its address now. `open`: its deposit window is not over. `empty`: nothing is there now, and nothing was kept: look
+   * again by recovering it again.
    */
   readonly state: "restored" | "known" | "open" | "empty";
   /** What one endpoint shows at the address; nothing unless the order was restored. */
@@ -64,7 +65,8 @@ async function linesOf(
   // Whose money it is, records say, and nobody who types a line.
   const recorded = new Map<string, OrderLine>();
   for (const id of ids) {
-    const stub = await storage.orderStub(id);
+    const [order, stub] = await Promise.all([storage.order(id), storage.orderStub(id)]);
+    if (order !== null) recorded.set(id, lineOf(order));
     if (stub !== null) recorded.set(id, lineOfStub(stub));
   }
   const wanted = new Set(ids.filter((id) => !recorded.has(id)));
@@ -98,11 +100,15 @@ function lineOfStub({ rentPerByte, ...stub }: OrderStubRecord): OrderLine {
 }
 
 async function recoverOne(parts: RecoveryParts, line: OrderLine, by: ActContext): Promise<RecoveredOrder> {
-  const { storage, clock, routing } = parts;
+  const { storage, clock, engine, routing } = parts;
   const { id: transactionId, masterVersion, windowEnds } = line;
   const address = routing.keys.address({ masterVersion, transactionId });
   const nothing = { transactionId, address, holdings: [] };
-  if ((await storage.transaction(transactionId)) !== null) return { ...nothing, state: "known" };
+  const known = await storage.transaction(transactionId);
+  if (known !== null) {
+    if (known.order !== null) await engine.send(routing.orders, transactionId, { type: "LOOK" });
+    return { ...nothing, state: "known" };
+  }
   if (clock.now() <= windowEnds) return { ...nothing, state: "open" };
   const holdings = await holdingsOf(parts, address);
   if (holdings.length === 0) return { ...nothing, state: "empty" };

@@ -4,7 +4,7 @@ import type { Engine } from "../../../engine/index.ts";
 import { ledgerMint } from "../../assets/assets.ts";
 import type { ActContext } from "../../intake/rules.ts";
 import type { PrivateRouting } from "../../private/private-routing.ts";
-import { begunRows } from "../../private/fresh-order.ts";
+import { begunRows, WAITING } from "../../private/fresh-order.ts";
 import { reservedFor } from "../../private/protocol/cost.ts";
 import { NOBODY } from "../../private/protocol/outcome.ts";
 import { startOrder } from "../../private/order-workflow.ts";
@@ -17,7 +17,7 @@ import type { WriteAct } from "../act.ts";
 import type { OrderLine } from "./journal.ts";
 
 export interface RestoringParts extends ServiceContext {
-  readonly engine: Pick<Engine<PaymentTables>, "commit">;
+  readonly engine: Pick<Engine<PaymentTables>, "commit" | "send">;
   readonly routing: PrivateRouting;
   readonly writeAct: WriteAct;
 }
@@ -96,15 +96,9 @@ function orderOf({ ledger, assets, routing }: RestoringParts, line: OrderLine): 
     priced: [],
     rentPerByte,
     rentTaken: rentPerByte,
-    loanBack: null,
-    listedTo: 0,
     windowEnds,
-    waitEndedAt: null,
-    state: "waiting",
-    overState: null,
-    reason: null,
-    ends: null,
     createdAt,
+    ...WAITING,
   };
 }
 

@@ -7,7 +7,7 @@ import type { ActContext } from "../../intake/rules.ts";
 import type { Clock } from "../../../runtime.ts";
 import { type Act, type WriteAct, OperatorRefused } from "../act.ts";
 import { droppedUpToFact } from "../attention/host-matters.ts";
-import { droppedTokensFact, foreignTokensId } from "../attention/order-matters.ts";
+import { droppedTokensFact, uncountedTokensId } from "../attention/order-matters.ts";
 import { matterKey, type FoundMatter } from "../attention/matter.ts";
 import { decidedMeanwhile } from "../decisions.ts";
 
@@ -49,7 +49,7 @@ export class TaskResolveHandler {
     }
     if (matter.kind === "abandoned_webhook") return this.#dropDeliveries(resolving);
     const { transactionId: order = "" } = matter;
-    return matter.id === foreignTokensId(order)
+    return matter.id === uncountedTokensId(order)
       ? this.#dropTokens(resolving, order)
       : this.#dropNoted(resolving);
   }

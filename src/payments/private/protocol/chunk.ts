@@ -4,12 +4,9 @@ import { rentOf } from "../../../ledger/order-reading.ts";
 import { loanOf } from "./cost.ts";
 import { placesOf, seedOfChunk, shapeOf } from "./cut.ts";
 import { pay, SOL, type Asset, type Leg } from "./legs.ts";
-import { isPaid, lengthOf, NOBODY } from "./outcome.ts";
+import { isPaid, lengthOf } from "./outcome.ts";
 import { assetOf, type OrderView } from "./rows.ts";
 import type { Outcome } from "./terms.ts";
-
-/** The most chunks that are given up in one transaction. */
-const MOST_AT_ONCE = 6;
 
 /** The desk's side of a swap: what its payee gets, in base units. */
 export interface SwapLeg {
@@ -25,7 +22,7 @@ export interface SignedChunk {
   readonly swap: SwapLeg | null;
 }
 
-/** The legs of a chunk, in their order. Throws `RangeError` for an outcome that is never signed. */
+/** The legs of a chunk, in their order: of one that is given up its marker alone (K8). Throws `RangeError` for an outcome that is never signed. */
 export function legsOfChunk(view: OrderView, { k, outcome, swap }: SignedChunk): readonly Leg[] {
   const { terms } = view;
   const marker = markerLeg(view, seedOfChunk(k), lengthOf(shapeOf(terms, k), outcome));
@@ -45,17 +42,6 @@ export function legsOfChunk(view: OrderView, { k, outcome, swap }: SignedChunk):
   const isLending = k === 0 && loan > 0n && outcome.kind !== "nobody";
   const lent = isLending ? [pay("loan", SOL, { from: terms.sponsor, to: from, amount: loan })] : [];
   return [marker, ...members, ...lent];
-}
-
-/** The markers that give up chunks after chunk 0 (K8). Throws `RangeError` for chunk 0, and for more than six. */
-export function legsOfNobodies(view: OrderView, numbers: readonly number[]): readonly Leg[] {
-  const isEach = numbers.every((k) => k > 0 && k < view.terms.cut.length);
-  if (!isEach || numbers.length === 0 || numbers.length > MOST_AT_ONCE) {
-    throw new RangeError(
-      `1 to ${MOST_AT_ONCE} chunks after chunk 0 are given up at once, not ${numbers.join(", ")}`,
-    );
-  }
-  return numbers.map((k) => markerLeg(view, seedOfChunk(k), NOBODY));
 }
 
 /** The leg that makes a marker and pays its rent of now, a lamport at least (K2). */

@@ -2,11 +2,12 @@
  * Who is to blame for an error (K11): a closed table. A payee is left out by it alone, on evidence; an error that it does
  * not name blames nobody.
  */
+import type { TransferKind } from "../../../../machines/transfer.ts";
 import { SOL_MINT, type Address } from "../../../address.ts";
 import type { FaultStep, OrderFault } from "../../../ledger/order-fault.ts";
 import { placesOf } from "./cut.ts";
 import type { Leg, Role } from "./legs.ts";
-import type { OrderView, TransferKind } from "./rows.ts";
+import type { OrderView } from "./rows.ts";
 import type { OrderTerms } from "./terms.ts";
 
 /** Why a transaction cannot be now and is tried again. `unexplained`: after an hour a person is told. */

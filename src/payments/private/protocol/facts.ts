@@ -1,4 +1,4 @@
-/** The facts of an order: what its markers say, its levels, and what is due. */
+/** The facts of an order: its markers, its levels, and the money that is due. */
 import type { MarkerTold } from "../../../ledger/order-reading.ts";
 import { paidMembers } from "./cut.ts";
 import type { Judgement } from "./levels.ts";
@@ -25,10 +25,10 @@ export interface LevelFact {
   readonly judgement: Judgement | null;
 }
 
-/** What the money is worth to the sender; `waits`: for a price or the purse; `held`: the order's own account is frozen. */
-export type Worth = "worth" | "waits" | "not_worth" | "nothing" | "held";
+/** What the money is worth to the sender, or what a return of it waits for; `held`: the order's own account is frozen. */
+export type Worth = "worth" | "waiting_for_price" | "purse_frozen" | "held" | "not_worth" | "nothing";
 
-/** `refused`: what came is worth its return, or waits. `disputed`: endpoints show money that leads to different ends. */
+/** `refused`: what came is worth its return, waits, or is held. `disputed`: endpoints show money that leads to different ends. */
 export type AfterWindow = "funded" | "refused" | "over" | "disputed";
 
 /** What markers and balances say. */
@@ -57,6 +57,11 @@ export interface OrderFacts extends MarkerFacts {
   readonly worth: Worth | null;
   /** What becomes of the wait once so many endpoints are past the deposit window; null before. */
   readonly afterWindow: AfterWindow | null;
+}
+
+/** Whether something goes back: now, or once there is a price or a purse, or its account is thawed. */
+export function isDue(worth: Worth | null): boolean {
+  return worth !== null && worth !== "nothing" && worth !== "not_worth";
 }
 
 /** The recipients whom the markers paid. */

@@ -14,7 +14,7 @@ import type { OrderTerms, Outcome } from "./terms.ts";
 
 /** What a level is judged by. */
 export interface LevelEvidence {
-  /** What each endpoint accounts for in base units: what it shows, and what its markers took out. Below 0 if a loan is gone. */
+  /** Base units for which each endpoint accounts: its balance, and amounts that its markers took out. Below 0 if a loan is gone. */
   readonly answers: readonly { readonly slot: number; readonly amount: bigint }[];
   readonly witnesses: number;
   /** Null if nothing is listed. */

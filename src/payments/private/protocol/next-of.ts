@@ -1,5 +1,5 @@
 /** Which event of the order's chart follows from what a reading says (K17): markers come first, in every state. */
-import { paidIn, receivedIn, type OrderFacts } from "./facts.ts";
+import { isDue, paidIn, receivedIn, type OrderFacts } from "./facts.ts";
 import { NOBODY } from "./outcome.ts";
 import type { OrderRows, OrderState, OrderView } from "./rows.ts";
 import type { OrderTerms } from "./terms.ts";
@@ -47,7 +47,8 @@ export function nextOf(state: OrderState, facts: OrderFacts, { terms, rows }: Or
     case "over.resting":
       return ended(facts);
     case "over.idle":
-      return facts.worth === "worth" ? { type: "LATE" } : null;
+      // Money that waits for a price or for the purse is no dust: its transfer tells a person.
+      return isDue(facts.worth) ? { type: "LATE" } : null;
   }
 }
 

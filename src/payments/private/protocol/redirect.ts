@@ -82,7 +82,7 @@ export function legsOfRedirect(
   ]);
 }
 
-/** What becomes of an act whose marker stands: its own transaction paid this receiver, or another one. */
+/** The end of an act whose marker stands: the marker's own transaction has paid the act's receiver, or somebody else. */
 export function judgeRedirect(act: Pick<ActRow, "mint" | "to">, change: OrderChange): "done" | "superseded" {
   const mint = act.mint === SOL_MINT ? null : act.mint;
   const isPaid = change.received.some((got) => got.owner === act.to && got.mint === mint);

@@ -76,12 +76,6 @@ export function planRest(view: OrderView, need: RestNeed): RestPlan {
   return restOf(terms, need, { ...sums, ...shares, isCostLeftOut });
 }
 
-/** What a rest takes out of the order's own money of an asset, its cost included: it is booked when it has landed. */
-export function takenByRest({ token, lamports, back }: Rest, mint: Address): bigint {
-  if (mint === SOL.mint) return lamports.toSender + lamports.toSponsor - back;
-  return token?.mint === mint ? token.toSender + token.toSponsor : 0n;
-}
-
 /** The legs of a rest, in their order. */
 export function legsOfRest({ address: from, sender, sponsor }: OrderTerms, rest: Rest): readonly Leg[] {
   const { token, lamports, aside } = rest;

@@ -1,14 +1,15 @@
-/** Which rests, redirects and chunks may be signed of an order: only what cannot take a payee's money (K6, K7, K12). */
+/** Which rests, redirects and chunks may be signed of an order: only what cannot take a payee's money (K6, K7, K12, K16). */
+import type { TransferKind } from "../../../../machines/transfer.ts";
 import { SOL_MINT } from "../../../address.ts";
 import type { OrderTold } from "../../../ledger/order-reading.ts";
 import { chargeOf } from "./cost.ts";
-import type { MarkerFacts } from "./facts.ts";
+import type { MarkerFacts, OrderFacts, Worth } from "./facts.ts";
 import { NOBODY } from "./outcome.ts";
 import { planRest, type Rest, type RestPlan } from "./rest.ts";
-import type { OrderRows, OrderView, TransferKind } from "./rows.ts";
+import type { OrderRows, OrderView } from "./rows.ts";
 
 /** Why a transaction may not be signed now. */
-export type Bar = "unclear" | "undecided" | "hold" | "another_out";
+export type Bar = "unclear" | "undecided" | "hold" | "another_out" | "not_worth" | "waiting_for_price";
 
 /** What is to be signed. */
 export type Signing =
@@ -19,13 +20,14 @@ export type Signing =
  * The first reason not to sign, or null. A hold stops a go, a rest and a collect, and nothing else. An open act stops
  * rests of its mint in `restsOf`.
  */
-export function barTo(signing: Signing, facts: MarkerFacts, { rows }: OrderView): Bar | null {
+export function barTo(signing: Signing, facts: OrderFacts, { rows }: OrderView): Bar | null {
   if (signing.kind === "foreign") return null;
   if (facts.isUnclear) return "unclear";
   const isHeld = rows.holds.length > 0;
   if (signing.kind === "chunk") {
     if (signing.k > 0) return facts.decision === "go" ? null : "undecided";
-    return isHeld && !signing.isNobody ? "hold" : null;
+    if (signing.isNobody) return barToNoGo(facts.worth);
+    return isHeld ? "hold" : null;
   }
   // What is collected does not leave the order, and nothing of it could be decided before it is there.
   if (!facts.isDecided && signing.kind !== "collect") return "undecided";
@@ -33,9 +35,10 @@ export function barTo(signing: Signing, facts: MarkerFacts, { rows }: OrderView)
   return isHeld && signing.kind !== "redirect" ? "hold" : null;
 }
 
-/** Whether a person may approve a redirect: none is open, and no rest is out that may take the same money. */
-export function mayApprove(rows: OrderRows): boolean {
-  return !isAnyOut(rows) && rows.acts.every(({ state }) => state !== "open");
+/** No marker is bought to give back what is not worth it; where endpoints differ, none of them keeps a refund from going. */
+function barToNoGo(worth: Worth | null): Bar | null {
+  if (worth === "waiting_for_price") return worth;
+  return worth === "nothing" || worth === "not_worth" ? "not_worth" : null;
 }
 
 /** Whether the order's money goes out by anything but a chunk: one at a time. Foreign tokens are none of it. */

@@ -1,4 +1,5 @@
 /** What is stored of an order beside its terms, as far as the protocol goes by it. */
+import type { TransferKind } from "../../../../machines/transfer.ts";
 import type { Address } from "../../../address.ts";
 import type { Price } from "./cost.ts";
 import { SOL, type Asset } from "./legs.ts";
@@ -53,9 +54,6 @@ export interface LevelRow {
   /** What is told to be missing. */
   readonly missing: bigint;
 }
-
-/** What a transaction of an order is for. */
-export type TransferKind = "chunk" | "rest" | "redirect" | "collect" | "foreign";
 
 /** A transaction to send, with its attempts. */
 export interface TransferRow {

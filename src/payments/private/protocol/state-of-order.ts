@@ -1,5 +1,5 @@
 /**
- * What a reading says of an order beside its rows: its markers first, then its levels, then what is due. Pure, and the same
+ * What a reading says of an order beside its rows: markers first, then levels, then the money that is due. Pure, and the same
  * for the charts' effects, cancels, reconcile, recovery and the inspector. It says facts; the chart decides.
  */
 import type { OrderTold } from "../../../ledger/order-reading.ts";
@@ -7,6 +7,7 @@ import { smallestAmount } from "../../assets/assets.ts";
 import { seedOfChunk } from "./cut.ts";
 import { SOL } from "./legs.ts";
 import {
+  isDue,
   receivedIn,
   type AfterWindow,
   type ChunkFact,
@@ -29,7 +30,10 @@ export function stateOfOrder(view: OrderView): OrderFacts {
   const decision = typeof first !== "number" ? "open" : first === NOBODY ? "no_go" : "go";
   const isAll = chunks.every(({ marker }) => typeof marker === "number");
   const isDecided = decision === "no_go" || (decision === "go" && isAll);
-  const isUnclear = chunks.some(({ marker, isMissed }) => typeof marker === "string" || isMissed);
+  // A later chunk's marker is made again once the go stands: until then it keeps nothing from being decided.
+  const isUnclear = chunks.some(
+    ({ k, marker, isMissed }) => typeof marker === "string" || (isMissed && (k === 0 || decision === "go")),
+  );
   const lent = rows.isLoanBack ? 0n : loanBy(terms, rows.chunks, typeof first === "number" ? first : null);
   const isLoanFoundBack =
     lent > 0n && rows.listed === null && isDecided && look.isSaid(({ order }) => order.lamports === 0n);
@@ -87,7 +91,7 @@ function dueOf(view: OrderView, facts: MarkerFacts): Pick<OrderFacts, "isFunded"
   const past = counted.filter(({ blockTime }) => blockTime * MS > terms.windowEnds);
   const endOf = (each: OrderTold): AfterWindow => {
     if (isThere(each)) return "funded";
-    return REFUSED.has(worth.get(each) ?? "nothing") ? "refused" : "over";
+    return isDue(worth.get(each) ?? null) ? "refused" : "over";
   };
   const came = receivedIn(facts.levels, terms.mint) >= terms.required;
   return {
@@ -99,9 +103,6 @@ function dueOf(view: OrderView, facts: MarkerFacts): Pick<OrderFacts, "isFunded"
 
 const MS = 1_000;
 
-/** What goes back, or would if there were a price or a purse. */
-const REFUSED: ReadonlySet<Worth> = new Set(["worth", "waits"]);
-
 /** What the money is worth as one endpoint shows it. */
 function worthOf(view: OrderView, facts: MarkerFacts, told: OrderTold): Worth {
   const rests = restsOf(view, facts, { told, way: "asserted" });
@@ -109,7 +110,9 @@ function worthOf(view: OrderView, facts: MarkerFacts, told: OrderTold): Worth {
   const kinds = new Set(rests.map(({ kind }) => kind));
   if (kinds.has("held")) return "held";
   const isSome = view.tokens.some((token) => view.look.amount(told, token.mint) >= smallestAmount(token));
-  if (isSome && (kinds.has("waiting_for_price") || kinds.has("purse_frozen"))) return "waits";
+  for (const kind of isSome ? (["waiting_for_price", "purse_frozen"] as const) : []) {
+    if (kinds.has(kind)) return kind;
+  }
   return kinds.size === 1 && kinds.has("nothing") ? "nothing" : "not_worth";
 }
 

@@ -1,6 +1,6 @@
 /** K1, K2, K5, K8: the legs of chunks. */
 import { describe, expect, test } from "vitest";
-import { legsOfChunk, legsOfNobodies } from "../../../../src/payments/private/protocol/chunk.ts";
+import { legsOfChunk } from "../../../../src/payments/private/protocol/chunk.ts";
 import { outlayOf } from "../../../../src/payments/private/protocol/cost.ts";
 import { SOL, type Leg } from "../../../../src/payments/private/protocol/legs.ts";
 import type { Outcome } from "../../../../src/payments/private/protocol/terms.ts";
@@ -108,21 +108,10 @@ test("K3: the loan is at the order's rate, whatever rent costs now", () => {
   expect(paid(legs).at(-1)).toEqual([null, SPONSOR, ORDER, LOAN, null]);
 });
 
-test("K8: chunks after chunk 0 are given up by length 1, six at most at once", () => {
-  const payroll = view({ recipients: 60 });
-  expect(legsOfNobodies(payroll, [2, 5]).map(({ move }) => move)).toEqual(
-    ["2", "5"].map((seed) => ({
-      does: "buy",
-      base: ORDER,
-      seed,
-      length: 1,
-      payer: SPONSOR,
-      lamports: rent(1),
-    })),
-  );
-  for (const numbers of [[], [0], [0, 1], [9], [1, 2, 3, 4, 5, 6, 7]]) {
-    expect(() => legsOfNobodies(payroll, numbers)).toThrow(RangeError);
-  }
+test("K8: a chunk that is given up is its marker of length 1, and nothing else", () => {
+  const legs = legsOfChunk(view({ recipients: 60 }), { k: 2, outcome: { kind: "nobody" }, swap: null });
+  const marker = { does: "buy", base: ORDER, seed: "2", length: 1, payer: SPONSOR, lamports: rent(1) };
+  expect(legs.map(({ move }) => move)).toEqual([marker]);
 });
 
 test("K16: the sponsor lays out the fee, the marker, priced accounts and the loan", () => {

@@ -1,4 +1,5 @@
 /** K11: the closed table, row by row. */
+import type { TransferKind } from "../../../../machines/transfer.ts";
 import { describe, expect, test } from "vitest";
 import type { Address } from "../../../../src/address.ts";
 import type { FaultError, FaultStep } from "../../../../src/ledger/order-fault.ts";
@@ -8,7 +9,7 @@ import { judge, unpayable, type Verdict } from "../../../../src/payments/private
 import { SOL, type Leg } from "../../../../src/payments/private/protocol/legs.ts";
 import { legsOfRedirect } from "../../../../src/payments/private/protocol/redirect.ts";
 import { legsOfRest } from "../../../../src/payments/private/protocol/rest.ts";
-import type { OrderView, TransferKind } from "../../../../src/payments/private/protocol/rows.ts";
+import type { OrderView } from "../../../../src/payments/private/protocol/rows.ts";
 import {
   DESK,
   LOAN,
@@ -169,6 +170,8 @@ describe("K11: the table", () => {
       expect(treasury.at(1, "pay", error)).toEqual(leaveOut(0));
       const own = chunkOf({}, { order: { usdc: frozen }, wallets: { [payee(0)]: { usdc: 0n } } });
       expect(own.at(2, "pay", error)).toEqual({ kind: "held" });
+      const made = chunkOf({ isPriced: true }, { order: { usdc: frozen } });
+      expect(made.at(2, "pay", error)).toEqual({ kind: "held" });
     },
   );
 

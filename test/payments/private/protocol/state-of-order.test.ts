@@ -7,7 +7,7 @@ import type { OrderLook } from "../../../../src/payments/private/look.ts";
 import type { TransferInHand } from "../../../../src/payments/private/transfer-in-hand.ts";
 import { paidIn, receivedIn, type OrderFacts } from "../../../../src/payments/private/protocol/facts.ts";
 import { nextOf } from "../../../../src/payments/private/protocol/next-of.ts";
-import { barTo, mayApprove, restsOf, type Signing } from "../../../../src/payments/private/protocol/rests.ts";
+import { barTo, restsOf, type Signing } from "../../../../src/payments/private/protocol/rests.ts";
 import type { OrderState } from "../../../../src/payments/private/protocol/rows.ts";
 import { stateOfOrder } from "../../../../src/payments/private/protocol/state-of-order.ts";
 import {
@@ -130,6 +130,17 @@ describe("K14: a marker that a row has and the chain has not", () => {
       told("over.resting", { terms: payroll, shown: [{ slot: 102, markers }], rows: { chunks } });
     expect(of({ 0: 0 })).toEqual({ type: "GONE", chunk: 1, isNobodyWanted: false });
     expect(of({})).toBeNull();
+  });
+
+  test("K14: with chunk 0's, a later chunk's that is gone keeps nobody from deciding anew", () => {
+    const chunks = [chunkRow(0), seen({ length: 0, slot: 101, isMissed: true }, 1)];
+    const view = viewOf({ terms: payroll, shown: [{ ...PAID, slot: 102 }], rows: { chunks } });
+    const said = stateOfOrder(view);
+    expect(barTo({ kind: "chunk", k: 0, isNobody: false }, said, view)).toBeNull();
+    expect(barTo({ kind: "chunk", k: 0, isNobody: true }, said, view)).toBeNull();
+    const refused = { terms: payroll, shown: [{ ...PAID, slot: 102, markers: { 0: 1 } }] };
+    const rested = viewOf({ ...refused, rows: { chunks: [seen({ length: 1 }), chunks[1] ?? chunkRow(1)] } });
+    expect(stateOfOrder(rested)).toMatchObject({ isUnclear: false, worth: "worth" });
   });
 
   test("K14: another length is missed, too", () => {
@@ -281,7 +292,7 @@ describe("later", () => {
     expect(of(rows(true, 151), PAID)).toBeNull();
   });
 
-  test("late money that is worth its cost is returned, at the word of so many endpoints", () => {
+  test("late money that is worth its cost, or frozen, is to be returned, at the word of so many endpoints", () => {
     expect(told("over.idle", { shown: [PAID] })).toEqual({ type: "LATE" });
     expect(told("over.idle", { shown: [PAID, {}] })).toBeNull();
     expect(told("over.idle", { shown: [{ order: { lamports: FEE } }] })).toBeNull();
@@ -292,6 +303,10 @@ describe("later", () => {
       type: "LATE",
     });
     expect(told("over.idle", { shown: [{ markers: { 0: 0 } }], ...decided })).toBeNull();
+    const frozen = { usdc: { amount: 5_000_000n, lamports: rent(165), state: "frozen" } } as const;
+    expect(told("over.idle", { shown: [{ markers: { 0: 0 }, order: frozen }], ...decided })).toEqual({
+      type: "LATE",
+    });
   });
 
   test("a rest is at its end when nothing is there, or nothing that is worth its cost; frozen money is held", () => {
@@ -439,9 +454,20 @@ describe("what may be signed", () => {
     expect(bar({ kind: "redirect" }, { ...noGo, rows: out })).toBe("another_out");
   });
 
+  test("K16: no no-go is bought for what is not worth its cost, or may not be; endpoints that differ keep none", () => {
+    const noGoOf = (one: Seen) => bar({ kind: "chunk", k: 0, isNobody: true }, one);
+    const shown = (...usdc: readonly bigint[]) => usdc.map((each) => ({ order: { usdc: each } }));
+    const sol = termsOf({ mint: SOL_MINT, amount: 9_000_000n });
+    expect(noGoOf({ shown: shown(5_000_000n) })).toBeNull();
+    expect(noGoOf({ shown: [{}] })).toBe("not_worth");
+    expect(noGoOf({ terms: sol, shown: [{ order: { lamports: 900_000n } }] })).toBe("not_worth");
+    expect(noGoOf({ shown: shown(5_000_000n), lamportsAUnit: null })).toBe("waiting_for_price");
+    expect(noGoOf({ shown: [{}, ...shown(5_000_000n)] })).toBeNull();
+  });
+
   test("a hold stops a go, a rest and a collect; no hold stops a no-go, a later chunk or a redirect", () => {
     const held = { ...noGo, rows: { ...noGo.rows, ...hold } };
-    const heldOpen = { ...open, rows: hold };
+    const heldOpen = { ...open, shown: [{ order: { usdc: 5_000_000n } }], rows: hold };
     expect(bar({ kind: "chunk", k: 0, isNobody: false }, heldOpen)).toBe("hold");
     expect(bar({ kind: "chunk", k: 0, isNobody: true }, heldOpen)).toBeNull();
     expect(
@@ -457,7 +483,7 @@ describe("what may be signed", () => {
     ]);
   });
 
-  test("K12: while an act is open no rest of its mint is signed, and no other is approved", () => {
+  test("K12: while an act is open no rest of its mint is signed", () => {
     const act = { n: 0, mint: USDC, sum: 1n, to: OTHER, state: "open" } as const;
     const rests = (mint = USDC, state: "open" | "done" = "open") => {
       const view = viewOf({
@@ -473,11 +499,6 @@ describe("what may be signed", () => {
     expect(rests()).toEqual([USDT, "nothing"]);
     expect(rests(USDT)).toEqual([USDC, "nothing"]);
     expect(rests(SOL_MINT)).toEqual([]);
-    expect(mayApprove(viewOf({ shown: [{}], rows: { acts: [act] } }).rows)).toBe(false);
-    expect(
-      mayApprove(viewOf({ shown: [{}], rows: { transfers: [{ kind: "rest", state: "out" }] } }).rows),
-    ).toBe(false);
-    expect(mayApprove(viewOf({ shown: [{}], rows: { acts: [{ ...act, state: "ended" }] } }).rows)).toBe(true);
   });
 
   test("K16: the first rest after a no-go is charged with it, one after a go with what it cost more, a later one with its fee", () => {
@@ -510,18 +531,21 @@ describe("what may be signed", () => {
 describe("K10: by how many endpoints", () => {
   test("K10: the purse covers what so many say at least, its own transaction and what other chunks have reserved", () => {
     const chosen = { legs: [], booked: [{}] } as unknown as ChosenTransfer;
-    const isFull = (lamports: readonly bigint[], paysSomebody = true): boolean => {
+    const isFull = (lamports: readonly bigint[], by: "payment" | "nobody" | "rest" = "payment"): boolean => {
       const shown = lamports.map((each) => ({ wallets: { [SPONSOR]: { lamports: each } } }));
       const judged = viewOf({ terms: payroll, shown });
       const look = { terms: payroll, judged, reading: judged.look.reading, facts: stateOfOrder(judged) };
-      const inHand = { row: { kind: "chunk", n: 0 }, look } as unknown as TransferInHand;
-      return isPurseFull(inHand, paysSomebody ? chosen : { ...chosen, booked: [] });
+      const row = { kind: by === "rest" ? "rest" : "chunk", n: 0 };
+      const inHand = { row, look } as unknown as TransferInHand;
+      return isPurseFull(inHand, by === "nobody" ? { ...chosen, booked: [] } : chosen);
     };
     // What is left of two chunks: one with its three attempts and those of a rest, and an account.
     const most = FEE + rent(128) + rent(165) + 6n * FEE;
     expect([isFull([most, most]), isFull([most, most - 1n])]).toEqual([true, false]);
     expect([isFull([most, most, 0n]), isFull([most - 1n, most, most - 1n])]).toEqual([true, false]);
-    expect([isFull([FEE, FEE], false), isFull([FEE, FEE - 1n], false)]).toEqual([true, false]);
+    for (const by of ["nobody", "rest"] as const) {
+      expect([isFull([FEE, FEE], by), isFull([FEE, FEE - 1n], by)]).toEqual([true, false]);
+    }
   });
 
   test("K10: what may be approved is there at the word of so many", () => {

@@ -1,0 +1,91 @@
+/** Delivers a message: it becomes the first or the next step of its target, in the commit that ends its task. */
+import type { ClaimedTask } from "../../../storage/storage.ts";
+import { RETRY } from "../../workflow/chart.ts";
+import {
+  consumptionOf,
+  endTaskOrThrow,
+  MAX_LOOKS,
+  throwRefusal,
+  unlessTaken,
+  type TaskRun,
+} from "./end-task.ts";
+import {
+  isMeant,
+  messageFromText,
+  messageTask,
+  type Message,
+  type MessageTarget,
+} from "../../workflow/messages.ts";
+import { isTroubled } from "./troubled-tasks.ts";
+import { snapshotFromText } from "../../workflow/snapshot-text.ts";
+import { nameOf, versionOf } from "../../workflow/workflow-key.ts";
+
+/** Throws when the message has to be delivered again later: its target is not there yet, or the commit was refused. */
+export async function deliverMessage<W>(run: TaskRun<W>, task: ClaimedTask): Promise<void> {
+  const { known = false, start, event, otherwise, ...meant } = messageFromText(task.payload);
+  // A start and an event in one message would be two steps; the engine's own actions never ask for both.
+  if (start !== undefined) return startTarget(run, task, start);
+  if (event === undefined) return endTaskOrThrow(run, task, {});
+  if (event.type === RETRY.type) return retryTasks(run, task, meant);
+  const isMessage = true as const;
+  const companions = Object.assign(await consumptionOf(run, task), { meant, isMessage });
+  const sent = await run.steps.send(task.instance, event, companions);
+  if (sent.kind === "stepped") return;
+  if (sent.kind === "refused") {
+    throwRefusal(unlessTaken(sent.result));
+    return;
+  }
+  // Its start may still be on the way; the message waits for it.
+  if (sent.kind === "absent" && !known) {
+    const { machine } = meant;
+    const wanted = machine === undefined ? task.instance : `${task.instance} of ${machine}`;
+    throw new Error(`there is no instance ${wanted} to tell ${task.name}`);
+  }
+  if (sent.kind === "unchanged" || otherwise === undefined) return endTaskOrThrow(run, task, {});
+  const id = `${task.id}:back`;
+  const back = messageTask({ id, dueAt: run.clock.now() }, otherwise, {
+    known: true,
+    event: otherwise.event,
+  });
+  return endTaskOrThrow(run, task, { arms: [back] });
+}
+
+async function startTarget<W>(
+  run: TaskRun<W>,
+  task: ClaimedTask,
+  { workflow: key, input }: NonNullable<Message["start"]>,
+): Promise<void> {
+  const { steps, workflows } = run;
+  const workflow = workflows.named(nameOf(key));
+  if (workflow.version < versionOf(key)) {
+    throw new Error(
+      `${task.instance} is to be started under ${key} or later, and this process has ${workflow.key}`,
+    );
+  }
+  const starts = [{ workflow, id: task.instance, input }];
+  const result = await steps.commit(Object.assign(await consumptionOf(run, task), { starts }));
+  if (result.ok) return;
+  // The instance is there already, as the sender wants it.
+  if (result.conflict === "exists") return endTaskOrThrow(run, task, {});
+  throwRefusal(unlessTaken(result));
+}
+
+const MAX_TASKS = 1_000;
+
+/**
+ * Retries failing tasks and dead letters of the target, in the commit that ends the message. Another process may take one up
+ * between the read and the commit.
+ */
+async function retryTasks<W>(run: TaskRun<W>, task: ClaimedTask, meant: MessageTarget): Promise<void> {
+  const { storage, steps, clock } = run;
+  for (let look = 1; ; look++) {
+    const record = await storage.load(task.instance);
+    const isThere = record !== null && isMeant(meant, record, snapshotFromText(record.snapshot));
+    const { tasks } = isThere ? await storage.pending(task.instance, MAX_TASKS) : { tasks: [] };
+    const dueAt = clock.now();
+    const retries = tasks.filter(isTroubled).map(({ id }) => ({ task: id, dueAt, delayMs: 0 }));
+    const result = await steps.commit({ ...(await consumptionOf(run, task)), retries });
+    if (result.ok) return;
+    if (look === MAX_LOOKS) throwRefusal(result);
+  }
+}

@@ -1,0 +1,250 @@
+/** Performs a task: an effect runs its handler; a timer or a message becomes a step of its instance. */
+import type { EventObject } from "xstate";
+import type { QueryRefusal } from "../../../storage/compiled-queries.ts";
+import type { ClaimedTask } from "../../../storage/storage.ts";
+import type { Writable } from "../../workflow/writable.ts";
+import { BORN, childDone, childFailed } from "../../workflow/chart.ts";
+import { deliverMessage } from "./deliver-message.ts";
+import {
+  endTask,
+  endTaskOrThrow,
+  MAX_LOOKS,
+  throwRefusal,
+  type Refusal,
+  type TaskEnd,
+  type TaskRun,
+} from "./end-task.ts";
+import { checkedOutcome } from "./effect-outcome.ts";
+import { givenEvent } from "./given-events.ts";
+import type { TaskLease } from "./task-lease.ts";
+import { invocationFromText } from "../../workflow/invocation-task.ts";
+import { delayedFromText, messageTask } from "../../workflow/messages.ts";
+import { givenLimits } from "../../workflow/own-limit.ts";
+import { DEFAULT_RETRY, isFinal, retryPolicy, type RetryPolicy } from "../../workflow/retry.ts";
+import { UnknownWorkflow, type WorkflowRegistry } from "../../workflow/workflow-registry.ts";
+import { runBody, runPromise } from "./run-actor.ts";
+import { withinTask } from "./running-task.ts";
+import { type HandlerTransaction, runTransaction } from "./run-transaction.ts";
+import { fromJson, storableThrown, UnstorableValue } from "../../workflow/values.ts";
+import type {
+  AnyWorkflow,
+  EffectHandler,
+  EffectOutcome,
+  EffectRun,
+  StartRefusal,
+} from "../../workflow/workflow.ts";
+
+/** Throws when the task must be tried again, and `TaskMovedError` when it belongs to another version of its chart. */
+export async function performTask<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
+  try {
+    await withinTask(task, () => performed(around, task, hold));
+  } catch (error) {
+    // A handler may have sent to an instance of its own choice, in this storage or another: that moves no task of this one.
+    const isOwn = error instanceof UnknownWorkflow && error.instance === task.instance;
+    if (isOwn) await around.steps.checkMoved(task);
+    throw error;
+  }
+}
+
+function performed<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
+  switch (task.kind) {
+    case "effect":
+      return runEffect(around, task, hold);
+    case "timer":
+      return fireTimer(around, task);
+    case "invocation":
+      return runInvocation(around, task, hold);
+    case "message":
+      return deliverMessage(around, task);
+  }
+}
+
+type Handle<W> = EffectHandler<unknown, EventObject, W>;
+
+async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
+  const { steps, workflows } = around;
+  // What it brings back could not be committed, and it would be done again and again.
+  await steps.checkKnown(task);
+  const handler = workflowOf(workflows, task)?.effects.get(task.name);
+  const run = runOf(task, hold);
+  if (handler === undefined) {
+    hold.checkHeld();
+    return runOwnBody(around, task, run);
+  }
+  if (typeof handler === "object" && "transact" in handler) {
+    return runTransaction(around, { task, run, handler: handler as unknown as HandlerTransaction<W> });
+  }
+  const handle = (typeof handler === "function" ? handler : handler.run) as unknown as Handle<W>;
+  const params = fromJson(JSON.parse(task.payload));
+  const limits = givenLimits(typeof handler === "object" ? handler.limit : undefined, params as never);
+  let refused: Refusal | null = null;
+  let outcome: Outcome<W> = {};
+  for (let look = 0; look < MAX_LOOKS; look++) {
+    if (limits.length > 0) await around.before(limits);
+    hold.checkHeld();
+    outcome = checkedOutcome<W>(await handle(params, run));
+    refused = await endTask(around, task, endOf(outcome));
+    if (refused === null) return;
+    const instead = insteadOf(outcome, refused);
+    if (instead === undefined) continue;
+    if (instead !== null) refused = await endTask(around, task, endOf(instead));
+    if (refused === null) return;
+    break;
+  }
+  throwRefusal(refused && (toldOf(outcome, refused) ?? refused));
+}
+
+type Outcome<W> = EffectOutcome<EventObject, W>;
+
+function endOf<W>({
+  event,
+  starts = [],
+  writes = [],
+  queries = [],
+  expectedVersion,
+}: Outcome<W>): TaskEnd<W> {
+  const end: Writable<TaskEnd<W>> = { event, starts, writes };
+  if (queries.length > 0) end.queries = queries;
+  if (expectedVersion !== undefined) end.expectedVersion = expectedVersion;
+  return end;
+}
+
+/** What the handler says where a part of its own was refused: null makes it an error. Undefined without a word. */
+function insteadOf<W>(outcome: Outcome<W>, refusal: Refusal): Outcome<W> | null | undefined {
+  const told = toldOf(outcome, refusal);
+  if (told === undefined || outcome.refused === undefined) return undefined;
+  const event = outcome.refused(told);
+  if (event === undefined) return null;
+  return checkedOutcome<W>({ event, expectedVersion: outcome.expectedVersion });
+}
+
+/** A refusal of what the handler asked for; undefined of others. Queries and starts of the step come behind its own. */
+function toldOf<W>(
+  { queries = [], starts = [] }: Outcome<W>,
+  refusal: Refusal,
+): QueryRefusal | StartRefusal | undefined {
+  switch (refusal.conflict) {
+    case "query":
+      return (refusal.refusal.query ?? 0) < queries.length ? refusal.refusal : undefined;
+    case "exists": {
+      const start = starts[refusal.index];
+      return start && { kind: "exists", id: start.id };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The next version does effects of an ended instance, unless one is known only by its place in the old chart. */
+function workflowOf(
+  workflows: WorkflowRegistry,
+  { workflow: key, name }: ClaimedTask,
+): AnyWorkflow | undefined {
+  const successor = workflows.successorOf(key);
+  if (successor === undefined) return workflows.get(key);
+  return name.startsWith(`${successor.machine.id}.`) && !successor.effects.has(name) ? undefined : successor;
+}
+
+/** An effect that has no handler runs the body that the chart gives its action. */
+async function runOwnBody<W>(around: TaskRun<W>, task: ClaimedTask, run: EffectRun): Promise<void> {
+  const { workflows, clock, storage } = around;
+  const body = workflowOf(workflows, task)?.bodies.get(task.name);
+  if (body === undefined) {
+    await around.steps.checkRenamed(task);
+    throw new Error(
+      `${task.workflow} has no effect "${task.name}" any more: keep its handler until the last one is done, or let ` +
+        `migrate return effects: { ${JSON.stringify(task.name)}: its new name }`,
+    );
+  }
+  const sent = await runBody(body, task, { run, storage });
+  const dueAt = clock.now();
+  const arms = sent.map((event, index) =>
+    messageTask({ id: `${task.id}:sent:${index}`, dueAt }, task, { event: givenEvent(event) }),
+  );
+  return endTaskOrThrow(around, task, { arms });
+}
+
+async function runInvocation<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
+  const { steps, workflows } = around;
+  await steps.checkKnown(task);
+  const invocation = invocationFromText(task.payload);
+  const { id, src } = invocation;
+  const actor = workflows.get(task.workflow)?.actors.get(src);
+  if (actor?.kind !== "promise") throw new Error(`${task.workflow} has no promise actor "${src}"`);
+  const limits = givenLimits(actor.limit, invocation.input as never);
+  if (limits.length > 0) await around.before(limits);
+  hold.checkHeld();
+  const end = await Promise.race([
+    runPromise(actor.create, invocation, runOf(task, hold)),
+    // A promise that ignores its signal would keep its place for an end that no chart waits for.
+    hold.untilDisarmed(),
+  ]);
+  if (end === undefined || hold.isDisarmed) return;
+  const tell = (event: EventObject): Promise<void> => endTaskOrThrow(around, task, { event });
+  const reject = (error: unknown): Promise<void> => {
+    const told = storableThrown(error);
+    return tell(childFailed(id, told)).catch((thrown: unknown) => {
+      // A chart that does not handle the error throws it back.
+      throw thrown === told ? error : thrown;
+    });
+  };
+  if (end.kind === "done") {
+    const result = childDone(id, end.output);
+    return tell(result).catch((error: unknown) => {
+      const fault = error instanceof UnstorableValue ? steps.faultOf(result) : null;
+      // What the step makes of an output that can be kept is no failure of the promise: it may have paid.
+      if (fault === null) throw error;
+      return reject(fault);
+    });
+  }
+  const { atMost } = actor.retry ?? { atMost: 0 };
+  if (task.failures < atMost && !isFinal(end.error)) throw end.error;
+  return reject(end.error);
+}
+
+/** How a task that fails is tried again, as its workflow says. */
+export function retryOf(workflows: WorkflowRegistry, task: ClaimedTask): RetryPolicy {
+  if (task.kind === "effect") {
+    const effect = workflowOf(workflows, task)?.effects.get(task.name);
+    return typeof effect === "object" && effect.retry !== undefined
+      ? retryPolicy(effect.retry)
+      : DEFAULT_RETRY;
+  }
+  if (task.kind !== "invocation") return DEFAULT_RETRY;
+  const actor = workflows.get(task.workflow)?.actors.get(sourceOf(task));
+  return (actor?.kind === "promise" ? actor.retry : undefined) ?? DEFAULT_RETRY;
+}
+
+/** The name of the promise; empty if the payload cannot be read, which is why the task failed. */
+function sourceOf({ payload }: ClaimedTask): string {
+  try {
+    return invocationFromText(payload).src;
+  } catch {
+    return "";
+  }
+}
+
+async function fireTimer<W>(around: TaskRun<W>, task: ClaimedTask): Promise<void> {
+  const { to, event } = delayedFromText(task.payload);
+  if (to === undefined) return endTaskOrThrow(around, task, { event, isTimer: true });
+  // It may be for a child that is still to begin.
+  if (to.parentLife !== undefined) await around.steps.send(task.instance, { type: BORN });
+  const message = messageTask({ id: `${task.id}:sent`, dueAt: around.clock.now() }, to, {
+    known: true,
+    event,
+  });
+  return endTaskOrThrow(around, task, { arms: [message] });
+}
+
+function runOf({ id: key, instance, dueAt, crashes, failures }: ClaimedTask, hold: TaskLease): EffectRun {
+  return {
+    key,
+    instance,
+    dueAt,
+    get signal() {
+      return hold.signal;
+    },
+    crashes,
+    failures,
+  };
+}

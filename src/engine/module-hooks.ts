@@ -1,0 +1,29 @@
+/** The hooks of modules: an engine calls them as a task begins, before limited work runs, and after each commit. */
+import type { AnyCommit } from "../../storage/storage.ts";
+import type { RatedLimit } from "../workflow/own-limit.ts";
+import type { ModuleParts } from "./engine-module.ts";
+
+/** Calls the modules that have a hook. A module without one costs a step nothing. */
+export class ModuleHooks {
+  readonly #began: (() => void)[] = [];
+  readonly #committed: ((commit: AnyCommit) => void)[] = [];
+  readonly #before: NonNullable<ModuleParts["before"]>[] = [];
+
+  add({ began, committed, before }: ModuleParts): void {
+    if (began !== undefined) this.#began.push(began);
+    if (committed !== undefined) this.#committed.push(committed);
+    if (before !== undefined) this.#before.push(before);
+  }
+
+  began(): void {
+    for (const each of this.#began) each();
+  }
+
+  committed(commit: AnyCommit): void {
+    for (const each of this.#committed) each(commit);
+  }
+
+  async before(limits: readonly RatedLimit[]): Promise<void> {
+    for (const each of this.#before) await each(limits);
+  }
+}

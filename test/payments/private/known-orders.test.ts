@@ -1,0 +1,132 @@
+/** Orders that ended long ago: what comes then goes back on a person's word, and again after all their rows are gone. */
+import { expect } from "vitest";
+import { createEngine } from "../../../src/engine/index.ts";
+import { ranTasks } from "../../../src/engine/kernel/ran-tasks.ts";
+import { oldOrders } from "../../../src/payments/retention/old-orders.ts";
+import type { PaymentTables } from "../../../src/payments/tables.ts";
+import { silentLogger } from "../../../src/runtime.ts";
+import { EngineStore } from "../../../src/engine/kernel/engine-store.ts";
+import { BY } from "../../kit/by.ts";
+import { solAt150, units, type PrivateFixture } from "../../kit/private-fixture.ts";
+import { privateTest as test } from "../../kit/private-test.ts";
+
+const DAY = 86_400_000;
+const EMPTY = [0n, 0n, 0n] as const;
+
+/** What the charts of a service watch; the engine that only ends a chart looks at nothing. */
+const WATCHED = [
+  ...["landing", "strayLanding", "unprovable", "expired", "attempts"],
+  ...["orders", "activeOrders", "lateOrders", "slowOrders"],
+];
+const DEAF = { intervalMs: 1_000, batchSize: 1, poll: async () => [] };
+
+function oldOrdersOf({ storage, service, clock }: PrivateFixture): ReturnType<typeof oldOrders> {
+  const engine = createEngine<PaymentTables>({
+    storage,
+    workflows: service.workflows,
+    watchers: Object.fromEntries(WATCHED.map((kind) => [kind, DEAF])),
+    clock,
+    logger: silentLogger,
+  });
+  return oldOrders({
+    storage,
+    ranStorage: new EngineStore(storage, [ranTasks]),
+    clock,
+    archive: null,
+    archiveDeadlineMs: 1_000,
+    stopInstance: (each) => engine.stopInstance(each),
+  });
+}
+
+test("an address that is looked at no more is looked at on a person's word, and its money goes back", async ({
+  open,
+}) => {
+  const world = await open();
+  const caller = await world.caller("enterprise");
+  const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 1n });
+  const bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
+  const { body } = await world.order(caller, { sender: alice, to: [{ address: bob.address, amount: "5" }] });
+  await world.deposit(body.ephemeralAddress, { usdc: units(body.depositAmount, 6) });
+  await world.settle();
+  await world.pass(62 * DAY);
+  await world.settle();
+  world.chain.fund(body.ephemeralAddress, { usdc: 4_000_000n });
+  world.chain.advance(35);
+  await world.pass(DAY);
+  await world.settle();
+  expect((await world.held(body.ephemeralAddress))[1]).toBe(4_000_000n);
+
+  expect(await world.service.operator.recover([body.transactionId], BY)).toMatchObject([{ state: "known" }]);
+  await world.settle(8);
+  expect(await world.held(body.ephemeralAddress)).toEqual(EMPTY);
+  expect((await world.held(alice.address))[1]).toBe(4_000_001n);
+});
+
+test("C24: of an order that was removed as old the refund of late money is on its books, though its former refunds are on the chain", async ({
+  open,
+}) => {
+  const world = await open();
+  const { service, clock, storage, chain } = world;
+  const caller = await world.caller("enterprise");
+  const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 1n });
+  const bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
+  const { body } = await world.order(caller, { sender: alice, to: [{ address: bob.address, amount: "5" }] });
+  const { transactionId: id, ephemeralAddress: address } = body;
+  await world.deposit(address, { usdc: units(body.depositAmount, 6) + 3_000_000n });
+  await world.settle(10);
+  expect((await world.held(alice.address))[1]).toBe(3_000_001n);
+  await world.pass(62 * DAY);
+  await world.settle();
+  const old = oldOrdersOf(world);
+  expect(await old.judge(await old.page("", 9), clock.now() + DAY)).toEqual(["gone"]);
+  expect(await storage.orderStub(id)).toMatchObject({ status: "completed" });
+
+  chain.fund(address, { usdc: 4_000_000n });
+  chain.advance(35);
+  expect(await service.operator.recover([id], BY)).toMatchObject([{ state: "restored" }]);
+  for (let look = 0; look < 4; look++) {
+    await world.pass(3 * 60_000);
+    await world.settle(8);
+  }
+  expect(await world.held(address)).toEqual(EMPTY);
+  expect((await world.held(alice.address))[1]).toBe(7_000_001n);
+  const view = await storage.transaction(id);
+  const rest = view?.order?.transfers.find(({ kind }) => kind === "rest");
+  const attempts = await storage.attemptsOf(rest?.id ?? "");
+  expect(rest).toMatchObject({ state: "done", signature: attempts.at(-1)?.id });
+  expect(view?.order?.levels.find(({ mint }) => mint === world.mints.USDC)).toMatchObject({
+    out: 4_000_000n,
+  });
+});
+
+test("K16: an order whose no-go is not worth its cost any more goes as old, like every other", async ({
+  open,
+}) => {
+  const source: { isDown: boolean; world: PrivateFixture | null } = { isDown: false, world: null };
+  const rate: ReturnType<typeof solAt150>["rate"] = async (give, get) => {
+    if (source.isDown || source.world === null) throw new Error("no price");
+    return solAt150(source.world).rate(give, get);
+  };
+  const world = await open({}, { prices: { rate } });
+  source.world = world;
+  const { service, clock, chain } = world;
+  const caller = await world.caller("enterprise");
+  const sender = world.wallet("newcomer", { lamports: 1_000_000_000n });
+  const bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
+  const { body } = await world.order(caller, { sender, to: [{ address: bob.address, amount: "5" }] });
+  await world.deposit(body.ephemeralAddress, { usdc: 50_000n });
+  const passing = async (minutes: number): Promise<void> => {
+    chain.advance(300);
+    await world.pass(minutes * 60_000);
+    await world.settle(8);
+  };
+  source.isDown = true;
+  await passing(31);
+  source.isDown = false;
+  for (let look = 0; look < 4; look++) await passing(2);
+  expect(await service.transaction(caller, body.transactionId)).toMatchObject({ status: "failed" });
+  await world.pass(62 * DAY);
+  await world.settle();
+  const old = oldOrdersOf(world);
+  expect(await old.judge(await old.page("", 9), clock.now() + DAY)).toEqual(["gone"]);
+});

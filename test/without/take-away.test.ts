@@ -1,0 +1,49 @@
+/** Taking a module away leaves what is whole without it. */
+import { expect, test } from "vitest";
+import { goesWith, pageWithout, sourceWithout } from "./take-away.ts";
+
+test("a file goes with the modules of its head alone", () => {
+  expect(goesWith("/** Jobs. */\n// modules: jobs, search\nimport")).toEqual(["jobs", "search"]);
+  expect(goesWith(`${"\n".repeat(10)}// modules: jobs`)).toEqual([]);
+});
+
+test("a list loses the lines of what is gone, and keeps those of its neighbours", () => {
+  const list = [
+    'import { ask } from "./ask.ts";',
+    'import { jobs, type JobCalls as Calls } from "./jobs.ts";',
+    'export type { Job } from "./jobs.ts";',
+    "const LIST = [",
+    "  ask,",
+    "  jobs,",
+    "];",
+    "type All =",
+    "  & Calls",
+    "  & object;",
+    'const load = () => import("./jobs.ts");',
+    "const jobsDone = 1;",
+    "engine.each(orders); // modules: jobs",
+  ];
+  const { text, gone } = sourceWithout(list.join("\n"), {
+    file: (path) => path === "./jobs.ts",
+    module: (name) => name === "jobs",
+  });
+  expect(text.split("\n")).toEqual([list[0], list[3], list[4], list[6], list[7], list[9], list[11]]);
+  expect(gone).toHaveLength(6);
+});
+
+test("a page loses marked sections with all below them, and marked lines", () => {
+  const page = [
+    "# Page",
+    "- one <!-- modules: ask -->",
+    "- two <!-- modules: jobs -->",
+    "## Jobs",
+    "",
+    "<!-- modules: jobs -->",
+    "### More",
+    "text",
+    "## Ask",
+    "text",
+  ];
+  const { text } = pageWithout(page.join("\n"), (module) => module === "jobs");
+  expect(text.split("\n")).toEqual([page[0], page[1], page[8], page[9]]);
+});
