@@ -342,7 +342,7 @@ test("an address is watched for a day after the last thing that happened, then f
   await world.passAndSettle(DAY + MINUTE, 1);
   await world.passAndSettle(61 * DAY, 2);
   expect(await world.stateOf(order)).toBe("closed");
-  const calls = counting(world, (call) => isOfPurses(world, call));
+  const calls = counting(world, (call) => isOfPurses(world, call) || isLook(call));
   await world.pass(DAY);
   expect(calls.of("getMultipleAccounts")).toBe(0);
   await world.judge();
