@@ -23,22 +23,29 @@ const SLOTS_PER_MINUTE = 150;
 const MAX_SLOTS = 300;
 /** So often an operator looks at what waits. */
 const LOOKS_OF_OPERATOR = 4;
+/** A dispute stands until its fact is asked for again, or for ten minutes where nobody asks any more. */
+const MINUTES_OF_DISPUTE = 11;
 
 /** Everything is let come to rest, and the operator does what there is to do. */
 export async function comeToRest(living: Living): Promise<void> {
-  const { life, world, processes, orders } = living;
+  const { life, processes, orders } = living;
   for (let looks = 0; ; looks++) {
     for (const minutes of ROUNDS) {
-      world.clock.advance(minutes * MINUTE);
-      await processes.slots(Math.min(minutes * SLOTS_PER_MINUTE, MAX_SLOTS));
-      await processes.slots(35);
+      await rest(living, minutes);
       if (await areAllAtRest(processes.storage(), orders)) break;
     }
-    if (looks === LOOKS_OF_OPERATOR) return;
+    if (looks === LOOKS_OF_OPERATOR) return rest(living, MINUTES_OF_DISPUTE);
     if (looks === 0 && hasToldHeights(life)) await processes.slots(MAX_TOLD_BLOCKS + MAX_SLOTS);
     await during(living, (service) => service.reconcile().catch(unlessTooEarly));
     for (const order of orders) await during(living, (service) => lookAfter(service, order));
   }
+}
+
+/** So many minutes pass, with slots until what lands in them is final. */
+async function rest({ world, processes }: Living, minutes: number): Promise<void> {
+  world.clock.advance(minutes * MINUTE);
+  await processes.slots(Math.min(minutes * SLOTS_PER_MINUTE, MAX_SLOTS));
+  await processes.slots(35);
 }
 
 function during(

@@ -370,3 +370,19 @@ test("M34: while one endpoint tells ten times the rent nothing is quoted dearer,
   expect((await order(account, { sender: alice, to })).quote.fee).toBe(quote.fee);
   expect(await service.operator.attention()).toEqual([]);
 });
+
+test("M34: a rent that one endpoint tells wrong to the purses is disputed until they are read again, within five minutes", async () => {
+  const { service, two, pass } = await scene();
+  const disputed = async (): Promise<readonly string[]> =>
+    (await service.operator.attention()).filter(({ kind }) => kind === "disputed").map(({ id }) => id);
+  two.rule = lyingAbout("getMinimumBalanceForRentExemption", (honest: number) => honest * 10);
+  await pass(5 * 60_000);
+  expect(await disputed()).toEqual(["disputed:the rent of an account"]);
+  two.rule = undefined;
+  await pass(4 * 60_000);
+  expect(await disputed()).toEqual(["disputed:the rent of an account"]);
+  expect(await service.health()).toMatchObject({ status: "degraded", disputes: 1 });
+  await pass(60_000);
+  expect(await disputed()).toEqual([]);
+  expect(await service.health()).toMatchObject({ disputes: 0 });
+});
