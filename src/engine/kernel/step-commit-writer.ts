@@ -253,7 +253,7 @@ function commitOf<W>(
     writes: [
       ...writes,
       ...(follows.writes as readonly Write<W>[]),
-      ...(follows.searched as readonly Write<W>[]),
+      ...(follows.added as readonly Write<W>[]),
       ...(ran === undefined ? [] : [ran]),
     ] as readonly Write<W>[],
   };
