@@ -17,7 +17,6 @@ import { performTask, retryOf } from "./kernel/perform-task.ts";
 import { instanceReads } from "./reading/reads.ts";
 import { InstanceWaitList } from "./reading/waiting.ts";
 import { type FilterCheck, workflowReads, type WorkflowReads } from "./reading/workflow-reads.ts";
-import { ranTasks } from "./kernel/ran-tasks.ts";
 import { WorkflowRegistry } from "../workflow/workflow-registry.ts";
 import { instanceFinder } from "../workflow/instance-finders.ts";
 import { ChartCheck, storedCharts } from "./kernel/stored-charts.ts";
@@ -111,7 +110,7 @@ function partsOf<W>(options: EngineOptions<W>, modules: readonly EngineModule[])
 }
 
 /** Tables of the kernel that are none of its storage's. */
-const OWN_TABLES: readonly AnyTable[] = [storedCharts, ranTasks];
+const OWN_TABLES: readonly AnyTable[] = [storedCharts];
 
 interface CoreDeps {
   readonly checked: ReturnType<typeof checkEngineOptions>;
@@ -157,7 +156,7 @@ function coreOf<W>(options: EngineOptions<W>, { checked, modules, hooks }: CoreD
     perform(task, hold) {
       hooks.began();
       if (task.limits.length > 1) secondKeys.see(task.limits);
-      return performTask({ steps, workflows, clock, storage, before, beganAt: clock.now() }, task, hold);
+      return performTask({ steps, workflows, clock, storage, before }, task, hold);
     },
     retryOf: (task) => retryOf(workflows, task),
   });

@@ -1,7 +1,6 @@
-/** The rows that go with a removed instance: those of the kernel and of the modules. */
+/** The rows that go with a removed instance: those of the modules. */
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { EngineModule, RemovedRows } from "./engine-module.ts";
-import { ranTaskRemovals } from "./kernel/ran-tasks.ts";
 
 /** Their removals, for the commit that removes the instance. */
 export function removedRows(
@@ -9,10 +8,9 @@ export function removedRows(
   modules: readonly EngineModule[],
 ): RemovedRows {
   return async (instance) => {
-    const found = await Promise.all([
-      ranTaskRemovals(storage, instance.id),
-      ...modules.map(({ removed }) => removed?.(storage, instance) ?? []),
-    ]);
-    return found.flat();
+    const asked = modules.flatMap(({ removed }) =>
+      removed === undefined ? [] : [removed(storage, instance)],
+    );
+    return (await Promise.all(asked)).flat();
   };
 }

@@ -1,7 +1,6 @@
 /** The only place where the inspector reads the storage: lists of instances, and every detail of a single instance. */
 import type { InspectedEngine } from "../engine/create-engine.ts";
 import type { InspectedStorage } from "../engine/inspected-engine.ts";
-import { ranTasksOf, type RanTask } from "../engine/kernel/ran-tasks.ts";
 import type { HistoryRecord, InstanceRecord, PendingRecords, PendingTask } from "../../storage/storage.ts";
 import { stateMatches } from "../workflow/state-matches.ts";
 import type { FieldValues, FoundSnapshot } from "../workflow/instance-finder.ts";
@@ -57,8 +56,6 @@ export interface FoundInstance {
   /** The first version that its stored history has: older steps may be folded. */
   readonly oldest: number;
   readonly pending: PendingRecords;
-  /** Ended tasks of the instance that did not simply succeed. */
-  readonly ran: readonly RanTask[];
 }
 
 /** The next timers, and whether there are more. */
@@ -150,14 +147,12 @@ export class InstanceReader {
     if (instance === null) return null;
     const last = step === null ? instance.version : Math.min(instance.version, step + STEPS_BEYOND);
     const after = Math.max(0, last - MAX_STEPS);
-    const [[oldest], history, pending, ran] = await Promise.all([
+    const [[oldest], history, pending] = await Promise.all([
       this.#storage.history(id, { after: 0, limit: 1 }),
       this.#storage.history(id, { after, limit: MAX_STEPS }),
       this.#storage.pending(id, MAX_PENDING),
-      // A storage that no engine has worked on since, or a file that is only read, may have no such table.
-      ranTasksOf(this.#storage, id).catch(() => []),
     ]);
-    return { instance, history, oldest: oldest?.version ?? 1, pending, ran };
+    return { instance, history, oldest: oldest?.version ?? 1, pending };
   }
 
   async timers(): Promise<TimerPage> {

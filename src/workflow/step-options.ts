@@ -7,7 +7,7 @@ import { searchProblems, type GivenSearch, type SearchOption } from "./search-op
 // prettier-ignore
 export type StepOptions<M extends AnyStateMachine, S extends string> =
   & SearchOption<M, S>
-  & Record<never, M | S>;
+  & { readonly [F in Extract<never, S>]: M };
 
 /** The same, with their types laid aside. */
 // A line for each module, which goes with the module.

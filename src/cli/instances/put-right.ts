@@ -7,7 +7,6 @@ import { walletTransfer } from "../../../machines/wallet-transfer.ts";
 import { webhookDelivery } from "../../../machines/webhook-delivery.ts";
 import { STOP } from "../../workflow/chart.ts";
 import { instanceReads } from "../../engine/reading/reads.ts";
-import { ranTasks } from "../../engine/kernel/ran-tasks.ts";
 import { removeInstance } from "../../engine/instance-commands.ts";
 import { MODULES } from "../../engine/modules.ts";
 import { removedRows } from "../../engine/removed-rows.ts";
@@ -76,14 +75,14 @@ export async function stopInstance(open: OpenDatabase, id: string): Promise<Comm
   };
 }
 
-/** The tables that may have rows of an instance beside the kernel's. */
+/** The tables that may have rows of an instance. */
 const tablesToEmpty = (): readonly AnyTable[] =>
   MODULES.flatMap(({ tables = [], removed }) => (removed === undefined ? [] : tables));
 
 /** Removes an instance that has ended, with its history. */
 export async function removeEnded(open: OpenDatabase, id: string): Promise<CommandResult> {
   await checkInstanceNotOfService(open, id, "paystate attention");
-  const storage = new EngineStore(open.storage, [ranTasks, ...tablesToEmpty()]);
+  const storage = new EngineStore(open.storage, tablesToEmpty());
   const done = await removeInstance({ storage, removed: removedRows(storage, MODULES) }, id);
   if (done === "absent") throw noInstance(id, open);
   if (done === "active") throw new Error(`${id} has not ended: stop it first`);
