@@ -6,7 +6,6 @@ import type { EngineStorage } from "../../storage/storage.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import type { AnyTable } from "../../storage/table.ts";
 import type { InspectedEngine } from "../engine/create-engine.ts";
-import { ranTasks } from "../engine/kernel/ran-tasks.ts";
 import { inspectorHandler } from "../http/create-inspector.ts";
 import { BundleRefused, isBundle, readBundle, type BundleContent } from "../inspector/bundle/bundle.ts";
 import { bundleStorage } from "../inspector/bundle/bundle-storage.ts";
@@ -112,7 +111,6 @@ function openedBundle(content: BundleContent): Opened {
 
 /** A database without the tables of payments is one of a host's own engine. */
 async function inspectedIn(storage: EngineStorage): Promise<InspectedEngine> {
-  await hasTables(storage, [ranTasks]);
   return (await hasTables(storage, Object.values(paymentTables)))
     ? paymentCharts(storage)
     : { storage, workflows: [], isProduction: () => false };

@@ -1,11 +1,11 @@
 /** The seam between an engine and its modules: what a module may bring, and what it is given. */
-import type { AnyCommit, EngineStorage } from "../../storage/storage.ts";
+import type { AnyCommit, AnyWrite, EngineStorage, InstanceRecord } from "../../storage/storage.ts";
 import type { AnyTable } from "../../storage/table.ts";
 import type { Random } from "../runtime.ts";
 import type { RatedLimit } from "../workflow/own-limit.ts";
 import type { WorkflowRegistry } from "../workflow/workflow-registry.ts";
 import type { AnyWorkflow } from "../workflow/workflow.ts";
-import type { EngineContext } from "./kernel/engine-context.ts";
+import type { ChartRows, EngineContext } from "./kernel/engine-context.ts";
 import type { CheckedEngineOptions } from "./engine-options.ts";
 import type { EngineStore } from "./kernel/engine-store.ts";
 import type { GivenAct, OfferedAct } from "./inspected-engine.ts";
@@ -27,11 +27,21 @@ export interface EngineModule {
   readonly tables?: readonly AnyTable[];
   /** Workflows of its own, whose names begin with `paystate.`. */
   readonly workflows?: (storage: EngineStorage) => readonly AnyWorkflow[];
+  /** Rows beside the stored charts. */
+  readonly charts?: ChartRows;
+  /** The rows of its tables that go with an instance. */
+  readonly removed?: (
+    storage: Pick<EngineStorage, "find" | "get">,
+    instance: InstanceRecord,
+  ) => Promise<readonly AnyWrite[]>;
   /** When the earliest thing is due that is no task; null for none. Virtual clocks stop there. */
   readonly nextDue?: (storage: Partial<Pick<EngineStorage, "find">>) => Promise<number | null>;
   /** Its part of one engine. */
   readonly begin?: <W>(engine: ModuleContext<W>) => ModuleParts;
 }
+
+/** Removals of the rows that go with an instance, for the commit that removes it. */
+export type RemovedRows = (instance: InstanceRecord) => Promise<readonly AnyWrite[]>;
 
 /** What a module is given of the engine that it is a part of. */
 export interface ModuleContext<W> extends EngineContext {
@@ -44,6 +54,7 @@ export interface ModuleContext<W> extends EngineContext {
   readonly steps: StepHandler<W>;
   readonly waiting: InstanceWaitList;
   readonly checkFilter: FilterCheck;
+  readonly removed: RemovedRows;
   /** What this process has seen of keys that stand second in a limit. */
   readonly secondKeys: Pick<SecondKeys, "warnOfChange">;
 }

@@ -17,10 +17,10 @@ import { performTask, retryOf } from "./kernel/perform-task.ts";
 import { instanceReads } from "./reading/reads.ts";
 import { InstanceWaitList } from "./reading/waiting.ts";
 import { type FilterCheck, workflowReads, type WorkflowReads } from "./reading/workflow-reads.ts";
-import { ranTasks } from "./kernel/ran-tasks.ts";
 import { WorkflowRegistry } from "../workflow/workflow-registry.ts";
-import { checkFilter, searchRows } from "../workflow/search-fields.ts";
+import { instanceFinder } from "../workflow/instance-finders.ts";
 import { ChartCheck, storedCharts } from "./kernel/stored-charts.ts";
+import { removedRows } from "./removed-rows.ts";
 import { SecondKeys } from "./second-keys.ts";
 import type { CommittedStep } from "./kernel/step-commit-writer.ts";
 import { sizeWarnings } from "./size-warnings.ts";
@@ -97,7 +97,12 @@ function partsOf<W>(options: EngineOptions<W>, modules: readonly EngineModule[])
   storage.onCommitted((items) => {
     if (items.some(isCommand)) worker.wake();
   });
-  const parts = { ...core, options: checked, checkFilter: filterCheck({ storage, steps }) };
+  const parts = {
+    ...core,
+    options: checked,
+    checkFilter: filterCheck({ storage, steps }),
+    removed: removedRows(storage, modules),
+  };
   const context: ModuleContext<W> = parts;
   const begun = modules.flatMap((each) => each.begin?.(context) ?? []);
   for (const each of begun) hooks.add(each);
@@ -105,7 +110,7 @@ function partsOf<W>(options: EngineOptions<W>, modules: readonly EngineModule[])
 }
 
 /** Tables of the kernel that are none of its storage's. */
-const OWN_TABLES: readonly AnyTable[] = [storedCharts, ranTasks, searchRows];
+const OWN_TABLES: readonly AnyTable[] = [storedCharts];
 
 interface CoreDeps {
   readonly checked: ReturnType<typeof checkEngineOptions>;
@@ -128,7 +133,11 @@ function coreOf<W>(options: EngineOptions<W>, { checked, modules, hooks }: CoreD
     ...options.workflows,
     ...modules.flatMap((each) => each.workflows?.(storage) ?? []),
   ]);
-  const charts = new ChartCheck(own, workflows);
+  const charts = new ChartCheck(
+    own,
+    workflows,
+    modules.flatMap(({ charts: rows = [] }) => rows),
+  );
   warnOfCharts(workflows, log);
   const subscribers = new CommitListenerList<W>(log);
   subscribers.add(sizeWarnings(log));
@@ -147,7 +156,7 @@ function coreOf<W>(options: EngineOptions<W>, { checked, modules, hooks }: CoreD
     perform(task, hold) {
       hooks.began();
       if (task.limits.length > 1) secondKeys.see(task.limits);
-      return performTask({ steps, workflows, clock, storage, before, beganAt: clock.now() }, task, hold);
+      return performTask({ steps, workflows, clock, storage, before }, task, hold);
     },
     retryOf: (task) => retryOf(workflows, task),
   });
@@ -263,6 +272,7 @@ function callsOf<W>({
   steps,
   modules,
   waiting,
+  removed,
   checkFilter: check,
 }: EngineParts<W>) {
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
@@ -293,7 +303,7 @@ function callsOf<W>({
       waiting,
     ),
     ...taskCommands(storage, () => clock.now()),
-    ...instanceCommands(storage, send),
+    ...instanceCommands({ storage, send, removed }),
   };
 }
 
@@ -306,12 +316,12 @@ async function workOnce(modules: readonly ModuleParts[]): Promise<boolean> {
   return false;
 }
 
-/** Refuses a filter by search fields that would not find all it names. */
+/** Refuses a filter that would not find all it names. */
 function filterCheck<W>({ storage, steps }: Pick<ModuleContext<W>, "storage" | "steps">): FilterCheck {
   return async (filter) => {
     // Of a version that nobody has registered yet, this process declares the fields.
     if (!steps.charts.isDone) await steps.charts.check();
-    await checkFilter(storage, filter);
+    await instanceFinder.check(storage, filter);
   };
 }
 

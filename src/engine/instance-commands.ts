@@ -4,8 +4,7 @@ import type { EventObject } from "xstate";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { STOP } from "../workflow/chart.ts";
 import type { SendResult } from "./kernel/step-handler.ts";
-import { ranTaskRemovals } from "./kernel/ran-tasks.ts";
-import { searchRemovals } from "../workflow/search-fields.ts";
+import type { RemovedRows } from "./engine-module.ts";
 
 /** The result of `stopInstance`: `ended` for an instance that had reached its end before. */
 export type StopResult = "stopped" | "ended" | "absent";
@@ -35,31 +34,37 @@ export interface InstanceCommands {
   removeInstance(id: string): Promise<RemoveResult>;
 }
 
-export function instanceCommands(
-  storage: Pick<EngineStorage, "commit" | "load" | "find" | "get">,
-  send: (id: string, event: EventObject) => Promise<SendResult>,
-): InstanceCommands {
+interface InstanceCommandDeps extends RemovalDeps {
+  readonly send: (id: string, event: EventObject) => Promise<SendResult>;
+}
+
+export function instanceCommands(deps: InstanceCommandDeps): InstanceCommands {
+  const { send } = deps;
   return {
     async stopInstance(id) {
       const { kind } = await send(id, STOP);
       // An active instance always takes it.
       return kind === "absent" || kind === "ended" ? kind : "stopped";
     },
-    removeInstance: (id) => removeInstance(storage, id),
+    removeInstance: (id) => removeInstance(deps, id),
   };
+}
+
+interface RemovalDeps {
+  readonly storage: Pick<EngineStorage, "commit" | "load">;
+  readonly removed: RemovedRows;
 }
 
 /** `removeInstance` over any storage: no chart is needed for it. */
 export async function removeInstance(
-  storage: Pick<EngineStorage, "commit" | "load" | "find" | "get">,
+  { storage, removed: rows }: RemovalDeps,
   id: string,
 ): Promise<RemoveResult> {
   const record = await storage.load(id);
   if (record === null) return "absent";
   if (record.status === "active") return "active";
   const { life } = record;
-  const writes = [...(await ranTaskRemovals(storage, id)), ...(await searchRemovals(storage, record))];
-  const removed = await commitOne(storage, { removes: [{ id, life }], writes });
+  const removed = await commitOne(storage, { removes: [{ id, life }], writes: await rows(record) });
   if (removed.ok) return "removed";
   return (await storage.load(id))?.life === life ? "pending" : "absent";
 }

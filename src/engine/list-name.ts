@@ -1,10 +1,10 @@
 /** Names lists of instances, so that a list takes acts as an instance does, and puts their filters into addresses. */
-import type { SearchValues } from "../workflow/search-fields.ts";
+import type { FieldValues } from "../workflow/instance-finder.ts";
 
 export interface ListFilter {
   /** `name@version`. */
   readonly workflow: string;
-  readonly where: SearchValues;
+  readonly where: FieldValues;
   /** Null for any. */
   readonly state: string | null;
 }

@@ -11,6 +11,7 @@ import type { LimitCommands } from "./modules/rates/limit-commands.ts";
 import { rates } from "./modules/rates/module.ts";
 import { retention, type RetentionCalls } from "./modules/retention/module.ts";
 import { schedules, type ScheduleCalls, type ScheduleViews } from "./modules/schedules/module.ts";
+import { search } from "./modules/search/module.ts";
 import { watching, type WatchingCalls } from "./modules/watching/module.ts";
 
 // A line for each module, which goes with the module.
@@ -21,6 +22,7 @@ export const MODULES: readonly EngineModule[] = [
   rates,
   retention,
   schedules,
+  search,
   watching,
 ];
 

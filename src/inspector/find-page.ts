@@ -1,4 +1,5 @@
 /** Routes paths to pages, and searches to instances: a page is a function from stored data to HTML. */
+import { instanceFinder } from "../workflow/instance-finders.ts";
 import { listedBy, listName } from "../engine/list-name.ts";
 import type { Clock } from "../runtime.ts";
 import type { ChartRegistry } from "./chart-registry.ts";
@@ -106,7 +107,7 @@ export class PageHandler {
     const { workflow = "", status, attention } = asked;
     // Fields and states are those of one chart.
     const known = this.#parts.charts.get(workflow)?.workflow ?? null;
-    const fields = Object.keys(known?.search ?? {});
+    const fields = known === null ? [] : instanceFinder.fieldsOf(known);
     const { where, state } = listedBy(params);
     const given = Object.fromEntries(Object.entries(where).filter(([field]) => fields.includes(field)));
     const query = {

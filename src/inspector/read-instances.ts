@@ -1,10 +1,10 @@
 /** The only place where the inspector reads the storage: lists of instances, and every detail of a single instance. */
 import type { InspectedEngine } from "../engine/create-engine.ts";
 import type { InspectedStorage } from "../engine/inspected-engine.ts";
-import { ranTasksOf, type RanTask } from "../engine/kernel/ran-tasks.ts";
 import type { HistoryRecord, InstanceRecord, PendingRecords, PendingTask } from "../../storage/storage.ts";
 import { stateMatches } from "../workflow/state-matches.ts";
-import { instancesWith, type SearchValues } from "../workflow/search-fields.ts";
+import type { FieldValues, FoundSnapshot } from "../workflow/instance-finder.ts";
+import { instanceFinder } from "../workflow/instance-finders.ts";
 import { deadLetters, failingTasks, type TroubledTask } from "../engine/kernel/troubled-tasks.ts";
 import type { ChartRegistry } from "./chart-registry.ts";
 import { isDamaged } from "./readable-storage.ts";
@@ -14,8 +14,8 @@ export interface ListQuery {
   /** `name@version`. */
   readonly workflow?: string;
   readonly status?: "active" | "done";
-  /** Values of search fields of the workflow. */
-  readonly where?: SearchValues;
+  /** Texts by which instances of the workflow are found. */
+  readonly where?: FieldValues;
   /** The path of a state. */
   readonly state?: string;
   /** True for instances that need a person only. */
@@ -56,8 +56,6 @@ export interface FoundInstance {
   /** The first version that its stored history has: older steps may be folded. */
   readonly oldest: number;
   readonly pending: PendingRecords;
-  /** Ended tasks of the instance that did not simply succeed. */
-  readonly ran: readonly RanTask[];
 }
 
 /** The next timers, and whether there are more. */
@@ -134,7 +132,7 @@ export class InstanceReader {
     const { workflow = "", where = {}, before } = query;
     const [field = "", value = ""] = Object.entries(where)[0] ?? [];
     const asked = { after: before?.id ?? "", limit: PAGE_SIZE };
-    const ids = await instancesWith(this.#storage, { workflow, field, value }, asked);
+    const ids = await instanceFinder.ids(this.#storage, { workflow, field, value }, asked);
     const records = await Promise.all(ids.map((id) => this.#storage.load(id)));
     const last = ids.length < PAGE_SIZE ? undefined : ids.at(-1);
     return {
@@ -149,14 +147,12 @@ export class InstanceReader {
     if (instance === null) return null;
     const last = step === null ? instance.version : Math.min(instance.version, step + STEPS_BEYOND);
     const after = Math.max(0, last - MAX_STEPS);
-    const [[oldest], history, pending, ran] = await Promise.all([
+    const [[oldest], history, pending] = await Promise.all([
       this.#storage.history(id, { after: 0, limit: 1 }),
       this.#storage.history(id, { after, limit: MAX_STEPS }),
       this.#storage.pending(id, MAX_PENDING),
-      // A storage that no engine has worked on since, or a file that is only read, may have no such table.
-      ranTasksOf(this.#storage, id).catch(() => []),
     ]);
-    return { instance, history, oldest: oldest?.version ?? 1, pending, ran };
+    return { instance, history, oldest: oldest?.version ?? 1, pending };
   }
 
   async timers(): Promise<TimerPage> {
@@ -218,12 +214,9 @@ export function valueOf({ snapshot }: Pick<InstanceRecord, "snapshot">): unknown
 
 function fits(instance: InstanceRecord, query: ListQuery): boolean {
   const { workflow, status, snapshot } = instance;
-  const { state, where = {} } = query;
+  const { state, where } = query;
   if (query.workflow !== undefined && query.workflow !== workflow) return false;
   if (query.status !== undefined && query.status !== status) return false;
   if (state !== undefined && !stateMatches(valueOf(instance), state)) return false;
-  const fields = Object.entries(where);
-  if (fields.length === 0) return true;
-  const { search = {} } = JSON.parse(snapshot) as { readonly search?: SearchValues };
-  return fields.every(([field, wanted]) => search[field] === wanted);
+  return where === undefined || instanceFinder.has(JSON.parse(snapshot) as FoundSnapshot, where);
 }

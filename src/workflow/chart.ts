@@ -1,6 +1,7 @@
 /** The port to a statechart library: a chart as a pure function. The same snapshot and event give the same step; nothing runs. */
 import type { EventObject } from "xstate";
 import type { TaskRecord } from "../../storage/storage.ts";
+import type { AddedFields } from "./added-fields.ts";
 import { storableThrown } from "./values.ts";
 import type { Writable } from "./writable.ts";
 
@@ -54,7 +55,7 @@ export interface UnbornChild extends StartedChild {
 }
 
 /** The stored state of a running chart. Absent fields are not stored. */
-export interface ChartSnapshot {
+export interface ChartSnapshot extends AddedFields {
   readonly value: unknown;
   readonly context: Readonly<Record<string, unknown>>;
   /** `stopped`: ended by its parent, or by a command. `error`: an error that the chart did not handle ended it. */
@@ -77,8 +78,6 @@ export interface ChartSnapshot {
   readonly unborn?: readonly UnbornChild[];
   /** @internal The version of the newest row of the history that holds a whole snapshot in place of older rows. */
   readonly folded?: number;
-  /** The values of its search fields that are not null; the rows of the same commit say the same. */
-  readonly search?: Readonly<Record<string, string>>;
 }
 
 /** Something a step wants done: the named action with its params, not yet carried out. */
@@ -198,8 +197,8 @@ export const MIGRATED = "$migrated";
 /** The type of the event in the history that holds the whole snapshot, and stands for the steps before it. */
 export const FOLDED = "$folded";
 
-/** What such a row holds. What is lent to effects, children still to begin and search fields belong to the instance as it stands. */
-export function foldedSnapshot({ lent: _, unborn: __, search: ___, ...own }: ChartSnapshot): ChartSnapshot {
+/** What such a row holds. What is lent to effects and children still to begin belong to the instance as it stands. */
+export function foldedSnapshot({ lent: _, unborn: __, ...own }: ChartSnapshot): ChartSnapshot {
   return own;
 }
 

@@ -3,9 +3,10 @@ import { createHash } from "node:crypto";
 import type { EventObject } from "xstate";
 import type { InstanceRecord, TaskRecord } from "../../storage/storage.ts";
 import { RETRY, STOP, type ChartSnapshot } from "./chart.ts";
+import type { FieldValues } from "./instance-finder.ts";
+import { instanceFinder } from "./instance-finders.ts";
 import { isLongKey, MESSAGE_KEYS } from "./own-limit.ts";
 import { stateMatches } from "./state-matches.ts";
-import type { SearchValues } from "./search-fields.ts";
 import { nameOf } from "./workflow-key.ts";
 import { eventFromJson, eventFromText, eventToJson, fromJson, toJson } from "./values.ts";
 import type { Writable } from "./writable.ts";
@@ -19,7 +20,8 @@ export interface Recipient {
   readonly parentLife?: string;
   /** The name of the chart that the target must be an instance of. Absent where any will do. */
   readonly machine?: string;
-  readonly where?: SearchValues;
+  /** Texts that it must be found by. */
+  readonly where?: FieldValues;
   readonly state?: string;
 }
 
@@ -51,8 +53,8 @@ export interface TellParams {
   readonly only?: {
     /** See `engine.read`. */
     readonly life: string;
-    /** Values of its search fields. */
-    readonly where?: Readonly<Record<string, string>>;
+    /** Texts that it must be found by. */
+    readonly where?: FieldValues;
     /** The path of a state, such as `paying.card`. */
     readonly state?: string;
   };
@@ -98,15 +100,19 @@ const isCommand = (event: EventObject | undefined): boolean =>
 
 /** Whether this instance is the one that an event targets, rather than one of another chart or life under the same id. */
 export function isMeant(
-  { life, parentLife, machine, where = {}, state }: MessageTarget,
-  instance: Pick<InstanceRecord, "workflow" | "life">,
-  { parent, search = {}, value }: ChartSnapshot,
+  target: MessageTarget,
+  { workflow, life }: Pick<InstanceRecord, "workflow" | "life">,
+  snapshot: ChartSnapshot,
 ): boolean {
-  const isOfParent = parentLife === undefined || parent?.life === undefined || parent.life === parentLife;
-  const isOfChart = machine === undefined || machine === nameOf(instance.workflow);
-  const isFound = Object.entries(where).every(([field, wanted]) => search[field] === wanted);
-  const isInState = state === undefined || stateMatches(value, state);
-  return isOfChart && isOfParent && isFound && isInState && (life === undefined || life === instance.life);
+  const { parentLife = snapshot.parent?.life, machine = nameOf(workflow), where, state } = target;
+  const conditions = [
+    target.life === undefined || target.life === life,
+    machine === nameOf(workflow),
+    snapshot.parent?.life === undefined || snapshot.parent.life === parentLife,
+    where === undefined || instanceFinder.has(snapshot, where),
+    state === undefined || stateMatches(snapshot.value, state),
+  ];
+  return !conditions.includes(false);
 }
 
 /** Whether the state of the target decides: the events before the message may have changed that. */

@@ -27,7 +27,7 @@ import { consequencesOf, inTurn, missingFrom, type StepResult } from "./step-res
 import { checkId } from "./instance-id.ts";
 import { delayedFromText, messageTask } from "./messages.ts";
 import type { WorkflowRegistry } from "./workflow-registry.ts";
-import { searchWrites, withSearch } from "./search-fields.ts";
+import { addedWrites, withAdditions, withoutAdditions } from "./step-additions.ts";
 import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent, causeText } from "./step-cause.ts";
 import type { StepTime } from "./stamps.ts";
@@ -291,7 +291,7 @@ export class StepPlan {
     if (step === null) return null;
     const facts = this.#following(instance, { workflow, before, step, event });
     const follows =
-      event.type === BORN ? { ...unborn(facts), searched: searchWrites(facts) } : consequencesOf(facts);
+      event.type === BORN ? { ...unborn(facts), added: addedWrites(facts) } : consequencesOf(facts);
     return this.#withChildren(facts, follows);
   }
 
@@ -322,7 +322,7 @@ export class StepPlan {
     { id, version, life }: StandingInstance,
     made: Pick<StepContext, "workflow" | "before" | "step" | "event">,
   ): StepContext {
-    const after = withSearch(made.workflow.search, made.step.after);
+    const after = withAdditions(made.workflow, made.step.after);
     const step = after === made.step.after ? made.step : { ...made.step, after };
     const { workflow, before, event } = made;
     const { at, stamp } = this.#moment;
@@ -428,7 +428,10 @@ function folded(made: Made): Made {
   const version = history.version + 1;
   if (workflow.keeps === null || version - before <= workflow.keeps) return made;
   const after = { ...left, folded: version };
-  const event = eventToText({ type: FOLDED, snapshot: withoutEmpty(foldedSnapshot(after)) });
+  const event = eventToText({
+    type: FOLDED,
+    snapshot: withoutEmpty(withoutAdditions(foldedSnapshot(after))),
+  });
   return {
     ...made,
     after,

@@ -2,11 +2,14 @@
  * Search fields: texts by which instances of a workflow are found. The rows are part of the commit of each step; the snapshot
  * holds what the rows say, so that a step knows them without a read.
  */
+// modules: search
 import type { EngineStorage, InstanceRecord, Write } from "../../storage/storage.ts";
 import { ownTable, type Row } from "../../storage/table.ts";
 import { thrownText } from "../thrown.ts";
 import { MIGRATED, type ChartSnapshot } from "./chart.ts";
+import type { FieldValues, GivenFilter, InstanceFinder } from "./instance-finder.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
+import type { SearchedSnapshot, SearchOptions } from "./search-options.ts";
 import type { StepContext } from "./step-context.ts";
 import { NOT_KEPT, UnstorableValue } from "./values.ts";
 import type { AnyWorkflow } from "./workflow.ts";
@@ -26,16 +29,32 @@ export const searchRows = ownTable(TABLE, {
 type SearchRow = Row<typeof searchRows>;
 type SearchWrite = Write<{ paystateSearch: SearchRow }>;
 
-/** Values by field, as a filter names them. */
-export type SearchValues = Readonly<Record<string, string>>;
-
 /** What an index of a database takes, beside the other parts of its entry. */
 const MAX_VALUE_BYTES = 256;
 
-/** The snapshot with the values of its search fields. @throws UnstorableValue naming the field */
-export function withSearch(search: AnyWorkflow["search"], after: ChartSnapshot): ChartSnapshot {
-  const fields = Object.entries(search);
-  if (fields.length === 0) return after;
+/** What search fields add to a step. */
+export const searchAddition = {
+  field: "search",
+  /** @throws UnstorableValue naming the field */
+  filled({ given: { search } }: AnyWorkflow, after: ChartSnapshot): ChartSnapshot {
+    return search === undefined ? after : withValues(Object.entries(search), after);
+  },
+  writes({ id, workflow: { key }, before, step: { after }, event }: StepContext): readonly Write<never>[] {
+    if (before?.search === undefined && after.search === undefined) return NONE;
+    return changes({ id, key, isMoved: event?.type === MIGRATED }, before?.search, after.search);
+  },
+} as const;
+
+/** The names of the search fields of a workflow. */
+const searchFieldsOf = ({ given: { search = {} } }: Pick<AnyWorkflow, "given">): readonly string[] =>
+  Object.keys(search);
+
+const NONE: readonly never[] = [];
+
+function withValues(
+  fields: readonly (readonly [string, SearchOptions[string]])[],
+  after: ChartSnapshot,
+): ChartSnapshot {
   const values = fields.flatMap(([field, read]) => {
     const value = readField(field, read, after);
     if (value === null) return [];
@@ -48,7 +67,7 @@ export function withSearch(search: AnyWorkflow["search"], after: ChartSnapshot):
   return values.length === 0 ? after : { ...after, search: Object.fromEntries(values) };
 }
 
-function readField(field: string, read: AnyWorkflow["search"][string], { context }: ChartSnapshot): unknown {
+function readField(field: string, read: SearchOptions[string], { context }: ChartSnapshot): unknown {
   try {
     return read({ context: context as never });
   } catch (error) {
@@ -56,18 +75,25 @@ function readField(field: string, read: AnyWorkflow["search"][string], { context
   }
 }
 
-export function searchWrites(facts: StepContext): readonly Write<never>[] {
-  const { id: instance, before, step, event } = facts;
-  const workflow = facts.workflow.key;
-  const had = before?.search ?? {};
-  const has = step.after.search ?? {};
+interface SearchedStep {
+  readonly id: string;
+  readonly key: string;
+  /** Whether the step has brought the instance into another version. */
+  readonly isMoved: boolean;
+}
+
+function changes(
+  { id: instance, key: workflow, isMoved }: SearchedStep,
+  had: FieldValues = {},
+  has: FieldValues = {},
+): readonly Write<never>[] {
   const removed = Object.keys(had).filter((field) => !Object.hasOwn(has, field));
   const writes = Object.entries(has).flatMap(([field, value]): SearchWrite[] => {
     const id = `${field}/${instance}`;
     if (!Object.hasOwn(had, field)) {
       return [{ table: TABLE, insert: { id, workflow, field, value, instance } }];
     }
-    const isSame = had[field] === value && event?.type !== MIGRATED;
+    const isSame = had[field] === value && !isMoved;
     return isSame ? [] : [{ table: TABLE, id, set: { workflow, value } }];
   });
   return [...removals(instance, removed), ...writes] as readonly Write<never>[];
@@ -102,8 +128,9 @@ function removals(instance: string, fields: readonly string[]): SearchWrite[] {
 }
 
 /** Writes that declare the fields of a workflow, for the commit that registers its version for the first time. */
-export function declaringWrites({ key, search }: AnyWorkflow): readonly SearchWrite[] {
-  return Object.keys(search).map((field) => ({
+export function declaringWrites(workflow: AnyWorkflow): readonly SearchWrite[] {
+  const { key } = workflow;
+  return searchFieldsOf(workflow).map((field) => ({
     table: TABLE,
     insert: { id: declaredId(key, field), workflow: "", field: key, value: field, instance: "" },
   }));
@@ -116,7 +143,7 @@ export function narrowingWrites(
 ): readonly SearchWrite[] {
   return declared
     .filter(({ field: key, value }) =>
-      workflows.some((each) => each.key === key && !Object.hasOwn(each.search, value)),
+      workflows.some((each) => each.key === key && !searchFieldsOf(each).includes(value)),
     )
     .map(({ id }) => ({ table: TABLE, remove: id }));
 }
@@ -130,7 +157,7 @@ export function declaredFields(
 }
 
 /** The ids of instances with a value, ascending. */
-export async function instancesWith(
+async function instancesWith(
   storage: Pick<EngineStorage, "find">,
   value: Pick<SearchRow, "workflow" | "field" | "value">,
   { after, limit }: { readonly after: string; readonly limit: number },
@@ -139,18 +166,17 @@ export async function instancesWith(
   return (await storage.find<SearchRow>(query)).map(({ instance }) => instance);
 }
 
-export interface GivenFilter {
-  readonly call: "list" | "each";
-  readonly workflow: Pick<AnyWorkflow, "key" | "search">;
-  readonly where: SearchValues;
-}
+/** Whether the snapshot has these values of its search fields. */
+const hasValues = ({ search = {} }: SearchedSnapshot, where: FieldValues): boolean =>
+  Object.entries(where).every(([field, wanted]) => search[field] === wanted);
 
 /** @throws TypeError for a field that the workflow does not have, or that not all of its instances have. */
-export async function checkFilter(
+async function checkFilter(
   storage: Pick<EngineStorage, "find">,
-  { call, workflow: { key, search }, where }: GivenFilter,
+  { call, workflow, where }: GivenFilter,
 ): Promise<void> {
-  const names = Object.keys(search);
+  const { key } = workflow;
+  const names = searchFieldsOf(workflow);
   for (const [field, value] of Object.entries(where) as [string, unknown][]) {
     if (!names.includes(field)) {
       const there = names.length === 0 ? "it has none" : `expected one of ${names.join(", ")}`;
@@ -167,6 +193,14 @@ export async function checkFilter(
     );
   }
 }
+
+/** Instances by their search fields. */
+export const searchFinder: InstanceFinder = {
+  fieldsOf: searchFieldsOf,
+  check: checkFilter,
+  ids: instancesWith,
+  has: hasValues,
+};
 
 function declaredId(key: string, field: string): string {
   return `/${key}/${field}`;

@@ -37,11 +37,6 @@ export function stepNumber({ instance, step }: TaskCause, history: readonly Hist
   return history.find((row) => row.instance === instance && row.stamp === step)?.version ?? null;
 }
 
-/** Whether this step armed the task, or the origin of the task. */
-export function isOfStep(task: string, { instance, version, stamp }: HistoryStep): boolean {
-  return task.startsWith(`${instance}:${stamp}:`) || task.startsWith(`${instance}:${version}:`);
-}
-
 export type HistoryStep = Pick<HistoryRecord, "instance" | "version" | "stamp">;
 
 /** No stamp is as short. */

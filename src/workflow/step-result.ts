@@ -17,8 +17,8 @@ import {
 import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
 import { delayedToText, messageTask, type Message, type Recipient } from "./messages.ts";
-import { searchWrites } from "./search-fields.ts";
 import { shardOf } from "./shards.ts";
+import { addedWrites } from "./step-additions.ts";
 import { taskOfStep, type StepContext } from "./step-context.ts";
 import type { ProjectedStep } from "./workflow.ts";
 
@@ -30,8 +30,8 @@ export type StepResult = Required<Pick<Commit<never>, "disarms" | "ends" | "watc
   readonly arms: readonly TaskRecord[];
   readonly writes: readonly Write<never>[];
   readonly queries: readonly CompiledQuery[];
-  /** Rows by which the instance is found. Nothing replaces them. */
-  readonly searched: readonly Write<never>[];
+  /** Rows of modules. Nothing replaces them. */
+  readonly added: readonly Write<never>[];
   readonly children: readonly StartedChild[];
   readonly voiced: readonly VoicedAction[];
 };
@@ -71,7 +71,7 @@ export function together(steps: readonly StepResult[]): StepResult {
     unwatches: steps.flatMap(({ unwatches }) => unwatches),
     writes: steps.flatMap(({ writes }) => writes),
     queries: steps.flatMap(({ queries }) => queries),
-    searched: steps.flatMap(({ searched }) => searched),
+    added: steps.flatMap(({ added }) => added),
   };
 }
 
@@ -139,7 +139,7 @@ class Collector {
       unwatches: missingFrom(wanted, watched),
       writes,
       queries,
-      searched: searchWrites(this.#facts),
+      added: addedWrites(this.#facts),
     };
   }
 

@@ -22,7 +22,7 @@ import type { Chart, PlannedEffect, StateMeta } from "./chart.ts";
 import { limitProblems, type OwnLimit } from "./own-limit.ts";
 import { type Retry, type RetryPolicy, retryPolicy, retryProblems } from "./retry.ts";
 import { migrationProblems, type AnyMigration, type Migrations } from "./migrations.ts";
-import { searchProblems, type SearchOptions } from "./search-options.ts";
+import { stepOptionProblems, type GivenStepOptions, type StepOptions } from "./step-options.ts";
 import { workflowKey } from "./workflow-key.ts";
 import { xstate5 } from "./xstate/open-chart.ts";
 
@@ -183,7 +183,7 @@ export interface WorkflowOptions<
   W,
   V extends number = number,
   S extends string = never,
-> {
+> extends StepOptions<M, S> {
   /** A whole number, raised whenever the chart changes in a way that stored instances would notice. */
   readonly version: V;
   /**
@@ -208,14 +208,6 @@ export interface WorkflowOptions<
    * row with the whole snapshot stands for the steps before. A whole number from 10 to 10,000; default: all steps. It holds for child machines, too.
    */
   readonly history?: { readonly keep: number };
-  /**
-   * Texts by which instances are found, `engine.list(orders, { where: { customer: "ada" } })`; null for an instance that is
-   * not to be found by the field. They are kept in the commit of each step, and go with the instance. Pure, at most 256
-   * bytes each, 16 fields. A version has the fields that it was first registered with: raise it for a new field.
-   */
-  readonly search?: {
-    readonly [F in S]: (of: { readonly context: StateFrom<M>["context"] }) => string | null;
-  };
   /**
    * The domain writes of a step's commit, and compiled queries of your own: where the database refuses one, the step is
    * refused. Pure: no I/O, no clock, no chance.
@@ -303,8 +295,8 @@ export interface AnyWorkflow {
     step: ProjectedStep<never, never>,
     at: number,
   ) => readonly (Write<never> | CompiledQuery)[];
-  /** @internal By the name of a search field: its value in a context. */
-  readonly search: SearchOptions;
+  /** @internal Its options that modules of the engine read. */
+  readonly given: GivenStepOptions;
 }
 
 export const isWorkflow = (value: unknown): value is AnyWorkflow =>
@@ -355,15 +347,7 @@ export function workflow<M extends AnyStateMachine>(
   options: WorkflowOptions<M, W, V, S>,
 ) => Workflow<M, W, S> {
   return (options) => {
-    const {
-      version,
-      migrate = {},
-      actors = {},
-      watches = {},
-      history,
-      search = {},
-      project = () => [],
-    } = options;
+    const { version, migrate = {}, actors = {}, watches = {}, history, project = () => [] } = options;
     const effects = options.effects as WorkflowParts["effects"];
     const parts = {
       name: machine.id,
@@ -373,7 +357,7 @@ export function workflow<M extends AnyStateMachine>(
       actors,
       watches,
       keeps: history?.keep ?? null,
-      search: search as AnyWorkflow["search"],
+      given: options as unknown as GivenStepOptions,
     };
     const registered = register(machine, parts, { interpreter: xstate5, within: [] });
     const child = ((src: string) => registered.child(src)) as Workflow<M, never>["child"];
@@ -390,7 +374,7 @@ interface WorkflowParts {
   readonly actors: Readonly<Record<string, AnyActorOptions>>;
   readonly watches: AnyWorkflow["watches"];
   readonly keeps: AnyWorkflow["keeps"];
-  readonly search: AnyWorkflow["search"];
+  readonly given: AnyWorkflow["given"];
 }
 
 /** Registers a chart of another library, or of another XState, with the bodies and actors in it. Throws as `workflow` does. */
@@ -411,7 +395,7 @@ const NO_ID =
 const MAX_KEPT = 10_000;
 
 /** A chart without options: no migrations, effects, actors or watches. */
-const BARE = { migrate: {}, effects: undefined, actors: {}, watches: {}, keeps: null, search: {} };
+const BARE = { migrate: {}, effects: undefined, actors: {}, watches: {}, keeps: null, given: {} };
 
 interface Reading<Source extends ChartSource> {
   readonly interpreter: ChartSourceReader<Source>;
@@ -424,7 +408,7 @@ function register<Source extends ChartSource>(
   parts: WorkflowParts,
   { interpreter, within }: Reading<Source>,
 ): AnyWorkflow {
-  const { name, version, migrate, effects = {}, watches, keeps, search } = parts;
+  const { name, version, migrate, effects = {}, watches, keeps, given } = parts;
   const read = interpreter.read(source);
   const { parts: shape } = read;
   const problems = registrationProblems(shape, parts);
@@ -467,7 +451,7 @@ function register<Source extends ChartSource>(
     warnings: [...(shape.warnings ?? []), ...effectWarnings(shape, parts.effects)],
     watches,
     keeps,
-    search,
+    given,
     project: () => [],
   };
 }
@@ -504,7 +488,7 @@ function childOf(actors: AnyWorkflow["actors"], key: string, src: string): AnyWo
 
 function registrationProblems(
   shape: ChartParts<ChartSource>,
-  { version, migrate, effects, actors, watches, keeps, search }: WorkflowParts,
+  { version, migrate, effects, actors, watches, keeps, given }: WorkflowParts,
 ): string[] {
   const named = [...shape.effects].filter((name) => !OWN_ACTIONS.has(name));
   const isBuiltIn = (name: string): boolean => shape.builtIns?.has(name) === true;
@@ -528,7 +512,7 @@ function registrationProblems(
   if (keeps !== null && !(Number.isSafeInteger(keeps) && keeps >= 10 && keeps <= MAX_KEPT)) {
     problems.push(`history.keep: expected a whole number from 10 to ${MAX_KEPT}`);
   }
-  problems.push(...searchProblems(search), ...migrationProblems(migrate, version));
+  problems.push(...stepOptionProblems(given), ...migrationProblems(migrate, version));
   for (const [name, effect] of Object.entries(effects ?? {})) {
     if (typeof effect !== "object") continue;
     const found = [...limitProblems(effect.limit), ...retryProblems(effect.retry)];

@@ -129,24 +129,13 @@ test("U6: show draws the chart of a module in TypeScript, with the active state 
   expect(stdout).toMatch(/^ +\* working\n[^*]+DONE → done$/m);
 });
 
-test("show tells what made each step, and at which attempt an effect ended, with what it had said", async ({
-  storage,
-  engine,
-  clock,
-  paystate,
-  json,
-}) => {
+test("show tells what made each step", async ({ storage, engine, clock, paystate, json }) => {
   await engine.start(jobs, { id: "late", input: { id: "late" } });
   await passTime({ clock, engine, storage, workflows: [jobs] }, clock.now() + 60_000);
   const { stdout } = await paystate("show", "late");
   expect(stdout).toMatch(/^ +1 {2}\S+Z {2}started → working \(by a caller\)$/m);
-  expect(stdout).toMatch(/^ {8}work ended at attempt 3, .*it had failed with “no \\u001b\[31mpaper”$/m);
   expect(stdout).toMatch(/^ +2 {2}\S+Z {2}DONE → done \(by its effect work of step 1\)$/m);
   const task = await taskIdAt(engine, "late");
-  expect(await json("show", "late")).toMatchObject({
-    ran: [{ task, name: "work", failures: 2 }],
-  });
-  expect(await json("show", "good")).toMatchObject({ ran: [] });
   expect(await json("history", "late")).toMatchObject([
     { cause: null },
     { cause: { kind: "effect", task, from: { instance: "late", step: task.split(":")[1] }, name: "work" } },

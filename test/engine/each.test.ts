@@ -1,5 +1,5 @@
 /** Many instances at once: `each(filter)` as a durable job. */
-// modules: jobs
+// modules: jobs, search
 import { describe, expect, test } from "vitest";
 import { assign, setup } from "xstate";
 import { createEngine, workflow, type Engine } from "paystate/engine";

@@ -1,7 +1,7 @@
 /** Answers that stay as they are: what cannot be kept is not asked for again. */
 import { assign, fromPromise, setup, spawnChild } from "xstate";
 import { describe, expect, test } from "vitest";
-import { currentRun, workflow } from "paystate/engine";
+import { currentRun, workflow, type TellParams } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";
@@ -42,6 +42,23 @@ function shop(hasOnError: boolean, pay = () => {}) {
   });
   return { keys, shops: workflow(chart)({ version: 1 }) };
 }
+
+/** Tells a counter, by a message, what it is started with. */
+const tellers = workflow(
+  setup({
+    types: { context: {} as { type: string }, input: {} as { type: string } },
+    actions: { tell: (_, _params: TellParams) => {} },
+  }).createMachine({
+    id: "teller",
+    context: ({ input }) => input,
+    entry: {
+      type: "tell",
+      params: ({ context: { type } }) => ({ machine: "counter", id: "c", event: { type } }),
+    },
+    initial: "done",
+    states: { done: { type: "final" } },
+  }),
+)({ version: 1, effects: {} });
 
 /** A counter whose context holds what cannot be stored behind BREAK, and behind its timer. */
 const counter = setup({
@@ -211,13 +228,14 @@ describe.each(drawn(adapters, "final answers"))("a final answer on $name", (adap
   test("D74 a message whose step cannot be kept is a dead letter at once, those behind it go on, and the instance can be stopped", () =>
     inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
       const counters = workflow(counter)({ version: 1 });
-      const { run, start, read, each, deadLetters, stopInstance } = await engine({ workflows: [counters] });
+      const { run, start, read, deadLetters, stopInstance } = await engine({
+        workflows: [counters, tellers],
+      });
       await start(counters, { id: "c", input: undefined });
       run();
       for (const type of ["BREAK", "ADD"] as const) {
-        const sent = await each(counters, {}).send({ type });
+        await start(tellers, { id: type, input: { type } });
         await settled();
-        await sent.done();
       }
       await settled();
       expect((await read("c"))?.context).toEqual({ count: 1 });

@@ -1,4 +1,5 @@
 /** Keys of limits: which are refused, and what a key means that stands second. */
+// modules: rates
 import { describe, expect, test } from "vitest";
 import { createEngine, workflow, type OwnLimit } from "paystate/engine";
 import { sqliteStorage } from "paystate/storage/sqlite";

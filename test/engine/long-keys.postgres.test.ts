@@ -45,7 +45,7 @@ test.runIf(HAS_POSTGRES)(
     engine.run();
     const id = random(2_048);
     await engine.start(jobs, { id, input: { id } });
-    await engine.setLimit(limit[0]?.key ?? "", { atMost: 2 });
+    await engine.setLimit(limit[0]?.key ?? "", { atMost: 2 }); // modules: rates
     await engine.start(tellers, { id: "teller", input: { to: id } });
     expect((await engine.waitFor(jobs, id, "final")).value).toBe("done");
     await engine.settled();

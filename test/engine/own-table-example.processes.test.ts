@@ -30,7 +30,7 @@ test("a host commits its own row with a step and reads it back, and its file has
     .pluck();
   expect(tables.all()).toEqual([
     ...["parcels", "paystateCharts", "paystateHistory", "paystateInstances", "paystateLeases"],
-    ...["paystateLimits", "paystateRanTasks"],
+    ...["paystateLimits"],
     "paystateSchedules", // modules: schedules
     ...["paystateSchema", "paystateSearch"],
     "paystateStarts", // modules: rates

@@ -265,11 +265,14 @@ describe.each(drawn(adapters, "refusals"))("on $name", (adapter) => {
 test.each([-1, 1.5, 2 ** 53])(
   "D58: a limit of %d is refused by each list of an engine, by its name",
   async (limit) => {
-    const { deadLetters, failingTasks, limits, list, history } = createEngine({
-      storage: await sqliteStorage(":memory:"),
-      workflows: [],
-    });
-    for (const [name, listed] of Object.entries({ deadLetters, failingTasks, limits })) {
+    const engine = createEngine({ storage: await sqliteStorage(":memory:"), workflows: [] });
+    const { list, history } = engine;
+    const lists: Readonly<Record<string, (limit: number) => Promise<unknown>>> = {
+      deadLetters: engine.deadLetters,
+      failingTasks: engine.failingTasks,
+      limits: engine.limits, // modules: rates
+    };
+    for (const [name, listed] of Object.entries(lists)) {
       await expect(listed(limit)).rejects.toThrow(`${name}: limit ${limit}: expected a whole number`);
     }
     await expect(list({ limit })).rejects.toThrow(`list: limit ${limit}: expected a whole number`);
@@ -282,19 +285,12 @@ test.each([
   ["undefined", undefined],
   ["empty", ""],
   ["text with NUL", "a\0b"],
-])("what is %s in place of an id is refused by each act on tasks and schedules", async (_name, given) => {
-  const { retry, drop, schedules } = createEngine({
-    storage: await sqliteStorage(":memory:"),
-    workflows: [],
-  });
+])("what is %s in place of an id is refused by each act on tasks", async (_name, given) => {
+  const { retry, drop } = createEngine({ storage: await sqliteStorage(":memory:"), workflows: [] });
   const id = given as string;
   for (const [name, act] of Object.entries({ retry, drop })) {
     const right = `${name}: expected the id of a task, as failingTasks() and deadLetters() list it`;
     await expect(act(id)).rejects.toThrow(new TypeError(right));
-  }
-  const { pause, resume, trigger } = schedules;
-  for (const act of [pause, resume, trigger, (each: string) => schedules.backfill(each, 0, 1)]) {
-    await expect(act(id)).rejects.toThrow("id cannot be stored: expected text that is not empty");
   }
 });
 

@@ -233,7 +233,7 @@ describe.each(drawn(adapters, "retention"))("retention on $name", (adapter) => {
     inWorld(adapter, async ({ engine, clock, storage, settled, awaitsOutside }) => {
       const found = workflow(tallies.machine)({
         version: 2,
-        search: { owner: ({ context }) => context.owner },
+        search: { owner: ({ context }) => context.owner }, // modules: search
       });
       const keeping = await engine({ workflows: [found], keep: { finished: "1h" } });
       keeping.run();
@@ -259,8 +259,8 @@ describe.each(drawn(adapters, "retention"))("retention on $name", (adapter) => {
         ok: true,
       });
       awaitsOutside(damaged);
-      const { instances } = await keeping.list(found, { where: { owner: "bob" } });
-      expect(instances.map(({ id }) => id)).toEqual([damaged]);
+      const { instances } = await keeping.list(found, { where: { owner: "bob" } }); // modules: search
+      expect(instances.map(({ id }) => id)).toEqual([damaged]); // modules: search
       await passed(keeping, clock);
       expect((await keeping.retention()).error).toBeNull();
     }));

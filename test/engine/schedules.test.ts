@@ -1,7 +1,8 @@
 /** What schedules promise besides being in time: deployments, pauses, missed moments, commands. */
 // modules: schedules
 import { describe, expect, test } from "vitest";
-import { InvalidOptions, workflow, type EngineStorage } from "paystate/engine";
+import { createEngine, InvalidOptions, workflow, type EngineStorage } from "paystate/engine";
+import { sqliteStorage } from "paystate/storage/sqlite";
 import { createMachine } from "xstate";
 import { SCHEDULES, storedSchedules } from "../../src/engine/modules/schedules/stored-schedules.ts";
 import { commitOne } from "../../storage/decided.ts";
@@ -291,4 +292,18 @@ test("F7: schedules that wait write nothing, and read once in five seconds", asy
     expect(asked.filter((name) => name === "commit")).toEqual([]);
     expect(asked.filter((name) => name === "find").length).toBeLessThanOrEqual(121);
   });
+});
+
+test.each([
+  ["an object", { id: "t" }],
+  ["undefined", undefined],
+  ["empty", ""],
+  ["text with NUL", "a\0b"],
+])("what is %s in place of an id is refused by each act on schedules", async (_name, given) => {
+  const { schedules } = createEngine({ storage: await sqliteStorage(":memory:"), workflows: [] });
+  const id = given as string;
+  const { pause, resume, trigger } = schedules;
+  for (const act of [pause, resume, trigger, (each: string) => schedules.backfill(each, 0, 1)]) {
+    await expect(act(id)).rejects.toThrow("id cannot be stored: expected text that is not empty");
+  }
 });

@@ -1,4 +1,5 @@
 /** Search fields: instances are found by texts that each step keeps. */
+// modules: search
 import assert from "node:assert/strict";
 import { describe, expect, test } from "vitest";
 import { assign, setup } from "xstate";

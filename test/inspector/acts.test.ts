@@ -1,5 +1,5 @@
 /** Acts: asked before, carried out once, recorded with who and why; refused from elsewhere, and where viewers only look. */
-// modules: jobs
+// modules: jobs, search
 import { expect, test } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { setup } from "xstate";

@@ -133,7 +133,6 @@ test("a host commits a step with a row of its own, in a file without a payment t
     "paystateInstances",
     "paystateLeases",
     "paystateLimits",
-    "paystateRanTasks",
     "paystateSchedules", // modules: schedules
     "paystateSchema",
     "paystateSearch",

@@ -105,7 +105,7 @@ async function releaseHeld({ service: { operator } }: SwapFixture): Promise<void
 describe.each(versions)("version %s", (version) => {
   test.each(HAS_POSTGRES ? ["SQLite", "PostgreSQL"] : ["SQLite"])(
     "D39: its database in %s is opened, everything is where it was, and goes on to its end",
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async (name) => {
       const folder = await mkdtemp(join(tmpdir(), "paystate-"));
       const journal = join(folder, "chain");

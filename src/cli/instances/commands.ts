@@ -3,10 +3,7 @@ import type { EventObject } from "xstate";
 import { RETRY, STOP } from "../../workflow/chart.ts";
 import { instanceReads, type InstanceReads } from "../../engine/reading/reads.ts";
 import type { InstanceQuery } from "../../engine/index.ts";
-import { ranTasks, ranTasksOf, type RanTask } from "../../engine/kernel/ran-tasks.ts";
 import { systemClock } from "../../runtime.ts";
-import type { EngineStorage } from "../../../storage/storage.ts";
-import { EngineStore } from "../../engine/kernel/engine-store.ts";
 import { DATABASE_OPTIONS, withDatabase, type DatabaseOptions, type OpenDatabase } from "../open-database.ts";
 import { type Command, type Print, UsageError } from "../command.ts";
 import { noArgument, oneOf, onlyArgument, readArguments, wholeNumber } from "../read-arguments.ts";
@@ -82,17 +79,12 @@ export const show: Command = async (args, print) => {
     if (instance === null) throw noInstance(id, open);
     const pending = await reads.pending(id);
     if (values.json) {
-      print(plainJson({ instance, pending, ran: await ranIn(open.storage, id) }));
+      print(plainJson({ instance, pending }));
     } else {
       print(instancePage(instance, pending, await tellInstance(open.storage, id, values.charts)));
     }
   });
 };
-
-/** The ended tasks of an instance; empty for a database that no engine with such a table has used. */
-async function ranIn(storage: EngineStorage, id: string): Promise<readonly RanTask[]> {
-  return await ranTasksOf(new EngineStore(storage, [ranTasks]), id).catch(() => []);
-}
 
 export const history: Command = async (args, print) => {
   const { values, positionals } = readArguments(args, {

@@ -1,14 +1,15 @@
 /** The commands that put instances right on any database file: `retry`, `drop`, `stop` and `remove`. */
 import { commitOne } from "../../../storage/decided.ts";
+import type { AnyTable } from "../../../storage/table.ts";
 import { order } from "../../../machines/order.ts";
 import { transfer } from "../../../machines/transfer.ts";
 import { walletTransfer } from "../../../machines/wallet-transfer.ts";
 import { webhookDelivery } from "../../../machines/webhook-delivery.ts";
 import { STOP } from "../../workflow/chart.ts";
 import { instanceReads } from "../../engine/reading/reads.ts";
-import { ranTasks } from "../../engine/kernel/ran-tasks.ts";
-import { searchRows } from "../../workflow/search-fields.ts";
 import { removeInstance } from "../../engine/instance-commands.ts";
+import { MODULES } from "../../engine/modules.ts";
+import { removedRows } from "../../engine/removed-rows.ts";
 import type { PendingTask } from "../../engine/index.ts";
 import { messageTask } from "../../workflow/messages.ts";
 import { taskCommands, type TaskCommands } from "../../engine/kernel/troubled-tasks.ts";
@@ -74,11 +75,15 @@ export async function stopInstance(open: OpenDatabase, id: string): Promise<Comm
   };
 }
 
+/** The tables that may have rows of an instance. */
+const tablesToEmpty = (): readonly AnyTable[] =>
+  MODULES.flatMap(({ tables = [], removed }) => (removed === undefined ? [] : tables));
+
 /** Removes an instance that has ended, with its history. */
 export async function removeEnded(open: OpenDatabase, id: string): Promise<CommandResult> {
   await checkInstanceNotOfService(open, id, "paystate attention");
-  const storage = new EngineStore(open.storage, [ranTasks, searchRows]);
-  const done = await removeInstance(storage, id);
+  const storage = new EngineStore(open.storage, tablesToEmpty());
+  const done = await removeInstance({ storage, removed: removedRows(storage, MODULES) }, id);
   if (done === "absent") throw noInstance(id, open);
   if (done === "active") throw new Error(`${id} has not ended: stop it first`);
   if (done === "pending") {

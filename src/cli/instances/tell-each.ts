@@ -9,7 +9,8 @@ import { type EachProgress, progressOf } from "../../engine/modules/jobs/each-co
 import { eachInput, eachWorkflow } from "../../engine/modules/jobs/each-workflow.ts";
 import { eachChart, type EachOrder } from "../../engine/modules/jobs/each-chart.ts";
 import type { InstanceView } from "../../engine/index.ts";
-import { declaredFields, searchRows, type SearchValues } from "../../workflow/search-fields.ts";
+import type { FieldValues } from "../../workflow/instance-finder.ts";
+import { declaredFields, searchRows } from "../../workflow/search-fields.ts";
 import { newMoment } from "../../workflow/stamps.ts";
 import { instanceWorkflows } from "../../engine/kernel/stored-names.ts";
 import { nameOf } from "../../workflow/workflow-key.ts";
@@ -136,7 +137,7 @@ async function ordersOf(
   );
 }
 
-function whereOf(given: readonly string[]): SearchValues {
+function whereOf(given: readonly string[]): FieldValues {
   const pairs = given.map(pairOf);
   const twice = pairs.find(([field], at) => pairs.findIndex(([each]) => each === field) < at);
   if (twice !== undefined) throw new UsageError(`--where ${twice[0]}=…: the field is given twice`);

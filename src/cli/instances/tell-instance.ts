@@ -3,12 +3,10 @@
  */
 import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
-import { EngineStore } from "../../engine/kernel/engine-store.ts";
 import { isOwnRow } from "../../workflow/chart.ts";
 import { instanceWorkflows } from "../../engine/kernel/stored-names.ts";
 import type { InstanceView } from "../../engine/index.ts";
-import { ranTasks } from "../../engine/kernel/ran-tasks.ts";
-import { causeFromText, isOfStep } from "../../workflow/step-cause.ts";
+import { causeFromText } from "../../workflow/step-cause.ts";
 import { causeSentence } from "../../inspector/cause-words.ts";
 import { ChartRegistry, type KnownChart } from "../../inspector/chart-registry.ts";
 import { explainWaiting, type AwaitedInstance } from "../../inspector/explain-waiting.ts";
@@ -19,7 +17,6 @@ import { orderOf, relationsOfOrder } from "../../inspector/payments/order-of.ts"
 import { readMoney } from "../../inspector/payments/read-money.ts";
 import { InstanceReader, valueOf, type FoundInstance } from "../../inspector/read-instances.ts";
 import { stateWords } from "../../inspector/show-values.ts";
-import { wentWords } from "../../inspector/went-words.ts";
 import type { TransactionView } from "../../payments/tables/orders.ts";
 import { paymentTables } from "../../payments/tables.ts";
 import { redactionOf } from "../../redacting-log.ts";
@@ -39,8 +36,7 @@ export async function tellInstance(
   const service = await serviceIn(storage);
   const own = chartsFile === undefined ? [] : await workflowsIn(chartsFile);
   const charts = new ChartRegistry([...(service?.workflows ?? []), ...own]);
-  const withRan = new EngineStore(storage, [ranTasks]);
-  const found = await new InstanceReader({ storage: withRan }, charts, async () => []).find(id);
+  const found = await new InstanceReader({ storage }, charts, async () => []).find(id);
   if (found === null) return [];
   const known = charts.get(found.instance.workflow);
   const order = service === null ? null : await orderOf(service.payments, id);
@@ -101,15 +97,12 @@ function chart({ instance }: FoundInstance, known: KnownChart | undefined): stri
   return [indentedList(known.chart, active)];
 }
 
-function steps({ instance, history, ran }: FoundInstance): string {
-  const redact = redactionOf(silentLogger);
+function steps({ instance, history }: FoundInstance): string {
   const last = history.slice(-MAX_STEPS);
-  const lines = last.flatMap((row) => {
+  const lines = last.map((row) => {
     const { type } = JSON.parse(row.event) as { readonly type: string };
     const what = `${shownEvent(type)} → ${stateWords(JSON.parse(row.value))}${causeOf(row, type, history)}`;
-    const line = `${String(row.version).padStart(6)}  ${new Date(row.at).toISOString()}  ${what}`;
-    const ends = ran.filter(({ task }) => isOfStep(task, row));
-    return [line, ...ends.map((end) => `${" ".repeat(8)}${end.name} ${wentWords(end, redact)}`)];
+    return `${String(row.version).padStart(6)}  ${new Date(row.at).toISOString()}  ${what}`;
   });
   const more = instance.version > last.length ? [`        … paystate history ${instance.id}`] : [];
   return ["The last steps:", ...more, ...lines].join("\n");

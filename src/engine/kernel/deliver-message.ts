@@ -28,7 +28,7 @@ export async function deliverMessage<W>(run: TaskRun<W>, task: ClaimedTask): Pro
   if (event === undefined) return endTaskOrThrow(run, task, {});
   if (event.type === RETRY.type) return retryTasks(run, task, meant);
   const isMessage = true as const;
-  const companions = Object.assign(await consumptionOf(run, task), { meant, isMessage });
+  const companions = Object.assign(consumptionOf<W>(task), { meant, isMessage });
   const sent = await run.steps.send(task.instance, event, companions);
   if (sent.kind === "stepped") return;
   if (sent.kind === "refused") {
@@ -63,7 +63,7 @@ async function startTarget<W>(
     );
   }
   const starts = [{ workflow, id: task.instance, input }];
-  const result = await steps.commit(Object.assign(await consumptionOf(run, task), { starts }));
+  const result = await steps.commit(Object.assign(consumptionOf<W>(task), { starts }));
   if (result.ok) return;
   // The instance is there already, as the sender wants it.
   if (result.conflict === "exists") return endTaskOrThrow(run, task, {});
@@ -84,7 +84,7 @@ async function retryTasks<W>(run: TaskRun<W>, task: ClaimedTask, meant: MessageT
     const { tasks } = isThere ? await storage.pending(task.instance, MAX_TASKS) : { tasks: [] };
     const dueAt = clock.now();
     const retries = tasks.filter(isTroubled).map(({ id }) => ({ task: id, dueAt, delayMs: 0 }));
-    const result = await steps.commit({ ...(await consumptionOf(run, task)), retries });
+    const result = await steps.commit({ ...consumptionOf<W>(task), retries });
     if (result.ok) return;
     if (look === MAX_LOOKS) throwRefusal(result);
   }

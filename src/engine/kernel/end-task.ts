@@ -1,9 +1,7 @@
 /** Commits the end of a task together with what follows from it. */
 import type { EventObject } from "xstate";
 import type { ClaimedTask, CommitResult, EngineStorage } from "../../../storage/storage.ts";
-import type { Writable } from "../../workflow/writable.ts";
 import type { Clock } from "../../runtime.ts";
-import { ranTaskWrite } from "./ran-tasks.ts";
 import type { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
 import type { StepCommitAdditions } from "./step-commit-writer.ts";
 import type { RatedLimit } from "../../workflow/own-limit.ts";
@@ -14,21 +12,19 @@ export interface TaskRun<W> {
   readonly steps: StepHandler<W>;
   readonly workflows: WorkflowRegistry;
   readonly clock: Clock;
-  /** Read for the message of a task's last failure, and for a context that is not in the task; opens transactions of handlers. */
+  /** Read for a context that is not in the task, and for what a message is to retry; opens transactions of handlers. */
   readonly storage: Pick<EngineStorage, "pending" | "load" | "transact">;
   /** Asked before each call of a handler or a promise that has limits. Rejects with `TaskWaitsError` where it has to wait. */
   readonly before: (limits: readonly RatedLimit[]) => Promise<void>;
-  /** In milliseconds since the Unix epoch. */
-  readonly beganAt: number;
 }
 
 /** The parts of the commit that ends a task; `event` is for the instance that the task belongs to. */
-export type TaskEnd<W> = Omit<StepCommitAdditions<W>, "consumes" | "ran" | "cause"> & {
+export type TaskEnd<W> = Omit<StepCommitAdditions<W>, "consumes" | "cause"> & {
   readonly event?: EventObject | undefined;
 };
 
 /** The parts of a commit that end a task. */
-type Consumption<W> = Pick<StepCommitAdditions<W>, "consumes" | "ran" | "cause">;
+type Consumption<W> = Pick<StepCommitAdditions<W>, "consumes" | "cause">;
 
 /** An effect whose outcome another commit has overtaken looks again at once; this often in a row is no race. */
 export const MAX_LOOKS = 3;
@@ -43,7 +39,7 @@ export async function endTask<W>(
 ): Promise<Refusal | null> {
   const { steps } = run;
   const { event } = end;
-  const together = Object.assign(await consumptionOf(run, task), end);
+  const together = Object.assign(consumptionOf<W>(task), end);
   if (event !== undefined) {
     const sent = await steps.send(task.instance, event, together);
     if (sent.kind === "stepped") return null;
@@ -59,15 +55,8 @@ export async function endTaskOrThrow<W>(run: TaskRun<W>, task: ClaimedTask, end:
 }
 
 /** The parts of a commit that end this task, and tell that the task made it; refused when another holder has the task by now. */
-export async function consumptionOf<W>(
-  { beganAt, clock, storage }: TaskRun<W>,
-  task: ClaimedTask,
-): Promise<Consumption<W>> {
-  const { id, token } = task;
-  const ended: Writable<Consumption<W>> = { consumes: { task: id, token }, cause: task };
-  const ran = await ranTaskWrite({ storage, task, beganAt, now: clock.now() });
-  if (ran !== undefined) ended.ran = ran;
-  return ended;
+export function consumptionOf<W>(task: ClaimedTask): Consumption<W> {
+  return { consumes: { task: task.id, token: task.token }, cause: task };
 }
 
 /** Null when another holder has the task now: the other holder's outcome counts, and nothing is left to do here. */

@@ -1,6 +1,7 @@
 /** A process at work on a storage, as the parts of its engine see it. */
-import type { EngineStorage } from "../../../storage/storage.ts";
+import type { AnyWrite, EngineStorage } from "../../../storage/storage.ts";
 import type { Clock, Logger } from "../../runtime.ts";
+import type { AnyWorkflow } from "../../workflow/workflow.ts";
 
 export interface EngineContext {
   readonly storage: EngineStorage;
@@ -9,4 +10,15 @@ export interface EngineContext {
   /** Names this process among the holders of leases. */
   readonly holder: string;
   readonly leaseMs: number;
+}
+
+/** Rows that somebody else keeps beside the stored charts. */
+export interface ChartRows {
+  /** For the commit that registers a version of a workflow for the first time. */
+  first(workflow: AnyWorkflow): readonly AnyWrite[];
+  /** Each as a commit of its own, whenever a process registers its workflows. */
+  again(
+    storage: Pick<EngineStorage, "find">,
+    workflows: readonly AnyWorkflow[],
+  ): Promise<readonly AnyWrite[]>;
 }

@@ -67,11 +67,10 @@ async function endOf<W>(
 ): Promise<AnyCommit> {
   const sent = { id: `${task.id}:sent:0`, dueAt: around.clock.now() };
   const arms = event === undefined ? [] : [messageTask(sent, task, { event: givenEvent(event) })];
-  const { consumes, ran } = await consumptionOf(around, task);
+  const { consumes } = consumptionOf<W>(task);
   const added = around.steps.added({ arms, starts, writes });
   return {
     ...added,
-    writes: [...(added.writes ?? []), ...(ran === undefined ? [] : [ran])],
     ...(consumes !== undefined && { consumes }),
   };
 }

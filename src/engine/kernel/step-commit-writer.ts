@@ -18,7 +18,6 @@ import { together, type StepResult, type VoicedAction } from "../../workflow/ste
 import { type BeginningInstance, type DoneParts, doneWithStep, isRefusedBehind } from "./done-with-step.ts";
 import type { StepCommit, StepPlan } from "../../workflow/plan-step.ts";
 import type { MessageTarget } from "../../workflow/messages.ts";
-import type { RanTaskWrite } from "./ran-tasks.ts";
 import type { InstanceCache } from "./instance-cache.ts";
 import type { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
 import { causeText, type CommitCause } from "../../workflow/step-cause.ts";
@@ -40,8 +39,6 @@ export type HostStepAdditions<W> = Pick<CommitAdditions<W>, "starts" | "arms" | 
 /** `CommitAdditions` with fields for the engine's own use. */
 export type StepCommitAdditions<W> = CommitAdditions<W> &
   Pick<Commit<W>, "queries" | "retries"> & {
-    /** The result of the task that the commit ends, when the result deserves a row. */
-    readonly ran?: RanTaskWrite;
     /** The workflow that the caller named: an instance of another workflow is refused. */
     readonly workflow?: AnyWorkflow;
     /** The cause of the steps of the commit; absent when a caller caused them. */
@@ -235,7 +232,7 @@ function insertsOf<W>(writes: readonly Write<W>[] = []): readonly AnyInsert[] {
 function commitOf<W>(
   parts: readonly StepCommit[],
   follows: Omit<StepResult, "arms"> & Required<Pick<Commit<W>, "arms">>,
-  { behind = [], retries = [], consumes, writes = [], queries = [], ran, cause }: CommitCompanions<W>,
+  { behind = [], retries = [], consumes, writes = [], queries = [], cause }: CommitCompanions<W>,
 ): Commit<W> {
   const { arms, disarms, ends, watches, unwatches } = follows;
   const next = parts[0]?.step ?? null;
@@ -253,8 +250,7 @@ function commitOf<W>(
     writes: [
       ...writes,
       ...(follows.writes as readonly Write<W>[]),
-      ...(follows.searched as readonly Write<W>[]),
-      ...(ran === undefined ? [] : [ran]),
+      ...(follows.added as readonly Write<W>[]),
     ] as readonly Write<W>[],
   };
   // Only first steps and arrivals in another version move tasks.

@@ -2,8 +2,7 @@
 import { commitEach } from "../../../storage/decided.ts";
 import { ownTable } from "../../../storage/table.ts";
 import type { AnyWrite, InstanceRecord } from "../../../storage/storage.ts";
-import type { EngineContext } from "./engine-context.ts";
-import { declaredFields, declaringWrites, narrowingWrites } from "../../workflow/search-fields.ts";
+import type { ChartRows, EngineContext } from "./engine-context.ts";
 import { ChangedChart, type WorkflowRegistry } from "../../workflow/workflow-registry.ts";
 import { withChildren, type AnyWorkflow } from "../../workflow/workflow.ts";
 import { chartDifferences } from "../../workflow/xstate/chart-differences.ts";
@@ -27,11 +26,17 @@ export class ChartCheck {
   isDone = false;
   readonly #process: Pick<EngineContext, "storage" | "log">;
   readonly #workflows: WorkflowRegistry;
+  readonly #rows: readonly ChartRows[];
   #doing: Promise<void> | null = null;
 
-  constructor(process: Pick<EngineContext, "storage" | "log">, workflows: WorkflowRegistry) {
+  constructor(
+    process: Pick<EngineContext, "storage" | "log">,
+    workflows: WorkflowRegistry,
+    rows: readonly ChartRows[],
+  ) {
     this.#process = process;
     this.#workflows = workflows;
+    this.#rows = rows;
   }
 
   /** Stores charts that are new, or of which nothing is open, and refuses others that have changed. Rejects when the storage does. */
@@ -51,16 +56,17 @@ export class ChartCheck {
       const stored = new Map(rows.map((row) => [row.id, row]));
       const changed: ChangedChart[] = [];
       const all = workflows.units.flatMap(withChildren);
-      const declared = narrowingWrites(all, await declaredFields(storage));
-      const commits: { readonly writes: readonly AnyWrite[] }[] = declared.map((write) => ({
-        writes: [write],
-      }));
+      const again = await Promise.all(this.#rows.map((each) => each.again(storage, all)));
+      const commits: { readonly writes: readonly AnyWrite[] }[] = again
+        .flat()
+        .map((write) => ({ writes: [write] }));
       for (const workflow of all) {
         const { key, hash, chartText: chart } = workflow;
         const row = stored.get(key);
         if (row === undefined) {
           const insert = { id: key, version: 1, hash, chart };
-          commits.push({ writes: [{ table: TABLE, insert }, ...declaringWrites(workflow)] });
+          const beside = this.#rows.flatMap((each) => each.first(workflow));
+          commits.push({ writes: [{ table: TABLE, insert }, ...beside] });
           continue;
         }
         if (row.hash === hash) continue;

@@ -1,6 +1,7 @@
 /** Pages of instances: section by section of the storage's index, each section one workflow and one status. */
 import type { EngineStorage, InstanceRecord } from "../../../storage/storage.ts";
-import { instancesWith, type SearchValues } from "../../workflow/search-fields.ts";
+import type { FieldValues } from "../../workflow/instance-finder.ts";
+import { instanceFinder } from "../../workflow/instance-finders.ts";
 import { instanceWorkflows } from "../kernel/stored-names.ts";
 import { nameOf } from "../../workflow/workflow-key.ts";
 import { stateMatches } from "../../workflow/state-matches.ts";
@@ -11,7 +12,7 @@ export type ReadStorage = Pick<EngineStorage, "load" | "history" | "list" | "pen
 type Query = Omit<InstanceQuery, "limit" | "failing" | "unknown"> & {
   readonly limit: number;
   readonly except?: readonly string[];
-  readonly where?: SearchValues;
+  readonly where?: FieldValues;
 };
 
 /** Instances examined in a call, so that a search for a rare state does not read for minutes. */
@@ -87,10 +88,10 @@ export async function failingInstances(storage: ReadStorage, query: Query): Prom
   return { instances: found, next: null };
 }
 
-/** A page over the instances of one workflow that the first search field of `where` finds, by id. */
-export async function searchedInstances(
+/** A page over the instances of one workflow that the first field of `where` finds, by id. */
+export async function foundInstances(
   storage: ReadStorage & Pick<EngineStorage, "find">,
-  query: Query & { readonly workflow: string; readonly where: SearchValues },
+  query: Query & { readonly workflow: string; readonly where: FieldValues },
 ): Promise<InstanceList> {
   const { workflow, limit, where } = query;
   const [field = "", value = ""] = Object.entries(where)[0] ?? [];
@@ -102,7 +103,7 @@ export async function searchedInstances(
   const found: InstanceView[] = [];
   for (let examined = 0; examined < MAX_EXAMINED; examined += chunk) {
     const asked = { after, limit: chunk };
-    const ids = await instancesWith(storage, { workflow, field, value }, asked);
+    const ids = await instanceFinder.ids(storage, { workflow, field, value }, asked);
     const records = await Promise.all(ids.map((id) => storage.load(id)));
     for (const [index, record] of records.entries()) {
       if (found.length === limit) return { instances: found, next: encoded([after]) };
@@ -121,9 +122,9 @@ function isOf(key: string, wanted: string | undefined): boolean {
   return wanted === undefined || key === wanted || nameOf(key) === wanted;
 }
 
-function isWanted({ status, value, search = {} }: InstanceView, query: Query): boolean {
-  const where = Object.entries(query.where ?? {});
-  if (where.some(([field, wanted]) => search[field] !== wanted)) return false;
+function isWanted(view: InstanceView, query: Query): boolean {
+  const { status, value } = view;
+  if (query.where !== undefined && !instanceFinder.has(view, query.where)) return false;
   if (query.status !== undefined && status !== query.status) return false;
   return query.state === undefined || stateMatches(value, query.state);
 }

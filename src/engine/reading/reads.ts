@@ -1,12 +1,12 @@
 /** Reads of instances, for people and programs that want to know what goes on. No chart is needed for any of them. */
 import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
 import { childInstance, type ChartSnapshot } from "../../workflow/chart.ts";
-import type { SearchValues } from "../../workflow/search-fields.ts";
+import type { FieldValues } from "../../workflow/instance-finder.ts";
 import { snapshotFromText } from "../../workflow/snapshot-text.ts";
 import { causeFromText } from "../../workflow/step-cause.ts";
 import { eventFromText } from "../../workflow/values.ts";
 import { checkLimit } from "../kernel/check-limit.ts";
-import { failingInstances, instancePage, searchedInstances, type ReadStorage } from "./list-instances.ts";
+import { failingInstances, foundInstances, instancePage, type ReadStorage } from "./list-instances.ts";
 import { readTroubles, type TroubleCount } from "../kernel/troubles.ts";
 import {
   instanceView,
@@ -72,9 +72,9 @@ const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 const MAX_PENDING = 1_000;
 
-/** The reads, of which `list` takes search fields of a workflow too, whose filter was checked. */
+/** The reads, of which `list` takes texts of a workflow too, whose filter was checked. */
 export interface StoredReads extends InstanceReads {
-  list(query?: InstanceQuery & { readonly where?: SearchValues }): Promise<InstanceList>;
+  list(query?: InstanceQuery & { readonly where?: FieldValues }): Promise<InstanceList>;
 }
 
 /** The reads over a storage; `known` tells the workflows that this process has or migrates, as `name@version`. */
@@ -91,7 +91,7 @@ export function instanceReads(
       checkLimit("list", limit, MAX_LIMIT);
       const { workflow, where } = query;
       if (query.failing !== true && workflow !== undefined && where !== undefined) {
-        return searchedInstances(storage, { ...query, limit, workflow, where });
+        return foundInstances(storage, { ...query, limit, workflow, where });
       }
       const find = query.failing === true ? failingInstances : instancePage;
       return find(storage, { ...query, limit, ...(unknown === true && { except: known() }) });

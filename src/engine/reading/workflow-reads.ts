@@ -5,7 +5,7 @@ import { mixedUp } from "../kernel/step-handler.ts";
 import { nameOf, versionOf } from "../../workflow/workflow-key.ts";
 import { assertWorkflow, UnknownWorkflow } from "../../workflow/workflow-registry.ts";
 import { isWorkflow, type AnyWorkflow, type Workflow } from "../../workflow/workflow.ts";
-import type { GivenFilter, SearchValues } from "../../workflow/search-fields.ts";
+import type { FieldValues, GivenFilter } from "../../workflow/instance-finder.ts";
 import type { InstanceReads, StoredReads } from "./reads.ts";
 import { statesOf } from "../../workflow/state-matches.ts";
 import type { InstanceList, InstanceQuery, InstanceView, SnapshotOf, WorkflowQuery } from "./views.ts";
@@ -95,7 +95,7 @@ export function workflowReads(
   };
   const list = async (
     first: AnyWorkflow | InstanceQuery = {},
-    { where = {}, ...query }: InstanceQuery & { readonly where?: SearchValues } = {},
+    { where = {}, ...query }: InstanceQuery & { readonly where?: FieldValues } = {},
   ): Promise<InstanceList> => {
     if (!isWorkflow(first)) return reads.list(first);
     checkState("list", first, query.state);

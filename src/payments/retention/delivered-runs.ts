@@ -3,7 +3,6 @@
  * attempt tell all that the run would tell. They are two fifths of what a send leaves.
  */
 import type { InstanceRecord } from "../../../storage/storage.ts";
-import { ranTaskRemovals } from "../../engine/kernel/ran-tasks.ts";
 import { paymentTables } from "../tables.ts";
 import { groupedBy, rowsOf } from "../tables/read.ts";
 import { type DeliveryChart, recalledRun, tells } from "../webhooks/recalled-run.ts";
@@ -51,7 +50,7 @@ async function rowsFor(
 
 /** What is to become of each: `gone` where nothing can come for it any more, and nothing is lost with it. */
 async function judge(
-  { storage, ranStorage, workflow }: RunRemovalParts,
+  { storage, workflow }: RunRemovalParts,
   runs: readonly InstanceRecord[],
   until: number,
 ): Promise<readonly RetentionState[]> {
@@ -63,12 +62,11 @@ async function judge(
   const ids = [...new Set(own.map(({ transactionId }) => transactionId))];
   const ofAny = { index: "ofTransaction", anyOf: ["transactionId", ids] } as const;
   // All are asked for in one turn.
-  const [deliveries, notices, transactions, tasks, ran] = await Promise.all([
+  const [deliveries, notices, transactions, tasks] = await Promise.all([
     storage.find({ table: paymentTables.deliveries, ...ofAny }),
     storage.find({ table: paymentTables.notices, ...ofAny }),
     rowsOf(storage, paymentTables.transactions, ids),
     Promise.all(ids.map(async (id) => [id, (await storage.pending(id, 1)).tasks.length] as const)),
-    Promise.all(runs.map(async ({ id }) => (await ranTaskRemovals(ranStorage, id)).length)),
   ]);
   const firstAttempts = deliveries.map(({ id }) => `${id}:1`);
   const attempts = await rowsOf(storage, paymentTables.deliveryAttempts, firstAttempts);
@@ -79,10 +77,10 @@ async function judge(
   ];
   const waiting = new Set(tasks.flatMap(([id, count]) => (count > 0 ? [id] : [])));
   const statuses = new Map(transactions.map(({ id, status }) => [id, status]));
-  return runs.map((run, index) => {
+  return runs.map((run) => {
     const [delivery] = ownBy.get(run.id) ?? [];
     // A run after the first has an id of its own, and is not told by the rows.
-    if (delivery === undefined || delivery.runs > 1 || delivery.attempts !== 1 || ran[index] !== 0) {
+    if (delivery === undefined || delivery.runs > 1 || delivery.attempts !== 1) {
       return "stays";
     }
     const { transactionId } = delivery;

@@ -1,8 +1,6 @@
 /** The removals of a payment service: what its host lets go, and when. */
 import type { Address } from "../../address.ts";
-import { EngineStore } from "../../engine/kernel/engine-store.ts";
 import type { Archive } from "../../engine/index.ts";
-import { ranTasks } from "../../engine/kernel/ran-tasks.ts";
 import {
   RetentionLoop,
   type RemovalStatus,
@@ -54,9 +52,8 @@ export class PaymentRetentionLoop {
     this.#context = context;
     this.#keep = options.keep;
     const holder = Buffer.from(random.bytes(8)).toString("hex");
-    const ranStorage = new EngineStore(storage, [ranTasks]);
     const { archive, archiveDeadlineMs } = options;
-    const sweeps = sweepsOf({ storage, ranStorage, clock, archive, archiveDeadlineMs }, options);
+    const sweeps = sweepsOf({ storage, clock, archive, archiveDeadlineMs }, options);
     const compareClock = (): Promise<unknown> => contradictionOf(context);
     this.#loop = new RetentionLoop(sweeps, { storage, clock, log, holder, name: "payments", compareClock });
   }

@@ -1,7 +1,6 @@
 /** Removals: the oldest rows first, each in one commit that is refused when a row or an instance has changed. */
 import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import type { Archive } from "../../engine/index.ts";
-import { ranTaskRemovals } from "../../engine/kernel/ran-tasks.ts";
 import { archived } from "../../engine/retention/archiving.ts";
 import type { Clock } from "../../runtime.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
@@ -18,8 +17,6 @@ export interface Removal {
 
 export interface RemovingParts {
   readonly storage: PaymentStorage;
-  /** The storage with the table of task results: results are removed with their instance. */
-  readonly ranStorage: Pick<EngineStorage, "commit" | "find">;
   readonly clock: Clock;
   readonly archive: Archive<ArchivedRow> | null;
   /** The deadline of the archive for the rows of one batch. */
@@ -31,7 +28,7 @@ export interface RemovingParts {
  * succeeded; a refused removal is tried again in a later pass.
  */
 export async function carryOut(
-  { ranStorage, clock, archive, archiveDeadlineMs: deadlineMs }: RemovingParts,
+  { storage, clock, archive, archiveDeadlineMs: deadlineMs }: RemovingParts,
   removals: readonly Removal[],
 ): Promise<readonly boolean[]> {
   if (removals.length === 0) return [];
@@ -40,11 +37,7 @@ export async function carryOut(
     archive,
     removals.flatMap(({ rows }) => rows),
   );
-  const commits = removals.map(async ({ removes, writes }) => {
-    const ran = await Promise.all(removes.map(({ id }) => ranTaskRemovals(ranStorage, id)));
-    return { removes, writes: [...writes, ...ran.flat()] };
-  });
-  const results = await ranStorage.commit(await Promise.all(commits));
+  const results = await storage.commit(removals.map(({ removes, writes }) => ({ removes, writes })));
   return results.map(({ ok }) => ok);
 }
 

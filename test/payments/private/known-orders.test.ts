@@ -1,11 +1,9 @@
 /** Orders that ended long ago: what comes then goes back on a person's word, and again after all their rows are gone. */
 import { expect } from "vitest";
 import { createEngine } from "../../../src/engine/index.ts";
-import { ranTasks } from "../../../src/engine/kernel/ran-tasks.ts";
 import { oldOrders } from "../../../src/payments/retention/old-orders.ts";
 import type { PaymentTables } from "../../../src/payments/tables.ts";
 import { silentLogger } from "../../../src/runtime.ts";
-import { EngineStore } from "../../../src/engine/kernel/engine-store.ts";
 import { BY } from "../../kit/by.ts";
 import { solAt150, units, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { privateTest as test } from "../../kit/private-test.ts";
@@ -30,7 +28,6 @@ function oldOrdersOf({ storage, service, clock }: PrivateFixture): ReturnType<ty
   });
   return oldOrders({
     storage,
-    ranStorage: new EngineStore(storage, [ranTasks]),
     clock,
     archive: null,
     archiveDeadlineMs: 1_000,

@@ -9,9 +9,7 @@ import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment
 import type { PaymentTables } from "../../../src/payments/tables.ts";
 import type { TransactionRecord } from "../../../src/payments/tables/orders.ts";
 import type { OrderRecord } from "../../../src/payments/tables/private.ts";
-import { ranTasks } from "../../../src/engine/kernel/ran-tasks.ts";
 import { silentLogger } from "../../../src/runtime.ts";
-import { EngineStore } from "../../../src/engine/kernel/engine-store.ts";
 import { fullRows } from "../../contracts/storage/rows.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import { virtualClock, type VirtualClock } from "../../kit/virtual-clock.ts";
@@ -108,7 +106,6 @@ async function kept({ transaction = {}, order: row = {}, more = [] }: Drawn = {}
   const archived: ArchivedRow[] = [];
   const rows = oldOrders({
     storage,
-    ranStorage: new EngineStore(storage, [ranTasks]),
     clock,
     archive: async (each) => void archived.push(...each),
     archiveDeadlineMs: 1_000,

@@ -1,6 +1,4 @@
 /** Retention of payments over rows of every kind: what is open or needed stays, whatever else is old, and wherever it dies. */
-import { ranTasks, ranTasksOf } from "../../../src/engine/kernel/ran-tasks.ts";
-import { EngineStore } from "../../../src/engine/kernel/engine-store.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { webhookDelivery } from "../../../machines/webhook-delivery.ts";
@@ -81,16 +79,6 @@ function idsOf({ ageDays }: Life, index: number) {
 }
 
 /** How a task of this instance went. */
-const ranRowOf = (instance: string) => ({
-  id: `${instance}:1:0@1`,
-  name: "attempt",
-  beganAt: 1,
-  tookMs: 1_000,
-  failures: 1,
-  crashes: 0,
-  error: "refused",
-});
-
 async function put(storage: PaymentStorage, life: Life, index: number): Promise<void> {
   const ids = idsOf(life, index);
   const { at: createdAt, transaction: id } = ids;
@@ -173,12 +161,8 @@ async function put(storage: PaymentStorage, life: Life, index: number): Promise<
       ? []
       : [startOf(ids.delivery, { status: delivery === "active" ? "active" : "done", createdAt: restedAt })];
   const arms = life.hasTask ? [{ task: taskOf(`${id}:1:0`, { instance: id, dueAt: NOW * 2 }) }] : [];
-  const ran = [id, ids.delivery].map((each) => ({ table: ranTasks.name, insert: ranRowOf(each) }));
-  const [result, ranResult] = await new EngineStore(storage, [ranTasks]).commit([
-    { starts: [startOf(id, instance), ...runs], writes, arms },
-    { writes: ran },
-  ]);
-  expect([result, ranResult]).toEqual([{ ok: true }, { ok: true }]);
+  const starts = [startOf(id, instance), ...runs];
+  expect(await storage.commit([{ starts, writes, arms }])).toEqual([{ ok: true }]);
 }
 
 /** Told independently of the code: what may be gone of a life once everything was looked at. */
@@ -219,14 +203,7 @@ async function whatIsGone(storage: PaymentStorage, life: Life, index: number) {
   };
   // What belongs together is there, or gone, together.
   expect(attempt?.messageHash).toBe(`hash ${index}`);
-  const ran = new EngineStore(storage, [ranTasks]);
-  const hasNoRan = async (id: string): Promise<boolean> => (await ranTasksOf(ran, id)).length === 0;
-  const parts = [
-    attempt?.bytes.length === 0,
-    recipient === undefined,
-    instance === null,
-    await hasNoRan(ids.transaction),
-  ];
+  const parts = [attempt?.bytes.length === 0, recipient === undefined, instance === null];
   expect(parts).toEqual(parts.map(() => gone.transaction));
   const announced = await storage.get(paymentTables.announcements, ids.notice);
   const told = [announced === null];
@@ -234,7 +211,6 @@ async function whatIsGone(storage: PaymentStorage, life: Life, index: number) {
     told.push((await storage.delivery(ids.delivery)) === null);
     told.push((await storage.deliveryAttempts(ids.delivery)).length === 0);
     told.push((await storage.load(ids.delivery)) === null);
-    told.push(await hasNoRan(ids.delivery));
   }
   expect(told).toEqual(told.map(() => gone.notice));
   return gone;

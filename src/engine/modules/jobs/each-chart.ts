@@ -2,14 +2,14 @@
 import { assign, enqueueActions, setup, type EventObject } from "xstate";
 import type { TellParams } from "../../../workflow/messages.ts";
 import type { InstanceView } from "../../reading/views.ts";
-import type { SearchValues } from "../../../workflow/search-fields.ts";
+import type { FieldValues } from "../../../workflow/instance-finder.ts";
 import { nameOf } from "../../../workflow/workflow-key.ts";
 
 /** The instances that a job is for, and the event that it tells them. */
 export interface EachOrder {
   /** The chart and version, as `name@version`. */
   readonly workflow: string;
-  readonly where: SearchValues;
+  readonly where: FieldValues;
   /** The path of a state; null for any. */
   readonly state: string | null;
   readonly event: EventObject;

@@ -7,7 +7,7 @@ import { givenEvent } from "../../kernel/given-events.ts";
 import type { InstanceWaitList } from "../../reading/waiting.ts";
 import type { InstanceView, WorkflowQuery } from "../../reading/views.ts";
 import { checkState, type FilterCheck } from "../../reading/workflow-reads.ts";
-import type { SearchValues } from "../../../workflow/search-fields.ts";
+import type { FieldValues } from "../../../workflow/instance-finder.ts";
 import { snapshotFromText } from "../../../workflow/snapshot-text.ts";
 import type { StepHandler } from "../../kernel/step-handler.ts";
 import { nameOf } from "../../../workflow/workflow-key.ts";
@@ -156,7 +156,7 @@ export function eachCommands(calls: EachCalls): EachCommands {
   return {
     each(workflow, { where = {}, state = null } = {}) {
       const begin = async (event: EventObject, options: EachOptions = {}): Promise<EachJob> =>
-        jobOf(await calls.beginEach({ workflow, where: where as SearchValues, state, event }, options));
+        jobOf(await calls.beginEach({ workflow, where: where as FieldValues, state, event }, options));
       return {
         send: async (event, options) => begin(checkedEvent(event), options),
         stop: (options) => begin(STOP, options),

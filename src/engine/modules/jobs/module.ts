@@ -6,6 +6,7 @@ import { eachWorkflow } from "./each-workflow.ts";
 
 export const jobs: EngineModule = {
   name: "jobs",
+  needs: ["search"],
   workflows: (storage) => [eachWorkflow(storage)],
   begin(engine) {
     const calls = eachCalls(engine);

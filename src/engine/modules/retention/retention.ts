@@ -3,8 +3,7 @@ import { commitEach } from "../../../../storage/decided.ts";
 import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../../storage/storage.ts";
 import { childInstance } from "../../../workflow/chart.ts";
 import type { EngineContext } from "../../kernel/engine-context.ts";
-import { ranTaskRemovals } from "../../kernel/ran-tasks.ts";
-import { searchRemovals } from "../../../workflow/search-fields.ts";
+import type { RemovedRows } from "../../engine-module.ts";
 import { DamagedSnapshot, snapshotFromText } from "../../../workflow/snapshot-text.ts";
 import { ARCHIVE_DEADLINE_MS, archived, type Archive } from "../../retention/archiving.ts";
 import type { ArchivedInstance } from "../../retention-options.ts";
@@ -24,6 +23,7 @@ interface RetentionParts extends EngineContext {
   /** How long an ended instance stays stored after its last step, in milliseconds; null for ever. */
   readonly keepMs: number | null;
   readonly archive: Archive<ArchivedInstance> | null;
+  readonly removed: RemovedRows;
 }
 
 /** The most instances in one batch: a commit of these takes milliseconds, and others come between. */
@@ -55,7 +55,10 @@ export class InstanceRetentionLoop extends RetentionLoop {
 }
 
 /** A commit each, refused while a task or a watch is left. Two processes that do this at once archive twice and remove once. */
-async function* batches({ storage, clock, archive }: RetentionParts, keepMs: number): AsyncGenerator<number> {
+async function* batches(
+  { storage, clock, archive, removed }: RetentionParts,
+  keepMs: number,
+): AsyncGenerator<number> {
   const until = clock.now() - keepMs;
   let after: InstanceRecord | null = null;
   const damaged: string[] = [];
@@ -82,7 +85,7 @@ async function* batches({ storage, clock, archive }: RetentionParts, keepMs: num
     await archived({ clock, deadlineMs: ARCHIVE_DEADLINE_MS }, archive, records);
     const removals = records.map(async (record) => ({
       removes: [{ id: record.id, life: record.life }],
-      writes: [...(await ranTaskRemovals(storage, record.id)), ...(await searchRemovals(storage, record))],
+      writes: await removed(record),
     }));
     const results = await commitEach(storage, await Promise.all(removals));
     yield results.filter(({ ok }) => ok).length;

@@ -1,13 +1,12 @@
 /** The timeline of an instance: each step with its cause and its actions, and webhook attempts on the same axis. */
 import type { HistoryRecord } from "../../../../storage/storage.ts";
 import { type ChartAction, childInstance } from "../../../workflow/chart.ts";
-import { causeFromText, isOfStep, stepNumber } from "../../../workflow/step-cause.ts";
+import { causeFromText, stepNumber } from "../../../workflow/step-cause.ts";
 import { causeWords, originWords } from "../../cause-words.ts";
 import { durationWords } from "../../chart/words.ts";
 import { messageTarget } from "../../find-related.ts";
 import { html, type Html } from "../../html.ts";
 import type { EndedAttempt } from "../../payments/read-webhooks.ts";
-import { wentWords } from "../../went-words.ts";
 import { moment, shownJson, stateWords, rowKey, type SecretFilter } from "../../show-values.ts";
 import { gapWords, madeBy, type ReplayedStep, type MissingPeriod } from "../../recount/replay-history.ts";
 import type { LedgerCall } from "../../../service/ledger-call-history.ts";
@@ -80,11 +79,9 @@ interface StepLine {
 function stepLine(links: Links, shown: ShownInstance, { row, before }: StepLine): TableRow {
   const { instance, fold, step, redact } = shown;
   const recounted = fold.steps.get(row.version);
-  const asks = (recounted?.actions ?? []).flatMap((action, index) => {
-    const ran = shown.ran.find(({ task }) => isOfStep(task, row) && task.endsWith(`:${index}`));
-    const end = ran === undefined ? null : html` <small>${wentWords(ran, redact)}</small>`;
-    return asked(links, instance.id, action).map((line) => html`<div>${line}${end}</div>`);
-  });
+  const asks = (recounted?.actions ?? []).flatMap((action) =>
+    asked(links, instance.id, action).map((line) => html`<div>${line}</div>`),
+  );
   return {
     key: rowKey("row", row.version),
     class: row.version === step ? "looked-at" : "step",

@@ -1,0 +1,16 @@
+/** The rows that go with a removed instance: those of the modules. */
+import type { EngineStorage } from "../../storage/storage.ts";
+import type { EngineModule, RemovedRows } from "./engine-module.ts";
+
+/** Their removals, for the commit that removes the instance. */
+export function removedRows(
+  storage: Pick<EngineStorage, "find" | "get">,
+  modules: readonly EngineModule[],
+): RemovedRows {
+  return async (instance) => {
+    const asked = modules.flatMap(({ removed }) =>
+      removed === undefined ? [] : [removed(storage, instance)],
+    );
+    return (await Promise.all(asked)).flat();
+  };
+}

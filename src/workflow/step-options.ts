@@ -1,0 +1,26 @@
+/** Options of `workflow()` that modules of the engine bring: a line for each in each list. */
+import type { AnyStateMachine } from "xstate";
+import { searchProblems, type GivenSearch, type SearchOption } from "./search-options.ts";
+
+/** The options of a workflow that modules bring. `S` are the names of the texts by which its instances are found. */
+// A line for each module, which goes with the module.
+// prettier-ignore
+export type StepOptions<M extends AnyStateMachine, S extends string> =
+  & SearchOption<M, S>
+  & { readonly [F in Extract<never, S>]: M };
+
+/** The same, with their types laid aside. */
+// A line for each module, which goes with the module.
+// prettier-ignore
+export type GivenStepOptions =
+  & GivenSearch
+  & object;
+
+// A line for each module, which goes with the module.
+// prettier-ignore
+const CHECKS: readonly ((given: GivenStepOptions) => readonly string[])[] = [
+  searchProblems,
+];
+
+export const stepOptionProblems = (given: GivenStepOptions): string[] =>
+  CHECKS.flatMap((check) => check(given));
