@@ -49,7 +49,6 @@ export const idempotency = ownTable("idempotency", {
     createdAt: "integer",
   },
   indexes: { byAge: ["createdAt", "id"] },
-  migrations: [{ beside: true }],
   settled: true,
 });
 

@@ -19,15 +19,13 @@ export const notices = ownTable("notices", {
     fee: "amount?",
     /** The body, sent byte for byte on every attempt; null until it was serialised, once. Stored short, read whole. */
     body: "text?",
-    /** The webhooks that are told, by id: chosen with the body. Null until then, and in rows of before the field. */
+    /** The webhooks that are told, by id: chosen with the body. Null until then. */
     webhooks: column<readonly string[] | null>("json?"),
     /** Event `transaction.deposit_received`: base units of the order's asset that had come, and that were missing. Null for others. */
     received: "amount?",
     remaining: "amount?",
     createdAt: "integer",
   },
-  // Programs that do not know short bodies would send them as they are.
-  migrations: [{ add: { webhooks: null } }, { beside: true }, {}],
   settled: true,
   // A notice was committed after the notice before; the clocks of their processes may differ.
   indexes: { ofTransaction: ["transactionId"] },
@@ -44,7 +42,6 @@ export const announcements = ownTable("announcements", {
   indexes: { ofAccount: ["accountId"] },
   // Accounts read on beyond the last event that they have seen.
   ordered: ["accountId"],
-  migrations: [{ beside: true }],
   settled: true,
 });
 

@@ -72,10 +72,6 @@ export const quotes = ownTable("quotes", {
     /** The transaction that used the quote up. */
     usedBy: "text?",
   },
-  migrations: [
-    { add: { transactionVersion: null }, beside: true },
-    { add: { tip: null }, beside: true },
-  ],
 });
 
 export interface QuoteRecord extends Row<typeof quotes> {}
@@ -134,7 +130,6 @@ export const transactions = ownTable("transactions", {
     ofType: ["accountId", "type", "createdAt", "id"],
     ofMode: ["accountId", "mode", "createdAt", "id"],
   },
-  migrations: [{ beside: true }, { beside: true }],
 });
 
 export interface TransactionRecord extends Row<typeof transactions> {}

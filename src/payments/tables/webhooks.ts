@@ -24,7 +24,6 @@ export const webhooks = ownTable("webhooks", {
   },
   indexes: { ofAccount: { on: ["accountId", "createdAt", "id"], where: { deletedAt: null } } },
   group: { by: ["accountId"], open: "deletedAt" },
-  migrations: [{ drop: ["timeouts"] }],
 });
 
 export interface WebhookRecord extends Row<typeof webhooks> {}
@@ -56,7 +55,6 @@ export const deliveries = ownTable("deliveries", {
     createdAt: "integer",
   },
   // The index of a transaction's deliveries ended in times, and was twice as large.
-  migrations: [{ beside: true }],
   indexes: {
     // A delivery was committed after those of the notices before.
     ofTransaction: ["transactionId"],
@@ -91,7 +89,6 @@ export const deliveryAttempts = ownTable("deliveryAttempts", {
     excerpt: "text?",
   },
   // They are found by their ids, which begin with the delivery's.
-  migrations: [{ beside: true }],
   settled: true,
 });
 

@@ -31,7 +31,6 @@ export const storedStarts = ownTable(STARTS, {
     override: column<KeyLimit | null>("json?"),
   },
   indexes: { overridden: { on: ["id"], present: ["override"] } },
-  migrations: [{ add: { override: null }, beside: true }],
 });
 
 type StartsRow = Row<typeof storedStarts>;
