@@ -16,8 +16,8 @@ const CHANCE_BYTES = 8;
 const CHANCE_DIGITS = 5;
 const SPARE_BITS = 7;
 
-/** The part of a task id that names the step: its stamp. */
-export const STEP_PATTERN = "[0-9a-v]{19}";
+/** The part of a task id that names the step: its stamp, or its number where a viewer makes the step again from other rows. */
+export const STEP_PATTERN = String.raw`(?:[0-9a-v]{19}|\d{1,16})`;
 
 /** The present moment, with a stamp of its own. Stamps are ordered as texts by the time at which they were made. */
 export function newMoment(clock: Clock, random: Random): StepTime {

@@ -5,7 +5,7 @@ import { STEP_PATTERN } from "./stamps.ts";
 /** The origin of a task: the step that armed it. Null for a task whose id does not tell. */
 export interface TaskCause {
   readonly instance: string;
-  /** The stamp of the step, as in its history. */
+  /** The stamp of the step, as in its history; its number where a viewer makes the step again from other rows. */
   readonly step: string;
 }
 
@@ -33,10 +33,14 @@ export type CommitCause = CausingTask | { readonly watch: string };
 
 /** The number of the named step of this instance, if the step is among these history rows; else null. */
 export function stepNumber({ instance, step }: TaskCause, history: readonly HistoryStep[]): number | null {
+  if (NUMBER.test(step)) return Number(step);
   return history.find((row) => row.instance === instance && row.stamp === step)?.version ?? null;
 }
 
 export type HistoryStep = Pick<HistoryRecord, "instance" | "version" | "stamp">;
+
+/** No stamp is as short. */
+const NUMBER = /^\d{1,16}$/;
 
 /** The text for a step of this instance, made at this time. A task of its own is named without the id of the instance. */
 export function causeText(cause: CommitCause, instance: string, at = Infinity): string {
