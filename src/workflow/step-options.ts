@@ -2,15 +2,13 @@
 import type { AnyStateMachine } from "xstate";
 import { searchProblems, type GivenSearch, type SearchOption } from "./search-options.ts";
 
-/**
- * The options of a workflow that modules bring. `S` are the names of the texts by which its instances are found: none is
- * empty, so the last line adds nothing.
- */
+/** The options of a workflow that modules bring. `S` are the names of the texts by which its instances are found. */
 // A line for each module, which goes with the module.
 // prettier-ignore
 export type StepOptions<M extends AnyStateMachine, S extends string> =
   & SearchOption<M, S>
-  & { readonly [F in Extract<"", S>]?: M };
+  & object
+  & Record<never, M | S>;
 
 /** The same, with their types laid aside. */
 // A line for each module, which goes with the module.

@@ -1,4 +1,5 @@
 /** What a wall clock of a timezone shows, by quarters of an hour: the moments of rules, found without cron. */
+// modules: schedules
 
 const QUARTER = 900_000;
 
