@@ -12,7 +12,7 @@ import { correctedFee, feeTaken } from "./fee-taken.ts";
 import { findStrays } from "./find-strays.ts";
 import { judgeLevels } from "./judge-levels.ts";
 import { lookAtOrder, type OrderLook } from "./look.ts";
-import { LooksInTurn } from "./looks-in-turn.ts";
+import { FailedLooks, LooksInTurn } from "./looks-in-turn.ts";
 import { foreignMarkers, noteMatters, type OrderMatter } from "./marker-matters.ts";
 import { transferId, type PlannedTransfer, type PlanTransfer } from "./plan-transfer.ts";
 import { nextRest, reserveRest } from "./next-rest.ts";
@@ -45,20 +45,26 @@ type LookOutcome = EffectOutcome<OrderEvent, PaymentTables> | undefined;
 export class OrderConcluder {
   readonly #deps: ConcludingParts;
   readonly #looks = new LooksInTurn();
+  readonly #failed = new FailedLooks();
   #firstHeight: number | null = null;
 
   constructor(deps: ConcludingParts) {
     this.#deps = deps;
   }
 
-  /** Rejects, and is asked again after a growing pause, while the chain cannot be read or does not agree. */
-  conclude(id: string): Promise<LookOutcome> {
-    return this.#looks.take(id, () => this.#look(id));
+  /**
+   * Rejects, and is asked again after a growing pause, while the chain cannot be read or does not agree. `key` is the same for
+   * every try of one look.
+   */
+  conclude(id: string, key: string): Promise<LookOutcome> {
+    return this.#looks.take(id, async () => {
+      const instance = await this.#deps.storage.load(id);
+      const asked = { key, version: instance?.version ?? 0 };
+      return this.#failed.take(asked, () => this.#look(id, instance));
+    });
   }
 
-  async #look(id: string): Promise<LookOutcome> {
-    const { storage } = this.#deps;
-    const instance = await storage.load(id);
+  async #look(id: string, instance: InstanceRecord | null): Promise<LookOutcome> {
     // Before the reading: what lands until then is in it, and what is dead by then lands no more.
     const ends = await this.#ends(id);
     const first = await lookAtOrder(this.#deps, id);

@@ -22,3 +22,32 @@ export class LooksInTurn {
     await this.#newest.get(id)?.catch(() => {});
   }
 }
+
+/** The most looks that are remembered: one that is forgotten is only tried once more than it had to be. */
+const MOST_FAILED = 10_000;
+
+/**
+ * Looks of one process that have failed, each with the version of its order at that time. While endpoints differ a look is tried
+ * again and again, and each step of its order asks for one more: without an end of the older ones they would grow in number.
+ */
+export class FailedLooks {
+  readonly #versions = new Map<string, number>();
+
+  /** Undefined for a look whose order has made a step since it failed: that step has asked for a look of its own. */
+  async take<Outcome>(
+    { key, version }: { readonly key: string; readonly version: number },
+    look: () => Promise<Outcome>,
+  ): Promise<Outcome | undefined> {
+    const failedAt = this.#versions.get(key);
+    this.#versions.delete(key);
+    if (failedAt !== undefined && failedAt !== version) return undefined;
+    try {
+      return await look();
+    } catch (error) {
+      this.#versions.set(key, version);
+      const [oldest] = this.#versions.keys();
+      if (this.#versions.size > MOST_FAILED && oldest !== undefined) this.#versions.delete(oldest);
+      throw error;
+    }
+  }
+}

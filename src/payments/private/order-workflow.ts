@@ -25,7 +25,7 @@ export function orderWorkflow({ concluder, recordEnd, announce }: OrderEffects):
   return workflow(order)<PaymentTables>({
     version: 1,
     effects: {
-      look: (_params, { instance }) => concluder.conclude(instance),
+      look: (_params, { instance, key }) => concluder.conclude(instance, key),
       writeLine: async ({ ends }, { instance }) => {
         if (ends === null) throw new Error(`order ${instance} is closing without an end`);
         const { status, reason } = await recordEnd(instance, ends);

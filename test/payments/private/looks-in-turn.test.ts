@@ -1,7 +1,7 @@
 /** Looks at an order that are asked for while another one is under way. */
 import { EventEmitter, once } from "node:events";
 import { expect, it } from "vitest";
-import { LooksInTurn } from "../../../src/payments/private/looks-in-turn.ts";
+import { FailedLooks, LooksInTurn } from "../../../src/payments/private/looks-in-turn.ts";
 
 /** A look that ends when it is told to. */
 function look(name: string, begun: string[]) {
@@ -49,4 +49,27 @@ it("a look that fails holds up no other one, and looks at other orders wait for 
   next.end();
   expect(await taken).toBe("next");
   expect(begun).toEqual(["failing", "other", "next"]);
+});
+
+it("K17: a look that has failed ends once its order has made a step, which asks for a look of its own", async () => {
+  const failed = new FailedLooks();
+  const begun: string[] = [];
+  const fails = async (): Promise<never> => {
+    begun.push("failing");
+    throw new Error("endpoints differ");
+  };
+  const first = { key: "first", version: 1 };
+  await expect(failed.take(first, fails)).rejects.toThrow("endpoints differ");
+  await expect(failed.take(first, fails)).rejects.toThrow("endpoints differ");
+  await expect(failed.take({ key: "second", version: 2 }, fails)).rejects.toThrow("endpoints differ");
+  expect(begun).toHaveLength(3);
+  expect(await failed.take({ key: "first", version: 2 }, fails)).toBeUndefined();
+  expect(begun).toHaveLength(3);
+  expect(await failed.take({ key: "second", version: 2 }, async () => "told")).toBe("told");
+});
+
+it("a look is tried whatever the version of its order is, as long as it has not failed in this process", async () => {
+  const failed = new FailedLooks();
+  expect(await failed.take({ key: "look", version: 1 }, async () => "told")).toBe("told");
+  expect(await failed.take({ key: "look", version: 2 }, async () => "told again")).toBe("told again");
 });

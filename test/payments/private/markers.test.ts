@@ -58,7 +58,7 @@ const concluder = (ledger: Ledger) => {
   };
   return new OrderConcluder(deps);
 };
-const concluded = async (ledger: Ledger = world.ledger) => concluder(ledger).conclude(world.order.id);
+const concluded = async (ledger: Ledger = world.ledger) => concluder(ledger).conclude(world.order.id, "look");
 const recipient = async () => (await world.storage.transaction(world.order.id))?.recipients[0];
 const matters = async () => (await world.storage.openMatters()).map(({ kind }) => kind);
 const mattersIn = (writes: readonly PaymentWrite[] = []) =>
@@ -317,7 +317,7 @@ it("K9, K17: an order ends undecided once its go is dead at finalized, and its p
   const began = concluder(ledger);
   const at = async (height: number, by = began) => {
     finalized = height;
-    return (await by.conclude(order.id))?.event?.type;
+    return (await by.conclude(order.id, "look"))?.event?.type;
   };
   expect([await at(100), await at(300), await at(500)]).toEqual([undefined, undefined, undefined]);
   expect(await at(501)).toBe("BELOW_COST");
