@@ -3,9 +3,11 @@ import type { EngineStorage } from "./storage.ts";
 import { CommitTarget } from "./sqlite/apply-commit.ts";
 import { committed } from "./sqlite/commits.ts";
 import { Connection } from "./sqlite/connection.ts";
-import { assertInstalledLoadable, type SqliteDatabase } from "./sqlite/driver.ts";
+import { usableHandle } from "./sqlite/driver.ts";
+import type { SqliteDatabase } from "./sqlite/handle.ts";
 import { FileGuard } from "./sqlite/file-guard.ts";
 import { leased, usedBytes, watchesIn } from "./sqlite/instances.ts";
+import type { NodeSqliteDatabase } from "./sqlite/node-sqlite.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
 import { openReadOnly } from "./sqlite/open-read-only.ts";
 import { databaseDialect } from "./sqlite/tables.ts";
@@ -20,7 +22,8 @@ export {
   type SqliteBackupOptions,
   type SqliteBackupProgress,
 } from "./sqlite/backup.ts";
-export type { SqliteDatabase, SqliteStatement } from "./sqlite/driver.ts";
+export type { SqliteDatabase, SqliteStatement } from "./sqlite/handle.ts";
+export type { NodeSqliteDatabase, NodeSqliteStatement, NodeSqliteValue } from "./sqlite/node-sqlite.ts";
 export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts";
 
 /** Options of a storage on SQLite. */
@@ -35,16 +38,17 @@ export interface SqliteOptions {
 const sinceProcessStart = (): number => performance.now();
 
 /**
- * Opens a storage in an SQLite database: a path (created with mode 0600 when it is new), or an open `Database` of
- * better-sqlite3 12 or 13, which then stays open on `close`. Tables of your own may be there before or come after, under
- * names that do not begin with `paystate`: see `foreign_database`. Either way the connection is set to WAL with
+ * Opens a storage in an SQLite database: a path (created with mode 0600 when it is new), or an open
+ * database, the `Database` of better-sqlite3 12 or 13 or the `DatabaseSync` of `node:sqlite`, which then stays open on
+ * `close`. Tables of your own may be there before or come after, under names that do not begin with `paystate`: see
+ * `foreign_database`. A path is opened by better-sqlite3 where that is installed, else by `node:sqlite`. Either way the connection is set to WAL with
  * `synchronous = FULL`, so that what resolved survives a loss of power, and to a busy timeout of 0. A new one gets its
  * tables first.
  *
- * Several processes may use one file. A lock held by another, or a transaction that the host has open on its `Database`,
+ * Several processes may use one file. A lock held by another, or a transaction that the host has open on its database,
  * is waited for up to five seconds without blocking the event loop; `onWake` never calls. Where the file of a path is
- * deleted, replaced or cut short while it is open, every call rejects with `replaced` a tenth of a second later; that of an
- * open `Database` is not watched.
+ * deleted, replaced or cut short while it is open, every call rejects with `replaced` a tenth of a second later; that of a
+ * database that was open is not watched.
  *
  * @throws StorageUnusable when the driver or the database cannot be used, with a sentence that says what to do.
  *
@@ -60,14 +64,13 @@ const sinceProcessStart = (): number => performance.now();
  * ```
  */
 export async function sqliteStorage(
-  database: string | SqliteDatabase,
+  database: string | SqliteDatabase | NodeSqliteDatabase,
   { elapsed = sinceProcessStart, create = true }: SqliteOptions = {},
 ): Promise<EngineStorage> {
-  assertInstalledLoadable();
   const { handle, file } =
     typeof database === "string"
       ? await openDatabase(database, { create })
-      : { handle: database, file: null };
+      : { handle: usableHandle(database), file: null };
   const close = (): void => {
     if (typeof database === "string") handle.close();
   };

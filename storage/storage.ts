@@ -405,9 +405,11 @@ export type HostCommit = Pick<AnyCommit, "starts" | "arms" | "watches" | "histor
   readonly writes?: readonly AnyInsert[];
 };
 
-/** A database of SQLite whose transaction the host has opened: the `Database` of better-sqlite3. */
+/**
+ * A database of SQLite whose transaction the host has opened: the `Database` of better-sqlite3, or the `DatabaseSync` of
+ * `node:sqlite`.
+ */
 export interface HostDatabase {
-  readonly inTransaction: boolean;
   prepare(sql: string): object;
 }
 

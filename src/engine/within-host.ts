@@ -21,7 +21,7 @@ import type { StartRequest } from "../workflow/workflow.ts";
 export interface WithinOptions<Host extends HostTransaction> {
   /**
    * On PostgreSQL the client of pg whose transaction is open, or what Kysely, Drizzle, Prisma or TypeORM hand out for
-   * one; on SQLite the `Database` of better-sqlite3 whose transaction is open.
+   * one; on SQLite the `Database` of better-sqlite3, or the `DatabaseSync` of `node:sqlite`, whose transaction is open.
    */
   readonly within: Host;
 }

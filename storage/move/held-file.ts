@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import type { TableSchema } from "../install-plan.ts";
 import { Connection } from "../sqlite/connection.ts";
 import { codeOf, explained, isBusy } from "../sqlite/explain.ts";
-import type { SqliteDatabase } from "../sqlite/driver.ts";
+import type { SqliteDatabase } from "../sqlite/handle.ts";
 import { assertOurs, openExisting } from "../sqlite/existing.ts";
 import { installedIn, tableNames } from "../sqlite/installed.ts";
 import { moveMarkOf, type MoveRecord, MOVES, MOVES_COLUMNS } from "../sqlite/moved.ts";

@@ -3,7 +3,7 @@ import { closeSync, existsSync, fsyncSync, openSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
-import type { BackupPages, SqliteDatabase } from "./driver.ts";
+import type { BackupPages, SqliteDatabase } from "./handle.ts";
 import { during } from "./existing.ts";
 import { codeOf, explained } from "./explain.ts";
 import { nameFile } from "./name-file.ts";
@@ -120,7 +120,7 @@ const copy = (source: string, partial: string, progress: (pages: BackupPages) =>
     await mustBeOurs(database);
     database.prepare("begin").run();
     await inTurn(() => database.prepare("select count(*) from sqlite_master").get());
-    await database.backup(partial, { progress });
+    await database.backup(partial, { rate: PAGES_A_TURN, progress });
   });
 
 /** The copy says of itself that it has a log beside it, as its source has. */

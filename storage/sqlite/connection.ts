@@ -2,7 +2,7 @@
 import pRetry from "p-retry";
 import { type CompiledQuery, notWriting, parametersOf, QueryFailed } from "../compiled-queries.ts";
 import { type SqlValue, type Statement, withPlaces } from "../sql/statement.ts";
-import type { SqliteDatabase, SqliteStatement } from "./driver.ts";
+import type { SqliteDatabase, SqliteStatement } from "./handle.ts";
 import { explained, isAnothersTurn, isBusy, isUncertain } from "./explain.ts";
 import type { FileGuard } from "./file-guard.ts";
 
@@ -121,6 +121,8 @@ export class Connection {
     const statement = attempt(() => this.#database.prepare(query.sql));
     if (statement.readonly) throw notWriting(place, "one that reads");
     const parameters = [...parametersOf(query)];
+    // Nobody looks at the rows: none of their numbers may be refused for its size.
+    if (statement.reader) statement.safeIntegers(true);
     attempt(() => (statement.reader ? statement.all(parameters) : statement.run(parameters)));
     if (!this.#database.inTransaction) {
       throw new QueryFailed(place, new Error("it has ended the transaction of its commit"));

@@ -1,44 +1,22 @@
-/** Finds better-sqlite3, an optional peer, and says what to do where it cannot be used. */
+/**
+ * The driver of SQLite: better-sqlite3, an optional peer, where it is installed, else the one that Node brings. It says what
+ * to do where neither can be used.
+ */
 import Module from "node:module";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { codeOf } from "./explain.ts";
+import type { OpenedDatabase, OpenOptions, SqliteDatabase } from "./handle.ts";
+import { adaptedNodeSqlite, hasNodeSqlite, type NodeSqliteDatabase, openNodeSqlite } from "./node-sqlite.ts";
 
-/** The required part of a prepared statement. */
-export interface SqliteStatement {
-  readonly reader: boolean;
-  /** Whether it changes nothing. */
-  readonly readonly: boolean;
-  run(...parameters: unknown[]): { changes: number; lastInsertRowid: number | bigint };
-  get(...parameters: unknown[]): unknown;
-  all(...parameters: unknown[]): unknown[];
-  iterate(...parameters: unknown[]): IterableIterator<unknown>;
-  /** Whether integers are read as bigints. */
-  safeIntegers(toggle: boolean): unknown;
-}
-
-/** The required part of an open database; a `Database` of better-sqlite3 is one. */
-export interface SqliteDatabase {
-  readonly inTransaction: boolean;
-  prepare(sql: string): SqliteStatement;
-  pragma(source: string): unknown;
-  close(): unknown;
-}
-
-/** A database that was opened here. */
-export interface OpenedDatabase extends SqliteDatabase {
-  /** Copies page by page; `progress` is called between two turns, and answers how many pages the next one copies. */
-  backup(target: string, options: { readonly progress: (pages: BackupPages) => number }): Promise<unknown>;
-}
-
-/** How far a copy has come. */
-export interface BackupPages {
-  readonly totalPages: number;
-  readonly remainingPages: number;
+/** What opens files. Nothing sleeps while another has the lock. */
+export interface SqliteDriver {
+  readonly name: "better-sqlite3" | "node:sqlite";
+  open(path: string, options: OpenOptions): OpenedDatabase;
 }
 
 type SqliteConstructor = new (
   path: string,
-  options: { readonly timeout: number; readonly readonly?: boolean; readonly fileMustExist?: boolean },
+  options: OpenOptions & { readonly timeout: number },
 ) => OpenedDatabase;
 
 /** From this version on the driver speaks Node-API 10. Earlier ones speak V8, of Node alone. */
@@ -55,25 +33,40 @@ interface RuntimeVersions {
 }
 
 /** @throws StorageUnusable `driver_missing` or `driver_unusable`. */
-export async function loadDriver(): Promise<SqliteConstructor> {
+export async function loadDriver(): Promise<SqliteDriver> {
   assertInstalledLoadable();
   try {
-    const driver = (await import("better-sqlite3")) as unknown as { readonly default: SqliteConstructor };
-    return driver.default;
+    const { default: Database } = (await import("better-sqlite3")) as unknown as {
+      readonly default: SqliteConstructor;
+    };
+    return {
+      name: "better-sqlite3",
+      open: (path, options) => new Database(path, { timeout: 0, ...options }),
+    };
   } catch (error) {
     // ERR_MODULE_NOT_FOUND, and MODULE_NOT_FOUND where a bundle requires it.
     if (!codeOf(error).endsWith("MODULE_NOT_FOUND")) throw error;
-    throw new StorageUnusable("driver_missing", "SQLite needs its driver: `npm install better-sqlite3`", {
-      cause: error,
-    });
+    if (hasNodeSqlite()) return { name: "node:sqlite", open: openNodeSqlite };
+    throw new StorageUnusable(
+      "driver_missing",
+      "SQLite needs a driver: `npm install better-sqlite3`, or run Node 22.13 or newer, which brings one",
+      { cause: error },
+    );
   }
 }
 
 /**
- * Looks at the driver beside this file, which a handle from the caller was most likely opened by, too.
- * @throws StorageUnusable `driver_unusable`.
+ * The handle as the adapter uses it: that of better-sqlite3 itself.
+ * @throws StorageUnusable `driver_unusable` where the driver beside this file, which most likely opened the handle, cannot be used.
  */
-export function assertInstalledLoadable(): void {
+export function usableHandle(handle: SqliteDatabase | NodeSqliteDatabase): SqliteDatabase {
+  if (!("pragma" in handle)) return adaptedNodeSqlite(handle);
+  assertInstalledLoadable();
+  return handle;
+}
+
+/** @throws StorageUnusable `driver_unusable` for what lies beside this file. */
+function assertInstalledLoadable(): void {
   const version = installedVersion();
   // In a bundle the driver may lie where only the import finds it.
   if (version !== null) assertLoadable(version, process.versions);

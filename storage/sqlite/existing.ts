@@ -1,7 +1,8 @@
 /** Opens existing database files, and tells whether paystate made them. */
 import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
-import { loadDriver, type OpenedDatabase, type SqliteDatabase } from "./driver.ts";
+import { loadDriver } from "./driver.ts";
+import type { OpenedDatabase, SqliteDatabase } from "./handle.ts";
 import { explained } from "./explain.ts";
 import { hasSchema } from "./schema.ts";
 
@@ -10,9 +11,9 @@ export async function openExisting(
   path: string,
   options: { readonly readonly?: true } = {},
 ): Promise<OpenedDatabase> {
-  const Driver = await loadDriver();
+  const driver = await loadDriver();
   try {
-    return new Driver(path, { timeout: 0, fileMustExist: true, ...options });
+    return driver.open(path, { fileMustExist: true, ...options });
   } catch (error) {
     throw explained(error, path);
   }

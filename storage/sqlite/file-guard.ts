@@ -5,7 +5,7 @@
  */
 import { statSync } from "node:fs";
 import { StorageUnusable } from "../storage-unusable.ts";
-import type { SqliteDatabase } from "./driver.ts";
+import type { SqliteDatabase } from "./handle.ts";
 import { isBusy, isDamage } from "./explain.ts";
 
 /** The open file, and the way to look at what lies under its name. */

@@ -1,6 +1,6 @@
 /** The mark of a file whose data went to another database: with it, no program works on the file any more. */
 import { StorageUnusable } from "../storage-unusable.ts";
-import type { SqliteDatabase } from "./driver.ts";
+import type { SqliteDatabase } from "./handle.ts";
 
 /** The mark that a move leaves in its source and in its target. */
 export interface MoveRecord {

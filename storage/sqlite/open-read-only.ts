@@ -4,7 +4,7 @@ import { chmod, copyFile, mkdtemp, open, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StorageUnusable } from "../storage-unusable.ts";
-import type { SqliteDatabase } from "./driver.ts";
+import type { SqliteDatabase } from "./handle.ts";
 import { assertOurs, openExisting } from "./existing.ts";
 import { explained } from "./explain.ts";
 

@@ -3,7 +3,8 @@ import { closeSync, existsSync, openSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { Connection, inTurn } from "./connection.ts";
-import { loadDriver, type SqliteDatabase } from "./driver.ts";
+import { loadDriver } from "./driver.ts";
+import type { SqliteDatabase } from "./handle.ts";
 import { nothingOfOurs } from "./existing.ts";
 import { codeOf, explained, takenName } from "./explain.ts";
 import type { GuardedFile } from "./file-guard.ts";
@@ -24,14 +25,13 @@ export async function openDatabase(
     );
   }
   try {
-    const Driver = await loadDriver();
-    if (path === ":memory:") return { handle: new Driver(path, { timeout: 0 }), file: null };
+    const driver = await loadDriver();
+    if (path === ":memory:") return { handle: driver.open(path, {}), file: null };
     if (create) createPrivately(path);
     else if (!existsSync(path)) throw new StorageUnusable("cannot_open", `there is no file ${path}`);
     const place = resolve(path);
-    const handle = new Driver(place, { timeout: 0, fileMustExist: true });
-    const reopen = (): SqliteDatabase =>
-      new Driver(place, { timeout: 0, readonly: true, fileMustExist: true });
+    const handle = driver.open(place, { fileMustExist: true });
+    const reopen = (): SqliteDatabase => driver.open(place, { readonly: true, fileMustExist: true });
     return { handle, file: { path: place, log: `${realpathSync(place)}-wal`, handle, reopen } };
   } catch (error) {
     throw explained(error, path);

@@ -8,7 +8,7 @@ import {
   READ_VERSION,
   schemaStatements,
 } from "../sql/schema.ts";
-import type { SqliteDatabase } from "./driver.ts";
+import type { SqliteDatabase } from "./handle.ts";
 
 const TABLES = `select name from sqlite_master where type = 'table' and name like 'paystate%'`;
 const NEEDED = `(select value as name from json_each('${JSON.stringify(neededTables)}')) t`;

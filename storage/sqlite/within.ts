@@ -5,8 +5,10 @@ import type { GivenTables } from "../sql/given-tables.ts";
 import type { CommitAnswer, HostCommit, HostTransaction } from "../storage.ts";
 import { applyCommit, CommitTarget } from "./apply-commit.ts";
 import { Connection } from "./connection.ts";
-import type { SqliteDatabase } from "./driver.ts";
+import { usableHandle } from "./driver.ts";
+import type { SqliteDatabase } from "./handle.ts";
 import { hiding } from "./hiding.ts";
+import type { NodeSqliteDatabase } from "./node-sqlite.ts";
 
 /**
  * Commits to the file of a storage, given the storage's own connection, over one of the host's. A commit is
@@ -16,7 +18,7 @@ export function hostCommits(
   own: SqliteDatabase,
   tables: GivenTables,
 ): (host: HostTransaction, item: HostCommit) => CommitAnswer {
-  const known = new WeakMap<SqliteDatabase, CommitTarget>();
+  const known = new WeakMap<HostTransaction, CommitTarget>();
   const targetOn = (host: HostTransaction): CommitTarget => {
     if (!isDatabase(host)) {
       throw new TypeError(
@@ -25,8 +27,9 @@ export function hostCommits(
     }
     const found = known.get(host);
     if (found !== undefined) return found;
-    assertSameFile(own, host);
-    const made = new CommitTarget(new Connection(host), tables);
+    const handle = usableHandle(host);
+    assertSameFile(own, handle);
+    const made = new CommitTarget(new Connection(handle), tables);
     known.set(host, made);
     return made;
   };
@@ -69,7 +72,8 @@ function assertSameFile(own: SqliteDatabase, host: SqliteDatabase): void {
   );
 }
 
-const isDatabase = (host: HostTransaction): host is SqliteDatabase => "prepare" in host && "pragma" in host;
+const isDatabase = (host: HostTransaction): host is SqliteDatabase | NodeSqliteDatabase =>
+  "prepare" in host && ("pragma" in host || "exec" in host);
 
 /** Empty for a database in memory. */
 function fileOf(database: SqliteDatabase): string {

@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, expect, test as vitestTest } from "vitest";
+import { hasNodeSqlite } from "../../storage/sqlite/node-sqlite.ts";
 import { leaveNothing, newDataFolder, runCommand, withBrokenBinary, withoutPackage } from "./command.ts";
 import { call, startDev } from "./dev-session.ts";
 
@@ -172,9 +173,9 @@ test.concurrent("litesvm's native package is of another machine", async () => {
   );
 });
 
-test.concurrent("better-sqlite3 is missing", async () => {
+test.skipIf(hasNodeSqlite()).concurrent("better-sqlite3 is missing, and Node brings no driver", async () => {
   expect(await refusal({ env: withoutPackage("better-sqlite3") })).toBe(
-    "SQLite needs its driver: `npm install better-sqlite3`",
+    "SQLite needs a driver: `npm install better-sqlite3`, or run Node 22.13 or newer, which brings one",
   );
 });
 

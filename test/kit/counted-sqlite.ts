@@ -1,7 +1,7 @@
 /** A storage on SQLite that counts what is carried out. */
 import Database from "better-sqlite3";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import type { SqliteStatement } from "../../storage/sqlite/driver.ts";
+import type { SqliteStatement } from "../../storage/sqlite/handle.ts";
 import { sqliteStorage } from "./storages.ts";
 
 /** Who looks at what is taken in turns, with orders or without. */
@@ -28,7 +28,7 @@ export async function countedSqlite(path: string): Promise<CountedSqlite> {
     prepare(sql) {
       const statement = database.prepare(sql);
       const counting =
-        (act: "run" | "get" | "all" | "iterate") =>
+        (act: "run" | "get" | "all") =>
         (...values: unknown[]) => {
           if (sql.startsWith("begin")) counted = statements.length;
           if (sql === "commit" && statements.length > counted) commits += 1;
@@ -40,7 +40,6 @@ export async function countedSqlite(path: string): Promise<CountedSqlite> {
         run: counting("run"),
         get: counting("get"),
         all: counting("all"),
-        iterate: counting("iterate"),
         safeIntegers: (toggle: boolean) => statement.safeIntegers(toggle),
       } as SqliteStatement;
     },

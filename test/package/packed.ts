@@ -1,6 +1,6 @@
 /** What is in the tarball: imported, compiled against, run. */
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import Database from "better-sqlite3";
@@ -11,11 +11,12 @@ import { sendSol } from "../readme/send-sol.ts";
 import { testBuilds } from "./builds.ts";
 import { testBundles } from "./bundles.ts";
 import { testNest } from "./nest.ts";
+import { testNodeSqlite } from "./node-sqlite.ts";
 import { testSettings } from "./settings.ts";
 import { testNewProjects } from "./new-projects.ts";
 import { testPagePrograms } from "./page-programs.ts";
 import { testPrintedLines } from "./printed-lines.ts";
-import { attempt, bring, project, readJson, root, run, specifiers } from "./project.ts";
+import { attempt, bring, project, readJson, root, run, specifiers, without } from "./project.ts";
 
 /** What only some consumers have or want: an entry that is for everybody must load in their absence. */
 const HEAVY = ["@solana", "better-sqlite3", "pg", "prom-client"];
@@ -31,19 +32,6 @@ const UNWANTED = ["kysely", "bigint-buffer", "@solana/spl-token", "litesvm", "@s
 function importAll(names: readonly string[]): void {
   const source = names.map((name) => `await import(${JSON.stringify(name)});`).join("\n");
   run(process.execPath, "--input-type=module", "--eval", source);
-}
-
-/** Takes packages out of the project's tree for as long as `act` runs. */
-function without(packages: readonly string[], act: () => void): void {
-  const moves = packages
-    .map((name) => ({ from: join(project, "node_modules", name), to: join(project, `hidden-${name}`) }))
-    .filter(({ from }) => existsSync(from));
-  for (const { from, to } of moves) renameSync(from, to);
-  try {
-    act();
-  } finally {
-    for (const { from, to } of moves) renameSync(to, from);
-  }
 }
 
 test("every subpath of `exports` can be imported", () => {
@@ -217,5 +205,6 @@ testPrintedLines();
 testPagePrograms();
 testSettings();
 testNest();
+testNodeSqlite();
 testBundles();
 testBuilds();

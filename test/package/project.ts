@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -75,6 +76,19 @@ export function bring(folder: string, ...names: readonly string[]): void {
     const place = join(project, `${name}.js`);
     mkdirSync(dirname(place), { recursive: true });
     writeFileSync(place, outputText.replaceAll(/"\.{1,2}\/index\.js"/g, '"paystate/storage"'));
+  }
+}
+
+/** Takes packages out of the project's tree for as long as `act` runs. */
+export function without(packages: readonly string[], act: () => void): void {
+  const moves = packages
+    .map((name) => ({ from: join(project, "node_modules", name), to: join(project, `hidden-${name}`) }))
+    .filter(({ from }) => existsSync(from));
+  for (const { from, to } of moves) renameSync(from, to);
+  try {
+    act();
+  } finally {
+    for (const { from, to } of moves) renameSync(to, from);
   }
 }
 

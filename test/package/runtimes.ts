@@ -1,4 +1,4 @@
-/** The runtimes of the matrix, from npm, each with the better-sqlite3 that it loads; kept in node_modules/.cache. */
+/** Other runtimes, from npm, each with the better-sqlite3 that it loads; kept in node_modules/.cache. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,8 +17,11 @@ interface Parts {
   readonly version: string;
   readonly binary: string;
   readonly args: readonly string[];
-  /** 13 brings binaries for every Node-API 10; 12 is compiled here, with the headers of the package. */
-  readonly driver: "12" | "13";
+  /**
+   * 13 brings binaries for every Node-API 10; 12 is compiled here, with the headers of the package. Null where none is tried,
+   * but the driver of that Node.
+   */
+  readonly driver: "12" | "13" | null;
 }
 
 const { platform, arch } = process;
@@ -32,6 +35,7 @@ const node = (version: string, driver: Parts["driver"]): Parts => ({
 
 const RUNTIMES: Readonly<Record<string, Parts>> = {
   "20.19": node("20.19", "12"),
+  "22.13": node("22.13", null),
   "22": node("22", "13"),
   "24": node("24", "13"),
   "26": node("26", "13"),
@@ -52,7 +56,12 @@ const RUNTIMES: Readonly<Record<string, Parts>> = {
 };
 
 /** The names that `npm run matrix` knows. */
-export const RUNTIME_NAMES: readonly string[] = Object.keys(RUNTIMES);
+export const RUNTIME_NAMES: readonly string[] = Object.keys(RUNTIMES).filter(
+  (name) => RUNTIMES[name]?.driver !== null,
+);
+
+/** Those of Nodes whose own driver of SQLite is tried, the first that has one among them. */
+export const WITH_SQLITE = ["22.13", "24"];
 
 /** What a runtime is made of, and where it is kept. Throws for a name that is none. */
 function partsOf(name: string): Parts & { readonly folder: string; readonly home: string } {
@@ -90,6 +99,7 @@ export function installedDriver(name: string): string {
   once(join(folder, "complete-driver"), () => {
     const isNode = binary === "bin/node";
     // Its script runs on the Node that it is for, so that the binary fits.
+    if (driver === null) throw new Error(`no better-sqlite3 is tried on ${name}`);
     const env = isNode ? { PATH: `${join(home, "bin")}:${process.env["PATH"] ?? ""}` } : {};
     const headers = isNode ? [`--nodedir=${home}`, "--build-from-source"] : ["--ignore-scripts"];
     npm(folder, ["install", `better-sqlite3@${driver}`, ...headers], env);

@@ -2,7 +2,7 @@
  * Checks that a database file opens, is paystate's, has the schema of this code, and is undamaged. Only reads the file.
  */
 import { openReadOnly } from "../../../storage/sqlite/open-read-only.ts";
-import type { SqliteDatabase } from "../../../storage/sqlite/driver.ts";
+import type { SqliteDatabase } from "../../../storage/sqlite/handle.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../../../storage/storage-unusable.ts";
 import { fine, warning, wrong, type Finding } from "./finding.ts";
 

@@ -1,7 +1,7 @@
 /** Looks at rows here and there in a database file: the time does not grow with the file. */
 import { engineTables } from "../../../storage/engine-tables.ts";
 import { Connection } from "../../../storage/sqlite/connection.ts";
-import type { SqliteDatabase } from "../../../storage/sqlite/driver.ts";
+import type { SqliteDatabase } from "../../../storage/sqlite/handle.ts";
 import { installedIn } from "../../../storage/sqlite/installed.ts";
 import { fine, wrong, type Finding } from "./finding.ts";
 

@@ -2,8 +2,10 @@
 import { join } from "node:path";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { storageContract, type StorageUnderTest } from "paystate/testing";
+import { handleClass } from "./sqlite-handle.ts";
 
 const [folder = "."] = process.argv.slice(2);
+const Handle = await handleClass();
 
 function sqliteWorld(file: string): StorageUnderTest {
   const opened: Awaited<ReturnType<typeof sqliteStorage>>[] = [];
@@ -12,6 +14,14 @@ function sqliteWorld(file: string): StorageUnderTest {
       const storage = await sqliteStorage(file);
       opened.push(storage);
       return storage;
+    },
+    host: async () => {
+      const host = new Handle(file);
+      return {
+        transaction: host,
+        ask: async (statement) => host.exec(statement),
+        close: async () => host.close(),
+      };
     },
     destroy: async () => {
       for (const storage of opened) await storage.close();
