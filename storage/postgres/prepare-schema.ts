@@ -13,13 +13,19 @@ import { StorageUnusable } from "../storage-unusable.ts";
 import type { SqlCall, Database } from "./database.ts";
 import { allFunctions, FUNCTIONS } from "./functions.ts";
 import { UNADMITTED_INDEX } from "./functions/within.ts";
-import { raced } from "./retries.ts";
+import { persistent, raced } from "./retries.ts";
 import { literal } from "./text.ts";
 
 /** The oldest server with all functions and clauses used here. */
 const OLDEST_SERVER = 130_000;
 
-/** Locks only when something is missing. @throws StorageUnusable for an old server, a missing right, a schema of others. */
+/** Who makes a schema is waited for as long as an outage: to end it would be to begin anew. */
+const TAKEN = { retries: 240, factor: 1, minTimeout: 250 };
+
+/**
+ * Locks only when something is missing. @throws StorageUnusable for an old server, a missing right, a schema of others, and
+ * `busy` where another process makes or fills this schema for longer than a minute.
+ */
 export async function prepareSchema(database: Database): Promise<void> {
   const { schema } = database;
   const isReady = await inOne(database, async (ask) => {
@@ -27,18 +33,37 @@ export async function prepareSchema(database: Database): Promise<void> {
     return (await hasSchema(ask, schema)) && (await hasAllBeside(ask));
   });
   if (isReady) return;
-  await inOne(database, async (ask) => {
-    await lockSchema(ask, schema);
-    await bringUp(ask, schema);
-  });
+  const bring = (): Promise<void> =>
+    inOne(database, async (ask) => {
+      if (!(await isFree(ask, schema))) throw new SchemaTaken(schema);
+      // However long it takes: who ends it would have to begin again.
+      await ask("set local statement_timeout to 0");
+      await bringUp(ask, schema);
+    });
+  await persistent(bring, TAKEN, (error) => error instanceof SchemaTaken);
+}
+
+class SchemaTaken extends StorageUnusable {
+  constructor(schema: string) {
+    const is = "another process of paystate makes or fills the schema";
+    super("busy", `${is} ${schema}: open it again once that has ended`);
+  }
 }
 
 const inOne = <A>(database: Database, act: (ask: SqlCall) => Promise<A>): Promise<A> =>
   raced(() => database.transaction(act));
 
+const lockOf = (schema: string): string => `hashtextextended(${literal(`paystate/${schema}`)}, 0)`;
+
 /** Keeps others out who would make, bring up or fill this schema, until the transaction ends. */
 export async function lockSchema(ask: SqlCall, schema: string): Promise<void> {
-  await ask(`select pg_advisory_xact_lock(hashtextextended(${literal(`paystate/${schema}`)}, 0))`);
+  await ask(`select pg_advisory_xact_lock(${lockOf(schema)})`);
+}
+
+/** The same at once; false where another has it. */
+async function isFree(ask: SqlCall, schema: string): Promise<boolean> {
+  const [rows = []] = await ask(`select pg_try_advisory_xact_lock(${lockOf(schema)}) as free`);
+  return (rows as readonly { readonly free: boolean }[])[0]?.free === true;
 }
 
 /** Creates the schema if absent, and everything missing in it; the caller holds the lock. */
