@@ -50,7 +50,9 @@ test("a schedule is paused, resumed and triggered by hand, each after a page tha
     200,
     expect.stringContaining("The schedule is paused."),
   ]);
-  expect(await read("/schedules")).toMatch(/paused since 2026-01-01 00:00:00 UTC .*Resume … Start a run …/);
+  expect(await read("/schedules")).toMatch(
+    /paused since 2026-01-01 00:00:00 UTC .*Resume … Start a run … Remove …/,
+  );
   // Somebody else has done it.
   expect((await act(name, "schedule pause"))[0]).toBe(409);
   const [, said] = await act(name, "schedule trigger");
@@ -59,6 +61,20 @@ test("a schedule is paused, resumed and triggered by hand, each after a page tha
   expect(await act(name, "schedule resume")).toEqual([200, expect.stringContaining("The schedule goes on.")]);
   expect((await engine.schedules.list())[0]).toMatchObject({ pausedAt: null });
   expect((await act("schedule:none", "schedule pause"))[0]).toBe(409);
+  await engine.stop();
+});
+
+test("a schedule is removed by hand, and takes no act any more", async () => {
+  const { engine, read, act } = await opened(true);
+  engine.run();
+  await engine.schedule("nightly", NIGHTLY);
+  const name = "schedule:nightly";
+  expect(await read(`/act?id=${name}&do=schedule+remove`)).toContain("with a higher version only");
+  const removed = expect.stringContaining("The schedule is removed.") as string;
+  expect(await act(name, "schedule remove")).toEqual([200, removed]);
+  expect(await engine.schedules.list()).toEqual([]);
+  expect(await read("/schedules")).toContain("Nothing is started by time.");
+  expect((await act(name, "schedule trigger"))[0]).toBe(409);
   await engine.stop();
 });
 

@@ -1,4 +1,4 @@
-/** Acts of viewers on schedules: pause, resume, start a run now. */
+/** Acts of viewers on schedules: pause, resume, start a run now, remove. */
 import type { ModuleActs } from "../../engine-module.ts";
 import type { OfferedAct } from "../../inspected-engine.ts";
 import type { EngineStorage } from "../../../../storage/storage.ts";
@@ -40,10 +40,18 @@ const TRIGGER: OfferedAct = {
     "A run is started now, beside those of the schedule's moments, by a process that has its chart.",
 };
 
+const REMOVE: OfferedAct = {
+  key: "remove",
+  on: ON,
+  label: "Remove",
+  consequence:
+    "The schedule starts nothing any more and stands in no list. A program that gives it again brings it back with a higher version only.",
+};
+
 /** The acts on schedules, by the names of schedules. */
 export function scheduleActs(
   storage: Pick<EngineStorage, "get">,
-  commands: Pick<ScheduleCommands, "pause" | "resume" | "trigger">,
+  commands: Pick<ScheduleCommands, "pause" | "resume" | "trigger" | "remove">,
 ): ModuleActs {
   return {
     on: ON,
@@ -52,11 +60,15 @@ export function scheduleActs(
       // A page asks for each of its schedules, and there may be 100,000.
       const schedule = id === null ? null : await storage.get(storedSchedules, id);
       if (schedule === null || !isThere(schedule)) return [];
-      return [schedule.pausedAt === null ? PAUSE : RESUME, TRIGGER];
+      return [schedule.pausedAt === null ? PAUSE : RESUME, TRIGGER, REMOVE];
     },
     async perform(name, key) {
       const id = scheduleNamed(name) ?? name;
       if (key === TRIGGER.key) return `A process that has its chart starts ${await commands.trigger(id)}.`;
+      if (key === REMOVE.key) {
+        await commands.remove(id);
+        return "The schedule is removed.";
+      }
       const isDone = await (key === RESUME.key ? commands.resume(id) : commands.pause(id));
       if (key === RESUME.key) return isDone ? "The schedule goes on." : "It was not paused.";
       return isDone ? "The schedule is paused." : "It was paused before.";
