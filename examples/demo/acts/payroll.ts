@@ -36,6 +36,8 @@ export async function payroll(stage: Stage): Promise<void> {
   const ended = await followToEnd(client, order.transactionId, ({ status, recipients: shares }) => {
     if (status === "processing") show(paidAmong(shares));
   });
+  // The last of them may be paid between two looks.
+  show(paidAmong(ended.recipients));
   showOutcome(ended, frozen);
   await showRefunds(client, order.transactionId);
   const due = recipients.map(({ address, amount }) => (address === frozen ? 0n : unitsIn(amount)));

@@ -41,11 +41,18 @@ async function naming(nodes: NodeContext, address: Address): ReturnType<RoutingL
 }
 
 /**
+ * Under these zeros surfpool lists what it has refused, such as a transaction whose blockhash is too old. No key signs so,
+ * and nothing lands so on any chain.
+ */
+const OF_NOBODY = "1".repeat(64);
+
+/**
  * Merges the lists of several endpoints without duplicates, newest first. A transaction that any endpoint lists as
  * successful counts as successful.
  */
 function merged(lists: readonly (readonly OutgoingTransaction[])[]): readonly OutgoingTransaction[] {
-  const failedFirst = lists.flat().toSorted((a, b) => Number(a.error === null) - Number(b.error === null));
+  const landed = lists.flat().filter(({ signature }) => signature !== OF_NOBODY);
+  const failedFirst = landed.toSorted((a, b) => Number(a.error === null) - Number(b.error === null));
   const named = new Map(failedFirst.map((each) => [each.signature, each]));
   return [...named.values()].toSorted((a, b) => b.slot - a.slot);
 }

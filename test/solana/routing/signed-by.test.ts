@@ -37,6 +37,21 @@ test("an entry that one node silently left out counts when another one lists it"
   await both.close();
 });
 
+test("what a node lists under a signature of zeros is none, and hides nothing that stands beside it", async ({
+  scene,
+}) => {
+  const { deposit } = scene;
+  const { ledgerOf, plan, mark, sol, nobody, carryOut } = scene;
+  const { signed } = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
+  const refused = { signature: "1".repeat(64), slot: 1, err: "BlockhashNotFound", blockTime: 1, memo: null };
+  const listing = node(scene, "getSignaturesForAddress", (honest: readonly object[]) => [refused, ...honest]);
+  const ledger = ledgerOf([listing.option]);
+  const { transactions, isWhole } = await ledger.signedBy(deposit.address);
+  expect(isWhole).toBe(true);
+  expect(transactions.map(({ signature }) => signature)).toEqual([signed.signature]);
+  await ledger.close();
+});
+
 test("a finalized transaction is read once, whoever asks whether he signed it; the list is asked for each time", async ({
   scene,
 }) => {
