@@ -2,7 +2,7 @@
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { EngineModule, RemovedRows } from "./engine-module.ts";
 
-/** Their removals, for the commit that removes the instance. */
+/** Asks each module for its removals, for the commit that removes the instance. */
 export function removedRows(
   storage: Pick<EngineStorage, "find" | "get">,
   modules: readonly EngineModule[],

@@ -12,7 +12,7 @@ export interface EngineContext {
   readonly leaseMs: number;
 }
 
-/** Rows that somebody else keeps beside the stored charts. */
+/** Rows of other tables that are written beside the stored charts. */
 export interface ChartRows {
   /** For the commit that registers a version of a workflow for the first time. */
   first(workflow: AnyWorkflow): readonly AnyWrite[];

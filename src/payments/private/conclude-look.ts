@@ -285,7 +285,7 @@ function lastPayout(look: OrderLook, chunks: readonly ChunkRecord[]): LastPayout
   return { signature: last.signature, blockTime: last.blockTime };
 }
 
-/** A no-go has paid nobody, whatever markers told before that do not stand any more. */
+/** A no-go has paid nobody. Markers that were told before it, and are gone, count no more. */
 function nobodyPaid({ recipients }: OrderLook): readonly PaymentWrite[] {
   return recipients
     .filter(({ status }) => status === "paid")
