@@ -14,7 +14,7 @@ import {
 import type { InstanceCommands, StopResult } from "./instance-commands.ts";
 import type { SendResult } from "./kernel/step-handler.ts";
 import type { TaskCommands } from "./kernel/troubled-tasks.ts";
-import { eventFromText } from "../workflow/values.ts";
+import { typedEvent } from "../workflow/values.ts";
 
 type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
   Pick<InstanceCommands, "stopInstance"> & {
@@ -107,7 +107,7 @@ export function givenEvent(text: string): EventObject {
 
 function parsed(text: string): EventObject {
   try {
-    const event: unknown = eventFromText(text);
+    const event = typedEvent(text);
     if (typeof (event as { readonly type?: unknown } | null)?.type === "string") return event as EventObject;
   } catch {
     // Said below.

@@ -156,7 +156,7 @@ function coreOf<W>(options: EngineOptions<W>, { checked, modules, hooks }: CoreD
     perform(task, hold) {
       hooks.began();
       if (task.limits.length > 1) secondKeys.see(task.limits);
-      return performTask({ steps, workflows, clock, storage, before }, task, hold);
+      return performTask({ steps, workflows, clock, log, storage, before }, task, hold);
     },
     retryOf: (task) => retryOf(workflows, task),
   });

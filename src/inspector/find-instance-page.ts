@@ -2,7 +2,7 @@
 import type { EventObject } from "xstate";
 import type { InspectedEngine } from "../engine/create-engine.ts";
 import { snapshotFromText } from "../workflow/snapshot-text.ts";
-import { eventFromText } from "../workflow/values.ts";
+import { typedEvent } from "../workflow/values.ts";
 import type { InspectedPaymentParts } from "../payments/service-context.ts";
 import type { Clock } from "../runtime.ts";
 import type { LedgerCallReads } from "../service/ledger-call-history.ts";
@@ -192,7 +192,7 @@ function eventOf(text: string): EventObject | null {
   if (trimmed === "") return null;
   if (!trimmed.startsWith("{")) return { type: trimmed };
   try {
-    const event: unknown = eventFromText(trimmed);
+    const event = typedEvent(trimmed);
     const { type } = (event ?? {}) as { readonly type?: unknown };
     return typeof type === "string" && type !== "" ? (event as EventObject) : null;
   } catch {

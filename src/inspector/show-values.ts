@@ -1,4 +1,6 @@
 /** Stored values as a page shows them: times, state values, and JSON without secrets. */
+import { ActorAddress } from "../workflow/actor-address.ts";
+import { fromJson } from "../workflow/values.ts";
 import { cleanJson, type SecretFilter } from "./clean-json.ts";
 import { html, type Html } from "./html.ts";
 
@@ -46,11 +48,28 @@ export function stateWords(value: unknown): string {
 // A page is made again after each commit: what takes long to clean, and long to read, is told by its length.
 const MAX_SHOWN = 64 * 1024;
 
+/** The text with references of actors as JSON has them, where what holds them is plain. */
+function withActors(text: string): string {
+  if (!text.includes('["Actor",')) return text;
+  return JSON.stringify(JSON.parse(text), (_, value: unknown) => {
+    const read = fromJson(value);
+    return read !== value && isJsonWithActors(read) ? (JSON.parse(JSON.stringify(read)) as unknown) : value;
+  });
+}
+
+function isJsonWithActors(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || value instanceof ActorAddress) return true;
+  const kind: unknown = Object.getPrototypeOf(value);
+  return (
+    (kind === Object.prototype || kind === Array.prototype) && Object.values(value).every(isJsonWithActors)
+  );
+}
+
 /** Stored JSON text on several lines. A value under a telling name and what looks like a secret are left out. */
 export function shownJson(text: string, redact: SecretFilter): string {
   if (text.length > MAX_SHOWN) return `${text.length} characters, too many to be shown here`;
   try {
-    return JSON.stringify(cleanJson(text, redact), null, 2);
+    return JSON.stringify(cleanJson(withActors(text), redact), null, 2);
   } catch {
     return redact(text);
   }

@@ -1,6 +1,7 @@
 /** The port to a statechart library: a chart as a pure function. The same snapshot and event give the same step; nothing runs. */
 import type { EventObject } from "xstate";
 import type { TaskRecord } from "../../storage/storage.ts";
+import type { ActorAddress, ActorTable } from "./actor-address.ts";
 import type { AddedFields } from "./added-fields.ts";
 import { storableThrown } from "./values.ts";
 import type { Writable } from "./writable.ts";
@@ -29,10 +30,12 @@ export interface ChildLink {
   readonly systemId?: string;
   /** Machines only: the child has ended, and a parent that ends stops it no more. */
   readonly hasEnded?: true;
+  /** Its life, where the parent holds its address or has handed it out; empty where it was gone by then. */
+  readonly life?: string;
 }
 
 /** A child machine that no longer has its id, and whose end is still told: another has the id, or it had ended when it was stopped. */
-export interface FormerChild extends Pick<ChildLink, "src" | "hasEnded"> {
+export interface FormerChild extends Pick<ChildLink, "src" | "hasEnded" | "life"> {
   readonly id: string;
   readonly run: number;
 }
@@ -43,7 +46,7 @@ export function childInstance(parent: string, id: string, run: number): string {
 }
 
 /** A child machine that a step starts. */
-export interface StartedChild extends Pick<ChildLink, "src"> {
+export interface StartedChild extends Pick<ChildLink, "src" | "life"> {
   readonly id: string;
   readonly run: number;
   readonly input: unknown;
@@ -93,7 +96,11 @@ export interface ActionScope {
 }
 
 /** Whom an event is for. A child without a link never ran, or has ended. */
-export type EventAddress = "self" | "parent" | { readonly child: string; readonly link?: ChildLink };
+export type EventAddress =
+  | "self"
+  | "parent"
+  | { readonly child: string; readonly link?: ChildLink }
+  | { readonly actor: ActorAddress };
 
 /** An action that a step asks for; actions keep the chart's order. */
 export type ChartAction =
@@ -152,6 +159,7 @@ export interface Arrival {
   readonly context: Readonly<Record<string, unknown>>;
   /** The names of the timers that run. */
   readonly timers: readonly string[];
+  readonly actor: StepActor;
 }
 
 /** The first step under the new version: its actions start what the new states ask for, and stop all other work. */
@@ -172,15 +180,47 @@ export class ArrivalError extends Error {
   }
 }
 
-/** The machine behind a pure face. */
+/** The instance that makes a step, as its chart is told of it: addresses of it and of its children are made of this. */
+export interface StepActor {
+  readonly instance: string;
+  readonly life: string;
+  /** The life of children that the step begins. */
+  readonly stamp: string;
+  readonly workflow: NamedWorkflow;
+  /** The addresses in the commit so far. Absent where the step is the only one. */
+  readonly table?: ActorTable;
+  /** Whether `LifeUnknown` is thrown where a child may be one whose address the step was given. Not where a step is made again. */
+  readonly asks?: boolean;
+}
+
+/** A workflow by its name, with those of its child machines. */
+interface NamedWorkflow {
+  readonly name: string;
+  child(src: string): NamedWorkflow;
+}
+
+/** The lives of children, by their ids, that a step was planned again for: `true` for one that begins in it. */
+export type KnownLives = Readonly<Record<string, string | true>>;
+
+export interface FirstStep {
+  readonly parent?: ParentLink | undefined;
+  /** Where its children are not the first of their ids. */
+  readonly runs?: ChartSnapshot["runs"];
+  readonly lives?: KnownLives | undefined;
+}
+
+export interface LaterStep {
+  readonly actor?: StepActor;
+  /** Nobody else has `before`: its list of children is changed in place, and what it holds is lost when an error is thrown. */
+  readonly isOwn?: boolean;
+}
+
+/** The machine behind a pure face. A step without an actor is made for nobody: addresses in it lead nowhere. */
 export interface Chart {
-  /** The first step of a run; `runs` where its children are not the first of their ids. Throws what the context function throws. */
-  readonly start: (input: unknown, parent?: ParentLink, runs?: ChartSnapshot["runs"]) => ChartStep;
-  /**
-   * The next step, or null when the event changes nothing and asks for nothing. Throws what a guard throws. With `isOwn`
-   * nobody else has `before`: its list of children is changed in place, and what it holds is lost when an error is thrown.
-   */
-  readonly step: (before: ChartSnapshot, event: EventObject, isOwn?: boolean) => ChartStep | null;
+  /** The first step of a run. Throws what the context function throws. */
+  readonly start: (input: unknown, first?: FirstStep, actor?: StepActor) => ChartStep;
+  /** The next step, or null when the event changes nothing and asks for nothing. Throws what a guard throws. */
+  readonly step: (before: ChartSnapshot, event: EventObject, later?: LaterStep) => ChartStep | null;
   /** Takes over a run of another version. No entry action runs. Throws `ArrivalError`, or what the chart throws. */
   readonly arrive: (arrival: Arrival) => ArrivalStep;
 }

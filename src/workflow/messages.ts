@@ -23,9 +23,14 @@ export interface Recipient {
   /** Texts that it must be found by. */
   readonly where?: FieldValues;
   readonly state?: string;
+  /** Where the chart has sent to an address: that nobody is there any more is told in the log. */
+  readonly isAddress?: true;
 }
 
-export type MessageTarget = Pick<Recipient, "life" | "parentLife" | "machine" | "where" | "state">;
+export type MessageTarget = Pick<
+  Recipient,
+  "life" | "parentLife" | "machine" | "where" | "state" | "isAddress"
+>;
 
 /** Starts its target when absent, or delivers an event. Where the target has ended, `otherwise` goes back to the sender. */
 export interface Message extends MessageTarget {
@@ -66,7 +71,7 @@ export interface TellParams {
  */
 export function messageTask(
   { id, dueAt }: Pick<TaskRecord, "id" | "dueAt">,
-  { instance, workflow, life, parentLife, machine, where, state }: Recipient,
+  { instance, workflow, life, parentLife, machine, where, state, isAddress }: Recipient,
   message: Message,
 ): TaskRecord {
   const { known, start, event, otherwise } = message;
@@ -77,6 +82,7 @@ export function messageTask(
     machine,
     where,
     state,
+    isAddress,
     start: start && { ...start, input: toJson(start.input, "input") },
     event: event && eventToJson(event),
     otherwise: otherwise && { ...otherwise, event: eventToJson(otherwise.event) },

@@ -71,6 +71,7 @@ class Moving {
   readonly #step: MigrationStep;
   readonly #before: ChartSnapshot;
   readonly #at: number;
+  readonly #plan: StepPlan;
 
   constructor(moving: MigratingInstance, step: MigrationStep, plan: StepPlan) {
     const { instance, snapshot } = moving;
@@ -78,6 +79,7 @@ class Moving {
     this.#step = step;
     this.#before = { ...snapshot, runs: { ...snapshot.runs, ...plan.takenBy(instance.id) } };
     this.#at = plan.at;
+    this.#plan = plan;
   }
 
   arrival(): PlannedArrival {
@@ -88,6 +90,7 @@ class Moving {
       value,
       context: context as ChartSnapshot["context"],
       timers: this.#names("timer"),
+      actor: this.#plan.actor(instance, workflow),
     });
     this.#checkTimers(arrived, named);
     const amends = [

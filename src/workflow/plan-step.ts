@@ -10,6 +10,7 @@ import type {
   Write,
 } from "../../storage/storage.ts";
 import { withoutTraps } from "../thrown.ts";
+import { ActorTable, LifeUnknown } from "./actor-address.ts";
 import {
   BORN,
   childFailed,
@@ -20,8 +21,10 @@ import {
   STOP,
   type ChartSnapshot,
   type ChartStep,
+  type KnownLives,
   type ParentLink,
   type StartedChild,
+  type StepActor,
 } from "./chart.ts";
 import { consequencesOf, inTurn, missingFrom, type StepResult } from "./step-result.ts";
 import { checkId } from "./instance-id.ts";
@@ -64,6 +67,10 @@ interface PlannedStart extends StartRequest {
   readonly cause?: string;
   /** Whether a timer that is due at once fires in the same commit. */
   readonly firesTimer?: boolean;
+  /** Its life, where an address of it was handed out before it begins. */
+  readonly life?: string;
+  /** Those of its children whose addresses the first step asks for. */
+  readonly lives?: KnownLives;
 }
 
 interface ArrivedEvent<I = KnownInstance> {
@@ -132,6 +139,7 @@ export class StepPlan {
   #moment: StepTime;
   readonly #workflows: WorkflowRegistry;
   readonly #taken: TakenIds | undefined;
+  readonly #table = new ActorTable();
   readonly #maxBytes: number;
   /** The number of children that may still begin in this commit. */
   #room: number;
@@ -153,6 +161,12 @@ export class StepPlan {
   /** Run numbers to skip, by child id: ids of children that other instances already use. */
   takenBy(instance: string): ChartSnapshot["runs"] {
     return this.#taken?.of(instance);
+  }
+
+  /** The instance as the chart of its next step is told of it. */
+  actor({ id, life }: Pick<StandingInstance, "id" | "life">, workflow: AnyWorkflow): StepActor {
+    const { stamp } = this.#moment;
+    return { instance: id, life, stamp, workflow, table: this.#table, asks: true };
   }
 
   /** The first step of a new instance, and those of the children it starts. */
@@ -237,15 +251,30 @@ export class StepPlan {
   }
 
   #started(start: PlannedStart): StepCommit[] {
-    const { workflow, id, input, parent, cause, firesTimer = false } = start;
-    const { stamp } = this.#moment;
+    const room = this.#room;
+    try {
+      return this.#startedOnce(start);
+    } catch (error) {
+      this.#room = room;
+      if (!(error instanceof LifeUnknown) || !error.isNew || start.lives?.[error.child] === true) throw error;
+      return this.#started({ ...start, lives: { ...start.lives, [error.child]: true } });
+    }
+  }
+
+  #startedOnce(start: PlannedStart): StepCommit[] {
+    const { workflow, id, input, parent, cause, firesTimer = false, lives } = start;
+    const { life = this.#moment.stamp } = start;
     const runs = this.takenBy(id);
-    const step = workflow.chart.start(input, parent, runs);
-    const event = { type: "$started", input, ...(parent && { parent }), ...(runs && { runs }) };
-    const facts = this.#following(
-      { id, version: 0, life: stamp },
-      { workflow, before: null, step, event: null },
-    );
+    const first = { parent, runs, lives };
+    const step = workflow.chart.start(input, first, this.actor({ id, life }, workflow));
+    const event = {
+      type: "$started",
+      input,
+      ...(parent && { parent }),
+      ...(runs && { runs }),
+      ...(lives && { lives }),
+    };
+    const facts = this.#following({ id, version: 0, life }, { workflow, before: null, step, event: null });
     const made = this.#withChildren(facts, consequencesOf(facts));
     const text = eventToText(event);
     checkSize(text, this.#maxBytes, "event");
@@ -285,9 +314,10 @@ export class StepPlan {
     const runs = this.takenBy(instance.id);
     // The history stores `$runs` too, so that replaying the event gives the same step.
     const given = runs === undefined ? sent : { ...sent, $runs: runs };
+    const actor = this.actor(instance, workflow);
     const { event, step } = isOwn
-      ? { event: given, step: workflow.chart.step(before, given, true) }
-      : this.#stepOrFailure(workflow, before, given);
+      ? { event: given, step: workflow.chart.step(before, given, { actor, isOwn }) }
+      : this.#stepOrFailure(workflow, { before, actor }, given);
     if (step === null) return null;
     const facts = this.#following(instance, { workflow, before, step, event });
     const follows =
@@ -301,11 +331,11 @@ export class StepPlan {
    */
   #stepOrFailure(
     { chart }: AnyWorkflow,
-    before: ChartSnapshot,
+    { before, actor }: { readonly before: ChartSnapshot; readonly actor: StepActor },
     event: EventObject,
   ): { readonly event: EventObject; readonly step: ChartStep | null } {
     try {
-      return { event, step: chart.step(before, event) };
+      return { event, step: chart.step(before, event, { actor }) };
     } catch (thrown) {
       const error = withoutTraps(thrown);
       const { parent } = before;
@@ -314,7 +344,7 @@ export class StepPlan {
       if (above?.catches(parent.id) !== true) throw error;
       // A field that is undefined would be missing from the history.
       const failed = { ...event, $error: storableThrown(error) ?? null };
-      return { event: failed, step: chart.step(before, failed) };
+      return { event: failed, step: chart.step(before, failed, { actor }) };
     }
   }
 
@@ -401,11 +431,12 @@ export class StepPlan {
     const born: StepCommit[] = [];
     const failed: TaskRecord[] = [];
     const cause = causeOfParent({ instance, stamp });
-    for (const { id: child, src, run, input } of children) {
+    for (const { id: child, src, run, input, life: own } of children) {
       const parent = { instance, workflow: workflow.key, id: child, run, life };
       const id = childInstance(instance, child, run);
       try {
-        born.push(...this.start({ workflow: workflow.child(src), id, input, parent, cause }));
+        const start = { workflow: workflow.child(src), id, input, parent, cause };
+        born.push(...this.start(own === undefined ? start : { ...start, life: own }));
       } catch (error) {
         // A fault of the chart is one that its author has to see.
         if (error instanceof ChartFault) throw error;

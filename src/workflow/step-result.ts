@@ -1,4 +1,5 @@
 /** Consequences of a step: tasks to arm and to disarm, watches, messages, children, domain writes. Pure. */
+import type { ActorAddress } from "./actor-address.ts";
 import type { CompiledQuery } from "../../storage/compiled-queries.ts";
 import type { Commit, TaskRecord, WatchRecord, Write } from "../../storage/storage.ts";
 import {
@@ -21,6 +22,7 @@ import { shardOf } from "./shards.ts";
 import { addedWrites } from "./step-additions.ts";
 import { taskOfStep, type StepContext } from "./step-context.ts";
 import type { ProjectedStep } from "./workflow.ts";
+import { workflowKey } from "./workflow-key.ts";
 
 /** Log lines and emitted events of a step. Both happen after the step is durable. */
 export type VoicedAction = Voice & { readonly instance: string };
@@ -225,6 +227,7 @@ class Collector {
     const { id, workflow, life, step } = this.#facts;
     if (to === "self") return { instance: id, workflow: workflow.key, life };
     if (to === "parent") return step.after.parent ?? null;
+    if ("actor" in to) return recipientAt(to.actor);
     const { link } = to;
     if (link?.run === undefined) return null;
     return {
@@ -233,6 +236,11 @@ class Collector {
       parentLife: life,
     };
   }
+}
+
+/** A promise takes no events. The storage knows which version the target is of. */
+function recipientAt({ place: { instance, life, workflow } }: ActorAddress): Recipient | null {
+  return workflow === null ? null : { instance, workflow: workflowKey(workflow, 0), life, isAddress: true };
 }
 
 function watchesOf(

@@ -10,11 +10,12 @@ export function unborn({ id, before, step }: StepContext): StepResult {
   const left = (before?.unborn ?? []).map(({ told = [], ...child }) => {
     // Another instance may have had the id of the run that was planned.
     const { children, former = [] } = step.after;
-    const isReplaced = former.some(({ id: other, run }) => other === child.id && run === child.run);
-    const run = (isReplaced ? undefined : children?.[child.id]?.run) ?? child.run;
+    const replaced = former.find(({ id: other, run }) => other === child.id && run === child.run);
+    const { run = child.run, life } = replaced ?? children?.[child.id] ?? {};
     const instance = childInstance(id, child.id, run);
     const limits = [{ key: messageKey(instance), atMost: 1 }];
-    return { child: { ...child, run }, told: told.map((task) => ({ ...task, instance, limits })) };
+    const begun: StartedChild = life === undefined ? { ...child, run } : { ...child, run, life };
+    return { child: begun, told: told.map((task) => ({ ...task, instance, limits })) };
   });
   return {
     ...together([]),

@@ -5,6 +5,7 @@
 import type { EventObject } from "xstate";
 import { DevalueError, parse, stringify } from "devalue";
 import { thrownText } from "../thrown.ts";
+import { ActorAddress, isActorLike, revivedActor, type ActorPlace } from "./actor-address.ts";
 import { ChartFault } from "./chart-fault.ts";
 
 /** NUL, and half of a pair of code units: a database refuses them, or gives another text back. */
@@ -27,9 +28,6 @@ export class UnstorableValue extends ChartFault {
     return this.step === undefined ? new UnstorableValue(this.path, this.#why, step) : this;
   }
 }
-
-/** Under this key an object says why it cannot be stored, in place of the name of its class. */
-export const UNSTORABLE = Symbol("why it cannot be stored");
 
 // An object with this key alone holds devalue's own array. A plain value that has the key is written by devalue too.
 const MARK = "$values";
@@ -64,14 +62,18 @@ class Changed {
 
 // Asked in this order. A buffer may lie in memory that it shares with others: of that only its own bytes are stored.
 const reducers = {
+  Actor: (value: unknown) => value instanceof ActorAddress && value.fault === undefined && value.place,
   Error: (value: unknown) => value instanceof Error && storedError(value),
   Buffer: (value: unknown) => Buffer.isBuffer(value) && new Uint8Array(value),
   Changed: (value: unknown) => changed(value),
 };
-const revivers = {
+type Revivers = NonNullable<Parameters<typeof parse>[1]>;
+
+const givenRevivers: Revivers = {
   Error: (stored: StoredError) => revivedError(stored),
   Buffer: (bytes: Uint8Array) => Buffer.from(bytes),
 };
+const revivers: Revivers = { ...givenRevivers, Actor: (place: ActorPlace) => revivedActor(place) };
 
 /**
  * The value as something that `JSON.stringify` keeps: itself where it is plain JSON, an object of devalue's otherwise.
@@ -98,9 +100,9 @@ export function storableThrown(thrown: unknown): unknown {
   }
 }
 
-export function fromJson(json: unknown): unknown {
+export function fromJson(json: unknown, known: Revivers = revivers): unknown {
   if (typeof json !== "object" || json === null || !Object.hasOwn(json, MARK)) return json;
-  return parse(JSON.stringify((json as Record<string, unknown>)[MARK]), revivers);
+  return parse(JSON.stringify((json as Record<string, unknown>)[MARK]), known);
 }
 
 /** Like `toJson`, field by field, so that fields with plain values stay plain. */
@@ -113,12 +115,12 @@ export function fieldsToJson(fields: object, name: string): unknown {
   );
 }
 
-export function fieldsFromJson(json: unknown): unknown {
-  const whole = fromJson(json);
+export function fieldsFromJson(json: unknown, known: Revivers = revivers): unknown {
+  const whole = fromJson(json, known);
   if (whole !== json || typeof json !== "object" || json === null || Array.isArray(json)) return whole;
   const fields = json as Record<string, unknown>;
   for (const [key, value] of Object.entries(fields)) {
-    if (typeof value === "object") fields[key] = fromJson(value);
+    if (typeof value === "object") fields[key] = fromJson(value, known);
   }
   return fields;
 }
@@ -152,6 +154,11 @@ function definedFields(event: object): object {
 
 export function eventFromText(text: string): EventObject {
   return eventFromJson(JSON.parse(text));
+}
+
+/** An event that a person has written in the form in which events are stored. @throws Error for one that holds an actor. */
+export function typedEvent(text: string): unknown {
+  return fieldsFromJson(JSON.parse(text), givenRevivers);
 }
 
 export function eventFromJson(json: unknown): EventObject {
@@ -199,6 +206,8 @@ function hasOddKeys(value: object): boolean {
 /** What devalue would give back otherwise, without a word; null for what it keeps, or refuses itself. */
 function changed(value: unknown): Changed | null {
   if (typeof value !== "object" || value === null) return null;
+  if (value instanceof ActorAddress) return new Changed(value.fault ?? ofClass(value));
+  if (isActorLike(value)) return new Changed(FOREIGN_ACTOR);
   // What it refuses itself, but for plain objects, which it keeps.
   if (Object.prototype.toString.call(value) === "[object Object]") return null;
   // Built-in objects have two prototypes; lists of bytes and of numbers have one between them.
@@ -247,11 +256,12 @@ function reasonOf({ message, value }: DevalueError): string {
   if (value instanceof Changed) return value.reason;
   if (typeof value === "function") return `it is a function; ${ADVICE}`;
   if (typeof value === "symbol") return `it is a symbol; ${ADVICE}`;
-  const why = (value as { readonly [UNSTORABLE]?: string } | null | undefined)?.[UNSTORABLE];
-  if (why !== undefined) return why;
   const name = (value as object | null | undefined)?.constructor?.name;
   return name === undefined || name === "Object" ? message : ofClass(value as object);
 }
+
+const FOREIGN_ACTOR =
+  "it is an actor that the engine has not made; begin it in the chart with spawn, and keep what that returns";
 
 const ADVICE = "store plain data, or an id that finds the thing again";
 

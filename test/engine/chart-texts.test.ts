@@ -92,13 +92,9 @@ const faults: Readonly<Record<string, readonly [action: unknown, sentence: strin
     enqueueActions(({ enqueue }) => enqueue(idle)),
     'enqueueActions: the action "idle" is written inline',
   ],
-  "a spawned actor in its context": [
+  "an actor that its setup does not name": [
     assign({ note: (({ spawn }: Scope) => helpedSpawn(spawn)) as never }),
-    "was made by spawn inside assign",
-  ],
-  "itself in its context": [
-    assign({ note: (({ self }: Scope) => [self]) as never }),
-    'context.note[0] cannot be stored: it is the actor "self"; keep its id, and send to it by that',
+    'spawn: the actor "nobody" is not known; name it in setup({ actors })',
   ],
   "every step of a child": [
     enqueueActions(({ enqueue }) => {
@@ -110,7 +106,7 @@ const faults: Readonly<Record<string, readonly [action: unknown, sentence: strin
 };
 
 function helpedSpawn(spawn: Scope["spawn"]): unknown {
-  return spawn("kid");
+  return spawn("nobody");
 }
 
 describe.each(drawn(adapters, "chart texts"))("on $name", (adapter) => {

@@ -1,10 +1,10 @@
 /** The invariants I1–I5, checked over what a run left behind and, where it was kept, the log of how it came about. */
 import type { EventObject } from "xstate";
-import type { AnyWorkflow, ChartSnapshot, ParentLink } from "../../src/engine/index.ts";
+import type { AnyWorkflow, ChartSnapshot } from "../../src/engine/index.ts";
 import { snapshotFromText, snapshotToText } from "../../src/workflow/snapshot-text.ts";
 import { eventFromText } from "../../src/workflow/values.ts";
 import type { AnnounceParams } from "../../machines/wallet-transfer.ts";
-import { FOLDED, MIGRATED, type ChartAction } from "../../src/workflow/chart.ts";
+import { FOLDED, MIGRATED, type ChartAction, type FirstStep } from "../../src/workflow/chart.ts";
 import { withoutAdditions } from "../../src/workflow/step-additions.ts";
 import { withChildren } from "../../src/workflow/workflow.ts";
 import type { Commit, HistoryRecord, InstanceRecord, TaskRecord } from "../../storage/storage.ts";
@@ -161,10 +161,8 @@ function checkHistory(
     if (row.version !== expected) return [`I1: row ${expected} of ${id} has version ${row.version}`];
     const event = eventFromText(row.event) as EventObject & {
       input: unknown;
-      parent?: ParentLink;
-      runs?: ChartSnapshot["runs"];
       snapshot: ChartSnapshot;
-    };
+    } & FirstStep;
     if (index === base) {
       state = event.snapshot;
       forget(row.stamp);
@@ -178,8 +176,9 @@ function checkHistory(
       state = event.snapshot;
       continue;
     }
+    const actor = { instance: id, life: instance.life, stamp: row.stamp, workflow };
     const step =
-      state === null ? chart.start(event.input, event.parent, event.runs) : chart.step(state, event);
+      state === null ? chart.start(event.input, event, actor) : chart.step(state, event, { actor });
     if (step === null) return [`I1: step ${row.version} of ${id} does nothing when it is folded`];
     state = snapshotFromText(snapshotToText(step.after));
     if (text(state.value) !== row.value) {

@@ -41,13 +41,25 @@ export async function deliverMessage<W>(run: TaskRun<W>, task: ClaimedTask): Pro
     const wanted = machine === undefined ? task.instance : `${task.instance} of ${machine}`;
     throw new Error(`there is no instance ${wanted} to tell ${task.name}`);
   }
-  if (sent.kind === "unchanged" || otherwise === undefined) return endTaskOrThrow(run, task, {});
+  if (sent.kind === "unchanged" || otherwise === undefined) {
+    await endTaskOrThrow(run, task, {});
+    if (sent.kind !== "unchanged" && meant.isAddress === true) tellDropped(run, task);
+    return;
+  }
   const id = `${task.id}:back`;
   const back = messageTask({ id, dueAt: run.clock.now() }, otherwise, {
     known: true,
     event: otherwise.event,
   });
   return endTaskOrThrow(run, task, { arms: [back] });
+}
+
+/** Nobody waits for an answer of such a target, and nobody would learn otherwise that there is none. */
+function tellDropped<W>({ log }: TaskRun<W>, { id: task, instance, name: event }: ClaimedTask): void {
+  log.warn(
+    { task, instance, event },
+    "an event was dropped: the actor that it was sent to is not there any more",
+  );
 }
 
 async function startTarget<W>(

@@ -1,7 +1,7 @@
 /** Commits the end of a task together with what follows from it. */
 import type { EventObject } from "xstate";
 import type { ClaimedTask, CommitResult, EngineStorage } from "../../../storage/storage.ts";
-import type { Clock } from "../../runtime.ts";
+import type { Clock, Logger } from "../../runtime.ts";
 import type { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
 import type { StepCommitAdditions } from "./step-commit-writer.ts";
 import type { RatedLimit } from "../../workflow/own-limit.ts";
@@ -12,6 +12,7 @@ export interface TaskRun<W> {
   readonly steps: StepHandler<W>;
   readonly workflows: WorkflowRegistry;
   readonly clock: Clock;
+  readonly log: Logger;
   /** Read for a context that is not in the task, and for what a message is to retry; opens transactions of handlers. */
   readonly storage: Pick<EngineStorage, "pending" | "load" | "transact">;
   /** Asked before each call of a handler or a promise that has limits. Rejects with `TaskWaitsError` where it has to wait. */

@@ -11,7 +11,8 @@ import type {
 } from "../../../storage/storage.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import { isTurnOver, nextTurn, type Clock, type Random } from "../../runtime.ts";
-import { BORN, type ChartSnapshot } from "../../workflow/chart.ts";
+import { LifeUnknown } from "../../workflow/actor-address.ts";
+import { BORN, type ChartSnapshot, type KnownLives } from "../../workflow/chart.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { endedAmongStopped, stopsChildren } from "./ended-children.ts";
 import { FailedMigrationCache } from "./failed-migration-cache.ts";
@@ -48,6 +49,7 @@ import { checkId } from "../../workflow/instance-id.ts";
 import { nameOf } from "../../workflow/workflow-key.ts";
 import type { AnyWorkflow } from "../../workflow/workflow.ts";
 
+type ArrivedEvent = Parameters<StepPlan["run"]>[0];
 type WaitingMessage = WaitingEvent & { readonly task: string };
 
 export interface SentEvent {
@@ -332,16 +334,40 @@ export class StepHandler<W> {
   /** The step, with what it has to know of the children that it stops. `alone`: it is not known which of several steps does. */
   async #planned(
     plan: StepPlan,
-    arrived: Parameters<StepPlan["run"]>[0],
+    arrived: ArrivedEvent,
     waiting: readonly WaitingMessage[],
   ): Promise<ReturnType<StepPlan["run"]> | "alone"> {
-    const run = plan.run(arrived, waiting);
+    const run = await this.#withLives(plan, arrived, waiting);
     const [first] = run?.parts ?? [];
     if (first === undefined || !stopsChildren(first)) return run;
     if (waiting.length > 0) return "alone";
     const $ended = await endedAmongStopped(this.#around.storage, arrived.snapshot, first);
     const event = { ...arrived.event, $ended };
-    return $ended === undefined ? run : plan.run({ ...arrived, event }, []);
+    return $ended === undefined ? run : this.#withLives(plan, { ...arrived, event }, []);
+  }
+
+  /** The step, which may ask for the addresses of children whose lives its instance has not noted. */
+  async #withLives(
+    plan: StepPlan,
+    arrived: ArrivedEvent,
+    waiting: readonly WaitingMessage[],
+  ): Promise<ReturnType<StepPlan["run"]>> {
+    try {
+      return plan.run(arrived, waiting);
+    } catch (error) {
+      if (!(error instanceof LifeUnknown)) throw error;
+      const { $lives: known = {}, ...event } = arrived.event as EventObject & { $lives?: KnownLives };
+      if (Object.hasOwn(known, error.child)) throw error;
+      const $lives = { ...known, [error.child]: error.isNew || (await this.#lifeOf(error, arrived)) };
+      return this.#withLives(plan, { ...arrived, event: { ...event, $lives } as EventObject }, []);
+    }
+  }
+
+  /** Empty where the child is gone, and where the instance of its id is none of this parent. */
+  async #lifeOf({ instance: id }: LifeUnknown, { instance: parent }: ArrivedEvent): Promise<string> {
+    const record = await this.#around.storage.load(id);
+    if (record === null || snapshotFromText(record.snapshot).parent?.life !== parent.life) return "";
+    return record.life;
   }
 
   /** Migrates the instance, or begins its children, unless another commit came first: then it has to be looked at again. */

@@ -6,10 +6,10 @@ import {
   FOLDED,
   foldedSnapshot,
   MIGRATED,
-  type Chart,
   type ChartAction,
   type ChartSnapshot,
-  type ParentLink,
+  type FirstStep,
+  type StepActor,
 } from "../../workflow/chart.ts";
 import { snapshotFromText, snapshotToText } from "../../workflow/snapshot-text.ts";
 import { eventFromText } from "../../workflow/values.ts";
@@ -88,13 +88,19 @@ class Walk implements ReplayedHistory {
   /** Characters of the snapshots that are kept. */
   size = 0;
   readonly #chartOf: (key: string) => AnyWorkflow | null;
-  #chart: Chart | null = null;
+  readonly #instance: Pick<InstanceRecord, "id" | "life">;
+  #workflow: AnyWorkflow | null = null;
   #last: ChartSnapshot | null = null;
   /** True from a step that is not computed up to the next migration, whose snapshot is recorded whole. */
   #isBroken = false;
 
   /** `key` names the chart that made the first step. */
-  constructor(key: string, chartOf: (key: string) => AnyWorkflow | null) {
+  constructor(
+    instance: Pick<InstanceRecord, "id" | "life">,
+    key: string,
+    chartOf: (key: string) => AnyWorkflow | null,
+  ) {
+    this.#instance = instance;
     this.#chartOf = chartOf;
     this.#begin({ first: 1, key });
   }
@@ -111,7 +117,7 @@ class Walk implements ReplayedHistory {
     const moved = migrationOf(row);
     if (moved !== null) this.#begin({ first: row.version, key: moved.to });
     // What a migration brought about is recorded whole, whoever made the next step.
-    if (this.#isBroken || (this.#chart === null && moved === null)) return this.#miss(row.version, null);
+    if (this.#isBroken || (this.#workflow === null && moved === null)) return this.#miss(row.version, null);
     try {
       const problem = this.#step(row);
       if (problem !== null) this.#miss(row.version, problem);
@@ -125,7 +131,7 @@ class Walk implements ReplayedHistory {
 
   #begin(era: ChartPeriod): void {
     this.eras.push(era);
-    this.#chart = this.#chartOf(era.key)?.chart ?? null;
+    this.#workflow = this.#chartOf(era.key);
     this.#last = null;
     this.#isBroken = false;
   }
@@ -138,7 +144,7 @@ class Walk implements ReplayedHistory {
   }
 
   /** Keeps the step, or returns why it is not computed. */
-  #step({ version, event: text, value }: HistoryRecord): string | null {
+  #step({ version, stamp, event: text, value }: HistoryRecord): string | null {
     const event = eventFromText(text);
     if (event.type === MIGRATED) {
       const { snapshot } = event as unknown as { readonly snapshot: ChartSnapshot };
@@ -157,11 +163,16 @@ class Walk implements ReplayedHistory {
     if (event.type !== "$started" && before === null) {
       return `Step ${version} cannot be computed again: what stood before it cannot be read.`;
     }
+    const workflow = this.#workflow;
+    if (workflow === null) return differs(version);
+    const { id: instance, life } = this.#instance;
+    const actor: StepActor = { instance, life, stamp, workflow };
+    const { input, ...first } = event as unknown as Started;
     const step =
       before === null
-        ? this.#chart?.start(...startOf(event as unknown as Started))
-        : this.#chart?.step(this.#copyOf(before), event);
-    if (step === null || step === undefined) return differs(version);
+        ? workflow.chart.start(input, first, actor)
+        : workflow.chart.step(this.#copyOf(before), event, { actor });
+    if (step === null) return differs(version);
     if (JSON.stringify(step.after.value) !== value) return differs(version);
     if (this.size > MAX_WALKED) {
       return `From step ${version} on the contexts are not computed: those of the steps before fill the memory that is set aside for it.`;
@@ -201,13 +212,9 @@ function snapshotOf({ event }: Pick<HistoryRecord, "event">): ChartSnapshot | nu
   return type === FOLDED ? snapshot : null;
 }
 
-interface Started {
+interface Started extends FirstStep {
   readonly input?: unknown;
-  readonly parent?: ParentLink;
-  readonly runs?: ChartSnapshot["runs"];
 }
-
-const startOf = ({ input, parent, runs }: Started): Parameters<Chart["start"]> => [input, parent, runs];
 
 const differs = (version: number): string =>
   `Step ${version} comes out differently than it was recorded: the chart was edited, or asks the clock or chance inside itself. What is recorded is shown.`;
@@ -238,7 +245,7 @@ export class ReplayCache {
     const walk =
       known !== undefined && known.version <= version && known.version + 1 >= first
         ? known
-        : new Walk(await this.#firstKey(instance), (chart) => this.#chartOf(chart, instance));
+        : new Walk(instance, await this.#firstKey(instance), (chart) => this.#chartOf(chart, instance));
     this.#keep(key, walk);
     while (walk.version < version) {
       const rows = await this.#storage.history(id, { after: walk.version, limit: PAGE });

@@ -1,7 +1,8 @@
 /** Computes the effect of an event on a copy of an instance, without storing or carrying out anything. */
 import type { EventObject } from "xstate";
 import type { TaskRecord, WatchRecord } from "../../../storage/storage.ts";
-import type { ChartSnapshot } from "../../workflow/chart.ts";
+import { LifeUnknown } from "../../workflow/actor-address.ts";
+import type { ChartSnapshot, KnownLives } from "../../workflow/chart.ts";
 import { StepPlan, type StepCommit } from "../../workflow/plan-step.ts";
 import type { KnownInstance } from "../../workflow/step-context.ts";
 import { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
@@ -47,8 +48,9 @@ const IMAGINED = "imagined";
 export function imagine(
   standing: StandingInstance,
   event: EventObject,
-  { workflows, at }: { readonly workflows: readonly AnyWorkflow[]; readonly at: number },
+  around: { readonly workflows: readonly AnyWorkflow[]; readonly at: number },
 ): ImaginedResult {
+  const { workflows, at } = around;
   try {
     const plan = new StepPlan({
       newMoment: () => ({ at, stamp: IMAGINED }),
@@ -60,6 +62,11 @@ export function imagine(
       ? { kind: "nothing" }
       : { kind: "step", step: imagined(first, planned.slice(1)) };
   } catch (error) {
+    const { $lives: known = {} } = event as { readonly $lives?: KnownLives };
+    if (error instanceof LifeUnknown && !Object.hasOwn(known, error.child)) {
+      const $lives = { ...known, [error.child]: error.isNew || IMAGINED };
+      return imagine(standing, Object.assign({ ...event }, { $lives }), around);
+    }
     return { kind: "refused", reason: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -9,8 +9,7 @@ import {
   type FormerChild,
 } from "../chart.ts";
 import type { StepChartParts } from "./chart-shape.ts";
-import type { InertActor } from "./inert-actors.ts";
-import { runAfter } from "./step-actions.ts";
+import { runAfter, type StepFamily } from "./step-family.ts";
 import { wholeDelay } from "./whole-delay.ts";
 
 /** Prefix of timers that `after` arms, which end with their state. */
@@ -74,18 +73,18 @@ export class ArrivalActionList {
   readonly #machine: AnyStateMachine;
   readonly #shape: StepChartParts;
   readonly #context: Arrival["context"];
-  readonly #self: InertActor;
+  readonly #family: StepFamily;
   readonly #before: Readonly<Record<string, ChildLink>>;
 
   constructor(
     chart: { readonly machine: AnyStateMachine; readonly shape: StepChartParts },
-    { snapshot, self }: { readonly snapshot: AnyMachineSnapshot; readonly self: InertActor },
+    { snapshot, family }: { readonly snapshot: AnyMachineSnapshot; readonly family: StepFamily },
     { before, context, timers }: Arrival,
   ) {
     this.#machine = chart.machine;
     this.#shape = chart.shape;
     this.#context = context;
-    this.#self = self;
+    this.#family = family;
     this.#before = before.children ?? {};
     this.runs = { ...before.runs };
     this.former = before.former ?? [];
@@ -170,7 +169,8 @@ export class ArrivalActionList {
   /** The value, or what a function of the chart makes of the context. */
   #asked(given: unknown): unknown {
     if (typeof given !== "function") return given;
-    const scope = { context: this.#context, event: EVENT, self: this.#self, system: this.#self.system };
+    const { self, system } = this.#family;
+    const scope = { context: this.#context, event: EVENT, self, system };
     return (given as (scope: object) => unknown)(scope);
   }
 }

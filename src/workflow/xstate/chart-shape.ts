@@ -9,9 +9,9 @@ import {
   enqueuesFunction,
   followsSnapshot,
   functionTexts,
-  handsOverSelf,
   namedInSystem,
   readsSnapshot,
+  spawns,
 } from "./function-texts.ts";
 import { actorSource } from "./actor-logic.ts";
 import { MAX_DELAY_MS } from "./whole-delay.ts";
@@ -39,7 +39,7 @@ interface InvokeLike {
 /** The parts of a chart of XState, and what its steps have to know of them. */
 export interface StepChartParts extends ChartParts<AnyStateMachine> {
   readonly inlineNames: ReadonlyMap<object, string>;
-  /** The names of logics that stand in the chart themselves instead of behind a name. */
+  /** The names of logics, of those too that stand in the chart themselves instead of behind a name. */
   readonly actorNames: ReadonlyMap<object, string>;
   readonly invocations: ReadonlySet<string>;
   readonly spawns: boolean;
@@ -56,9 +56,6 @@ export function readChartShape(machine: AnyStateMachine): StepChartParts {
 }
 
 const CHILD_ERROR = "xstate.error.actor.";
-
-// The only place where `spawn` is asked for is the first parameter of the function.
-const ASKS_FOR_SPAWN = /^[^(]*\(\s*\{[^}]*\bspawn\b|\.spawn\s*\(/;
 
 const followsChild = (state: string, option: string): string =>
   `state "${state}": ${option} would need every step of the child; let the child tell its parent with sendParent`;
@@ -88,7 +85,9 @@ class ShapeReader implements StepChartParts {
     for (const [name, logic] of Object.entries(machine.implementations.actors)) {
       const source = actorSource(logic);
       // What is provided and never used does no harm; what cannot be durable is refused where it is used.
-      if (typeof source !== "string") this.actors.set(name, source);
+      if (typeof source === "string") continue;
+      this.actors.set(name, source);
+      this.actorNames.set(logic, name);
     }
     // Actions that only enqueueActions asks for are known by their bodies.
     for (const [name, action] of Object.entries(machine.implementations.actions)) {
@@ -148,13 +147,12 @@ class ShapeReader implements StepChartParts {
 
   readContext(): void {
     const { context } = this.#machine.config as { readonly context?: unknown };
-    const state = this.#machine.id;
-    if (typeof context === "function") return this.#readSpawn(state, context);
+    if (typeof context === "function") return this.#readSpawn(context);
     if (typeof context !== "object" || context === null) return;
     try {
       fieldsToJson(context, "context");
     } catch (error) {
-      this.faults.push(`state "${state}": ${thrownText(error)}`);
+      this.faults.push(`state "${this.#machine.id}": ${thrownText(error)}`);
     }
   }
 
@@ -183,7 +181,7 @@ class ShapeReader implements StepChartParts {
     if (type === "xstate.enqueueActions" || (delay !== undefined && !isAfter)) this.delaysEvents = true;
     this.#readDelay(state, delay);
     if (type === "xstate.enqueueActions" || type === "xstate.spawnChild") this.spawns = true;
-    if (type === "xstate.assign") this.#readSpawn(state, assignment);
+    if (type === "xstate.assign") this.#readSpawn(assignment);
     if (type === "xstate.spawnChild" && src !== undefined) this.#readSource(state, src, `spawn.${place}`);
   }
 
@@ -199,9 +197,6 @@ class ShapeReader implements StepChartParts {
       }
       for (const name of namedInSystem(text)) this.systemIds.add(name);
       this.#askedOfSystem.push(...askedOfSystem(text).map((name) => ({ state, name })));
-      if (action.type !== "xstate.assign" && handsOverSelf(text)) {
-        this.#warn(state, "an event that holds `self` is refused; answer with sendParent, or send an id");
-      }
       if (action.type === "xstate.enqueueActions") this.#readEnqueued(state, text);
     }
   }
@@ -258,11 +253,9 @@ class ShapeReader implements StepChartParts {
     if (typeof reason === "string") this.faults.push(`state "${state}": the actor "${src}": ${reason}`);
   }
 
-  /** Functions that make actors in passing: the snapshot would hold an actor that no process can bring back. */
-  #readSpawn(state: string, assignment: unknown): void {
+  /** Whom a function has begun may have ended when the chart sends to it by its id. */
+  #readSpawn(assignment: unknown): void {
     const functions = typeof assignment === "function" ? [assignment] : Object.values(assignment as object);
-    if (functions.some((each) => typeof each === "function" && ASKS_FOR_SPAWN.test(String(each)))) {
-      this.#warn(state, "spawn inside assign is refused; use the action spawnChild, and the id of the child");
-    }
+    if (functions.some((each) => typeof each === "function" && spawns(String(each)))) this.spawns = true;
   }
 }

@@ -26,11 +26,9 @@ export function enqueuedNames(text: string): readonly string[] {
   return found(text, /\benqueue\w*\(\s*(?:\{\s*type:\s*)?["'`]([\w$.-]+)["'`]/g);
 }
 
-/** Whether the text puts an actor into a value, as in `sender: self`: the stored event could not hold it. */
-export function handsOverSelf(text: string): boolean {
-  const arrow = text.indexOf("=>");
-  const body = text.slice(arrow < 0 ? text.indexOf(")") : arrow);
-  return /(?::\s*|[{,]\s*)self\s*[,}]/.test(body);
+/** Whether the text seems to begin children. */
+export function spawns(text: string): boolean {
+  return /\bspawn\b/.test(text);
 }
 
 /** Whether the text asks for news of every step of a child that it begins. */

@@ -16,27 +16,28 @@ import {
   type ChartSnapshot,
   type ChartStep,
   type ChildEndEvent,
+  type FirstStep,
   type FormerChild,
-  type ParentLink,
+  type KnownLives,
+  type LaterStep,
   type StateMeta,
+  type StepActor,
 } from "../chart.ts";
-import { ChartFault } from "../chart-fault.ts";
+import { ActorAddress, withActors } from "../actor-address.ts";
 import type { Writable } from "../writable.ts";
 import { ArrivalActionList, checkValue, type Node } from "./arrive.ts";
 import { readChartShape, type StepChartParts } from "./chart-shape.ts";
 import { chartText } from "./chart-text.ts";
-import { InertActor, inertChildren, InertSystem } from "./inert-actors.ts";
 import { ownMachine } from "./own-machine.ts";
 import {
-  NO_CHILDREN,
-  SESSION_PREFIX,
   StepActionList,
-  UNNAMED,
   type ChildEndContext,
   type EmittedAction,
   type KeptChildren,
+  type Spawned,
   type StepScope,
 } from "./step-actions.ts";
+import { NO_CHILDREN, StepFamily } from "./step-family.ts";
 
 // Which states a value stands for is looked up once; parallel states could multiply to more values than are worth it.
 const MAX_RESOLVED = 1_000;
@@ -55,7 +56,6 @@ export function openChart(machine: AnyStateMachine, shape: StepChartParts = read
 
 interface Scope extends StepScope {
   readonly emitted: EmittedAction[];
-  readonly actors: Record<string, InertActor>;
   /** The scope, in XState's form. */
   readonly inert: never;
   readonly run: Run;
@@ -63,6 +63,8 @@ interface Scope extends StepScope {
 
 interface Stepping extends ChildEndContext {
   readonly isOwn: boolean;
+  readonly actor: StepActor | undefined;
+  readonly lives?: KnownLives | undefined;
   /** Whether it is a step also where the chart has nothing to do with the event. */
   readonly isNoted: boolean;
 }
@@ -72,8 +74,6 @@ type Run = {
   readonly [K in "runs" | "children" | "former" | "parent" | "lent" | "unborn" | "folded"]?:
     ChartSnapshot[K] | undefined;
 };
-
-const FIRST: Stepping = { isOwn: false, isNoted: false, absent: [] };
 
 const NO_FORMER: readonly FormerChild[] = [];
 
@@ -87,18 +87,27 @@ class XStateChart implements Chart {
     this.#shape = shape;
   }
 
-  start(input: unknown, parent?: ParentLink, runs: ChartSnapshot["runs"] = {}): ChartStep {
-    const scope = this.#scope({ runs, parent });
-    const snapshot = this.#machine.getInitialSnapshot(scope.inert, input) as AnyMachineSnapshot;
+  start(input: unknown, { parent, runs = {}, lives }: FirstStep = {}, actor?: StepActor): ChartStep {
+    const scope = this.#scope({ runs, parent }, { ...FIRST, actor, lives });
+    const snapshot = withActors(
+      scope.family,
+      () => this.#machine.getInitialSnapshot(scope.inert, input) as AnyMachineSnapshot,
+    );
+    if (scope.family.unknown !== undefined) throw scope.family.unknown;
     return this.#chartStep(null, snapshot, scope);
   }
 
-  step(before: ChartSnapshot, event: EventObject, isOwn = false): ChartStep | null {
+  step(
+    before: ChartSnapshot,
+    event: EventObject,
+    { actor, isOwn = false }: LaterStep = {},
+  ): ChartStep | null {
     if (before.status !== "active") return null; // XState would still take events of the root
     if (event.type === BORN) return bearing(before, event as EngineFields);
-    if ("$error" in event) return this.#failed(before, event["$error"]);
-    const { $run: run, $runs: runs, $ended: left, actorId } = event as EngineFields;
+    if ("$error" in event) return this.#failed(before, event["$error"], actor);
+    const { $run: run, $runs: runs, $ended: left, $lives: lives, actorId } = event as EngineFields;
     let present = runs === undefined ? before : { ...before, runs: { ...before.runs, ...runs } };
+    if (lives !== undefined) present = withLives(present, lives);
     const link = CHILD_END.test(event.type) ? before.children?.[actorId] : undefined;
     const ended = link?.run === run ? actorId : undefined;
     if (run !== undefined && ended === undefined) {
@@ -110,25 +119,32 @@ class XStateChart implements Chart {
     }
     // The snapshot says which children have ended.
     const isNoted = run !== undefined || link?.isSpawned === true;
-    return this.#stepped(present, withoutFields(event), { isOwn, isNoted, absent: [], ended, left });
+    const stepping = { actor, isOwn, isNoted, absent: [], ended, left, lives };
+    return this.#stepped(present, withoutFields(event), stepping);
   }
 
   /** Ends the instance with an error, and stops its children, as a stop does. */
-  #failed(before: ChartSnapshot, error: unknown): ChartStep | null {
-    const stopped = this.step(before, STOP);
+  #failed(before: ChartSnapshot, error: unknown, actor: StepActor | undefined): ChartStep | null {
+    const stopped = this.step(before, STOP, actor && { actor });
     return stopped && { ...stopped, after: { ...stopped.after, status: "error", error } };
   }
 
   #stepped(before: ChartSnapshot, seen: EventObject, stepping: Stepping): ChartStep | null {
     const { absent, isNoted } = stepping;
     const scope = this.#scope(before, stepping);
-    const restored = this.#restore(before, scope.actors);
-    scope.self.present = restored;
-    for (const id of absent) scope.actors[id] = new InertActor(id, scope.self.system);
+    const { family } = scope;
+    const restored = this.#restore(before, family.children);
+    family.present = restored;
+    for (const id of absent) family.addEnded(id);
     let snapshot: AnyMachineSnapshot;
     try {
-      snapshot = this.#machine.transition(restored, seen, scope.inert) as AnyMachineSnapshot;
+      snapshot = withActors(
+        family,
+        () => this.#machine.transition(restored, seen, scope.inert) as AnyMachineSnapshot,
+      );
     } catch (error) {
+      const { unknown } = family;
+      if (unknown !== undefined) throw unknown;
       const id = this.#shape.spawns ? unsentTo(error) : undefined;
       if (id === undefined || absent.includes(id)) throw error;
       return this.#stepped(before, seen, { ...stepping, absent: [...absent, id] });
@@ -138,9 +154,9 @@ class XStateChart implements Chart {
   }
 
   arrive(arrival: Arrival): ArrivalStep {
-    const { value, context, before } = arrival;
+    const { value, context, before, actor } = arrival;
     checkValue(this.#machine.root as unknown as Node, value);
-    const scope = this.#scope({ runs: before.runs, parent: before.parent });
+    const scope = this.#scope({ runs: before.runs, parent: before.parent }, { ...FIRST, actor });
     const resolved = this.#machine.resolveState({ value: value as never, context });
     if (resolved.status !== "active") {
       throw new ArrivalError("value", "it is final: migrate to a state that leads there");
@@ -148,10 +164,9 @@ class XStateChart implements Chart {
     const history = this.#restoredHistory(before.history);
     const snapshot = { ...resolved, historyValue: history } as unknown as AnyMachineSnapshot;
     const chart = { machine: this.#machine, shape: this.#shape };
-    const { actions, kept, children, former, runs } = new ArrivalActionList(
-      chart,
-      { snapshot, self: scope.self },
-      arrival,
+    const { actions, kept, children, former, runs } = withActors(
+      scope.family,
+      () => new ArrivalActionList(chart, { snapshot, family: scope.family }, arrival),
     );
     const isLeft = ({ id, run }: FormerChild): boolean =>
       kept[id]?.run === run || former.some((each) => each.id === id && each.run === run);
@@ -167,34 +182,28 @@ class XStateChart implements Chart {
 
   // Snapshots are of this machine and of no actor: the scope exists because the signature asks for it, and it only
   // collects. A fresh one per step keeps steps apart.
-  #scope(run: Run, { isOwn, ended, left, absent }: Stepping = FIRST): Scope {
+  #scope(run: Run, { actor, lives, isOwn, ended, left, absent }: Stepping): Scope {
     const { runs: before = {}, parent, children = NO_CHILDREN } = run;
     const emitted: EmittedAction[] = [];
     const runs = isOwn ? before : { ...before };
-    let booked = runs[UNNAMED] ?? 0;
-    const system: InertSystem = new InertSystem(
-      () => `${SESSION_PREFIX}${(booked += 1)}`,
-      (systemId) => {
-        const id = Object.keys(children).find((child) => children[child]?.systemId === systemId);
-        if (id === undefined && !this.#shape.systemIds.has(systemId)) throw notInSystem(systemId);
-        return id === undefined ? undefined : actors[id];
-      },
-    );
-    const above = parent === undefined ? undefined : new InertActor(parent.instance, system);
-    const self = new InertActor(parent?.id ?? "self", system, { parent: above });
-    const actors = children === NO_CHILDREN ? {} : inertChildren(children, self);
+    const family = new StepFamily({ shape: this.#shape, actor, parent, children, runs, lives });
+    const { self, system } = family;
     const inert = {
       self,
       system,
-      id: self.id,
-      sessionId: self.id,
+      family,
+      id: this.#machine.id,
+      sessionId: this.#machine.id,
       logger: nothing,
       defer: nothing,
       stopChild: nothing,
       emit: nothing,
-      actionExecutor: (action: EmittedAction) => emitted.push(action),
+      actionExecutor(action: EmittedAction) {
+        if (action.type === "xstate.spawnChild") noteInvoked(family, action.params as Spawned);
+        emitted.push(action);
+      },
     } as never;
-    return { self, parent: above, emitted, run, runs, actors, inert, isOwn, ended, left, absent };
+    return { family, emitted, run, runs, inert, isOwn, ended, left, absent };
   }
 
   #chartStep(before: AnyMachineSnapshot | null, snapshot: AnyMachineSnapshot, scope: Scope): ChartStep {
@@ -211,7 +220,7 @@ class XStateChart implements Chart {
     };
   }
 
-  #restore({ value, context, history }: ChartSnapshot, actors: Scope["actors"]): AnyMachineSnapshot {
+  #restore({ value, context, history }: ChartSnapshot, children: StepFamily["children"]): AnyMachineSnapshot {
     const key = typeof value === "string" ? value : JSON.stringify(value);
     const known =
       this.#resolved.get(key) ?? this.#machine.resolveState({ value: value as never, context: {} });
@@ -219,7 +228,7 @@ class XStateChart implements Chart {
     return {
       ...known,
       context,
-      children: actors,
+      children,
       historyValue: this.#restoredHistory(history),
     } as unknown as AnyMachineSnapshot;
   }
@@ -281,13 +290,32 @@ function isFilled(record: object): boolean {
 }
 
 /**
- * Fields that the engine adds: to the event of a child's end, to an event after which ids of new children are taken, and to one
- * that stops children that have ended.
+ * Fields that the engine adds: to the event of a child's end, to an event after which ids of new children are taken, to one
+ * that stops children that have ended, and to one whose step asks for addresses of children.
  */
 type EngineFields = ChildEndEvent & {
   readonly $runs?: ChartSnapshot["runs"];
   readonly $ended?: Readonly<Record<string, number>>;
+  readonly $lives?: KnownLives;
 };
+
+const FIRST: Stepping = { actor: undefined, isOwn: false, isNoted: false, absent: [] };
+
+/** XState makes the actor of an invocation itself. */
+function noteInvoked(family: StepFamily, { actorRef, src, systemId }: Spawned): void {
+  if (actorRef === undefined || actorRef instanceof ActorAddress) return;
+  family.begins(actorRef, { id: actorRef.id, src, systemId });
+}
+
+/** The snapshot with the lives of children that the step needs to know. */
+function withLives(before: ChartSnapshot, lives: KnownLives): ChartSnapshot {
+  const children = { ...before.children };
+  for (const [id, life] of Object.entries(lives)) {
+    const link = children[id];
+    if (life !== true && link !== undefined) children[id] = { ...link, life };
+  }
+  return { ...before, children };
+}
 
 /** The step in which children begin that were started before: of the chart itself it changes nothing. */
 function bearing({ unborn: _, ...before }: ChartSnapshot, { $runs: taken = {} }: EngineFields): ChartStep {
@@ -307,11 +335,17 @@ function bearing({ unborn: _, ...before }: ChartSnapshot, { $runs: taken = {} }:
 
 /** The event as the chart may see it. */
 function withoutFields(event: EventObject): EventObject {
-  const isPlain = !("$run" in event) && !("$runs" in event) && !("$ended" in event);
+  const isPlain = !("$run" in event) && !("$runs" in event) && !("$ended" in event) && !("$lives" in event);
   return isPlain ? event : fieldsOfChart(event as EngineFields);
 }
 
-function fieldsOfChart({ $run: _, $runs: __, $ended: ___, ...seen }: EngineFields): EventObject {
+function fieldsOfChart({
+  $run: _,
+  $runs: __,
+  $ended: ___,
+  $lives: ____,
+  ...seen
+}: EngineFields): EventObject {
   return seen;
 }
 
@@ -321,12 +355,6 @@ function mergedMeta(snapshot: AnyMachineSnapshot): StateMeta {
   );
   const watches = metas.flatMap((meta) => meta?.watches ?? []);
   return Object.assign({}, ...metas, { watches }) as StateMeta;
-}
-
-function notInSystem(systemId: string): ChartFault {
-  return new ChartFault(
-    `system.get("${systemId}") finds children of this chart alone, and none has this systemId; tell its parent, or another instance`,
-  );
 }
 
 function nothing(): void {}

@@ -2,10 +2,11 @@
  * The author's machine, but each instance has a context of its own, and a child that an action begins costs the same however
  * many there are: XState builds its actor, first snapshot included, and copies the list of all children for it.
  */
-import { createMachine, spawnChild, type AnyMachineSnapshot, type AnyStateMachine } from "xstate";
-import { ChartFault } from "../chart-fault.ts";
+import { assign, createMachine, spawnChild, type AnyMachineSnapshot, type AnyStateMachine } from "xstate";
+import type { ActorAddress } from "../actor-address.ts";
 import { fieldsFromJson, fieldsToJson } from "../values.ts";
-import { InertActor } from "./inert-actors.ts";
+import { followed, Spawner } from "./spawner.ts";
+import type { StepFamily } from "./step-family.ts";
 
 // A chart that raises or chooses `always` in a circle would never end its step; a chart that works stays far below this.
 const MAX_MICROSTEPS = 10_000;
@@ -27,6 +28,15 @@ interface SpawnAction {
   readonly syncSnapshot: boolean;
 }
 
+/** The scope of a step, as XState hands it to what it resolves. */
+interface ActorScope {
+  readonly self: ActorAddress;
+  readonly family: StepFamily;
+  readonly actionExecutor: (action: object) => void;
+}
+
+type Children = Record<string, unknown>;
+
 interface Transition {
   actions: readonly unknown[];
 }
@@ -44,18 +54,53 @@ export function ownMachine({ config, implementations }: AnyStateMachine): AnySta
   const actions = Object.entries(implementations.actions).map(
     ([name, action]) => [name, lean(action)] as const,
   );
+  const spawning: Spawning = {};
   const machine = createMachine(
-    withOwnContext(config) as never,
+    withOwnContext(config, spawning) as never,
     { ...implementations, actions: Object.fromEntries<unknown>(actions) } as never,
   ) as unknown as AnyStateMachine;
   machine.options.maxIterations = MAX_MICROSTEPS;
   leanActions(machine.root);
+  spawnLeanly(machine, spawning);
   return machine;
 }
 
+/** The spawner of the context that is being made. */
+interface Spawning {
+  spawner?: Spawner;
+}
+
+/** XState's method that makes the context. */
+const BEGINNING = "_getPreInitialState";
+
+interface Beginning {
+  [BEGINNING](scope: ActorScope, event: unknown, queue: unknown): AnyMachineSnapshot;
+}
+
+/** The function of the context may spawn, too. */
+function spawnLeanly(machine: AnyStateMachine, spawning: Spawning): void {
+  const { context } = machine.config as { readonly context?: unknown };
+  if (typeof context !== "function") return;
+  const beginning = machine as unknown as Beginning;
+  const made = beginning[BEGINNING].bind(machine);
+  beginning[BEGINNING] = (scope, event, queue) => {
+    const spawner = (spawning.spawner = new Spawner(scope, { context: {}, event }));
+    const snapshot = made(scope, event, queue);
+    if (spawner.children !== undefined) Object.assign(snapshot.children, spawner.children);
+    return snapshot;
+  };
+}
+
 /** All instances would share a context that is written as an object; each gets a copy. */
-function withOwnContext(config: AnyStateMachine["config"]): object {
+function withOwnContext(config: AnyStateMachine["config"], spawning: Spawning): object {
   const { context } = config as { readonly context?: unknown };
+  if (typeof context === "function") {
+    const made = context as (scope: object) => unknown;
+    return {
+      ...config,
+      context: (scope: object) => made({ ...scope, spawn: spawning.spawner?.spawn }),
+    };
+  }
   if (typeof context !== "object" || context === null) return config;
   const text = JSON.stringify(fieldsToJson(context, "context"));
   return { ...config, context: () => fieldsFromJson(JSON.parse(text)) };
@@ -74,19 +119,21 @@ function lean(action: unknown): unknown {
   if (typeof action !== "function") return action;
   const { type, collect } = action as BuiltIn;
   if (type === "xstate.spawnChild") return Object.assign(() => {}, action, { resolve: resolveSpawn });
+  if (type === "xstate.assign") return Object.assign(() => {}, action, { resolve: resolveAssign });
   if (type !== "xstate.enqueueActions" || collect === undefined) return action;
   const leanly = ({ enqueue, ...scope }: EnqueueScope, params: unknown): void => {
     const enqueueLean = Object.assign((each: unknown) => enqueue(lean(each)), enqueue, {
       spawnChild: (...spawn: Parameters<typeof spawnChild>) => enqueue(lean(spawnChild(...spawn))),
+      assign: (assignment: never) => enqueue(lean(assign(assignment))),
     });
     collect({ ...scope, enqueue: enqueueLean }, params);
   };
   return Object.assign(() => {}, action, { collect: leanly });
 }
 
-/** XState's handling of a spawn, with an inert actor among the children. */
+/** XState's handling of a spawn, with an address among the children. */
 function resolveSpawn(
-  { self }: { readonly self: InertActor },
+  { family }: ActorScope,
   snapshot: AnyMachineSnapshot,
   ...[args, , { id, systemId, src, input, syncSnapshot }]: readonly [
     { readonly event: unknown },
@@ -96,16 +143,42 @@ function resolveSpawn(
 ): readonly [object, object, undefined] {
   const asked = (given: unknown, scope: object): unknown =>
     typeof given === "function" ? (given as (scope: object) => unknown)(scope) : given;
-  if (syncSnapshot) {
-    throw new ChartFault(
-      "spawnChild: syncSnapshot would need every step of the child; let the child tell its parent with sendParent",
-    );
-  }
-  const sessionId = self.system.bookId();
-  const childId = (asked(id, args) as string | undefined) ?? sessionId;
+  if (syncSnapshot) throw followed("spawnChild");
+  const booked = family.system.bookId();
+  const childId = (asked(id, args) as string | undefined) ?? booked;
+  const { self } = family;
   const given = asked(input, { context: snapshot.context as unknown, event: args.event, self });
-  const name = typeof src === "string" ? src : undefined;
-  const actorRef = new InertActor(childId, self.system, { sessionId, src: name, systemId, parent: self });
-  (snapshot.children as Record<string, unknown>)[childId] = actorRef;
-  return [{ ...snapshot }, { id, systemId, actorRef, src, input: given }, undefined];
+  const actorRef = family.begun({ id: childId, src, systemId });
+  (snapshot.children as Children)[childId] = actorRef;
+  const isUnnamed = childId === booked;
+  return [{ ...snapshot }, { id: childId, systemId, actorRef, src, input: given, isUnnamed }, undefined];
+}
+
+type Assigner = (scope: object, params: unknown) => unknown;
+
+/** XState's handling of an assign, with addresses of what it spawns. */
+function resolveAssign(
+  scope: ActorScope,
+  snapshot: AnyMachineSnapshot,
+  ...[args, params, { assignment }]: readonly [
+    { readonly event: unknown },
+    unknown,
+    { readonly assignment: Assigner | Readonly<Record<string, unknown>> },
+  ]
+): readonly [object, undefined, undefined] {
+  const { event } = args;
+  const context = snapshot.context as unknown as object;
+  const spawner = new Spawner(scope, { context, event });
+  const { self, family } = scope;
+  const given = { context, event, spawn: spawner.spawn, self, system: family.system };
+  let update: Record<string, unknown> = {};
+  if (typeof assignment === "function") update = assignment(given, params) as typeof update;
+  else {
+    for (const [key, made] of Object.entries(assignment)) {
+      update[key] = typeof made === "function" ? (made as Assigner)(given, params) : made;
+    }
+  }
+  const next = { ...snapshot, context: { ...context, ...update } };
+  if (spawner.children !== undefined) next.children = { ...next.children, ...spawner.children } as never;
+  return [next, undefined, undefined];
 }

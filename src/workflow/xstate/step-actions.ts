@@ -1,10 +1,19 @@
 /** From the actions that XState lists for a step to those of the port. */
 import type { AnyMachineSnapshot, EventObject } from "xstate";
+import { ActorAddress } from "../actor-address.ts";
 import { ChartFault } from "../chart-fault.ts";
 import type { Writable } from "../writable.ts";
-import type { ActionScope, EventAddress, ChartAction, ChildLink, FormerChild } from "../chart.ts";
+import {
+  childInstance,
+  type ActionScope,
+  type ChartAction,
+  type ChildLink,
+  type EventAddress,
+  type FormerChild,
+} from "../chart.ts";
 import type { StepChartParts } from "./chart-shape.ts";
-import { InertActor } from "./inert-actors.ts";
+import { NO_CHILDREN, SESSION_PREFIX, type StepFamily, UNNAMED } from "./step-family.ts";
+import { unknownActor } from "./spawner.ts";
 import { wholeDelay } from "./whole-delay.ts";
 
 export interface EmittedAction {
@@ -14,28 +23,22 @@ export interface EmittedAction {
   readonly exec: unknown;
 }
 
-/** Under this key the runs of a snapshot count the children that the chart has not named. */
-export const UNNAMED = "";
-
-/** The prefix of ids of children that the chart has not named; a number follows. */
-export const SESSION_PREFIX = "x:";
-
-/** The run of the next child with this id. */
-export function runAfter(runs: Readonly<Record<string, number>>, id: string): number {
-  return (Object.hasOwn(runs, id) ? (runs[id] ?? 0) : 0) + 1;
-}
-
 interface DelayedEvent {
   readonly id?: string;
   readonly delay?: number;
   readonly event: EventObject;
-  readonly to?: InertActor;
+  /** An address, or what XState has made of an invocation; a chart may give anything. */
+  readonly to?: object;
 }
 
-interface Spawned {
-  readonly actorRef?: InertActor;
+/** What an action that begins a child says of it. */
+export interface Spawned {
+  readonly id?: unknown;
+  readonly systemId?: string;
+  readonly actorRef?: { readonly id: string };
   readonly src: string | object;
   readonly input: unknown;
+  readonly isUnnamed?: boolean;
 }
 
 export interface ChildEndContext {
@@ -47,20 +50,18 @@ export interface ChildEndContext {
   readonly absent: readonly string[];
 }
 
+const NO_ADDRESS =
+  "it is no actor of this engine: send to what spawn has returned, to self, to a sender, or to the id of a child";
+
 /** The actors of a step, as its actions refer to them. */
 export interface StepScope extends ChildEndContext {
-  readonly self: InertActor;
-  readonly parent: InertActor | undefined;
+  readonly family: StepFamily;
   readonly runs: Record<string, number>;
   /** Whether the list of earlier children may be changed in place. */
   readonly isOwn: boolean;
-  /** The earlier children, as XState had them. */
-  readonly actors: Readonly<Record<string, unknown>>;
 }
 
 type Links = Readonly<Record<string, ChildLink>>;
-
-export const NO_CHILDREN: Links = {};
 
 /** The children of an instance after a step. */
 export interface KeptChildren {
@@ -78,13 +79,9 @@ export class StepActionList {
   #children: Links;
   /** Children that an action has started, even if they are gone already. */
   readonly #started = new Set<string>();
-  readonly #startedLinks = new Map<object, ChildLink>();
   readonly #gone = new Set<string>();
   readonly #former: FormerChild[];
-  readonly #addressed: {
-    readonly actor: InertActor;
-    readonly address: { child: string; link?: ChildLink };
-  }[] = [];
+  readonly #addressed: string[] = [];
 
   constructor(shape: StepChartParts, scope: StepScope, { children, former }: KeptChildren) {
     this.#shape = shape;
@@ -107,7 +104,7 @@ export class StepActionList {
       case "xstate.spawnChild":
         return this.#startChild(params as Spawned);
       case "xstate.stopChild":
-        return this.#stopChild(params as InertActor | undefined);
+        return this.#stopChild(params as object | undefined);
       case "xstate.log": {
         const { label, value } = params as { label: string | undefined; value: unknown };
         this.actions.push({ kind: "log", label, value });
@@ -124,34 +121,15 @@ export class StepActionList {
     }
   }
 
-  kept({ children, status }: AnyMachineSnapshot): KeptChildren {
-    const present = children as Readonly<Record<string, unknown>>;
-    // Where XState has the list still that it was given, nothing has been added to it but what an action has started.
-    if (present !== this.#scope.actors) {
-      for (const child of Object.entries(present)) this.#checkStarted(child);
-    }
-    for (const { actor, address } of this.#addressed) {
-      const { child } = address;
-      if (!this.#isKnown(child) && !this.#shape.spawns) {
-        throw new ChartFault(`sendTo: "${child}" is neither a child nor the parent of this chart`);
-      }
-      // By the actor and not by its id, under which the step may have ended one child and begun another.
-      const link = this.#startedLinks.get(actor) ?? (actor instanceof InertActor ? actor.link : undefined);
-      if (link !== undefined) address.link = link;
+  kept({ status }: AnyMachineSnapshot): KeptChildren {
+    for (const child of this.#addressed) {
+      if (this.#isKnown(child) || this.#shape.spawns) continue;
+      throw new ChartFault(`sendTo: "${child}" is neither a child nor the parent of this chart`);
     }
     this.#noteEnd();
     // XState stops the children that have their ids.
     if (status !== "active") for (const { id, ...link } of this.#former) this.#stop(id, link);
     return { children: this.#children, former: this.#former };
-  }
-
-  #checkStarted([key, actor]: readonly [string, unknown]): void {
-    // A child without an id stands under another key than its own id.
-    const { id } = (actor as InertActor | undefined) ?? { id: key };
-    if (this.#isKnown(id)) return;
-    throw new ChartFault(
-      `the child "${id}" was made by spawn inside assign, which a stored chart cannot do again; use the action spawnChild`,
-    );
   }
 
   #isKnown(id: string): boolean {
@@ -191,60 +169,80 @@ export class StepActionList {
     this.actions.push({ kind: "send", to, event: sent.event });
   }
 
-  #addressOf(to: InertActor | undefined): EventAddress {
-    if (to === undefined || to === this.#scope.self) return "self";
-    if (to === this.#scope.parent) return "parent";
-    // Entry actions come before the invocations of their state, so the child may be started later in this step.
-    const address = { child: to.id };
-    this.#addressed.push({ actor: to, address });
-    return address;
+  #addressOf(to: object | undefined): EventAddress {
+    const { family } = this.#scope;
+    if (to === undefined || to === family.self) return "self";
+    // By the actor and not by its id, under which the step may have ended one child and begun another.
+    const child = family.childOf(to);
+    if (child !== undefined) {
+      const { id, link } = child;
+      this.#addressed.push(id);
+      return link === undefined ? { child: id } : { child: id, link };
+    }
+    if (to === family.parent) return "parent";
+    if (to instanceof ActorAddress) return { actor: to };
+    throw new ChartFault(NO_ADDRESS);
   }
 
-  #startChild({ actorRef, src, input }: Spawned): void {
-    const name = typeof src === "string" ? src : this.#shape.actorNames.get(src);
-    const source = name === undefined ? undefined : this.#shape.actors.get(name);
-    if (name === undefined || source === undefined || actorRef === undefined) {
-      throw new ChartFault(
-        `spawnChild: the actor ${name === undefined ? "" : `"${name}" `}is not known; name it in setup({ actors })`,
-      );
-    }
-    const { id, systemId } = actorRef;
-    const isSpawned = !this.#shape.invocations.has(id);
+  #startChild({ actorRef, src, input, isUnnamed = false }: Spawned): void {
+    const { id, link } = (actorRef && this.#scope.family.childOf(actorRef)) ?? {};
+    if (id === undefined || link === undefined) throw unknownActor("spawnChild", src);
     // Assigned to an object under this name, a value would be its prototype.
     if (id === "__proto__") throw new ChartFault("spawnChild: a child cannot have the id __proto__");
     const { runs } = this.#scope;
     this.#started.add(id);
-    if (id === actorRef.sessionId) runs[UNNAMED] = Number(id.slice(SESSION_PREFIX.length));
+    if (isUnnamed) runs[UNNAMED] = Number(id.slice(SESSION_PREFIX.length));
     const replaced = Object.hasOwn(this.#children, id) ? this.#children[id] : undefined;
     if (replaced !== undefined && replaced.hasEnded !== true) this.#keepFormer(id, replaced);
-    const link: Writable<ChildLink> = { src: name };
-    if (source.kind !== "promise") link.run = runs[id] = runAfter(runs, id);
-    if (systemId !== undefined) link.systemId = systemId;
-    if (isSpawned) link.isSpawned = true;
+    if (link.run !== undefined) runs[id] = link.run;
     this.#changed()[id] = link;
-    this.#startedLinks.set(actorRef, link);
-    this.actions.push({ kind: "startChild", id, input, src: name, run: link.run });
+    this.actions.push({ kind: "startChild", id, input, src: link.src, run: link.run });
   }
 
-  #stopChild(child: InertActor | undefined): void {
-    const link = child === undefined ? undefined : this.#children[child.id];
-    if (child === undefined || link === undefined) return;
-    delete this.#changed()[child.id];
-    this.#gone.add(child.id);
-    if (link.run !== undefined && this.#scope.left?.[child.id] === link.run) {
-      this.#keepFormer(child.id, { ...link, hasEnded: true });
-    } else this.#stop(child.id, link);
+  #stopChild(actor: object | undefined): void {
+    if (actor === undefined) return;
+    const child = this.#scope.family.childOf(actor);
+    if (child === undefined) return this.#stopOther(actor);
+    const { id, link: meant } = child;
+    const link = this.#children[id];
+    // Another one may have begun under its id.
+    if (link === undefined || meant === undefined) return;
+    if (link.run !== meant.run || link.life !== meant.life) return this.#stopFormer(id, meant);
+    delete this.#changed()[id];
+    this.#gone.add(id);
+    if (link.run !== undefined && this.#scope.left?.[id] === link.run) {
+      this.#keepFormer(id, { ...link, hasEnded: true });
+    } else this.#stop(id, link);
   }
 
   #stop(id: string, { src, run, hasEnded }: ChildLink): void {
     if (hasEnded !== true) this.actions.push({ kind: "stopChild", id, src, run });
   }
 
+  /** A child that another one has replaced under its id, by the address that the chart has kept of it. */
+  #stopOther(actor: object): void {
+    if (!(actor instanceof ActorAddress)) throw new ChartFault(NO_ADDRESS);
+    const { self } = this.#scope.family;
+    const former = this.#former.find(
+      ({ id, run }) => childInstance(self.instance, id, run) === actor.instance,
+    );
+    if (former !== undefined) return this.#stopFormer(former.id, former);
+    if (actor.instance.startsWith(`${self.instance}/`)) return;
+    throw new ChartFault(`stopChild: "${actor.id}" is no child of this chart; tell it to end with sendTo`);
+  }
+
+  #stopFormer(id: string, { run }: Pick<ChildLink, "run">): void {
+    const at = this.#former.findIndex((former) => former.id === id && former.run === run);
+    const [former] = at < 0 ? [] : this.#former.splice(at, 1);
+    if (former !== undefined) this.#stop(id, former);
+  }
+
   /** The end of a promise is known by its task. */
-  #keepFormer(id: string, { src, run, hasEnded }: ChildLink): void {
+  #keepFormer(id: string, { src, run, hasEnded, life }: ChildLink): void {
     if (run === undefined) return;
     const former: Writable<FormerChild> = { id, src, run };
     if (hasEnded === true) former.hasEnded = hasEnded;
+    if (life !== undefined) former.life = life;
     this.#former.push(former);
   }
 

@@ -10,6 +10,7 @@ import {
   spawnChild,
   stopChild,
 } from "xstate";
+import { clientAndServer } from "../actor-charts.ts";
 import type { ChartCase, Outside } from "./chart-case.ts";
 
 const paymentOf = ({ call, note }: Outside) =>
@@ -219,4 +220,17 @@ const stopped: ChartCase = {
   ends: "there",
 };
 
-export const families: readonly ChartCase[] = [invokedMachine, childPerItem, conversation, stopped];
+const addresses: ChartCase = {
+  name: "XState's client and server",
+  make: () => clientAndServer,
+  script: [{ send: { type: "AUTH" } }, { wait: 1_000 }],
+  ends: "authorized",
+};
+
+export const families: readonly ChartCase[] = [
+  invokedMachine,
+  childPerItem,
+  conversation,
+  stopped,
+  addresses,
+];

@@ -37,6 +37,7 @@ import {
   type ChildEndEvent,
   type ChildLink,
   type EventAddress,
+  type FirstStep,
   type ParentLink,
   type StateMeta,
 } from "../../../src/workflow/chart.ts";
@@ -137,7 +138,7 @@ class XState6Chart implements Chart {
     this.#parts = parts;
   }
 
-  start(input: unknown, parent?: ParentLink): ChartStep {
+  start(input: unknown, { parent }: FirstStep = {}): ChartStep {
     const [next, effects] = initialTransition(this.#machine, input as never) as unknown as Stepped6;
     return this.#chartStep({ before: null, next, effects, parent });
   }

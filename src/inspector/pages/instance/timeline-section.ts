@@ -1,6 +1,6 @@
 /** The timeline of an instance: each step with its cause and its actions, and webhook attempts on the same axis. */
 import type { HistoryRecord } from "../../../../storage/storage.ts";
-import { type ChartAction, childInstance } from "../../../workflow/chart.ts";
+import { childInstance, type ChartAction, type EventAddress } from "../../../workflow/chart.ts";
 import { causeFromText, stepNumber } from "../../../workflow/step-cause.ts";
 import { causeWords, originWords } from "../../cause-words.ts";
 import { durationWords } from "../../chart/words.ts";
@@ -210,9 +210,7 @@ function asked(links: Links, id: string, action: ChartAction): Html[] {
     case "stopChild":
       return [html`ends <code>${action.id}</code>`];
     case "send": {
-      const name =
-        typeof action.to === "string" ? (action.to === "self" ? "itself" : "its parent") : action.to.child;
-      return [html`sends <code>${action.event.type}</code> to ${name}`];
+      return [html`sends <code>${action.event.type}</code> to ${recipientName(action.to)}`];
     }
     case "log":
     case "emit":
@@ -221,4 +219,10 @@ function asked(links: Links, id: string, action: ChartAction): Html[] {
     default:
       return action satisfies never;
   }
+}
+
+function recipientName(to: EventAddress): string {
+  if (to === "self") return "itself";
+  if (to === "parent") return "its parent";
+  return "actor" in to ? to.actor.instance : to.child;
 }

@@ -1,0 +1,105 @@
+/** D53, D84: contexts, events and outputs hold actors, which are found by a later process, and no other ones in their place. */
+import { describe, expect, test } from "vitest";
+import { createActor, SimulatedClock, type AnyStateMachine } from "xstate";
+import { workflow } from "paystate/engine";
+import { adapters, type Adapter } from "../kit/adapters.ts";
+import { inWorld } from "../kit/engine-world.ts";
+import { drawn } from "../kit/thorough.ts";
+import { clientAndServer, inviter, keeper, siblings } from "./actor-charts.ts";
+
+/** An event, or a time that passes. */
+type Happening = string | number;
+
+interface Seen {
+  readonly value: unknown;
+  readonly context: unknown;
+  readonly status: unknown;
+}
+
+const isActor = (value: unknown): value is { readonly id: string } =>
+  typeof value === "object" && value !== null && "sessionId" in value && "send" in value;
+
+/** The context, with actors by their ids. */
+function named(value: unknown): unknown {
+  if (isActor(value)) return `actor ${value.id}`;
+  if (Array.isArray(value)) return value.map(named);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, named(each)]));
+}
+
+function inXState(machine: AnyStateMachine, script: readonly Happening[]): Seen[] {
+  const clock = new SimulatedClock();
+  const actor = createActor(machine, { clock, id: "c" }).start();
+  const look = (): Seen => {
+    const { value, context, status } = actor.getSnapshot() as Seen;
+    expect(status).not.toBe("error");
+    return { value, context: named(context), status };
+  };
+  return [
+    look(),
+    ...script.map((happening) => {
+      if (typeof happening === "number") clock.increment(happening);
+      else actor.send({ type: happening });
+      return look();
+    }),
+  ];
+}
+
+/** With a new process for each happening, or with one for all of them. */
+async function durably(
+  adapter: Adapter,
+  machine: AnyStateMachine,
+  { script, isAnew }: { readonly script: readonly Happening[]; readonly isAnew: boolean },
+): Promise<Seen[]> {
+  const sights: Seen[] = [];
+  await inWorld(adapter, async ({ engine, settled, pass, awaitsOutside }) => {
+    const charts = workflow(machine)({ version: 1 });
+    let one = await engine({ workflows: [charts] });
+    one.run();
+    const look = async (): Promise<void> => {
+      await settled();
+      const { value, context, status } = (await one.read("c")) as Seen;
+      sights.push({ value, context: named(context), status });
+    };
+    await one.start(charts, { id: "c", input: undefined });
+    await look();
+    for (const happening of script) {
+      if (isAnew) {
+        await one.stop();
+        one = await engine({ workflows: [charts] });
+        one.run();
+      }
+      if (typeof happening === "number") await pass(happening);
+      else await one.send(charts, "c", { type: happening });
+      await look();
+    }
+    awaitsOutside("c", ...["kid", "kid~2", "first", "second", "third"].map((id) => `c/${id}`));
+  });
+  return sights;
+}
+
+const scripts: Readonly<Record<string, readonly [AnyStateMachine, readonly Happening[]]>> = {
+  "XState's client and server": [clientAndServer, ["AUTH", 500, 600]],
+  "a parent that keeps what spawn returns": [
+    keeper,
+    ["LOOK", "SPAWN", "LOOK", "SAY", "ALL", "LOOK", "ASK", "FORWARD", "STOP", "LOOK"],
+  ],
+  "a parent that learns of its child by its child": [
+    inviter,
+    ["LOOK", "SAY", "LOOK", "ASK", "SAY", "LEAVE", "LOOK", "NEXT", "SAY", "LOOK"],
+  ],
+  "a parent that keeps whom its system names": [inviter, ["KEEP", "LOOK", "SAY", "ASK", "LOOK"]],
+  "children that speak to each other": [siblings, ["SAY", "MORE", "LOUD", "SAY"]],
+};
+
+describe.each(drawn(adapters, "actor addresses"))("on $name", (adapter) => {
+  describe.each(Object.entries(scripts))("%s", (_name, [machine, script]) => {
+    test("D53: the same as under createActor", async () => {
+      expect(await durably(adapter, machine, { script, isAnew: false })).toEqual(inXState(machine, script));
+    });
+
+    test("D53: the same with a new process between any two events", async () => {
+      expect(await durably(adapter, machine, { script, isAnew: true })).toEqual(inXState(machine, script));
+    });
+  });
+});
