@@ -47,7 +47,7 @@ export const clientAndServer: AnyStateMachine = setup({ actors: { server } }).cr
 export const speaker = setup({
   types: {
     context: {} as { said: number; to: AnyActorRef | null },
-    input: {},
+    input: {} as { to?: AnyActorRef } | undefined,
   },
 }).createMachine({
   id: "speaker",
@@ -121,10 +121,10 @@ export const keeper: AnyStateMachine = setupKeeper.createMachine({
     SPAWN: {
       actions: assign({ ref: ({ spawn }) => spawn("speaker", { id: "kid", systemId: "kid" }) as never }),
     },
-    SAY: { actions: sendTo(({ context }) => context.ref as AnyActorRef, { type: "SAY" }) },
+    SAY: { actions: sendTo(({ context }) => context.ref as AnyActorRef, { type: "SAY" } as never) },
     ALL: {
       actions: [
-        ...["SAY", "SAY", "SAY"].map((type) => sendTo("kid", { type })),
+        ...["SAY", "SAY", "SAY"].map((type) => sendTo("kid", { type } as never)),
         sendTo(
           ({ context }) => context.ref as AnyActorRef,
           ({ self }) => ({ type: "ANSWER", sender: self }) as never,
@@ -161,7 +161,7 @@ export const inviter: AnyStateMachine = setupKeeper.createMachine({
     },
     ANSWERED: { actions: seen },
     ASK: { actions: sendTo("kid", ({ self }) => ({ type: "ANSWER", sender: self }) as never) },
-    SAY: { actions: sendTo("kid", { type: "SAY" }) },
+    SAY: { actions: sendTo("kid", { type: "SAY" } as never) },
     NEXT: ".caring",
     LEAVE: ".alone",
   },
@@ -180,11 +180,11 @@ export const siblings: AnyStateMachine = setupKeeper.createMachine({
     return { ref, heard: [] };
   },
   on: {
-    SAY: { actions: sendTo("second", { type: "SAY" }) },
+    SAY: { actions: sendTo("second", { type: "SAY" } as never) },
     MORE: {
       actions: spawnChild("speaker", { id: "third", input: ({ context }) => ({ to: context.ref as never }) }),
     },
-    LOUD: { actions: sendTo("third", { type: "SAY" }) },
+    LOUD: { actions: sendTo("third", { type: "SAY" } as never) },
     HEARD: { actions: seen },
   },
 });
