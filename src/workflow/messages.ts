@@ -125,6 +125,12 @@ export function isMeant(
 export const dependsOnState = ({ where, state }: MessageTarget): boolean =>
   where !== undefined || state !== undefined;
 
+/** Why no event may have one of its fields, or null: a step reads such a field as one of the engine's. */
+export function reservedField(event: object): string | null {
+  const field = Object.keys(event).find((key) => key.startsWith("$"));
+  return field === undefined ? null : `event.${field}: fields that begin with $ are the engine's own`;
+}
+
 /** The limit that keeps the messages to an instance in order. An id may be longer than a key, and then has its hash there. */
 export function messageKey(instance: string): string {
   const key = `${MESSAGE_KEYS}${instance}`;

@@ -1,4 +1,5 @@
 /** Consequences of a step: tasks to arm and to disarm, watches, messages, children, domain writes. Pure. */
+import type { EventObject } from "xstate";
 import type { ActorAddress } from "./actor-address.ts";
 import type { CompiledQuery } from "../../storage/compiled-queries.ts";
 import type { Commit, TaskRecord, WatchRecord, Write } from "../../storage/storage.ts";
@@ -17,7 +18,8 @@ import {
 } from "./chart.ts";
 import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
-import { delayedToText, messageTask, type Message, type Recipient } from "./messages.ts";
+import { ChartFault } from "./chart-fault.ts";
+import { delayedToText, messageTask, reservedField, type Message, type Recipient } from "./messages.ts";
 import { shardOf } from "./shards.ts";
 import { addedWrites } from "./step-additions.ts";
 import { taskOfStep, type StepContext } from "./step-context.ts";
@@ -109,6 +111,7 @@ class Collector {
         return this.#stopChild(action, index);
       case "send": {
         const to = this.#recipient(action.to);
+        checkFields(action.event);
         // A promise takes no events.
         if (to !== null) this.#tell(to, { event: action.event }, index);
         return;
@@ -184,6 +187,7 @@ class Collector {
   #armTimer({ timer, delayMs, event, to: address }: Action<"arm">, index: number): void {
     const to = address === "self" ? undefined : this.#recipient(address);
     if (to === null) return;
+    checkFields(event);
     const { id, instance, workflow, dueAt } = taskOfStep(this.#facts, index, delayMs);
     const payload = delayedToText(to === undefined ? { event } : { to, event });
     this.#arms.push({
@@ -234,8 +238,15 @@ class Collector {
       instance: childInstance(id, to.child, link.run),
       workflow: workflow.child(link.src).key,
       parentLife: life,
+      ...(link.life !== undefined && { isAddress: true }),
     };
   }
+}
+
+/** What a chart hands on, such as the body of a request, may hold fields that mean something to the step of the target. */
+function checkFields(event: EventObject): void {
+  const reason = reservedField(event);
+  if (reason !== null) throw new ChartFault(reason);
 }
 
 /** A promise takes no events. The storage knows which version the target is of. */

@@ -1,4 +1,5 @@
 /** Events that come from outside the engine: those of its own tell of ends and delays, and from outside they would be lies. */
+import { reservedField } from "../../workflow/messages.ts";
 import { keptEvent } from "../../workflow/values.ts";
 
 /** XState's event that names the state to go to is anybody's to send. */
@@ -11,8 +12,7 @@ export function reservedIn(event: unknown): string | null {
   if (typeof type === "string" && OWN.test(type)) {
     return `event.type: ${type}: events that begin with xstate. or $ are the engine's own`;
   }
-  const field = Object.keys(event).find((key) => key.startsWith("$"));
-  return field === undefined ? null : `event.${field}: fields that begin with $ are the engine's own`;
+  return reservedField(event);
 }
 
 /** Returns the event as it is stored: a step sees what its history keeps. @throws TypeError when outsiders may not send it. */
