@@ -1,6 +1,6 @@
 /** Delivers a message: it becomes the first or the next step of its target, in the commit that ends its task. */
 import type { ClaimedTask } from "../../../storage/storage.ts";
-import { RETRY } from "../../workflow/chart.ts";
+import { BORN, childInstance, RETRY } from "../../workflow/chart.ts";
 import {
   consumptionOf,
   endTaskOrThrow,
@@ -41,9 +41,11 @@ export async function deliverMessage<W>(run: TaskRun<W>, task: ClaimedTask): Pro
     const wanted = machine === undefined ? task.instance : `${task.instance} of ${machine}`;
     throw new Error(`there is no instance ${wanted} to tell ${task.name}`);
   }
+  const isDropped = sent.kind !== "unchanged" && meant.isAddress === true;
+  if (sent.kind === "absent" && isDropped && (await begins(run, task))) return deliverMessage(run, task);
   if (sent.kind === "unchanged" || otherwise === undefined) {
     await endTaskOrThrow(run, task, {});
-    if (sent.kind !== "unchanged" && meant.isAddress === true) tellDropped(run, task);
+    if (isDropped) tellDropped(run, task);
     return;
   }
   const id = `${task.id}:back`;
@@ -52,6 +54,19 @@ export async function deliverMessage<W>(run: TaskRun<W>, task: ClaimedTask): Pro
     event: otherwise.event,
   });
   return endTaskOrThrow(run, task, { arms: [back] });
+}
+
+/** Begins the target where its parent handed out the address in a commit that had no room for it. False where none does. */
+async function begins<W>({ storage, steps }: TaskRun<W>, { instance }: ClaimedTask): Promise<boolean> {
+  // The id of a child may hold a slash, too.
+  for (let at = instance.lastIndexOf("/"); at > 0; at = instance.lastIndexOf("/", at - 1)) {
+    const parent = instance.slice(0, at);
+    const above = await storage.load(parent);
+    const { unborn = [] } = above === null ? {} : snapshotFromText(above.snapshot);
+    if (!unborn.some(({ id, run }) => childInstance(parent, id, run) === instance)) continue;
+    return (await steps.send(parent, { type: BORN })).kind === "unchanged";
+  }
+  return false;
 }
 
 /** Nobody waits for an answer of such a target, and nobody would learn otherwise that there is none. */

@@ -228,8 +228,7 @@ async function fireTimer<W>(around: TaskRun<W>, task: ClaimedTask): Promise<void
   const { to, event } = delayedFromText(task.payload);
   if (to === undefined) return endTaskOrThrow(around, task, { event, isTimer: true });
   // It may be for a child that is still to begin.
-  const isChild = to.parentLife !== undefined || to.isAddress === true;
-  if (isChild) await around.steps.send(task.instance, { type: BORN });
+  if (to.parentLife !== undefined) await around.steps.send(task.instance, { type: BORN });
   const message = messageTask({ id: `${task.id}:sent`, dueAt: around.clock.now() }, to, {
     known: true,
     event,

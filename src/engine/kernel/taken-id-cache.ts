@@ -1,6 +1,6 @@
 /** Gives a child a new id when its id is taken, for example by an instance of the host. */
 import type { CommitResult, EngineStorage } from "../../../storage/storage.ts";
-import type { ChartSnapshot } from "../../workflow/chart.ts";
+import { childInstance, type ChartSnapshot, type ParentLink } from "../../workflow/chart.ts";
 
 interface BeginningPart {
   readonly after: ChartSnapshot;
@@ -29,13 +29,23 @@ export class TakenIdCache {
   ): Promise<boolean> {
     if (result.ok || result.conflict !== "exists") return false;
     const started = parts.filter(({ start }) => start !== null);
-    if (started[result.index]?.after.parent === undefined) return false;
+    const taken = started[result.index]?.after.parent;
+    if (taken === undefined) return false;
+    const begun = [...started.flatMap(({ after: { parent } }) => parent ?? []), ...parts.flatMap(unbornOf)];
     // One round of reads: a parent may begin thousands of children anew, and each child may meet a taken id.
-    const there = await Promise.all(started.map(({ start }) => storage.load(start?.id ?? "")));
-    started.forEach(({ after: { parent } }, index) => {
-      if (parent === undefined || (index !== result.index && there[index] === null)) return;
-      this.#runs.set(parent.instance, { ...this.#runs.get(parent.instance), [parent.id]: parent.run });
+    const there = await Promise.all(
+      begun.map(({ instance, id, run }) => storage.load(childInstance(instance, id, run))),
+    );
+    begun.forEach((child, index) => {
+      if (child !== taken && there[index] === null) return;
+      this.#runs.set(child.instance, { ...this.#runs.get(child.instance), [child.id]: child.run });
     });
     return true;
   }
 }
+
+type BeginningChild = Pick<ParentLink, "instance" | "id" | "run">;
+
+/** Those for which the commit has no room: their addresses may be handed out in it. */
+const unbornOf = ({ after: { unborn = [] }, history: { instance } }: BeginningPart): BeginningChild[] =>
+  unborn.map(({ id, run }) => ({ instance, id, run }));
