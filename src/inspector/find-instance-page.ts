@@ -92,13 +92,11 @@ export class InstancePageHandler {
         `What stood after step ${step} cannot be computed again. ${whyMissing(fold, step) ?? ""}`,
       );
     }
-    const imagined = imagine(
+    const { workflows, storage } = inspected;
+    const imagined = await imagine(
       { workflow: known.workflow, instance: { ...instance, version: step }, snapshot },
       event,
-      {
-        workflows: inspected.workflows,
-        at: clock.now(),
-      },
+      { workflows, at: clock.now(), storage },
     );
     const upTo = rowsUntil({ history, fold, chart: key }, step);
     const { value } = snapshot;

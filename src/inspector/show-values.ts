@@ -58,6 +58,8 @@ function withActors(text: string): string {
 }
 
 function isJsonWithActors(value: unknown): boolean {
+  if (value === undefined || typeof value === "bigint" || Object.is(value, -0)) return false;
+  if (typeof value === "number") return Number.isFinite(value);
   if (typeof value !== "object" || value === null || value instanceof ActorAddress) return true;
   const kind: unknown = Object.getPrototypeOf(value);
   return (

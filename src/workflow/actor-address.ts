@@ -18,6 +18,8 @@ export interface ActorPlace {
 /** A step while it is made: it knows more of its own actors than their places. */
 export interface StepActors {
   readonly system: object;
+  /** What the step has asked for in vain: XState gives an error in a guard another class, and keeps one of a child's first state. */
+  unknown: LifeUnknown | undefined;
   /** The id of the actor within the family of the step's instance; undefined for a stranger. */
   idOf(actor: ActorAddress): string | undefined;
   parentOf(actor: ActorAddress): ActorAddress | undefined;
@@ -39,6 +41,12 @@ export function withActors<A>(actors: StepActors, step: () => A): A {
   } finally {
     present = outer;
   }
+}
+
+/** Notes for the step that is made, if one is, that it asks for this life. */
+export function unknownLife(error: LifeUnknown): LifeUnknown {
+  if (present !== null) present.unknown = error;
+  return error;
 }
 
 /** The `xstate$$type` of XState's own references in JSON. */
@@ -80,7 +88,7 @@ export class ActorAddress {
 
   /** The id that its parent gave it. For a stranger, and outside of steps: as the id of its instance tells it. */
   get id(): string {
-    return present?.idOf(this) ?? lastOf(this.#place.instance);
+    return present?.idOf(this) ?? idIn(this.#place);
   }
 
   /** Unlike that of all other actors, and of all other lives of this one. */
@@ -120,9 +128,11 @@ export class ActorAddress {
   }
 
   send(): never {
-    throw new ChartFault(
-      `a step does not send to "${this.id}" directly; use the actions sendTo, sendParent or raise`,
-    );
+    const use =
+      present === null
+        ? "tell its chart by what the effect or the promise returns, or use engine.send"
+        : "use the actions sendTo, sendParent or raise";
+    throw new ChartFault(`send() of "${this.id}": an address sends nothing itself; ${use}`);
   }
 
   subscribe(): never {
@@ -181,14 +191,15 @@ export class LifeUnknown extends ChartFault {
   }
 }
 
-/** The last part of the id of an instance, without the number of its run. */
-function lastOf(instance: string): string {
+/** Of a child, whose workflow is one of its parent's: the last part of the id of its instance, without the number of its run. */
+function idIn({ instance, workflow }: ActorPlace): string {
+  if (workflow?.includes("/") === false) return instance;
   const name = instance.slice(instance.lastIndexOf("/") + 1);
   return name.replace(/~\d+$/, "") || instance;
 }
 
-// Of two events that name one actor, and of a context, a chart gets one and the same object, as in XState: those that are
-// read back from texts are found here for as long as anything holds them.
+// Of two events that name one actor, and of a context, a chart gets one and the same object, as in XState: those that were
+// stored or read back are found here for as long as anything holds them.
 const revived = new Map<string, Map<string, WeakRef<ActorAddress>>>();
 const forgotten = new FinalizationRegistry<ActorPlace>(({ instance, life }) => {
   const lives = revived.get(instance);
@@ -203,10 +214,22 @@ export function revivedActor(place: ActorPlace): ActorAddress {
   const known = revivedAt(instance, life);
   if (known !== undefined) return known;
   const address = new ActorAddress(place);
+  remember(address, place);
+  return address;
+}
+
+/** What is stored of an address. Read back, that is the same object: a host may send on what the step itself has made. */
+export function storedActor(address: ActorAddress): ActorPlace {
+  const { place } = address;
+  if (revivedAt(place.instance, place.life) === undefined) remember(address, place);
+  return place;
+}
+
+function remember(address: ActorAddress, place: ActorPlace): void {
+  const { instance, life } = place;
   const lives = revived.get(instance) ?? new Map<string, WeakRef<ActorAddress>>();
   revived.set(instance, lives.set(life, new WeakRef(address)));
   forgotten.register(address, place);
-  return address;
 }
 
 /** The address that was read back for this life, if anything holds it still. */
@@ -214,8 +237,32 @@ export function revivedAt(instance: string, life: string): ActorAddress | undefi
   return revived.size === 0 ? undefined : revived.get(instance)?.get(life)?.deref();
 }
 
-/** Whether an address of any life of this instance may be among the values of a step. */
+/** Whether an address of any life of this instance may be among the values of a step; `instancesIn` is sure, and looks at them all. */
 export const isRevived = (instance: string): boolean => revived.size > 0 && revived.has(instance);
+
+/** The instances whose addresses a value holds. */
+export function instancesIn(value: unknown): ReadonlySet<string> {
+  const found = new Set<string>();
+  const seen = new Set<unknown>();
+  const left: unknown[] = [value];
+  while (left.length > 0) {
+    const each = left.pop();
+    if (typeof each !== "object" || each === null || seen.has(each) || ArrayBuffer.isView(each)) continue;
+    seen.add(each);
+    if (each instanceof ActorAddress) found.add(each.instance);
+    else for (const part of partsOf(each)) left.push(part);
+  }
+  return found;
+}
+
+function partsOf(value: object): Iterable<unknown> {
+  if (value instanceof Map) return [...(value as ReadonlyMap<unknown, unknown>)];
+  if (value instanceof Set) return value;
+  const own = Object.values(value) as unknown[];
+  if (value instanceof Error) own.push(value.cause);
+  if (value instanceof AggregateError) own.push(value.errors);
+  return own;
+}
 
 /** The addresses of the actors in one commit, so that its steps see one object for each. */
 export class ActorTable {

@@ -5,7 +5,7 @@
 import type { EventObject } from "xstate";
 import { DevalueError, parse, stringify } from "devalue";
 import { thrownText } from "../thrown.ts";
-import { ActorAddress, isActorLike, revivedActor, type ActorPlace } from "./actor-address.ts";
+import { ActorAddress, isActorLike, revivedActor, storedActor, type ActorPlace } from "./actor-address.ts";
 import { ChartFault } from "./chart-fault.ts";
 
 /** NUL, and half of a pair of code units: a database refuses them, or gives another text back. */
@@ -62,7 +62,7 @@ class Changed {
 
 // Asked in this order. A buffer may lie in memory that it shares with others: of that only its own bytes are stored.
 const reducers = {
-  Actor: (value: unknown) => value instanceof ActorAddress && value.fault === undefined && value.place,
+  Actor: (value: unknown) => value instanceof ActorAddress && value.fault === undefined && storedActor(value),
   Error: (value: unknown) => value instanceof Error && storedError(value),
   Buffer: (value: unknown) => Buffer.isBuffer(value) && new Uint8Array(value),
   Changed: (value: unknown) => changed(value),

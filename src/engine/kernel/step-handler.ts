@@ -12,7 +12,8 @@ import type {
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import { isTurnOver, nextTurn, type Clock, type Random } from "../../runtime.ts";
 import { LifeUnknown } from "../../workflow/actor-address.ts";
-import { BORN, type ChartSnapshot, type KnownLives } from "../../workflow/chart.ts";
+import { BORN, type ChartSnapshot } from "../../workflow/chart.ts";
+import { withLife } from "./child-lives.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { endedAmongStopped, stopsChildren } from "./ended-children.ts";
 import { FailedMigrationCache } from "./failed-migration-cache.ts";
@@ -338,6 +339,7 @@ export class StepHandler<W> {
     waiting: readonly WaitingMessage[],
   ): Promise<ReturnType<StepPlan["run"]> | "alone"> {
     const run = await this.#withLives(plan, arrived, waiting);
+    if (run === "alone") return run;
     const [first] = run?.parts ?? [];
     if (first === undefined || !stopsChildren(first)) return run;
     if (waiting.length > 0) return "alone";
@@ -346,28 +348,22 @@ export class StepHandler<W> {
     return $ended === undefined ? run : this.#withLives(plan, { ...arrived, event }, []);
   }
 
-  /** The step, which may ask for the addresses of children whose lives its instance has not noted. */
+  /** The step, which may ask for the addresses of children whose lives its instance has not noted. `alone`: see `#planned`. */
   async #withLives(
     plan: StepPlan,
     arrived: ArrivedEvent,
     waiting: readonly WaitingMessage[],
-  ): Promise<ReturnType<StepPlan["run"]>> {
+  ): Promise<ReturnType<StepPlan["run"]> | "alone"> {
     try {
       return plan.run(arrived, waiting);
     } catch (error) {
       if (!(error instanceof LifeUnknown)) throw error;
-      const { $lives: known = {}, ...event } = arrived.event as EventObject & { $lives?: KnownLives };
-      if (Object.hasOwn(known, error.child)) throw error;
-      const $lives = { ...known, [error.child]: error.isNew || (await this.#lifeOf(error, arrived)) };
-      return this.#withLives(plan, { ...arrived, event: { ...event, $lives } as EventObject }, []);
+      // The steps behind it may have changed the snapshot.
+      if (waiting.length > 0) return "alone";
+      const event = await withLife(this.#around.storage, error, arrived);
+      if (event === null) throw error;
+      return this.#withLives(plan, { ...arrived, event }, []);
     }
-  }
-
-  /** Empty where the child is gone, and where the instance of its id is none of this parent. */
-  async #lifeOf({ instance: id }: LifeUnknown, { instance: parent }: ArrivedEvent): Promise<string> {
-    const record = await this.#around.storage.load(id);
-    if (record === null || snapshotFromText(record.snapshot).parent?.life !== parent.life) return "";
-    return record.life;
   }
 
   /** Migrates the instance, or begins its children, unless another commit came first: then it has to be looked at again. */

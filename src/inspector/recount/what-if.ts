@@ -1,8 +1,9 @@
 /** Computes the effect of an event on a copy of an instance, without storing or carrying out anything. */
 import type { EventObject } from "xstate";
-import type { TaskRecord, WatchRecord } from "../../../storage/storage.ts";
+import type { EngineStorage, TaskRecord, WatchRecord } from "../../../storage/storage.ts";
 import { LifeUnknown } from "../../workflow/actor-address.ts";
-import type { ChartSnapshot, KnownLives } from "../../workflow/chart.ts";
+import { withLife } from "../../engine/kernel/child-lives.ts";
+import type { ChartSnapshot } from "../../workflow/chart.ts";
 import { StepPlan, type StepCommit } from "../../workflow/plan-step.ts";
 import type { KnownInstance } from "../../workflow/step-context.ts";
 import { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
@@ -44,13 +45,19 @@ interface StandingInstance {
 /** No step has this stamp: nothing of this is stored. */
 const IMAGINED = "imagined";
 
-/** Pure: the same instance and event always give the same answer. */
-export function imagine(
+interface ImaginedWorld {
+  readonly workflows: readonly AnyWorkflow[];
+  readonly at: number;
+  /** Asked for children whose addresses the step compares, and for nothing else. */
+  readonly storage: Pick<EngineStorage, "load">;
+}
+
+export async function imagine(
   standing: StandingInstance,
   event: EventObject,
-  around: { readonly workflows: readonly AnyWorkflow[]; readonly at: number },
-): ImaginedResult {
-  const { workflows, at } = around;
+  around: ImaginedWorld,
+): Promise<ImaginedResult> {
+  const { workflows, at, storage } = around;
   try {
     const plan = new StepPlan({
       newMoment: () => ({ at, stamp: IMAGINED }),
@@ -62,10 +69,9 @@ export function imagine(
       ? { kind: "nothing" }
       : { kind: "step", step: imagined(first, planned.slice(1)) };
   } catch (error) {
-    const { $lives: known = {} } = event as { readonly $lives?: KnownLives };
-    if (error instanceof LifeUnknown && !Object.hasOwn(known, error.child)) {
-      const $lives = { ...known, [error.child]: error.isNew || IMAGINED };
-      return imagine(standing, Object.assign({ ...event }, { $lives }), around);
+    if (error instanceof LifeUnknown) {
+      const told = await withLife(storage, error, { ...standing, event });
+      if (told !== null) return imagine(standing, told, around);
     }
     return { kind: "refused", reason: error instanceof Error ? error.message : String(error) };
   }

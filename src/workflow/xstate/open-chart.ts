@@ -135,6 +135,7 @@ class XStateChart implements Chart {
     const { family } = scope;
     const restored = this.#restore(before, family.children);
     family.present = restored;
+    family.event = seen;
     for (const id of absent) family.addEnded(id);
     let snapshot: AnyMachineSnapshot;
     try {
@@ -149,6 +150,7 @@ class XStateChart implements Chart {
       if (id === undefined || absent.includes(id)) throw error;
       return this.#stepped(before, seen, { ...stepping, absent: [...absent, id] });
     }
+    if (family.unknown !== undefined) throw family.unknown;
     if (snapshot === restored && scope.emitted.length === 0 && !isNoted) return null;
     return this.#chartStep(restored, snapshot, scope);
   }

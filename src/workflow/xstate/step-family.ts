@@ -3,8 +3,10 @@ import { ChartFault } from "../chart-fault.ts";
 import {
   ActorAddress,
   ActorTable,
+  instancesIn,
   isRevived,
   LifeUnknown,
+  unknownLife,
   type ActorPlace,
   type StepActors,
 } from "../actor-address.ts";
@@ -36,14 +38,12 @@ const NOBODY: StepActor = { instance: "self", life: "", stamp: "", workflow: NO_
 /** A child of the step's instance. Asked for its life it answers what the snapshot of the instance has noted. */
 class ChildPlace implements ActorPlace {
   readonly #actor: StepActor;
-  readonly #asked: Asked;
   readonly #id: string;
   readonly #link: ChildLink;
   readonly #isNew: boolean;
 
-  constructor(actor: StepActor, { id, link, isNew = false }: LinkedChild, asked: Asked) {
+  constructor(actor: StepActor, { id, link, isNew = false }: LinkedChild) {
     this.#actor = actor;
-    this.#asked = asked;
     this.#id = id;
     this.#link = link;
     this.#isNew = isNew;
@@ -61,7 +61,7 @@ class ChildPlace implements ActorPlace {
     const { fault } = this;
     if (fault !== undefined) throw new ChartFault(`the address of "${this.#id}": ${fault}`);
     if (this.#link.life !== undefined) return this.#link.life;
-    throw (this.#asked.unknown = new LifeUnknown(this.#id, this.instance, this.#isNew));
+    throw unknownLife(new LifeUnknown(this.#id, this.instance, this.#isNew));
   }
 
   get workflow(): string | null {
@@ -74,11 +74,6 @@ class ChildPlace implements ActorPlace {
     if (run !== undefined || life !== undefined) return undefined;
     return `it is the promise "${this.#id}", which takes no events; keep its id, or what spawn returns`;
   }
-}
-
-/** Where a step notes what it has asked for in vain: XState gives an error in a guard another class. */
-interface Asked {
-  unknown: LifeUnknown | undefined;
 }
 
 /** A child by its id, and its link where it has ever begun. */
@@ -107,13 +102,14 @@ interface FamilyParts {
   readonly lives: KnownLives | undefined;
 }
 
-export class StepFamily implements StepActors, Asked {
+export class StepFamily implements StepActors {
   readonly self: ActorAddress;
   /** The children from before the step, each made when it is asked for: of thousands a step asks for few. */
   readonly children: Record<string, ActorAddress>;
   readonly system: StepSystem;
   /** The snapshot before the step. */
-  present: object | undefined;
+  present: { readonly context: unknown } | undefined;
+  event: object | undefined;
   unknown: LifeUnknown | undefined;
   readonly #parts: FamilyParts;
   readonly #actor: StepActor;
@@ -122,6 +118,8 @@ export class StepFamily implements StepActors, Asked {
   readonly #known = new Map<object, KnownChild>();
   readonly #made: Record<string, ActorAddress> = {};
   #begun: Map<string, number> | undefined;
+  /** The instances whose addresses the step was given. */
+  #given: ReadonlySet<string> | undefined;
   #promises = 0;
   #parent: ActorAddress | undefined;
 
@@ -194,7 +192,7 @@ export class StepFamily implements StepActors, Asked {
   }
 
   #address(child: LinkedChild): ActorAddress {
-    const place = new ChildPlace(this.#actor, child, this);
+    const place = new ChildPlace(this.#actor, child);
     const address = new ActorAddress(place);
     const { id, link } = child;
     if (link.run !== undefined || link.life !== undefined) this.#table.keep(place.instance, address);
@@ -249,16 +247,21 @@ export class StepFamily implements StepActors, Asked {
 
   /** The object that values of the step may hold for this child already. */
   #interned(child: LinkedChild): ActorAddress {
-    const place = new ChildPlace(this.#actor, child, this);
+    const place = new ChildPlace(this.#actor, child);
     const { run, life } = child.link;
     if (life !== undefined) return this.#table.at(place);
     if (run === undefined) return new ActorAddress(place);
     const { instance } = place;
-    if (this.#actor.asks === true && isRevived(instance)) {
-      throw (this.unknown = new LifeUnknown(child.id, instance, false));
+    if (this.#actor.asks === true && isRevived(instance) && this.#isGiven(instance)) {
+      throw unknownLife(new LifeUnknown(child.id, instance, false));
     }
     const other = this.#table.of(instance);
     return other?.isUnknown === true ? other : this.#table.keep(instance, new ActorAddress(place));
+  }
+
+  #isGiven(instance: string): boolean {
+    this.#given ??= instancesIn([this.present?.context, this.event]);
+    return this.#given.has(instance);
   }
 
   /** Whether its instance is one of a child, of which the snapshot may not know any more. */
