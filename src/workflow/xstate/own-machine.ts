@@ -178,7 +178,6 @@ function resolveAssign(
       update[key] = typeof made === "function" ? (made as Assigner)(given, params) : made;
     }
   }
-  const next = { ...snapshot, context: { ...context, ...update } };
-  if (spawner.children !== undefined) next.children = { ...next.children, ...spawner.children } as never;
-  return [next, undefined, undefined];
+  if (spawner.children !== undefined) Object.assign(snapshot.children, spawner.children);
+  return [{ ...snapshot, context: { ...context, ...update } }, undefined, undefined];
 }
