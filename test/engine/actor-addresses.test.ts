@@ -6,6 +6,7 @@ import { adapters, type Adapter } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";
 import { clientAndServer, inviter, keeper, siblings } from "./actor-charts.ts";
+import { spawning } from "./spawning-chart.ts";
 
 /** An event, or a time that passes. */
 type Happening = string | number;
@@ -21,7 +22,8 @@ const isActor = (value: unknown): value is { readonly id: string } =>
 
 /** The context, with actors by their ids. */
 function named(value: unknown): unknown {
-  if (isActor(value)) return `actor ${value.id}`;
+  // XState counts the children that have no id over the whole process.
+  if (isActor(value)) return `actor ${value.id.replace(/^x:\d+$/, "without an id")}`;
   if (Array.isArray(value)) return value.map(named);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, named(each)]));
@@ -73,7 +75,8 @@ async function durably(
       else await one.send(charts, "c", { type: happening });
       await look();
     }
-    awaitsOutside("c", ...["kid", "kid~2", "first", "second", "third"].map((id) => `c/${id}`));
+    const children = ["kid", "kid~2", "kid~3", "kid~4", "first", "second", "third", "x:1", "x:2", "x:3"];
+    awaitsOutside("c", ...children.map((id) => `c/${id}`));
   });
   return sights;
 }
@@ -89,6 +92,10 @@ const scripts: Readonly<Record<string, readonly [AnyStateMachine, readonly Happe
     ["LOOK", "SAY", "LOOK", "ASK", "SAY", "LEAVE", "LOOK", "NEXT", "SAY", "LOOK"],
   ],
   "a parent that keeps whom its system names": [inviter, ["KEEP", "LOOK", "SAY", "ASK", "LOOK"]],
+  "a chart that spawns in every kind of assign": [
+    spawning,
+    ["WHOLE", "ASK", "COUNT", "RAISE", "MANY", "ANEW", "ANEW", "BRIEFLY", "ANEW", "ASK"],
+  ],
   "children that speak to each other": [siblings, ["SAY", "MORE", "LOUD", "SAY"]],
 };
 
