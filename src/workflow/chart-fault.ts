@@ -17,6 +17,11 @@ export class ChartFault extends TypeError {
   in(step: string): ChartFault {
     return this.step === undefined ? new ChartFault(this.#reason, step) : this;
   }
+
+  /** Whether the other is this fault, with the step or without. */
+  isSame(other: unknown): boolean {
+    return other instanceof ChartFault && other.#reason === this.#reason;
+  }
 }
 
 /** Runs `act`; a fault is given the step that has it. */

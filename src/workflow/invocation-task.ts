@@ -5,11 +5,16 @@ import { limitsFor } from "./own-limit.ts";
 import { limitedTask, taskOfStep, type StepContext } from "./step-context.ts";
 import { fromJson, toJson } from "./values.ts";
 
+export type PromiseEnd =
+  { readonly kind: "done"; readonly output: unknown } | { readonly kind: "failed"; readonly error: unknown };
+
 export interface InvocationTask {
   /** The id of the actor within its chart. */
   readonly id: string;
   readonly src: string;
   readonly input: unknown;
+  /** How the promise has ended, where a step could not take it in so far. */
+  readonly end?: PromiseEnd;
 }
 
 export function invocationName(id: string): string {
@@ -35,6 +40,12 @@ export function invocationTask(
 }
 
 export function invocationFromText(text: string): InvocationTask {
-  const { id, src, input } = JSON.parse(text) as InvocationTask;
-  return { id, src, input: fromJson(input) };
+  const { id, src, input, end } = JSON.parse(text) as InvocationTask;
+  const invocation = { id, src, input: fromJson(input) };
+  return end === undefined ? invocation : { ...invocation, end: fromJson(end) as PromiseEnd };
+}
+
+/** The payload of a task whose promise has ended. */
+export function endedToText(text: string, end: PromiseEnd): string {
+  return JSON.stringify({ ...(JSON.parse(text) as object), end: toJson(end, "end") });
 }

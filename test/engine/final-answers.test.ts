@@ -162,6 +162,63 @@ describe.each(drawn(adapters, "final answers"))("a final answer on $name", (adap
       }),
   );
 
+  test.each(["done", "failed"] as const)(
+    "D74 a promise that has %s runs no more while a function of the chart throws in the step behind it: its end is told again",
+    (end) =>
+      inWorld(adapter, async ({ engine, pass, settled }) => {
+        let calls = 0;
+        let isBroken = true;
+        const note = assign<{ told: string }, never, undefined, never, never>({
+          told: () => {
+            if (isBroken) throw new TypeError("no reader of receipts");
+            return end;
+          },
+        });
+        const chart = setup({
+          types: { context: {} as { told: string } },
+          actors: {
+            pay: fromPromise(async () => {
+              calls += 1;
+              if (end === "failed") throw new Error("402");
+              return { receipt: new Date(7) };
+            }),
+          },
+        }).createMachine({
+          id: "payer",
+          context: { told: "" },
+          initial: "paying",
+          states: {
+            paying: {
+              invoke: {
+                src: "pay",
+                onDone: { target: "over", actions: note },
+                onError: { target: "over", actions: note },
+              },
+            },
+            over: { type: "final" },
+          },
+        });
+        const payers = workflow(chart)({ version: 1 });
+        const { run, start, stop, read, failingTasks } = await engine({ workflows: [payers] });
+        run();
+        await start(payers, { id: "p", input: undefined });
+        await pass(2 * MINUTE);
+        expect(calls).toBe(1);
+        const [failing] = await failingTasks();
+        expect(failing).toMatchObject({ instance: "p", kind: "invocation" });
+        expect(failing?.failures).toBeGreaterThan(3);
+        expect(failing?.lastError).toContain("no reader of receipts");
+        await stop();
+        isBroken = false;
+        const next = await engine({ workflows: [payers] });
+        next.run();
+        await pass(10 * MINUTE);
+        await settled();
+        expect(calls).toBe(1);
+        expect(await read("p")).toMatchObject({ status: "done", context: { told: end } });
+      }),
+  );
+
   test("D74 a promise whose output cannot be kept is told so, and not what the step would have made of it", () =>
     inWorld(adapter, async ({ engine, pass }) => {
       const chart = setup({

@@ -15,7 +15,7 @@ import { DEFAULT_RETRY, isOver, pauseMs, type RetryPolicy } from "../../workflow
 // What waits longer for its rate asks again: a new deployment may allow more.
 const MAX_RATE_PAUSE_MS = 60_000;
 
-/** A task in hand belongs to another version of its chart by now: it is given back as if it had never been taken. */
+/** A task in hand goes on in another form, or under another version of its chart: it is given back as if it had never been taken. */
 export class TaskMovedError extends Error {
   override readonly name = "TaskMovedError";
 }

@@ -3,7 +3,7 @@ import type { EventObject } from "xstate";
 import type { QueryRefusal } from "../../../storage/compiled-queries.ts";
 import type { ClaimedTask } from "../../../storage/storage.ts";
 import type { Writable } from "../../workflow/writable.ts";
-import { BORN, childDone, childFailed } from "../../workflow/chart.ts";
+import { BORN } from "../../workflow/chart.ts";
 import { deliverMessage } from "./deliver-message.ts";
 import {
   endTask,
@@ -16,16 +16,17 @@ import {
 } from "./end-task.ts";
 import { checkedOutcome } from "./effect-outcome.ts";
 import { givenEvent } from "./given-events.ts";
-import type { TaskLease } from "./task-lease.ts";
+import { runOf, type TaskLease } from "./task-lease.ts";
 import { invocationFromText } from "../../workflow/invocation-task.ts";
 import { delayedFromText, messageTask } from "../../workflow/messages.ts";
 import { givenLimits } from "../../workflow/own-limit.ts";
-import { DEFAULT_RETRY, isFinal, retryPolicy, type RetryPolicy } from "../../workflow/retry.ts";
+import { DEFAULT_RETRY, retryPolicy, type RetryPolicy } from "../../workflow/retry.ts";
 import { UnknownWorkflow, type WorkflowRegistry } from "../../workflow/workflow-registry.ts";
-import { runBody, runPromise } from "./run-actor.ts";
+import { runBody } from "./run-actor.ts";
+import { runInvocation } from "./run-invocation.ts";
 import { withinTask } from "./running-task.ts";
 import { type HandlerTransaction, runTransaction } from "./run-transaction.ts";
-import { fromJson, storableThrown, UnstorableValue } from "../../workflow/values.ts";
+import { fromJson } from "../../workflow/values.ts";
 import type {
   AnyWorkflow,
   EffectHandler,
@@ -34,7 +35,7 @@ import type {
   StartRefusal,
 } from "../../workflow/workflow.ts";
 
-/** Throws when the task must be tried again, and `TaskMovedError` when it belongs to another version of its chart. */
+/** Throws when the task must be tried again, and `TaskMovedError` when it goes on in another form. */
 export async function performTask<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
   try {
     await withinTask(task, () => performed(around, task, hold));
@@ -164,44 +165,6 @@ async function runOwnBody<W>(around: TaskRun<W>, task: ClaimedTask, run: EffectR
   return endTaskOrThrow(around, task, { arms });
 }
 
-async function runInvocation<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
-  const { steps, workflows } = around;
-  await steps.checkKnown(task);
-  const invocation = invocationFromText(task.payload);
-  const { id, src } = invocation;
-  const actor = workflows.get(task.workflow)?.actors.get(src);
-  if (actor?.kind !== "promise") throw new Error(`${task.workflow} has no promise actor "${src}"`);
-  const limits = givenLimits(actor.limit, invocation.input as never);
-  if (limits.length > 0) await around.before(limits);
-  hold.checkHeld();
-  const end = await Promise.race([
-    runPromise(actor.create, invocation, runOf(task, hold)),
-    // A promise that ignores its signal would keep its place for an end that no chart waits for.
-    hold.untilDisarmed(),
-  ]);
-  if (end === undefined || hold.isDisarmed) return;
-  const tell = (event: EventObject): Promise<void> => endTaskOrThrow(around, task, { event });
-  const reject = (error: unknown): Promise<void> => {
-    const told = storableThrown(error);
-    return tell(childFailed(id, told)).catch((thrown: unknown) => {
-      // A chart that does not handle the error throws it back.
-      throw thrown === told ? error : thrown;
-    });
-  };
-  if (end.kind === "done") {
-    const result = childDone(id, end.output);
-    return tell(result).catch((error: unknown) => {
-      const fault = error instanceof UnstorableValue ? steps.faultOf(result) : null;
-      // What the step makes of an output that can be kept is no failure of the promise: it may have paid.
-      if (fault === null) throw error;
-      return reject(fault);
-    });
-  }
-  const { atMost } = actor.retry ?? { atMost: 0 };
-  if (task.failures < atMost && !isFinal(end.error)) throw end.error;
-  return reject(end.error);
-}
-
 /** How a task that fails is tried again, as its workflow says. */
 export function retryOf(workflows: WorkflowRegistry, task: ClaimedTask): RetryPolicy {
   if (task.kind === "effect") {
@@ -234,17 +197,4 @@ async function fireTimer<W>(around: TaskRun<W>, task: ClaimedTask): Promise<void
     event,
   });
   return endTaskOrThrow(around, task, { arms: [message] });
-}
-
-function runOf({ id: key, instance, dueAt, crashes, failures }: ClaimedTask, hold: TaskLease): EffectRun {
-  return {
-    key,
-    instance,
-    dueAt,
-    get signal() {
-      return hold.signal;
-    },
-    crashes,
-    failures,
-  };
 }

@@ -5,7 +5,7 @@ import type { ActionBody, PromiseCreator } from "../../workflow/chart-interprete
 import { withinRun } from "./current-run.ts";
 import { contextOf } from "./lent-contexts.ts";
 import type { LentContext } from "../../workflow/large-context.ts";
-import type { InvocationTask } from "../../workflow/invocation-task.ts";
+import type { InvocationTask, PromiseEnd } from "../../workflow/invocation-task.ts";
 import { eventFromJson, fromJson } from "../../workflow/values.ts";
 import type { EffectRun } from "../../workflow/workflow.ts";
 
@@ -17,9 +17,6 @@ const system = {
     );
   },
 };
-
-type PromiseEnd =
-  { readonly kind: "done"; readonly output: unknown } | { readonly kind: "failed"; readonly error: unknown };
 
 export async function runPromise(
   create: PromiseCreator,

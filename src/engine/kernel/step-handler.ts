@@ -7,6 +7,7 @@ import type {
   EngineStorage,
   HostCommit,
   InstanceRecord,
+  TaskMigration,
   TaskRecord,
 } from "../../../storage/storage.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
@@ -195,6 +196,11 @@ export class StepHandler<W> {
       await turn.told;
     }
     return this.#turns.take(id, () => this.#sendNow(id, event, companions));
+  }
+
+  /** Stores a task in another form, and takes it from its holder. Nothing happens where it has ended. */
+  async amend(amendment: TaskMigration): Promise<void> {
+    await this.#queue.commit({ amends: [amendment] });
   }
 
   /** Throws `UnknownWorkflow` where the chart of its instance is not here, `TaskMovedError` where the instance has moved, or moves now. */

@@ -1,4 +1,7 @@
 /** Tracks a task in hand: whether this process still holds its lease, and whether the chart still waits for its end. */
+import type { ClaimedTask } from "../../../storage/storage.ts";
+import type { EffectRun } from "../../workflow/workflow.ts";
+
 export class TaskLease {
   isLost = false;
   /** Whether the chart has left the state that the task belongs to: no chart waits for its end any more. */
@@ -36,4 +39,21 @@ export class TaskLease {
     this.isLost = true;
     this.#abort?.abort();
   }
+}
+
+/** What a handler or a promise is told of its run. */
+export function runOf(
+  { id: key, instance, dueAt, crashes, failures }: ClaimedTask,
+  hold: TaskLease,
+): EffectRun {
+  return {
+    key,
+    instance,
+    dueAt,
+    get signal() {
+      return hold.signal;
+    },
+    crashes,
+    failures,
+  };
 }

@@ -1,0 +1,91 @@
+/** Performs an invocation: its promise runs to its end, and the instance is told how it has ended. */
+import { CommitUnknown } from "../../../storage/decided.ts";
+import { StorageUnusable } from "../../../storage/storage-unusable.ts";
+import type { ClaimedTask } from "../../../storage/storage.ts";
+import { ChartFault } from "../../workflow/chart-fault.ts";
+import { childDone, childFailed } from "../../workflow/chart.ts";
+import { endedToText, invocationFromText, type PromiseEnd } from "../../workflow/invocation-task.ts";
+import { givenLimits } from "../../workflow/own-limit.ts";
+import { isFinal } from "../../workflow/retry.ts";
+import { storableThrown, UnstorableValue } from "../../workflow/values.ts";
+import { endTaskOrThrow, type TaskRun } from "./end-task.ts";
+import { TaskMovedError } from "./held-task-list.ts";
+import { runPromise } from "./run-actor.ts";
+import { runOf, type TaskLease } from "./task-lease.ts";
+
+/** Throws when the task must be tried again. The promise runs no more once a step has failed that was told its end. */
+export async function runInvocation<W>(
+  around: TaskRun<W>,
+  task: ClaimedTask,
+  hold: TaskLease,
+): Promise<void> {
+  const { steps, workflows } = around;
+  await steps.checkKnown(task);
+  const invocation = invocationFromText(task.payload);
+  const { id, src, input } = invocation;
+  if (invocation.end !== undefined) {
+    const untold = await tell(around, task, { id, end: invocation.end });
+    if (untold !== null) throw untold.error;
+    return;
+  }
+  const actor = workflows.get(task.workflow)?.actors.get(src);
+  if (actor?.kind !== "promise") throw new Error(`${task.workflow} has no promise actor "${src}"`);
+  const limits = givenLimits(actor.limit, input as never);
+  if (limits.length > 0) await around.before(limits);
+  hold.checkHeld();
+  const end = await Promise.race([
+    runPromise(actor.create, invocation, runOf(task, hold)),
+    // A promise that ignores its signal would keep its place for an end that no chart waits for.
+    hold.untilDisarmed(),
+  ]);
+  if (end === undefined || hold.isDisarmed) return;
+  const { atMost } = actor.retry ?? { atMost: 0 };
+  if (end.kind === "failed" && task.failures < atMost && !isFinal(end.error)) throw end.error;
+  const untold = await tell(around, task, { id, end });
+  if (untold !== null) await keep(around, task, untold);
+}
+
+interface Untold {
+  readonly end: PromiseEnd;
+  /** Why the step behind it was not made. */
+  readonly error: unknown;
+}
+
+/** Tells the end; resolves with it where the step failed. Throws the error of a promise that its chart does not handle. */
+async function tell<W>(
+  around: TaskRun<W>,
+  task: ClaimedTask,
+  { id, end }: { readonly id: string; readonly end: PromiseEnd },
+): Promise<Untold | null> {
+  const told = end.kind === "done" ? end.output : storableThrown(end.error);
+  const event = end.kind === "done" ? childDone(id, told) : childFailed(id, told);
+  try {
+    await endTaskOrThrow(around, task, { event });
+    return null;
+  } catch (error) {
+    if (end.kind === "failed") {
+      // A chart that does not handle the error throws it back.
+      if (error === told) throw end.error;
+      if (error instanceof ChartFault && error.isSame(told)) throw error;
+      return { end: { kind: "failed", error: told }, error };
+    }
+    const fault = error instanceof UnstorableValue ? around.steps.faultOf(event) : null;
+    // What the step makes of an output that can be kept is no failure of the promise: it may have paid.
+    return fault === null
+      ? { end, error }
+      : tell(around, task, { id, end: { kind: "failed", error: fault } });
+  }
+}
+
+/** Keeps the end in the task, which tells it again as often as any task is tried. */
+async function keep<W>(
+  { steps, clock }: TaskRun<W>,
+  task: ClaimedTask,
+  { end, error }: Untold,
+): Promise<void> {
+  // A database that is away keeps nothing, and the step itself may have been made.
+  if (error instanceof StorageUnusable || error instanceof CommitUnknown) throw error;
+  const payload = endedToText(task.payload, end);
+  await steps.amend({ task: task.id, name: task.name, payload, dueAt: clock.now(), delayMs: 0 });
+  throw new TaskMovedError(`${task.id} has its end, which is still to be told`);
+}
