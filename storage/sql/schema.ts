@@ -92,8 +92,8 @@ export const schemaStatements = ({ table, sequencedTable, settled }: SchemaDiale
   `insert into "${SCHEMA}" (version, oldest) values (${MADE.version}, ${MADE.oldest})`,
 ];
 
-/** Reads the row of the schema. */
-export const READ_VERSION = `select version, oldest from "${SCHEMA}"`;
+/** Reads the row of the schema, whose columns are others in a table of a host. */
+export const READ_VERSION = `select * from "${SCHEMA}"`;
 
 /**
  * Whether a database with these tables has the schema, of whatever version.
@@ -125,6 +125,9 @@ export interface FoundSchema {
 export function assertUsable({ versions, columns, uniques }: FoundSchema): void {
   const [row] = versions;
   if (row === undefined) throw lacking(`the table ${SCHEMA} is empty`);
+  if (typeof row.version !== "number" || typeof row.oldest !== "number") {
+    throw lacking(`the table ${SCHEMA} has no version`);
+  }
   if (row.oldest > MADE.version) throw newerSchema(row);
   for (const [name, { columns: needed, key = ["id"] }] of Object.entries(needs)) {
     const there = new Set(columns.filter(({ table }) => table === name).map(({ column }) => column));
