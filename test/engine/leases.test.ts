@@ -198,7 +198,7 @@ describe.each(drawn(adapters, "leases"))("leases on $name", (adapter) => {
       state.isAway = true;
       await pass(LEASE - LEASE / 60);
       expect(isAborted).toBe(false);
-      await pass(LEASE / 5);
+      await pass(LEASE / 60);
       expect(isAborted).toBe(true);
       state.isAway = false;
       await pass(LEASE);
@@ -278,6 +278,44 @@ describe.each(drawn(adapters, "leases"))("leases on $name", (adapter) => {
       hanging.open();
       await settled();
       expect(await holder.read("j")).toMatchObject({ value: "done" });
+    }));
+
+  test("D73: a stranger's lock that outlasts the lease and is rolled back: the run ends by its own clock before another begins, and no crash is counted", () =>
+    inWorld(adapter, async ({ engine, open, clock, settled }) => {
+      let isLocked = true;
+      const crashes: number[] = [];
+      let atWork = 0;
+      const slow = job(async (_params, { signal, crashes: told }) => {
+        expect(atWork).toBe(0);
+        crashes.push(told);
+        if (crashes.length > 1) return { event: { type: "DONE", by: "again" } };
+        atWork += 1;
+        return untilAborted(signal).finally(() => (atWork -= 1));
+      });
+      const handle = await open();
+      // What is locked is passed over by heartbeats, and by the claims of others.
+      const heartbeat: typeof handle.heartbeat = async (request) =>
+        isLocked ? { lost: [], unseen: request.tasks.map(({ id }) => id) } : handle.heartbeat(request);
+      const claim: typeof handle.claim = async (request) =>
+        isLocked && crashes.length > 0 ? [] : handle.claim(request);
+      const locked = { ...handle, heartbeat, claim };
+      const one = await engine({ workflows: [slow], storage: locked });
+      const other = await engine({ workflows: [slow], storage: locked });
+      one.run();
+      await one.start(slow, { id: "j", input: { id: "j" } });
+      await until(() => crashes.length === 1);
+      other.run();
+      for (let at = 0; at < 2 * LEASE; at += LEASE / 60) {
+        clock.advance(LEASE / 60);
+        await turns(10);
+        if (at + LEASE / 60 === LEASE) expect(atWork).toBe(0);
+      }
+      expect(crashes).toEqual([0]);
+      isLocked = false;
+      clock.advance(LEASE);
+      await settled();
+      expect(crashes).toEqual([0, 0]);
+      expect(await one.read("j")).toMatchObject({ value: "done" });
     }));
 
   test("a stop gives back what an outage has aborted before, and that ends while the stop waits", () =>

@@ -221,6 +221,17 @@ describe("workflow()", () => {
     expect(register(parent).child("worker").key).toBe("parent/worker@1");
   });
 
+  test("D70: refuses a chart that has itself among its actors, directly or in a child: its children would never end", () => {
+    const actors: Record<string, AnyStateMachine> = {};
+    const doll = setup({ actors }).createMachine({ id: "doll", invoke: { id: "inner", src: "inner" } });
+    actors["inner"] = doll;
+    expect(() => register(doll)).toThrow(
+      'workflow "doll/inner" cannot be registered:\n- it has itself among its actors',
+    );
+    actors["inner"] = setup({ actors }).createMachine({ id: "shell", invoke: { id: "again", src: "inner" } });
+    expect(() => register(doll)).toThrow("it has itself among its actors");
+  });
+
   test("takes start and tell, assign and raise without handlers", () => {
     const registered = register(watching, {
       effects: { work: async () => undefined },

@@ -285,8 +285,10 @@ export class HeldTaskList {
     const { clock, leaseMs } = this.#around;
     let isKept = true;
     while (!signal.aborted) {
-      // After a miss the next heartbeat comes sooner: neither a short outage nor a locked row is to end a lease.
-      await clock.sleep(isKept ? leaseMs / 3 : leaseMs / 10, signal);
+      // After a miss the next heartbeat comes sooner: neither a short outage nor a locked row is to end a lease. The last
+      // one comes as the first lease ends.
+      const soon = Math.min(leaseMs / 10, this.#leftMs([...this.#inHand.values()]));
+      await clock.sleep(isKept ? leaseMs / 3 : soon, signal);
       const inHand = [...this.#inHand.values()];
       isKept = inHand.length === 0 || signal.aborted || (await this.#extend(inHand, signal));
     }
@@ -300,7 +302,7 @@ export class HeldTaskList {
     let left = inHand;
     const answered = new AbortController();
     // A storage that says nothing at all: the leases end while it is asked.
-    void clock.sleep((leaseMs * 2) / 3, answered.signal).then(() => this.#loseEnded(left));
+    void clock.sleep(this.#leftMs(inHand), answered.signal).then(() => this.#loseEnded(left));
     try {
       const { lost, unseen } = await storage.heartbeat({ holder, tasks, now: clock.now(), leaseMs });
       for (const { task, hold } of inHand) if (lost.includes(task.id)) hold.lose();
@@ -312,6 +314,14 @@ export class HeldTaskList {
     answered.abort();
     this.#loseEnded(left);
     return left.length === 0;
+  }
+
+  /** Until the first of these leases ends; of what has ended unnoticed, as in a frozen process, a tenth of a lease more. */
+  #leftMs(inHand: readonly InHand[]): number {
+    const { clock, leaseMs } = this.#around;
+    const oldest = Math.min(...inHand.map(({ extendedAt }) => extendedAt));
+    const leftMs = oldest + leaseMs - elapsed(clock);
+    return leftMs > 0 ? leftMs : leaseMs / 10;
   }
 
   /** Another process may do by now what could not be extended for a lease. */

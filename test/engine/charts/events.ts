@@ -334,7 +334,7 @@ const enqueued: ChartCase = {
 };
 
 const routed: ChartCase = {
-  name: "routes: an event names the state to go to, if its guard lets it",
+  name: "D86: routes: an event names the state to go to, if its guard lets it",
   make: ({ note }) =>
     setup({ types: { context: {} as { isPaid: boolean }, events: {} as { type: string } } }).createMachine({
       id: "checkout",
