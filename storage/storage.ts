@@ -400,8 +400,8 @@ export interface CommitFailure {
   readonly error: unknown;
 }
 
-/** The parts of a commit that only add rows. */
-export type HostCommit = Pick<AnyCommit, "starts" | "arms" | "watches" | "history"> & {
+/** The parts of a commit that only add rows; `queries` find tables as the host does. */
+export type HostCommit = Pick<AnyCommit, "starts" | "arms" | "watches" | "history" | "queries"> & {
   readonly writes?: readonly AnyInsert[];
 };
 

@@ -47,4 +47,5 @@ export const functionNames = {
   place: `paystate_place_${digest}`,
   server: `paystate_server_${digest}`,
   within: `paystate_within_${digest}`,
+  withinWith: `paystate_within_with_${digest}`,
 };

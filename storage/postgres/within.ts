@@ -1,6 +1,12 @@
 /** Commits in the transaction of a host, to which they only add rows. */
 import { CompiledQuery } from "kysely";
-import { failed } from "../commit-answers.ts";
+import { failed, takenBack } from "../commit-answers.ts";
+import {
+  assertQuery,
+  type CompiledQuery as GivenQuery,
+  parametersOf,
+  QueryFailed,
+} from "../compiled-queries.ts";
 import type { AnyCommit, CommitAnswer, HostClient, HostCommit, HostTransaction } from "../storage.ts";
 import { answerOf, type CommitContext } from "./commits.ts";
 import type { Database } from "./database.ts";
@@ -31,6 +37,9 @@ interface Told {
   readonly refused?: string;
   readonly code?: string;
   readonly message?: string;
+  /** The place of the query that the database did not carry out. */
+  readonly query?: number;
+  readonly constraint?: string | null;
 }
 
 /** Rejects as the host's library does where the transaction has failed before, or its connection. */
@@ -58,15 +67,46 @@ export async function commitWithin(
   const run = unadmitted(runOf(item, writes));
   const hints = channel !== null && { wakes: channel };
   const request = { run, ...writes.needs(), ...hints, transaction, server: place.server };
-  const [row] = await askHost(
-    host,
-    `select "${schema}".${functionNames.within}(${jsonLiteral(request)}::jsonb)::text as answer`,
-  );
+  const { queries = [] } = item;
+  queries.forEach(assertQuery);
+  const call =
+    queries.length === 0
+      ? `${functionNames.within}(${jsonLiteral(request)})`
+      : `${functionNames.withinWith}(${literal(schema)}, ${jsonLiteral(request)}, ${jsonLiteral(queries.map(written))})`;
+  const [row] = await askHost(host, `select "${schema}".${call}::text as answer`);
   const told = JSON.parse(row?.["answer"] ?? "{}") as Told;
   if (told.ended === true) throw notOpen();
   if (told.elsewhere === true) throw elsewhere(schema);
+  if (told.query !== undefined) return takenBack(new QueryFailed(told.query, told));
   if (told.code !== undefined) return failed(Object.assign(new Error(told.message), { code: told.code }));
   return told.refused === undefined ? { ok: true } : answerOf(told.refused);
+}
+
+/** The query with its parameters as PostgreSQL reads them in a text. */
+const written = (query: GivenQuery): object => ({
+  sql: query.sql,
+  values: parametersOf(query).map(parameterText),
+});
+
+/** As pg writes parameters: a list is an array of PostgreSQL, any other object JSON. */
+function parameterText(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  if (value instanceof Date) return value.toISOString();
+  if (ArrayBuffer.isView(value)) {
+    const { buffer, byteOffset, byteLength } = value;
+    return `\\x${Buffer.from(buffer, byteOffset, byteLength).toString("hex")}`;
+  }
+  if (Array.isArray(value)) return arrayText(value);
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function arrayText(values: readonly unknown[]): string {
+  const items = values.map((value) => {
+    if (Array.isArray(value)) return arrayText(value);
+    const text = parameterText(value);
+    return text === null ? "NULL" : `"${text.replaceAll(/["\\]/g, "\\$&")}"`;
+  });
+  return `{${items.join(",")}}`;
 }
 
 type HostRows = readonly Readonly<Record<string, string | null>>[];

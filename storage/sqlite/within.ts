@@ -1,6 +1,6 @@
 /** Commits in the transaction of a host: on the host's own connection to the file of the storage. */
 import { realpathSync } from "node:fs";
-import { failed } from "../commit-answers.ts";
+import { takenBack } from "../commit-answers.ts";
 import type { GivenTables } from "../sql/given-tables.ts";
 import type { CommitAnswer, HostCommit, HostTransaction } from "../storage.ts";
 import { applyCommit, CommitTarget } from "./apply-commit.ts";
@@ -50,7 +50,7 @@ export function hostCommits(
         ({ ok }) => ok,
       );
     } catch (error) {
-      return failed(error);
+      return takenBack(error);
     }
   };
 }

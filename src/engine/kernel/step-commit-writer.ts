@@ -133,12 +133,12 @@ export class StepCommitWriter<W> {
       ),
     );
     const follows = together(parts.map((part) => part.follows));
-    if (follows.queries.length > 0) throw ofProject();
     const armed = dueTimersLast([...arms, ...follows.arms], plan.at).map((task) => ({ task }));
     const commit = commitOf(parts, { ...follows, arms: armed }, { writes });
     const { watches = [], history = [], starts: begun = [] } = commit;
     // A message that waits for its start learns its workflow from the start when it is claimed: rows of others stay as they are.
-    return { starts: begun, arms: armed, watches, history, writes: insertsOf(commit.writes) };
+    const { queries } = follows;
+    return { starts: begun, arms: armed, watches, history, queries, writes: insertsOf(commit.writes) };
   }
 
   /** A commit in a transaction beside this writer is durable: what it has armed is looked for. */
@@ -212,12 +212,6 @@ export class StepCommitWriter<W> {
     return result;
   }
 }
-
-const ofProject = (): TypeError =>
-  new TypeError(
-    "within: `project` of this workflow returns queries, which are carried out in commits of the engine: start it outside " +
-      "of your transaction",
-  );
 
 /** @throws TypeError for a write that changes a row, which others would have to wait for. */
 function insertsOf<W>(writes: readonly Write<W>[] = []): readonly AnyInsert[] {

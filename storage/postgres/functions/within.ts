@@ -1,4 +1,4 @@
-/** The database function that adds a commit to the transaction of a host. */
+/** The database functions that add a commit to the transaction of a host. */
 import { KEPT_PLANS } from "./kept-plans.ts";
 import { REFUSED } from "./states.ts";
 
@@ -37,4 +37,40 @@ begin
   return '{}';
 end $body$;`;
 
-export const withinFunctions = [within];
+/** The name of the one query that is prepared at a time. */
+const QUERY = "paystate_query";
+
+/**
+ * The same with queries of the host behind the rows, which find tables as the session does: the function sets no path, and so
+ * it is told the schema. A query is prepared, so that the database itself finds the types of its parameters.
+ */
+const withQueries = `
+create or replace function paystate_within_with_@(schema text, request jsonb, queries jsonb) returns jsonb language plpgsql as $body$
+declare
+  query jsonb;
+  place int := 0;
+  answer jsonb;
+  state text;
+  broken text;
+begin
+  begin
+    execute format('select %I.paystate_within_@($1)', schema) into answer using request;
+    if answer <> '{}' then return answer; end if;
+    for query in select * from jsonb_array_elements(queries) loop
+      execute 'prepare ${QUERY} as ' || (query->>'sql');
+      execute 'execute ${QUERY}' || coalesce((
+        select '(' || string_agg(quote_nullable(value), ', ' order by at) || ')'
+          from jsonb_array_elements_text(query->'values') with ordinality as given (value, at)), '');
+      deallocate ${QUERY};
+      place := place + 1;
+    end loop;
+  exception when others then
+    get stacked diagnostics state = returned_sqlstate, broken = constraint_name;
+    -- What was prepared outlasts the subtransaction.
+    if exists (select from pg_prepared_statements where name = '${QUERY}') then deallocate ${QUERY}; end if;
+    return jsonb_build_object('query', place, 'code', state, 'message', sqlerrm, 'constraint', nullif(broken, ''));
+  end;
+  return '{}';
+end $body$;`;
+
+export const withinFunctions = [within, withQueries];
