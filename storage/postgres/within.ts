@@ -97,7 +97,16 @@ function parameterText(value: unknown): string | null {
     return `\\x${Buffer.from(buffer, byteOffset, byteLength).toString("hex")}`;
   }
   if (Array.isArray(value)) return arrayText(value);
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  switch (typeof value) {
+    case "string":
+      return value;
+    case "number":
+    case "bigint":
+    case "boolean":
+      return String(value);
+    default:
+      return JSON.stringify(value);
+  }
 }
 
 function arrayText(values: readonly unknown[]): string {
