@@ -15,7 +15,7 @@ const between = (before: object, after: object): readonly string[] =>
   );
 
 describe("the differences between two charts", () => {
-  test("name states, events, targets, guards, delays, actions and invocations", () => {
+  test("name the paths of states, events, targets, guards, delays, actions and invocations", () => {
     const before = {
       states: {
         a: {
@@ -47,34 +47,35 @@ describe("the differences between two charts", () => {
       },
     };
     expect(between(before, after)).toEqual([
-      "the entry actions of `a` were `greet`, are `greet`, `wave`",
-      "the exit actions of `a` are new: `leave`",
-      "the target of PAY in `a` was `b`, is `c`",
-      "the guard of PAY in `a` was `isRich`, is `isPoor`",
-      "the actions of PAY in `a` are new: assign",
-      "`a` no longer takes CANCEL",
-      "NOTE of `a` had 2 transitions, has 1",
-      "`a` takes STOP now",
-      "the delay of `a` was 60000 ms, is 30000 ms",
-      "`a` no longer goes on after `soon`",
-      "`a` goes on after `later` now",
-      "the initial state of `b` was `x`, is `y`",
-      "the target of onDone in `charge` in `b.x` was `y`, is `x`",
-      "`b.y` invokes `refund` now",
-      "state `old` is gone",
-      "state `c` is new",
+      'states.a.entry was "greet", is ["greet","wave"]',
+      'states.a.on.PAY.target was "b", is "c"',
+      'states.a.on.PAY.guard was "isRich", is "isPoor"',
+      'states.a.on.PAY.actions is new: "assign"',
+      'states.a.on.CANCEL is gone: "b"',
+      'states.a.on.NOTE was [{"target":"a"},{"target":"b"}], is "b"',
+      'states.a.on.STOP is new: "b"',
+      'states.a.after.60000 is gone: "b"',
+      'states.a.after.soon is gone: "b"',
+      'states.a.after.30000 is new: "b"',
+      'states.a.after.later is new: "c"',
+      'states.a.exit is new: "leave"',
+      'states.b.initial was "x", is "y"',
+      'states.b.states.x.invoke.onDone was "y", is "x"',
+      'states.b.states.y.invoke is new: {"src":"refund"}',
+      'states.old is gone: {"type":"final"}',
+      'states.c is new: {"type":"final"}',
     ]);
   });
 
-  test("tell what has no word of its own, and what is only written in another order", () => {
+  test("tell what is added to a list, and what is only written in another order", () => {
     expect(
       between(
         { states: { a: { tags: ["one"] } } },
         { states: { a: { tags: ["one", "two"], meta: { x: 1 } } } },
       ),
-    ).toEqual(["`tags` of `a` was `one`, is `one`, `two`", '`meta` of `a` is new: {"x":1}']);
+    ).toEqual(['states.a.tags.1 is new: "two"', 'states.a.meta is new: {"x":1}']);
     expect(between({ states: { a: {}, b: {} } }, { states: { b: {}, a: {} } })).toEqual([
-      "its parts are written in another order, or in another way",
+      "its parts are written in another order",
     ]);
     expect(between({ states: { a: {} } }, { states: { a: {} } })).toEqual([]);
   });
@@ -127,8 +128,9 @@ describe.each(drawn(adapters, "changed charts"))("a chart edited under its versi
       await settled();
       const said =
         "the chart of wait@1 has changed under an unchanged version, and instances of it are open (w):\n" +
-        "- the exit actions of `waiting` are new: `wave`\n" +
-        "- the delay of `waiting` was 60000 ms, is 30000 ms\n" +
+        '- states.waiting.after.60000 is gone: "over"\n' +
+        '- states.waiting.after.30000 is new: "over"\n' +
+        '- states.waiting.exit is new: "wave"\n' +
         "Raise the version and give `migrate`, or take the change back.";
       expect(errors).toEqual([said]);
       await expect(stranger.send(edited, "w", { type: "GO" })).rejects.toThrow(said);
@@ -161,7 +163,7 @@ describe.each(drawn(adapters, "changed charts"))("a chart edited under its versi
       expect(await after.start(second, { id: "two", input: undefined })).toEqual({ ok: true });
       const last = await engine({ workflows: [third] });
       await expect(last.start(third, { id: "three", input: undefined })).rejects.toThrow(
-        "the delay of `waiting` was 2000 ms, is 3000 ms",
+        "states.waiting.after.3000 is new",
       );
       await after.stopInstance("two");
     }));
