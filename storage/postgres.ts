@@ -9,7 +9,7 @@ import { instanceReads } from "./sql/instance-statements.ts";
 import { namedRead, statement } from "./sql/statement.ts";
 import { callersClock, CLOCK, type DatabaseClock, databaseClock } from "./postgres/database-clock.ts";
 import type { PostgresPool } from "./postgres/driver.ts";
-import { explained, isAway, UnsentError } from "./postgres/explain.ts";
+import { isAway, lost, UnsentError } from "./postgres/explain.ts";
 import type { HostPool } from "./postgres/host-pool.ts";
 import { IndexBuilds } from "./postgres/index-builds.ts";
 import { leased } from "./postgres/leases.ts";
@@ -111,7 +111,7 @@ export async function postgresStorage(
     return storage;
   } catch (error) {
     await connections.close();
-    throw explained(error);
+    throw lost(error);
   }
 }
 
