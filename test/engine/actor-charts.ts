@@ -43,11 +43,14 @@ export const clientAndServer: AnyStateMachine = setup({ actors: { server } }).cr
   },
 });
 
+/** An event for a child, which takes any. */
+const told = (type: string): never => ({ type }) as never;
+
 /** Says who it is, and repeats what it hears to whom it is told. */
 export const speaker = setup({
   types: {
     context: {} as { said: number; to: AnyActorRef | null },
-    input: {} as { to?: AnyActorRef } | undefined,
+    input: {} as { to: AnyActorRef | null } | undefined,
   },
 }).createMachine({
   id: "speaker",
@@ -121,10 +124,10 @@ export const keeper: AnyStateMachine = setupKeeper.createMachine({
     SPAWN: {
       actions: assign({ ref: ({ spawn }) => spawn("speaker", { id: "kid", systemId: "kid" }) as never }),
     },
-    SAY: { actions: sendTo(({ context }) => context.ref as AnyActorRef, { type: "SAY" } as never) },
+    SAY: { actions: sendTo(({ context }) => context.ref as AnyActorRef, told("SAY")) },
     ALL: {
       actions: [
-        ...["SAY", "SAY", "SAY"].map((type) => sendTo("kid", { type } as never)),
+        ...["SAY", "SAY", "SAY"].map((type) => sendTo("kid", told(type))),
         sendTo(
           ({ context }) => context.ref as AnyActorRef,
           ({ self }) => ({ type: "ANSWER", sender: self }) as never,
@@ -161,7 +164,7 @@ export const inviter: AnyStateMachine = setupKeeper.createMachine({
     },
     ANSWERED: { actions: seen },
     ASK: { actions: sendTo("kid", ({ self }) => ({ type: "ANSWER", sender: self }) as never) },
-    SAY: { actions: sendTo("kid", { type: "SAY" } as never) },
+    SAY: { actions: sendTo("kid", told("SAY")) },
     NEXT: ".caring",
     LEAVE: ".alone",
   },
@@ -180,11 +183,11 @@ export const siblings: AnyStateMachine = setupKeeper.createMachine({
     return { ref, heard: [] };
   },
   on: {
-    SAY: { actions: sendTo("second", { type: "SAY" } as never) },
+    SAY: { actions: sendTo("second", told("SAY")) },
     MORE: {
       actions: spawnChild("speaker", { id: "third", input: ({ context }) => ({ to: context.ref as never }) }),
     },
-    LOUD: { actions: sendTo("third", { type: "SAY" } as never) },
+    LOUD: { actions: sendTo("third", told("SAY")) },
     HEARD: { actions: seen },
   },
 });
