@@ -79,8 +79,6 @@ export interface UnsignedPayment extends PaymentCost {
   /** Wire format: one all-zero signature and the message. */
   readonly bytes: Uint8Array;
   readonly lastValidBlockHeight: number;
-  /** The tip of a relay that the transaction holds besides the payment. Absent where the bytes tip nobody. */
-  readonly tip?: Transfer;
 }
 
 /** Why caller-signed bytes are refused: the `reason` of INVALID_SIGNATURE. */
@@ -128,8 +126,6 @@ export interface VerifiedPayment extends LandingWindow {
   readonly blockhash: string;
   /** The accounts that its transfers name and no program reads, base58: the chain lists the transaction under each. */
   readonly references: readonly string[];
-  /** Lamports that the bytes tip a relay. Absent where they tip nobody. */
-  readonly tip?: bigint;
 }
 
 /** A failure predicted by simulation. */
@@ -170,7 +166,7 @@ export interface Receipt {
   readonly slot: number;
   /** Unix seconds; null while the node does not know it. */
   readonly blockTime: number | null;
-  /** Lamports the fee payer was charged. Of a landing of bytes that tip a relay, with the tip. */
+  /** Lamports the fee payer was charged. */
   readonly fee: bigint;
   readonly error: string | null;
 }
@@ -186,8 +182,6 @@ export interface Attempt extends LandingWindow {
   readonly blockhash: string;
   /** The key that our own transaction carries besides its accounts; null for a transaction built by others. */
   readonly reference: Address | null;
-  /** Lamports that the bytes tip a relay. Absent where they tip nobody, or nobody knows it. */
-  readonly tip?: bigint;
 }
 
 /**
@@ -292,7 +286,6 @@ export type LedgerReads = Omit<
   | "readLimit"
   | "bidCeiling"
   | "bidFloor"
-  | "tip"
   | "close"
 >;
 
@@ -361,13 +354,11 @@ export interface Ledger extends RoutingLedger {
   buildPayment(payment: WantedPayment, reference: Uint8Array): Promise<UnsignedPayment>;
   /**
    * Proves that base64 text is a transaction signed by `payment.sender` that makes exactly the declared transfers and
-   * nothing else that could cost the sender or pay another, and that its blockhash is alive. Broadcasts nothing. The `tip` of
-   * the transaction that was built for this payment is admitted, too.
+   * nothing else that could cost the sender or pay another, and that its blockhash is alive. Broadcasts nothing.
    */
   verifyPayment(
     putativeTransaction: string,
     payment: DeclaredPayment,
-    tip?: Transfer | null,
   ): Promise<{ verified: Evidence<VerifiedPayment> } | { refused: SignatureFault }>;
   /**
    * When bytes over this blockhash can land, for bytes that no marker makes harmless; null where enough endpoints say that

@@ -115,8 +115,6 @@ export interface Bid {
   readonly atLeast?: bigint;
   /** The most that is bid, in lamports. Default: the ledger's own ceiling. */
   readonly ceiling?: bigint;
-  /** The most that a relay is tipped, in lamports: less than it wants is no tip. Default 0. */
-  readonly tip?: bigint;
 }
 
 /** A plan over a blockhash: what its signers sign. */
@@ -129,12 +127,10 @@ export interface UnsignedTransaction {
   readonly lastValidBlockHeight: number;
   /** No block of an earlier slot can hold it. */
   readonly firstSlot: number;
-  /** Lamports the network will charge the fee payer, and the tip. */
+  /** Lamports the network will charge the fee payer. */
   readonly networkFee: Evidence<bigint>;
   /** The part of them that is bid for a place in a block, in lamports. */
   readonly priorityFee: bigint;
-  /** The part of them that a relay is tipped, in lamports. Absent where the bytes tip nobody. */
-  readonly tip?: bigint;
 }
 
 /** A finalized transaction that an address signed. */
@@ -244,8 +240,6 @@ export interface RoutingLedger {
   feeOf(plan: TransactionPlan, from: "estimate" | "floor"): Promise<Evidence<bigint>>;
   /** The most that a transaction bids for its place in a block unless its `Bid` says otherwise, in lamports. */
   readonly bidCeiling: bigint;
-  /** What a relay wants for each transaction, in lamports. Left out where none wants anything. */
-  readonly tip?: bigint;
   /** The least bid, in millionths of a lamport per compute unit. Left out where nothing is known of it. */
   readonly bidFloor?: bigint;
   /**

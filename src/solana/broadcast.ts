@@ -1,17 +1,16 @@
 /** Sends signed bytes to every endpoint that takes broadcasts, and tells whether there is a place to send from. */
 import { firstAnswer, type NodeContext, type EndpointCall } from "./ask.ts";
 import { EndpointFailure, allUnavailable } from "./endpoint-failure.ts";
-import { sendersOf } from "./tips.ts";
 import { withRole } from "./endpoint.ts";
 import { restOf } from "./health.ts";
 
 /**
  * Sends the bytes to every endpoint that takes broadcasts at once, one that lags or fails included, and resolves with the first that took them;
  * the others go on. No preflight: the bytes were simulated before, and a node that lags would refuse what the network
- * accepts. A relay that wants a tip gets no bytes without. No retries by the node: re-sending is ours, so that it stops when the transaction is dead.
+ * accepts. No retries by the node: re-sending is ours, so that it stops when the transaction is dead.
  */
 export async function broadcast(nodes: NodeContext, bytes: Uint8Array): Promise<void> {
-  const sent = sendersOf(nodes.endpoints, bytes).map((endpoint) =>
+  const sent = withRole(nodes.endpoints, "send").map((endpoint) =>
     firstAnswer({ ...nodes, endpoints: [endpoint] }, send(bytes), "sends"),
   );
   try {
@@ -43,8 +42,6 @@ function isAlreadyProcessed(error: unknown): boolean {
 export function takeSendPlace(nodes: NodeContext, kind: "first" | "again"): boolean {
   const now = nodes.clock.now();
   return withRole(nodes.endpoints, "send").some((endpoint) => {
-    // Not every transaction has room for the tip that it wants.
-    if (endpoint.tip !== null) return false;
     if (restOf(endpoint, now, "sends") > 0) return false;
     const { sendPlaces } = endpoint;
     // Half of the places are left to first sends.

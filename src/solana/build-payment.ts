@@ -9,27 +9,23 @@ import {
   type TransactionInstruction,
 } from "@solana/web3.js";
 import { addressOf } from "../address.ts";
-import type { DeclaredPayment, Transfer, UnsignedPayment, WantedPayment } from "../ledger/ledger.ts";
+import type { DeclaredPayment, UnsignedPayment, WantedPayment } from "../ledger/ledger.ts";
 import type { Move } from "../ledger/routing.ts";
 import { joinTransaction } from "../ledger/wire-format.ts";
 import type { NodeContext } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
-import type { Tip } from "./endpoint.ts";
 import { keepsLimits, MAX_LOADED_BYTES, serializeMessage } from "./message-v1.ts";
 import { mostRecipients } from "./compute-budget.ts";
 import { expectFewRecipients, rentForTokenAccounts, tooManyRecipients } from "./payment-cost.ts";
 import { feeOfPayment, paymentBid, type PaymentBid } from "./price-payment.ts";
 import { compileMessage } from "./routing/compile-message.ts";
-import { ANY_TERMS, BUDGET_INSTRUCTIONS } from "./routing/build-transaction.ts";
 import { planInstructions, type StepOfTransaction } from "./routing/plan-instructions.ts";
-import { fitsTrace, tipInstruction, tipOf, transferOf } from "./tips.ts";
 
 /**
  * A legacy transaction, which every wallet can show, or one of version 1: one transfer per recipient, for tokens preceded by
  * the idempotent creation of the recipient's ATA. The creation is always there: it costs nothing when the account exists, and
  * makes a payment to a hijacked ATA (its owner changed) fail instead of paying the thief. A compute limit and a bid for a
- * place in a block stand before them, or in the settings of version 1; behind them, where there is room, the tip of a relay that
- * wants one.
+ * place in a block stand before them, or in the settings of version 1.
  *
  * Throws `RangeError` for an amount outside 1 … 2^64 − 1 and for more recipients than a transaction takes.
  */
@@ -43,45 +39,17 @@ export async function buildPayment(
     throw tooManyRecipients(transfers.length);
   }
   expectFewRecipients(transfers);
-  const tip = tipOfPayment(tipOf(nodes.endpoints), payment, reference);
-  const steps = stepsOf(payment, { reference, tip });
+  const steps = planInstructions(paymentMoves(payment, reference));
   const bid = await paymentBid(nodes, steps);
   const { blockhash, lastValidBlockHeight } = await newestBlockhash(nodes);
   const bytes = written(payment, steps, { blockhash, bid });
   if (bytes === null) throw tooManyRecipients(transfers.length);
   const recipients = transfers.map(({ recipient }) => recipient);
   const [networkFee, rent] = await Promise.all([
-    feeOfPayment(nodes, bid.priorityFee + (tip?.amount ?? 0n)),
+    feeOfPayment(nodes, bid.priorityFee),
     rentForTokenAccounts(nodes, mint, recipients),
   ]);
-  return { bytes, lastValidBlockHeight, networkFee, rent, ...(tip === null ? {} : { tip }) };
-}
-
-/**
- * The tip of the transaction that is built for a payment under this reference, which depends on nothing else. Null where it has
- * no room for one, and where the relay's account is paid anyway: one transfer would look like the other.
- */
-function tipOfPayment(wanted: Tip | null, payment: WantedPayment, reference: Uint8Array): Transfer | null {
-  if (wanted === null) return null;
-  const tip = transferOf(wanted, reference);
-  if (payment.transfers.some(({ recipient }) => recipient === tip.recipient)) return null;
-  const steps = stepsOf(payment, { reference, tip });
-  const { blockhash } = ANY_TERMS;
-  const bytes = written(payment, steps, { blockhash, bid: ANY_BID });
-  const besides = payment.transactionVersion === 1 ? 0 : BUDGET_INSTRUCTIONS;
-  return bytes !== null && fitsTrace(steps, besides) ? tip : null;
-}
-
-/** Neither the length nor the accounts of a transaction depend on its bid. */
-const ANY_BID: PaymentBid = { units: 0, microLamports: 0n, priorityFee: 0n };
-
-/** The transfers, and the tip behind them. */
-function stepsOf(
-  payment: DeclaredPayment,
-  { reference, tip }: { readonly reference: Uint8Array; readonly tip: Transfer | null },
-): readonly StepOfTransaction[] {
-  const planned = planInstructions(paymentMoves(payment, reference));
-  return tip === null ? planned : [...planned, tipInstruction(payment.sender, tip)];
+  return { bytes, lastValidBlockHeight, networkFee, rent };
 }
 
 /** The unsigned transaction; null where it does not fit. */
@@ -140,8 +108,7 @@ function serializeLegacy(
 }
 
 /**
- * Null for more than the chain takes: as many recipients as may be always fit, and a tip beside them may not. It may load as
- * much as a transaction that says nothing about loading.
+ * Null for more than the chain takes. It may load as much as a transaction that says nothing about loading.
  */
 function serializeVersion1(parts: MessageParts, { units, priorityFee }: PaymentBid): Uint8Array | null {
   const { header, staticAccountKeys, recentBlockhash, compiledInstructions } = compileMessage(parts);

@@ -1,6 +1,5 @@
 /** Options of an endpoint, as providers sell them. */
 import { z } from "zod";
-import { addressSchema } from "../address-schema.ts";
 import { functionOption, optionsWith } from "../options.ts";
 import { parseUrl } from "../parse-url.ts";
 import { ENDPOINT_ROLES, type ReadLimit } from "../ledger/ledger.ts";
@@ -64,14 +63,6 @@ const endpointSettings = optionsWith({
    */
   callsPerBatch: z.int().min(1).max(MAX_CALLS_PER_BATCH).default(1),
   /**
-   * A relay that wants a tip: so many lamports to one of its accounts, in the transaction itself. Accounts that exist, 16 at
-   * most; 1 to 10,000,000 lamports. One endpoint may want one, and beside it stands a sender that wants none.
-   */
-  tip: optionsWith({
-    accounts: z.array(addressSchema("expected an account of the relay")).min(1).max(16).readonly(),
-    lamports: z.bigint().min(1n).max(10_000_000n),
-  }).optional(),
-  /**
    * True for a node with the chain's whole history that you vouch for. Where every other endpoint that answers has no
    * history of the time in question, the word of this one is enough to settle a transaction. False when left out.
    */
@@ -103,27 +94,11 @@ export const endpointsOption = z
       // It would be its own second witness of a transaction's death.
       context.addIssue({ code: "custom", path: [index, "url"], message: "expected every endpoint once" });
     }
-    for (const message of tipFaults(endpoints)) context.addIssue({ code: "custom", message });
     for (const role of ENDPOINT_ROLES) {
       if (endpoints.length === 0 || endpoints.some(({ roles }) => roles.includes(role))) continue;
       context.addIssue({ code: "custom", message: `expected one with the role \`${role}\` in its roles` });
     }
   });
-
-/** A transaction pays one tip at most, and not every one has room for it. */
-function tipFaults(endpoints: readonly CheckedEndpoint[]): readonly string[] {
-  const tipped = endpoints.filter(({ tip }) => tip !== undefined);
-  const senders = endpoints.filter(({ roles }) => roles.includes("send"));
-  return [
-    ...(tipped.length > 1 ? ["expected at most one that wants a tip"] : []),
-    ...(tipped.some(({ roles }) => !roles.includes("send"))
-      ? ["expected the role `send` in the roles of the one that wants a tip"]
-      : []),
-    ...(tipped.length > 0 && senders.length > 0 && senders.every(({ tip }) => tip !== undefined)
-      ? ["expected one with the role `send` that wants no tip: not every transaction has room for one"]
-      : []),
-  ];
-}
 
 /** All endpoints that answer reads together: a read goes to the first that has room for it. */
 export function readLimitOf(endpoints: readonly CheckedEndpoint[]): ReadLimit {

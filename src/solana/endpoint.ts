@@ -1,5 +1,4 @@
 /** A JSON-RPC endpoint: methods, a name that is safe to log, limits, and health. */
-import type { Address } from "../address.ts";
 import type { Clock } from "../runtime.ts";
 import type { EndpointRole } from "../ledger/ledger.ts";
 import { boundedFetch } from "./rpc/bounded-fetch.ts";
@@ -13,12 +12,6 @@ import { joinedCalls } from "./rpc/joined-calls.ts";
 import { singleCalls, type RpcBatchFetch } from "./rpc/rpc-call.ts";
 import { RpcNode } from "./rpc/rpc-node.ts";
 
-/** A relay's price for a transaction: lamports to one of the relay's accounts. */
-export interface Tip {
-  readonly accounts: readonly Address[];
-  readonly lamports: bigint;
-}
-
 /** A node, or a provider's pool of nodes behind one URL. */
 export interface Endpoint {
   /** Host name only, numbered where several endpoints share it: paths and queries of providers carry API keys. */
@@ -27,8 +20,6 @@ export interface Endpoint {
   /** The limits of the provider, null where none is configured. */
   readonly rates: Readonly<Record<"requestsPerSecond" | "sendsPerSecond", number | null>>;
   readonly rpc: RpcNode;
-  /** The tip that the relay wants for a transaction; null for an endpoint that is paid for otherwise. */
-  readonly tip: Tip | null;
   readonly accountsPerCall: number;
   readonly signaturesPerCall: number;
   /** Whether its rate limit lets a call that is made now leave at once. */
@@ -73,7 +64,6 @@ function openEndpoint(option: CheckedEndpoint, name: string, { clock, closed }: 
     roles: option.roles,
     rates: { requestsPerSecond: requestsPerSecond ?? null, sendsPerSecond: sendsPerSecond ?? null },
     rpc: new RpcNode(joinedCalls(call, { clock, accountsPerCall }), { clock, closed }, send),
-    tip: option.tip ?? null,
     accountsPerCall,
     signaturesPerCall: option.signaturesPerCall,
     hasRoom: () => pace?.hasRoom ?? true,

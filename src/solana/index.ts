@@ -77,11 +77,6 @@ function witnessesAmong(endpoints: readonly CheckedEndpoint[]): number {
   return endpoints.filter(({ roles }) => roles.includes("witness")).length;
 }
 
-function tipAmongst(endpoints: readonly CheckedEndpoint[]): Pick<Ledger, "tip"> {
-  const tip = endpoints.find((endpoint) => endpoint.tip !== undefined)?.tip;
-  return tip === undefined ? {} : { tip: tip.lamports };
-}
-
 /**
  * The default number of witnesses: one endpoint may lie; two endpoints of different operators do not tell the same lie.
  */
@@ -135,7 +130,6 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     readLimit: readLimitOf(endpoints),
     bidCeiling: fees.ceiling,
     bidFloor: fees.floor,
-    ...tipAmongst(endpoints),
     close: async () => closing.abort(),
   };
 }

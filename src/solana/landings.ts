@@ -1,13 +1,12 @@
 /** Reads how attempts landed, where enough endpoints agree on the block and the outcome, or an operator names it. */
 import type { Evidence } from "../ledger/belief.ts";
 import type { Attempt, Landing, Receipt, LandingRefusal } from "../ledger/ledger.ts";
-import { follows, weigh, gatherAny } from "./agree.ts";
+import { weigh, gatherAny } from "./agree.ts";
 import { agreedLanding, type FoundLanding, type AttemptReport, isSameAs } from "./agreement.ts";
 import type { NodeContext, EndpointCall } from "./ask.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./rpc/rpc-call.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { findMessage, landedMessageHash } from "./find-message.ts";
-import { withTipPaid } from "./tips.ts";
 import { agreedReceipt, receiptOf, statusesOf } from "./statuses.ts";
 
 // getTransaction takes one signature; so many are asked for at a time.
@@ -84,8 +83,7 @@ async function landingOf(
     receipt: await receiptOf(found.signature)(endpoint),
     isArchive: endpoint.isArchive,
   });
-  const landing = await weigh(nodes, question, (told) => receivedLanding(nodes, found, told));
-  return landing === null ? null : follows(landing, () => withTipPaid(attempt, landing));
+  return weigh(nodes, question, (told) => receivedLanding(nodes, found, told));
 }
 
 function receivedLanding(
@@ -123,10 +121,7 @@ export async function namedLanding(
   attempt: Attempt,
   signature: string,
 ): Promise<Evidence<NamedAnswer>> {
-  return await gatherAny(nodes, shownUnder(signature, attempt), (shown) => {
-    const answer = answerOf(shown, nodes.witnesses);
-    return "landed" in answer ? { landed: withTipPaid(attempt, answer.landed) } : answer;
-  });
+  return await gatherAny(nodes, shownUnder(signature, attempt), (shown) => answerOf(shown, nodes.witnesses));
 }
 
 function answerOf(shown: readonly Shown[], witnesses: number): NamedAnswer {

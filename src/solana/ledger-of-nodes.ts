@@ -56,7 +56,6 @@ export type AskingLedger = Omit<
   | "readLimit"
   | "bidCeiling"
   | "bidFloor"
-  | "tip"
   | "close"
 >;
 
@@ -134,7 +133,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     tokenAccountStates: surveyed(tokenAccountStates),
     paymentCost: surveyed(paymentCost),
     buildPayment: surveyed(buildPayment),
-    verifyPayment: (text, payment, tip = null) => read.verifyPayment(text, { payment, tip }),
+    verifyPayment: (text, payment) => read.verifyPayment(text, payment),
     landingWindow: surveyed(landingWindow),
     simulatePayment: surveyed(simulatePayment),
     broadcast: surveyed(broadcast),

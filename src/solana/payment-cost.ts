@@ -45,16 +45,16 @@ export async function feeOf(nodes: NodeContext, message: ReadableMessage): Promi
 }
 
 /**
- * The fee of a message with its bid and its tip, from the message without them: nodes tell what signatures cost, and one answer
+ * The fee of a message with its bid, from the message without it: nodes tell what signatures cost, and one answer
  * serves all bids.
  */
 export async function feeWithBid(
   nodes: NodeContext,
   withoutBid: ReadableMessage,
-  bidAndTip: bigint,
+  bid: bigint,
 ): Promise<Evidence<bigint>> {
   const ofSignatures = await feeOf(nodes, withoutBid);
-  return follows([ofSignatures], ([lamports]) => lamports + bidAndTip);
+  return follows([ofSignatures], ([lamports]) => lamports + bid);
 }
 
 function over(message: ReadableMessage, blockhash: string): Uint8Array {

@@ -55,10 +55,10 @@ export async function paymentCost(
   return { networkFee, rent };
 }
 
-/** What a payment with this bid and this tip costs: its sender alone signs it. */
-export async function feeOfPayment(nodes: NodeContext, bidAndTip: bigint): Promise<Evidence<bigint>> {
+/** What a payment with this bid costs: its sender alone signs it. */
+export async function feeOfPayment(nodes: NodeContext, bid: bigint): Promise<Evidence<bigint>> {
   const { blockhash } = await newestBlockhash(nodes);
-  return await feeWithBid(nodes, messageOfOneSignature(blockhash), bidAndTip);
+  return await feeWithBid(nodes, messageOfOneSignature(blockhash), bid);
 }
 
 function messageOfOneSignature(blockhash: string): Message {

@@ -37,7 +37,6 @@ export async function lamportShortage(
 ): Promise<Shortage> {
   const component = uncovered === "fee" ? "fee" : "rent";
   const isSol = payment.mint === null;
-  // The payment, and what its transaction tips.
   const moved = meanings.reduce(
     (sum, meaning) => sum + (meaning.does === "transfer_sol" ? meaning.amount : 0n),
     0n,

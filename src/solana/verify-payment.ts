@@ -5,7 +5,7 @@ import bs58 from "bs58";
 import type { Address } from "../address.ts";
 import { isOfSmallOrder } from "../ledger/small-order.ts";
 import type { Evidence } from "../ledger/belief.ts";
-import type { DeclaredPayment, SignatureFault, Transfer, VerifiedPayment } from "../ledger/ledger.ts";
+import type { DeclaredPayment, SignatureFault, VerifiedPayment } from "../ledger/ledger.ts";
 import { agree, follows, unasked } from "./agree.ts";
 import type { NodeContext } from "./ask.ts";
 import { landingWindow } from "./blockhash-window.ts";
@@ -13,23 +13,12 @@ import { decodeTransaction, type DecodedTransaction } from "./decode-transaction
 import { ACCOUNT_HEAD, TOKEN_PROGRAM } from "./programs.ts";
 import { setsLimits } from "./message-v1.ts";
 import { matchContent, type UnprovenAccountSet } from "./match-content.ts";
-import {
-  MAX_PRIORITY_FEE,
-  priorityFee,
-  readInstruction,
-  type DecodedInstruction,
-} from "./read-instruction.ts";
+import { MAX_PRIORITY_FEE, priorityFee, readInstruction } from "./read-instruction.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { resolveInstructions } from "./resolve-instructions.ts";
 import { takesVersion1 } from "./genesis-hash.ts";
 import { readTokenAccount } from "./token-accounts.ts";
 import { isSignedBy } from "../ed25519.ts";
-
-/** A payment, and the tip that its quote's own transaction holds besides. */
-interface QuotedPayment {
-  readonly payment: DeclaredPayment;
-  readonly tip: Transfer | null;
-}
 
 /**
  * Verifies in fixed steps; the first failing step gives the reason. Free checks come before questions to nodes, so
@@ -38,14 +27,14 @@ interface QuotedPayment {
 export async function verifyPayment(
   nodes: NodeContext,
   putativeTransaction: string,
-  { payment, tip }: QuotedPayment,
+  payment: DeclaredPayment,
 ): Promise<{ verified: Evidence<VerifiedPayment> } | { refused: SignatureFault }> {
   const decoding = decodeTransaction(putativeTransaction);
   if ("refused" in decoding) return decoding;
   const transaction = decoding.decoded;
   const fault = signatureFault(transaction) ?? signerFault(transaction, payment) ?? limitFault(transaction);
   if (fault !== null) return { refused: fault };
-  const content = await judgeContent(nodes, transaction, { payment, tip });
+  const content = await judgeContent(nodes, transaction, payment);
   if ("refused" in content) return content;
   const { message, messageBytes, bytes, signatures } = transaction;
   const window = await landingWindow(nodes, message.recentBlockhash);
@@ -58,7 +47,6 @@ export async function verifyPayment(
     lastValidBlockHeight: window.lastValidBlockHeight,
     firstSlot: window.firstSlot,
     references: content.references,
-    ...(content.tip === null ? {} : { tip: content.tip.amount }),
   };
   return { verified: follows(content.proof, () => verified) };
 }
@@ -83,10 +71,9 @@ function limitFault({ message }: DecodedTransaction): SignatureFault | null {
   return setsLimits(message) ? null : "missing_limits";
 }
 
-/** What is as declared, and the tip that the bytes hold; null where they hold none. */
+/** What is as declared. */
 interface JudgedContent {
   readonly proof: Evidence<boolean>;
-  readonly tip: Transfer | null;
   readonly references: VerifiedPayment["references"];
 }
 
@@ -94,7 +81,7 @@ interface JudgedContent {
 async function judgeContent(
   nodes: NodeContext,
   transaction: DecodedTransaction,
-  { payment, tip }: QuotedPayment,
+  payment: DeclaredPayment,
 ): Promise<JudgedContent | { readonly refused: SignatureFault }> {
   const { message } = transaction;
   if (message.version === 1 && !(await takesVersion1(nodes))) return { refused: "unsupported_version" };
@@ -103,30 +90,13 @@ async function judgeContent(
   const meanings = instructions.map(readInstruction);
   if (meanings.some(({ does }) => does === "use_nonce")) return { refused: "durable_nonce" };
   if (meanings.some(({ does }) => does === "something_else")) return { refused: "instruction_not_allowed" };
-  const paying = withoutTip(meanings, payment, tip);
-  const unproven = await matchContent(paying, payment);
+  const unproven = await matchContent(meanings, payment);
   if (unproven === null) return { refused: "content_mismatch" };
   if (priorityFee(message, meanings) > MAX_PRIORITY_FEE) return { refused: "content_mismatch" };
   const proof = await areOwnedAsDeclared(nodes, unproven, payment);
   if (!proof) return { refused: "content_mismatch" };
-  const references = paying.flatMap((each) => ("references" in each ? each.references : []));
-  return { proof, tip: paying.length < meanings.length ? tip : null, references };
-}
-
-/** The instructions without the quoted tip, where they hold one more transfer than the payment. */
-function withoutTip(
-  meanings: readonly DecodedInstruction[],
-  { sender, transfers }: DeclaredPayment,
-  tip: Transfer | null,
-): readonly DecodedInstruction[] {
-  const moving = meanings.filter(({ does }) => does === "transfer_sol" || does === "transfer_token");
-  if (tip === null || moving.length !== transfers.length + 1) return meanings;
-  const { recipient, amount } = tip;
-  const at = meanings.findIndex(
-    (each) =>
-      each.does === "transfer_sol" && each.from === sender && each.to === recipient && each.amount === amount,
-  );
-  return meanings.filter((_, index) => index !== at);
+  const references = meanings.flatMap((each) => ("references" in each ? each.references : []));
+  return { proof, references };
 }
 
 /** An ATA that does not exist (yet) neither pays nor is paid: simulation will say so. */

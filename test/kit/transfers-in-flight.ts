@@ -83,7 +83,6 @@ function rowsOf(index: number, now: number): { transaction: TransactionRecord; a
     reference: null,
     transfer: null,
     takenAt: null,
-    tip: null,
     legs: null,
     bid: null,
     error: null,

@@ -87,7 +87,6 @@ async function storeAttempt(
     reference: null,
     createdAt: clock.now(),
     takenAt: null,
-    tip: null,
     legs: chosen.booked,
     bid: unsigned.priorityFee,
     error: null,

@@ -69,7 +69,7 @@ async function priceWallet(
   const offer = await offerOf(provider, wanted, promises.promised);
   const { outputAmount, priceImpact, reservations, ticket = null } = offer;
   const exact = { inputAmount: amount, outputAmount, minOutputAmount: outputAmount };
-  const common = { ...exact, routingFee: 0n, pricedAccounts: 0, tip: null };
+  const common = { ...exact, routingFee: 0n, pricedAccounts: 0 };
   if (sender === null) return { ...(await indication(ledger, get, common)), priceImpact };
   const built = await provider.build({
     give,
@@ -117,7 +117,7 @@ async function pricePrivate(parts: SwapPricingParts, asked: SwapPriceRequest): P
   const { outputAmount, priceImpact } = await offerOf(provider, wanted, promised);
   const minOutputAmount = (outputAmount * (BPS - BigInt(slippageBps)) + BPS - 1n) / BPS;
   return {
-    priced: { ...fees, inputAmount: amount, outputAmount, minOutputAmount, swap: null, tip: null },
+    priced: { ...fees, inputAmount: amount, outputAmount, minOutputAmount, swap: null },
     priceImpact,
     transaction: null,
     writes: [],

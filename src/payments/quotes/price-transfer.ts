@@ -53,10 +53,9 @@ async function priceWallet(ledger: Ledger, asset: Token, inputs: QuoteInput): Pr
   const version = transactionVersion === null ? {} : { transactionVersion };
   const payment = { sender, mint, decimals: asset.decimals, transfers, ...version };
   const built = await ledger.buildPayment(payment, referenceOf(id)).catch(tooManyRecipients);
-  const { networkFee, rent, bytes, tip = null } = built;
+  const { networkFee, rent, bytes } = built;
   const transaction = Buffer.from(bytes).toString("base64");
-  const { priced, ...others } = sameAsset(amount, amount, { networkFee, rent, ...free });
-  return { priced: { ...priced, tip }, ...others, transaction };
+  return { ...sameAsset(amount, amount, { networkFee, rent, ...free }), transaction };
 }
 
 async function expectVersion1(ledger: Ledger, asset: Token, { recipients }: QuoteInput): Promise<void> {
@@ -79,7 +78,7 @@ function sameAsset(
 ): Omit<PricedQuote, "transaction"> {
   const fees = { networkFee, routingFee, rent, pricedAccounts };
   return {
-    priced: { ...fees, inputAmount, outputAmount: amount, minOutputAmount: amount, swap: null, tip: null },
+    priced: { ...fees, inputAmount, outputAmount: amount, minOutputAmount: amount, swap: null },
     priceImpact: 0,
     writes: [],
   };

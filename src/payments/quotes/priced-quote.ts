@@ -41,7 +41,6 @@ export interface PricedQuote {
     | "rent"
     | "pricedAccounts"
     | "swap"
-    | "tip"
   >;
   /** The price impact in percent. */
   readonly priceImpact: number;

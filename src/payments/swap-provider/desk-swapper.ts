@@ -138,7 +138,7 @@ export class DeskSwapper {
     const mint = ledgerMint(get);
     const plan = { feePayer: sender, moves: walletMoves(this.#terms.desk.address, swap) };
     const [unsigned, hasAccount] = await Promise.all([
-      ledger.buildTransaction(plan, { from: "estimate", tip: ledger.tip ?? 0n }),
+      ledger.buildTransaction(plan, { from: "estimate" }),
       mint === null ? true : ledger.haveTokenAccounts([sender], mint).then(([has]) => has === true),
     ]);
     const rent = hasAccount ? 0n : await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES);

@@ -119,7 +119,7 @@ function readSigned(
   const read = readSignedSwap(signedTransaction, swap, declared.sender);
   if ("refused" in read) throw new PaymentError("INVALID_SIGNATURE", { reason: read.refused });
   const { signed } = read;
-  const { message, blockhash, lastValidBlockHeight, firstSlot, tip } = swap.unsigned;
+  const { message, blockhash, lastValidBlockHeight, firstSlot } = swap.unsigned;
   return {
     ...signed,
     verified: {
@@ -129,7 +129,6 @@ function readSigned(
       blockhash,
       lastValidBlockHeight,
       firstSlot,
-      ...(tip === undefined ? {} : { tip }),
     },
   };
 }
@@ -208,7 +207,7 @@ const TOO_LITTLE = 1;
 const OWNER_MISMATCH = 4;
 const FROZEN = 17;
 
-/** The sender pays the network, the tip and for its own new account; all else that it pays has been looked at. */
+/** The sender pays the network and for its own new account; all else that it pays has been looked at. */
 function hasTooFewLamports(
   sender: Address,
   { at, account, error }: OrderFault,

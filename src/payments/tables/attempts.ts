@@ -31,8 +31,6 @@ export const attempts = ownTable("attempts", {
     createdAt: "integer",
     /** When an endpoint took the bytes of a transfer; null before, and for a caller's bytes. */
     takenAt: "integer?",
-    /** Lamports that a caller's bytes tip a relay; null where they tip nobody, and for a transfer. */
-    tip: "amount?",
     /** What its landing moves, for a transfer; null for a caller's bytes. */
     legs: column<readonly AttemptLeg[] | null>("json?"),
     /** Lamports that a transfer's bytes bid for their place in a block. */

@@ -1,6 +1,5 @@
 /** Quotes, and the orders that used them, as their readers see them; the state of an order's machine is its instance. */
 import type { Address } from "../../address.ts";
-import type { Transfer } from "../../ledger/ledger.ts";
 import { column, ownTable, type Row } from "../../../storage/table.ts";
 import { groupedBy, newestFirst, type NewestPageQuery, type TableReader, rowsOf } from "./read.ts";
 import { privateReads, type OrderView } from "./private.ts";
@@ -53,8 +52,6 @@ export const quotes = ownTable("quotes", {
     priceImpact: "text",
     /** Wallet mode: 1 where the transaction to sign is of version 1; null for a legacy one. */
     transactionVersion: column<1 | null>("integer?"),
-    /** Wallet mode: the tip that the transaction to sign holds besides the payment; null where it holds none. */
-    tip: column<Transfer | null>("json?"),
     sender: column<Address | null>("text?"),
     /** Private mode: whether the sender may be an address that no private key signs for. */
     senderAllowOffCurve: "boolean",

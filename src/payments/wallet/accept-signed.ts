@@ -112,10 +112,10 @@ function attemptOf(
   { id: transactionId, createdAt }: TransactionRecord,
   { verified, reference }: ExaminedTransaction,
 ): AttemptRecord {
-  const { signature, messageHash, bytes, blockhash, lastValidBlockHeight, firstSlot, tip = null } = verified;
+  const { signature, messageHash, bytes, blockhash, lastValidBlockHeight, firstSlot } = verified;
   const sent = { bytes, blockhash, lastValidBlockHeight, firstSlot };
   const ofTransfer = { transfer: null, takenAt: null, legs: null, bid: null, error: null };
-  return { id: signature, messageHash, transactionId, ...sent, reference, createdAt, tip, ...ofTransfer };
+  return { id: signature, messageHash, transactionId, ...sent, reference, createdAt, ...ofTransfer };
 }
 
 /** The key when a transfer of the payment names it; null when the caller built a transaction without it. */
@@ -143,7 +143,7 @@ async function examine(
   { signedTransaction, quote, declared, checkAmounts }: CheckedRequest,
 ): Promise<ExaminedTransaction> {
   const payment = paymentOf(assets, quote.outputMint, declared);
-  const examined = await ledger.verifyPayment(signedTransaction, payment, quote.tip);
+  const examined = await ledger.verifyPayment(signedTransaction, payment);
   if ("refused" in examined) throw new PaymentError("INVALID_SIGNATURE", { reason: examined.refused });
   const { verified } = examined;
   await refuseKnown(storage, verified, declared.accountId);

@@ -12,9 +12,7 @@ export function attemptOf({
   lastValidBlockHeight,
   firstSlot,
   reference,
-  tip,
 }: AttemptRecord): Attempt {
-  const tipped = tip === null ? {} : { tip };
   return {
     signature: id,
     bytes,
@@ -23,7 +21,6 @@ export function attemptOf({
     lastValidBlockHeight,
     firstSlot,
     reference,
-    ...tipped,
   };
 }
 

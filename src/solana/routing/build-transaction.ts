@@ -7,7 +7,6 @@ import type { NodeContext } from "../ask.ts";
 import { newestBlockhash } from "../blockhash-window.ts";
 import { priorityFeeOf, MAX_COMPUTE_UNITS } from "../compute-budget.ts";
 import { feeWithBid } from "../payment-cost.ts";
-import { fitsTrace, tipInstruction, tipOf, transferOf } from "../tips.ts";
 import { planInstructions, type StepOfTransaction } from "./plan-instructions.ts";
 import { unitPrice as unitPriceOf } from "./unit-price.ts";
 import { compileMessage } from "./compile-message.ts";
@@ -46,7 +45,7 @@ export async function buildTransaction(
   const { feePayer } = plan;
   const draft = draftOf(plan);
   expectFits(draft);
-  const { planned, tip } = tipped(nodes, plan, { draft, most: bid.tip ?? 0n });
+  const planned = planInstructions(plan.moves);
   const units = computeLimit(planned);
   const price = await unitPriceOf(nodes, units, bid);
   const priorityFee = priorityFeeOf(units, price);
@@ -61,26 +60,9 @@ export async function buildTransaction(
     blockhash,
     lastValidBlockHeight,
     firstSlot,
-    networkFee: await feeWithBid(nodes, draft, priorityFee + tip),
+    networkFee: await feeWithBid(nodes, draft, priorityFee),
     priorityFee,
-    ...(tip === 0n ? {} : { tip }),
   };
-}
-
-/** The instructions of a plan: where they leave room, the tip of a relay in service stands behind them. */
-function tipped(
-  { endpoints }: NodeContext,
-  { feePayer, moves }: TransactionPlan,
-  { draft, most }: { readonly draft: MessageV0; readonly most: bigint },
-): { readonly planned: readonly StepOfTransaction[]; readonly tip: bigint } {
-  const planned = planInstructions(moves);
-  const wanted = tipOf(endpoints);
-  if (wanted === null || wanted.lamports > most) return { planned, tip: 0n };
-  const all = [...planned, tipInstruction(feePayer, transferOf(wanted, draft.serialize()))];
-  const size = signedSize(compilePlan(feePayer, all, ANY_TERMS));
-  return size <= PACKET_DATA_SIZE && fitsTrace(all, BUDGET_INSTRUCTIONS)
-    ? { planned: all, tip: wanted.lamports }
-    : { planned, tip: 0n };
 }
 
 /** The message without a bid: its length, its accounts and the fee of its signatures depend on no answer of a node. */

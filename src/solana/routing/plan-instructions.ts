@@ -15,7 +15,7 @@ import { PROGRAM_ID } from "../programs.ts";
 
 type StepInstruction = readonly [FaultStep, TransactionInstruction];
 
-/** An instruction of a transaction, a tip's included. */
+/** An instruction of a transaction. */
 export interface StepOfTransaction {
   readonly step: FaultStep;
   readonly instruction: TransactionInstruction;

@@ -228,7 +228,6 @@ export const instanceCases: readonly StorageContractCase[] = [
       reference: null,
       createdAt: 1,
       takenAt: null,
-      tip: null,
       transfer: null,
       legs: null,
       bid: null,

@@ -54,7 +54,6 @@ export const fullRows: Rows = {
     slippageBps: 10_000,
     priceImpact: "0.1",
     transactionVersion: 1,
-    tip: { recipient: OTHER, amount: LARGEST },
     sender: ADDRESS,
     senderAllowOffCurve: true,
     recipients: [
@@ -250,7 +249,6 @@ export const fullRows: Rows = {
     reference: ADDRESS,
     createdAt: 1,
     takenAt: LATEST,
-    tip: LARGEST,
     transfer: "transfer",
     legs: [{ mint: "mint", to: ADDRESS, amount: LARGEST, as: "rent" }],
     bid: LARGEST,
@@ -419,7 +417,6 @@ export const nullRows: Rows = {
     bytes: new Uint8Array(),
     reference: null,
     takenAt: null,
-    tip: null,
     transfer: null,
     legs: null,
     bid: null,

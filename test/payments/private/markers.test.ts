@@ -298,7 +298,6 @@ it("K9, K17: an order ends undecided once its go is dead at finalized, and its p
     reference: null,
     createdAt: 0,
     takenAt: null,
-    tip: null,
     legs: [],
     bid: 0n,
     error: null,

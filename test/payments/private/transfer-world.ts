@@ -346,7 +346,6 @@ function rowsOf(
     slippageBps: 0,
     priceImpact: "0",
     transactionVersion: null,
-    tip: null,
     sender,
     senderAllowOffCurve: false,
     recipients: null,

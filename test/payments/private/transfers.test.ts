@@ -52,7 +52,7 @@ async function closeAccount(owner: Party): Promise<void> {
 async function storeBytes(transfer: string): Promise<void> {
   const { signed, buy, key, write, order, clock } = world;
   const { signature, ...bytes } = await signed([buy(key, "r9")], key);
-  const nothing = { reference: null, takenAt: null, tip: null, error: null };
+  const nothing = { reference: null, takenAt: null, error: null };
   const insert = {
     ...nothing,
     ...bytes,

@@ -64,7 +64,6 @@ const test = vitestTest.extend("stage", async ({}) => {
     reference: null,
     createdAt: stage.clock.now(),
     takenAt: null,
-    tip: null,
     legs: [],
     bid: 1n,
     error: null,

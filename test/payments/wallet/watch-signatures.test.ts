@@ -80,7 +80,6 @@ const test = vitestTest.extend("stage", async ({}) => {
     reference: null,
     createdAt: 0,
     takenAt: null,
-    tip: null,
     transfer: null,
     legs: null,
     bid: null,
