@@ -233,7 +233,7 @@ function remember(address: ActorAddress, place: ActorPlace): void {
 }
 
 /** The address that was read back for this life, if anything holds it still. */
-export function revivedAt(instance: string, life: string): ActorAddress | undefined {
+function revivedAt(instance: string, life: string): ActorAddress | undefined {
   return revived.size === 0 ? undefined : revived.get(instance)?.get(life)?.deref();
 }
 
