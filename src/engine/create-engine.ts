@@ -7,8 +7,11 @@ import { MODULES, type ModuleCalls, type ModuleViews } from "./modules.ts";
 /** An engine as a viewer sees it. */
 export interface InspectedEngine extends InspectedKernel, ModuleViews {}
 
+/** What stands first is looked for first, where both have a call. */
+type Members<W> = ModuleCalls<W> & KernelEngine<W>;
+
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
-export interface Engine<W> extends KernelEngine<W>, ModuleCalls<W> {
+export interface Engine<W> extends Members<W> {
   /** The reads and acts of an inspector: see `createInspector`. Its acts are lines of the engine's log. */
   readonly inspected: InspectedEngine;
 }

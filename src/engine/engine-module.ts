@@ -7,6 +7,8 @@ import type { WorkflowRegistry } from "../workflow/workflow-registry.ts";
 import type { AnyWorkflow } from "../workflow/workflow.ts";
 import type { ChartRows, EngineContext } from "./kernel/engine-context.ts";
 import type { CheckedEngineOptions } from "./engine-options.ts";
+import type { CommitCommands } from "./commit-commands.ts";
+import type { EffectHooks, StartedEffect } from "./kernel/end-task.ts";
 import type { EngineStore } from "./kernel/engine-store.ts";
 import type { GivenAct, OfferedAct } from "./inspected-engine.ts";
 import type { InstanceWaitList } from "./reading/waiting.ts";
@@ -55,19 +57,27 @@ export interface ModuleContext<W> extends EngineContext {
   readonly waiting: InstanceWaitList;
   readonly checkFilter: FilterCheck;
   readonly removed: RemovedRows;
+  /** The calls that commit, without those of modules. */
+  readonly own: CommitCommands<W>;
+  /** Those of all modules. */
+  readonly hooks: Pick<EffectHooks, "before">;
+  /** Has this process look for what is due. */
+  readonly wake: () => void;
   /** What this process has seen of keys that stand second in a limit. */
   readonly secondKeys: Pick<SecondKeys, "warnOfChange">;
 }
 
 /** What a module does in one engine. */
 export interface ModuleParts {
-  /** Members of the engine, whose types stand beside the list of modules. */
+  /** Members of the engine, whose types stand beside the list of modules. One of a name that the engine has stands in its place. */
   readonly calls?: object;
   /** Members of what viewers see of the engine. */
   readonly views?: object;
   readonly acts?: ModuleActs;
   /** A look before an effect or a promise with limits is run. Rejects with `TaskWaitsError` where it has to wait. */
   readonly before?: (limits: readonly RatedLimit[]) => Promise<void>;
+  /** Carries out an effect of a kind that it brings, its end included. Null for one of another kind. */
+  readonly ends?: (effect: StartedEffect) => Promise<void> | null;
   /** A word as a task of this process begins. */
   readonly began?: () => void;
   /** A word after each durable commit of this process, in their order. */

@@ -101,15 +101,14 @@ function checkTables(tables: Readonly<Record<string, unknown>>, context: z.Refin
 }
 
 interface GivenWorkflows {
-  readonly storage: object;
   readonly workflows: readonly AnyWorkflow[];
 }
 
-function checkWorkflows({ storage, workflows }: GivenWorkflows, context: z.RefinementCtx): void {
+function checkWorkflows({ workflows }: GivenWorkflows, context: z.RefinementCtx): void {
   const keys = workflows.map(({ key }) => key);
   const problem = (path: (string | number)[], message: string): void =>
     context.addIssue({ code: "custom", path, message });
-  workflows.forEach(({ key, name, migrations, effects }, index) => {
+  workflows.forEach(({ key, name, migrations }, index) => {
     if (keys.indexOf(key) < index) problem(["workflows", index], `${key} is registered twice`);
     if (name.startsWith("paystate.")) {
       problem(["workflows", index], `${key}: names that begin with paystate. are the engine's own`);
@@ -118,13 +117,6 @@ function checkWorkflows({ storage, workflows }: GivenWorkflows, context: z.Refin
       if (!keys.includes(older)) continue;
       const both = `${key} migrates instances of ${older}, which is registered beside it: leave out one of the two`;
       problem(["workflows", index], both);
-    }
-    for (const [effect, handler] of effects) {
-      if ("transact" in storage || typeof handler === "function" || !("transact" in handler)) continue;
-      problem(
-        ["storage"],
-        `${key} does ${effect} in a transaction, which postgresStorage() has: take that, or give it \`run\``,
-      );
     }
   });
 }

@@ -3,13 +3,12 @@ import type { EventObject } from "xstate";
 import type { AnyCommit } from "../../storage/storage.ts";
 import type { AnyTable } from "../../storage/table.ts";
 import { checkEngineOptions, type EngineOptions } from "./engine-options.ts";
-import { type CommitCommands, orWithin, type OwnCommands } from "./commit-commands.ts";
+import { type CommitCommands, commitCommands } from "./commit-commands.ts";
 import { engineActs } from "./engine-acts.ts";
 import { EngineStore } from "./kernel/engine-store.ts";
 import type { Logger } from "../runtime.ts";
 import type { EngineModule, ModuleContext, ModuleParts } from "./engine-module.ts";
 import { ModuleHooks } from "./module-hooks.ts";
-import { givenEvent } from "./kernel/given-events.ts";
 import type { InspectedKernel } from "./inspected-engine.ts";
 import { inspectionFeed } from "./inspection-feed.ts";
 import { instanceCommands, type InstanceCommands } from "./instance-commands.ts";
@@ -29,7 +28,6 @@ import { steadyClock } from "./kernel/steady-clock.ts";
 import { CommitListenerList } from "./kernel/commit-listener-list.ts";
 import { taskCommands, type TaskCommands } from "./kernel/troubled-tasks.ts";
 import { Worker } from "./kernel/worker.ts";
-import { hostCommands } from "./within-host.ts";
 import { withChildren, type AnyWorkflow } from "../workflow/workflow.ts";
 
 /** An engine without what its modules add. */
@@ -102,6 +100,8 @@ function partsOf<W>(options: EngineOptions<W>, modules: readonly EngineModule[])
     options: checked,
     checkFilter: filterCheck({ storage, steps }),
     removed: removedRows(storage, modules),
+    own: storage.forHost(commitCommands(steps)),
+    wake: () => worker.wake(),
   };
   const context: ModuleContext<W> = parts;
   const begun = modules.flatMap((each) => each.begin?.(context) ?? []);
@@ -147,7 +147,6 @@ function coreOf<W>(options: EngineOptions<W>, { checked, modules, hooks }: CoreD
   }
   const waiting = new InstanceWaitList(storage, clock, limits.pollMs);
   const secondKeys = new SecondKeys(log);
-  const before = hooks.before.bind(hooks);
   const worker: Worker = new Worker({
     ...own,
     charts,
@@ -156,7 +155,7 @@ function coreOf<W>(options: EngineOptions<W>, { checked, modules, hooks }: CoreD
     perform(task, hold) {
       hooks.began();
       if (task.limits.length > 1) secondKeys.see(task.limits);
-      return performTask({ steps, workflows, clock, log, storage, before }, task, hold);
+      return performTask({ steps, workflows, clock, log, storage, hooks }, task, hold);
     },
     retryOf: (task) => retryOf(workflows, task),
   });
@@ -177,7 +176,7 @@ function coreOf<W>(options: EngineOptions<W>, { checked, modules, hooks }: CoreD
       subscribers.tell(committed);
     },
   });
-  return { ...own, workflows, steps, waiting, secondKeys, worker, subscribers };
+  return { ...own, workflows, steps, waiting, secondKeys, hooks, worker, subscribers };
 }
 
 function warnOfCharts(workflows: WorkflowRegistry, log: Logger): void {
@@ -187,7 +186,7 @@ function warnOfCharts(workflows: WorkflowRegistry, log: Logger): void {
 }
 
 function engineOf<W>(parts: EngineParts<W>): KernelEngine<W> {
-  const { storage, workflows, worker, modules, subscribers } = parts;
+  const { storage, workflows, worker, modules, own, subscribers } = parts;
   let stopListening: (() => void) | null = null;
   const stop: KernelEngine<W>["stop"] = (options) => {
     stopListening?.();
@@ -195,12 +194,9 @@ function engineOf<W>(parts: EngineParts<W>): KernelEngine<W> {
     return stopped(parts, () => stopListening === null, options);
   };
   const calls = callsOf(parts);
-  const hosted = storage.forHost(calls);
-  // Next to the worker's turn, in which a transaction of SQLite cannot be open any more.
-  const later = (): void => void setImmediate(() => worker.wake());
   return {
-    ...hosted,
-    ...orWithin(hosted, hostCommands({ ...parts, later })),
+    ...storage.forHost(calls),
+    ...own,
     ...joined(modules.map((each) => each.calls)),
     inspected: inspectedOf(parts, calls),
     subscribe: (listener) => subscribers.add(listener),
@@ -276,14 +272,7 @@ function callsOf<W>({
   checkFilter: check,
 }: EngineParts<W>) {
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
-  const calls: OwnCommands<W> & Pick<KernelEngine<W>, "settled" | "ready"> = {
-    commit: (companions) => steps.commit(companions),
-    send: async (workflow, id, ...[event, companions]) =>
-      steps.send(
-        id,
-        givenEvent(event),
-        companions === undefined ? { workflow } : { ...companions, workflow },
-      ),
+  const calls: Pick<KernelEngine<W>, "settled" | "ready"> = {
     async ready() {
       await steps.commit({});
       workflows.checkAllAccepted();

@@ -61,7 +61,13 @@ export type { ScheduleDefinition } from "./modules/schedules/define-schedule.ts"
 export type { ScheduleCommands } from "./modules/schedules/schedule-commands.ts";
 export type { MissedMoments, ScheduleView } from "./modules/schedules/stored-schedules.ts";
 export type { StepCause, TaskCause } from "../workflow/step-cause.ts";
-export { CommitRefused, type WithinResult, type HostAdditions, type WithinOptions } from "./within-host.ts";
+export {
+  CommitRefused,
+  type WithinResult,
+  type HostAdditions,
+  type WithinOptions,
+} from "./modules/host-sql/within.ts";
+export type { Transaction, TransactionOutcome } from "../workflow/host-sql.ts";
 export { NonRetryable, type Retry } from "../workflow/retry.ts";
 export { UnstorableValue } from "../workflow/values.ts";
 export { currentRun } from "./kernel/current-run.ts";
@@ -72,15 +78,11 @@ export type {
   Effect,
   EffectHandler,
   EffectOutcome,
-  EffectRun,
   ProjectedStep,
-  StartRefusal,
-  StartRequest,
-  Transaction,
-  TransactionOutcome,
   Workflow,
   WorkflowOptions,
 } from "../workflow/workflow.ts";
+export type { EffectRun, StartRefusal, StartRequest, WorkflowHandle } from "../workflow/effect-run.ts";
 export type { OwnLimit, RatedLimit } from "../workflow/own-limit.ts";
 export type { Rate } from "../workflow/rate-option.ts";
 export type { KeyLimit } from "./modules/rates/rate-limit.ts";

@@ -1,18 +1,21 @@
-/** The hooks of modules: an engine calls them as a task begins, before limited work runs, and after each commit. */
+/** The hooks of modules: an engine calls them as a task begins, before limited work runs, for effects, and after each commit. */
 import type { AnyCommit } from "../../storage/storage.ts";
 import type { RatedLimit } from "../workflow/own-limit.ts";
+import type { EffectHooks, StartedEffect } from "./kernel/end-task.ts";
 import type { ModuleParts } from "./engine-module.ts";
 
 /** Calls the modules that have a hook. A module without one costs a step nothing. */
-export class ModuleHooks {
+export class ModuleHooks implements EffectHooks {
   readonly #began: (() => void)[] = [];
   readonly #committed: ((commit: AnyCommit) => void)[] = [];
   readonly #before: NonNullable<ModuleParts["before"]>[] = [];
+  readonly #ends: NonNullable<ModuleParts["ends"]>[] = [];
 
-  add({ began, committed, before }: ModuleParts): void {
+  add({ began, committed, before, ends }: ModuleParts): void {
     if (began !== undefined) this.#began.push(began);
     if (committed !== undefined) this.#committed.push(committed);
     if (before !== undefined) this.#before.push(before);
+    if (ends !== undefined) this.#ends.push(ends);
   }
 
   began(): void {
@@ -21,6 +24,14 @@ export class ModuleHooks {
 
   committed(commit: AnyCommit): void {
     for (const each of this.#committed) each(commit);
+  }
+
+  endedBy(effect: StartedEffect): Promise<void> | null {
+    for (const each of this.#ends) {
+      const ended = each(effect);
+      if (ended !== null) return ended;
+    }
+    return null;
   }
 
   async before(limits: readonly RatedLimit[]): Promise<void> {

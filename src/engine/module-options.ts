@@ -1,6 +1,7 @@
 /** Options of an engine that its modules bring: a line for each in each list. */
 import type { z } from "zod";
 import { checkArchive, retentionOptions, type RetentionOptions } from "./retention-options.ts";
+import { checkTransactions } from "./transaction-check.ts";
 import { checkWatched, watcherOptions, type WatcherOptions } from "./watcher-options.ts";
 
 export const MODULE_OPTIONS = {
@@ -13,6 +14,7 @@ export const MODULE_OPTIONS = {
 // prettier-ignore
 export const OPTION_CHECKS: readonly ((options: object, context: z.RefinementCtx) => void)[] = [
   checkArchive,
+  checkTransactions,
   checkWatched,
 ];
 

@@ -5,6 +5,8 @@
 import type { EngineModule } from "./engine-module.ts";
 import type { AskCommands } from "./modules/ask/ask.ts";
 import { ask } from "./modules/ask/module.ts";
+import { hostSql } from "./modules/host-sql/module.ts";
+import type { WithinCommands } from "./modules/host-sql/within.ts";
 import type { EachCommands } from "./modules/jobs/each-commands.ts";
 import { jobs } from "./modules/jobs/module.ts";
 import type { LimitCommands } from "./modules/rates/limit-commands.ts";
@@ -18,6 +20,7 @@ import { watching, type WatchingCalls } from "./modules/watching/module.ts";
 // prettier-ignore
 export const MODULES: readonly EngineModule[] = [
   ask,
+  hostSql,
   jobs,
   rates,
   retention,
@@ -36,6 +39,7 @@ export type ModuleCalls<W> =
   & RetentionCalls
   & ScheduleCalls<W>
   & WatchingCalls
+  & WithinCommands<W>
   & Record<never, W>;
 
 /** What modules add to what viewers see of an engine. */

@@ -39,7 +39,8 @@ import { birthTask, heldFor, unborn } from "./unborn-children.ts";
 import { ChartFault, withStep } from "./chart-fault.ts";
 import { checkSize } from "./value-size.ts";
 import { eventToText, storableThrown } from "./values.ts";
-import type { AnyWorkflow, StartRequest } from "./workflow.ts";
+import type { AnyWorkflow } from "./workflow.ts";
+import type { StartRequest } from "./effect-run.ts";
 import type { Writable } from "./writable.ts";
 
 export interface StepCommit {
@@ -62,6 +63,7 @@ export interface StepCommit {
 
 /** An instance to be started; `parent` when another one starts it. */
 interface PlannedStart extends StartRequest {
+  readonly workflow: AnyWorkflow;
   readonly parent?: ParentLink;
   /** What made the first step, where that is not what made the other steps of the commit. */
   readonly cause?: string;

@@ -1,8 +1,8 @@
 /** Consequences of a step: tasks to arm and to disarm, watches, messages, children, domain writes. Pure. */
 import type { EventObject } from "xstate";
 import type { ActorAddress } from "./actor-address.ts";
-import type { CompiledQuery } from "../../storage/compiled-queries.ts";
 import type { Commit, TaskRecord, WatchRecord, Write } from "../../storage/storage.ts";
+import { commitCarrier, type Carried } from "./carried.ts";
 import {
   childDone,
   childFailed,
@@ -33,7 +33,7 @@ export type VoicedAction = Voice & { readonly instance: string };
 export type StepResult = Required<Pick<Commit<never>, "disarms" | "ends" | "watches" | "unwatches">> & {
   readonly arms: readonly TaskRecord[];
   readonly writes: readonly Write<never>[];
-  readonly queries: readonly CompiledQuery[];
+  readonly carried: readonly Carried[];
   /** Rows of modules. Nothing replaces them. */
   readonly added: readonly Write<never>[];
   readonly children: readonly StartedChild[];
@@ -74,7 +74,7 @@ export function together(steps: readonly StepResult[]): StepResult {
     watches: steps.flatMap(({ watches }) => watches),
     unwatches: steps.flatMap(({ unwatches }) => unwatches),
     writes: steps.flatMap(({ writes }) => writes),
-    queries: steps.flatMap(({ queries }) => queries),
+    carried: steps.flatMap(({ carried }) => carried),
     added: steps.flatMap(({ added }) => added),
   };
 }
@@ -133,7 +133,7 @@ class Collector {
     const hasEnded = step.after.status !== "active";
     // A final state needs nothing of the ledger any more, even if its meta names watches.
     const wanted = hasEnded ? [] : watchesOf(this.#facts, step.after, step.metaAfter);
-    const { writes, queries } = this.#projected();
+    const { writes, carried } = this.#projected();
     return {
       arms: hasEnded ? this.#arms.filter((task) => !isDisarmable(task)) : this.#arms,
       disarms: this.#disarms,
@@ -143,12 +143,12 @@ class Collector {
       watches: missingFrom(watched, wanted),
       unwatches: missingFrom(wanted, watched),
       writes,
-      queries,
+      carried,
       added: addedWrites(this.#facts),
     };
   }
 
-  #projected(): Pick<StepResult, "writes" | "queries"> {
+  #projected(): Pick<StepResult, "writes" | "carried"> {
     const { workflow, id, version, before, step, event, at } = this.#facts;
     const { metaBefore, metaAfter, after } = step;
     const projected: ProjectedStep<never, never> = {
@@ -161,10 +161,10 @@ class Collector {
       effects: this.#effects,
     };
     const rows = workflow.project(projected, at);
-    const queries = rows.filter((row) => "sql" in row);
-    return queries.length === 0
-      ? { writes: rows as readonly Write<never>[], queries }
-      : { writes: rows.filter((row): row is Write<never> => !("sql" in row)), queries };
+    const carried = rows.filter(commitCarrier.isCarried);
+    return carried.length === 0
+      ? { writes: rows as readonly Write<never>[], carried }
+      : { writes: rows.filter((row): row is Write<never> => !commitCarrier.isCarried(row)), carried };
   }
 
   /** The instances whose timers and invocations are removed: this one, if it has ended. Its output is sent to its parent. */

@@ -1,6 +1,7 @@
 /** The workflows of one engine, by key and by name, and the workflows whose tasks it takes. */
 import type { InstanceRecord, TaskRecord } from "../../storage/storage.ts";
 import { workflowKey } from "./workflow-key.ts";
+import type { WorkflowHandle } from "./effect-run.ts";
 import { isWorkflow, withChildren, type AnyWorkflow } from "./workflow.ts";
 
 /** An instance is one of a chart that this process does not have, or that the caller does not mean. Nothing of it is touched. */
@@ -124,7 +125,7 @@ export class WorkflowRegistry {
   }
 
   /** The workflow of a handle that a caller gave for this instance. @throws TypeError for what is no handle, and as `of` does. */
-  ofHandle(handle: AnyWorkflow | undefined, id: string): AnyWorkflow {
+  ofHandle(handle: WorkflowHandle | undefined, id: string): AnyWorkflow {
     assertWorkflow(handle);
     return this.of({ id, workflow: handle.key, hash: handle.hash });
   }
@@ -143,7 +144,7 @@ export class WorkflowRegistry {
 }
 
 /** @throws TypeError where a program without types gave something else, such as the machine itself. */
-export function assertWorkflow(handle: AnyWorkflow | undefined): asserts handle is AnyWorkflow {
+export function assertWorkflow(handle: WorkflowHandle | undefined): asserts handle is AnyWorkflow {
   if (!isWorkflow(handle)) throw new TypeError("workflow: expected what workflow() returns");
 }
 

@@ -8,8 +8,7 @@ import type {
   StateFrom,
   StateMachine,
 } from "xstate";
-import type { CompiledQuery, QueryRefusal } from "../../storage/compiled-queries.ts";
-import type { Insert, TransactionClient, Write } from "../../storage/storage.ts";
+import type { Write } from "../../storage/storage.ts";
 import { actorProblems, type ActorOf, type AnyActorOptions, type ActorsOf } from "./actor-options.ts";
 import type {
   ActionBody,
@@ -18,7 +17,9 @@ import type {
   ChartSource,
   PromiseCreator,
 } from "./chart-interpreter.ts";
+import type { Carried, CarriedRefusal, EffectKinds, OutcomeOptions } from "./carried.ts";
 import type { Chart, PlannedEffect, StateMeta } from "./chart.ts";
+import type { EffectRun, StartRefusal, StartRequest, WorkflowHandle } from "./effect-run.ts";
 import { limitProblems, type OwnLimit } from "./own-limit.ts";
 import { type Retry, type RetryPolicy, retryPolicy, retryProblems } from "./retry.ts";
 import { migrationProblems, type AnyMigration, type Migrations } from "./migrations.ts";
@@ -26,52 +27,19 @@ import { stepOptionProblems, type GivenStepOptions, type StepOptions } from "./s
 import { workflowKey } from "./workflow-key.ts";
 import { xstate5 } from "./xstate/open-chart.ts";
 
-/** Facts about a run that an effect handler gets besides its params. */
-export interface EffectRun {
-  /** An idempotency key, equal for every run of this effect, also after a crash: for a service that must not act twice. */
-  readonly key: string;
-  readonly instance: string;
-  /** Aborts when the lease is lost or the engine stops; work that goes on after that is done a second time. */
-  readonly signal: AbortSignal;
-  /** The due time of the effect, in milliseconds; the effect begins at this time or later. */
-  readonly dueAt: number;
-  /** Processes in a row that vanished with this effect in hand; a failure, or an hour in hand, begins a new row. */
-  readonly crashes: number;
-  /** The number of times that this effect threw. */
-  readonly failures: number;
-}
-
-/** A new instance to be started, made by `startOf`. */
-export interface StartRequest {
-  readonly workflow: AnyWorkflow;
-  readonly id: string;
-  readonly input: unknown;
-}
-
-/** An instance that was to be started is there already, or is started twice. */
-export interface StartRefusal {
-  readonly kind: "exists";
-  readonly id: string;
-}
-
 /** The outcome of an effect; it is committed together with the end of its task, or not at all. */
-export interface EffectOutcome<Event, W> {
+export interface EffectOutcome<Event, W> extends OutcomeOptions {
   readonly event?: Event;
   readonly starts?: readonly StartRequest[];
   readonly writes?: readonly Write<W>[];
   /** The version of its instance from which the event was concluded: after another step nothing is committed, and it looks again. */
   readonly expectedVersion?: number;
   /**
-   * Statements of your own, in the same transaction: `{ sql, parameters }` of Kysely's `compile()`, or Drizzle's `toSQL()`.
-   * One INSERT, UPDATE, DELETE, MERGE or WITH each, on SQLite or PostgreSQL.
-   */
-  readonly queries?: readonly CompiledQuery[];
-  /**
    * The event in place of the whole outcome where the database refused a query, or an instance of `starts` is there
    * already (`kind` is `exists`); undefined makes it an error. Without this function the effect runs again at once and can
    * look again.
    */
-  readonly refused?: (refusal: QueryRefusal | StartRefusal) => Event | undefined;
+  readonly refused?: (refusal: CarriedRefusal | StartRefusal) => Event | undefined;
 }
 
 /**
@@ -120,30 +88,6 @@ export interface Effect<Params, Event, W> {
   readonly withStep?: (step: CommittingStep<Params, W>) => Promise<DoneWithStep<W> | null>;
 }
 
-/** What the handler of a transaction brings back: part of the same transaction, so that the event is a message to its instance. */
-export interface TransactionOutcome<Event, W> extends Pick<EffectOutcome<Event, W>, "event" | "starts"> {
-  readonly writes?: readonly Insert<W>[];
-}
-
-/** An effect on PostgreSQL that works in a transaction, of which its own end is part: exactly once, whatever dies. */
-export interface Transaction<Params, Event, W> {
-  /**
-   * `client` is a `PoolClient` of pg with an open transaction, read committed: `async (params, client: PoolClient) => …`. What
-   * is thrown takes it back, and it is tried again later. It runs again at once where it met other transactions (40001,
-   * 40P01), or its COMMIT was lost: what it does beside the database happens at least once. It never sends BEGIN, COMMIT or
-   * ROLLBACK, which is refused.
-   */
-  transact(
-    params: Params,
-    client: TransactionClient,
-    run: EffectRun,
-  ): Promise<TransactionOutcome<Event, W> | undefined>;
-  /** At most so many run at a time. */
-  readonly limit?: OwnLimit<Params>;
-  /** How it is run again after it has thrown. Default: with growing pauses, without end. */
-  readonly retry?: Retry;
-}
-
 /** The union of a machine's named actions with their params. */
 export type ActionOf<M extends AnyStateMachine> =
   /* eslint-disable-next-line @typescript-eslint/no-explicit-any -- only `any` fits the bounds of the other type parameters */
@@ -159,7 +103,7 @@ export type EffectsOf<M extends AnyStateMachine, W> = {
   readonly [A in ActionOf<M> as Exclude<A["type"], "start" | "tell">]:
     | EffectHandler<A["params"], EventFromLogic<M>, W>
     | Effect<A["params"], EventFromLogic<M>, W>
-    | Transaction<A["params"], EventFromLogic<M>, W>
+    | EffectKinds<A["params"], EventFromLogic<M>, W>
     /** Runs the body that `setup({ actions })` gives it; what is named an `assign` or another part of the step there stays one. */
     | "setup";
 };
@@ -215,7 +159,7 @@ export interface WorkflowOptions<
   readonly project?: (
     step: ProjectedStep<StateFrom<M>["context"], EventFromLogic<M>>,
     at: number,
-  ) => readonly (Write<W> | CompiledQuery)[];
+  ) => readonly (Write<W> | Carried)[];
 }
 
 /** The handle by which instances of this chart and version are started, sent to and read. `M`, `W` and `S` keep its types. */
@@ -253,15 +197,10 @@ export type WorkflowActor =
 
 /** A handler with its types laid aside. */
 export type AnyEffect =
-  Effect<unknown, never, never> | EffectHandler<unknown, never, never> | Transaction<unknown, never, never>;
+  Effect<unknown, never, never> | EffectHandler<unknown, never, never> | EffectKinds<unknown, never, never>;
 
 /** A workflow with its types laid aside. What the engine runs it by is not part of the published types. */
-export interface AnyWorkflow {
-  readonly machine: AnyStateMachine;
-  readonly name: string;
-  readonly version: number;
-  /** `name@version`, as stored beside each instance and task. */
-  readonly key: string;
+export interface AnyWorkflow extends WorkflowHandle {
   /** @internal Everything in the chart that decides how a stored snapshot is read on. */
   readonly chartText: string;
   /** @internal The hash of that text. */
@@ -291,10 +230,7 @@ export interface AnyWorkflow {
   /** @internal */
   readonly watches: Readonly<Record<string, (context: never) => string>>;
   /** @internal */
-  readonly project: (
-    step: ProjectedStep<never, never>,
-    at: number,
-  ) => readonly (Write<never> | CompiledQuery)[];
+  readonly project: (step: ProjectedStep<never, never>, at: number) => readonly (Write<never> | Carried)[];
   /** @internal Its options that modules of the engine read. */
   readonly given: GivenStepOptions;
 }

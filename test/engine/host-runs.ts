@@ -1,4 +1,5 @@
 /** What a host starts within its transactions. */
+// modules: host-sql
 import { assign, setup } from "xstate";
 import { defineTable, workflow, type Workflow } from "paystate/engine";
 

@@ -1,4 +1,5 @@
 /** Compiled queries of a host in the commits of its charts: what an effect brings back, and what `project` returns. */
+// modules: host-sql
 import { setup } from "xstate";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {

@@ -1,4 +1,5 @@
 /** Effects that work in a transaction of PostgreSQL: their rows and their end are there together, or neither is. */
+// modules: host-sql
 import { Kysely, PostgresDialect } from "kysely";
 import pg, { type PoolClient } from "pg";
 import { describe, expect, test as plainTest } from "vitest";

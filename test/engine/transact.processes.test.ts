@@ -1,4 +1,5 @@
 /** Handlers' transactions in processes that are killed between any two messages: each has happened once. */
+// modules: host-sql
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import pg from "pg";

@@ -1,4 +1,5 @@
 /** Transfers that a handler makes in a transaction, each a row of a table in which it could stand twice. */
+// modules: host-sql
 import { setup } from "xstate";
 import { type Transaction, workflow, type Workflow } from "paystate/engine";
 

@@ -1,4 +1,5 @@
 /** Hosts that are killed between any two statements of their transactions: what is committed runs, and nothing else. */
+// modules: host-sql
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

@@ -1,4 +1,5 @@
 /** Commits in a transaction of the host: its rows and the engine's are there together, or neither is. */
+// modules: host-sql
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import {

@@ -57,12 +57,12 @@ const PRINTED: Partial<Record<keyof typeof PAGE_OF, RegExp>> = {
   engine: /^receipt to ada@example\.com\n$/,
   guide: /^charging 4242\nthank you, receipt order-1:\S+\n/,
   keep: /^7776000000\n$/, // modules: retention
-  queries: /^ada reserved\nbob refused\n$/,
-  search: /^\[ 'order-2' \] null\n\{ touched: 2, total: 2, done: true \}\n$/,
+  queries: /^ada reserved\nbob refused\n$/, // modules: host-sql
+  search: /^\[ 'order-2' \] null\n\{ touched: 2, total: 2, done: true \}\n$/, // modules: search
   schedule: /^(Mitte 2025-03-\S+Z\n){3}$/, // modules: schedules
   signer: /^44\n$/,
   table: /^1 18446744073709551615n\n$/,
-  within: /^UNIQUE constraint failed: orders\.id\nshipped to Ada\n$/,
+  within: /^UNIQUE constraint failed: orders\.id\nshipped to Ada\n$/, // modules: host-sql
 };
 
 /** Programs that are parts of a greater one export what it calls. */
@@ -72,7 +72,7 @@ const EXPORTED: Partial<Record<keyof typeof PAGE_OF, readonly string[]>> = {
   later: ["orders"],
   prometheus: ["serveMetrics"],
   receive: ["POST"],
-  transact: ["move"],
+  transact: ["move"], // modules: host-sql
   verify: ["isGenuine", "verified"],
 };
 

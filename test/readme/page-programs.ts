@@ -13,15 +13,15 @@ export const PAGE_OF = {
   keep: "src/engine/README.md", // modules: retention
   later: "storage/README.md",
   prometheus: "src/telemetry/README.md",
-  queries: "src/engine/README.md",
+  queries: "src/engine/README.md", // modules: host-sql
   receive: "src/payments/webhooks/README.md",
-  search: "src/engine/README.md",
+  search: "src/engine/README.md", // modules: search
   schedule: "src/engine/README.md", // modules: schedules
   signer: "src/payments/private/README.md",
   table: "storage/README.md",
-  transact: "src/engine/README.md",
+  transact: "src/engine/README.md", // modules: host-sql
   verify: "src/payments/webhooks/README.md",
-  within: "src/engine/README.md",
+  within: "src/engine/README.md", // modules: host-sql
 } as const;
 
 /** Files of a Next app, by the paths in their fences. */

@@ -1,5 +1,5 @@
 /** A file of SQLite that a host has had its tables in before. */
-// modules: retention
+// modules: retention, host-sql
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

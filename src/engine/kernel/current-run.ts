@@ -1,6 +1,6 @@
 /** The run of a promise creator or of an action body, which XState itself does not hand over. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { EffectRun } from "../../workflow/workflow.ts";
+import type { EffectRun } from "../../workflow/effect-run.ts";
 
 const runs = new AsyncLocalStorage<EffectRun>();
 

@@ -4,7 +4,9 @@ import type { StepCommit } from "../../workflow/plan-step.ts";
 import { causeText } from "../../workflow/step-cause.ts";
 import type { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
 import { fromJson } from "../../workflow/values.ts";
-import type { CommittingStep, DoneWithStep, StartRequest } from "../../workflow/workflow.ts";
+import { commitCarrier } from "../../workflow/carried.ts";
+import type { StartRequest } from "../../workflow/effect-run.ts";
+import type { CommittingStep, DoneWithStep } from "../../workflow/workflow.ts";
 
 type DoWithStep = (step: CommittingStep<unknown, never>) => Promise<DoneWithStep<never> | null>;
 
@@ -48,13 +50,14 @@ export async function doneWithStep(
   return { parts: parts.map((part) => ({ ...part, follows: changed.get(part) ?? part.follows })), begins };
 }
 
-/** Whether a commit was refused by a part behind its first `starts`, `writes` and `queries`. */
+/** Whether a commit was refused by a part behind its first `starts`, `writes` and `carried`. */
 export function isRefusedBehind(
   result: CommitResult,
-  own: { readonly starts: number; readonly writes: number; readonly queries: number },
+  own: { readonly starts: number; readonly writes: number; readonly carried: number },
 ): boolean {
   if (result.ok) return false;
-  if (result.conflict === "query") return (result.refusal.query ?? own.queries) >= own.queries;
+  const refused = commitCarrier.refused(result);
+  if (refused !== null) return (refused.place ?? own.carried) >= own.carried;
   if (!("index" in result)) return false;
   return result.index >= (result.conflict === "write" ? own.writes : own.starts);
 }

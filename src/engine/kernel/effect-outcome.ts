@@ -1,31 +1,19 @@
 /** Checks what an effect returned before it is committed: an unnoticed mistake would end the effect silently. */
 import type { EventObject } from "xstate";
 import { givenEvent } from "./given-events.ts";
-import type { EffectOutcome, TransactionOutcome } from "../../workflow/workflow.ts";
+import { commitCarrier, type ExpectedPart, type OutcomeOptions } from "../../workflow/carried.ts";
+import type { EffectOutcome } from "../../workflow/workflow.ts";
 
-/** The expected type of each part of an outcome, and the test of the type. */
 const PARTS: Readonly<
-  Record<keyof EffectOutcome<never, never>, readonly [string, (part: unknown) => boolean]>
+  Record<Exclude<keyof EffectOutcome<never, never>, keyof OutcomeOptions>, ExpectedPart>
 > = {
   event: ["an event", (event) => hasText(event, "type")],
   starts: ["a list", Array.isArray],
   writes: ["a list", Array.isArray],
   expectedVersion: ["a whole number", Number.isSafeInteger],
-  queries: ["a list", Array.isArray],
+  ...commitCarrier.fields,
   refused: ["a function", (refused) => typeof refused === "function"],
 };
-
-/** Of a handler's transaction: its event is a message, which comes after it, and the database has refused before. */
-export function checkedTransaction<W>(outcome: unknown): TransactionOutcome<EventObject, W> {
-  const checked = checkedOutcome<W>(outcome);
-  for (const name of ["expectedVersion", "queries", "refused"] as const) {
-    if (checked[name] === undefined) continue;
-    throw new TypeError(
-      `outcome.${name}: a transaction has event, starts and writes: look and write with its own client`,
-    );
-  }
-  return checked as TransactionOutcome<EventObject, W>;
-}
 
 /** The outcome, empty when the effect returned nothing. @throws TypeError naming the wrong part of the outcome. */
 export function checkedOutcome<W>(outcome: unknown): EffectOutcome<EventObject, W> {

@@ -6,6 +6,8 @@ import type { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
 import type { StepCommitAdditions } from "./step-commit-writer.ts";
 import type { RatedLimit } from "../../workflow/own-limit.ts";
 import type { StepHandler } from "./step-handler.ts";
+import type { EffectRun } from "../../workflow/effect-run.ts";
+import type { AnyEffect } from "../../workflow/workflow.ts";
 
 /** A run of a task, with everything needed to do and to end it. */
 export interface TaskRun<W> {
@@ -13,10 +15,24 @@ export interface TaskRun<W> {
   readonly workflows: WorkflowRegistry;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Read for a context that is not in the task, and for what a message is to retry; opens transactions of handlers. */
-  readonly storage: Pick<EngineStorage, "pending" | "load" | "transact">;
+  /** Read for a context that is not in the task, and for what a message is to retry. */
+  readonly storage: Pick<EngineStorage, "pending" | "load">;
+  readonly hooks: EffectHooks;
+}
+
+/** What modules have to say of a run. */
+export interface EffectHooks {
   /** Asked before each call of a handler or a promise that has limits. Rejects with `TaskWaitsError` where it has to wait. */
-  readonly before: (limits: readonly RatedLimit[]) => Promise<void>;
+  before(limits: readonly RatedLimit[]): Promise<void>;
+  /** Carries out an effect of a kind that a module brings, its end included; null for another one. */
+  endedBy(effect: StartedEffect): Promise<void> | null;
+}
+
+/** A run of an effect that has more than its handler. */
+export interface StartedEffect {
+  readonly task: ClaimedTask;
+  readonly run: EffectRun;
+  readonly handler: Exclude<AnyEffect, (...given: never[]) => unknown>;
 }
 
 /** The parts of the commit that ends a task; `event` is for the instance that the task belongs to. */

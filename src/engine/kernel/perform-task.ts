@@ -1,6 +1,5 @@
 /** Performs a task: an effect runs its handler; a timer or a message becomes a step of its instance. */
 import type { EventObject } from "xstate";
-import type { QueryRefusal } from "../../../storage/compiled-queries.ts";
 import type { ClaimedTask } from "../../../storage/storage.ts";
 import type { Writable } from "../../workflow/writable.ts";
 import { BORN } from "../../workflow/chart.ts";
@@ -25,15 +24,10 @@ import { UnknownWorkflow, type WorkflowRegistry } from "../../workflow/workflow-
 import { runBody } from "./run-actor.ts";
 import { runInvocation } from "./run-invocation.ts";
 import { withinTask } from "./running-task.ts";
-import { type HandlerTransaction, runTransaction } from "./run-transaction.ts";
 import { fromJson } from "../../workflow/values.ts";
-import type {
-  AnyWorkflow,
-  EffectHandler,
-  EffectOutcome,
-  EffectRun,
-  StartRefusal,
-} from "../../workflow/workflow.ts";
+import { commitCarrier, type CarriedRefusal } from "../../workflow/carried.ts";
+import type { EffectRun, StartRefusal } from "../../workflow/effect-run.ts";
+import type { AnyWorkflow, EffectHandler, EffectOutcome } from "../../workflow/workflow.ts";
 
 /** Throws when the task must be tried again, and `TaskMovedError` when it goes on in another form. */
 export async function performTask<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
@@ -72,16 +66,17 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLea
     hold.checkHeld();
     return runOwnBody(around, task, run);
   }
-  if (typeof handler === "object" && "transact" in handler) {
-    return runTransaction(around, { task, run, handler: handler as unknown as HandlerTransaction<W> });
-  }
-  const handle = (typeof handler === "function" ? handler : handler.run) as unknown as Handle<W>;
+  const ended = typeof handler === "object" ? around.hooks.endedBy({ task, run, handler }) : null;
+  if (ended !== null) return ended;
+  const handle = (typeof handler === "object" && "run" in handler
+    ? handler.run
+    : handler) as unknown as Handle<W>;
   const params = fromJson(JSON.parse(task.payload));
   const limits = givenLimits(typeof handler === "object" ? handler.limit : undefined, params as never);
   let refused: Refusal | null = null;
   let outcome: Outcome<W> = {};
   for (let look = 0; look < MAX_LOOKS; look++) {
-    if (limits.length > 0) await around.before(limits);
+    if (limits.length > 0) await around.hooks.before(limits);
     hold.checkHeld();
     outcome = checkedOutcome<W>(await handle(params, run));
     refused = await endTask(around, task, endOf(outcome));
@@ -97,15 +92,11 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLea
 
 type Outcome<W> = EffectOutcome<EventObject, W>;
 
-function endOf<W>({
-  event,
-  starts = [],
-  writes = [],
-  queries = [],
-  expectedVersion,
-}: Outcome<W>): TaskEnd<W> {
+function endOf<W>(outcome: Outcome<W>): TaskEnd<W> {
+  const { event, starts = [], writes = [], expectedVersion } = outcome;
   const end: Writable<TaskEnd<W>> = { event, starts, writes };
-  if (queries.length > 0) end.queries = queries;
+  const carried = commitCarrier.ofOutcome(outcome);
+  if (carried.length > 0) end.carried = carried;
   if (expectedVersion !== undefined) end.expectedVersion = expectedVersion;
   return end;
 }
@@ -119,21 +110,14 @@ function insteadOf<W>(outcome: Outcome<W>, refusal: Refusal): Outcome<W> | null 
   return checkedOutcome<W>({ event, expectedVersion: outcome.expectedVersion });
 }
 
-/** A refusal of what the handler asked for; undefined of others. Queries and starts of the step come behind its own. */
-function toldOf<W>(
-  { queries = [], starts = [] }: Outcome<W>,
-  refusal: Refusal,
-): QueryRefusal | StartRefusal | undefined {
-  switch (refusal.conflict) {
-    case "query":
-      return (refusal.refusal.query ?? 0) < queries.length ? refusal.refusal : undefined;
-    case "exists": {
-      const start = starts[refusal.index];
-      return start && { kind: "exists", id: start.id };
-    }
-    default:
-      return undefined;
+/** A refusal of what the handler asked for; undefined of others. What the step carries and starts comes behind its own. */
+function toldOf<W>(outcome: Outcome<W>, refusal: Refusal): CarriedRefusal | StartRefusal | undefined {
+  const refused = commitCarrier.refused(refusal);
+  if (refused !== null) {
+    return (refused.place ?? 0) < commitCarrier.ofOutcome(outcome).length ? refused.told : undefined;
   }
+  const start = refusal.conflict === "exists" ? outcome.starts?.[refusal.index] : undefined;
+  return start && { kind: "exists", id: start.id };
 }
 
 /** The next version does effects of an ended instance, unless one is known only by its place in the old chart. */

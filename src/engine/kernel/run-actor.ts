@@ -7,7 +7,7 @@ import { contextOf } from "./lent-contexts.ts";
 import type { LentContext } from "../../workflow/large-context.ts";
 import type { InvocationTask, PromiseEnd } from "../../workflow/invocation-task.ts";
 import { eventFromJson, fromJson } from "../../workflow/values.ts";
-import type { EffectRun } from "../../workflow/workflow.ts";
+import type { EffectRun } from "../../workflow/effect-run.ts";
 
 /** Instances share no actor system: what runs beside the steps finds no actor. */
 const system = {

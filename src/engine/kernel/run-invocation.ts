@@ -31,7 +31,7 @@ export async function runInvocation<W>(
   const actor = workflows.get(task.workflow)?.actors.get(src);
   if (actor?.kind !== "promise") throw new Error(`${task.workflow} has no promise actor "${src}"`);
   const limits = givenLimits(actor.limit, input as never);
-  if (limits.length > 0) await around.before(limits);
+  if (limits.length > 0) await around.hooks.before(limits);
   hold.checkHeld();
   const end = await Promise.race([
     runPromise(actor.create, invocation, runOf(task, hold)),

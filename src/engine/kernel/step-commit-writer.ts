@@ -1,12 +1,9 @@
 /** Commits planned steps with all their consequences in one commit, and tells the rest of this process about the commit. */
 import type {
-  AnyInsert,
-  AnyWrite,
   ClaimedTask,
   Commit,
   CommitResult,
   EngineStorage,
-  HostCommit,
   HistoryRecord,
   TaskRecord,
   Write,
@@ -20,10 +17,12 @@ import type { StepCommit, StepPlan } from "../../workflow/plan-step.ts";
 import type { MessageTarget } from "../../workflow/messages.ts";
 import type { InstanceCache } from "./instance-cache.ts";
 import type { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
+import { commitCarrier, type Carried } from "../../workflow/carried.ts";
 import { causeText, type CommitCause } from "../../workflow/step-cause.ts";
 import type { TakenIdCache } from "./taken-id-cache.ts";
 import type { LeasingWorker } from "./worker.ts";
-import type { AnyWorkflow, StartRequest } from "../../workflow/workflow.ts";
+import type { StartRequest } from "../../workflow/effect-run.ts";
+import type { AnyWorkflow } from "../../workflow/workflow.ts";
 import type { KnownInstance } from "../../workflow/step-context.ts";
 
 /** Further parts of a step's commit, besides the step itself. */
@@ -34,11 +33,10 @@ export type CommitAdditions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
   readonly expectedVersion?: number;
 };
 
-export type HostStepAdditions<W> = Pick<CommitAdditions<W>, "starts" | "arms" | "writes">;
-
 /** `CommitAdditions` with fields for the engine's own use. */
 export type StepCommitAdditions<W> = CommitAdditions<W> &
-  Pick<Commit<W>, "queries" | "retries"> & {
+  Pick<Commit<W>, "retries"> & {
+    readonly carried?: readonly Carried[];
     /** The workflow that the caller named: an instance of another workflow is refused. */
     readonly workflow?: AnyWorkflow;
     /** The cause of the steps of the commit; absent when a caller caused them. */
@@ -97,7 +95,7 @@ export class StepCommitWriter<W> {
   ): Promise<CommitResult> {
     // A step of thousands of children took its time, and to store it takes as long again.
     if (isTurnOver()) await nextTurn();
-    const { starts = [], writes = [], queries = [], firesTimers = true } = companions;
+    const { starts = [], writes = [], carried = [], firesTimers = true } = companions;
     const begun = this.#begun(
       starts.map((start) => ({ start, firesTimers })),
       plan,
@@ -106,7 +104,7 @@ export class StepCommitWriter<W> {
     const own = {
       starts: parts.filter(({ start }) => start !== null).length,
       writes: writes.length,
-      queries: queries.length,
+      carried: carried.length,
     };
     for (let look = 0; look < MAX_LOOKS; look++) {
       const done = await doneWithStep(this.#around.workflows, parts, writes as readonly Write<never>[]);
@@ -123,8 +121,8 @@ export class StepCommitWriter<W> {
     return this.commit(step, { ...companions, firesTimers: false }, plan);
   }
 
-  /** The rows that a commit of these starts and companions adds. Nothing here is reserved for it, leased or remembered. */
-  added({ starts = [], arms = [], writes = [] }: HostStepAdditions<W>, plan: StepPlan): HostCommit {
+  /** The commit of these starts and companions, to be made elsewhere: nothing here is reserved for it, leased or remembered. */
+  planned({ starts = [], arms = [], ...beside }: CommitAdditions<W>, plan: StepPlan): Commit<W> {
     const parts = firstThenChildren(
       [],
       this.#begun(
@@ -134,11 +132,7 @@ export class StepCommitWriter<W> {
     );
     const follows = together(parts.map((part) => part.follows));
     const armed = dueTimersLast([...arms, ...follows.arms], plan.at).map((task) => ({ task }));
-    const commit = commitOf(parts, { ...follows, arms: armed }, { writes });
-    const { watches = [], history = [], starts: begun = [] } = commit;
-    // A message that waits for its start learns its workflow from the start when it is claimed: rows of others stay as they are.
-    const { queries } = follows;
-    return { starts: begun, arms: armed, watches, history, queries, writes: insertsOf(commit.writes) };
+    return commitOf(parts, { ...follows, arms: armed }, beside);
   }
 
   /** A commit in a transaction beside this writer is durable: what it has armed is looked for. */
@@ -213,24 +207,14 @@ export class StepCommitWriter<W> {
   }
 }
 
-/** @throws TypeError for a write that changes a row, which others would have to wait for. */
-function insertsOf<W>(writes: readonly Write<W>[] = []): readonly AnyInsert[] {
-  return (writes as readonly AnyWrite[]).map((write, index) => {
-    if ("insert" in write) return write;
-    throw new TypeError(
-      `writes.${index}: within a transaction of yours a commit only adds rows: insert, or write with a statement of your own`,
-    );
-  });
-}
-
 function commitOf<W>(
   parts: readonly StepCommit[],
   follows: Omit<StepResult, "arms"> & Required<Pick<Commit<W>, "arms">>,
-  { behind = [], retries = [], consumes, writes = [], queries = [], cause }: CommitCompanions<W>,
+  { behind = [], retries = [], consumes, writes = [], carried = [], cause }: CommitCompanions<W>,
 ): Commit<W> {
   const { arms, disarms, ends, watches, unwatches } = follows;
   const next = parts[0]?.step ?? null;
-  const ofHost = [...queries, ...follows.queries];
+  const ofHost = [...carried, ...follows.carried];
   const forgets = parts.flatMap(({ forgets: rows }) => rows ?? []);
   const moves = parts.flatMap(({ moves: each }) => each ?? []);
   const commit: Writable<Commit<W>> = {
@@ -253,7 +237,7 @@ function commitOf<W>(
   if (amends.length > 0) commit.amends = amends;
   if (ends.length > 0) commit.ends = ends;
   if (forgets.length > 0) commit.forgets = forgets;
-  if (ofHost.length > 0) commit.queries = ofHost;
+  if (ofHost.length > 0) commitCarrier.put(commit, ofHost);
   if (next !== null) commit.step = next;
   if (consumes !== undefined) commit.consumes = consumes;
   if (behind.length > 0) commit.behind = behind;

@@ -5,10 +5,8 @@ import type {
   Commit,
   CommitResult,
   EngineStorage,
-  HostCommit,
   InstanceRecord,
   TaskMigration,
-  TaskRecord,
 } from "../../../storage/storage.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import { isTurnOver, nextTurn, type Clock, type Random } from "../../runtime.ts";
@@ -19,13 +17,7 @@ import { CommitQueue } from "./commit-queue.ts";
 import { endedAmongStopped, stopsChildren } from "./ended-children.ts";
 import { FailedMigrationCache } from "./failed-migration-cache.ts";
 import { withLent } from "./lent-contexts.ts";
-import {
-  dependsOnState,
-  isMeant,
-  messageFromText,
-  messageKey,
-  messageTask,
-} from "../../workflow/messages.ts";
+import { dependsOnState, isMeant, messageFromText, messageKey } from "../../workflow/messages.ts";
 import { MigrationFailed } from "../../workflow/migrations.ts";
 import { MAX_MOVED, planMigration, renamedEffects } from "../../workflow/plan-migration.ts";
 import { StepPlan, type StepCommit, type WaitingEvent } from "../../workflow/plan-step.ts";
@@ -39,7 +31,7 @@ import type { ChartCheck } from "./stored-charts.ts";
 import { snapshotFromText } from "../../workflow/snapshot-text.ts";
 import { causeText } from "../../workflow/step-cause.ts";
 import {
-  type HostStepAdditions,
+  type CommitAdditions,
   StepCommitWriter,
   type StepCommitWriterParts,
   type StepCommitAdditions,
@@ -47,18 +39,11 @@ import {
 import { TakenIdCache } from "./taken-id-cache.ts";
 import { TaskMovedError } from "./held-task-list.ts";
 import { KeyedQueue } from "./keyed-queue.ts";
-import { checkId } from "../../workflow/instance-id.ts";
 import { nameOf } from "../../workflow/workflow-key.ts";
 import type { AnyWorkflow } from "../../workflow/workflow.ts";
 
 type ArrivedEvent = Parameters<StepPlan["run"]>[0];
 type WaitingMessage = WaitingEvent & { readonly task: string };
-
-export interface SentEvent {
-  readonly workflow: AnyWorkflow;
-  readonly id: string;
-  readonly event: EventObject;
-}
 
 /** The result of sending an event. */
 export type SendResult =
@@ -145,9 +130,9 @@ export class StepHandler<W> {
     }
   }
 
-  /** What `commit` would add for these starts and companions, for a transaction that is not the engine's. */
-  added(companions: HostStepAdditions<W>): HostCommit {
-    return this.#commits.added(companions, this.#plan());
+  /** The commit of these starts and companions, for a transaction that is not the engine's. */
+  planned(companions: CommitAdditions<W>): Commit<W> {
+    return this.#commits.planned(companions, this.#plan());
   }
 
   /** A stamp unlike all others, by which something new is named. */
@@ -155,22 +140,9 @@ export class StepHandler<W> {
     return newMoment(this.#around.clock, this.#around.random).stamp;
   }
 
-  /** A commit of what `added` has made is durable, in a transaction that is not the engine's. */
+  /** A commit of what `planned` has made is durable, in a transaction that is not the engine's. */
   committed(commit: Commit<W>): void {
     this.#commits.committed(commit, this.#around.clock.now());
-  }
-
-  /** An event on its way to an instance, which a host has sent. No step arms the task, so its id names none. */
-  sent({ workflow, id: instance, event }: SentEvent): TaskRecord {
-    const { clock, random, workflows } = this.#around;
-    const { name: machine, key } = workflows.ofHandle(workflow, instance);
-    checkId(instance);
-    const { at, stamp } = newMoment(clock, random);
-    return messageTask(
-      { id: `${instance} ${stamp}`, dueAt: at },
-      { instance, workflow: key, machine },
-      { event },
-    );
   }
 
   /** Why no step can keep this event; null where it is the step that made something else which cannot be kept. */

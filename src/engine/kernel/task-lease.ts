@@ -1,6 +1,6 @@
 /** Tracks a task in hand: whether this process still holds its lease, and whether the chart still waits for its end. */
 import type { ClaimedTask } from "../../../storage/storage.ts";
-import type { EffectRun } from "../../workflow/workflow.ts";
+import type { EffectRun } from "../../workflow/effect-run.ts";
 
 export class TaskLease {
   isLost = false;

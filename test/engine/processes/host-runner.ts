@@ -2,6 +2,7 @@
  * A host that places orders, each in a transaction with the start of its run and a message to it, of which it takes back
  * every second one. It says each order before its transaction, and dies without a word after so many statements.
  */
+// modules: host-sql
 import Sqlite from "better-sqlite3";
 import pg from "pg";
 import { createEngine, type Engine } from "paystate/engine";

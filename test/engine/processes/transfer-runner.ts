@@ -2,6 +2,7 @@
  * Makes the transfers that are waiting, and ends when none is left; or dies without a word after so many moments, of which
  * there is one before and one behind each message of a handler's transaction.
  */
+// modules: host-sql
 import pg from "pg";
 import { createEngine } from "paystate/engine";
 import { postgresStorage } from "../../../storage/postgres.ts";
