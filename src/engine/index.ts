@@ -72,16 +72,14 @@ export { NonRetryable, type Retry } from "../workflow/retry.ts";
 export { UnstorableValue } from "../workflow/values.ts";
 export { currentRun } from "./kernel/current-run.ts";
 export type {
-  AnyWorkflow,
   CommittingStep,
   DoneWithStep,
   Effect,
   EffectHandler,
   EffectOutcome,
-  ProjectedStep,
-  Workflow,
-  WorkflowOptions,
-} from "../workflow/workflow.ts";
+} from "../workflow/effects.ts";
+export type { AnyWorkflow, ProjectedStep, Workflow, WorkflowOptions } from "../workflow/workflow.ts";
+export type { OutcomeRefusal, ProjectedRow } from "../workflow/carried.ts";
 export type { EffectRun, StartRefusal, StartRequest, WorkflowHandle } from "../workflow/effect-run.ts";
 export type { OwnLimit, RatedLimit } from "../workflow/own-limit.ts";
 export type { Rate } from "../workflow/rate-option.ts";

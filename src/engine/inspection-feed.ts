@@ -2,7 +2,8 @@
 import type { InspectionEvent, Observer } from "xstate";
 import type { CommitParts, HistoryRecord, StepRecord } from "../../storage/storage.ts";
 import type { Logger } from "../runtime.ts";
-import { FOLDED, type ChartSnapshot } from "../workflow/chart.ts";
+import { ADDED_ROWS } from "../workflow/added-fields.ts";
+import type { ChartSnapshot } from "../workflow/chart.ts";
 import type { WorkflowRegistry } from "../workflow/workflow-registry.ts";
 import { snapshotFromText } from "../workflow/snapshot-text.ts";
 import { eventFromText } from "../workflow/values.ts";
@@ -72,8 +73,8 @@ export function inspectionFeed(
     if (snapshot.status !== "active") announced.delete(stepped.id);
   };
   return ({ starts = [], step, history = [] }) => {
-    // A fold stands behind the step that makes it, and is no step.
-    const made = history.filter(({ event }) => eventFromText(event).type !== FOLDED);
+    // What stands behind a step, for those before, is no step.
+    const made = history.filter(({ event }) => !ADDED_ROWS.includes(eventFromText(event).type));
     const rows = new Map(made.map((row) => [row.instance, row]));
     for (const stepped of step === undefined ? starts : [step, ...starts]) {
       const row = rows.get(stepped.id);

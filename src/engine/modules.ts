@@ -5,6 +5,7 @@
 import type { EngineModule } from "./engine-module.ts";
 import type { AskCommands } from "./modules/ask/ask.ts";
 import { ask } from "./modules/ask/module.ts";
+import { folding } from "./modules/folding/module.ts";
 import { hostSql } from "./modules/host-sql/module.ts";
 import type { WithinCommands } from "./modules/host-sql/within.ts";
 import type { EachCommands } from "./modules/jobs/each-commands.ts";
@@ -20,6 +21,7 @@ import { watching, type WatchingCalls } from "./modules/watching/module.ts";
 // prettier-ignore
 export const MODULES: readonly EngineModule[] = [
   ask,
+  folding,
   hostSql,
   jobs,
   rates,

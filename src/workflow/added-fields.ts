@@ -1,8 +1,17 @@
-/** Fields of a snapshot that modules of the engine fill: a line for each. */
+/** What modules of the engine keep in snapshots and in the history: a line for each in each list. */
+import { FOLDED, type FoldedSnapshot } from "./folding.ts";
 import type { SearchedSnapshot } from "./search-options.ts";
 
+/** Fields of a snapshot that modules fill. */
 // A line for each module, which goes with the module.
 // prettier-ignore
 export type AddedFields =
+  & FoldedSnapshot
   & SearchedSnapshot
   & object;
+
+/** Types of the rows that modules add behind a step. Such a row holds the snapshot, and stands for the steps before it. */
+// prettier-ignore
+export const ADDED_ROWS: readonly string[] = [
+  FOLDED,
+];

@@ -1,12 +1,7 @@
-/** What modules of the engine carry out beside rows of tables, and kinds of effects: a line for each in each list. */
-import type { AnyCommit, CommitResult } from "../../storage/storage.ts";
-import {
-  queryCarrier,
-  type CompiledQuery,
-  type QueriesOption,
-  type QueryRefusal,
-  type TransactionKind,
-} from "./host-sql.ts";
+/** What modules of the engine carry out in commits beside rows of tables: a line for each in each list. */
+import type { AnyCommit, CommitResult, Write } from "../../storage/storage.ts";
+import type { StartRefusal } from "./effect-run.ts";
+import { queryCarrier, type CompiledQuery, type QueriesOption, type QueryRefusal } from "./host-sql.ts";
 import type { Writable } from "./writable.ts";
 
 /** Parts of the outcome of an effect. */
@@ -22,18 +17,17 @@ export type Carried = [
   CompiledQuery,
 ][number];
 
+/** What an outcome may be refused for. */
 // prettier-ignore
-export type CarriedRefusal = [
-  QueryRefusal,
-][number];
+export type OutcomeRefusal =
+  | QueryRefusal
+  | StartRefusal;
 
+/** What `project` may return. */
 // prettier-ignore
-type Kinds<Params, Event, W> =
-  & TransactionKind<Params, Event, W>
-  & Record<never, Params | Event | W>;
-
-/** Effects that the module itself brings to their end. */
-export type EffectKinds<Params, Event, W> = Kinds<Params, Event, W>[keyof Kinds<Params, Event, W>];
+export type ProjectedRow<W> =
+  | CompiledQuery
+  | Write<W>;
 
 /** What a part of an outcome has to be, and the test of it. */
 export type ExpectedPart = readonly [string, (part: unknown) => boolean];
@@ -47,7 +41,7 @@ interface CommitCarrier {
   /** The place of what was refused, null where it was no single one; null for a commit that was not refused for it. */
   readonly refused: (
     result: CommitResult,
-  ) => { readonly place: number | null; readonly told: CarriedRefusal } | null;
+  ) => { readonly place: number | null; readonly told: OutcomeRefusal } | null;
 }
 
 // prettier-ignore

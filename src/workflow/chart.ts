@@ -2,7 +2,7 @@
 import type { EventObject } from "xstate";
 import type { TaskRecord } from "../../storage/storage.ts";
 import type { ActorAddress, ActorTable } from "./actor-address.ts";
-import type { AddedFields } from "./added-fields.ts";
+import { ADDED_ROWS, type AddedFields } from "./added-fields.ts";
 import { storableThrown } from "./values.ts";
 import type { Writable } from "./writable.ts";
 
@@ -79,8 +79,6 @@ export interface ChartSnapshot extends AddedFields {
   readonly lent?: Readonly<Record<string, unknown>>;
   /** @internal Children of the last step that did not fit into one commit. No event is taken before they have begun. */
   readonly unborn?: readonly UnbornChild[];
-  /** @internal The version of the newest row of the history that holds a whole snapshot in place of older rows. */
-  readonly folded?: number;
 }
 
 /** Something a step wants done: the named action with its params, not yet carried out. */
@@ -234,19 +232,11 @@ export const RETRY: EventObject = { type: "$retry" };
 /** The type of the event in the history of an instance that has moved to another version of its chart. */
 export const MIGRATED = "$migrated";
 
-/** The type of the event in the history that holds the whole snapshot, and stands for the steps before it. */
-export const FOLDED = "$folded";
-
-/** What such a row holds. What is lent to effects and children still to begin belong to the instance as it stands. */
-export function foldedSnapshot({ lent: _, unborn: __, ...own }: ChartSnapshot): ChartSnapshot {
-  return own;
-}
-
 /** The type of the event, and the name of the timer, by which children begin that one commit had no room for. */
 export const BORN = "$born";
 
 /** Whether a row of the history needs no cause: a migration tells its own, the others come of the step before. */
-export const isOwnRow = (type: string): boolean => [MIGRATED, FOLDED, BORN].includes(type);
+export const isOwnRow = (type: string): boolean => [MIGRATED, BORN, ...ADDED_ROWS].includes(type);
 
 /** The last event that a child's parent hears of it. */
 export interface ChildEndEvent extends EventObject {

@@ -41,11 +41,6 @@ export interface TransactionOutcome<Event, W> {
   readonly writes?: readonly Insert<W>[];
 }
 
-/** A kind of effects. */
-export interface TransactionKind<Params, Event, W> {
-  readonly transaction: Transaction<Params, Event, W>;
-}
-
 /** An effect on PostgreSQL that works in a transaction, of which its own end is part: exactly once, whatever dies. */
 export interface Transaction<Params, Event, W> {
   /**

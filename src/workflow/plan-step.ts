@@ -15,8 +15,6 @@ import {
   BORN,
   childFailed,
   childInstance,
-  FOLDED,
-  foldedSnapshot,
   MIGRATED,
   STOP,
   type ChartSnapshot,
@@ -30,7 +28,7 @@ import { consequencesOf, inTurn, missingFrom, type StepResult } from "./step-res
 import { checkId } from "./instance-id.ts";
 import { delayedFromText, messageTask } from "./messages.ts";
 import type { WorkflowRegistry } from "./workflow-registry.ts";
-import { addedWrites, withAdditions, withoutAdditions } from "./step-additions.ts";
+import { addedWrites, ownSnapshot, withAddedRows, withAdditions } from "./step-additions.ts";
 import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 import { causeOfParent, causeText } from "./step-cause.ts";
 import type { StepTime } from "./stamps.ts";
@@ -354,7 +352,7 @@ export class StepPlan {
     { id, version, life }: StandingInstance,
     made: Pick<StepContext, "workflow" | "before" | "step" | "event">,
   ): StepContext {
-    const after = withAdditions(made.workflow, made.step.after);
+    const after = withAdditions(made.workflow, made.step.after, made.before);
     const step = after === made.step.after ? made.step : { ...made.step, after };
     const { workflow, before, event } = made;
     const { at, stamp } = this.#moment;
@@ -387,7 +385,16 @@ export class StepPlan {
 
   /** The step after the step with this stamp, or the first step, as stored; then the steps of its children. */
   #whole(made: Made, behind: string | null): [StepCommit, ...(readonly StepCommit[])] {
-    const { facts, after: left, earlier, history, follows, born, fired, forgets } = folded(made);
+    const {
+      facts,
+      after: left,
+      earlier,
+      history,
+      follows,
+      born,
+      fired,
+      forgets,
+    } = withAddedRows(made.facts.workflow, made, heldByRow);
     const { id, life, stamp, at, workflow } = facts;
     const after = earlier.length === 0 ? left : withoutEmpty(left);
     const { key, hash } = workflow;
@@ -450,30 +457,6 @@ export class StepPlan {
   }
 }
 
-/**
- * Where the history holds enough steps since its last whole snapshot: a row with the snapshot behind the step, in place of
- * all rows before the last one with a snapshot. So at least `keeps` steps are there, and some twice as many at most.
- */
-function folded(made: Made): Made {
-  const { facts, after: left, earlier, history } = made;
-  const { id, workflow } = facts;
-  const before = left.folded ?? 0;
-  const version = history.version + 1;
-  if (workflow.keeps === null || version - before <= workflow.keeps) return made;
-  const after = { ...left, folded: version };
-  const event = eventToText({
-    type: FOLDED,
-    snapshot: withoutEmpty(withoutAdditions(foldedSnapshot(after))),
-  });
-  return {
-    ...made,
-    after,
-    earlier: [...earlier, history],
-    history: { ...history, version, event, cause: null },
-    ...(before > 0 && { forgets: { instance: id, before } }),
-  };
-}
-
 function behindOther(first: Made, second: Made, cause: string): Made {
   return {
     ...second,
@@ -483,6 +466,8 @@ function behindOther(first: Made, second: Made, cause: string): Made {
     born: [...first.born, ...second.born],
   };
 }
+
+const heldByRow = (after: ChartSnapshot): ChartSnapshot => withoutEmpty(ownSnapshot(after));
 
 /** Within a run, empty lists of children are not searched for. */
 function withoutEmpty(snapshot: ChartSnapshot): ChartSnapshot {

@@ -1,10 +1,21 @@
 /** What modules of the engine add to each step: a line for each in the list. */
-import type { Write } from "../../storage/storage.ts";
+import type { CommitParts, HistoryRecord, Write } from "../../storage/storage.ts";
 import type { AddedFields } from "./added-fields.ts";
 import type { ChartSnapshot } from "./chart.ts";
+import { foldingAddition } from "./folding.ts";
 import { searchAddition } from "./search-fields.ts";
 import type { StepContext } from "./step-context.ts";
 import type { AnyWorkflow } from "./workflow.ts";
+
+/** A step on its way into its commit. */
+interface StepRows {
+  readonly after: ChartSnapshot;
+  /** The rows of the steps before the last, where it stands for several. */
+  readonly earlier: readonly HistoryRecord[];
+  readonly history: HistoryRecord;
+  /** Rows of its history that the last row stands for. */
+  readonly forgets?: NonNullable<CommitParts["forgets"]>[number];
+}
 
 /**
  * What a module adds to each step. Pure. It is asked for a workflow without its option, too: what a version before that, or
@@ -13,28 +24,61 @@ import type { AnyWorkflow } from "./workflow.ts";
 interface StepAddition {
   /** The field of the snapshot that it fills. The field is of the instance as it stands: no row of the history holds it. */
   readonly field: keyof AddedFields;
-  /** The snapshot behind a step, with that field. @throws UnstorableValue */
-  filled(workflow: AnyWorkflow, after: ChartSnapshot): ChartSnapshot;
+  /** The snapshot behind a step, with that field. A chart leaves it out. @throws UnstorableValue */
+  filled(workflow: AnyWorkflow, after: ChartSnapshot, before: ChartSnapshot | null): ChartSnapshot;
   /** Rows for the commit of the step, behind those of `project`. */
-  writes(step: StepContext): readonly Write<never>[];
+  readonly writes?: (step: StepContext) => readonly Write<never>[];
+  /** The step with a row of the history behind its own; `own` is what such a row holds of a snapshot. */
+  readonly rows?: <Step extends StepRows>(
+    workflow: AnyWorkflow,
+    made: Step,
+    own: (after: ChartSnapshot) => ChartSnapshot,
+  ) => Step;
 }
 
 // A line for each module, which goes with the module.
 // prettier-ignore
 const STEP_ADDITIONS: readonly StepAddition[] = [
+  foldingAddition,
   searchAddition,
 ];
+
+const WRITES = STEP_ADDITIONS.flatMap(({ writes }) => writes ?? []);
+const ROWS = STEP_ADDITIONS.flatMap(({ rows }) => rows ?? []);
 
 const NONE: readonly never[] = [];
 
 /** The snapshot behind a step, as modules fill it. */
-export function withAdditions(workflow: AnyWorkflow, after: ChartSnapshot): ChartSnapshot {
+export function withAdditions(
+  workflow: AnyWorkflow,
+  after: ChartSnapshot,
+  before: ChartSnapshot | null,
+): ChartSnapshot {
   let filled = after;
-  for (const each of STEP_ADDITIONS) filled = each.filled(workflow, filled);
+  for (const each of STEP_ADDITIONS) filled = each.filled(workflow, filled, before);
   return filled;
 }
 
-/** The snapshot as a row of the history holds it. */
+/** The step with the rows of the history that modules add to it; `own` is what such a row holds of a snapshot. */
+export function withAddedRows<Step extends StepRows>(
+  workflow: AnyWorkflow,
+  made: Step,
+  own: (after: ChartSnapshot) => ChartSnapshot,
+): Step {
+  let added = made;
+  for (const rows of ROWS) added = rows(workflow, added, own);
+  return added;
+}
+
+/**
+ * What a row of the history that stands for others holds of a snapshot. What is lent to effects, children still to begin and
+ * what modules fill belong to the instance as it stands.
+ */
+export function ownSnapshot({ lent: _, unborn: __, ...own }: ChartSnapshot): ChartSnapshot {
+  return withoutAdditions(own);
+}
+
+/** The snapshot without what modules fill. */
 export function withoutAdditions(snapshot: ChartSnapshot): ChartSnapshot {
   const left = { ...snapshot };
   for (const { field } of STEP_ADDITIONS) delete left[field];
@@ -44,8 +88,8 @@ export function withoutAdditions(snapshot: ChartSnapshot): ChartSnapshot {
 /** The rows that modules add to the commit of a step. */
 export function addedWrites(step: StepContext): readonly Write<never>[] {
   let added: readonly Write<never>[] = NONE;
-  for (const each of STEP_ADDITIONS) {
-    const writes = each.writes(step);
+  for (const each of WRITES) {
+    const writes = each(step);
     if (writes.length > 0) added = added.length === 0 ? writes : [...added, ...writes];
   }
   return added;

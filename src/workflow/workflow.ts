@@ -8,7 +8,6 @@ import type {
   StateFrom,
   StateMachine,
 } from "xstate";
-import type { Write } from "../../storage/storage.ts";
 import { actorProblems, type ActorOf, type AnyActorOptions, type ActorsOf } from "./actor-options.ts";
 import type {
   ActionBody,
@@ -17,76 +16,21 @@ import type {
   ChartSource,
   PromiseCreator,
 } from "./chart-interpreter.ts";
-import type { Carried, CarriedRefusal, EffectKinds, OutcomeOptions } from "./carried.ts";
+import type { ProjectedRow } from "./carried.ts";
 import type { Chart, PlannedEffect, StateMeta } from "./chart.ts";
-import type { EffectRun, StartRefusal, StartRequest, WorkflowHandle } from "./effect-run.ts";
+import type { StartRequest, WorkflowHandle } from "./effect-run.ts";
+import type { GivenEffect } from "./effects.ts";
 import { limitProblems, type OwnLimit } from "./own-limit.ts";
-import { type Retry, type RetryPolicy, retryPolicy, retryProblems } from "./retry.ts";
+import { type RetryPolicy, retryPolicy, retryProblems } from "./retry.ts";
 import { migrationProblems, type AnyMigration, type Migrations } from "./migrations.ts";
-import { stepOptionProblems, type GivenStepOptions, type StepOptions } from "./step-options.ts";
+import {
+  inheritedOptions,
+  stepOptionProblems,
+  type GivenStepOptions,
+  type StepOptions,
+} from "./step-options.ts";
 import { workflowKey } from "./workflow-key.ts";
 import { xstate5 } from "./xstate/open-chart.ts";
-
-/** The outcome of an effect; it is committed together with the end of its task, or not at all. */
-export interface EffectOutcome<Event, W> extends OutcomeOptions {
-  readonly event?: Event;
-  readonly starts?: readonly StartRequest[];
-  readonly writes?: readonly Write<W>[];
-  /** The version of its instance from which the event was concluded: after another step nothing is committed, and it looks again. */
-  readonly expectedVersion?: number;
-  /**
-   * The event in place of the whole outcome where the database refused a query, or an instance of `starts` is there
-   * already (`kind` is `exists`); undefined makes it an error. Without this function the effect runs again at once and can
-   * look again.
-   */
-  readonly refused?: (refusal: CarriedRefusal | StartRefusal) => Event | undefined;
-}
-
-/**
- * Carries out one effect, at least once. Throwing means *try again later*: the task is kept and comes back with a
- * growing pause. A business failure is an event, not an exception. When a start or a write it returns is refused,
- * because another commit came first, it runs again at once and can look again.
- */
-export type EffectHandler<Params, Event, W> = (
-  params: Params,
-  run: EffectRun,
-) => Promise<EffectOutcome<Event, W> | undefined>;
-
-/** A step on its way into its commit, as an effect sees it that can be done within that commit. */
-export interface CommittingStep<Params, W> {
-  readonly instance: string;
-  /** The params of the effect, once for each time that the step asks for it. */
-  readonly asked: readonly Params[];
-  /** Writes of the step, made by `project`. */
-  readonly writes: readonly Write<W>[];
-  /** Writes of the step's caller in the same commit. */
-  readonly companions: readonly Write<W>[];
-}
-
-/** The part of a commit that carries out an effect within the commit of its step. */
-export interface DoneWithStep<W> {
-  /** Writes that replace the writes of the step. */
-  readonly writes: readonly Write<W>[];
-  readonly starts: readonly StartRequest[];
-  /** False when the effect is not finished: then its task is armed too. */
-  readonly isWhole: boolean;
-}
-
-/** A handler with more to say of its effect. */
-export interface Effect<Params, Event, W> {
-  readonly run: EffectHandler<Params, Event, W>;
-  /** At most so many run at a time. */
-  readonly limit?: OwnLimit<Params>;
-  /** How it is run again after it has thrown. Default: with growing pauses, without end. */
-  readonly retry?: Retry;
-  /**
-   * Does the effect in the commit of the step that asks for it, in place of a task and a commit of its own. The
-   * function reads, and returns further parts of the commit; where what it has read has to hold in the commit, it adds
-   * an expectation. When a write or a start of it is refused it is asked again, three times in all. After that, and
-   * where it says null or throws, `run` does the effect as its task: the step itself never waits for it.
-   */
-  readonly withStep?: (step: CommittingStep<Params, W>) => Promise<DoneWithStep<W> | null>;
-}
 
 /** The union of a machine's named actions with their params. */
 export type ActionOf<M extends AnyStateMachine> =
@@ -101,9 +45,7 @@ export type ActionOf<M extends AnyStateMachine> =
 export type EffectsOf<M extends AnyStateMachine, W> = {
   // `start` and `tell` are messages to other instances, which the engine itself sends.
   readonly [A in ActionOf<M> as Exclude<A["type"], "start" | "tell">]:
-    | EffectHandler<A["params"], EventFromLogic<M>, W>
-    | Effect<A["params"], EventFromLogic<M>, W>
-    | EffectKinds<A["params"], EventFromLogic<M>, W>
+    | GivenEffect<A["params"], EventFromLogic<M>, W>
     /** Runs the body that `setup({ actions })` gives it; what is named an `assign` or another part of the step there stays one. */
     | "setup";
 };
@@ -148,18 +90,13 @@ export interface WorkflowOptions<
   /** For each watch kind named in a state's `meta.watches`: what to watch for this instance. */
   readonly watches?: Readonly<Record<string, (context: StateFrom<M>["context"]) => string>>;
   /**
-   * For instances that live long: the history keeps at least the newest `keep` steps, and at most some twice as many; one
-   * row with the whole snapshot stands for the steps before. A whole number from 10 to 10,000; default: all steps. It holds for child machines, too.
-   */
-  readonly history?: { readonly keep: number };
-  /**
    * The domain writes of a step's commit, and compiled queries of your own: where the database refuses one, the step is
    * refused. Pure: no I/O, no clock, no chance.
    */
   readonly project?: (
     step: ProjectedStep<StateFrom<M>["context"], EventFromLogic<M>>,
     at: number,
-  ) => readonly (Write<W> | Carried)[];
+  ) => readonly ProjectedRow<W>[];
 }
 
 /** The handle by which instances of this chart and version are started, sent to and read. `M`, `W` and `S` keep its types. */
@@ -196,8 +133,7 @@ export type WorkflowActor =
   | { readonly kind: "machine"; readonly workflow: AnyWorkflow };
 
 /** A handler with its types laid aside. */
-export type AnyEffect =
-  Effect<unknown, never, never> | EffectHandler<unknown, never, never> | EffectKinds<unknown, never, never>;
+export type AnyEffect = GivenEffect<unknown, never, never>;
 
 /** A workflow with its types laid aside. What the engine runs it by is not part of the published types. */
 export interface AnyWorkflow extends WorkflowHandle {
@@ -225,12 +161,10 @@ export interface AnyWorkflow extends WorkflowHandle {
   readonly delaysEvents: boolean;
   /** @internal What looks like a fault in its functions: the step that has it is refused. */
   readonly warnings: readonly string[];
-  /** @internal The number of newest steps that the history of an instance keeps at least; null when it keeps all. */
-  readonly keeps: number | null;
   /** @internal */
   readonly watches: Readonly<Record<string, (context: never) => string>>;
   /** @internal */
-  readonly project: (step: ProjectedStep<never, never>, at: number) => readonly (Write<never> | Carried)[];
+  readonly project: (step: ProjectedStep<never, never>, at: number) => readonly ProjectedRow<never>[];
   /** @internal Its options that modules of the engine read. */
   readonly given: GivenStepOptions;
 }
@@ -283,7 +217,7 @@ export function workflow<M extends AnyStateMachine>(
   options: WorkflowOptions<M, W, V, S>,
 ) => Workflow<M, W, S> {
   return (options) => {
-    const { version, migrate = {}, actors = {}, watches = {}, history, project = () => [] } = options;
+    const { version, migrate = {}, actors = {}, watches = {}, project = () => [] } = options;
     const effects = options.effects as WorkflowParts["effects"];
     const parts = {
       name: machine.id,
@@ -292,7 +226,6 @@ export function workflow<M extends AnyStateMachine>(
       effects,
       actors,
       watches,
-      keeps: history?.keep ?? null,
       given: options as unknown as GivenStepOptions,
     };
     const registered = register(machine, parts, { interpreter: xstate5, within: [] });
@@ -309,7 +242,6 @@ interface WorkflowParts {
   readonly effects: Readonly<Record<string, AnyEffect | "setup">> | undefined;
   readonly actors: Readonly<Record<string, AnyActorOptions>>;
   readonly watches: AnyWorkflow["watches"];
-  readonly keeps: AnyWorkflow["keeps"];
   readonly given: AnyWorkflow["given"];
 }
 
@@ -327,11 +259,8 @@ const WITHOUT_ID = "(machine)";
 const NO_ID =
   'id: the chart has none, and its instances are stored under it: add `id: "order",` to createMachine({ … })';
 
-/** The steps that fold in one commit must not hold up others: removing one takes a few microseconds. */
-const MAX_KEPT = 10_000;
-
 /** A chart without options: no migrations, effects, actors or watches. */
-const BARE = { migrate: {}, effects: undefined, actors: {}, watches: {}, keeps: null, given: {} };
+const BARE = { migrate: {}, effects: undefined, actors: {}, watches: {}, given: {} };
 
 interface Reading<Source extends ChartSource> {
   readonly interpreter: ChartSourceReader<Source>;
@@ -344,7 +273,7 @@ function register<Source extends ChartSource>(
   parts: WorkflowParts,
   { interpreter, within }: Reading<Source>,
 ): AnyWorkflow {
-  const { name, version, migrate, effects = {}, watches, keeps, given } = parts;
+  const { name, version, migrate, effects = {}, watches, given } = parts;
   const read = interpreter.read(source);
   const { parts: shape } = read;
   const problems = registrationProblems(shape, parts);
@@ -386,7 +315,6 @@ function register<Source extends ChartSource>(
     delaysEvents: shape.delaysEvents,
     warnings: [...(shape.warnings ?? []), ...effectWarnings(shape, parts.effects)],
     watches,
-    keeps,
     given,
     project: () => [],
   };
@@ -395,7 +323,7 @@ function register<Source extends ChartSource>(
 /** The actors of a chart by their names in it, those of its child machines included. */
 function registeredActors<Source extends ChartSource>(
   shape: ChartParts<Source>,
-  { name, version, migrate, actors: options, keeps }: WorkflowParts,
+  { name, version, migrate, actors: options, given }: WorkflowParts,
   inside: Reading<Source>,
 ): Map<string, WorkflowActor> {
   const actors = new Map<string, WorkflowActor>();
@@ -407,7 +335,7 @@ function registeredActors<Source extends ChartSource>(
     }
     // A child has its parent's version, so a child is migrated from every version that its parent is migrated from.
     const kept = Object.fromEntries(Object.keys(migrate).map((from) => [from, null]));
-    const inherited = { ...BARE, name: `${name}/${src}`, version, keeps };
+    const inherited = { ...BARE, name: `${name}/${src}`, version, given: inheritedOptions(given) };
     const child = { ...inherited, migrate: { ...kept, ...ofChild }, actors: inChild };
     actors.set(src, { kind: "machine", workflow: register(actor.machine, child, inside) });
   }
@@ -424,7 +352,7 @@ function childOf(actors: AnyWorkflow["actors"], key: string, src: string): AnyWo
 
 function registrationProblems(
   shape: ChartParts<ChartSource>,
-  { version, migrate, effects, actors, watches, keeps, given }: WorkflowParts,
+  { version, migrate, effects, actors, watches, given }: WorkflowParts,
 ): string[] {
   const named = [...shape.effects].filter((name) => !OWN_ACTIONS.has(name));
   const isBuiltIn = (name: string): boolean => shape.builtIns?.has(name) === true;
@@ -445,9 +373,6 @@ function registrationProblems(
       .filter((kind) => watches[kind] === undefined)
       .map((kind) => `watches.${kind}: a state arms it, no key given`),
   ];
-  if (keeps !== null && !(Number.isSafeInteger(keeps) && keeps >= 10 && keeps <= MAX_KEPT)) {
-    problems.push(`history.keep: expected a whole number from 10 to ${MAX_KEPT}`);
-  }
   problems.push(...stepOptionProblems(given), ...migrationProblems(migrate, version));
   for (const [name, effect] of Object.entries(effects ?? {})) {
     if (typeof effect !== "object") continue;

@@ -1,8 +1,9 @@
 /** Instances that live long: their history keeps the newest steps, and one row with the whole snapshot for those before. */
+// modules: folding
 import { describe, expect, test } from "vitest";
 import { assign, setup } from "xstate";
 import { workflow, type PreviousInstance } from "paystate/engine";
-import { FOLDED } from "../../src/workflow/chart.ts";
+import { FOLDED } from "../../src/workflow/folding.ts";
 import { everyAdapter, onSqlite } from "../kit/adapters.ts";
 import { inWorld, type EngineWorld } from "../kit/engine-world.ts";
 import { byDepth, EXPLORING_MS, drawn } from "../kit/thorough.ts";

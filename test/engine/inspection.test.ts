@@ -130,7 +130,10 @@ test("F10: a step that folds the history behind it is told as the event that mad
   const inspect = (told: InspectionEvent): void => {
     if (told.type === "@xstate.event") events.push(told.event.type);
   };
-  const flow = workflow(lamp)({ version: 1, history: { keep: 10 } });
+  const flow = workflow(lamp)({
+    version: 1,
+    history: { keep: 10 }, // modules: folding
+  });
   const engine = createEngine({
     storage: await sqliteStorage(":memory:"),
     workflows: [flow],
@@ -140,7 +143,7 @@ test("F10: a step that folds the history behind it is told as the event that mad
   await engine.start(flow, { id: "l", input: undefined });
   const sent = Array.from({ length: 15 }, (_, n) => (n % 2 === 0 ? "TURN" : "PRESS"));
   for (const type of sent) await engine.send(flow, "l", { type });
-  expect((await engine.history("l")).map(({ event }) => event.type)).toContain("$folded");
+  expect((await engine.history("l")).map(({ event }) => event.type)).toContain("$folded"); // modules: folding
   expect(events).toEqual(["xstate.init", ...sent]);
 });
 

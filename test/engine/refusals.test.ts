@@ -98,7 +98,7 @@ describe.each(drawn(adapters, "refusals"))("on $name", (adapter) => {
         "id cannot be stored: expected text that is not empty, without NUL and halves of characters";
       await expect(one.start(lights, { id, input: undefined })).rejects.toThrow(right);
       await expect(one.send(lights, id, { type: "SWITCH" })).rejects.toThrow(right);
-      await expect(one.ask(lights, id, { type: "SWITCH" })).rejects.toThrow(right);
+      await expect(one.ask(lights, id, { type: "SWITCH" })).rejects.toThrow(right); // modules: ask
       await expect(one.read(lights, id)).rejects.toThrow(right);
       await expect(one.waitFor(lights, id, "final")).rejects.toThrow(right);
       await expect(one.history(id)).rejects.toThrow(right);

@@ -118,7 +118,10 @@ describe.each(drawn(adapters, "retention"))("retention on $name", (adapter) => {
   test("F10: what has ended goes, too, where its history was folded more than once", () =>
     inWorld(adapter, async ({ engine, clock, settled }) => {
       const archived: ArchivedInstance[] = [];
-      const long = workflow(tallies.machine)({ version: 1, history: { keep: 10 } });
+      const long = workflow(tallies.machine)({
+        version: 1,
+        history: { keep: 10 }, // modules: folding
+      });
       const keeping = await engine({
         workflows: [long],
         keep: { finished: "2h" },
@@ -130,7 +133,7 @@ describe.each(drawn(adapters, "retention"))("retention on $name", (adapter) => {
       await keeping.send(long, "t", { type: "END" });
       await settled();
       const history = await keeping.history("t");
-      expect(history[0]?.version).toBeGreaterThan(1);
+      expect(history[0]?.version).toBeGreaterThan(1); // modules: folding
       clock.advance(2 * HOUR);
       await passed(keeping, clock);
       expect(archived.map(({ id, history: rows }) => [id, rows.length])).toEqual([["t", history.length]]);

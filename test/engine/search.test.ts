@@ -115,7 +115,11 @@ describe.each(drawn(everyAdapter, "search"))("search fields on $name", (adapter)
   test("F9: an instance whose history folds keeps its fields", () =>
     inWorld(adapter, async ({ engine, awaitsOutside }) => {
       awaitsOutside("a");
-      const folding = workflow(chart)({ version: 1, search, history: { keep: 10 } });
+      const folding = workflow(chart)({
+        version: 1,
+        search,
+        history: { keep: 10 }, // modules: folding
+      });
       const { start, send, list } = await engine({ workflows: [folding] });
       await start(folding, { id: "a", input: { customer: "ada", city: "Rome" } });
       for (let index = 0; index < 30; index++) {

@@ -317,7 +317,10 @@ test("F10: a history that is folded over large contexts of effects, and over chi
       },
     },
   });
-  const flow = workflow(chart)({ version: 1, history: { keep: 10 } });
+  const flow = workflow(chart)({
+    version: 1,
+    history: { keep: 10 }, // modules: folding
+  });
   const clock = virtualClock();
   const engine = createEngine({
     storage: await sqliteStorage(":memory:"),
@@ -331,7 +334,7 @@ test("F10: a history that is folded over large contexts of effects, and over chi
   await engine.send(flow, "c", { type: "MANY" });
   for (let n = 0; n < 12; n++) await engine.send(flow, "c", { type: "PRINT" });
   const rows = (await engine.history("c")).filter(({ event }) => event.type === "$folded");
-  expect(rows.length).toBeGreaterThan(1);
+  expect(rows.length).toBeGreaterThan(1); // modules: folding
   // The context of the chart alone: none that an effect has still to read.
   for (const row of rows) expect(JSON.stringify(row).length).toBeLessThan(60_000);
   expect(await text("/instance?id=c")).not.toContain("⚠");
@@ -344,7 +347,10 @@ test("F10: of an instance whose history is folded the steps that stand there are
     context: { count: 0 },
     on: { ADD: { actions: assign({ count: ({ context }) => context.count + 1 }) } },
   });
-  const flow = workflow(counter)({ version: 1, history: { keep: 10 } });
+  const flow = workflow(counter)({
+    version: 1,
+    history: { keep: 10 }, // modules: folding
+  });
   const clock = virtualClock();
   const engine = createEngine({
     storage: await sqliteStorage(":memory:"),
@@ -362,17 +368,17 @@ test("F10: of an instance whose history is folded the steps that stand there are
   }
   const history = await engine.history("c");
   const now = await page("");
-  expect(now).toContain("the whole snapshot, for the steps before it");
+  expect(now).toContain("the whole snapshot, for the steps before it"); // modules: folding
   expect(now).not.toContain("⚠");
   const first = history.find(({ event }) => event.type === "ADD")?.version ?? 0;
-  expect(first).toBeGreaterThan(10);
+  expect(first).toBeGreaterThan(10); // modules: folding
   const then = await page(`&step=${first}`);
   expect(then).toContain(`As it stood after step ${first}`);
   expect(then).toMatch(/"count": \d+/);
   // Nothing leads to steps that are not there any more.
   const oldest = String(history[0]?.version);
   const earliest = await page(`&step=${oldest}`);
-  expect([now, earliest].filter((each) => each.includes("Earlier steps"))).toEqual([]);
+  expect([now, earliest].filter((each) => each.includes("Earlier steps"))).toEqual([]); // modules: folding
   expect(earliest).not.toContain("← before");
   await engine.stop();
 });

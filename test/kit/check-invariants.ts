@@ -4,7 +4,8 @@ import type { AnyWorkflow, ChartSnapshot } from "../../src/engine/index.ts";
 import { snapshotFromText, snapshotToText } from "../../src/workflow/snapshot-text.ts";
 import { eventFromText } from "../../src/workflow/values.ts";
 import type { AnnounceParams } from "../../machines/wallet-transfer.ts";
-import { FOLDED, MIGRATED, type ChartAction, type FirstStep } from "../../src/workflow/chart.ts";
+import { MIGRATED, type ChartAction, type FirstStep } from "../../src/workflow/chart.ts";
+import { ADDED_ROWS } from "../../src/workflow/added-fields.ts";
 import { withoutAdditions } from "../../src/workflow/step-additions.ts";
 import { withChildren } from "../../src/workflow/workflow.ts";
 import type { Commit, HistoryRecord, InstanceRecord, TaskRecord } from "../../storage/storage.ts";
@@ -146,7 +147,7 @@ function checkHistory(
   };
   const typeOf = (row: HistoryRecord | undefined): string | undefined =>
     row === undefined ? undefined : eventFromText(row.event).type;
-  const isFolded = typeOf(history[0]) === FOLDED;
+  const isFolded = ADDED_ROWS.includes(typeOf(history[0]) ?? "");
   if (isFolded) forgetOthers(armed, id, history);
   const migrated = history.findLastIndex((row) => typeOf(row) === MIGRATED);
   const base = migrated === -1 && isFolded ? 0 : migrated;
@@ -168,9 +169,8 @@ function checkHistory(
       forget(row.stamp);
       continue;
     }
-    if (event.type === FOLDED) {
-      const before: ChartSnapshot | null = state && { ...state, folded: row.version };
-      if (before === null || snapshotToText(before) !== snapshotToText(event.snapshot)) {
+    if (ADDED_ROWS.includes(event.type)) {
+      if (state === null || snapshotToText(state) !== snapshotToText(event.snapshot)) {
         broken.push(`I1: row ${row.version} of ${id} holds another snapshot than its steps lead to`);
       }
       state = event.snapshot;

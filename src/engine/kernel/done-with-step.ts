@@ -6,7 +6,7 @@ import type { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
 import { fromJson } from "../../workflow/values.ts";
 import { commitCarrier } from "../../workflow/carried.ts";
 import type { StartRequest } from "../../workflow/effect-run.ts";
-import type { CommittingStep, DoneWithStep } from "../../workflow/workflow.ts";
+import type { CommittingStep, DoneWithStep } from "../../workflow/effects.ts";
 
 type DoWithStep = (step: CommittingStep<unknown, never>) => Promise<DoneWithStep<never> | null>;
 

@@ -2,7 +2,7 @@
 import type { EventObject } from "xstate";
 import { givenEvent } from "./given-events.ts";
 import { commitCarrier, type ExpectedPart, type OutcomeOptions } from "../../workflow/carried.ts";
-import type { EffectOutcome } from "../../workflow/workflow.ts";
+import type { EffectOutcome } from "../../workflow/effects.ts";
 
 const PARTS: Readonly<
   Record<Exclude<keyof EffectOutcome<never, never>, keyof OutcomeOptions>, ExpectedPart>

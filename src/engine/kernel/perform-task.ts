@@ -25,9 +25,10 @@ import { runBody } from "./run-actor.ts";
 import { runInvocation } from "./run-invocation.ts";
 import { withinTask } from "./running-task.ts";
 import { fromJson } from "../../workflow/values.ts";
-import { commitCarrier, type CarriedRefusal } from "../../workflow/carried.ts";
-import type { EffectRun, StartRefusal } from "../../workflow/effect-run.ts";
-import type { AnyWorkflow, EffectHandler, EffectOutcome } from "../../workflow/workflow.ts";
+import { commitCarrier, type OutcomeRefusal } from "../../workflow/carried.ts";
+import type { EffectRun } from "../../workflow/effect-run.ts";
+import type { EffectHandler, EffectOutcome } from "../../workflow/effects.ts";
+import type { AnyWorkflow } from "../../workflow/workflow.ts";
 
 /** Throws when the task must be tried again, and `TaskMovedError` when it goes on in another form. */
 export async function performTask<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
@@ -111,7 +112,7 @@ function insteadOf<W>(outcome: Outcome<W>, refusal: Refusal): Outcome<W> | null 
 }
 
 /** A refusal of what the handler asked for; undefined of others. What the step carries and starts comes behind its own. */
-function toldOf<W>(outcome: Outcome<W>, refusal: Refusal): CarriedRefusal | StartRefusal | undefined {
+function toldOf<W>(outcome: Outcome<W>, refusal: Refusal): OutcomeRefusal | undefined {
   const refused = commitCarrier.refused(refusal);
   if (refused !== null) {
     return (refused.place ?? 0) < commitCarrier.ofOutcome(outcome).length ? refused.told : undefined;

@@ -2,9 +2,8 @@
  * Replays the recorded events of an instance through the pure chart, to get the effects and the state of each step.
  */
 import type { HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
+import { ADDED_ROWS } from "../../workflow/added-fields.ts";
 import {
-  FOLDED,
-  foldedSnapshot,
   MIGRATED,
   type ChartAction,
   type ChartSnapshot,
@@ -12,6 +11,7 @@ import {
   type StepActor,
 } from "../../workflow/chart.ts";
 import { snapshotFromText, snapshotToText } from "../../workflow/snapshot-text.ts";
+import { ownSnapshot } from "../../workflow/step-additions.ts";
 import { eventFromText } from "../../workflow/values.ts";
 import type { AnyWorkflow } from "../../workflow/workflow.ts";
 import type { InspectedStorage } from "../../engine/inspected-engine.ts";
@@ -154,8 +154,7 @@ class Walk implements ReplayedHistory {
     const before = this.#last;
     const folded = snapshotOf({ event: text });
     if (folded !== null) {
-      const own = before === null ? folded : { ...before, folded: version };
-      const [led, recorded] = [own, folded].map((each) => snapshotToText(foldedSnapshot(each)));
+      const [led, recorded] = [before ?? folded, folded].map((each) => snapshotToText(ownSnapshot(each)));
       if (led !== recorded) return differs(version);
       this.#keep(version, { after: folded, actions: [] });
       return null;
@@ -204,12 +203,12 @@ function migrationOf({ event }: HistoryRecord): { readonly from: string; readonl
 
 /** The snapshot of a row that stands for the steps before it; null for any other row. */
 function snapshotOf({ event }: Pick<HistoryRecord, "event">): ChartSnapshot | null {
-  if (!event.includes(FOLDED)) return null;
+  if (!ADDED_ROWS.some((type) => event.includes(type))) return null;
   const { type, snapshot } = eventFromText(event) as unknown as {
     readonly type: string;
     readonly snapshot: ChartSnapshot;
   };
-  return type === FOLDED ? snapshot : null;
+  return ADDED_ROWS.includes(type) ? snapshot : null;
 }
 
 interface Started extends FirstStep {

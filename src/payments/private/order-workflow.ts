@@ -40,7 +40,7 @@ export function orderWorkflow({ concluder, recordEnd, announce }: OrderEffects):
       slowOrders: ({ order: id }) => id,
     },
     // Late money and looks make steps for as long as an order is kept.
-    history: { keep: 200 },
+    history: { keep: 200 }, // modules: folding
     project: ({ id, before, after, event, effects }, at) => {
       const { status, reason, signature, blockTime, charged } = after.context;
       const fee = charged === null ? null : BigInt(charged);

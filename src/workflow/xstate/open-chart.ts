@@ -71,7 +71,7 @@ interface Stepping extends ChildEndContext {
 
 /** The parts of the run that a step needs besides the state, and never changes. */
 type Run = {
-  readonly [K in "runs" | "children" | "former" | "parent" | "lent" | "unborn" | "folded"]?:
+  readonly [K in "runs" | "children" | "former" | "parent" | "lent" | "unborn"]?:
     ChartSnapshot[K] | undefined;
 };
 
@@ -258,7 +258,7 @@ function unsentTo(error: unknown): string | undefined {
 /** Everything of a snapshot that has to be kept; what is empty is left out. */
 function stored(
   snapshot: AnyMachineSnapshot,
-  { runs, isOwn, run: { parent, lent, unborn, folded } }: Scope,
+  { runs, isOwn, run: { parent, lent, unborn } }: Scope,
   { children, former }: KeptChildren,
 ): ChartSnapshot {
   const { value, context, status, output, historyValue } = snapshot as unknown as ChartSnapshot & {
@@ -276,7 +276,6 @@ function stored(
   if (parent !== undefined) kept.parent = parent;
   if (lent !== undefined) kept.lent = lent;
   if (unborn !== undefined) kept.unborn = unborn;
-  if (folded !== undefined) kept.folded = folded;
   return kept;
 }
 

@@ -24,7 +24,7 @@ export function eachWorkflow(storage: EachStorage): EachWorkflow {
   const reads = instanceReads(storage);
   return workflow(eachChart)({
     version: 1,
-    history: { keep: 10 },
+    history: { keep: 10 }, // modules: folding
     effects: { readPage: async (state) => ({ event: await pageOf({ reads, storage }, state) }) },
   });
 }

@@ -50,7 +50,7 @@ export function eventType({ event }: Pick<HistoryRecord, "event">): string {
 export function shownEvent(type: string): string {
   if (type === "$started") return "started";
   if (type === "$migrated") return "moved to another version";
-  if (type === "$folded") return "earlier steps folded";
+  if (type === "$folded") return "earlier steps folded"; // modules: folding
   if (type === "$born") return "children begun";
   if (type === "xstate.stop") return "stopped";
   return eventWords(type, (delay) => delayWords(delay, undefined));

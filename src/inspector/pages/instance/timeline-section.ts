@@ -155,7 +155,7 @@ function cause(links: Links, shown: ShownInstance, row: HistoryRecord): Html {
       >moved from version ${versionOf(event["from"])} to ${versionOf(event["to"])} of its chart</small
     >`;
   }
-  if (type === "$folded") return html`<small>the whole snapshot, for the steps before it</small>`;
+  if (type === "$folded") return html`<small>the whole snapshot, for the steps before it</small>`; // modules: folding
   if (type === "$born") return html`<small>children of the step before</small>`;
   const { words, from } = causeWords(causeFromText(row.cause, id), id);
   const child = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(type)?.[1];
