@@ -8,6 +8,7 @@ import type { AnyWorkflow } from "../workflow/workflow.ts";
 import type { ChartRows, EngineContext } from "./kernel/engine-context.ts";
 import type { CheckedEngineOptions } from "./engine-options.ts";
 import type { CommitCommands } from "./commit-commands.ts";
+import type { CommitLook } from "./kernel/commit-look.ts";
 import type { EffectHooks, StartedEffect } from "./kernel/end-task.ts";
 import type { EngineStore } from "./kernel/engine-store.ts";
 import type { GivenAct, OfferedAct } from "./inspected-engine.ts";
@@ -76,6 +77,11 @@ export interface ModuleParts {
   readonly acts?: ModuleActs;
   /** A look before an effect or a promise with limits is run. Rejects with `TaskWaitsError` where it has to wait. */
   readonly before?: (limits: readonly RatedLimit[]) => Promise<void>;
+  /**
+   * A look before a commit of steps, which may read, and changes what they ask for: null where it finds nothing to look for. It
+   * is asked again where the commit was refused for the change, and left out after the third.
+   */
+  readonly look?: CommitLook;
   /** Carries out an effect of a kind that it brings, its end included. Null for one of another kind. */
   readonly ends?: (effect: StartedEffect) => Promise<void> | null;
   /** A word as a task of this process begins. */

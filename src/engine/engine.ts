@@ -166,6 +166,7 @@ function coreOf<W>(options: EngineOptions<W>, { checked, modules, hooks }: CoreD
     random,
     maxValueBytes: limits.maxValueBytes,
     hands: worker,
+    hooks,
     charts,
     isFollowed: (id) => inspect !== undefined || waiting.isForState(id),
     onCommitted(committed) {

@@ -71,14 +71,9 @@ export type { Transaction, TransactionOutcome } from "../workflow/host-sql.ts";
 export { NonRetryable, type Retry } from "../workflow/retry.ts";
 export { UnstorableValue } from "../workflow/values.ts";
 export { currentRun } from "./kernel/current-run.ts";
-export type {
-  CommittingStep,
-  DoneWithStep,
-  Effect,
-  EffectHandler,
-  EffectOutcome,
-} from "../workflow/effects.ts";
+export type { Effect, EffectHandler, EffectOutcome } from "../workflow/effects.ts";
 export type { AnyWorkflow, ProjectedStep, Workflow, WorkflowOptions } from "../workflow/workflow.ts";
+export type { CommittingStep, DoneWithStep } from "../workflow/with-step.ts";
 export type { OutcomeRefusal, ProjectedRow } from "../workflow/carried.ts";
 export type { EffectRun, StartRefusal, StartRequest, WorkflowHandle } from "../workflow/effect-run.ts";
 export type { OwnLimit, RatedLimit } from "../workflow/own-limit.ts";

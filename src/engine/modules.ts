@@ -16,6 +16,7 @@ import { retention, type RetentionCalls } from "./modules/retention/module.ts";
 import { schedules, type ScheduleCalls, type ScheduleViews } from "./modules/schedules/module.ts";
 import { search } from "./modules/search/module.ts";
 import { watching, type WatchingCalls } from "./modules/watching/module.ts";
+import { effectsWithStep } from "./modules/with-step/module.ts";
 
 // A line for each module, which goes with the module.
 // prettier-ignore
@@ -29,6 +30,7 @@ export const MODULES: readonly EngineModule[] = [
   schedules,
   search,
   watching,
+  effectsWithStep,
 ];
 
 /** What modules add to an engine. */

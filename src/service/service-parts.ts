@@ -26,7 +26,7 @@ import {
   walletTransferWorkflow,
   type WalletTransferWorkflow,
 } from "../payments/wallet/wallet-transfer-workflow.ts";
-import { announceEffect } from "../payments/webhooks/announce.ts";
+import { announceEffect } from "../payments/webhooks/announce-effect.ts";
 import { createDeliveryClient, type DeliveryClient } from "../payments/webhooks/sending/attempt.ts";
 import {
   webhookDeliveryWorkflow,

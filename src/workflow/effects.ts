@@ -1,10 +1,11 @@
-/** How a host carries out the effects of a chart. */
+/** How a host carries out the effects of a chart: a line for each module in each list. */
 import type { Write } from "../../storage/storage.ts";
 import type { OutcomeOptions, OutcomeRefusal } from "./carried.ts";
 import type { EffectRun, StartRequest } from "./effect-run.ts";
 import type { Transaction } from "./host-sql.ts";
 import type { OwnLimit } from "./own-limit.ts";
 import type { Retry } from "./retry.ts";
+import type { WithStepOption } from "./with-step.ts";
 
 /** An effect as it may be given. */
 // A line for each kind that a module brings to its end, which goes with the module.
@@ -39,38 +40,18 @@ export type EffectHandler<Params, Event, W> = (
   run: EffectRun,
 ) => Promise<EffectOutcome<Event, W> | undefined>;
 
-/** A step on its way into its commit, as an effect sees it that can be done within that commit. */
-export interface CommittingStep<Params, W> {
-  readonly instance: string;
-  /** The params of the effect, once for each time that the step asks for it. */
-  readonly asked: readonly Params[];
-  /** Writes of the step, made by `project`. */
-  readonly writes: readonly Write<W>[];
-  /** Writes of the step's caller in the same commit. */
-  readonly companions: readonly Write<W>[];
-}
-
-/** The part of a commit that carries out an effect within the commit of its step. */
-export interface DoneWithStep<W> {
-  /** Writes that replace the writes of the step. */
-  readonly writes: readonly Write<W>[];
-  readonly starts: readonly StartRequest[];
-  /** False when the effect is not finished: then its task is armed too. */
-  readonly isWhole: boolean;
-}
+/** Options of an effect that modules bring. */
+// prettier-ignore
+type EffectOptions<Params, W> =
+  & WithStepOption<Params, W>
+  & object
+  & Record<never, Params | W>;
 
 /** A handler with more to say of its effect. */
-export interface Effect<Params, Event, W> {
+export interface Effect<Params, Event, W> extends EffectOptions<Params, W> {
   readonly run: EffectHandler<Params, Event, W>;
   /** At most so many run at a time. */
   readonly limit?: OwnLimit<Params>;
   /** How it is run again after it has thrown. Default: with growing pauses, without end. */
   readonly retry?: Retry;
-  /**
-   * Does the effect in the commit of the step that asks for it, in place of a task and a commit of its own. The
-   * function reads, and returns further parts of the commit; where what it has read has to hold in the commit, it adds
-   * an expectation. When a write or a start of it is refused it is asked again, three times in all. After that, and
-   * where it says null or throws, `run` does the effect as its task: the step itself never waits for it.
-   */
-  readonly withStep?: (step: CommittingStep<Params, W>) => Promise<DoneWithStep<W> | null>;
 }

@@ -1,4 +1,5 @@
 /** Effects that are done in the commit of the step that asks for them. */
+// modules: with-step
 import { describe, expect, test } from "vitest";
 import { createMachine } from "xstate";
 import { startOf, workflow, type CommittingStep, type DoneWithStep, type Workflow } from "paystate/engine";

@@ -12,7 +12,7 @@ import type { Writable } from "../../workflow/writable.ts";
 import { isTurnOver, nextTurn } from "../../runtime.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { together, type StepResult, type VoicedAction } from "../../workflow/step-result.ts";
-import { type BeginningInstance, type DoneParts, doneWithStep, isRefusedBehind } from "./done-with-step.ts";
+import { type BeginningInstance, type CommitLook, type DoneParts, isRefusedBehind } from "./commit-look.ts";
 import type { StepCommit, StepPlan } from "../../workflow/plan-step.ts";
 import type { MessageTarget } from "../../workflow/messages.ts";
 import type { InstanceCache } from "./instance-cache.ts";
@@ -69,6 +69,7 @@ export interface StepCommitWriterParts<W> {
   readonly queue: CommitQueue<W>;
   readonly workflows: WorkflowRegistry;
   readonly hands: LeasingWorker;
+  readonly hooks: { readonly look: CommitLook };
   readonly takenIds: TakenIdCache;
   readonly recent: InstanceCache;
   /** Whether a caller waits for a state of this instance, or `inspect` is set: each of its steps gets a commit of its own. */
@@ -77,7 +78,7 @@ export interface StepCommitWriterParts<W> {
   readonly onCommitted: (committed: CommittedStep<W>) => void;
 }
 
-/** The most times that an effect reads its rows: a commit of another process may change the rows after each reading. */
+/** The most looks before a commit: a commit of another process may change what was read after each of them. */
 const MAX_LOOKS = 3;
 
 export class StepCommitWriter<W> {
@@ -107,7 +108,7 @@ export class StepCommitWriter<W> {
       carried: carried.length,
     };
     for (let look = 0; look < MAX_LOOKS; look++) {
-      const done = await doneWithStep(this.#around.workflows, parts, writes as readonly Write<never>[]);
+      const done = await this.#around.hooks.look(parts, writes as readonly Write<never>[]);
       if (done === null) break;
       const along = this.#beginsWith(done, plan);
       if (along === null) break;

@@ -71,7 +71,7 @@ const MIN_LONG = 16_384;
 
 interface StepHandlerParts<W> extends Pick<
   StepCommitWriterParts<W>,
-  "workflows" | "hands" | "isFollowed" | "onCommitted"
+  "workflows" | "hands" | "hooks" | "isFollowed" | "onCommitted"
 > {
   readonly storage: Pick<EngineStorage, "load" | "pending" | "tasks" | "commit">;
   readonly clock: Clock;

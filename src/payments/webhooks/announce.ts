@@ -1,13 +1,9 @@
 /** Tells webhooks: serialises a notice once and begins a delivery for each webhook that subscribed to it. */
-import type { AnnounceParams } from "../../../machines/wallet-transfer.ts";
-import type { PaymentTables } from "../tables.ts";
 import type { NoticeRecord } from "../tables/notices.ts";
 import { shortBody } from "../tables/short-body.ts";
 import type { RecipientRecord, TransactionRecord } from "../tables/orders.ts";
 import type { DeliveryRecord, WebhookRecord } from "../tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { CommittingStep, DoneWithStep, EffectOutcome } from "../../engine/index.ts";
-import type { AnnounceEffect } from "../notice-writes.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Clock } from "../../runtime.ts";
 import {
@@ -21,7 +17,7 @@ import {
 import type { Assets } from "../assets/assets.ts";
 import { factsOf } from "../quotes/transaction-facts.ts";
 import { deliveryIdOf, firstRun, runIdOf, type BegunRun } from "./delivery-runs.ts";
-import { NoticedTransactionCache, type NoticedTransaction, readWebhookList } from "./webhook-list.ts";
+import type { NoticedTransaction, NoticedTransactionCache } from "./webhook-list.ts";
 import { recipientShare, transactionFee } from "../transactions/read-transaction.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 
@@ -33,93 +29,8 @@ export interface AnnounceParts {
   readonly deliveries: WebhookDeliveryWorkflow;
 }
 
-/**
- * The effect `announce`, which tells of statuses. A step announces its notices in its own commit, which is refused when
- * the account's webhooks have changed since they were read. When webhooks keep changing, or many webhooks subscribe, a
- * task announces the rest. Step and task both look at all notices of the transaction: each begins missing deliveries,
- * in the order of the notices.
- */
-export function announceEffect(given: AnnounceParts): AnnounceEffect {
-  const parts = { ...given, transactions: new NoticedTransactionCache(given.storage) };
-  return {
-    withStep: (step) => announceWithStep(parts, step),
-    run: (_params, { instance }) => announceLate(parts, instance),
-  };
-}
-
-/** More deliveries than this are begun by a task, so that webhooks do not make a step slow. */
-const MAX_BEGUN_WITH_STEP = 3;
-
 /** Parts, with the transactions that were announced last. */
-type AnnouncingParts = AnnounceParts & { readonly transactions: NoticedTransactionCache };
-
-async function announceWithStep(
-  parts: AnnouncingParts,
-  { instance: transactionId, writes, companions }: CommittingStep<AnnounceParams, PaymentTables>,
-): Promise<DoneWithStep<PaymentTables> | null> {
-  const { storage, transactions } = parts;
-  const begun = takenWith(companions, transactionId);
-  if (begun !== null) transactions.keep(begun);
-  const [view, earlier] = await Promise.all([
-    transactions.read(transactionId),
-    begun === null ? storage.notices(transactionId) : [],
-  ]);
-  if (view === null) return null;
-  const own = insertsOf(writes, "notices");
-  const { accountId } = view.transaction;
-  const { webhooks, unchanged } = await readWebhookList(storage, accountId);
-  const after = asCommitted(view, [...companions, ...writes]);
-  const isTold = own.some((notice) => webhooks.some((webhook) => isSubscribed(webhook, notice)));
-  const mayBegin = isTold || earlier.some((notice) => notice.webhooks?.length !== 0);
-  const deliveries = mayBegin && earlier.length > 0 ? await storage.deliveries(transactionId) : [];
-  const announced = announce(parts, {
-    view: after,
-    notices: [...earlier, ...own],
-    own,
-    webhooks,
-    deliveries,
-  });
-  const isWhole = announced.runs.length <= MAX_BEGUN_WITH_STEP;
-  const runs = isWhole ? announced.runs : [];
-  const ownIds = new Set(own.map(({ id }) => id));
-  return {
-    writes: [
-      ...writes.filter((write) => write.table !== "notices"),
-      ...announced.notices.map((notice) =>
-        ownIds.has(notice.id) ? { table: "notices" as const, insert: notice } : serialised(notice),
-      ),
-      ...announcements(parts, announced.notices, accountId),
-      unchanged,
-      ...runs.map(({ write }) => write),
-    ],
-    starts: runs.map(({ start }) => start),
-    isWhole,
-  };
-}
-
-async function announceLate(
-  parts: AnnouncingParts,
-  transactionId: string,
-): Promise<EffectOutcome<never, PaymentTables>> {
-  const { storage, transactions } = parts;
-  const view = await transactions.read(transactionId);
-  if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
-  const { accountId } = view.transaction;
-  const { webhooks, unchanged } = await readWebhookList(storage, accountId);
-  const notices = await storage.notices(transactionId);
-  // Read after the notices, so that a notice announced in a single commit comes with all its deliveries.
-  const deliveries = await storage.deliveries(transactionId);
-  const announced = announce(parts, { view, notices, own: [], webhooks, deliveries });
-  return {
-    starts: announced.runs.map(({ start }) => start),
-    writes: [
-      ...announced.notices.map(serialised),
-      ...announcements(parts, announced.notices, accountId),
-      ...(announced.notices.length === 0 ? [] : [unchanged]),
-      ...announced.runs.map(({ write }) => write),
-    ],
-  };
-}
+export type AnnouncingParts = AnnounceParts & { readonly transactions: NoticedTransactionCache };
 
 /** Notices of one transaction, and the data to announce them. */
 interface Announceable {
@@ -176,37 +87,8 @@ function toldBefore({ id }: NoticeRecord, deliveries: readonly DeliveryRecord[])
   return deliveries.filter(({ noticeId }) => noticeId === id).map(({ webhookId }) => webhookId);
 }
 
-/** A transaction that begins with this commit. */
-function takenWith(companions: readonly PaymentWrite[], transactionId: string): NoticedTransaction | null {
-  const transaction = insertsOf(companions, "transactions").find(({ id }) => id === transactionId);
-  if (transaction === undefined) return null;
-  const recipients = insertsOf(companions, "recipients").filter(
-    (share) => share.transactionId === transactionId,
-  );
-  return { transaction, recipients };
-}
-
-/** The transaction as this commit leaves it: the step that ends a payroll pays its last payees. */
-function asCommitted(view: NoticedTransaction, writes: readonly PaymentWrite[]): NoticedTransaction {
-  const changes = new Map(
-    writes.flatMap((write) =>
-      write.table === "recipients" && "set" in write ? [[write.id, write.set] as const] : [],
-    ),
-  );
-  if (changes.size === 0) return view;
-  return { ...view, recipients: view.recipients.map((share) => ({ ...share, ...changes.get(share.id) })) };
-}
-
-function insertsOf<T extends keyof PaymentTables>(
-  writes: readonly PaymentWrite[],
-  table: T,
-): readonly PaymentTables[T][] {
-  return writes.flatMap((write) =>
-    write.table === table && "insert" in write ? [write.insert as PaymentTables[T]] : [],
-  );
-}
-
-function serialised({ id, body, webhooks }: NoticeRecord): PaymentWrite {
+/** What a commit makes of a stored notice. */
+export function serialised({ id, body, webhooks }: NoticeRecord): PaymentWrite {
   return { table: "notices", id, set: { body, webhooks } };
 }
 
@@ -221,7 +103,7 @@ export function announcements(
 }
 
 /** A disabled webhook gets no notice. */
-function isSubscribed({ events, disabledAt }: WebhookRecord, { event }: NoticeRecord): boolean {
+export function isSubscribed({ events, disabledAt }: WebhookRecord, { event }: NoticeRecord): boolean {
   return disabledAt === null && events.includes(event);
 }
 

@@ -1,11 +1,12 @@
 /** Notices that a task announces, behind their step: beside another process, and by clocks that differ. */
+// modules: with-step
 import { expect, test } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { createSecretBox } from "../../../src/payments/secrets/secret-box.ts";
-import { announceEffect } from "../../../src/payments/webhooks/announce.ts";
+import { announceEffect } from "../../../src/payments/webhooks/announce-effect.ts";
 import { deliveryIdOf, firstRun } from "../../../src/payments/webhooks/delivery-runs.ts";
 import { createDeliveryClient } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";

@@ -1,32 +1,28 @@
 /** Effects that are done in the commit of the step that asks for them, in place of a task and a commit of their own. */
-import type { CommitResult, TaskRecord, Write } from "../../../storage/storage.ts";
-import type { StepCommit } from "../../workflow/plan-step.ts";
-import { causeText } from "../../workflow/step-cause.ts";
-import type { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
-import { fromJson } from "../../workflow/values.ts";
-import { commitCarrier } from "../../workflow/carried.ts";
-import type { StartRequest } from "../../workflow/effect-run.ts";
-import type { CommittingStep, DoneWithStep } from "../../workflow/effects.ts";
+import type { TaskRecord, Write } from "../../../../storage/storage.ts";
+import type { StepCommit } from "../../../workflow/plan-step.ts";
+import { causeText } from "../../../workflow/step-cause.ts";
+import { fromJson } from "../../../workflow/values.ts";
+import type { CommittingStep, DoneWithStep } from "../../../workflow/with-step.ts";
+import type { WorkflowRegistry } from "../../../workflow/workflow-registry.ts";
+import type { EngineModule } from "../../engine-module.ts";
+import type { BeginningInstance, DoneParts } from "../../kernel/commit-look.ts";
+
+export const effectsWithStep: EngineModule = {
+  name: "with-step",
+  begin: ({ workflows }) => ({
+    look: (parts, companions) => {
+      const isDoable = (task: TaskRecord): boolean => withStepOf(workflows, task) !== undefined;
+      const hasSome = parts.some(({ follows }) => follows.arms.some(isDoable));
+      return hasSome ? doneWithStep(workflows, parts, companions) : null;
+    },
+  }),
+};
 
 type DoWithStep = (step: CommittingStep<unknown, never>) => Promise<DoneWithStep<never> | null>;
 
-/** The parts of a commit once their effects are done with it, and the instances that begin besides. */
-export interface DoneParts {
-  readonly parts: readonly StepCommit[];
-  readonly begins: readonly BeginningInstance[];
-}
-
-/** How an instance begins. */
-export interface BeginningInstance {
-  readonly start: StartRequest;
-  /** The cause of the start: a timer that has fired with the step. Default: the cause of the rest of the commit. */
-  readonly cause?: string;
-  /** Whether a timer of it that is due at once fires in the same commit. */
-  readonly firesTimers?: boolean;
-}
-
-/** Null where no effect of these parts can be done with its step. */
-export async function doneWithStep(
+/** Null where none of them is done. */
+async function doneWithStep(
   workflows: WorkflowRegistry,
   parts: readonly StepCommit[],
   companions: readonly Write<never>[],
@@ -50,18 +46,6 @@ export async function doneWithStep(
   return { parts: parts.map((part) => ({ ...part, follows: changed.get(part) ?? part.follows })), begins };
 }
 
-/** Whether a commit was refused by a part behind its first `starts`, `writes` and `carried`. */
-export function isRefusedBehind(
-  result: CommitResult,
-  own: { readonly starts: number; readonly writes: number; readonly carried: number },
-): boolean {
-  if (result.ok) return false;
-  const refused = commitCarrier.refused(result);
-  if (refused !== null) return (refused.place ?? own.carried) >= own.carried;
-  if (!("index" in result)) return false;
-  return result.index >= (result.conflict === "write" ? own.writes : own.starts);
-}
-
 /** Tasks of a commit that the commit itself can carry out, by their `withStep` function. */
 function doableIn(
   workflows: WorkflowRegistry,
@@ -69,15 +53,22 @@ function doableIn(
 ): ReadonlyMap<DoWithStep, readonly [TaskRecord, ...TaskRecord[]]> {
   const found = new Map<DoWithStep, [TaskRecord, ...TaskRecord[]]>();
   for (const task of follows.arms) {
-    if (task.kind !== "effect") continue;
-    const effect = workflows.get(task.workflow)?.effects.get(task.name);
-    if (typeof effect !== "object" || !("withStep" in effect) || effect.withStep === undefined) continue;
-    const withStep: DoWithStep = effect.withStep;
+    const withStep = withStepOf(workflows, task);
+    if (withStep === undefined) continue;
     const before = found.get(withStep);
     if (before === undefined) found.set(withStep, [task]);
     else before.push(task);
   }
   return found;
+}
+
+function withStepOf(
+  workflows: WorkflowRegistry,
+  { kind, workflow, name }: TaskRecord,
+): DoWithStep | undefined {
+  if (kind !== "effect") return undefined;
+  const effect = workflows.get(workflow)?.effects.get(name);
+  return typeof effect === "object" && "withStep" in effect ? effect.withStep : undefined;
 }
 
 async function doneTogether(

@@ -1,0 +1,85 @@
+/** Announces notices in the commit of the step that has them. */
+// modules: with-step
+import type { AnnounceParams } from "../../../machines/wallet-transfer.ts";
+import type { PaymentTables } from "../tables.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+import type { CommittingStep, DoneWithStep } from "../../engine/index.ts";
+import { announce, announcements, isSubscribed, serialised, type AnnouncingParts } from "./announce.ts";
+import { readWebhookList, type NoticedTransaction } from "./webhook-list.ts";
+
+/** More deliveries than this are begun by a task, so that webhooks do not make a step slow. */
+const MAX_BEGUN_WITH_STEP = 3;
+
+export async function announceWithStep(
+  parts: AnnouncingParts,
+  { instance: transactionId, writes, companions }: CommittingStep<AnnounceParams, PaymentTables>,
+): Promise<DoneWithStep<PaymentTables> | null> {
+  const { storage, transactions } = parts;
+  const begun = takenWith(companions, transactionId);
+  if (begun !== null) transactions.keep(begun);
+  const [view, earlier] = await Promise.all([
+    transactions.read(transactionId),
+    begun === null ? storage.notices(transactionId) : [],
+  ]);
+  if (view === null) return null;
+  const own = insertsOf(writes, "notices");
+  const { accountId } = view.transaction;
+  const { webhooks, unchanged } = await readWebhookList(storage, accountId);
+  const after = asCommitted(view, [...companions, ...writes]);
+  const isTold = own.some((notice) => webhooks.some((webhook) => isSubscribed(webhook, notice)));
+  const mayBegin = isTold || earlier.some((notice) => notice.webhooks?.length !== 0);
+  const deliveries = mayBegin && earlier.length > 0 ? await storage.deliveries(transactionId) : [];
+  const announced = announce(parts, {
+    view: after,
+    notices: [...earlier, ...own],
+    own,
+    webhooks,
+    deliveries,
+  });
+  const isWhole = announced.runs.length <= MAX_BEGUN_WITH_STEP;
+  const runs = isWhole ? announced.runs : [];
+  const ownIds = new Set(own.map(({ id }) => id));
+  return {
+    writes: [
+      ...writes.filter((write) => write.table !== "notices"),
+      ...announced.notices.map((notice) =>
+        ownIds.has(notice.id) ? { table: "notices" as const, insert: notice } : serialised(notice),
+      ),
+      ...announcements(parts, announced.notices, accountId),
+      unchanged,
+      ...runs.map(({ write }) => write),
+    ],
+    starts: runs.map(({ start }) => start),
+    isWhole,
+  };
+}
+
+/** A transaction that begins with this commit. */
+function takenWith(companions: readonly PaymentWrite[], transactionId: string): NoticedTransaction | null {
+  const transaction = insertsOf(companions, "transactions").find(({ id }) => id === transactionId);
+  if (transaction === undefined) return null;
+  const recipients = insertsOf(companions, "recipients").filter(
+    (share) => share.transactionId === transactionId,
+  );
+  return { transaction, recipients };
+}
+
+/** The transaction as this commit leaves it: the step that ends a payroll pays its last payees. */
+function asCommitted(view: NoticedTransaction, writes: readonly PaymentWrite[]): NoticedTransaction {
+  const changes = new Map(
+    writes.flatMap((write) =>
+      write.table === "recipients" && "set" in write ? [[write.id, write.set] as const] : [],
+    ),
+  );
+  if (changes.size === 0) return view;
+  return { ...view, recipients: view.recipients.map((share) => ({ ...share, ...changes.get(share.id) })) };
+}
+
+function insertsOf<T extends keyof PaymentTables>(
+  writes: readonly PaymentWrite[],
+  table: T,
+): readonly PaymentTables[T][] {
+  return writes.flatMap((write) =>
+    write.table === table && "insert" in write ? [write.insert as PaymentTables[T]] : [],
+  );
+}
