@@ -1,4 +1,5 @@
 /** When a kind of watches is polled. */
+// modules: watching
 import { expect, test } from "vitest";
 import { WatchKindLoop } from "../../src/engine/modules/watching/watch-kind-loop.ts";
 import { silentLogger } from "../../src/runtime.ts";

@@ -1,4 +1,5 @@
 /** Looks at watches: each within its time, told stays told, fair to every watch, and honest about what it missed. */
+// modules: watching
 import { describe, expect, test } from "vitest";
 import type { PollContext, Watcher } from "paystate/engine";
 import type { WatchRecord } from "paystate/storage";

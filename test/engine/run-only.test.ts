@@ -77,7 +77,7 @@ describe.each(drawn(adapters, "run only"))(
         expect((await storage.load("m-now"))?.version).toBe(1);
         expect((await only.read("l-now"))?.value).toBe("late");
         expect(looks()).toBe(0);
-        expect(only.watching()).toEqual({});
+        expect(only.watching()).toEqual({}); // modules: watching
 
         only.run();
         for (let second = 0; second < 5; second++) {

@@ -1,4 +1,5 @@
 /** Several processes that poll the same kinds: fair shares, moved at once, and every new watch soon in good hands. */
+// modules: watching
 import { setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { workflow, type Watcher } from "paystate/engine";

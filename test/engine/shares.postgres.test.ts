@@ -1,4 +1,5 @@
 /** Shares of watches on PostgreSQL: three processes share the shards fairly, and one that comes or goes has or leaves its part within seconds. */
+// modules: watching
 import { describe, expect } from "vitest";
 import { WatchShare } from "../../src/engine/modules/watching/watch-shares.ts";
 import { postgresTest } from "../kit/postgres-test.ts";

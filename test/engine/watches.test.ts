@@ -1,4 +1,5 @@
 /** Watches: armed and disarmed with their state, polled by one process each, and nobody's poison but their own. */
+// modules: watching
 import { setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { workflow, type PollContext, type Watcher } from "paystate/engine";
