@@ -1,5 +1,4 @@
 /** Whatever is thrown, and however a listener fails: the task is listed as failing, and the process goes on. */
-// modules: retention
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { assign, fromPromise, sendTo, setup } from "xstate";
 import { createEngine, workflow } from "paystate/engine";
@@ -184,7 +183,7 @@ test("D16: a clock whose sleep rejects is logged once, and work is done by the m
     workflows: [waiting],
     logger,
     clock,
-    keep: { finished: "1h" },
+    keep: { finished: "1h" }, // modules: retention
   });
   one.run();
   await one.start(waiting, { id: "w", input: undefined });
