@@ -189,13 +189,3 @@ test("P26: the owner's lamports and all its associated accounts are looked at in
   expect(await world.held(address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
-
-test("a private send of SOL pays exactly, and its address ends at nothing", async ({ world }) => {
-  const { caller, bob, id, address, due } = await setting(world, "SOL", "0.5");
-  await world.deposit(address, { lamports: due });
-  await world.settle(10);
-  expect(await world.service.transaction(caller, id)).toMatchObject({ status: "completed" });
-  expect((await world.held(bob.address))[0]).toBe(1_500_000_000n);
-  expect(await world.held(address)).toEqual([0n, 0n, 0n]);
-  await world.judge();
-});

@@ -49,7 +49,7 @@ async function brokenIn(life: Life): Promise<readonly string[]> {
 
 const KINDS = [
   {
-    name: "E12: when nobody lies, with crashes, restored copies, strangers and hasty operators, every base unit is where it belongs and every status is true",
+    name: "E12, C13: when nobody lies, with crashes, restored copies, strangers and hasty operators, every base unit is where it belongs, every status is true, and missing is told of nothing that no other copy and no thief has moved",
     lives: anyHonestLife,
     runs: { quick: 1, ci: 6, long: 1_000 },
   },

@@ -16,7 +16,7 @@ async function parties(world: PrivateFixture) {
   return { caller, alice, bob };
 }
 
-test("C2: a send of SOL pays its recipient, lends and takes the loan back", async ({ open }) => {
+test("a send of SOL pays its recipient, lends and takes the loan back", async ({ open }) => {
   const world = await open();
   const { caller, alice, bob } = await parties(world);
   const to = [{ address: bob.address, amount: "0.5" }];
@@ -30,7 +30,7 @@ test("C2: a send of SOL pays its recipient, lends and takes the loan back", asyn
   expect(await world.held(body.ephemeralAddress)).toEqual(EMPTY);
 });
 
-test("C6: a payroll of several chunks pays everybody, the later chunks after the go", async ({ open }) => {
+test("K6: a payroll of several chunks pays everybody, the later chunks after the go", async ({ open }) => {
   const world = await open();
   const { caller, alice } = await parties(world);
   const payees = Array.from({ length: 15 }, (_, n) => world.wallet(`payee ${n}`, { lamports: SOL }));

@@ -820,12 +820,13 @@ describe("a redirect", () => {
     expect(await becomes(id)).toEqual(["booked", "done", 2_000_000n]);
   });
 
-  it("K12: is done by the marker of another copy that has paid whom it was approved for, if less", async () => {
-    const { sendOut, pass, must, buy, usdc, key, order, to } = await approved();
+  it("K12, C51: is done by the marker of another copy that has paid whom it was approved for, if less, and sends him no more", async () => {
+    const { sendOut, pass, must, buy, usdc, key, order, units, storage, to } = await approved();
     await must([buy(key, "r0"), usdc(key, to, 1_500_000n)], key);
     const id = await sendOut({ kind: "redirect", n: 0, mint: order.mint, to });
     await pass(10);
     expect(await becomes(id)).toEqual(["booked", "done", 1_500_000n]);
+    expect([await units(to), await storage.attemptsOf(id)]).toEqual([1_500_001n, []]);
   });
 
   it("K12: tells the refund that another copy has made of its act, in its notice and its books", async () => {

@@ -125,6 +125,29 @@ describe("K1: whoever makes the marker first has decided", () => {
     expect(await markersOf(order, "0")).toEqual([4]);
   });
 
+  test("C7: once the go stands another copy's no-go is refused, chunk 1 pays, and its giving up is refused; the other way round nobody is paid", async ({
+    world,
+  }) => {
+    const { buy, usdc, party, nobody, signed: sign, send, units, markersOf } = world;
+    const noGo = { length: 1 } as const;
+    for (const isGoFirst of [true, false]) {
+      const order = party({ usdc: 30n * USDC });
+      const [a, b] = [nobody(), nobody()];
+      const pays = ["0", "1"].map((seed, k) => [buy(order, seed), usdc(order, k === 0 ? a : b, USDC)]);
+      const refuses = ["0", "1"].map((seed) => [buy(order, seed, noGo)]);
+      const [firsts, seconds] = isGoFirst ? [pays, refuses] : [refuses, pays];
+      for (const [k, first] of firsts.entries()) {
+        const second = seconds[k] ?? [];
+        const [wins, loses] = [await sign(first, order), await sign(second, order)];
+        expect(await send(wins, first)).toBeNull();
+        expect(await send(loses, second)).toMatchObject(STANDS);
+      }
+      const [got, length] = isGoFirst ? [USDC, 0] : [0n, 1];
+      expect([await units(a), await units(b)]).toEqual([got, got]);
+      expect(await markersOf(order, "0", "1")).toEqual([length, length]);
+    }
+  });
+
   test("C16: of two prices of a swap one is paid, and the refusal that was signed beside them is refused", async ({
     world,
   }) => {

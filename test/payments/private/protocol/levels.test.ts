@@ -77,7 +77,7 @@ describe("K15: a level", () => {
     ).toBe(8n);
   });
 
-  test("K15: a shortage is what so many say at most: one that is behind, or lies high or low, tells none", () => {
+  test("K15, C38: a shortage is what so many say at most: one that is behind, or lies high or low, tells none", () => {
     const row = { received: 8n, slot: 90 };
     expect(
       judged(row, [
@@ -99,6 +99,17 @@ describe("K15: a level", () => {
         [100, 8n],
       ]),
     ).toBeNull();
+  });
+
+  test("C38: two honest endpoints that are one lamport apart for ever tell one deposit, and never a shortage", () => {
+    const apart = (slot: number) =>
+      [
+        [slot, 9n],
+        [slot, 8n],
+      ] as const;
+    const came = judged({}, apart(100));
+    expect(came).toEqual({ row: levelRow({ received: 8n, slot: 100 }), news: "deposit" });
+    for (let slot = 101; slot < 200; slot += 1) expect(judged({ ...came?.row }, apart(slot))).toBeNull();
   });
 
   test("K15: what is short once is remembered, and short again at a later slot missing", () => {

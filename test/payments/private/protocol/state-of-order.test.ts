@@ -106,13 +106,28 @@ describe("markers", () => {
 
 describe("K14: a marker that a row has and the chain has not", () => {
   const rows = { chunks: [seen({ length: 0 })] };
-  test("K14: from the first reading without it on nothing is concluded", () => {
-    const first = { shown: [{ ...PAID, slot: 101 }], rows };
-    expect(facts(first)).toMatchObject({ isUnclear: true, chunks: [{ isMissed: true, isGone: false }] });
-    expect(facts(first).levels.every(({ judgement }) => judgement === null)).toBe(true);
-    const states = ["over.idle", "over.resting", "waiting"] as const;
-    expect(states.map((state) => told(state, first))).toEqual([null, null, null]);
-  });
+  test.for([
+    ["a go's", termsOf(), rows.chunks, {}, 0],
+    ["a no-go's", termsOf(), [seen({ length: 1 })], {}, 0],
+    ["a later chunk's", payroll, [...rows.chunks, seen({ length: 0 }, 1)], { 0: 0 }, 1],
+  ] as const)(
+    "K14, C41: the first reading without %s marker, and with the money, concludes nothing and gives nothing back; a second one says that it is gone",
+    ([, terms, chunks, markers, k]) => {
+      const first = { terms, shown: [{ ...PAID, slot: 101, markers }], rows: { chunks } };
+      expect(facts(first)).toMatchObject({ isUnclear: true });
+      expect(facts(first).chunks[k]).toMatchObject({ isMissed: true, isGone: false });
+      expect(facts(first).levels.every(({ judgement }) => judgement === null)).toBe(true);
+      const states = ["over.idle", "over.resting", "waiting"] as const;
+      expect(states.map((state) => told(state, first))).toEqual([null, null, null]);
+      const view = viewOf(first);
+      for (const kind of ["rest", "redirect"] as const) {
+        expect(barTo({ kind }, stateOfOrder(view), view)).toBe("unclear");
+      }
+      const missed = chunks.map((row) => (row.k === k ? { ...row, slot: 101, isMissed: true } : row));
+      const second = { terms, shown: [{ ...PAID, slot: 102, markers }], rows: { chunks: missed } };
+      expect(told("over.resting", second)).toMatchObject({ type: "GONE", chunk: k });
+    },
+  );
 
   test("K14: so many endpoints at a later slot have not it, either: gone; not those that are behind", () => {
     const missed = { chunks: [seen({ length: 0, slot: 101, isMissed: true })] };
@@ -182,7 +197,7 @@ describe("waiting", () => {
     });
   });
 
-  test("a part of a SOL deposit that lies on the address's token account does not fund it", () => {
+  test("C35: a part of a SOL deposit that lies on the address's token account does not fund it", () => {
     const terms = termsOf({ mint: SOL_MINT, amount: 9_000_000n, fee: 1_000_000n });
     const usdc = { amount: 0n, lamports: rent(165) + 4_000_000n, state: "usable" } as const;
     expect(told("waiting", { terms, shown: [{ order: { lamports: 6_000_000n, usdc } }] })).toBeNull();
@@ -421,7 +436,7 @@ describe("what may be signed", () => {
   const noGo = { shown: [{ markers: { 0: 1 } }], rows: { chunks: [seen({ length: 1 })] } };
   const hold = { holds: [{ reason: "payer" }] };
 
-  test("K6: a later chunk is signed only after chunk 0's go", () => {
+  test("K6, C7: a later chunk is signed only after chunk 0's go, and never after its no-go", () => {
     expect(bar({ kind: "chunk", k: 1, isNobody: false }, open)).toBe("undecided");
     expect(
       bar({ kind: "chunk", k: 1, isNobody: false }, { terms: payroll, shown: [{ markers: { 0: 1 } }] }),
