@@ -274,9 +274,11 @@ function isHeld({ holds }: Pick<OrderView, "holds">): boolean {
   return holds.some(({ endedAt }) => endedAt === null);
 }
 
-/** Whether nothing goes on by itself. */
+/** Whether nothing goes on by itself: the marker of an order that has ended without one is planned until more comes. */
 function isAtRest({ order, transfers }: BookRows): boolean {
-  const isOpen = transfers.some(({ state }) => state === "planned" || state === "out");
+  const isOpen = transfers.some(
+    ({ kind, state }) => state === "out" || (state === "planned" && kind !== "chunk"),
+  );
   return order.state === "over" && order.overState === "idle" && !isOpen;
 }
 
