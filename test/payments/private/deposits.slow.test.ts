@@ -4,6 +4,7 @@ import { associatedTokenAddress } from "../../../src/local/index.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
+import { lamportsAt } from "./photograph.ts";
 import { MINUTE, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
@@ -187,5 +188,66 @@ test("P26: the owner's lamports and all its associated accounts are looked at in
     ...["SOL paid", "USDC paid", "USDT paid"],
   ]);
   expect(await world.held(address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});
+
+/** The operator's lamports, what the order has on the chain, and what a person is told. */
+async function untouched(world: Scene, { id, address }: Ordered): Promise<readonly unknown[]> {
+  const [[lamports], marker, view] = await Promise.all([
+    world.held(world.sponsor.address),
+    lamportsAt(world.chain, world.ledger.markerOf(address as never, "0")),
+    world.storage.transaction(id),
+  ]);
+  return [lamports, marker, view?.order?.chunks.map(({ length }) => length)];
+}
+
+test("C22: a deposit below the cost of saying no stays as dust, and no marker is bought of it; once more is there all of it goes back", async ({
+  world,
+}) => {
+  const order = await setting(world, "SOL", "0.5");
+  const [sponsored] = await world.held(world.sponsor.address);
+  await world.deposit(order.address, { lamports: 900_000n });
+  await world.passAndSettle(31 * MINUTE, 8);
+  expect(await world.shown(order)).toMatchObject({
+    status: "failed",
+    reason: "INCOMPLETE_DEPOSIT",
+    fee: "0",
+    refunds: [],
+    unreturned: [{ asset: "SOL", amount: "0.0009", reason: "dust" }],
+  });
+  expect(await untouched(world, order)).toEqual([sponsored, 0n, [null]]);
+  expect(await world.service.operator.attention()).toEqual([]);
+  await world.deposit(order.address, { lamports: 100_000n });
+  await world.passAndSettle(11 * MINUTE, 8);
+  expect(await world.shown(order)).toMatchObject({ status: "failed", refunds: [{ status: "paid" }] });
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  expect((await world.held(world.sponsor.address))[0]).toBeGreaterThanOrEqual(sponsored);
+  await world.judge();
+});
+
+test("C35: a part of a SOL deposit that lies as lamports on the address's token account funds nothing, and comes back at the window's end", async ({
+  world,
+}) => {
+  const order = await setting(world, "SOL", "0.5");
+  const address = { ...world.alice, address: order.address as never };
+  await world.openAccount(address, "USDC");
+  await world.pay(world.alice, world.tokenAccountOf(address, "USDC"), 4_000_000n);
+  await world.deposit(order.address, { lamports: order.due - 4_000_000n });
+  await world.settle(4);
+  expect(await world.shown(order)).toMatchObject({ status: "pending" });
+  const [before] = await world.held(world.alice.address);
+  await world.passAndSettle(31 * MINUTE, 8);
+  const ended = await world.shown(order);
+  expect(ended).toMatchObject({
+    status: "failed",
+    reason: "INCOMPLETE_DEPOSIT",
+    recipients: [{ status: "unpaid" }],
+    refunds: [{ asset: "SOL", status: "paid" }],
+    unreturned: [],
+  });
+  const back = (await world.held(world.alice.address))[0] - before;
+  expect(back).toBe(units(ended.refunds[0]?.amount ?? "0", 9));
+  expect(back).toBeGreaterThan(order.due - 1_000_000n);
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });

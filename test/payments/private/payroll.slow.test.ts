@@ -149,6 +149,38 @@ test("P17, C8, K5: with the treasury's account frozen everybody is paid, and the
   await world.judge();
 });
 
+test("C47: where every payee fails and the refund is below its cost the order fails without a marker, nothing is kept, and later money goes back with it", async ({
+  open,
+}) => {
+  const world = await open();
+  const sender = world.wallet("newcomer", { lamports: SOL });
+  const [payee] = payeesWith(world, 1, 1n);
+  if (payee === undefined) throw new Error("there is one");
+  const to = [{ address: payee.address, amount: "0.01" }];
+  const order = orderedAs((await world.order(world.customer, { sender, to })).body);
+  await world.freeze(payee, "USDC");
+  await world.deposit(order.address, { usdc: order.due });
+  for (let look = 0; look < 4; look++) await world.passAndSettle(2 * MINUTE, 6);
+  expect(await world.shown(order)).toMatchObject({
+    status: "failed",
+    reason: "PAYOUT_FAILED",
+    fee: "0",
+    recipients: [{ status: "unpaid" }],
+    refunds: [],
+    unreturned: [{ asset: "USDC", reason: "dust" }],
+  });
+  const chunks = async () => (await world.storage.transaction(order.id))?.order?.chunks;
+  expect(await chunks()).toMatchObject([{ wanted: 1, length: null }]);
+  expect(await world.service.operator.attention()).toEqual([]);
+  expect(await world.storage.reservations(`sponsor ${world.sponsor.address}`)).toEqual([]);
+  await world.deposit(order.address, { usdc: 9_000_000n });
+  for (let look = 0; look < 2; look++) await world.passAndSettle(11 * MINUTE, 8);
+  expect(await world.shown(order)).toMatchObject({ status: "failed", refunds: [{ status: "paid" }] });
+  expect(await chunks()).toMatchObject([{ length: 1 }]);
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});
+
 test("P16: accounts closed after the quote cost the sponsor no rent: each such payee fails alone", async ({
   open,
 }) => {

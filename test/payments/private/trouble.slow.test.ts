@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import { BY } from "../../kit/by.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
 import type { AttemptRecord } from "../../../src/payments/tables/attempts.ts";
+import { units } from "../../kit/private-fixture.ts";
 import { lamportsAt } from "./photograph.ts";
 import { signAs } from "./sign-as.ts";
 import { MINUTE, orderedAs, SOL, transfersOf, type Ordered, type Scene } from "./scene.ts";
@@ -208,6 +209,38 @@ test("E15, K2: above twice the order's rent nothing is signed until a person's r
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
+
+test.for([
+  ["USDC", 19],
+  ["SOL", 19],
+  ["USDC", 20],
+  ["SOL", 20],
+] as const)(
+  "C49: rent that rises between a %s order and its refund to %s tenths is withheld of it, and doubled waits for a person's retry",
+  async ([asset, tenths], { open }) => {
+    const world = await open();
+    const order = await world.sendTo({ asset, amount: "0.5" });
+    const before = await world.held(world.sponsor.address);
+    const part = order.due - 1n;
+    await world.deposit(order.address, asset === "SOL" ? { lamports: part } : { usdc: part });
+    const rate = (BigInt(tenths) * (await perByte(world))) / 10n;
+    world.chain.setRent(rate);
+    await world.passAndSettle(31 * MINUTE, 8);
+    if (tenths === 20) {
+      const [matter] = await world.service.operator.attention();
+      expect(matter).toMatchObject({ kind: "waiting_for_funds", transactionId: order.id });
+      await world.service.operator.resolve(matter?.id ?? "", { action: "retry" }, BY);
+      await world.passAndSettle(MINUTE, 8);
+    }
+    const ended = await world.shown(order);
+    expect(ended).toMatchObject({ status: "failed", refunds: [{ asset, status: "paid" }], unreturned: [] });
+    if (asset === "SOL") expect(units(ended.refunds[0]?.cost ?? "0", 9)).toBeGreaterThan(129n * rate);
+    expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+    expect((await world.held(world.sponsor.address))[0]).toBeGreaterThanOrEqual(before[0]);
+    expect(await world.service.operator.attention()).toEqual([]);
+    await world.judge();
+  },
+);
 
 test("E15: rent that rises between a chunk's reading and its run is read again", async ({ open }) => {
   const world = await open();
