@@ -120,7 +120,7 @@ export class OrderWatch implements Watcher {
   }
 
   #begun({ address, accounts, windowEnds, waitEndedAt, createdAt }: OrderRecord): Watched {
-    const { ledger, assets } = this.#deps;
+    const { ledger, assets, clock } = this.#deps;
     const places = assets.tokens.map((token) => {
       const mint = ledgerMint(token);
       if (mint === null) return { address, mint };
@@ -132,7 +132,8 @@ export class OrderWatch implements Watcher {
       smallest,
       windowEnds,
       isWaiting: true,
-      isUnseen: waitEndedAt === null && createdAt < this.#beganAt,
+      // An order of a later time than now is of a clock that was ahead of this one.
+      isUnseen: waitEndedAt === null && (createdAt < this.#beganAt || createdAt > clock.now()),
       told: [],
       looksSinceTold: 0,
       seenAt: 0,

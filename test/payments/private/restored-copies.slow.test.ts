@@ -72,6 +72,26 @@ test("M7: what the lost part of a database has given back is told as missing, an
   expect(await owned(world, world.bob)).toBe(3_000_001n);
 });
 
+test("C18: a cancel on a copy that has seen nothing of the payout is refused by the marker, though the money is gone; it adopts what stands by a clock that is behind, too", async () => {
+  const world = await open();
+  const order = await served(world);
+  const storage = await restore(order.copy);
+  const ledger = world.ledgerOf(world.nodes.map(({ endpoint }) => endpoint));
+  const service = world.another({ storage, ledger });
+  onTestFinished(() => storage.close());
+  await expect(service.cancelTransaction(world.customer, order.id)).rejects.toMatchObject({
+    code: "ALREADY_PROCESSED",
+    details: { reason: "deposit_detected", currentStatus: "pending" },
+  });
+  const restored = await startOn(world, order.copy, 60 * MINUTE);
+  for (let look = 0; look < 3; look++) await restored.pass(2 * MINUTE);
+  expect(await shown(restored, world, order)).toMatchObject({
+    status: "completed",
+    recipients: [{ status: "paid" }],
+  });
+  expect(await mattersOf(restored)).toEqual([]);
+});
+
 /** A signer that keeps whoever asks it waiting until it is let go. */
 function waiting(signer: Signer): { readonly signer: Signer; isAsked(): boolean; go(): void } {
   let isAsked = false;
