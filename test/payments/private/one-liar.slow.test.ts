@@ -1,7 +1,7 @@
 /** One of two nodes tells something else of the newest block than of the finalized one: what goes back waits, and is not planned anew each time. */
 import { expect } from "vitest";
 import type { Lie } from "./lying-nodes.ts";
-import { MINUTE, transfersOf } from "./scene.ts";
+import { MINUTE, SOL, transfersOf } from "./scene.ts";
 import { twoNodesTest as test } from "./two-nodes.ts";
 
 interface Told {
@@ -9,15 +9,23 @@ interface Told {
   readonly value: readonly unknown[];
 }
 
-/** At confirmed it says that this account does not exist. */
-const hidesNewest =
-  (isHidden: (account: string) => boolean): Lie =>
+/** Tells something else of these accounts, of all that it is asked or of the newest block alone. */
+const retold =
+  (
+    isMeant: (account: string) => boolean,
+    tell: (account: object) => object | null,
+    of: "all" | "newest" = "newest",
+  ): Lie =>
   ({ method, params, truth }) => {
     const [accounts, query] = params as [readonly string[], { readonly commitment?: string }];
-    if (method !== "getMultipleAccounts" || query.commitment !== "confirmed") return undefined;
+    if (method !== "getMultipleAccounts" || (of === "newest" && query.commitment !== "confirmed"))
+      return undefined;
     return truth().then((honest) => {
       const { context, value } = honest as Told;
-      return { context, value: value.map((each, index) => (isHidden(accounts[index] ?? "") ? null : each)) };
+      const told = value.map((each, index) =>
+        each !== null && isMeant(accounts[index] ?? "") ? tell(each) : each,
+      );
+      return { context, value: told };
     });
   };
 
@@ -27,7 +35,12 @@ for (const liar of [0, 1] as const) {
   }) => {
     const order = await world.sendTo();
     const account = world.tokenAccountOf({ address: order.address } as never, "USDC");
-    const end = world.nodes[liar].tell(hidesNewest((each) => each === account || each === order.address));
+    const end = world.nodes[liar].tell(
+      retold(
+        (each) => each === account || each === order.address,
+        () => null,
+      ),
+    );
     await world.deposit(order.address, { usdc: order.due + 3_000_000n });
     await world.settle(10);
     for (let look = 0; look < 5; look++) await world.passAndSettle(2 * MINUTE, 2);
@@ -40,30 +53,50 @@ for (const liar of [0, 1] as const) {
   });
 }
 
+/** An account with so many lamports more. */
+const shifted =
+  (by: bigint) =>
+  (account: object): object => {
+    const lamports = BigInt((account as { readonly lamports: number }).lamports) + by;
+    return { ...account, lamports: Number(lamports > 0n ? lamports : 0n) };
+  };
+
+test.for([
+  [0, 1n],
+  [1, -1n],
+  [1, SOL],
+  [0, -SOL],
+] as const)(
+  "C38: node %s shows %s lamports more than the other: nothing is missing, and the order ends",
+  async ([liar, by], { world }) => {
+    const order = await world.sendTo({ asset: "SOL", amount: "0.5" });
+    await world.deposit(order.address, { lamports: order.due + SOL / 10n });
+    const end = world.nodes[liar].tell(retold((each) => each === order.address, shifted(by), "all"));
+    for (let look = 0; look < 8; look++) await world.passAndSettle(4 * MINUTE, 4);
+    const matters = async () => (await world.service.operator.attention()).map(({ kind }) => kind);
+    expect(await matters()).not.toContain("missing");
+    // A lamport disturbs nobody; what is hidden whole has to be agreed about.
+    if (by < -1n) end();
+    for (let look = 0; look < 4; look++) await world.passAndSettle(11 * MINUTE, 4);
+    expect(await matters()).toEqual([]);
+    expect(await world.shown(order)).toMatchObject({ status: "completed", refunds: [{ status: "paid" }] });
+    expect((await world.held(world.bob.address))[0]).toBe(SOL + SOL / 2n);
+    expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+    await world.judge();
+  },
+);
+
 const AMOUNT_AT = 64;
 
-/** At confirmed it shows a million units less in this account. */
-const showsLess =
-  (isMeant: (account: string) => boolean): Lie =>
-  ({ method, params, truth }) => {
-    const [accounts, query] = params as [readonly string[], { readonly commitment?: string }];
-    if (method !== "getMultipleAccounts" || query.commitment !== "confirmed") return undefined;
-    return truth().then((honest) => {
-      const { context, value } = honest as Told;
-      return {
-        context,
-        value: value.map((each, index) => {
-          if (each === null || !isMeant(accounts[index] ?? "")) return each;
-          const { data, ...rest } = each as { readonly data: readonly [string, string] };
-          const bytes = Buffer.from(data[0], "base64");
-          if (bytes.length < AMOUNT_AT + 8) return each;
-          const amount = bytes.readBigUInt64LE(AMOUNT_AT);
-          bytes.writeBigUInt64LE(amount > 1_000_000n ? amount - 1_000_000n : 0n, AMOUNT_AT);
-          return { ...rest, data: [bytes.toString("base64"), data[1]] };
-        }),
-      };
-    });
-  };
+/** A token account with a million units less. */
+function less(account: object): object {
+  const { data } = account as { readonly data: readonly [string, string] };
+  const bytes = Buffer.from(data[0], "base64");
+  if (bytes.length < AMOUNT_AT + 8) return account;
+  const amount = bytes.readBigUInt64LE(AMOUNT_AT);
+  bytes.writeBigUInt64LE(amount > 1_000_000n ? amount - 1_000_000n : 0n, AMOUNT_AT);
+  return { ...account, data: [bytes.toString("base64"), data[1]] };
+}
 
 for (const liar of [0, 1] as const) {
   test(`K10: node ${liar} shows less than what lies there: within an hour the refund goes, or a person is told`, async ({
@@ -71,7 +104,7 @@ for (const liar of [0, 1] as const) {
   }) => {
     const order = await world.sendTo();
     const account = world.tokenAccountOf({ address: order.address } as never, "USDC");
-    world.nodes[liar].tell(showsLess((each) => each === account));
+    world.nodes[liar].tell(retold((each) => each === account, less));
     await world.deposit(order.address, { usdc: order.due + 3_000_000n });
     await world.settle(10);
     for (let look = 0; look < 30; look++) await world.passAndSettle(3 * MINUTE, 2);

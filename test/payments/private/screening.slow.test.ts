@@ -15,7 +15,7 @@ import type { Wallet } from "../../kit/chain-fixture.ts";
 import { flood } from "../../kit/flood.ts";
 import { land } from "../../solana/signed-transaction.ts";
 import { BY } from "../../kit/by.ts";
-import { MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
+import { MINUTE, orderedAs, SOL, transfersOf, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest } from "./scene-test.ts";
 
 /** Refuses whom it is told to; everybody it was asked about is remembered. */
@@ -115,6 +115,9 @@ const LISTS_NOTHING: FaultRule = ({ method }) =>
 /** Why the order is held; null while it is not. */
 const heldFor = async (world: Screened, { id }: Ordered): Promise<string | null> =>
   (await world.storage.transaction(id))?.order?.holds.find(({ endedAt }) => endedAt === null)?.reason ?? null;
+
+const mattersOf = async ({ service }: Screened): Promise<readonly string[]> =>
+  (await service.operator.attention()).map(({ kind }) => kind);
 
 const release = (world: Screened, { id }: Ordered): Promise<unknown> =>
   world.service.operator.resolve(id, { action: "release" }, BY);
@@ -237,7 +240,7 @@ test("a deposit that a node lists late is waited for, also where an earlier one 
   }
 });
 
-test("M8: money that no transaction explains is held after a while, and the payee gets nothing", async ({
+test("M8, C46: money that no transaction explains is held after an hour, which is a matter, and the payee gets nothing", async ({
   world,
 }) => {
   const { carol } = world;
@@ -245,7 +248,78 @@ test("M8: money that no transaction explains is held after a while, and the paye
   world.chain.faults.add(LISTS_NOTHING);
   await payIn(world, carol, order);
   await expectHeld(world, order);
+  expect(await mattersOf(world)).toEqual(["held"]);
 });
+
+test("C46: a refused wallet that pays too little is held and not refunded to a clean sender; once released its payer stays released", async ({
+  world,
+}) => {
+  const { refusals, alice, carol, dave } = world;
+  const order = await world.sendTo();
+  refusals.refused.add(dave.address);
+  await payIn(world, dave, order, 2_000_000n);
+  for (const minutes of [31, 11, 61]) await world.passAndSettle(minutes * MINUTE, 6);
+  expect(await world.shown(order)).toMatchObject({
+    status: "failed",
+    reason: "INCOMPLETE_DEPOSIT",
+    refunds: [],
+    unreturned: [{ amount: "2", reason: "held" }],
+  });
+  expect([await heldFor(world, order), await mattersOf(world)]).toEqual(["screening", ["held"]]);
+  await release(world, order);
+  await world.passAndSettle(MINUTE, 8);
+  expect(await world.shown(order)).toMatchObject({ refunds: [{ amount: "2", status: "paid" }] });
+  await payIn(world, carol, order, 3_000_000n);
+  for (let look = 0; look < 2; look++) await world.passAndSettle(11 * MINUTE, 6);
+  expect([await heldFor(world, order), await mattersOf(world)]).toEqual([null, []]);
+  expect((await world.held(alice.address))[1]).toBe(5_000_001n);
+  await world.judge();
+});
+
+test("C32: an order that is declined under a hold is refused at once, and returned once it is released", async ({
+  world,
+}) => {
+  const { refusals, alice, bob, dave } = world;
+  const order = await world.sendTo();
+  refusals.refused.add(dave.address);
+  await payIn(world, dave, order);
+  await world.passAndSettle(MINUTE, 6);
+  expect(await world.shown(order)).toMatchObject({ status: "processing", attention: "held" });
+  await world.service.operator.resolve(order.id, { action: "decline" }, BY);
+  await world.passAndSettle(11 * MINUTE, 6);
+  expect(await world.shown(order)).toMatchObject({ status: "failed", reason: "DECLINED", refunds: [] });
+  expect(await heldFor(world, order)).toBe("screening");
+  await release(world, order);
+  await world.passAndSettle(MINUTE, 8);
+  expect(await world.shown(order)).toMatchObject({ refunds: [{ status: "paid" }] });
+  expect((await world.held(alice.address))[1]).toBe(order.due + 1n);
+  expect((await world.held(bob.address))[1]).toBe(0n);
+  await world.judge();
+});
+
+test.for([
+  [1_000n, "screening"],
+  [999n, null],
+] as const)(
+  "C32: %s units of a refused wallet between two chunks keep no recipient from being paid, and the rest is held: %s",
+  async ([amount, hold], { world }) => {
+    const { refusals, carol, dave } = world;
+    const payees = Array.from({ length: 8 }, (_, index) => world.wallet(`payee ${index}`, { usdc: 1n }));
+    const to = payees.map(({ address }) => ({ address, amount: "0.5" }));
+    const order = orderedAs((await world.order(world.customer, { sender: world.alice, to })).body);
+    refusals.refused.add(dave.address);
+    await payIn(world, carol, order, order.due + 2_000_000n);
+    // The go is final with what comes now.
+    expect(await transfersOf(world, order, "chunk")).toMatchObject([{ n: 0, state: "out" }]);
+    await world.payTokens(dave, order.address, "USDC", amount);
+    for (let look = 0; look < 3; look++) await world.passAndSettle(MINUTE, 6);
+    expect(await world.shown(order)).toMatchObject({ status: "completed" });
+    for (const { address } of payees) expect((await world.held(address))[1]).toBe(500_001n);
+    expect(await heldFor(world, order)).toBe(hold);
+    expect((await world.shown(order)).refunds).toHaveLength(hold === null ? 1 : 0);
+    await world.judge();
+  },
+);
 
 test("M8: late money that no transaction explains is not refunded, though nothing of it was written down before", async ({
   world,
