@@ -113,12 +113,15 @@ test("N2: a blockhash that passed raises the bid fourfold, and then to the ceili
   await world.judge();
 });
 
-test("N2: an outage that let no bytes through raises no bid", async ({ inMarket }) => {
+test("N2, C15: half an hour that let no bytes through raises no bid and holds nothing", async ({
+  inMarket,
+}) => {
   const world = await inMarket();
   const order = await world.sendTo();
   world.way.isOpen = false;
   await world.deposit(order.address, { usdc: order.due });
-  await world.passAndSettle(3 * MINUTE, 4);
+  for (let minutes = 0; minutes < 30; minutes += 1) await world.passAndSettle(MINUTE, 2);
+  expect(await world.shown(order)).toMatchObject({ status: "processing", attention: null });
   world.way.isOpen = true;
   expect(await minutesToEnd(world, order)).toBeLessThan(5);
   const bids = new Set(world.market.bids.values());
@@ -210,7 +213,7 @@ test("M31: a refund that has to bid the ceiling costs the operator nothing", asy
   await world.judge();
 });
 
-test("three attempts that endpoints took and that did not land are an operator's matter until the payment has ended", async ({
+test("C15: three attempts that endpoints took and that did not land are an operator's matter until the payment has ended, which needs none", async ({
   inMarket,
 }) => {
   const world = await inMarket();
@@ -231,6 +234,8 @@ test("three attempts that endpoints took and that did not land are an operator's
       actions: ["retry", "decline"],
     },
   ]);
+  // Half an hour above the ceiling, and then the market falls.
+  for (let minutes = 0; minutes < 24; minutes += 1) await world.passAndSettle(MINUTE, 2);
   world.market.least = 0n;
   for (let minutes = 0; minutes < 3; minutes += 1) await world.passAndSettle(MINUTE, 2);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
