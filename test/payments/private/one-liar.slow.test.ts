@@ -6,7 +6,7 @@ import { twoNodesTest as test } from "./two-nodes.ts";
 
 interface Told {
   readonly context: object;
-  readonly value: readonly unknown[];
+  readonly value: readonly (object | null)[];
 }
 
 /** Tells something else of these accounts, of all that it is asked or of the newest block alone. */
@@ -18,8 +18,8 @@ const retold =
   ): Lie =>
   ({ method, params, truth }) => {
     const [accounts, query] = params as [readonly string[], { readonly commitment?: string }];
-    if (method !== "getMultipleAccounts" || (of === "newest" && query.commitment !== "confirmed"))
-      return undefined;
+    if (method !== "getMultipleAccounts") return undefined;
+    if (of === "newest" && query.commitment !== "confirmed") return undefined;
     return truth().then((honest) => {
       const { context, value } = honest as Told;
       const told = value.map((each, index) =>

@@ -84,32 +84,6 @@ test("K16: late money of an order that is decided waits for a price as a matter,
   await world.judge();
 });
 
-test("K16: late money of an order that has ended undecided waits for a price as a matter, and is no dust", async ({
-  open,
-}) => {
-  const source = new Prices();
-  const world = await open({}, { prices: source });
-  source.world = world;
-  const order = await newcomers(world);
-  await world.passAndSettle(31 * MINUTE, 8);
-  source.isDown = true;
-  await world.deposit(order.address, { usdc: 9_000_000n });
-  await world.passAndSettle(11 * MINUTE, 4);
-  expect(await world.shown(order)).toMatchObject({
-    status: "failed",
-    reason: "DEPOSIT_TIMEOUT",
-    attention: "waiting_for_price",
-    unreturned: [{ asset: "USDC", amount: "9", reason: "under_way" }],
-  });
-  expect(await mattersOf(world, order)).toEqual(["waiting_for_price"]);
-  source.isDown = false;
-  await world.passAndSettle(2 * MINUTE, 8);
-  await world.passAndSettle(2 * MINUTE, 8);
-  expect(await world.held(order.address)).toEqual(EMPTY);
-  expect(await mattersOf(world, order)).toEqual([]);
-  await world.judge();
-});
-
 test("K16: what is not worth its return any more is dust, and nobody looks at it each minute", async ({
   open,
 }) => {
@@ -145,23 +119,6 @@ test("K13: late money of an order that has ended undecided, whose cost the froze
   await world.freeze(world.sponsor, "USDC");
   await world.deposit(order.address, { usdc: 9_000_000n });
   await world.passAndSettle(11 * MINUTE, 8);
-  expect(await mattersOf(world, order)).toEqual(["purse_frozen"]);
-  await world.thaw(world.sponsor, "USDC");
-  await world.passAndSettle(2 * MINUTE, 8);
-  expect(await world.shown(order)).toMatchObject({ refunds: [{ status: "paid" }] });
-  expect(await world.held(order.address)).toEqual(EMPTY);
-});
-
-test("K13: a refund whose cost the sponsor's frozen account cannot take is a matter, and goes once it can", async ({
-  open,
-}) => {
-  const world = await open();
-  const order = await newcomers(world);
-  await world.freeze(world.sponsor, "USDC");
-  await world.deposit(order.address, { usdc: order.due - 1_000_000n });
-  await world.passAndSettle(31 * MINUTE, 8);
-  await world.passAndSettle(11 * MINUTE, 4);
-  expect(await world.held(order.address)).not.toEqual(EMPTY);
   expect(await mattersOf(world, order)).toEqual(["purse_frozen"]);
   await world.thaw(world.sponsor, "USDC");
   await world.passAndSettle(2 * MINUTE, 8);
