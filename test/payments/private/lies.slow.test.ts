@@ -157,7 +157,7 @@ test.for(sampled(SAID_TO_FAIL, "payouts said to fail"))(
     expect(shown.recipients.map(({ status }) => status)).toEqual(payees.map(() => "paid"));
     expect(await gotten(world, payees)).toEqual(everybody);
     expect(await world.held(order.address)).toEqual(NOTHING);
-    await world.judge();
+    await world.judgeDeceived();
   },
 );
 
