@@ -7,7 +7,7 @@ import { workflow, type Engine } from "paystate/engine";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { searchRows } from "../../src/workflow/search-fields.ts";
 import { everyAdapter, type Adapter } from "../kit/adapters.ts";
-import { inWorld, until } from "../kit/engine-world.ts";
+import { inWorld } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";
 
 interface Order {
@@ -38,7 +38,6 @@ const search = {
   city: ({ context }: { readonly context: Order }) => context.city,
 };
 const orders = workflow(chart)({ version: 1, search });
-const keep = { finished: "1h" } as const;
 
 type AnyEngine = Pick<Engine<never>, "list">;
 
@@ -191,23 +190,23 @@ describe.each(drawn(everyAdapter, "search"))("search fields on $name", (adapter)
     }));
 
   test("F9: the fields go with the instance, whoever removes it, and its id is free for others", () =>
-    inWorld(adapter, async ({ engine, storage, awaitsOutside, pass }) => {
-      awaitsOutside("a");
-      const { start, send, list, read, removeInstance, run } = await engine({ workflows: [orders], keep });
-      run();
-      const input = { customer: "ada", city: "Rome" };
-      await start(orders, { id: "a", input });
-      await send(orders, "a", { type: "SHIP" });
-      expect(await removeInstance("a")).toBe("removed");
-      await start(orders, { id: "a", input });
-      await start(orders, { id: "b", input });
-      await send(orders, "b", { type: "SHIP" });
-      await until(async () => {
-        await pass(3_600_000);
-        return (await read("b")) === null;
+    inWorld(adapter, async (world) => {
+      world.awaitsOutside("a");
+      const one = await world.engine({
+        workflows: [orders],
+        keep: { finished: "1h" }, // modules: retention
       });
-      expect(await idsOf(list(orders, { where: { customer: "ada" } }))).toEqual(["a"]);
-      expect(await rowsOf(storage, "order@1")).toEqual(["city/a", "customer/a"]);
+      one.run();
+      const input = { customer: "ada", city: "Rome" };
+      await one.start(orders, { id: "a", input });
+      await one.send(orders, "a", { type: "SHIP" });
+      expect(await one.removeInstance("a")).toBe("removed");
+      await one.start(orders, { id: "a", input });
+      await one.start(orders, { id: "b", input }); // modules: retention
+      await one.send(orders, "b", { type: "SHIP" }); // modules: retention
+      for (let n = 0; n < 99 && (await one.read("b")) !== null; n++) await world.pass(3_600_000); // modules: retention
+      expect(await idsOf(one.list(orders, { where: { customer: "ada" } }))).toEqual(["a"]);
+      expect(await rowsOf(world.storage, "order@1")).toEqual(["city/a", "customer/a"]);
     }));
 
   test("F9: a value is text of at most 256 bytes, or null; another refuses its step, which names the field", () =>
