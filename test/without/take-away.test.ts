@@ -7,7 +7,7 @@ test("a file goes with the modules of its head alone", () => {
   expect(goesWith(`${"\n".repeat(10)}// modules: jobs`)).toEqual([]);
 });
 
-test("a list loses the lines of what is gone, and keeps those of its neighbours", () => {
+test("D67: a list loses the lines of what is gone, and keeps those of its neighbours", () => {
   const list = [
     'import { ask } from "./ask.ts";',
     'import { jobs, type JobCalls as Calls } from "./jobs.ts";',
