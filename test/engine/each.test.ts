@@ -185,8 +185,9 @@ describe.each(sampled(everyAdapter, "each"))("many at once on $name", (adapter) 
         engines.map((each) => each.each(orders, ada).send({ type: "MARK" }, { id: "mark all" })),
       );
       expect([job?.id, again?.id]).toEqual(["mark all", "mark all"]);
-      await job?.done();
+      // Who of them ends it hears of that at once, the other with the next poll.
       await world.settled();
+      await job?.done();
       expect(new Set(await marksOf(engine, mine))).toEqual(new Set([1]));
     }));
 
