@@ -5,7 +5,7 @@ import { startOf, workflow, type SendResult } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";
-import { job, jobChart } from "./job.ts";
+import { job, jobChart, type Job } from "./job.ts";
 import { taskIdAt } from "../kit/task-ids.ts";
 
 const MINUTE = 60_000;
@@ -48,6 +48,26 @@ describe.each(drawn(adapters, "effects"))("effects on $name", (adapter) => {
       await settled();
       expect(looks).toBe(2);
       expect(await read("j")).toMatchObject({ value: "done" });
+    }));
+
+  test("an outcome that was concluded before the last step of its instance is not committed after it either: the effect looks again", () =>
+    inWorld(adapter, async ({ engine, settled, storage }) => {
+      const looks: number[] = [];
+      const ending: Job = job(async ({ id }) => {
+        if (id !== "e") return { event: { type: "DONE", by: id } };
+        const expectedVersion = (await storage.load(id))?.version ?? 0;
+        if (looks.push(expectedVersion) === 1) await send(ending, id, { type: "DONE", by: "another" });
+        const child = `child of ${expectedVersion}`;
+        const starts = [startOf(ending, child, { id: child })];
+        return { expectedVersion, starts, event: { type: "DONE", by: "me" } };
+      });
+      const { run, start, send, read } = await engine({ workflows: [ending] });
+      run();
+      await start(ending, { id: "e", input: { id: "e" } });
+      await settled();
+      expect(looks).toEqual([1, 2]);
+      expect(await read("child of 1")).toBeNull();
+      expect(await read("child of 2")).toMatchObject({ value: "done" });
     }));
 
   test("an outcome that was concluded before another step is not committed after it: the effect looks again at once", () =>

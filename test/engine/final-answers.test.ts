@@ -198,7 +198,8 @@ describe.each(drawn(adapters, "final answers"))("a final answer on $name", (adap
             over: { type: "final" },
           },
         });
-        const payers = workflow(chart)({ version: 1 });
+        // The tries of the promise itself are used up by then.
+        const payers = workflow(chart)({ version: 1, actors: { pay: { retry: { atMost: 0 } } } });
         const { run, start, stop, read, failingTasks } = await engine({ workflows: [payers] });
         run();
         await start(payers, { id: "p", input: undefined });

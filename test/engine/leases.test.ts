@@ -322,6 +322,45 @@ describe.each(drawn(adapters, "leases"))("leases on $name", (adapter) => {
       expect(await one.read("j")).toMatchObject({ value: "done" });
     }));
 
+  test("a storage that answers no heartbeat at all: each run is aborted as its own lease ends", () =>
+    inWorld(adapter, async ({ engine, open, clock, settled }) => {
+      const aborted: string[] = [];
+      const begun: string[] = [];
+      const slow = job(async ({ id }, { signal }) => {
+        if (begun.includes(id)) return { event: { type: "DONE", by: "again" } };
+        begun.push(id);
+        return untilAborted(signal).finally(() => aborted.push(id));
+      });
+      const handle = await open();
+      const hanging = gate();
+      const heartbeat: typeof handle.heartbeat = async (request) => {
+        await hanging.opened;
+        return handle.heartbeat(request);
+      };
+      const holder = await engine({ workflows: [slow], storage: { ...handle, heartbeat } });
+      holder.run();
+      const pass = async (ms: number): Promise<void> => {
+        for (let at = 0; at < ms; at += LEASE / 60) {
+          clock.advance(LEASE / 60);
+          await turns(10);
+        }
+      };
+      await holder.start(slow, { id: "first", input: { id: "first" } });
+      await until(() => begun.length === 1);
+      await pass(LEASE / 10);
+      await holder.start(slow, { id: "second", input: { id: "second" } });
+      await until(() => begun.length === 2);
+      await pass((LEASE * 9) / 10);
+      expect(aborted).toEqual(["first"]);
+      await pass(LEASE / 10 - LEASE / 60);
+      expect(aborted).toEqual(["first"]);
+      await pass(LEASE / 60);
+      expect(aborted).toEqual(["first", "second"]);
+      hanging.open();
+      await settled();
+      expect(await holder.read("second")).toMatchObject({ value: "done" });
+    }));
+
   test("a stop gives back what an outage has aborted before, and that ends while the stop waits", () =>
     inWorld(adapter, async (world) => {
       const ending = gate();

@@ -322,6 +322,42 @@ describe.each(drawn(adapters, "stopping"))("stopping on $name", (adapter) => {
       await settled();
     }));
 
+  test("a run that is begun while a stop waits begins behind it: it keeps its own work, and its own stop ends", () =>
+    inWorld(adapter, async ({ engine, clock }) => {
+      const hold = gate();
+      const runs: string[] = [];
+      const jobs = job(async ({ id }, { signal }) => {
+        runs.push(id);
+        if (id === "a" && runs.length === 1) await hold.opened;
+        if (id === "b") await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        return { event: { type: "DONE", by: id } };
+      });
+      const one = await engine({ workflows: [jobs] });
+      one.run();
+      await one.start(jobs, { id: "a", input: { id: "a" } });
+      await until(() => runs.length === 1);
+      const stopped = one.stop({ timeoutMs: 5_000 });
+      one.run();
+      await one.start(jobs, { id: "b", input: { id: "b" } });
+      await turns(20);
+      expect(runs).toEqual(["a"]);
+      hold.open();
+      await stopped;
+      await until(() => runs.length === 2);
+      expect(await one.read("a")).toMatchObject({ value: "done" });
+      // Its lease is kept for longer than the stop before would have waited.
+      for (let at = 0; at < 60; at++) {
+        clock.advance(1_000);
+        await turns(10);
+      }
+      expect(runs).toEqual(["a", "b"]);
+      const again = one.stop({ timeoutMs: 1_000 });
+      await turns(20);
+      clock.advance(1_000);
+      await again;
+      await one.stopInstance("b");
+    }));
+
   test("L9: work that hears no signal asks the storage nothing after the stop; the host's own calls do, and so does a second run", () =>
     inWorld(adapter, async ({ engine, open, clock, settled }) => {
       const closing = closingStorage(await open());

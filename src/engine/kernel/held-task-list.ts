@@ -149,7 +149,7 @@ export class HeldTaskList {
 
   /** Gives a task back as if it had never been taken, if the storage answers. Never rejects. */
   async giveBack(task: ClaimedTask): Promise<void> {
-    await this.#isReleased(task, { dueAt: this.#around.clock.now(), delayMs: 0 }, "error");
+    await this.#released(task, { dueAt: this.#around.clock.now(), delayMs: 0 }, "error");
   }
 
   keepLeases(): void {
@@ -262,22 +262,25 @@ export class HeldTaskList {
     let level: "error" | "debug" = "error";
     for (;;) {
       for (const each of [due, ...bare]) {
-        if (await this.#isReleased(task, each, level)) return;
+        const fault = await this.#released(task, each, level);
+        if (fault === null) return;
         level = "debug";
+        if (fault instanceof StorageUnusable) break;
       }
       if (signal.aborted) return;
       await clock.sleep(leaseMs / 10, signal);
     }
   }
 
-  async #isReleased({ id, token }: ClaimedTask, due: Due, level: "error" | "debug"): Promise<boolean> {
+  /** Null where it is given back, else why not. */
+  async #released({ id, token }: ClaimedTask, due: Due, level: "error" | "debug"): Promise<unknown> {
     const { storage, log } = this.#around;
     try {
       await storage.release({ id, token, ...due });
-      return true;
+      return null;
     } catch (err) {
       log[level]({ task: id, err }, "a task could not be given back");
-      return false;
+      return err;
     }
   }
 
@@ -302,7 +305,7 @@ export class HeldTaskList {
     let left = inHand;
     const answered = new AbortController();
     // A storage that says nothing at all: the leases end while it is asked.
-    void clock.sleep(this.#leftMs(inHand), answered.signal).then(() => this.#loseEnded(left));
+    void this.#loseAsTheyEnd(inHand, answered.signal);
     try {
       const { lost, unseen } = await storage.heartbeat({ holder, tasks, now: clock.now(), leaseMs });
       for (const { task, hold } of inHand) if (lost.includes(task.id)) hold.lose();
@@ -314,6 +317,14 @@ export class HeldTaskList {
     answered.abort();
     this.#loseEnded(left);
     return left.length === 0;
+  }
+
+  async #loseAsTheyEnd(inHand: readonly InHand[], answered: AbortSignal): Promise<void> {
+    for (let left = inHand; left.length > 0; left = left.filter(({ hold }) => !hold.isLost)) {
+      await this.#around.clock.sleep(this.#leftMs(left), answered);
+      if (answered.aborted) return;
+      this.#loseEnded(left);
+    }
   }
 
   /** Until the first of these leases ends; of what has ended unnoticed, as in a frozen process, a tenth of a lease more. */

@@ -16,7 +16,7 @@ import {
 import { checkedOutcome } from "./effect-outcome.ts";
 import { givenEvent } from "./given-events.ts";
 import { runOf, type TaskLease } from "./task-lease.ts";
-import { invocationFromText } from "../../workflow/invocation-task.ts";
+import { invocationFromText, type InvocationTask } from "../../workflow/invocation-task.ts";
 import { delayedFromText, messageTask } from "../../workflow/messages.ts";
 import { givenLimits } from "../../workflow/own-limit.ts";
 import { DEFAULT_RETRY, retryPolicy, type RetryPolicy } from "../../workflow/retry.ts";
@@ -159,16 +159,19 @@ export function retryOf(workflows: WorkflowRegistry, task: ClaimedTask): RetryPo
       : DEFAULT_RETRY;
   }
   if (task.kind !== "invocation") return DEFAULT_RETRY;
-  const actor = workflows.get(task.workflow)?.actors.get(sourceOf(task));
+  const { src = "", end } = invocationOf(task);
+  // What has ended is only told.
+  if (end !== undefined) return DEFAULT_RETRY;
+  const actor = workflows.get(task.workflow)?.actors.get(src);
   return (actor?.kind === "promise" ? actor.retry : undefined) ?? DEFAULT_RETRY;
 }
 
-/** The name of the promise; empty if the payload cannot be read, which is why the task failed. */
-function sourceOf({ payload }: ClaimedTask): string {
+/** Empty if the payload cannot be read, which is why the task failed. */
+function invocationOf({ payload }: ClaimedTask): Partial<InvocationTask> {
   try {
-    return invocationFromText(payload).src;
+    return invocationFromText(payload);
   } catch {
-    return "";
+    return {};
   }
 }
 

@@ -247,24 +247,23 @@ export class StepHandler<W> {
     if (isTurnOver()) await nextTurn();
     const { storage, workflows } = this.#around;
     if (!this.charts.isDone) await this.charts.check();
-    const { workflow: sentTo, meant = {} } = companions;
     // A program without types may give undefined.
-    if ("workflow" in companions) workflows.ofHandle(sentTo, id);
-    let isAlone = companions.isMessage !== true;
+    if ("workflow" in companions) workflows.ofHandle(companions.workflow, id);
+    const takesNoneBehind = companions.isMessage !== true;
+    let isAlone = takesNoneBehind;
     let lost = 0;
     for (let look = 0; look < MAX_LOST_RACES; look++) {
       const known = this.#recent.take(id);
       const instance = known ?? (await storage.load(id));
       if (instance === null) return { kind: "absent" };
       const snapshot = snapshotFromText(instance.snapshot);
-      const isMixedUp = sentTo !== undefined && nameOf(instance.workflow) !== sentTo.name;
-      if (isMixedUp || !isMeant(meant, instance, snapshot)) {
-        // The cached instance may be of an earlier life.
-        if (known !== undefined) continue;
-        if (isMixedUp) throw mixedUp(instance, sentTo);
-        return { kind: "absent" };
+      const told = toldAtOnce(instance, snapshot, companions);
+      if (told !== null) {
+        // The cached instance may be out of date, or of an earlier life.
+        if (known !== undefined && (told instanceof Error || told.kind !== "ended")) continue;
+        if (told instanceof Error) throw told;
+        return told;
       }
-      if (instance.status === "done") return { kind: "ended", snapshot };
       const prepared = await this.#prepare(instance, snapshot, lost);
       if (prepared !== "nothing") {
         if (prepared === "lost") lost += 1;
@@ -272,11 +271,9 @@ export class StepHandler<W> {
       }
       // By now they have begun. A program without types may give no event at all, which the plan refuses.
       if ((event as EventObject | undefined)?.type === BORN) return { kind: "unchanged", snapshot };
-      const { expectedVersion = instance.version } = companions;
-      if (instance.version !== expectedVersion) {
-        // The cached instance may be out of date.
+      if (isStale(instance, companions)) {
         if (known !== undefined) continue;
-        return { kind: "refused", result: { ok: false, conflict: "step" } };
+        return STALE;
       }
       const plan = this.#plan(lost);
       const workflow = workflows.of(instance);
@@ -303,9 +300,10 @@ export class StepHandler<W> {
       const result = await this.#commits.commit(run.parts, beside, plan);
       if (result.ok) return { kind: "stepped", snapshot: first.after };
       // One of those behind may be gone, by an operator's command, or ask for what is refused: the first is tried alone.
-      isAlone = result.conflict !== "step" && behind.length > 0;
-      if (result.conflict !== "step" && !isAlone) return { kind: "refused", result };
-      if (!isAlone) lost += 1;
+      const isTriedAlone = result.conflict !== "step" && behind.length > 0;
+      if (result.conflict !== "step" && !isTriedAlone) return { kind: "refused", result };
+      if (!isTriedAlone) lost += 1;
+      isAlone = takesNoneBehind || isTriedAlone;
     }
     throw tooManyRaces(id);
   }
@@ -392,6 +390,29 @@ export class StepHandler<W> {
       `the engine's own step of ${step[0]?.history.instance} was refused: ${JSON.stringify(result)}`,
     );
   }
+}
+
+const STALE: SendResult = { kind: "refused", result: { ok: false, conflict: "step" } };
+
+const isStale = (
+  { version }: KnownInstance,
+  { expectedVersion = version }: Pick<StepCommitAdditions<never>, "expectedVersion">,
+): boolean => version !== expectedVersion;
+
+/** What is told of an event that the chart of this instance is not asked about; null where it is. */
+function toldAtOnce<W>(
+  instance: KnownInstance,
+  snapshot: ChartSnapshot,
+  companions: StepCommitAdditions<W>,
+): SendResult | UnknownWorkflow | null {
+  const { workflow, meant = {}, consumes } = companions;
+  if (workflow !== undefined && nameOf(instance.workflow) !== workflow.name) {
+    return mixedUp(instance, workflow);
+  }
+  if (!isMeant(meant, instance, snapshot)) return { kind: "absent" };
+  // The end of a task may hold more than the event, which an ended instance does not take.
+  if (consumes !== undefined && isStale(instance, companions)) return STALE;
+  return instance.status === "done" ? { kind: "ended", snapshot } : null;
 }
 
 export function mixedUp(

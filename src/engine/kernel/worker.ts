@@ -54,6 +54,9 @@ export class Worker {
   #isFull = false;
   /** Whether the next look asks when something is due, and claims only where it is: other processes may have armed timers. */
   #asksFirst = false;
+  /** Whether a stop is under way, and whether it is to run again behind that. */
+  #isFinishing = false;
+  #runsBehind = false;
 
   constructor(around: WorkerParts) {
     const { clock, holder, leaseMs, limits, workflows } = around;
@@ -70,6 +73,12 @@ export class Worker {
   /** While it runs, again: there may be more that is taken in hand. */
   run(): void {
     if (this.#stopping !== null) return this.wake();
+    // What the stop before still has in hand is given back first.
+    if (this.#isFinishing) this.#runsBehind = true;
+    else this.#begin();
+  }
+
+  #begin(): void {
     this.#stopping = new AbortController();
     const { signal } = this.#stopping;
     this.#inHand.keepLeases();
@@ -79,6 +88,7 @@ export class Worker {
 
   /** Takes nothing new, waits up to `timeoutMs` for the work in hand, then gives back what is left. */
   stop(timeoutMs: number): Promise<void> {
+    this.#runsBehind = false;
     if (this.#stopping !== null) this.#stopped = this.#finish(this.#stopping, timeoutMs);
     return this.#stopped;
   }
@@ -274,10 +284,15 @@ export class Worker {
 
   async #finish(stopping: AbortController, timeoutMs: number): Promise<void> {
     this.#stopping = null;
+    this.#isFinishing = true;
     stopping.abort();
     this.#endPause();
     await this.#working;
     await this.#inHand.letGo(timeoutMs);
+    this.#isFinishing = false;
     this.#tellQuiet();
+    if (!this.#runsBehind) return;
+    this.#runsBehind = false;
+    this.#begin();
   }
 }
