@@ -91,7 +91,9 @@ test.runIf(!QUICK)(
     const counts = [...payroll.matchAll(/paid +(\d+) of 100 people\n/g)].map(([, count]) => Number(count));
     expect(counts).toEqual([...new Set(counts)].toSorted((one, other) => one - other));
     expect(counts.at(-1)).toBe(99);
-    expect(payroll).toMatch(/→ failed\n( +paid +99 of 100 people\n)? +reason +PARTIAL_PAYOUT: 99 were paid, 1 was not\n/);
+    expect(payroll).toMatch(
+      /→ failed\n( +paid +99 of 100 people\n)? +reason +PARTIAL_PAYOUT: 99 were paid, 1 was not\n/,
+    );
     expect(payroll).toContain("✓ 99 people got exactly their own amount, once");
     // How long programs seek the accounts of new wallets decides what is bid: some ten-thousandths more or less.
     expect(payroll).toMatch(/✓ 156\.40\d+ deposited = 149\.08 paid \+ 1\.4\d+ refunded \+ 5\.9\d+ kept/);
