@@ -162,9 +162,7 @@ class Collector {
     };
     const rows = workflow.project(projected, at);
     const carried = rows.filter(commitCarrier.isCarried);
-    return carried.length === 0
-      ? { writes: rows as readonly Write<never>[], carried }
-      : { writes: rows.filter((row): row is Write<never> => !commitCarrier.isCarried(row)), carried };
+    return { writes: rows.filter((row): row is Write<never> => !commitCarrier.isCarried(row)), carried };
   }
 
   /** The instances whose timers and invocations are removed: this one, if it has ended. Its output is sent to its parent. */

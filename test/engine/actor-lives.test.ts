@@ -165,7 +165,8 @@ describe.each(drawn(adapters, "actor lives"))("on $name", (adapter) => {
         const one = await engine({ workflows: [keepers] });
         const kids = keepers.child("speaker" as never);
         await one.start(keepers, { id, input: undefined });
-        await one.send(keepers, id, { type: "LOOK", said: pad } as never);
+        const padded = { type: "LOOK", said: pad } as never;
+        await one.send(keepers, id, padded);
         await one.send(keepers, id, { type: "SPAWN" });
         for (const type of ["SAY", "SAY", "SAY", "SAY"]) await one.send(kids, `${id}/kid`, { type });
         one.run();
