@@ -91,7 +91,7 @@ export class ActorAddress {
     return present?.idOf(this) ?? idIn(this.#place);
   }
 
-  /** Unlike that of all other actors, and of all other lives of this one. */
+  /** Names one life of one instance: no other actor has this session id. */
   get sessionId(): string {
     const { instance, life } = this.#place;
     return `${instance} ${life}`;

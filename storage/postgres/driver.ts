@@ -53,6 +53,7 @@ export interface PostgresPool {
 interface PostgresDriver {
   readonly Pool: new (options: object) => PostgresPool;
   readonly Client: new (options: object) => ListeningClient;
+  readonly utils: { readonly prepareValue: (value: unknown) => string | Buffer | null };
 }
 
 /** @throws StorageUnusable `driver_missing`. */

@@ -10,6 +10,7 @@ import {
 import type { AnyCommit, CommitAnswer, HostClient, HostCommit, HostTransaction } from "../storage.ts";
 import { answerOf, type CommitContext } from "./commits.ts";
 import type { Database } from "./database.ts";
+import { loadDriver } from "./driver.ts";
 import { functionNames } from "./functions.ts";
 import { GroupWrites } from "./prepare-writes.ts";
 import { type CommitRows, runOf } from "./runs.ts";
@@ -72,7 +73,7 @@ export async function commitWithin(
   const call =
     queries.length === 0
       ? `${functionNames.within}(${jsonLiteral(request)})`
-      : `${functionNames.withinWith}(${literal(schema)}, ${jsonLiteral(request)}, ${jsonLiteral(queries.map(written))})`;
+      : `${functionNames.withinWith}(${literal(schema)}, ${jsonLiteral(request)}, ${jsonLiteral(await written(queries))})`;
   const [row] = await askHost(host, `select "${schema}".${call}::text as answer`);
   const told = JSON.parse(row?.["answer"] ?? "{}") as Told;
   if (told.ended === true) throw notOpen();
@@ -82,40 +83,14 @@ export async function commitWithin(
   return told.refused === undefined ? { ok: true } : answerOf(told.refused);
 }
 
-/** The query with its parameters as PostgreSQL reads them in a text. */
-const written = (query: GivenQuery): object => ({
-  sql: query.sql,
-  values: parametersOf(query).map(parameterText),
-});
-
-/** As pg writes parameters: a list is an array of PostgreSQL, any other object JSON. */
-function parameterText(value: unknown): string | null {
-  if (value === null || value === undefined) return null;
-  if (value instanceof Date) return value.toISOString();
-  if (ArrayBuffer.isView(value)) {
-    const { buffer, byteOffset, byteLength } = value;
-    return `\\x${Buffer.from(buffer, byteOffset, byteLength).toString("hex")}`;
-  }
-  if (Array.isArray(value)) return arrayText(value);
-  switch (typeof value) {
-    case "string":
-      return value;
-    case "number":
-    case "bigint":
-    case "boolean":
-      return String(value);
-    default:
-      return JSON.stringify(value);
-  }
-}
-
-function arrayText(values: readonly unknown[]): string {
-  const items = values.map((value) => {
-    if (Array.isArray(value)) return arrayText(value);
-    const text = parameterText(value);
-    return text === null ? "NULL" : `"${text.replaceAll(/["\\]/g, "\\$&")}"`;
-  });
-  return `{${items.join(",")}}`;
+/** Queries with their parameters as PostgreSQL reads them in a text: as pg writes them for the commits of the engine. */
+async function written(queries: readonly GivenQuery[]): Promise<readonly object[]> {
+  const { prepareValue } = (await loadDriver()).utils;
+  const textOf = (value: unknown): string | null => {
+    const prepared = prepareValue(value);
+    return Buffer.isBuffer(prepared) ? `\\x${prepared.toString("hex")}` : prepared;
+  };
+  return queries.map((query) => ({ sql: query.sql, values: parametersOf(query).map(textOf) }));
 }
 
 type HostRows = readonly Readonly<Record<string, string | null>>[];

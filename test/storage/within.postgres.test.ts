@@ -2,7 +2,7 @@
 // modules: host-sql
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
-import { describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import type { CompiledQuery } from "../../storage/compiled-queries.ts";
 import type { HostTransaction } from "paystate/storage";
 import { postgresTest } from "../kit/postgres-test.ts";
@@ -11,7 +11,7 @@ import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 const test = postgresTest.extend("host", async ({ database }, { onCleanup }) => {
   const client = new pg.Client(database.url);
   await client.connect();
-  await client.query(`create temporary table kinds (n int, big bigint, at timestamptz, doc jsonb, list text[], raw bytea, done boolean,
+  await client.query(`create temporary table kinds (n int, big bigint, at timestamptz, local timestamp, doc jsonb, list text[], raw bytea, done boolean,
     exact numeric unique deferrable initially deferred)`);
   const storage = await database.open();
   onCleanup(async () => {
@@ -28,6 +28,7 @@ const GIVEN = {
   n: [7, 7],
   big: [9_007_199_254_740_993n, "9007199254740993"],
   at: [new Date("2026-01-02T03:04:05.678Z"), new Date("2026-01-02T03:04:05.678Z")],
+  local: [new Date("2026-01-02T03:04:05.678Z"), new Date("2026-01-02T03:04:05.678Z")],
   doc: [
     { it: "'s", of: ["\\", '"'] },
     { it: "'s", of: ["\\", '"'] },
@@ -43,12 +44,22 @@ const GIVEN = {
 const insert = (
   values: readonly unknown[] = Object.values(GIVEN).map(([value]) => value),
 ): CompiledQuery => ({
-  sql: "insert into kinds (n, big, at, doc, list, raw, done, exact) values ($1, $2, $3, $4, $5, $6, $7, $8)",
+  sql: "insert into kinds (n, big, at, local, doc, list, raw, done, exact) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
   parameters: values,
 });
 const expected = Object.fromEntries(Object.entries(GIVEN).map(([name, [, told]]) => [name, told]));
 
 describe.skipIf(!HAS_POSTGRES)("queries within a transaction of a host on PostgreSQL", () => {
+  // A column without a zone has the local time.
+  const { TZ } = process.env;
+  beforeAll(() => {
+    process.env["TZ"] = "Asia/Tokyo";
+  });
+  afterAll(() => {
+    if (TZ === undefined) delete process.env["TZ"];
+    else process.env["TZ"] = TZ;
+  });
+
   test("D64: parameters have the types of their columns, and a table of the session is found", async ({
     host,
   }) => {

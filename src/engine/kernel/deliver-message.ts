@@ -69,7 +69,7 @@ async function begins<W>({ storage, steps }: TaskRun<W>, { instance }: ClaimedTa
   return false;
 }
 
-/** Nobody waits for an answer of such a target, and nobody would learn otherwise that there is none. */
+/** The log alone tells that the actor of an address is gone: its sender waits for no answer. */
 function tellDropped<W>({ log }: TaskRun<W>, { id: task, instance, name: event }: ClaimedTask): void {
   log.warn(
     { task, instance, event },

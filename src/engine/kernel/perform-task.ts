@@ -160,7 +160,7 @@ export function retryOf(workflows: WorkflowRegistry, task: ClaimedTask): RetryPo
   }
   if (task.kind !== "invocation") return DEFAULT_RETRY;
   const { src = "", end } = invocationOf(task);
-  // What has ended is only told.
+  // The promise has ended: its own tries bound none of the steps that take its end in.
   if (end !== undefined) return DEFAULT_RETRY;
   const actor = workflows.get(task.workflow)?.actors.get(src);
   return (actor?.kind === "promise" ? actor.retry : undefined) ?? DEFAULT_RETRY;

@@ -1,4 +1,4 @@
-/** Performs an invocation: its promise runs to its end, and the instance is told how it has ended. */
+/** Performs an invocation: runs the promise to its end, and tells the instance that end. */
 import { CommitUnknown } from "../../../storage/decided.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import type { ClaimedTask } from "../../../storage/storage.ts";
@@ -13,7 +13,7 @@ import { TaskMovedError } from "./held-task-list.ts";
 import { runPromise } from "./run-actor.ts";
 import { runOf, type TaskLease } from "./task-lease.ts";
 
-/** Throws when the task must be tried again. The promise runs no more once a step has failed that was told its end. */
+/** Throws when the task must be tried again. Once a step has failed to take the end of the promise in, the promise runs no more. */
 export async function runInvocation<W>(
   around: TaskRun<W>,
   task: ClaimedTask,
@@ -77,7 +77,7 @@ async function tell<W>(
   }
 }
 
-/** Keeps the end in the task, which tells it again as often as any task is tried. */
+/** Keeps the end of the promise in its task, whose next tries tell it again. */
 async function keep<W>(
   { steps, clock }: TaskRun<W>,
   task: ClaimedTask,

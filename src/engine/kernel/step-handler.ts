@@ -399,7 +399,7 @@ const isStale = (
   { expectedVersion = version }: Pick<StepCommitAdditions<never>, "expectedVersion">,
 ): boolean => version !== expectedVersion;
 
-/** What is told of an event that the chart of this instance is not asked about; null where it is. */
+/** The answer to an event about which the chart does not decide; null where the chart decides. */
 function toldAtOnce<W>(
   instance: KnownInstance,
   snapshot: ChartSnapshot,
