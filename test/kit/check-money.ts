@@ -49,9 +49,10 @@ export async function brokenMoney(
 function leftOf({ view, terms }: StoredOrder, mint: string): bigint {
   const level = view.levels.find((each) => each.mint === mint);
   if (level === undefined) return 0n;
-  const taken = view.chunks.reduce((sum, { k, length }) => {
+  const taken = view.chunks.reduce((sum, { k, length, opened }) => {
     const outcome = length === null || mint !== terms.mint ? null : outcomeOf(shapeOf(terms, k), length);
-    return outcome === null ? sum : sum + takenOut(terms, k, outcome);
+    const inAccounts = mint === SOL_MINT ? opened : 0n;
+    return sum + inAccounts + (outcome === null ? 0n : takenOut(terms, k, outcome));
   }, 0n);
   return level.received - taken - level.out - level.writtenOff - level.missing;
 }

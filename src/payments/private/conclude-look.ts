@@ -207,7 +207,7 @@ export class OrderConcluder {
     const chunk = look.view.chunks.find((each) => each.k === k);
     if (chunk === undefined) throw new Error(`order ${look.terms.id} has no chunk ${k}`);
     const wanted = isNobodyWanted ? NOBODY : (chunk.length ?? chunk.wanted);
-    const told = { signature: null, blockTime: null, paid: null, isOwn: false, isLent: false };
+    const told = { signature: null, blockTime: null, paid: null, isOwn: false, isLent: false, opened: 0n };
     const set = { length: null, slot: null, ...told, goneAt: null, wanted };
     const matter = { kind: "unexplained", detail: `marker ${k} stood and does not any more` } as const;
     return {

@@ -100,6 +100,7 @@ export function begunRows(
     paid: null,
     isOwn: false,
     isLent: false,
+    opened: 0n,
     goneAt: null,
   };
   const empty = { received: 0n, out: 0n, writtenOff: 0n, slot: 0, short: false, missing: 0n };

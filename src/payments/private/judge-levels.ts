@@ -1,13 +1,16 @@
 /** What a reading changes of an order's levels, after the history of its address was listed if a level moves (K15). */
 import { untoldEvent } from "../notice-writes.ts";
+import { SOL_MINT } from "../../address.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import type { ServiceContext } from "../service-context.ts";
-import type { OrderRecord } from "../tables/private.ts";
+import type { OrderRecord, OrderView } from "../tables/private.ts";
 import { rowsOf } from "./judged-rows.ts";
 import { listHistory } from "./list-history.ts";
 import type { OrderLook } from "./look.ts";
+import { openedAccounts } from "./opened-accounts.ts";
 import type { LevelFact } from "./protocol/facts.ts";
 import { stateOfOrder } from "./protocol/state-of-order.ts";
+import { chunkWrite } from "./tell-chunks.ts";
 
 /** The look with all that is listed, and the rows that change. */
 export interface JudgedLevels {
@@ -22,26 +25,40 @@ export interface JudgedLevels {
 /** `isEntry`: the order is about to be over or idle, so that its history is listed in any case. Throws `LedgerUnavailable`. */
 export async function judgeLevels(
   deps: Pick<ServiceContext, "ledger" | "assets" | "clock">,
-  look: OrderLook,
+  read: OrderLook,
   isEntry: boolean,
 ): Promise<JudgedLevels> {
+  const opened = read.facts.levels.some(lacksLamports) ? await openedAccounts(deps, read) : [];
+  const chunks = read.view.chunks.map((chunk) => opened.find(({ id }) => id === chunk.id) ?? chunk);
+  const look = opened.length === 0 ? read : withRows(read, { ...read.view, chunks });
+  const made = opened.map(chunkWrite);
   if (!look.facts.levels.some(moves) && !isEntry) {
-    return { look, writes: levelWrites(look), set: loanFound(look), isWhole: true };
+    return { look, writes: [...made, ...levelWrites(look)], set: loanFound(look), isWhole: true };
   }
   const { deposits, writes, set, isWhole } = await listHistory(deps, look);
-  const { uncharged } = look.judged.rows;
   const view = { ...look.view, deposits, order: { ...look.view.order, ...set } };
-  const judged = { ...look.judged, rows: rowsOf({ ...look, view }, look.reading, uncharged) };
-  const listed = { ...look, view, judged, facts: stateOfOrder(judged) };
+  const listed = withRows(look, view);
   const { listedTo, loanBack } = look.view.order;
   const isListed = set.listedTo !== listedTo || set.loanBack !== loanBack;
   return {
     // The rows are still those of the version that was read.
     look: { ...listed, view: { ...view, order: look.view.order } },
-    writes: [...writes, ...levelWrites(listed)],
+    writes: [...made, ...writes, ...levelWrites(listed)],
     set: { ...(isListed ? set : {}), ...loanFound(listed) },
     isWhole,
   };
+}
+
+/** The same reading beside other rows. */
+function withRows(look: OrderLook, view: OrderView): OrderLook {
+  const { uncharged } = look.judged.rows;
+  const judged = { ...look.judged, rows: rowsOf({ ...look, view }, look.reading, uncharged) };
+  return { ...look, view, judged, facts: stateOfOrder(judged) };
+}
+
+/** Lamports may have gone into accounts of recipients, which is looked up before they are told as missing. */
+function lacksLamports({ row: { mint }, judgement }: LevelFact): boolean {
+  return mint === SOL_MINT && (judgement?.news === "short" || judgement?.news === "missing");
 }
 
 /** Also what would take back a part of what a person has written off: a listed deposit explains it better. */

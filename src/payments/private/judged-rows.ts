@@ -33,7 +33,7 @@ export function rowsOf(
 }
 
 function chunkRow(terms: OrderTerms, chunk: ChunkRecord, now: number): ChunkRow {
-  const { k, wanted, length, slot, goneAt } = chunk;
+  const { k, wanted, length, slot, goneAt, opened } = chunk;
   return {
     k,
     wanted,
@@ -41,6 +41,7 @@ function chunkRow(terms: OrderTerms, chunk: ChunkRecord, now: number): ChunkRow 
     slot: goneAt ?? slot ?? 0,
     isMissed: goneAt !== null,
     story: storyIn(terms, chunk, now),
+    opened,
   };
 }
 

@@ -44,8 +44,11 @@ export interface RefundSum extends Sum, Pick<DepositRecord, "decimals" | "signat
   readonly status: "pending" | "paid" | "held";
 }
 
-/** `under_way` goes on by itself, `held` waits for a person, `dust` is not worth a transaction, `missing` has left otherwise. */
-const REASONS = ["under_way", "held", "dust", "missing"] as const;
+/**
+ * `under_way` goes on by itself, `held` waits for a person, `dust` is not worth a transaction, `account` has made token accounts
+ * of recipients, `missing` has left otherwise.
+ */
+const REASONS = ["under_way", "held", "dust", "account", "missing"] as const;
 
 /** What came and is neither paid nor sent back, and why. */
 export interface UnreturnedSum extends Sum {
@@ -239,11 +242,12 @@ function leftOf(rows: BookRows, mint: string, { left, sunk }: Rest): readonly Un
   const level = rows.levels.find((each) => each.mint === mint);
   const lost = level === undefined ? 0n : lostOf(level);
   const missing = smaller(lost, left);
+  const account = smaller(mint === SOL_MINT ? openedBy(rows) : 0n, left - missing);
   const reason = isHeld(rows) ? "held" : isAtRest(rows) ? "dust" : "under_way";
   // Money in an account that does not count goes back once a person collects it.
-  const beside = larger(0n, smaller(uncollectedOf(rows, mint), left - missing));
-  const amounts = { dust: sunk, missing, held: beside, under_way: 0n };
-  amounts[reason] += left - missing - beside;
+  const beside = larger(0n, smaller(uncollectedOf(rows, mint), left - missing - account));
+  const amounts = { dust: sunk, account, missing, held: beside, under_way: 0n };
+  amounts[reason] += left - missing - account - beside;
   return REASONS.map((each) => ({ mint, amount: amounts[each], reason: each })).filter(
     ({ amount }) => amount > 0n,
   );
@@ -263,6 +267,11 @@ function uncollectedOf({ deposits, transfers }: BookRows, mint: string): bigint 
       return isThere && isTold && nameOfDeposit(deposit) === mint;
     }),
   );
+}
+
+/** Lamports that chunks took for accounts of their recipients. */
+function openedBy({ chunks }: BookRows): bigint {
+  return chunks.reduce((sum, { opened }) => sum + opened, 0n);
 }
 
 /** What is told as missing, and what a person has written off. */

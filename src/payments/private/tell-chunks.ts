@@ -182,9 +182,11 @@ async function adopted(
   });
 }
 
-function chunkWrite(chunk: ChunkRecord): PaymentWrite {
-  const { id, length, slot, signature, blockTime, paid, isOwn, isLent, goneAt } = chunk;
-  return { table: "chunks", id, set: { length, slot, signature, blockTime, paid, isOwn, isLent, goneAt } };
+/** What readings and receipts tell of a chunk. */
+export function chunkWrite(chunk: ChunkRecord): PaymentWrite {
+  const { id, length, slot, signature, blockTime, paid, isOwn, isLent, opened, goneAt } = chunk;
+  const told = { length, slot, signature, blockTime, paid, isOwn, isLent, opened, goneAt };
+  return { table: "chunks", id, set: told };
 }
 
 /** Whom the marker has paid, and whom it has not after all: nobody before that is known. */

@@ -1,6 +1,6 @@
 /** Compares the database's record of an order with the chain: its markers, its sums, and who is shown as paid. */
 import { commitOne } from "../../../storage/decided.ts";
-import type { Address } from "../../address.ts";
+import { SOL_MINT, type Address } from "../../address.ts";
 import type { Token } from "../assets/assets.ts";
 import { findStrays } from "../private/find-strays.ts";
 import { judgeLevels } from "../private/judge-levels.ts";
@@ -72,7 +72,9 @@ function tallyOf(look: OrderLook, { mint }: Token): AddressTally {
     missing: told = 0n,
     short = 0n,
   } = fact?.judgement?.row ?? fact?.row ?? {};
-  const { payouts, fees } = mint === look.terms.mint ? takenByMarkers(look) : { payouts: 0n, fees: 0n };
+  const { payouts: paid, fees } = mint === look.terms.mint ? takenByMarkers(look) : { payouts: 0n, fees: 0n };
+  const opened = look.judged.rows.chunks.reduce((sum, chunk) => sum + chunk.opened, 0n);
+  const payouts = paid + (mint === SOL_MINT ? opened : 0n);
   const held = standingOf(look).held(mint);
   const gone = received - payouts - fees - out - writtenOff - held;
   const isShort = short > 0n && told === 0n && gone > 0n && !isAnyOut(look.judged.rows);

@@ -88,6 +88,8 @@ export const chunks = ownTable("chunks", {
     /** Whether the marker was made by an attempt of this copy; of another's, whether it has lent. */
     isOwn: "boolean",
     isLent: "boolean",
+    /** Lamports of the address that made token accounts of its recipients, by its own receipt; 0 until a shortage has it read. */
+    opened: "amount",
     /** The slot of the first reading that has not the marker of the row; null while readings have it. */
     goneAt: "integer?",
   },

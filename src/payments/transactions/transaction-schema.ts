@@ -84,9 +84,9 @@ const unreturnedMoney = named(
     asset: text("Symbol."),
     amount: amount("In whole units."),
     reason: z
-      .enum(["dust", "held", "under_way", "missing"])
+      .enum(["dust", "held", "under_way", "account", "missing"])
       .describe(
-        "`under_way`: it goes on by itself. `held`: it waits for the operator. `dust`: it is not worth a transaction. `missing`: it has left the address, and this service has not sent it; or it was written off.",
+        "`under_way`: it goes on by itself. `held`: it waits for the operator. `dust`: it is not worth a transaction. `account`: a recipient closed a token account while it was paid, and this made the account anew. `missing`: it has left the address, and this service has not sent it; or it was written off.",
       ),
   }),
 );

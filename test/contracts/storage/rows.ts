@@ -150,6 +150,7 @@ export const fullRows: Rows = {
     paid: [0, 12],
     isOwn: true,
     isLent: true,
+    opened: LARGEST,
     goneAt: LATEST,
   },
   transfers: {

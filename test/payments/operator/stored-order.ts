@@ -106,7 +106,7 @@ function transactionOf({ id, accountId, type, sender, mint }: OrderRecord): Tran
 
 function chunkOf(order: string, k: number): ChunkRecord {
   const untold = { length: null, slot: null, signature: null, blockTime: null, paid: null, goneAt: null };
-  return { id: `${order}:${k}`, order, k, wanted: 0, ...untold, isOwn: false, isLent: false };
+  return { id: `${order}:${k}`, order, k, wanted: 0, ...untold, isOwn: false, isLent: false, opened: 0n };
 }
 
 function levelOf(order: string, mint: string): LevelRecord {

@@ -92,10 +92,11 @@ test("N15: one payee of six closes its token account between the simulation and 
   await world.closeAccount(leaver, "USDC");
   await world.passAndSettle(20_000, 6);
   const ended = await world.shown(order);
-  expect(ended).toMatchObject({ status: "completed" });
+  const opened = [{ asset: "SOL", amount: "0.00203928", reason: "account" }];
+  expect(ended).toMatchObject({ status: "completed", unreturned: opened });
   expect(ended.recipients.map(({ signature }) => signature)).toEqual(times(6, simulated?.id));
   for (const payee of payees) expect((await world.held(payee.address))[1]).toBe(500_000n);
-  await world.judgeDeceived();
+  await world.judge();
 });
 
 test("P17, C8, K5: with the treasury's account frozen everybody is paid, and the fee goes back to the sender", async ({

@@ -74,7 +74,7 @@ export interface Scene extends PrivateFixture {
   passAndSettle(ms: number, rounds?: number): Promise<void>;
   /** Stops the service and expects every invariant to hold. Ends every test of a scene. */
   judge(): Promise<void>;
-  /** The same where all nodes lied, or an order's lamports made an account: something may have been told as missing. */
+  /** The same where all nodes lied: something may have been told as missing. */
   judgeDeceived(): Promise<void>;
 }
 

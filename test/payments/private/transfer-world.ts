@@ -383,6 +383,7 @@ function rowsOf(
         ...untold,
         isOwn: false,
         isLent: false,
+        opened: 0n,
         goneAt: null,
       },
     })),

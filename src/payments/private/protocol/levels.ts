@@ -72,8 +72,11 @@ export function conclude(row: LevelRow): LevelRow {
 /** What each endpoint accounts for of an asset. Marker and balance of one answer are of one slot. */
 export function answersOf({ terms, rows, look }: OrderView, mint: Address): LevelEvidence["answers"] {
   return look.reading.told.map((told) => {
-    const taken = rows.chunks.map((row) => takenBy(terms, row, look.lengthTold(told, row.k)));
-    const paid = mint === terms.mint ? taken.reduce((sum, amount) => sum + amount, 0n) : 0n;
+    const paid = rows.chunks.reduce((sum, row) => {
+      const length = look.lengthTold(told, row.k);
+      const opened = mint === SOL_MINT && length !== null ? row.opened : 0n;
+      return sum + opened + (mint === terms.mint ? takenBy(terms, row, length) : 0n);
+    }, 0n);
     const lent = rows.isLoanBack ? 0n : loanBy(terms, rows.chunks, look.lengthTold(told, 0));
     const held = mint === SOL_MINT ? heldLamports(terms, told) - lent : look.amount(told, mint);
     return { slot: told.slot, amount: held + paid };

@@ -36,6 +36,8 @@ export interface ChunkRow {
   /** Whether a reading has missed it since. */
   readonly isMissed: boolean;
   readonly story: MarkerStory;
+  /** Lamports of the address that made token accounts of its recipients (row 9's race), as its receipt says. */
+  readonly opened: bigint;
 }
 
 /** The level of an asset, in base units. */

@@ -1,7 +1,7 @@
 /** Whom a marker of another hand paid (K4): what the finalized transactions say that its address signed and that name it. */
 import { SOL_MINT, type Address } from "../../../address.ts";
 import type { OrderChange } from "../../../ledger/order-reading.ts";
-import { loanOf } from "./cost.ts";
+import { loanOf, smaller, uncovered } from "./cost.ts";
 import { placesOf, type Place } from "./cut.ts";
 import type { MarkerStory } from "./rows.ts";
 import type { OrderTerms } from "./terms.ts";
@@ -43,4 +43,13 @@ export function receivedBy(change: OrderChange, owner: Address, mint: Address): 
     (sum, got) => (got.owner === owner && got.mint === asked ? sum + got.amount : sum),
     0n,
   );
+}
+
+/**
+ * Lamports that token accounts got in a transaction of the order's own key, as far as the address has less behind it than
+ * `expected` says: what else has left it, a thief has taken.
+ */
+export function openedIn(change: OrderChange, expected: bigint, accounts: readonly Address[]): bigint {
+  const got = accounts.reduce((sum, account) => sum + receivedBy(change, account, SOL_MINT), 0n);
+  return smaller(got, uncovered(expected, change.changes[0] ?? 0n));
 }

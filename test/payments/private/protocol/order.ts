@@ -184,7 +184,7 @@ export function rowsOf(terms: OrderTerms, rows: Partial<OrderRows> = {}): OrderR
 }
 
 export function chunkRow(k: number, row: Partial<ChunkRow> = {}): ChunkRow {
-  return { k, wanted: 0, length: null, slot: 0, isMissed: false, story: "length", ...row };
+  return { k, wanted: 0, length: null, slot: 0, isMissed: false, story: "length", opened: 0n, ...row };
 }
 
 export function levelRow(row: Partial<LevelRow> = {}): LevelRow {

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Address } from "../../../../src/address.ts";
 import type { OrderChange } from "../../../../src/ledger/order-reading.ts";
-import { storyOf } from "../../../../src/payments/private/protocol/story.ts";
+import { openedIn, storyOf } from "../../../../src/payments/private/protocol/story.ts";
 import { DESK, LOAN, OTHER, payee, rent, SENDER, SOL_MINT, termsOf, TREASURY, USDC } from "./order.ts";
 
 type Got = OrderChange["received"][number];
@@ -63,4 +63,17 @@ test("K15: it lent if more is at the address than it gave away, whatever rent wa
   });
   expect(storyOf(terms, 0, [forged]).isLent).toBe(false);
   expect(storyOf(termsOf(), 0, [honest]).isLent).toBe(false);
+});
+
+test("K15, N15: of the lamports that left beside the members those count as explained that recipients' accounts got", () => {
+  const account = OTHER;
+  const made = (gone: bigint, inAccount: bigint): OrderChange =>
+    change([got(account, inAccount, null)], { changes: [-gone] });
+  expect(openedIn(made(rent(165), rent(165)), 0n, [account])).toBe(rent(165));
+  // A thief who holds the key takes more in the same transaction; a stranger pays for the account.
+  expect(openedIn(made(rent(165) + 7n, rent(165)), 0n, [account])).toBe(rent(165));
+  expect(openedIn(made(rent(165), rent(165)), 0n, [])).toBe(0n);
+  expect(openedIn(made(0n, rent(165)), 0n, [account])).toBe(0n);
+  // The loan came and the members' part left in it.
+  expect(openedIn(made(50_000_000n, rent(165)), LOAN - 50_000_000n, [account])).toBe(LOAN);
 });

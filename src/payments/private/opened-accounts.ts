@@ -1,0 +1,60 @@
+/**
+ * Reads what chunks took of the lamports at an address to make token accounts of their recipients (K15): one that the quote
+ * has not priced, and that its owner closes between signing and landing, is made again by whatever the address has.
+ */
+import { SOL_MINT, type Address } from "../../address.ts";
+import type { OrderChange } from "../../ledger/order-reading.ts";
+import type { ServiceContext } from "../service-context.ts";
+import type { ChunkRecord } from "../tables/private.ts";
+import { lostAttempt } from "../wallet/stored-attempt.ts";
+import type { OrderLook } from "./look.ts";
+import { placesOf, seedOfChunk, type Place } from "./protocol/cut.ts";
+import { loanBy } from "./protocol/levels.ts";
+import { openedIn } from "./protocol/story.ts";
+import { paidPlaces } from "./tell-chunks.ts";
+
+type OpeningParts = Pick<ServiceContext, "ledger">;
+
+/** Those of the order's chunks that have opened accounts, as their own finalized receipts say. Throws `LedgerUnavailable`. */
+export async function openedAccounts(deps: OpeningParts, look: OrderLook): Promise<readonly ChunkRecord[]> {
+  const opening: ChunkRecord[] = [];
+  for (const chunk of look.view.chunks) {
+    const unpriced = paidBy(look, chunk).filter(({ member }) => member?.isPriced === false);
+    const maker = chunk.opened > 0n || unpriced.length === 0 ? null : await makerOf(deps, look, chunk);
+    if (maker === null) continue;
+    const accounts = unpriced.map(({ to }) => deps.ledger.tokenAccountOf(to, look.terms.payMint));
+    const opened = openedIn(maker, expectedOf(look, chunk), accounts);
+    if (opened > 0n) opening.push({ ...chunk, opened });
+  }
+  return opening;
+}
+
+/** The members whom a chunk has paid. */
+function paidBy({ terms }: OrderLook, chunk: ChunkRecord): readonly Place[] {
+  const paid = new Set(paidPlaces({ terms }, chunk));
+  return placesOf(terms, chunk.k).filter((_, place) => paid.has(place));
+}
+
+/** The receipt of the transaction that made a chunk's marker; null while no node lists it. */
+async function makerOf(
+  { ledger }: OpeningParts,
+  { terms, judged }: OrderLook,
+  { k, signature }: ChunkRecord,
+): Promise<OrderChange | null> {
+  if (signature === null) return null;
+  const [landing = null] = await ledger.landings([lostAttempt(signature)]);
+  if (landing === null) return null;
+  const query = { ...judged.look.query, rentPerByte: terms.rentPerByte };
+  const marker: Address = ledger.markerOf(terms.address, seedOfChunk(k));
+  // Its slot is the first that is read, and is read whole, however many transactions follow.
+  const { changes } = await ledger.changesOfOrder(query, landing.slot);
+  return changes.find(({ isOwn, markers }) => isOwn && markers.some((each) => each === marker)) ?? null;
+}
+
+/** What the transaction of a chunk changes of the address's lamports by its loan and its members. */
+function expectedOf(look: OrderLook, chunk: ChunkRecord): bigint {
+  const { terms, judged } = look;
+  const lent = chunk.k === 0 ? loanBy(terms, judged.rows.chunks, chunk.length) : 0n;
+  if (terms.mint !== SOL_MINT) return lent;
+  return paidBy(look, chunk).reduce((left, { amount }) => left - amount, lent);
+}
