@@ -27,13 +27,13 @@ export class LooksInTurn {
 const MOST_FAILED = 10_000;
 
 /**
- * Looks of one process that have failed, each with the version of its order at that time. While endpoints differ a look is tried
- * again and again, and each step of its order asks for one more: without an end of the older ones they would grow in number.
+ * Looks of one process that have failed, each with the version of its order or transfer at that time. While endpoints differ a
+ * look is tried again and again, and each step asks for one more: without an end of the older ones they would grow in number.
  */
 export class FailedLooks {
   readonly #versions = new Map<string, number>();
 
-  /** Undefined for a look whose order has made a step since it failed: that step has asked for a look of its own. */
+  /** Undefined for a look behind which a step was made since it failed: that step has asked for a look of its own. */
   async take<Outcome>(
     { key, version }: { readonly key: string; readonly version: number },
     look: () => Promise<Outcome>,

@@ -1,20 +1,29 @@
 /** The chart `order-transfer` acted out: signing, and reading what the chain made of it; and the rows that follow its steps. */
 import { transfer, type TransferContext, type TransferEvent } from "../../../machines/transfer.ts";
-import { workflow, type Workflow } from "../../engine/index.ts";
+import { workflow, type EffectRun, type Workflow } from "../../engine/index.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { TransferRecord } from "../tables/private.ts";
 import { concludeTransfer } from "./conclude-transfer.ts";
+import { FailedLooks } from "./looks-in-turn.ts";
 import { signTransfer, type SigningDeps } from "./sign-transfer.ts";
+import type { TransferOutcome } from "./transfer-outcomes.ts";
 
 export type TransferWorkflow = Workflow<typeof transfer, PaymentTables>;
 
 export function transferWorkflow(deps: SigningDeps): TransferWorkflow {
   const concluding = { ...deps, sponsor: deps.sponsor.address };
+  const failed = new FailedLooks();
+  const unlessRepeated = (act: (id: string) => Promise<TransferOutcome>) => {
+    return async (_params: unknown, { instance, key }: Pick<EffectRun, "instance" | "key">) => {
+      const version = (await deps.storage.load(instance))?.version ?? 0;
+      return await failed.take({ key, version }, () => act(instance));
+    };
+  };
   return workflow(transfer)<PaymentTables>({
     version: 1,
     effects: {
-      sign: (_params, { instance }) => signTransfer(deps, instance),
-      conclude: (_params, { instance }) => concludeTransfer(concluding, instance),
+      sign: unlessRepeated((id) => signTransfer(deps, id)),
+      conclude: unlessRepeated((id) => concludeTransfer(concluding, id)),
     },
     watches: { attempts: ({ signature }) => signature ?? "" },
     project: ({ id, before, after, event }, at) => {
