@@ -21,6 +21,12 @@ interface Running {
 const LEASE_MS = 15_000;
 /** Longer than this is slept through: nobody looks at each moment at which something is due. */
 const MAX_MINUTES_AWAKE = 60;
+/**
+ * What falls due between two looks of the service is worked off at the second. Each time that anything is, everything is looked
+ * at: if that were done for each retry of what fails, there would be more looks than nodes are ever asked for, which would find
+ * more to retry.
+ */
+const LOOK_MS = 2_000;
 const NEVER = { call: Infinity, moment: "before" } as const;
 
 /** Time and slots pass on the world's clock and chain, whatever happens to processes. */
@@ -212,7 +218,7 @@ export class Succession {
     const nextDue = async (): Promise<number | null> => {
       const due = await Promise.all([main, ...this.#beside].map(nextDueOf));
       const times = due.filter((each) => each !== null);
-      return times.length === 0 ? null : Math.min(...times) - this.#skew;
+      return times.length === 0 ? null : Math.max(Math.min(...times) - this.#skew, clock.now() + LOOK_MS);
     };
     const engine = { settled: () => this.#settled(main) };
     return this.during(() => passTime({ clock, engine, storage: { nextDue }, workflows: [] }, until));

@@ -5,7 +5,7 @@ import type { VirtualClock } from "../../kit/virtual-clock.ts";
 const PATIENCE = 40;
 const PAUSE_MS = 250;
 /** A look that takes longer than the pause between two of them is always under way: whoever waits for its end goes on. */
-const MAX_TURNS = 8_000;
+const MAX_TURNS = 3_000;
 
 /** Turns the clock whenever a process seems to wait for that. What a dead process was at never ends. */
 export class Turning {
