@@ -92,7 +92,7 @@ export type OrderEvent =
   | { readonly type: "LATE" }
   /** Nothing is left, neither loan nor account. */
   | { readonly type: "EMPTY" }
-  /** What is left is not worth its return. Before any decision also: no attempt of chunk 0 can land, for 151 blocks of this process. */
+  /** What is left is not worth its return. Before any decision also: no go can land any more, whoever signed it before this process began. */
   | { readonly type: "BELOW_COST" }
   /**
    * Rows that lead nowhere by themselves: a level, a deposit, a shortage, a marker missed once, a rest that is started; or the

@@ -7,7 +7,7 @@ import type { PriceSource } from "../prices/prices.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { ChunkRecord, OrderRecord } from "../tables/private.ts";
-import { isDead } from "./attempt-death.ts";
+import { isDead, lastHeightOf } from "./attempt-death.ts";
 import { correctedFee, feeTaken } from "./fee-taken.ts";
 import { findStrays } from "./find-strays.ts";
 import { judgeLevels } from "./judge-levels.ts";
@@ -41,12 +41,13 @@ interface Conclusion {
 
 type LookOutcome = EffectOutcome<OrderEvent, PaymentTables> | undefined;
 
-/** Concludes from looks, in one process: it knows for how many blocks that process has been at work. */
+/** Concludes from looks, in one process: it knows when all bytes have died that others signed before that began. */
 export class OrderConcluder {
   readonly #deps: ConcludingParts;
   readonly #looks = new LooksInTurn();
   readonly #failed = new FailedLooks();
-  #firstHeight: number | null = null;
+  /** The last bytes that another process may have signed before the first look of this one. */
+  #othersLast: { readonly lastValidBlockHeight: number } | null = null;
 
   constructor(deps: ConcludingParts) {
     this.#deps = deps;
@@ -66,16 +67,16 @@ export class OrderConcluder {
 
   async #look(id: string, instance: InstanceRecord | null): Promise<LookOutcome> {
     // Before the reading: what lands until then is in it, and what is dead by then lands no more.
-    const ends = await this.#ends(id);
+    const isGoDead = await this.#isGoDead(id);
     const first = await lookAtOrder(this.#deps, id);
     // An end that is being written down: nothing else counts.
     if (first.view.order.ends !== null || instance === null) return undefined;
     if (await this.#isOvertaken(instance)) return undefined;
-    const isEntry = isEntering(newsOf(first, ends));
+    const isEntry = isEntering(newsOf(first, isGoDead));
     const { look, writes, set, isWhole } = await judgeLevels(this.#deps, first, isEntry);
     if (!isWhole) return outcomeOf(look, instance.version, { event: { type: "NOTED" }, writes, set });
     this.#noteDispute(look);
-    const next = newsOf(look, ends);
+    const next = newsOf(look, isGoDead);
     const found = await this.#concluded(look, next);
     if (found === null && writes.length === 0 && Object.keys(set).length === 0) return undefined;
     if (await this.#isOvertaken(instance)) return undefined;
@@ -103,18 +104,18 @@ export class OrderConcluder {
     disputes.note(subject, endpoints);
   }
 
-  /** Whether no attempt of chunk 0 can land any more, and how many blocks this process has seen. */
-  async #ends(order: string): Promise<EndFacts> {
+  /** Whether no go of the order can land any more: neither bytes that are stored here nor those of a lost database. */
+  async #isGoDead(order: string): Promise<boolean> {
     const { storage, ledger } = this.#deps;
-    const state = (await storage.order(order))?.state;
-    if (state !== "refusing" && this.#firstHeight !== null) return { isGoDead: false, blocksSeen: 0 };
-    const { agreed } = await ledger.heights("finalized");
-    this.#firstHeight ??= agreed;
-    const attempts = await storage.attemptsOf(transferId({ order, kind: "chunk", n: 0 }));
-    return {
-      isGoDead: attempts.every((each) => each.error !== null || isDead(each, agreed)),
-      blocksSeen: agreed - this.#firstHeight,
+    // Where they were signed, the newest block was a confirmed one: the finalized ones are some seconds behind it.
+    this.#othersLast ??= {
+      lastValidBlockHeight: lastHeightOf({ lastValidBlockHeight: 0 }, await ledger.heights("confirmed")),
     };
+    if ((await storage.order(order))?.state !== "refusing") return false;
+    const { agreed } = await ledger.heights("finalized");
+    const attempts = await storage.attemptsOf(transferId({ order, kind: "chunk", n: 0 }));
+    const open = attempts.filter(({ error }) => error === null);
+    return [this.#othersLast, ...open].every((each) => isDead(each, agreed));
   }
 
   async #concluded(look: OrderLook, next: OrderNews | null): Promise<Conclusion | null> {
@@ -238,14 +239,8 @@ function outcomeOf({ view }: OrderLook, expectedVersion: number, conclusion: Con
   };
 }
 
-/** What a process knows beside the rows before it ends an order that no marker decides. */
-interface EndFacts {
-  readonly isGoDead: boolean;
-  readonly blocksSeen: number;
-}
-
-function newsOf({ view, facts, judged }: OrderLook, ends: EndFacts): OrderNews | null {
-  return nextOf(stateOf(view.order), facts, { ...judged, rows: { ...judged.rows, ...ends } });
+function newsOf({ view, facts, judged }: OrderLook, isGoDead: boolean): OrderNews | null {
+  return nextOf(stateOf(view.order), facts, { ...judged, rows: { ...judged.rows, isGoDead } });
 }
 
 /** Whether the order is about to be over or idle: then its history is listed first. */

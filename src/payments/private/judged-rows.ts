@@ -28,7 +28,6 @@ export function rowsOf(
     isLoanBack: view.order.loanBack !== null,
     uncharged,
     isGoDead: false,
-    blocksSeen: 0,
   };
 }
 

@@ -283,7 +283,7 @@ it("K8: of a marker that is gone nobody is paid where a person has given its chu
   });
 });
 
-it("K9, K17: an order ends undecided once its go is dead at finalized, and its process has seen 151 blocks", async () => {
+it("K9, K17: an order ends undecided once its go is dead at finalized, and so is whatever was signed before its process began", async () => {
   world = await transferWorld({ ...SEND, deposited: {} });
   const { order, write, mints } = world;
   const attempt = {
@@ -309,7 +309,7 @@ it("K9, K17: an order ends undecided once its go is dead at finalized, and its p
   );
   let finalized = 100;
   const heights: Ledger["heights"] = async (commitment) => {
-    const height = commitment === "finalized" ? finalized : 9_999;
+    const height = commitment === "finalized" ? finalized : finalized + 32;
     return agreed({ lowest: height, agreed: height, highest: height });
   };
   const ledger = Object.assign(Object.create(world.ledger) as Ledger, { heights });
@@ -321,7 +321,7 @@ it("K9, K17: an order ends undecided once its go is dead at finalized, and its p
   expect([await at(100), await at(300), await at(500)]).toEqual([undefined, undefined, undefined]);
   expect(await at(501)).toBe("BELOW_COST");
   const young = concluder(ledger);
-  expect([await at(501, young), await at(651, young), await at(652, young)]).toEqual([
+  expect([await at(501, young), await at(684, young), await at(685, young)]).toEqual([
     undefined,
     undefined,
     "BELOW_COST",

@@ -7,7 +7,8 @@ import { formatAmount } from "../../../src/amount.ts";
 import { BY } from "../../kit/by.ts";
 import { privateFixture, solAt150, units } from "../../kit/private-fixture.ts";
 import { memoryStorage } from "../../kit/storages.ts";
-import { restore } from "./kept-copies.ts";
+import { copyWith, restore } from "./kept-copies.ts";
+import { swallowsBytes } from "./lying-nodes.ts";
 import { forget, mattersOf, open, ordered, owned, served, shown, startOn } from "./restored-world.ts";
 import { passTime } from "../../kit/pass-time.ts";
 
@@ -195,6 +196,43 @@ test("C3: a process whose database is rolled back under it pays nobody of new mo
   expect(await owned(world, world.alice)).toBe(before + order.due);
   expect(await world.held(order.address)).toEqual(NOTHING);
   await service.stop();
+});
+
+test("C53: a copy that declines an order ends it only when the last block is final that takes what the lost copy signed right before", async () => {
+  const world = await open();
+  const { customer, bob, copies, nodes, chain, clock } = world;
+  // What goes back has to bear the making of an account, which is more than all of the deposit.
+  const sender = world.wallet("newcomer", { lamports: 1_000_000_000n });
+  const { body } = await world.order(customer, { sender, to: [{ address: bob.address, amount: "0.01" }] });
+  const id = body.transactionId;
+  for (const node of nodes) node.tell(swallowsBytes);
+  await world.deposit(body.ephemeralAddress, { usdc: units(body.depositAmount, 6) });
+  const [go] = await world.storage.attemptsOf(`${id}:0`);
+  const storage = await restore(copyWith(copies, id, { kind: "chunk", state: "planned" }));
+  await world.service.stop();
+
+  const service = world.another({ storage, ledger: world.ledgerOf(nodes.map(({ endpoint }) => endpoint)) });
+  onTestFinished(async () => {
+    await service.stop();
+    await storage.close();
+  });
+  await service.operator.resolve(id, { action: "decline" }, BY);
+  await service.start();
+  await service.settled();
+  const pass = async (slots: number): Promise<void> => {
+    chain.advance(slots);
+    await passTime({ clock, engine: service, storage, workflows: service.workflows }, clock.now() + MINUTE);
+  };
+  const statusOf = async (): Promise<unknown> => (await service.transaction(customer, id)).status;
+  await pass(148);
+  await world.ledger.broadcast(go?.bytes ?? new Uint8Array());
+  // It has landed, and no finalized reading shows it yet.
+  await pass(3);
+  expect(await statusOf()).toBe("processing");
+  for (let look = 0; look < 3; look++) await pass(35);
+  expect(await owned(world, bob)).toBe(10_001n);
+  expect(await statusOf()).toBe("completed");
+  expect(await mattersOf({ service })).toEqual([]);
 });
 
 /** A journal that outlives every database. */

@@ -4,9 +4,6 @@ import { NOBODY } from "./outcome.ts";
 import type { OrderRows, OrderState, OrderView } from "./rows.ts";
 import type { OrderTerms } from "./terms.ts";
 
-/** Blocks that a process has to see before it ends an order that is not decided: bytes from before it have died then. */
-const BLOCKS_TO_SEE = 151;
-
 /** An event that a reading tells the chart, as the chart names it. */
 export type OrderNews =
   | { readonly type: "GO" | "NO_GO" | "MARKS" | "FUNDED" | "LATE" | "EMPTY" | "BELOW_COST" }
@@ -39,10 +36,8 @@ export function nextOf(state: OrderState, facts: OrderFacts, { terms, rows }: Or
     case "paying":
     case "over.paying":
       return decided(facts, terms, rows);
-    case "refusing": {
-      const isDead = rows.isGoDead && rows.blocksSeen >= BLOCKS_TO_SEE;
-      return isDead && ended(facts) !== null ? { type: "BELOW_COST" } : null;
-    }
+    case "refusing":
+      return rows.isGoDead && ended(facts) !== null ? { type: "BELOW_COST" } : null;
     case "over.refusing":
     case "over.resting":
       return ended(facts);

@@ -94,10 +94,8 @@ export interface OrderRows {
   readonly isLoanBack: boolean;
   /** Lamports that collects have cost since the last rest. */
   readonly uncharged: bigint;
-  /** Whether every attempt of chunk 0 is dead, finalized. */
+  /** Whether every attempt of chunk 0 is dead, finalized, and so is whatever was signed before this process began. */
   readonly isGoDead: boolean;
-  /** Blocks that this process has seen finalized since it began. */
-  readonly blocksSeen: number;
 }
 
 /** All that an order is judged by. */

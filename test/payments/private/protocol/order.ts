@@ -178,7 +178,6 @@ export function rowsOf(terms: OrderTerms, rows: Partial<OrderRows> = {}): OrderR
     isLoanBack: false,
     uncharged: 0n,
     isGoDead: false,
-    blocksSeen: 0,
     ...rows,
   };
 }
