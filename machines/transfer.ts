@@ -16,12 +16,12 @@ export type TransferKind = (typeof TRANSFER_KINDS)[number];
 export interface TransferInput {
   readonly order: string;
   readonly kind: TransferKind;
-  /** Pause before it is first signed, in milliseconds: what is left of ten minutes since the last refund landed. */
-  readonly pauseMs: number;
 }
 
 /** The context of a transfer. Bytes, outcomes, legs and holds are rows. */
 export interface TransferContext extends TransferInput {
+  /** Pause before it is tried again, in milliseconds. */
+  readonly pauseMs: number;
   /** Whether its chunk is to pay nobody. */
   readonly isNobodyWanted: boolean;
   /** Signature of the newest attempt. Older ones may still land. */
@@ -125,6 +125,7 @@ export const transfer = setup({
   id: "order-transfer",
   context: ({ input }) => ({
     ...input,
+    pauseMs: 0,
     isNobodyWanted: false,
     signature: null,
     reason: null,

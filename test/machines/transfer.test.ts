@@ -43,7 +43,7 @@ const PAUSE_OVER = after("notBefore", "planned.pausing");
 const AGAIN = after("again", "out.concluding");
 const LOOK = `tell ${JSON.stringify({ machine: "private-order", id: "tx_1", event: { type: "LOOK" } })}`;
 
-const inputOf = (kind: TransferKind, pauseMs = 0) => ({ order: "tx_1", kind, pauseMs });
+const inputOf = (kind: TransferKind) => ({ order: "tx_1", kind });
 
 const reached = TRANSFER_KINDS.flatMap((kind) =>
   reachable({
@@ -118,8 +118,8 @@ describe("order-transfer", () => {
   });
 
   test("it is signed when its pause is over, and not before", () => {
-    const [start, actions] = initialTransition(transfer, inputOf("rest", 600_000));
-    expect(effectsOf(actions)).toEqual(["arm xstate.after.notBefore.order-transfer.planned.pausing 600000"]);
+    const [start, actions] = initialTransition(transfer, inputOf("rest"));
+    expect(effectsOf(actions)).toEqual(["arm xstate.after.notBefore.order-transfer.planned.pausing 0"]);
     expect(stepOf(transfer, start, events.SIGNED)[0].value).toEqual({ planned: "pausing" });
     expect(stepOf(transfer, start, PAUSE_OVER)[1]).toEqual(["sign undefined"]);
   });

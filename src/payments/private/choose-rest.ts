@@ -5,6 +5,7 @@ import type { ServiceContext } from "../service-context.ts";
 import type { AttemptLeg } from "../tables/attempts.ts";
 import { choiceOf, type Choice } from "./chosen-transfer.ts";
 import { ASSERTED_AGAIN, isDisturbed } from "./dust.ts";
+import { timeOf } from "./judged-rows.ts";
 import { noteMatters, type OrderMatter } from "./marker-matters.ts";
 import { legsOfRest, type Rest, type RestPlan } from "./protocol/rest.ts";
 import { restsOf } from "./protocol/rests.ts";
@@ -57,10 +58,11 @@ async function newestAmounts(
   return shown;
 }
 
-function waitForPause({ clock }: RestDeps, inHand: TransferInHand): TransferOutcome | null {
-  const rests = inHand.look.view.transfers.filter(({ kind }) => kind === "rest");
-  const until = Math.max(0, ...rests.map(({ landedAt }) => landedAt ?? 0)) + PAUSE_BETWEEN_MS;
-  const left = until - clock.now();
+function waitForPause({ clock }: RestDeps, { look }: TransferInHand): TransferOutcome | null {
+  const refunds = look.view.transfers.filter(({ kind }) => kind === "rest" || kind === "redirect");
+  const until = Math.max(0, ...refunds.map(({ landedAt }) => landedAt ?? 0)) + PAUSE_BETWEEN_MS;
+  // They landed by the chain's time, which a clock may be far behind.
+  const left = until - Math.max(clock.now(), timeOf(look.reading));
   return left > 0 ? putOff("pause", left) : null;
 }
 

@@ -198,7 +198,7 @@ export class OrderConcluder {
     if (state === "deciding" || state === "paying") return isShown ? null : confirmedPayout(this.#deps, look);
     // A rest that cannot go now is planned, too: its row tells a person of the price or the purse that is missing.
     if (overState !== "resting" || !isDue(look.facts.worth)) return null;
-    const rest = nextRest(look, this.#deps.clock.now());
+    const rest = nextRest(look);
     return rest === null ? null : noted({ starts: [this.#deps.plan(rest)] });
   }
 

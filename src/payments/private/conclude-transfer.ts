@@ -9,6 +9,7 @@ import { blamedFor, type Landed } from "./blame-landing.ts";
 import { passedBids, returnedBids } from "./bids.ts";
 import { bookAttempt } from "./book-transfer.ts";
 import { isOfDust } from "./dust.ts";
+import { timeOf } from "./judged-rows.ts";
 import { actOf } from "./choose-redirect.ts";
 import type { LookParts } from "./look.ts";
 import { endAct, settledOnChain } from "./settled-on-chain.ts";
@@ -38,7 +39,7 @@ async function conclude(deps: ConcludingDeps, inHand: TransferInHand): Promise<T
     return landing === null ? [] : [{ attempt, landing }];
   });
   const own = landed.find(({ landing }) => landing.error === null);
-  if (own !== undefined && inHand.row.kind !== "chunk") return booked(deps, inHand, own);
+  if (own !== undefined && inHand.row.kind !== "chunk") return booked(inHand, own);
   const settled = await settledOnChain(deps, inHand);
   if (settled?.event?.type === "MARK" || settled?.event?.type === "SAME_ACT") return settled;
   // The marker follows: this reading is older than the receipt.
@@ -47,15 +48,11 @@ async function conclude(deps: ConcludingDeps, inHand: TransferInHand): Promise<T
   return (await areExpired(deps, inHand, open)) ? expired(deps, inHand, open) : {};
 }
 
-function booked(
-  { clock }: ConcludingDeps,
-  inHand: TransferInHand,
-  { attempt, landing }: Landed,
-): TransferOutcome {
+function booked(inHand: TransferInHand, { attempt, landing }: Landed): TransferOutcome {
   const { row, look } = inHand;
   const isAct = row.kind === "redirect" || (row.kind === "foreign" && row.to !== look.terms.sender);
   const { signature, blockTime, slot } = landing;
-  const landedAt = blockTime === null ? clock.now() : blockTime * 1_000;
+  const landedAt = blockTime === null ? timeOf(look.reading) : blockTime * 1_000;
   return {
     event: { type: "OWN_SIGNATURE", signature },
     writes: [

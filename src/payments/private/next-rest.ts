@@ -7,25 +7,12 @@ import { outlayOf } from "./protocol/cost.ts";
 import { legsOfRest } from "./protocol/rest.ts";
 import { restsOf } from "./protocol/rests.ts";
 
-/** At most one refund that has landed in ten minutes (K14). */
-const REFUND_PAUSE_MS = 10 * 60_000;
-
 /** One rest, redirect or collect at a time is open at an address; foreign tokens are not the order's money. */
-export function nextRest({ view, terms }: OrderLook, now: number): WantedTransfer | null {
+export function nextRest({ view, terms }: OrderLook): WantedTransfer | null {
   const others = view.transfers.filter(({ kind }) => kind !== "chunk" && kind !== "foreign");
   if (others.some(({ state }) => state === "planned" || state === "out")) return null;
   const rests = others.filter(({ kind }) => kind === "rest");
-  const landed = others.reduce((last, { landedAt }) => Math.max(last, landedAt ?? 0), 0);
-  const notBefore = landed + REFUND_PAUSE_MS;
-  return {
-    order: terms.id,
-    kind: "rest",
-    n: rests.length,
-    mint: null,
-    to: terms.sender,
-    subjects: [],
-    ...(landed > 0 && notBefore > now ? { notBefore } : {}),
-  };
+  return { order: terms.id, kind: "rest", n: rests.length, mint: null, to: terms.sender, subjects: [] };
 }
 
 /** Of the sponsor no more is reserved from now on than what the rest costs, also while that is held. */

@@ -11,9 +11,6 @@ import type { TransferWorkflow } from "./transfer-workflow.ts";
 export interface WantedTransfer extends Pick<TransferRecord, "kind" | "n" | "mint" | "to" | "subjects"> {
   /** The id of its order. */
   readonly order: string;
-  /** Nothing is signed before, in milliseconds since the Unix epoch, and why; left out, it is signed at once. */
-  readonly notBefore?: number;
-  readonly reason?: string;
 }
 
 /** What belongs into the commit that plans a transfer. */
@@ -33,9 +30,8 @@ export function transferId({ order, kind, n }: Pick<WantedTransfer, "order" | "k
 /** `transfers` is asked for late: orders and transfers start each other. */
 export function planTransfer(transfers: () => TransferWorkflow, clock: Clock): PlanTransfer {
   return (wanted) => {
-    const { order, kind, n, mint, to, subjects, notBefore = null, reason = null } = wanted;
+    const { order, kind, n, mint, to, subjects } = wanted;
     const id = transferId(wanted);
-    const createdAt = clock.now();
     const insert: TransferRecord = {
       id,
       order,
@@ -45,21 +41,17 @@ export function planTransfer(transfers: () => TransferWorkflow, clock: Clock): P
       to,
       subjects,
       state: "planned",
-      notBefore,
-      reason,
+      notBefore: null,
+      reason: null,
       reserved: [],
       signature: null,
       legs: null,
       landedAt: null,
       stuckSince: null,
-      createdAt,
+      createdAt: clock.now(),
     };
     return {
-      start: startOf(transfers(), id, {
-        order,
-        kind,
-        pauseMs: Math.max(0, (notBefore ?? createdAt) - createdAt),
-      }),
+      start: startOf(transfers(), id, { order, kind }),
       write: { table: "transfers", insert },
     };
   };

@@ -7,6 +7,7 @@ import type { AttemptLeg } from "../tables/attempts.ts";
 import type { ActRecord } from "../tables/private.ts";
 import { bookChange, takenBy } from "./book-transfer.ts";
 import { actOf } from "./choose-redirect.ts";
+import { timeOf } from "./judged-rows.ts";
 import type { OrderLook } from "./look.ts";
 import { noteMatters } from "./marker-matters.ts";
 import { refundEvent } from "./order-events.ts";
@@ -64,7 +65,7 @@ async function settledAct(deps: SettlingDeps, inHand: TransferInHand): Promise<T
     const change = await makerOf(deps, inHand);
     if (change === null) return unlisted(deps, inHand, act);
     return judgeRedirect(act, change) === "done"
-      ? sameAct(deps, inHand, change)
+      ? sameAct(inHand, change)
       : { event: { type: "STANDS" }, writes: [...bookChange(look, change), endAct(act, "superseded")] };
   }
   return overdue(inHand, act.approvedAt, [orderChanged(look), endAct(act, "ended")]);
@@ -97,11 +98,7 @@ function overdue(
 }
 
 /** Another copy has carried the act out: the receipt of its transaction has the refund and the cost. */
-function sameAct(
-  { clock }: SettlingDeps,
-  { row, look }: TransferInHand,
-  change: OrderChange,
-): TransferOutcome {
+function sameAct({ row, look }: TransferInHand, change: OrderChange): TransferOutcome {
   const act = actOf({ row, look });
   const { mint, to } = act;
   const given = receivedBy(change, to, mint);
@@ -114,7 +111,7 @@ function sameAct(
     writes: [
       ...bookChange(look, change),
       endAct(act, "done"),
-      changed(row, { signature: change.signature, legs, landedAt: clock.now() }),
+      changed(row, { signature: change.signature, legs, landedAt: timeOf(look.reading) }),
       ...refundEvent(row.order, { transfer: row.id, legs }),
     ],
   };

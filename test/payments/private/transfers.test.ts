@@ -632,6 +632,28 @@ describe("a rest", () => {
     expect(await storage.attemptsOf(id)).toHaveLength(1);
   });
 
+  it("K14: waits ten minutes of the chain by a clock that is a day behind it", async () => {
+    const { sendOut, skip, pass, ledger, write, must, buy, give, key, transfer } = await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    const first = await sendOut({ kind: "rest", n: 0 });
+    await pass(80);
+    const { readOrder } = ledger;
+    const ahead: typeof readOrder = async (query, commitment) => {
+      const reading = await readOrder(query, commitment);
+      const told = reading.told.map((each) => ({ ...each, blockTime: each.blockTime + 86_400 }));
+      return agreed<OrderReading>({ ...reading, told });
+    };
+    Object.assign(ledger, { readOrder: ahead });
+    const landedAt = (await transfer(first)).landedAt ?? 0;
+    await write({ table: "transfers", id: first, set: { landedAt: landedAt + 86_400_000 } });
+    give(key.address, { usdc: 3_000_000n });
+    const id = await sendOut({ kind: "rest", n: 1 });
+    await pass(5);
+    expect(await transfer(id)).toMatchObject({ state: "planned", reason: "pause" });
+    for (let turn = 0; turn < 30; turn += 1) await skip(60);
+    expect(await world.stateOf(id)).toBe("booked");
+  });
+
   it("is not signed while somebody who paid is unknown, and holds the order after an hour", async () => {
     const { sendOut, pass, storage, must, buy, key, clock, order, engine, transfers } = await begin(SEND);
     await must([buy(key, "0", { length: 1 })], key);
