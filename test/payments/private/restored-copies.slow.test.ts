@@ -1,9 +1,13 @@
 /** Copies of a database that go on beside or after the one that has paid: they read the chain, and adopt what stands there. */
+import { createThawAccountInstruction } from "@solana/spl-token";
+import { PublicKey } from "@solana/web3.js";
 import { expect, onTestFinished, test } from "vitest";
 import { keypairSigner, type Signer } from "../../../src/ledger/sign-transaction.ts";
 import type { JournalLine, RecoveryJournal } from "../../../src/payments/operator/recovery/journal.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { formatAmount } from "../../../src/amount.ts";
+import { associatedTokenAddress } from "../../../src/local/index.ts";
+import { land } from "../../solana/signed-transaction.ts";
 import { BY } from "../../kit/by.ts";
 import { privateFixture, solAt150, units } from "../../kit/private-fixture.ts";
 import { memoryStorage } from "../../kit/storages.ts";
@@ -91,6 +95,46 @@ test("C18: a cancel on a copy that has seen nothing of the payout is refused by 
     recipients: [{ status: "paid" }],
   });
   expect(await mattersOf(restored)).toEqual([]);
+});
+
+test("C54: what the lost copy has sent by an act that this copy has not read yet is not missing", async () => {
+  const world = await open();
+  const { service, chain, mints, copies } = world;
+  const order = await ordered(world);
+  const carol = world.wallet("carol", { lamports: 1_000_000_000n, usdc: 1n });
+  await service.cancelTransaction(world.customer, order.id);
+  await service.operator.resolve(order.id, { action: "hold" }, BY);
+  await world.deposit(order.address, { usdc: 3_000_000n });
+  await world.settle(8);
+  await world.freeze(carol, "USDC");
+  await service.operator.resolve(order.id, { action: "refundTo", address: carol.address }, BY);
+  await service.operator.approve(order.id, { address: carol.address }, BY);
+  await world.settle(2);
+  const copy = copies.at(-1) ?? new Uint8Array();
+  const thawed = createThawAccountInstruction(
+    new PublicKey(associatedTokenAddress(carol.address, mints.USDC)),
+    new PublicKey(mints.USDC),
+    new PublicKey(chain.faucet.address),
+  );
+  await land(world, { signers: [chain.faucet], instructions: [thawed] });
+  await service.operator.resolve(order.id, { action: "retry" }, BY);
+  await world.settle(8);
+  const sent = (await owned(world, carol)) - 1n;
+  expect(sent).toBeGreaterThan(2_000_000n);
+  await service.stop();
+
+  const restored = await startOn(world, copy);
+  for (let look = 0; look < 2; look++) {
+    const { findings } = await restored.service.reconcile();
+    expect(findings.flatMap(({ findings: found }) => found)).toEqual([{ finding: "held", reason: "hold" }]);
+    expect(await mattersOf(restored)).toEqual(["held"]);
+    await restored.pass(1_000);
+  }
+  await restored.pass(11 * MINUTE);
+  expect(await shown(restored, world, order)).toMatchObject({
+    refunds: [{ to: carol.address, status: "paid" }],
+  });
+  expect((await owned(world, carol)) - 1n).toBe(sent);
 });
 
 /** A signer that keeps whoever asks it waiting until it is let go. */

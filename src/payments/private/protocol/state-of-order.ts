@@ -4,7 +4,7 @@
  */
 import type { OrderTold } from "../../../ledger/order-reading.ts";
 import { smallestAmount } from "../../assets/assets.ts";
-import { seedOfChunk } from "./cut.ts";
+import { seedOfChunk, seedOfRedirect } from "./cut.ts";
 import { SOL } from "./legs.ts";
 import {
   isDue,
@@ -59,11 +59,17 @@ function chunkFact({ terms, look }: OrderView, row: ChunkRow): ChunkFact {
   };
 }
 
-/** No level is judged while money goes out by anything but a chunk, or before it is known whom a marker paid. */
+/**
+ * No level is judged while money goes out by anything but a chunk, or before it is known whom a marker paid: that of an open
+ * act, too, which another copy may have carried out.
+ */
 function levelsOf(view: OrderView, chunks: readonly ChunkFact[], isUnclear: boolean): readonly LevelFact[] {
   const { rows, look, tokens } = view;
   const isAwaited = chunks.some(({ isNew }) => isNew) || rows.chunks.some(({ story }) => story === "awaited");
-  const isJudged = !isAnyOut(rows) && !isUnclear && !isAwaited;
+  const isActUnread = rows.acts.some(
+    ({ n, state }) => state === "open" && look.marker(seedOfRedirect(n)) !== null,
+  );
+  const isJudged = !isAnyOut(rows) && !isUnclear && !isAwaited && !isActUnread;
   return [SOL, ...tokens].map(({ mint }) => {
     const row = rows.levels.find((level) => level.mint === mint) ?? emptyLevel(mint);
     const listed = rows.listed?.find((sum) => sum.mint === mint) ?? null;

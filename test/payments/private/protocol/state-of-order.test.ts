@@ -8,7 +8,7 @@ import type { TransferInHand } from "../../../../src/payments/private/transfer-i
 import { paidIn, receivedIn, type OrderFacts } from "../../../../src/payments/private/protocol/facts.ts";
 import { nextOf } from "../../../../src/payments/private/protocol/next-of.ts";
 import { barTo, restsOf, type Signing } from "../../../../src/payments/private/protocol/rests.ts";
-import type { OrderState } from "../../../../src/payments/private/protocol/rows.ts";
+import type { ActRow, OrderState } from "../../../../src/payments/private/protocol/rows.ts";
 import { stateOfOrder } from "../../../../src/payments/private/protocol/state-of-order.ts";
 import {
   chunkRow,
@@ -349,6 +349,15 @@ describe("K15: levels of an order", () => {
     expect(judged({}, { 0: 0 })).toBe(false);
     expect(judged({ chunks: [seen({ length: 0 })] }, { 0: 0 })).toBe(true);
     expect(judged({ chunks: [chunkRow(0, { length: 0, story: "awaited" })] }, { 0: 0 })).toBe(false);
+  });
+
+  test("K15: nothing is judged while the marker of an open act stands, which another copy has carried out", () => {
+    const judged = (state: ActRow["state"], marker: number | null) =>
+      facts({
+        shown: [{ ...PAID, markers: { r1: marker } }],
+        rows: { acts: [{ n: 1, mint: USDC, sum: 5n, to: OTHER, state }] },
+      }).levels.some(({ judgement }) => judgement !== null);
+    expect([judged("open", null), judged("open", 0), judged("done", 0)]).toEqual([true, false, true]);
   });
 
   test("K15: each asset of the look has its level, SOL first", () => {
