@@ -21,7 +21,9 @@ import { changed, orderChanged, putOff, type TransferOutcome } from "./transfer-
 
 type SettlingDeps = Pick<ServiceContext, "ledger" | "clock" | "storage">;
 
+/** So long what a person has ordered is signed; an hour later the bytes of every copy have died. */
 const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
 
 /** Null while it says nothing. Throws `LedgerUnavailable` if nobody tells who made the marker of an act. */
 export async function settledOnChain(
@@ -56,7 +58,7 @@ function marked({ clock }: SettlingDeps, { row }: TransferInHand, length: number
   };
 }
 
-/** K12: its marker tells it done or superseded; without one it ends a day after it was approved, its attempts dead. */
+/** K12: its marker tells it done or superseded; without one it is signed for a day after it was approved, and ends. */
 async function settledAct(deps: SettlingDeps, inHand: TransferInHand): Promise<TransferOutcome | null> {
   const { look } = inHand;
   const act = actOf(inHand);
@@ -77,24 +79,25 @@ async function unlisted(
   { look }: TransferInHand,
   act: ActRecord,
 ): Promise<TransferOutcome> {
-  if (!isDayOver(look, act.approvedAt)) return putOff("unclear", null);
+  if (!isPast(look, act.approvedAt + DAY_MS)) return putOff("unclear", null);
   const detail = `marker r${act.n} stands, and no node lists whom its transaction has paid`;
   const told = await noteMatters(deps, look, [{ kind: "unexplained", detail }]);
   return { event: { type: "STANDS" }, writes: [orderChanged(look), endAct(act, "superseded"), ...told] };
 }
 
-function isDayOver({ judged }: Pick<OrderLook, "judged">, since: number): boolean {
-  return judged.look.isSaid(({ blockTime }) => blockTime * 1_000 >= since + DAY_MS);
+function isPast({ judged }: Pick<OrderLook, "judged">, time: number): boolean {
+  return judged.look.isSaid(({ blockTime }) => blockTime * 1_000 >= time);
 }
 
-/** Ends what a person has ordered a day ago, once none of its attempts can land any more. */
+/** Signs no more what a person has ordered a day ago, and ends it once nothing that was signed for it can land, by another copy neither. */
 function overdue(
   { attempts, height, look }: TransferInHand,
   since: number,
   writes: readonly PaymentWrite[],
 ): TransferOutcome | null {
-  if (!isDayOver(look, since) || aliveAmong(attempts, height).length > 0) return null;
-  return { event: { type: "DAY" }, writes };
+  if (!isPast(look, since + DAY_MS)) return null;
+  const isDead = isPast(look, since + DAY_MS + HOUR_MS) && aliveAmong(attempts, height).length === 0;
+  return isDead ? { event: { type: "DAY" }, writes } : putOff("another_out", null);
 }
 
 /** Another copy has carried the act out: the receipt of its transaction has the refund and the cost. */

@@ -911,7 +911,7 @@ describe("a redirect", () => {
   });
 
   it("K12: is not over while its bytes may land, though a day has passed", async () => {
-    const { sendOut, pass, skip, order, to } = await approved(DAY_MS + MINUTE_MS);
+    const { sendOut, pass, skip, order, to } = await approved(DAY_MS + 61 * MINUTE_MS);
     const id = transferId({ order: order.id, kind: "redirect", n: 0 });
     await storeBytes(id);
     await sendOut({ kind: "redirect", n: 0, mint: order.mint, to });
@@ -976,11 +976,21 @@ describe("a redirect", () => {
     ]);
   });
 
-  it("K12: is over a day after it was approved", async () => {
-    const { sendOut, pass, order, to } = await approved(DAY_MS + MINUTE_MS);
+  it("K12: is over an hour behind the day after it was approved", async () => {
+    const { sendOut, pass, order, to } = await approved(DAY_MS + 61 * MINUTE_MS);
     const id = await sendOut({ kind: "redirect", n: 0, mint: order.mint, to });
     await pass(10);
     expect(await becomes(id)).toEqual(["ended", "ended", 0n]);
+  });
+
+  it("C55, K12: is signed no more a day after it was approved, and done by bytes of another copy that land later", async () => {
+    const { sendOut, pass, must, buy, usdc, key, order, storage, to } = await approved(DAY_MS + MINUTE_MS);
+    const id = await sendOut({ kind: "redirect", n: 0, mint: order.mint, to });
+    await pass(20);
+    expect([(await becomes(id))[1], await storage.attemptsOf(id)]).toEqual(["open", []]);
+    await must([buy(key, "r0"), usdc(key, to, 1_500_000n)], key);
+    await pass(60);
+    expect(await becomes(id)).toEqual(["booked", "done", 1_500_000n]);
   });
 });
 

@@ -3,6 +3,7 @@ import { parseAddress, type Address } from "../../../address.ts";
 import { formatAmount } from "../../../amount.ts";
 import { ledgerMint, type Token } from "../../assets/assets.ts";
 import type { PaymentWrite } from "../../payment-storage.ts";
+import { timeOf } from "../../private/judged-rows.ts";
 import { MOST_REDIRECTS } from "../../private/protocol/cut.ts";
 import { freeRedirect } from "../../private/protocol/redirect.ts";
 import type { ActRecord, TransferRecord } from "../../tables/private.ts";
@@ -167,10 +168,10 @@ function countOf({ look }: Acting, kind: string): number {
 }
 
 function approvedAct(
-  { look, actors, parts }: Acting,
+  { look, actors }: Acting,
   { n, mint, sum, to }: Pick<ActRecord, "n" | "mint" | "sum" | "to">,
 ): PaymentWrite {
   const id = `${look.terms.id}:r${n}`;
-  const approved = { approvedBy: actors, approvedAt: parts.clock.now(), state: "open" as const };
+  const approved = { approvedBy: actors, approvedAt: timeOf(look.reading), state: "open" as const };
   return { table: "acts", insert: { id, order: look.terms.id, n, mint, sum, to, ...approved } };
 }
