@@ -1,5 +1,4 @@
 /** Signs a transfer: looks, chooses what is signed now, has it run, and stores the bytes before the first one leaves. */
-import type { Address } from "../../address.ts";
 import { signTransaction, type Signer } from "../../ledger/sign-transaction.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { releaseReserved } from "../swap-provider/reserve.ts";
@@ -12,6 +11,7 @@ import { barred } from "./barred-transfer.ts";
 import { chooseTransfer } from "./choose-transfer.ts";
 import { planOf, type ChosenTransfer } from "./chosen-transfer.ts";
 import { judgeFault } from "./judge-fault.ts";
+import { listHistory } from "./list-history.ts";
 import type { LookParts } from "./look.ts";
 import { outlayOf } from "./protocol/cost.ts";
 import type { GateDeps } from "./screening-gate.ts";
@@ -36,7 +36,7 @@ export async function signTransfer(deps: SigningDeps, id: string): Promise<Trans
 async function sign(deps: SigningDeps, inHand: TransferInHand): Promise<TransferOutcome> {
   const { ledger, sponsor } = deps;
   // Only the sponsor of today can sign; the former one's bytes stay good.
-  if (inHand.look.terms.sponsor !== sponsor.address) return ofToday(inHand, sponsor.address);
+  if (inHand.look.terms.sponsor !== sponsor.address) return ofToday(deps, inHand);
   const instead = (await settledOnChain(deps, inHand)) ?? (await barred(deps, inHand));
   if (instead !== null) return instead;
   const choice = await chooseTransfer(deps, inHand);
@@ -52,9 +52,14 @@ async function sign(deps: SigningDeps, inHand: TransferInHand): Promise<Transfer
   return storeAttempt(deps, inHand, { chosen, unsigned, count });
 }
 
-/** Who took an order, and pays for it, may have given way to another since: late money comes after years. */
-function ofToday({ look }: TransferInHand, sponsor: Address): TransferOutcome {
-  return { ...putOff("read_again", null), writes: [orderChanged(look, { sponsor })] };
+/**
+ * Who took an order, and pays for it, may have given way to another since: late money comes after years. Whether the loan went
+ * back to him is listed before, while it is known who he was.
+ */
+async function ofToday(deps: SigningDeps, { look }: TransferInHand): Promise<TransferOutcome> {
+  const { writes, set, isWhole } = await listHistory(deps, look);
+  const sponsor = isWhole ? deps.sponsor.address : look.terms.sponsor;
+  return { ...putOff("read_again", null), writes: [orderChanged(look, { ...set, sponsor }), ...writes] };
 }
 
 const PURSE_PAUSE_MS = 60_000;

@@ -126,6 +126,29 @@ describe("a chunk", () => {
     expect((await storage.order(order.id))?.sponsor).toBe(sponsor.address);
   });
 
+  it("C56: knows that the former sponsor has his loan back, before the one of today goes on", async () => {
+    const { sendOut, pass, must, buy, sol, key, give, write, order, lamports, ...some } =
+      await begin(SOL_SEND);
+    const { sponsor, treasury, sender, recipients, party, storage } = some;
+    const former = party({ lamports: 9_000_000n });
+    const paid = recipients.map(({ address }) => sol(key, address, 4_900_000_000n));
+    const lent = sol(sponsor, key.address, LOAN);
+    await must([buy(key, "0"), sol(key, treasury.address, 100_000_000n), ...paid, lent], key);
+    const { signature } = await must([sol(key, former.address, LOAN)], key);
+    give(key.address, { lamports: 1_000_000_000n });
+    await write(
+      { table: "orders", id: order.id, set: { sponsor: former.address } },
+      { table: "chunks", id: `${order.id}:0`, set: { length: 0, slot: 1, isOwn: true } },
+      { table: "levels", id: `${order.id}:${SOL_MINT}`, set: { received: 6_000_000_000n } },
+    );
+    const before = await lamports(sender.address);
+    const id = await sendOut({ kind: "rest", n: 0 });
+    await pass(100);
+    expect(await world.stateOf(id)).toBe("booked");
+    expect((await storage.order(order.id))?.loanBack).toBe(signature);
+    expect((await lamports(sender.address)) - before).toBe(1_000_000_000n);
+  });
+
   it("K9: is not done by a marker that is no more than confirmed, and signs nothing beside it", async () => {
     const { sendOut, pass, stateOf, signed, ledger, chain, buy, key, storage } = await begin(SEND);
     const { bytes } = await signed([buy(key, "0", { length: 1 })], key);
