@@ -108,7 +108,7 @@ export const transfers = ownTable("transfers", {
     n: "integer",
     mint: "text?",
     to: column<Address | null>("text?"),
-    /** Chunks that a `nobody` forecloses, or token accounts that a `collect` empties. */
+    /** Token accounts that a `collect` or a `foreign` empties. */
     subjects: column<readonly string[]>("json"),
     state: column<"planned" | "out" | "done" | "ended">("text"),
     /** Nothing is signed before; why it was put off, for the operator's list. */

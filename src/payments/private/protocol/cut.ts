@@ -1,10 +1,7 @@
 /** How an order is cut into chunks (K3): who is in each, and what an outcome takes out of the order's address. */
 import { SOL_MINT, type Address } from "../../../address.ts";
 import { isPaid, type ChunkShape } from "./outcome.ts";
-import type { Layout, Member, OrderTerms, Outcome } from "./terms.ts";
-
-/** The layout of orders that are taken now. */
-export const LAYOUT: Layout = 1;
+import type { Member, OrderTerms, Outcome } from "./terms.ts";
 
 /** The most members of a chunk: what fits a transaction with the longest marker. */
 const MOST_MEMBERS = { sol: 13, token: 7 };

@@ -59,16 +59,6 @@ export function judgeLevel(row: LevelRow, { answers, witnesses, listed }: LevelE
   return row.missing === short ? null : { row: { ...row, short, missing: short, slot }, news: "missing" };
 }
 
-/** Books what a rest or redirect took out, by its own finalized signature. */
-export function book(row: LevelRow, amount: bigint, slot: number): LevelRow {
-  return { ...row, out: row.out + amount, slot: Math.max(row.slot, slot) };
-}
-
-/** Writes off what is missing, on a person's word. */
-export function conclude(row: LevelRow): LevelRow {
-  return { ...row, writtenOff: row.writtenOff + row.missing, short: 0n, missing: 0n };
-}
-
 /** What each endpoint accounts for of an asset. Marker and balance of one answer are of one slot. */
 export function answersOf({ terms, rows, look }: OrderView, mint: Address): LevelEvidence["answers"] {
   return look.reading.told.map((told) => {

@@ -8,7 +8,7 @@ import {
   type WalletTold,
 } from "../../../../src/ledger/order-reading.ts";
 import { MAINNET_STABLECOINS } from "../../../../src/payments/assets/assets.ts";
-import { cutOf, LAYOUT } from "../../../../src/payments/private/protocol/cut.ts";
+import { cutOf } from "../../../../src/payments/private/protocol/cut.ts";
 import { Look, queryOf } from "../../../../src/payments/private/protocol/look.ts";
 import type {
   ChunkRow,
@@ -69,7 +69,7 @@ export function termsOf({
   const fee = told.fee ?? 100_000n;
   return {
     id: "order",
-    layout: LAYOUT,
+    layout: 1,
     type,
     address: ORDER,
     sender: SENDER,
