@@ -392,12 +392,6 @@ export interface Ledger extends RoutingLedger {
    * still vanish. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
    */
   confirmed(signatures: readonly string[]): Promise<Evidence<readonly boolean[]>>;
-  /**
-   * The error with which enough endpoints say that a signature is finalized, as JSON text; null when fewer endpoints
-   * say so, when one contradicts, and for a success. Throws `LedgerUnavailable` while fewer endpoints answer than must
-   * agree.
-   */
-  landedErrors(signatures: readonly string[]): Promise<Evidence<readonly (string | null)[]>>;
   /** The only method that may say `dead`. Asks every endpoint; a silent endpoint leaves an attempt `open`. */
   fates(attempts: readonly Attempt[]): Promise<Evidence<readonly AttemptFate[]>>;
   /**

@@ -98,11 +98,6 @@ export const READS = {
     decides: "which signatures are sent again, and which are looked at closely",
   },
   confirmed: { belief: "evidence", witnesses: "enough", decides: "the status confirmed" },
-  landedErrors: {
-    belief: "evidence",
-    witnesses: "enough",
-    decides: "that a payment failed on the chain, and which payee is left out",
-  },
   receipts: {
     belief: "evidence",
     witnesses: "enough",

@@ -55,32 +55,13 @@ export async function confirmed(
   nodes: NodeContext,
   signatures: readonly string[],
 ): Promise<Evidence<readonly boolean[]>> {
-  return await weighEach(nodes, signatures, (told) => told.filter(isConfirmed).length >= nodes.witnesses);
-}
-
-/** See `Ledger.landedErrors`. */
-export async function landedErrors(
-  nodes: NodeContext,
-  signatures: readonly string[],
-): Promise<Evidence<readonly (string | null)[]>> {
-  return await weighEach(nodes, signatures, (told) => {
-    const errors = told.flatMap((status) => (status?.commitment === "finalized" ? [status.error] : []));
-    const isAlike = (error: string | null): boolean =>
-      errors.filter((other) => other === error).length >= nodes.witnesses;
-    return errors.every((error) => error === errors[0]) ? (errors.find(isAlike) ?? null) : null;
-  });
-}
-
-/** Draws a conclusion about each signature from the answers of all endpoints. */
-async function weighEach<R>(
-  nodes: NodeContext,
-  signatures: readonly string[],
-  conclude: (told: readonly (SignatureStatus | null)[]) => R,
-): Promise<Evidence<readonly R[]>> {
-  const found: Evidence<readonly R[]>[number][] = [];
+  const found: Evidence<boolean>[] = [];
   for (const batch of batches(signatures, MAX_SIGNATURES_PER_CALL)) {
-    const ofEach = (answers: readonly StatusAnswer[]): readonly R[] =>
-      batch.map((_, index) => conclude(answers.map(({ statuses: told }) => told[index] ?? null)));
+    const ofEach = (answers: readonly StatusAnswer[]): readonly boolean[] =>
+      batch.map((_, index) => {
+        const told = answers.filter(({ statuses: each }) => isConfirmed(each[index] ?? null));
+        return told.length >= nodes.witnesses;
+      });
     found.push(...(await weigh(nodes, statusesOf(batch), ofEach)));
   }
   return found;

@@ -4,7 +4,7 @@ import { EndpointsDifferError } from "../../src/ledger/ledger.ts";
 import type { ChainFixture } from "../kit/chain-fixture.ts";
 import { chainTest as test } from "../kit/chain-test.ts";
 import type { EndpointOptions } from "../../src/solana/index.ts";
-import { lyingNode, type Asked, type Lie } from "../payments/private/lying-nodes.ts";
+import { lyingNode, type Lie } from "../payments/private/lying-nodes.ts";
 import { elapsed } from "./scripted-node.ts";
 
 /** The endpoint's blocks and slots are off by so many, in each answer about a blockhash. */
@@ -92,32 +92,5 @@ test("R3: of three endpoints one that is behind changes nothing, and one that ca
   const late = ledger.landingWindow(blockhash);
   expect(await elapsed(clock, late)).toBeLessThan(2_500);
   expect(await late).toBeNull();
-  await ledger.close();
-});
-
-test("an error counts where enough endpoints tell it of finalized bytes, and where nobody tells otherwise", async ({
-  world: { chain, ledgerOf },
-}) => {
-  const nodes = [lyingNode(chain, "one"), lyingNode(chain, "two"), lyingNode(chain, "three")] as const;
-  const ledger = ledgerOf(nodes.map(({ endpoint }): EndpointOptions => endpoint));
-  const says = (err: unknown, confirmationStatus = "finalized"): Lie => {
-    const retold = async ({ truth }: Asked): Promise<unknown> => {
-      const { context } = (await truth()) as { context: { slot: number } };
-      return { context, value: [{ slot: context.slot, confirmations: null, err, confirmationStatus }] };
-    };
-    return (asked) => (asked.method === "getSignatureStatuses" ? retold(asked) : undefined);
-  };
-  const error = { InstructionError: [1, { Custom: 1 }] };
-  const told = async (...lies: readonly Lie[]): Promise<string | null | undefined> => {
-    const ends = lies.map((lie, index) => nodes[index]?.tell(lie));
-    const [answer] = await ledger.landedErrors(["1".repeat(64)]);
-    for (const end of ends) end?.();
-    return answer;
-  };
-  expect(await told(says(error))).toBeNull();
-  expect(await told(says(error), says(error))).toBe(JSON.stringify(error));
-  expect(await told(says(error), says(error, "confirmed"))).toBeNull();
-  expect(await told(says(error), says(error), says(null))).toBeNull();
-  expect(await told(says(null), says(null))).toBeNull();
   await ledger.close();
 });

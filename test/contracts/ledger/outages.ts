@@ -40,7 +40,6 @@ type Evidence =
   | "tokenAccountStates"
   | "landingWindow"
   | "confirmed"
-  | "landedErrors"
   | "receipts";
 
 /** Every method that one endpoint can answer. */
@@ -76,7 +75,6 @@ function evidence(
     verifyPayment: () => ledger.verifyPayment(text, payment),
     landingWindow: () => ledger.landingWindow(blockhash),
     confirmed: () => ledger.confirmed([signature]),
-    landedErrors: () => ledger.landedErrors([signature]),
     receipts: () => ledger.receipts([signature]),
   };
 }
