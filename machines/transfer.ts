@@ -144,6 +144,11 @@ export const transfer = setup({
           reenter: true,
           actions: assign({ isNobodyWanted: true, pauseMs: 0, errors: 0 }),
         },
+        OWN_SIGNATURE: {
+          guard: "isOfNoChunk",
+          target: "done",
+          actions: assign({ signature: ({ event }) => event.signature }),
+        },
         SAME_ACT: { guard: "isAct", target: "done" },
         STANDS: { guard: "isAct", target: "ended" },
         DAY: { guard: "isAct", target: "ended" },

@@ -392,6 +392,11 @@ export interface Ledger extends RoutingLedger {
    * still vanish. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
    */
   confirmed(signatures: readonly string[]): Promise<Evidence<readonly boolean[]>>;
+  /**
+   * Whether any endpoint shows each signature, in a block of whatever commitment, with an error or without. Throws
+   * `LedgerUnavailable` while fewer endpoints answer than must agree.
+   */
+  seen(signatures: readonly string[]): Promise<Evidence<readonly boolean[]>>;
   /** The only method that may say `dead`. Asks every endpoint; a silent endpoint leaves an attempt `open`. */
   fates(attempts: readonly Attempt[]): Promise<Evidence<readonly AttemptFate[]>>;
   /**

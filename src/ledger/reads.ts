@@ -98,6 +98,11 @@ export const READS = {
     decides: "which signatures are sent again, and which are looked at closely",
   },
   confirmed: { belief: "evidence", witnesses: "enough", decides: "the status confirmed" },
+  seen: {
+    belief: "evidence",
+    witnesses: "any",
+    decides: "that dead bytes without a marker have not landed, so that others take their place",
+  },
   receipts: {
     belief: "evidence",
     witnesses: "enough",

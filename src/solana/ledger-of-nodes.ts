@@ -38,7 +38,7 @@ import { strayAccounts } from "./routing/stray-accounts.ts";
 import { explainOrder, tryOrder } from "./routing/try-order.ts";
 import { simulatePayment } from "./simulate-payment.ts";
 import { rememberAnswers } from "./answer-cache.ts";
-import { confirmed, receipts, statuses } from "./statuses.ts";
+import { confirmed, receipts, seen, statuses } from "./statuses.ts";
 import { verifyPayment } from "./verify-payment.ts";
 
 const positionOf: EndpointCall<Reading> = async ({ rpc, name }) => ({
@@ -139,6 +139,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     broadcast: surveyed(broadcast),
     statuses: surveyed(statuses),
     confirmed: surveyed(confirmed),
+    seen: surveyed(seen),
     receipts: surveyed(receipts),
     landings: surveyed(landings),
     namedLanding: surveyed(namedLanding),

@@ -55,13 +55,27 @@ export async function confirmed(
   nodes: NodeContext,
   signatures: readonly string[],
 ): Promise<Evidence<readonly boolean[]>> {
+  return await weighEach(nodes, signatures, (told) => told.filter(isConfirmed).length >= nodes.witnesses);
+}
+
+/** See `Ledger.seen`. */
+export async function seen(
+  nodes: NodeContext,
+  signatures: readonly string[],
+): Promise<Evidence<readonly boolean[]>> {
+  return await weighEach(nodes, signatures, (told) => told.some((status) => status !== null));
+}
+
+/** Draws a conclusion about each signature from the answers of all endpoints. */
+async function weighEach(
+  nodes: NodeContext,
+  signatures: readonly string[],
+  concludes: (told: readonly (SignatureStatus | null)[]) => boolean,
+): Promise<Evidence<readonly boolean[]>> {
   const found: Evidence<boolean>[] = [];
   for (const batch of batches(signatures, MAX_SIGNATURES_PER_CALL)) {
     const ofEach = (answers: readonly StatusAnswer[]): readonly boolean[] =>
-      batch.map((_, index) => {
-        const told = answers.filter(({ statuses: each }) => isConfirmed(each[index] ?? null));
-        return told.length >= nodes.witnesses;
-      });
+      batch.map((_, index) => concludes(answers.map(({ statuses: told }) => told[index] ?? null)));
     found.push(...(await weigh(nodes, statusesOf(batch), ofEach)));
   }
   return found;

@@ -32,12 +32,8 @@ export async function concludeTransfer(deps: ConcludingDeps, id: string): Promis
 }
 
 async function conclude(deps: ConcludingDeps, inHand: TransferInHand): Promise<TransferOutcome> {
-  const open = inHand.attempts.filter(({ error }) => error === null);
-  const landings = await deps.ledger.landings(open.map(attemptOf));
-  const landed = open.flatMap((attempt, index) => {
-    const landing = landings[index] ?? null;
-    return landing === null ? [] : [{ attempt, landing }];
-  });
+  const open = openAmong(inHand);
+  const landed = await landedAmong(deps, open);
   const own = landed.find(({ landing }) => landing.error === null);
   if (own !== undefined && inHand.row.kind !== "chunk") return booked(inHand, own);
   const settled = await settledOnChain(deps, inHand);
@@ -46,6 +42,36 @@ async function conclude(deps: ConcludingDeps, inHand: TransferInHand): Promise<T
   if (own !== undefined) return {};
   if (landed.length > 0) return failed(deps, inHand, landed);
   return (await areExpired(deps, inHand, open)) ? expired(deps, inHand, open) : {};
+}
+
+/**
+ * What is to be signed anew may have landed after all: endpoints that fall behind and catch up pronounce bytes dead too early.
+ * The look is older than the receipts that this asks for. Null if it has not; of a chunk its marker tells.
+ */
+export async function landedBefore(
+  deps: ConcludingDeps,
+  inHand: TransferInHand,
+): Promise<TransferOutcome | null> {
+  const open = openAmong(inHand);
+  if (inHand.row.kind === "chunk" || open.length === 0) return null;
+  const own = (await landedAmong(deps, open)).find(({ landing }) => landing.error === null);
+  if (own !== undefined) return booked(inHand, own);
+  return (await isDoubted(deps, inHand, open)) ? putOff("unclear", null) : null;
+}
+
+function openAmong({ attempts }: TransferInHand): readonly AttemptRecord[] {
+  return attempts.filter(({ error }) => error === null);
+}
+
+async function landedAmong(
+  { ledger }: ConcludingDeps,
+  open: readonly AttemptRecord[],
+): Promise<readonly Landed[]> {
+  const landings = await ledger.landings(open.map(attemptOf));
+  return open.flatMap((attempt, index) => {
+    const landing = landings[index] ?? null;
+    return landing === null ? [] : [{ attempt, landing }];
+  });
 }
 
 function booked(inHand: TransferInHand, { attempt, landing }: Landed): TransferOutcome {
@@ -104,23 +130,30 @@ function isByDust({ kind }: Pick<TransferRecord, "kind">, landed: readonly Lande
   return kind === "rest" && landed.some(({ landing }) => isOfDust(landing.error));
 }
 
-/** One node's word that something has landed is waited for so long, in blocks: an hour. */
+/** One endpoint's word that something has landed is waited for so long, in blocks: an hour. */
 const BLOCKS_OF_DOUBT = 9_000;
 
 /**
- * A finalized height is past them all, as enough endpoints say, and no endpoint knows a signature. Of a chunk the marker alone
+ * A finalized height is past them all, as enough endpoints say, and no endpoint shows a signature. Of a chunk the marker alone
  * decides: what one node reports of its bytes would keep its payees waiting.
  */
 async function areExpired(
-  { ledger }: ConcludingDeps,
-  { row, height }: TransferInHand,
+  deps: ConcludingDeps,
+  inHand: TransferInHand,
   open: readonly AttemptRecord[],
 ): Promise<boolean> {
-  if (!open.every((attempt) => isDead(attempt, height))) return false;
-  if (row.kind === "chunk") return true;
-  if (open.every((attempt) => isDead(attempt, height - BLOCKS_OF_DOUBT))) return true;
-  const statuses = await ledger.statuses(open.map(({ id }) => id));
-  return statuses.every((status) => status === null);
+  if (!open.every((attempt) => isDead(attempt, inHand.height))) return false;
+  return inHand.row.kind === "chunk" || !(await isDoubted(deps, inHand, open));
+}
+
+/** Whether an endpoint shows one of them, and the others have not said for an hour that it has landed. */
+async function isDoubted(
+  { ledger }: ConcludingDeps,
+  { height }: TransferInHand,
+  open: readonly AttemptRecord[],
+): Promise<boolean> {
+  if (open.every((attempt) => isDead(attempt, height - BLOCKS_OF_DOUBT))) return false;
+  return (await ledger.seen(open.map(({ id }) => id))).some((isSeen) => isSeen);
 }
 
 async function expired(

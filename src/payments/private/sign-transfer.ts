@@ -10,6 +10,7 @@ import { buildWithBid, type BiddingDeps, type BuiltTransaction } from "./bids.ts
 import { barred } from "./barred-transfer.ts";
 import { chooseTransfer } from "./choose-transfer.ts";
 import { planOf, type ChosenTransfer } from "./chosen-transfer.ts";
+import { landedBefore } from "./conclude-transfer.ts";
 import { judgeFault } from "./judge-fault.ts";
 import { listHistory } from "./list-history.ts";
 import type { LookParts } from "./look.ts";
@@ -37,7 +38,10 @@ async function sign(deps: SigningDeps, inHand: TransferInHand): Promise<Transfer
   const { ledger, sponsor } = deps;
   // Only the sponsor of today can sign; the former one's bytes stay good.
   if (inHand.look.terms.sponsor !== sponsor.address) return ofToday(deps, inHand);
-  const instead = (await settledOnChain(deps, inHand)) ?? (await barred(deps, inHand));
+  const instead =
+    (await landedBefore({ ...deps, sponsor: sponsor.address }, inHand)) ??
+    (await settledOnChain(deps, inHand)) ??
+    (await barred(deps, inHand));
   if (instead !== null) return instead;
   const choice = await chooseTransfer(deps, inHand);
   if ("instead" in choice) return choice.instead;

@@ -40,6 +40,7 @@ type Evidence =
   | "tokenAccountStates"
   | "landingWindow"
   | "confirmed"
+  | "seen"
   | "receipts";
 
 /** Every method that one endpoint can answer. */
@@ -75,6 +76,7 @@ function evidence(
     verifyPayment: () => ledger.verifyPayment(text, payment),
     landingWindow: () => ledger.landingWindow(blockhash),
     confirmed: () => ledger.confirmed([signature]),
+    seen: () => ledger.seen([signature]),
     receipts: () => ledger.receipts([signature]),
   };
 }

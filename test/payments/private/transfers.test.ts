@@ -69,14 +69,14 @@ async function storeBytes(transfer: string): Promise<void> {
 /** Has every node say this of every signature. Gives what ends it. */
 function nodesSay(said: SignatureStatus): () => void {
   const { ledger } = world;
-  const { statuses } = ledger;
+  const { statuses, seen } = ledger;
   const lying: typeof statuses = async (signatures) =>
     Object.assign(
       await statuses(signatures),
       signatures.map(() => said),
     );
-  Object.assign(ledger, { statuses: lying });
-  return () => void Object.assign(ledger, { statuses });
+  Object.assign(ledger, { statuses: lying, seen: async (each: readonly string[]) => each.map(() => true) });
+  return () => void Object.assign(ledger, { statuses, seen });
 }
 
 /** Does this once, after a transfer has looked and before it is signed. */
@@ -420,6 +420,33 @@ describe("a rest", () => {
     expect(await storage.untoldEventsAfter("", 9)).toMatchObject([
       { transactionId: order.id, event: "transaction.refunded", subject: id },
     ]);
+  });
+
+  it("C57: is booked by its own signature, too, if it lands once an endpoint that fell behind has had it pronounced dead", async () => {
+    const { sendOut, pass, chain, storage, must, buy, key, units, sender, order, ledger } = await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    const { broadcast, heights, seen } = ledger;
+    const behind: typeof heights = async (commitment) => {
+      const told = await heights.call(ledger, commitment);
+      const { lowest, highest } = told;
+      return commitment === "finalized" ? told : agreed({ lowest, agreed: told.agreed - 500, highest });
+    };
+    let isLanded = false;
+    const landing: typeof seen = async (signatures) => {
+      const told = await seen.call(ledger, signatures);
+      for (const { bytes } of await storage.attemptsOf(id)) await broadcast.call(ledger, bytes);
+      chain.advance(SLOTS_TO_FINALITY + 2);
+      isLanded = true;
+      return told;
+    };
+    Object.assign(ledger, { broadcast: async () => {}, heights: behind, seen: landing });
+    const id = await sendOut({ kind: "rest", n: 0 });
+    await pass(80);
+    expect(isLanded).toBe(true);
+    expect(await units(sender.address)).toBe(5_000_001n);
+    expect(await world.stateOf(id)).toBe("booked");
+    const view = await storage.transaction(order.id);
+    expect(view?.order?.levels.find(({ mint }) => mint === order.mint)?.out).toBe(5_000_000n);
   });
 
   it("gives the loan of an order in SOL back to the sponsor, and none of it is booked", async () => {

@@ -55,7 +55,7 @@ export const TRANSFER: readonly TransferEdge[] = [
   { in: PLANNED, on: "NOTHING_LEFT", kinds: OTHERS, to: "ended", tells: true },
   { in: [...PLANNED, "out"], on: "MARK", kinds: CHUNKS, to: "done", tells: true },
   { in: [...PLANNED, "out"], on: "SAME_ACT", kinds: ACTS, to: "done", tells: true },
-  { in: ["out"], on: "OWN_SIGNATURE", kinds: OTHERS, to: "done", tells: true },
+  { in: [...PLANNED, "out"], on: "OWN_SIGNATURE", kinds: OTHERS, to: "done", tells: true },
   { in: ["out"], on: "WANT_NOBODY", kinds: CHUNKS, if: "somebody", to: "pausing" },
   { in: ["out"], on: "CULPRIT", kinds: CHUNKS, if: "somebody", to: "pausing", tells: true },
   { in: ["out"], on: "CULPRIT_NOBODY", kinds: CHUNKS, if: "somebody", to: "pausing", tells: true },
