@@ -62,8 +62,14 @@ function lacksLamports({ row: { mint }, judgement }: LevelFact): boolean {
 }
 
 /** Also what would take back a part of what a person has written off: a listed deposit explains it better. */
-function moves({ row, judgement }: LevelFact): boolean {
-  return judgement?.news === "deposit" || (judgement !== null && judgement.row.writtenOff < row.writtenOff);
+function moves(level: LevelFact): boolean {
+  const { row, judgement } = level;
+  return isUntold(level) || (judgement !== null && judgement.row.writtenOff < row.writtenOff);
+}
+
+/** Whether more has come than the rows say. */
+export function isUntold({ judgement }: LevelFact): boolean {
+  return judgement?.news === "deposit" || judgement?.news === "unlisted";
 }
 
 /** Of an order whose history no node has, an empty address says that the loan is back. */
@@ -72,8 +78,8 @@ function loanFound({ facts }: OrderLook): JudgedLevels["set"] {
 }
 
 function levelWrites({ view, facts, terms }: OrderLook): readonly PaymentWrite[] {
-  return facts.levels.flatMap(({ judgement }): readonly PaymentWrite[] => {
-    if (judgement === null) return [];
+  return facts.levels.flatMap(({ row: before, judgement }): readonly PaymentWrite[] => {
+    if (judgement === null || judgement.row === before) return [];
     const { mint, short, ...row } = judgement.row;
     const stored = view.levels.find((level) => level.mint === mint);
     if (stored === undefined) return [];

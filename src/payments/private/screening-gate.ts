@@ -1,6 +1,7 @@
 /** Screens before bytes are signed that pay recipients or the sender: as of this reading, and not as it once was. */
 import type { ServiceContext } from "../service-context.ts";
 import { SCREENING } from "../recipients/recipients.ts";
+import { isUntold } from "./judge-levels.ts";
 import { listHistory } from "./list-history.ts";
 import type { ScreenOrder } from "./screen-order.ts";
 import type { TransferInHand } from "./transfer-in-hand.ts";
@@ -22,7 +23,7 @@ const PAUSE_MS = 10_000;
 export async function screeningGate(deps: GateDeps, inHand: TransferInHand): Promise<TransferOutcome | null> {
   const { row, look } = inHand;
   // What has come since is listed by the order first.
-  const isListed = look.facts.levels.every(({ judgement }) => judgement?.news !== "deposit");
+  const isListed = !look.facts.levels.some(isUntold);
   const parties = row.kind === "chunk" ? "recipients" : "sender";
   const verdict = isListed ? await deps.screenOrder(look, parties) : "unknown";
   if (verdict === "clear") return null;

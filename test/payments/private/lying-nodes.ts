@@ -177,6 +177,13 @@ export function omits(signatures: readonly string[]): Lie {
   );
 }
 
+/** What has landed from this slot on it lists later. */
+export function listsUntil(slot: number): Lie {
+  return about("getSignaturesForAddress", (honest) =>
+    (honest as readonly Told[]).filter((each) => each.slot < slot),
+  );
+}
+
 /** Of the accounts that the choice falls on it says that they do not exist. */
 export function hidesAccounts(isHidden: (address: string) => Promise<boolean>): Lie {
   return about("getMultipleAccounts", async (honest, params) => {

@@ -1,6 +1,7 @@
 /** Somebody else has the key of an order's address: what is gone is told as missing, and a person ends it. */
 import { expect } from "vitest";
 import { BY } from "../../kit/by.ts";
+import { listsUntil, lyingNode, type LyingNode } from "./lying-nodes.ts";
 import { MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 import { spendElsewhere } from "./spend-elsewhere.ts";
@@ -104,6 +105,35 @@ test("C50: after conclude a late deposit goes back whole, and a later theft is m
   for (let look = 0; look < 6; look++) await world.passAndSettle(MINUTE, 2);
   await world.service.reconcile();
   expect(await mattersOf(world, order)).toEqual(["missing"]);
+});
+
+test("C54: late money after conclude, which nodes list later than they show it, goes back, and nothing is missing", async ({
+  open,
+}) => {
+  const nodes: LyingNode[] = [];
+  const world = await open({}, {}, ({ chain, ledgerOf }) => {
+    nodes.push(lyingNode(chain, "node"));
+    return ledgerOf(nodes.map(({ endpoint }) => endpoint));
+  });
+  const order = await world.sendTo();
+  await world.service.cancelTransaction(world.customer, order.id);
+  await world.deposit(order.address, { usdc: 900n });
+  await thief(world).act(robbed(order), { order: 0, does: "sweep", asset: 0, part: 1 });
+  for (let look = 0; look < 6; look++) await world.passAndSettle(MINUTE, 2);
+  await world.service.reconcile();
+  await world.service.operator.resolve(order.id, { action: "conclude" }, BY);
+  const [, before] = await world.held(world.alice.address);
+  const ends = nodes.map((node) => node.tell(listsUntil(world.chain.slot())));
+  await world.deposit(order.address, { usdc: 4_000_000n });
+  await world.passAndSettle(10_000, 2);
+  for (const end of ends) end();
+  for (let look = 0; look < 3; look++) await world.passAndSettle(11 * MINUTE, 6);
+  expect((await world.held(world.alice.address))[1]).toBeGreaterThan(before + 3_500_000n);
+  const level = (await world.storage.transaction(order.id))?.order?.levels.find(
+    ({ received }) => received > 0n,
+  );
+  expect(level).toMatchObject({ received: 4_000_900n, writtenOff: 900n, missing: 0n });
+  expect(await mattersOf(world, order)).toEqual([]);
 });
 
 test("what somebody else has tried with the key and failed is nothing", async ({ open }) => {

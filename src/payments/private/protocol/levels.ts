@@ -23,12 +23,16 @@ export interface LevelEvidence {
 
 /**
  * The row to store, and what is new. `deposit`: more has come; list the signatures of the address before it is told.
+ * `unlisted`: more is there than came, beside what was written off; it may be a deposit that nodes list later than they show it.
  * `short`: less is there than came, for the first time. `missing`: so again at a later slot. `closes`: all is found.
  */
 export interface Judgement {
   readonly row: LevelRow;
-  readonly news: "deposit" | "short" | "missing" | "closes";
+  readonly news: "deposit" | "unlisted" | "short" | "missing" | "closes";
 }
+
+/** So long after a node has shown a deposit it lists it: a minute. */
+const SLOTS_TO_LIST = 150;
 
 /** Judges a level; null if nothing is new, or too few answers are recent enough: of a shortage later than the first. */
 export function judgeLevel(row: LevelRow, { answers, witnesses, listed }: LevelEvidence): Judgement | null {
@@ -40,6 +44,8 @@ export function judgeLevel(row: LevelRow, { answers, witnesses, listed }: LevelE
   const least = saidAtMost(amounts, witnesses);
   const came = larger(row.received, listed?.sum ?? 0n);
   if (row.writtenOff > 0n && most > came) {
+    if (row.short === 0n) return { row: { ...row, short: 1n, slot }, news: "unlisted" };
+    if (slot < row.slot + SLOTS_TO_LIST) return { row, news: "unlisted" };
     const writtenOff = uncovered(row.writtenOff, most - came);
     return { row: { ...row, writtenOff, short: 0n, missing: 0n, slot }, news: "closes" };
   }

@@ -177,12 +177,18 @@ describe("K15: a level", () => {
   test("K15: what was written off is found again before a level rises, but not by a deposit that is listed", () => {
     const lost = levelRow({ received: 8n, writtenOff: 8n, slot: 100 });
     expect(judged(lost, both(101, 0n))).toBeNull();
-    expect(judged(lost, both(101, 8n))?.row).toEqual(levelRow({ received: 8n, slot: 101 }));
-    expect(judged(lost, both(101, 3n))?.row.writtenOff).toBe(5n);
+    const seen = judged(lost, both(101, 8n));
+    expect(seen).toEqual({ row: { ...lost, short: 1n, slot: 101 }, news: "unlisted" });
+    expect(judged({ ...seen?.row }, both(250, 8n))).toEqual({ row: seen?.row, news: "unlisted" });
+    expect(judged({ ...seen?.row }, both(251, 8n))?.row).toEqual(levelRow({ received: 8n, slot: 251 }));
+    expect(judged({ ...seen?.row }, both(251, 3n))?.row.writtenOff).toBe(5n);
+    expect(judged({ ...seen?.row }, both(130, 0n))?.row).toEqual({ ...lost, slot: 130 });
     const listed = { mint: USDC, sum: 11n, slot: 101 };
-    expect(judged(lost, both(101, 3n), { listed })?.row).toEqual(
-      levelRow({ received: 11n, writtenOff: 8n, slot: 101 }),
-    );
+    for (const row of [lost, { ...lost, short: 1n }]) {
+      expect(judged(row, both(101, 3n), { listed })?.row).toEqual(
+        levelRow({ received: 11n, writtenOff: 8n, slot: 101 }),
+      );
+    }
   });
 });
 
