@@ -8,6 +8,7 @@ import { redactionOf } from "../../redacting-log.ts";
 import { elapsed, isTurnOver, nextTurn, type Random } from "../../runtime.ts";
 import { thrownText, withoutTraps } from "../../thrown.ts";
 import type { EngineContext } from "./engine-context.ts";
+import { Loop } from "./loop.ts";
 import { TaskLease } from "./task-lease.ts";
 import { invocationFromText } from "../../workflow/invocation-task.ts";
 import { DEFAULT_RETRY, isOver, pauseMs, type RetryPolicy } from "../../workflow/retry.ts";
@@ -75,11 +76,18 @@ export class HeldTaskList {
   /** The number of running invocations: most commits disarm timers only, and need not search. */
   #invocations = 0;
   /** Leases are kept until the last task in hand has ended, which is later than the last one is taken. */
-  #leases = new AbortController();
-  #keeping: Promise<void> = Promise.resolve();
+  readonly #heartbeats: Loop;
+  /** Whether the last heartbeat has left no lease in doubt. */
+  #isKept = true;
 
   constructor(around: HeldTaskParts) {
     this.#around = around;
+    this.#heartbeats = new Loop({
+      ...around,
+      round: () => this.#sendHeartbeat(),
+      pauseMs: () => this.#heartbeatPauseMs(),
+      failure: "leases could not be extended",
+    });
   }
 
   get isEmpty(): boolean {
@@ -153,8 +161,7 @@ export class HeldTaskList {
   }
 
   keepLeases(): void {
-    this.#leases = new AbortController();
-    this.#keeping = this.#sendHeartbeats(this.#leases.signal);
+    this.#heartbeats.run(this.#around.leaseMs / 3);
   }
 
   /** Waits up to `timeoutMs` for everything in hand, then gives back what is left and lets the leases go. */
@@ -163,8 +170,7 @@ export class HeldTaskList {
     const patience = new AbortController();
     await Promise.race([finished, this.#around.clock.sleep(timeoutMs, patience.signal)]);
     patience.abort();
-    this.#leases.abort();
-    await this.#keeping;
+    await this.#heartbeats.stop();
     const left = [...this.#inHand.values()];
     for (const held of left) {
       held.isGivenBack = true;
@@ -255,7 +261,7 @@ export class HeldTaskList {
    */
   async #release(task: ClaimedTask, delayMs: number, how: ReleaseManner = {}): Promise<void> {
     const { clock, leaseMs } = this.#around;
-    const { signal } = this.#leases;
+    const { signal } = this.#heartbeats;
     const due = { dueAt: clock.now() + delayMs, delayMs, ...how };
     // A database may be unable to store the text of an error.
     const bare = how.error === undefined ? [] : [{ ...due, error: "an error whose text cannot be stored" }];
@@ -284,22 +290,12 @@ export class HeldTaskList {
     }
   }
 
-  async #sendHeartbeats(signal: AbortSignal): Promise<void> {
-    const { clock, leaseMs } = this.#around;
-    let isKept = true;
-    while (!signal.aborted) {
-      // After a miss the next heartbeat comes sooner: neither a short outage nor a locked row is to end a lease. The last
-      // one comes as the first lease ends.
-      const soon = Math.min(leaseMs / 10, this.#leftMs([...this.#inHand.values()]));
-      await clock.sleep(isKept ? leaseMs / 3 : soon, signal);
-      const inHand = [...this.#inHand.values()];
-      isKept = inHand.length === 0 || signal.aborted || (await this.#extend(inHand, signal));
-    }
-  }
-
-  /** Resolves with whether each lease is either extended or lost. */
-  async #extend(inHand: readonly InHand[], signal: AbortSignal): Promise<boolean> {
-    const { storage, clock, log, holder, leaseMs } = this.#around;
+  /** Extends each lease, or loses it. */
+  async #sendHeartbeat(): Promise<void> {
+    const inHand = [...this.#inHand.values()];
+    this.#isKept = inHand.length === 0;
+    if (this.#isKept) return;
+    const { storage, clock, holder, leaseMs } = this.#around;
     const tasks = inHand.map(({ task: { id, token } }) => ({ id, token }));
     const askedAt = elapsed(clock);
     let left = inHand;
@@ -311,12 +307,20 @@ export class HeldTaskList {
       for (const { task, hold } of inHand) if (lost.includes(task.id)) hold.lose();
       left = inHand.filter(({ task }) => unseen.includes(task.id));
       for (const held of inHand) if (!left.includes(held)) held.extendedAt = askedAt;
-    } catch (err) {
-      if (!signal.aborted) log.error({ err }, "leases could not be extended");
+    } finally {
+      answered.abort();
+      this.#loseEnded(left);
+      this.#isKept = left.length === 0;
     }
-    answered.abort();
-    this.#loseEnded(left);
-    return left.length === 0;
+  }
+
+  /**
+   * After a miss the next heartbeat comes sooner: neither a short outage nor a locked row is to end a lease. The last one
+   * comes as the first lease ends.
+   */
+  #heartbeatPauseMs(): number {
+    const { leaseMs } = this.#around;
+    return this.#isKept ? leaseMs / 3 : Math.min(leaseMs / 10, this.#leftMs([...this.#inHand.values()]));
   }
 
   async #loseAsTheyEnd(inHand: readonly InHand[], answered: AbortSignal): Promise<void> {

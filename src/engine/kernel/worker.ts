@@ -2,17 +2,17 @@
 import { commitOne } from "../../../storage/decided.ts";
 import type { ClaimedTask, Commit, TaskRecord } from "../../../storage/storage.ts";
 import { QUEUES } from "../../../storage/task-queues.ts";
-import { elapsed, isTurnOver, nextTurn } from "../../runtime.ts";
+import { elapsed } from "../../runtime.ts";
 import type { EngineContext } from "./engine-context.ts";
 import type { WorkerLimits } from "./worker-limits.ts";
+import { Loop } from "./loop.ts";
 import { OutageGuard } from "./outage-guard.ts";
-import { Pause } from "./pause.ts";
 import { QueueSemaphore, type Reservation } from "./queue-semaphore.ts";
 import type { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
 import { TroubleReport } from "./report-troubles.ts";
 import { HeldTaskList, type HeldTaskParts } from "./held-task-list.ts";
 import type { ChartCheck } from "./stored-charts.ts";
-import { UpkeepLoop } from "./upkeep-loop.ts";
+import { Upkeep, UPKEEP_EVERY_MS } from "./upkeep.ts";
 
 interface WorkerParts extends EngineContext, Pick<HeldTaskParts, "perform" | "retryOf" | "random"> {
   readonly workflows: Pick<WorkflowRegistry, "claims" | "taken" | "takenAmong">;
@@ -36,15 +36,12 @@ export class Worker {
   readonly #around: WorkerParts;
   readonly #inHand: HeldTaskList;
   readonly #places: QueueSemaphore;
-  /** Ended by everything that may have made something due. */
-  readonly #pause: Pause;
+  /** Woken by everything that may have made something due. */
+  readonly #looks: Loop;
+  readonly #loops: readonly Loop[];
   readonly #outage: OutageGuard;
-  readonly #troubles: TroubleReport;
   readonly #quietWaiters: (() => void)[] = [];
   readonly #lookWaiters: (() => void)[] = [];
-  /** Null while it does not run. */
-  #stopping: AbortController | null = null;
-  #working: Promise<unknown> = Promise.resolve();
   #stopped: Promise<void> = Promise.resolve();
   /** The due time of the earliest known task; `unknown` after an event that may have changed the time. */
   #nextDue: number | "unknown" = "unknown";
@@ -65,36 +62,43 @@ export class Worker {
     this.leaseMs = leaseMs;
     this.#inHand = new HeldTaskList({ ...around, onEnded: (task, isDone) => this.#ended(task, isDone) });
     this.#places = new QueueSemaphore(limits, this.#inHand);
-    this.#pause = new Pause(clock);
     this.#outage = new OutageGuard(leaseMs);
-    this.#troubles = new TroubleReport(around, () => workflows.claims);
+    const troubles = new TroubleReport(around, () => workflows.claims);
+    const upkeep = new Upkeep(around, () => this.wake());
+    const loop = (work: string, everyMs: number, round: () => Promise<number | void>): Loop =>
+      new Loop({
+        ...around,
+        round,
+        pauseMs: () => everyMs,
+        failure: `the storage could not be asked ${work}`,
+      });
+    this.#looks = loop("for work", limits.pollMs, () => this.#look());
+    const reports = loop("what nobody does", REPORT_EVERY_MS, () => troubles.update(clock.now()));
+    this.#loops = [this.#looks, reports, loop("for its clock", UPKEEP_EVERY_MS, () => upkeep.look())];
   }
 
   /** While it runs, again: there may be more that is taken in hand. */
   run(): void {
-    if (this.#stopping !== null) return this.wake();
+    if (this.#looks.isRunning) return this.wake();
     // What the stop before still has in hand is given back first.
     if (this.#isFinishing) this.#runsBehind = true;
     else this.#begin();
   }
 
   #begin(): void {
-    this.#stopping = new AbortController();
-    const { signal } = this.#stopping;
     this.#inHand.keepLeases();
-    const upkeep = new UpkeepLoop(this.#around, () => this.wake()).run(signal);
-    this.#working = Promise.all([this.#work(signal), this.#reportTroubles(signal), upkeep]);
+    for (const loop of this.#loops) loop.run();
   }
 
   /** Takes nothing new, waits up to `timeoutMs` for the work in hand, then gives back what is left. */
   stop(timeoutMs: number): Promise<void> {
     this.#runsBehind = false;
-    if (this.#stopping !== null) this.#stopped = this.#finish(this.#stopping, timeoutMs);
+    if (this.#looks.isRunning) this.#stopped = this.#finish(timeoutMs);
     return this.#stopped;
   }
 
   quiet(): Promise<void> {
-    if (this.#stopping === null) return Promise.resolve();
+    if (!this.#looks.isRunning) return Promise.resolve();
     return new Promise((resolve) => {
       this.#quietWaiters.push(resolve);
       this.wake();
@@ -112,7 +116,7 @@ export class Worker {
 
   /** Until it has looked for work once more. */
   #looked(): Promise<void> {
-    if (this.#stopping === null) return Promise.resolve();
+    if (!this.#looks.isRunning) return Promise.resolve();
     return new Promise((resolve) => {
       this.#lookWaiters.push(resolve);
       this.wake();
@@ -127,7 +131,7 @@ export class Worker {
 
   #endPause(): void {
     this.#asksFirst = false;
-    this.#pause.end();
+    this.#looks.wake();
   }
 
   disarm(commit: Pick<Commit<unknown>, "disarms" | "ends" | "arms">): void {
@@ -135,12 +139,12 @@ export class Worker {
   }
 
   takes(workflow: string): boolean {
-    return this.#stopping !== null && this.#around.workflows.taken.includes(workflow);
+    return this.#looks.isRunning && this.#around.workflows.taken.includes(workflow);
   }
 
   /** Keeps places for as many due tasks as this process takes at once; the task `ending` leaves its place to a due task. */
   reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
-    const takeable = this.#stopping === null ? [] : this.#around.workflows.takenAmong(due);
+    const takeable = this.#looks.isRunning ? this.#around.workflows.takenAmong(due) : [];
     return this.#places.reserve(takeable, ending, elapsed(this.#around.clock));
   }
 
@@ -150,8 +154,8 @@ export class Worker {
     this.#inHand.leavePlace(reserved.ending);
     for (const task of tasks) {
       // Stopped while the commit was on its way: no loop would wait for these.
-      if (this.#stopping === null) void this.#inHand.giveBack(task);
-      else this.#inHand.begin(task, reserved.at);
+      if (this.#looks.isRunning) this.#inHand.begin(task, reserved.at);
+      else void this.#inHand.giveBack(task);
     }
   }
 
@@ -177,31 +181,31 @@ export class Worker {
     if (mayBeDue || this.#quietWaiters.length > 0) this.#endPause();
   }
 
-  async #work(signal: AbortSignal): Promise<void> {
-    const { clock, log, limits } = this.#around;
-    while (!signal.aborted) {
-      if (isTurnOver()) await nextTurn();
-      this.#pause.reset();
-      const waiters = this.#lookWaiters.splice(0);
-      let ms = limits.pollMs;
-      try {
-        const outageMs = await this.#outageMs();
-        if (outageMs === 0 && !this.#asksFirst && (await this.#claim()) > 0) {
-          this.#nextDue = "unknown";
-          this.#missed = 0;
-          continue;
-        }
-        ms = outageMs > 0 ? outageMs : await this.#restMs();
-      } catch (err) {
-        this.#outage.missed(elapsed(clock));
-        if (!signal.aborted) log.error({ err }, "the storage could not be asked for work");
-      } finally {
-        for (const resolve of waiters) resolve();
-      }
-      if (!this.#pause.isEnded && this.#inHand.isEmpty && !this.#places.hasReserved) this.#tellQuiet();
-      await this.#pause.take(ms, signal);
+  /** One look for work; 0 where there may be more. */
+  async #look(): Promise<number> {
+    const waiters = this.#lookWaiters.splice(0);
+    let ms: number = this.#around.limits.pollMs;
+    try {
+      ms = await this.#taken();
+      return ms;
+    } catch (err) {
+      this.#outage.missed(elapsed(this.#around.clock));
+      throw err;
+    } finally {
+      for (const resolve of waiters) resolve();
+      const isQuiet = !this.#looks.isWoken && this.#inHand.isEmpty && !this.#places.hasReserved;
+      if (ms > 0 && isQuiet) this.#tellQuiet();
     }
-    for (const resolve of this.#lookWaiters.splice(0)) resolve();
+  }
+
+  /** Takes in hand what is due, and resolves with the pause behind that. */
+  async #taken(): Promise<number> {
+    const outageMs = await this.#outageMs();
+    if (outageMs > 0) return outageMs;
+    if (this.#asksFirst || (await this.#claim()) === 0) return this.#restMs();
+    this.#nextDue = "unknown";
+    this.#missed = 0;
+    return 0;
   }
 
   /** The pause before the next claim in an outage, or 0. A commit alone proves its end: a standby answers reads. */
@@ -231,7 +235,7 @@ export class Worker {
       ...free,
       maxCrashes: limits.maxCrashes,
     });
-    if (this.#stopping === null) {
+    if (!this.#looks.isRunning) {
       // Stopped while the claim was on its way: no loop would wait for these.
       await Promise.all(tasks.map((task) => this.#inHand.giveBack(task)));
       return 0;
@@ -252,7 +256,7 @@ export class Worker {
     if (this.#isFull || !hasClaimed) this.#nextDue = "unknown";
     if (this.#nextDue === "unknown") {
       const found = await storage.nextDue(workflows.taken, open);
-      if (this.#pause.isEnded) return 0; // something was armed while we asked; the answer may be from before it
+      if (this.#looks.isWoken) return 0; // something was armed while we asked; the answer may be from before it
       this.#nextDue = found ?? Infinity;
     }
     const wait = this.#nextDue - clock.now();
@@ -273,21 +277,11 @@ export class Worker {
     for (const resolve of this.#quietWaiters.splice(0)) resolve();
   }
 
-  async #reportTroubles(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#around;
-    while (!signal.aborted) {
-      // A storage that cannot be read is logged by the loop that claims.
-      await this.#troubles.update(clock.now()).catch(() => {});
-      if (!signal.aborted) await clock.sleep(REPORT_EVERY_MS, signal);
-    }
-  }
-
-  async #finish(stopping: AbortController, timeoutMs: number): Promise<void> {
-    this.#stopping = null;
+  async #finish(timeoutMs: number): Promise<void> {
     this.#isFinishing = true;
-    stopping.abort();
-    this.#endPause();
-    await this.#working;
+    this.#asksFirst = false;
+    await Promise.all(this.#loops.map((loop) => loop.stop()));
+    for (const resolve of this.#lookWaiters.splice(0)) resolve();
     await this.#inHand.letGo(timeoutMs);
     this.#isFinishing = false;
     this.#tellQuiet();

@@ -3,7 +3,6 @@ import type { Commit, EngineStorage, HistoryRecord, InstanceRecord } from "../..
 import type { Clock } from "../../runtime.ts";
 import type { ChartSnapshot } from "../../workflow/chart.ts";
 import { onAbort } from "../on-abort.ts";
-import { Pause } from "../kernel/pause.ts";
 import { snapshotFromText } from "../../workflow/snapshot-text.ts";
 import { stateMatches } from "../../workflow/state-matches.ts";
 import type { StateName } from "./views.ts";
@@ -50,14 +49,13 @@ class Waiter {
   readonly wanted: Wanted;
   /** Answers the call, or throws what it rejects with; null as long as it waits. */
   answer: (() => ChartSnapshot) | null = null;
-  /** Ended by the answer. */
-  readonly pause: Pause;
+  /** Aborted by the answer. */
+  readonly pause = new AbortController();
   /** What the last look has shown; null before the first. */
   #looked: RunVersion | null = null;
 
-  constructor(wanted: Wanted, clock: Clock) {
+  constructor(wanted: Wanted) {
     this.wanted = wanted;
-    this.pause = new Pause(clock);
   }
 
   /** Takes notice of a snapshot; snapshots after the answer are ignored. */
@@ -98,7 +96,7 @@ class Waiter {
     } catch (error) {
       this.reject(error);
     }
-    if (this.answer !== null) this.pause.end();
+    if (this.answer !== null) this.pause.abort();
   }
 
   /** Ends the wait with this error, unless it has its answer. */
@@ -106,7 +104,7 @@ class Waiter {
     this.answer ??= () => {
       throw error;
     };
-    this.pause.end();
+    this.pause.abort();
   }
 
   #answerOf(run: StoredRun): Waiter["answer"] {
@@ -156,7 +154,7 @@ export class InstanceWaitList {
   async waitFor(wanted: Wanted): Promise<ChartSnapshot> {
     const { id, signal } = wanted;
     signal?.throwIfAborted();
-    const waiter = new Waiter(wanted, this.#clock);
+    const waiter = new Waiter(wanted);
     const others = this.#waiters.get(id) ?? new Set();
     this.#waiters.set(id, others.add(waiter));
     const stopListening = onAbort(signal, () => waiter.reject(signal?.reason));
@@ -165,7 +163,7 @@ export class InstanceWaitList {
         // Looked at after the waiter is told of commits, so that none falls between the two.
         if (waiter.answer === null) await this.#look(waiter);
         if (waiter.answer !== null) return waiter.answer();
-        await waiter.pause.take(this.#pollMs);
+        await this.#clock.sleep(this.#pollMs, waiter.pause.signal);
       }
     } finally {
       stopListening();

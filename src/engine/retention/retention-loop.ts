@@ -4,6 +4,7 @@ import { elapsed, type Clock } from "../../runtime.ts";
 import type { EngineStorage, Lease } from "../../../storage/storage.ts";
 import { thrownText } from "../../thrown.ts";
 import type { EngineContext } from "../kernel/engine-context.ts";
+import { Loop } from "../kernel/loop.ts";
 import { steadyClock } from "../kernel/steady-clock.ts";
 
 export interface RetentionRule {
@@ -57,8 +58,7 @@ export class RetentionLoop {
   readonly #clock: Clock;
   /** A separate holder name, since other leases of this process are given up at other times. */
   readonly #holder: string;
-  #running: AbortController | null = null;
-  #passing: Promise<void> = Promise.resolve();
+  readonly #passes: Loop;
   #leasedAt = 0;
   #lastPassAt: number | null = null;
   #removed = 0;
@@ -71,24 +71,25 @@ export class RetentionLoop {
     this.#around = around;
     this.#clock = steadyClock(around.clock, around.log);
     this.#holder = `${around.holder} ${around.name}`;
+    this.#passes = new Loop({
+      clock: this.#clock,
+      log: around.log,
+      round: (signal) => this.#pass(signal),
+      pauseMs: () => PASS_EVERY_MS,
+      failure: "the storage could not be asked whose turn it is to remove what is old",
+    });
   }
 
   /** Begins the passes; the first is made after a pause, as are all others. */
   run(): void {
-    if (this.#running !== null || this.#sweeps.length === 0) return;
-    this.#running = new AbortController();
+    if (this.#sweeps.length === 0) return;
     offBy(this.#around.clock);
-    void this.#keepPassing(this.#running.signal);
+    this.#passes.run(PASS_EVERY_MS);
   }
 
   /** Begins no batch any more, and waits up to `timeoutMs` for the one in hand. */
   async stop(timeoutMs: number): Promise<void> {
-    if (this.#running === null) return;
-    this.#running.abort();
-    this.#running = null;
-    const waiting = new AbortController();
-    await Promise.race([this.#passing, this.#clock.sleep(timeoutMs, waiting.signal)]);
-    waiting.abort();
+    await this.#passes.stop(timeoutMs);
     if (this.#leasedAt > 0) await this.#lease(0);
     this.#leasedAt = 0;
   }
@@ -96,18 +97,6 @@ export class RetentionLoop {
   standing(): RemovalStatus {
     const [error = null] = [...this.#errors].map(([name, reason]) => `${name}: ${reason}`);
     return { lastPassAt: this.#lastPassAt, removed: this.#removed, error, sweep: this.#sweep };
-  }
-
-  async #keepPassing(signal: AbortSignal): Promise<void> {
-    const { log } = this.#around;
-    for (;;) {
-      await this.#clock.sleep(PASS_EVERY_MS, signal);
-      if (signal.aborted) return;
-      this.#passing = this.#pass(signal).catch((err: unknown) => {
-        log.warn({ err }, "the storage could not be asked whose turn it is to remove what is old");
-      });
-      await this.#passing;
-    }
   }
 
   async #pass(signal: AbortSignal): Promise<void> {

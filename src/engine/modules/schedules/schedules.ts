@@ -3,7 +3,7 @@ import { commitOne } from "../../../../storage/decided.ts";
 import type { EngineStorage } from "../../../../storage/storage.ts";
 import { elapsed, isTurnOver, nextTurn, type Logger } from "../../../runtime.ts";
 import type { ModuleLoop } from "../../engine-module.ts";
-import { Pause } from "../../kernel/pause.ts";
+import { Loop } from "../../kernel/loop.ts";
 import { defineSchedule, type DefineParts } from "./define-schedule.ts";
 import { Moments } from "./moments.ts";
 import { scheduleCommands, type ScheduleCommands } from "./schedule-commands.ts";
@@ -36,12 +36,11 @@ interface SchedulesParts extends DefineParts {
 export class Schedules implements ModuleLoop {
   readonly commands: ScheduleCommands;
   readonly #parts: SchedulesParts;
-  readonly #pause: Pause;
-  #stopping: AbortController | null = null;
+  readonly #looks: Loop;
+  #isRunning = false;
   #hasSchedules = false;
   /** Schedules that could not be worked on; each is logged once, until it can be again. */
   readonly #failing = new Set<string>();
-  #working: Promise<void> = Promise.resolve();
   #looking: Promise<boolean> | null = null;
   /** The earliest moment to come, as far as this process knows. */
   #next = Infinity;
@@ -50,7 +49,12 @@ export class Schedules implements ModuleLoop {
 
   constructor(parts: SchedulesParts) {
     this.#parts = parts;
-    this.#pause = new Pause(parts.clock);
+    this.#looks = new Loop({
+      ...parts,
+      round: () => this.#lookAndRest(),
+      pauseMs: () => LOOK_EVERY_MS,
+      failure: "schedules could not be looked at",
+    });
     this.commands = scheduleCommands(this.#parts, () => this.#changed());
   }
 
@@ -61,47 +65,35 @@ export class Schedules implements ModuleLoop {
   }
 
   run(): void {
-    if (this.#stopping !== null) return;
-    this.#stopping = new AbortController();
-    if (this.#hasSchedules) this.#working = this.#work(this.#stopping.signal);
+    this.#isRunning = true;
+    if (this.#hasSchedules) this.#looks.run();
   }
 
   /** A schedule of this process is stored, or was changed by it. */
   #changed(): void {
     this.#next = -Infinity;
-    this.#pause.end();
-    if (this.#hasSchedules) return;
     this.#hasSchedules = true;
-    if (this.#stopping !== null) this.#working = this.#work(this.#stopping.signal);
+    this.#looks.wake();
+    if (this.#isRunning) this.#looks.run();
   }
 
   /** Begins no commit any more, and waits for the one in hand. */
-  async stop(): Promise<void> {
-    this.#stopping?.abort();
-    this.#stopping = null;
-    await this.#working;
+  stop(): Promise<void> {
+    this.#isRunning = false;
+    return this.#looks.stop();
   }
 
   /** Starts what is due; true where there may be more. */
   async workOnce(): Promise<boolean> {
-    if (this.#stopping === null || !this.#hasSchedules) return false;
+    if (!this.#looks.isRunning) return false;
     const isStarted = (await this.#looking) ?? false;
     return isStarted || (this.#next <= this.#now() && this.#look());
   }
 
-  async #work(signal: AbortSignal): Promise<void> {
-    const { log } = this.#parts;
-    while (!signal.aborted) {
-      this.#pause.reset();
-      try {
-        // More may be due by now.
-        while (!signal.aborted && (await this.#look()));
-      } catch (err) {
-        if (!signal.aborted) log.error({ err }, "schedules could not be looked at");
-      }
-      const restMs = Math.max(1, this.#next - this.#now());
-      await this.#pause.take(Math.min(restMs, LOOK_EVERY_MS), signal);
-    }
+  /** Resolves with the pause until the next moment; 0 where more may be due by now. */
+  async #lookAndRest(): Promise<number> {
+    if (await this.#look()) return 0;
+    return Math.min(Math.max(1, this.#next - this.#now()), LOOK_EVERY_MS);
   }
 
   #now(): number {
@@ -155,7 +147,7 @@ export class Schedules implements ModuleLoop {
       const next = moments.after(now);
       let { version } = row;
       do {
-        if (this.#stopping === null) return false;
+        if (!this.#looks.isRunning) return false;
         const starts = due.splice(0, STARTS_AT_ONCE);
         // Another process was first, or the schedule was changed: it is looked at again.
         if (!(await this.#commit({ ...row, version }, starts, due[0] ?? next))) return true;

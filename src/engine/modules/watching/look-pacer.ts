@@ -1,5 +1,6 @@
 /** Spreads the looks of one kind over the time in which every watch has its turn. */
 import { elapsed, type Clock } from "../../../runtime.ts";
+import type { Loop } from "../../kernel/loop.ts";
 
 /** The most looks at once where a watcher says nothing else: a look that waits for a slow answer leaves other looks their turn. */
 const LOOKS_AT_ONCE = 4;
@@ -12,7 +13,7 @@ const MAX_BEHIND_MS = 250;
 export class LookPacer {
   readonly #clock: Clock;
   readonly #intervalMs: number;
-  readonly #signal: AbortSignal;
+  readonly #looking: Pick<Loop, "signal">;
   readonly #onTurn: () => void;
   #gapMs = 0;
   #nextAt = 0;
@@ -24,12 +25,12 @@ export class LookPacer {
 
   /** @param onTurn Called when the next look may begin. */
   constructor(
-    { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+    { clock, looking }: { readonly clock: Clock; readonly looking: Pick<Loop, "signal"> },
     intervalMs: number,
     onTurn: () => void,
   ) {
     this.#clock = clock;
-    this.#signal = signal;
+    this.#looking = looking;
     this.#intervalMs = intervalMs;
     this.#onTurn = onTurn;
   }
@@ -47,7 +48,7 @@ export class LookPacer {
 
   /** Whether a look may begin beside so many; a hurried one waits for no turn. Else `onTurn` is called at its turn. */
   mayLook(underWay: number, isHurried: boolean): boolean {
-    if (underWay >= this.#atOnce || this.#signal.aborted) return false;
+    if (underWay >= this.#atOnce || this.#looking.signal.aborted) return false;
     const waitMs = isHurried || !this.isSpread ? 0 : this.#nextAt - elapsed(this.#clock);
     if (waitMs <= 0) return true;
     void this.#wait(waitMs);
@@ -63,8 +64,9 @@ export class LookPacer {
     const until = elapsed(this.#clock) + ms;
     if (until >= this.#waitsUntil) return;
     this.#waitsUntil = until;
-    await this.#clock.sleep(ms, this.#signal);
+    const { signal } = this.#looking;
+    await this.#clock.sleep(ms, signal);
     if (this.#waitsUntil === until) this.#waitsUntil = Infinity;
-    if (!this.#signal.aborted) this.#onTurn();
+    if (!signal.aborted) this.#onTurn();
   }
 }

@@ -5,7 +5,7 @@ import { elapsed, isTurnOver, nextTurn } from "../../../runtime.ts";
 import type { EngineContext } from "../../kernel/engine-context.ts";
 import { lookAtBatch, LookTimeoutError } from "./look-at-batch.ts";
 import { LookPacer } from "./look-pacer.ts";
-import { Pause } from "../../kernel/pause.ts";
+import { Loop } from "../../kernel/loop.ts";
 import type { StepCommitAdditions } from "../../kernel/step-commit-writer.ts";
 import type { SendResult } from "../../kernel/step-handler.ts";
 import { KeyedQueue } from "../../kernel/keyed-queue.ts";
@@ -19,11 +19,6 @@ export interface WatchLoopParts extends EngineContext {
     told: WatchEvent,
     by: Pick<StepCommitAdditions<never>, "cause" | "meant">,
   ) => Promise<SendResult>;
-}
-
-interface RunningWatchLoopParts extends WatchLoopParts {
-  /** Aborts when the polling stops: no look begins any more, and each look under way ends. */
-  readonly signal: AbortSignal;
 }
 
 const DEFAULT_BATCH_SIZE = 256;
@@ -43,10 +38,11 @@ const WARN_AGAIN_MS = 60_000;
 export class WatchKindLoop {
   readonly #kind: string;
   readonly #watcher: Watcher;
-  readonly #around: RunningWatchLoopParts;
+  readonly #around: WatchLoopParts;
+  /** Its signal ends each look under way, too. */
+  readonly #listings: Loop;
   readonly #turns: WatchQueue;
   readonly #pacer: LookPacer;
-  readonly #pause: Pause;
   readonly #turnsToList = new KeyedQueue();
   readonly #looks = new Set<Promise<void>>();
   /** The number of steps made so far because of looks. */
@@ -61,36 +57,34 @@ export class WatchKindLoop {
   /** Whether all looks are asked for at once. */
   #isHurried = false;
 
-  constructor(kind: string, watcher: Watcher, around: RunningWatchLoopParts) {
-    // Each look under way listens, which is no leak.
-    setMaxListeners(0, around.signal);
+  constructor(kind: string, watcher: Watcher, around: WatchLoopParts) {
+    // At most a third of the lease, to renew the lease in time.
+    const pauseMs = Math.min(MAX_LISTING_PAUSE_MS, watcher.intervalMs, Math.ceil(around.leaseMs / 3));
     this.#kind = kind;
     this.#watcher = watcher;
     this.#around = around;
     this.#turns = new WatchQueue(watcher.intervalMs);
-    this.#pacer = new LookPacer(around, watcher.intervalMs, () => this.#fill());
-    this.#pause = new Pause(around.clock);
+    this.#listings = new Loop({
+      ...around,
+      round: () => this.#listAndRest(pauseMs),
+      pauseMs: () => pauseMs,
+      failure: `the watches of ${kind} could not be listed`,
+    });
+    const looking = { clock: around.clock, looking: this.#listings };
+    this.#pacer = new LookPacer(looking, watcher.intervalMs, () => this.#fill());
     this.#share = new WatchShare(kind, around);
   }
 
-  /** Resolves when it was stopped; looks under way go on until `close`. */
-  async run(): Promise<void> {
-    const { clock, leaseMs, signal } = this.#around;
-    // At most a third of the lease, to renew the lease in time.
-    const pauseMs = Math.min(MAX_LISTING_PAUSE_MS, this.#watcher.intervalMs, Math.ceil(leaseMs / 3));
-    while (!signal.aborted) {
-      const began = elapsed(clock);
-      await this.#list((dueAt) => dueAt <= began);
-      const sharingMs = this.#share.isWhole ? pauseMs : Math.min(pauseMs, SHARING_PAUSE_MS);
-      const waitMs = this.#isWatched ? sharingMs : UNWATCHED_PAUSE_MS;
-      await this.#pause.take(began + waitMs - elapsed(clock), signal);
-    }
+  run(): void {
+    this.#listings.run();
+    // Each look under way listens, which is no leak.
+    setMaxListeners(0, this.#listings.signal);
   }
 
   /** Tells whether watches of this kind exist. Without a watch no process needs a share of the kind. */
   follow(isWatched: boolean): void {
     // It may rest for an hour with shards in hand, where the last watch went while it renewed them.
-    if (isWatched && (!this.#isWatched || this.#share.shards.length === 0)) this.#pause.end();
+    if (isWatched && (!this.#isWatched || this.#share.shards.length === 0)) this.#listings.wake();
     this.#isWatched = isWatched;
   }
 
@@ -101,7 +95,8 @@ export class WatchKindLoop {
     try {
       await this.#ended();
       this.#listAt = 0;
-      await this.#list(() => true);
+      // The loop tells why.
+      await this.#list(() => true).catch(() => {});
       await this.#ended();
     } finally {
       this.#isHurried = false;
@@ -109,9 +104,12 @@ export class WatchKindLoop {
     return this.#moves > before;
   }
 
-  /** Waits for the looks under way until `patience` ends. Then no event is handed over any more, and the shards are given up. */
+  /**
+   * No look begins any more. Waits for those under way until `patience` ends; then no event is handed over any more, and the
+   * shards are given up.
+   */
   async close(patience: Promise<void>): Promise<void> {
-    await Promise.race([this.#ended(), patience]);
+    await Promise.race([this.#listings.stop().then(() => this.#ended()), patience]);
     this.#isClosed = true;
     await this.#share.giveUp(this.#around.clock.now());
   }
@@ -124,26 +122,28 @@ export class WatchKindLoop {
     while (this.#looks.size > 0) await Promise.all(this.#looks);
   }
 
+  async #listAndRest(pauseMs: number): Promise<number> {
+    const { clock } = this.#around;
+    const began = elapsed(clock);
+    await this.#list((dueAt) => dueAt <= began);
+    const sharingMs = this.#share.isWhole ? pauseMs : Math.min(pauseMs, SHARING_PAUSE_MS);
+    return began + (this.#isWatched ? sharingMs : UNWATCHED_PAUSE_MS) - elapsed(clock);
+  }
+
   /** Takes or renews shards, or gives them up, takes in their watches, and begins to look at those that are due. */
   #list(isDue: (dueAt: number) => boolean): Promise<void> {
     return this.#turnsToList.take("list", async () => {
-      const { clock, log } = this.#around;
-      const kind = this.#kind;
+      const { clock } = this.#around;
       const began = elapsed(clock);
       const before = this.#share.shards.join();
-      try {
-        if (this.#isWatched) await this.#share.renew(clock.now());
-        else await this.#share.giveUp(clock.now());
-        const { shards } = this.#share;
-        if (began >= this.#listAt || shards.join() !== before) {
-          const tookMs = await this.#listShards(shards, isDue);
-          this.#listAt = elapsed(clock) + tookMs * LISTING_SHARE;
-        }
-        this.#fill();
-      } catch (err) {
-        if (this.#around.signal.aborted) return;
-        log.warn({ kind, err }, "the watches of a kind could not be listed");
+      if (this.#isWatched) await this.#share.renew(clock.now());
+      else await this.#share.giveUp(clock.now());
+      const { shards } = this.#share;
+      if (began >= this.#listAt || shards.join() !== before) {
+        const tookMs = await this.#listShards(shards, isDue);
+        this.#listAt = elapsed(clock) + tookMs * LISTING_SHARE;
       }
+      this.#fill();
     });
   }
 
@@ -187,7 +187,8 @@ export class WatchKindLoop {
   }
 
   async #look(batch: readonly WatchRecord[], isSpread: boolean): Promise<void> {
-    const { clock, signal } = this.#around;
+    const { clock } = this.#around;
+    const { signal } = this.#listings;
     const tell = (events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> => this.#tell(events, batch);
     const ended = await lookAtBatch(this.#watcher, batch, { clock, signal, tell });
     this.#turns.end(ended, elapsed(clock), isSpread);
@@ -196,9 +197,9 @@ export class WatchKindLoop {
   }
 
   #warn(err: unknown, watches: number): void {
-    const { clock, log, signal } = this.#around;
+    const { clock, log } = this.#around;
     // A look that was cut off by the stop has found nothing out about the world.
-    if (signal.aborted) return;
+    if (!this.#listings.isRunning) return;
     const isNews = err instanceof LookTimeoutError || elapsed(clock) >= this.#warnAt;
     if (isNews) this.#warnAt = elapsed(clock) + WARN_AGAIN_MS;
     const fields = { kind: this.#kind, watches, err };
@@ -223,10 +224,10 @@ export class WatchKindLoop {
       if (kind === "stepped") this.#moves += 1;
       return kind !== "refused";
     } catch (err) {
-      const { log, signal } = this.#around;
+      const { log } = this.#around;
       const fields = { kind: this.#kind, instance: told.instance, err };
       // What a stop cuts off is found out again by the next look.
-      if (!signal.aborted) log.warn(fields, "an instance could not be told what a look found out");
+      if (this.#listings.isRunning) log.warn(fields, "an instance could not be told what a look found out");
       return false;
     }
   }

@@ -6,7 +6,7 @@ import { elapsed } from "../../runtime.ts";
 import type { EngineContext } from "./engine-context.ts";
 
 /** The pause between checks of this process's clock, and of the storage's clock, which may differ. */
-const LOOK_EVERY_MS = 1_000;
+export const UPKEEP_EVERY_MS = 1_000;
 const ASK_EVERY_MS = 60_000;
 /** Between two looks a clock that nobody sets differs from elapsed time by less than this. */
 const JUMP_MS = 1_000;
@@ -16,7 +16,7 @@ const ASKS_AFTER_JUMP = 2;
 const LEASE_MS = 600_000;
 const SEARCH_EVERY_MS = 600_000;
 
-export class UpkeepLoop {
+export class Upkeep {
   readonly #process: EngineContext;
   readonly #onMoved: () => void;
   readonly #reported = new Set<string>();
@@ -32,15 +32,10 @@ export class UpkeepLoop {
     this.#onMoved = onMoved;
   }
 
-  /** Until the signal aborts. The lease is never given up, so that a process that begins later knows of the clock. */
-  async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#process;
-    while (!signal.aborted) {
-      if (this.#isPut()) this.#asksLeft = ASKS_AFTER_JUMP;
-      // A storage that cannot be read is logged by the loop that claims.
-      if (this.#asksLeft > 0 || this.#isTime(this.#askedAt, ASK_EVERY_MS)) await this.#ask().catch(() => {});
-      if (!signal.aborted) await clock.sleep(LOOK_EVERY_MS, signal);
-    }
+  /** Each second. The lease is never given up, so that a process that begins later knows of the clock. */
+  async look(): Promise<void> {
+    if (this.#isPut()) this.#asksLeft = ASKS_AFTER_JUMP;
+    if (this.#asksLeft > 0 || this.#isTime(this.#askedAt, ASK_EVERY_MS)) await this.#ask();
   }
 
   #isTime(last: number, everyMs: number): boolean {
