@@ -1,11 +1,12 @@
 /** The task of a named action: an effect of the host, or a message where the action is the engine's `start` or `tell`. */
+import type { EventObject } from "xstate";
 import type { TaskRecord } from "../../storage/storage.ts";
 import type { ChartAction } from "./chart.ts";
 import { isLarge, type LentContext } from "./large-context.ts";
 import { messageTask, type StartParams, type TellParams } from "./messages.ts";
 import { limitsFor } from "./own-limit.ts";
 import { limitedTask, taskOfStep, type StepContext } from "./step-context.ts";
-import { eventToJson, toJson } from "./values.ts";
+import { eventFromJson, eventToJson, toJson } from "./values.ts";
 
 type EffectAction = Extract<ChartAction, { readonly kind: "effect" }>;
 
@@ -28,6 +29,20 @@ export function effectTask(facts: StepContext, action: EffectAction, index: numb
     { kind: "effect", name, payload: JSON.stringify(payload) },
     limited,
   );
+}
+
+// No params begin so: plain ones that have this key are written by devalue.
+const DONE = '{"$values":null,';
+
+/** The payload of an effect that is done, where a step could not take its event in so far. @throws UnstorableValue */
+export function doneToText(text: string, event: EventObject): string {
+  return `${DONE}"params":${text},"event":${JSON.stringify(eventToJson(event))}}`;
+}
+
+/** The event of an effect that is done; null where it is still to be done. */
+export function doneFromText(text: string): EventObject | null {
+  if (!text.startsWith(DONE)) return null;
+  return eventFromJson((JSON.parse(text) as { readonly event: unknown }).event);
 }
 
 function scopeOf(facts: StepContext, { effect: { name, params }, scope }: EffectAction): object {

@@ -220,6 +220,70 @@ describe.each(drawn(adapters, "final answers"))("a final answer on $name", (adap
       }),
   );
 
+  test("D74 an effect that is done runs no more while a function of the chart throws in the step behind its event", () =>
+    inWorld(adapter, async ({ engine, pass, settled }) => {
+      let calls = 0;
+      let fault: Error | null = new TypeError("no reader of receipts");
+      const chart = setup({
+        types: {
+          context: {} as { at: Date | null },
+          events: {} as { type: "PAID"; at: Date },
+        },
+        actions: { pay: (_, __: { readonly $values: null; readonly cents: number }) => {} },
+      }).createMachine({
+        id: "payer",
+        context: { at: null },
+        initial: "paying",
+        states: {
+          paying: {
+            // Params that look like what is kept are params.
+            entry: { type: "pay", params: { $values: null, cents: 7 } },
+            on: {
+              PAID: {
+                target: "over",
+                actions: assign({
+                  at: ({ event }) => {
+                    if (fault !== null) throw fault;
+                    return event.at;
+                  },
+                }),
+              },
+            },
+          },
+          over: { type: "final" },
+        },
+      });
+      const payers = workflow(chart)({
+        version: 1,
+        effects: {
+          pay: {
+            run: async ({ $values, cents }) => {
+              calls += 1;
+              return { event: { type: "PAID", at: new Date($values ?? cents) }, starts: undefined };
+            },
+            retry: { atMost: 0 },
+          },
+        },
+      });
+      const { run, start, stop, failingTasks } = await engine({ workflows: [payers] });
+      run();
+      await start(payers, { id: "p", input: undefined });
+      await pass(2 * MINUTE);
+      expect(calls).toBe(1);
+      const [failing] = await failingTasks();
+      expect(failing).toMatchObject({ instance: "p", kind: "effect", name: "pay" });
+      expect(failing?.failures).toBeGreaterThan(3);
+      expect(failing?.lastError).toContain("no reader of receipts");
+      await stop();
+      fault = null;
+      const next = await engine({ workflows: [payers] });
+      next.run();
+      await pass(10 * MINUTE);
+      await settled();
+      expect(calls).toBe(1);
+      expect(await next.read("p")).toMatchObject({ status: "done", context: { at: new Date(7) } });
+    }));
+
   test("D74 a promise whose output cannot be kept is told so, and not what the step would have made of it", () =>
     inWorld(adapter, async ({ engine, pass }) => {
       const chart = setup({

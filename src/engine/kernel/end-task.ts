@@ -1,10 +1,13 @@
 /** Commits the end of a task together with what follows from it. */
 import type { EventObject } from "xstate";
+import { CommitUnknown } from "../../../storage/decided.ts";
+import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import type { ClaimedTask, CommitResult, EngineStorage } from "../../../storage/storage.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import type { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
 import type { StepCommitAdditions } from "./step-commit-writer.ts";
 import type { RatedLimit } from "../../workflow/own-limit.ts";
+import { TaskMovedError } from "./held-task-list.ts";
 import type { StepHandler } from "./step-handler.ts";
 import type { EffectRun } from "../../workflow/effect-run.ts";
 import type { AnyEffect } from "../../workflow/workflow.ts";
@@ -69,6 +72,18 @@ export async function endTask<W>(
 /** Like `endTask`; throws when the commit was refused, so that the task is tried again later. */
 export async function endTaskOrThrow<W>(run: TaskRun<W>, task: ClaimedTask, end: TaskEnd<W>): Promise<void> {
   throwRefusal(await endTask(run, task, end));
+}
+
+/** Keeps in a task how its work has ended, where the step behind it failed: its next tries do that step, and no work. Throws always. */
+export async function keepEnd<W>(
+  { steps, clock }: TaskRun<W>,
+  task: ClaimedTask,
+  { payload, error }: { readonly payload: string; readonly error: unknown },
+): Promise<never> {
+  // A database that is away keeps nothing, and the step itself may have been made.
+  if (error instanceof StorageUnusable || error instanceof CommitUnknown) throw error;
+  await steps.amend({ task: task.id, name: task.name, payload, dueAt: clock.now(), delayMs: 0 });
+  throw new TaskMovedError(`${task.id} has its end, which is still to be told`);
 }
 
 /** The parts of a commit that end this task, and tell that the task made it; refused when another holder has the task by now. */

@@ -7,6 +7,7 @@ import { deliverMessage } from "./deliver-message.ts";
 import {
   endTask,
   endTaskOrThrow,
+  keepEnd,
   MAX_LOOKS,
   throwRefusal,
   type Refusal,
@@ -16,6 +17,7 @@ import {
 import { checkedOutcome } from "./effect-outcome.ts";
 import { givenEvent } from "./given-events.ts";
 import { runOf, type TaskLease } from "./task-lease.ts";
+import { doneFromText, doneToText } from "../../workflow/effect-task.ts";
 import { invocationFromText, type InvocationTask } from "../../workflow/invocation-task.ts";
 import { delayedFromText, messageTask } from "../../workflow/messages.ts";
 import { givenLimits } from "../../workflow/own-limit.ts";
@@ -24,7 +26,7 @@ import { UnknownWorkflow, type WorkflowRegistry } from "../../workflow/workflow-
 import { runBody } from "./run-actor.ts";
 import { runInvocation } from "./run-invocation.ts";
 import { withinTask } from "./running-task.ts";
-import { fromJson } from "../../workflow/values.ts";
+import { fromJson, UnstorableValue } from "../../workflow/values.ts";
 import { commitCarrier, type OutcomeRefusal } from "../../workflow/carried.ts";
 import type { EffectRun } from "../../workflow/effect-run.ts";
 import type { EffectHandler, EffectOutcome } from "../../workflow/effects.ts";
@@ -61,6 +63,8 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLea
   const { steps, workflows } = around;
   // What it brings back could not be committed, and it would be done again and again.
   await steps.checkKnown(task);
+  const event = doneFromText(task.payload);
+  if (event !== null) return endTaskOrThrow(around, task, { event });
   const handler = workflowOf(workflows, task)?.effects.get(task.name);
   const run = runOf(task, hold);
   if (handler === undefined) {
@@ -80,6 +84,7 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLea
     if (limits.length > 0) await around.hooks.before(limits);
     hold.checkHeld();
     outcome = checkedOutcome<W>(await handle(params, run));
+    if (isEvent(outcome)) return endByEvent(around, task, outcome.event);
     refused = await endTask(around, task, endOf(outcome));
     if (refused === null) return;
     const instead = insteadOf(outcome, refused);
@@ -92,6 +97,22 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLea
 }
 
 type Outcome<W> = EffectOutcome<EventObject, W>;
+
+/** Whether it has nothing but its event: what else there is may need the handler to look again. */
+function isEvent<W>(outcome: Outcome<W>): outcome is Outcome<W> & { readonly event: EventObject } {
+  const parts = Object.entries(outcome).filter(([, value]) => value !== undefined);
+  return parts.length === 1 && outcome.event !== undefined;
+}
+
+/** What an effect has done is not done again where the step behind its event fails. */
+async function endByEvent<W>(around: TaskRun<W>, task: ClaimedTask, event: EventObject): Promise<void> {
+  try {
+    await endTaskOrThrow(around, task, { event });
+  } catch (error) {
+    if (error instanceof UnstorableValue && around.steps.faultOf(event) !== null) throw error;
+    await keepEnd(around, task, { payload: doneToText(task.payload, event), error });
+  }
+}
 
 function endOf<W>(outcome: Outcome<W>): TaskEnd<W> {
   const { event, starts = [], writes = [], expectedVersion } = outcome;
@@ -152,7 +173,8 @@ async function runOwnBody<W>(around: TaskRun<W>, task: ClaimedTask, run: EffectR
 
 /** How a task that fails is tried again, as its workflow says. */
 export function retryOf(workflows: WorkflowRegistry, task: ClaimedTask): RetryPolicy {
-  if (task.kind === "effect") {
+  // The work itself is done: its own tries bound none of the steps that take its end in.
+  if (task.kind === "effect" && doneFromText(task.payload) === null) {
     const effect = workflowOf(workflows, task)?.effects.get(task.name);
     return typeof effect === "object" && effect.retry !== undefined
       ? retryPolicy(effect.retry)
@@ -160,7 +182,6 @@ export function retryOf(workflows: WorkflowRegistry, task: ClaimedTask): RetryPo
   }
   if (task.kind !== "invocation") return DEFAULT_RETRY;
   const { src = "", end } = invocationOf(task);
-  // The promise has ended: its own tries bound none of the steps that take its end in.
   if (end !== undefined) return DEFAULT_RETRY;
   const actor = workflows.get(task.workflow)?.actors.get(src);
   return (actor?.kind === "promise" ? actor.retry : undefined) ?? DEFAULT_RETRY;

@@ -1,6 +1,4 @@
 /** Performs an invocation: runs the promise to its end, and tells the instance that end. */
-import { CommitUnknown } from "../../../storage/decided.ts";
-import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import type { ClaimedTask } from "../../../storage/storage.ts";
 import { ChartFault } from "../../workflow/chart-fault.ts";
 import { childDone, childFailed } from "../../workflow/chart.ts";
@@ -8,8 +6,7 @@ import { endedToText, invocationFromText, type PromiseEnd } from "../../workflow
 import { givenLimits } from "../../workflow/own-limit.ts";
 import { isFinal } from "../../workflow/retry.ts";
 import { storableThrown, UnstorableValue } from "../../workflow/values.ts";
-import { endTaskOrThrow, type TaskRun } from "./end-task.ts";
-import { TaskMovedError } from "./held-task-list.ts";
+import { endTaskOrThrow, keepEnd, type TaskRun } from "./end-task.ts";
 import { runPromise } from "./run-actor.ts";
 import { runOf, type TaskLease } from "./task-lease.ts";
 
@@ -42,7 +39,8 @@ export async function runInvocation<W>(
   const { atMost } = actor.retry ?? { atMost: 0 };
   if (end.kind === "failed" && task.failures < atMost && !isFinal(end.error)) throw end.error;
   const untold = await tell(around, task, { id, end });
-  if (untold !== null) await keep(around, task, untold);
+  if (untold === null) return;
+  await keepEnd(around, task, { payload: endedToText(task.payload, untold.end), error: untold.error });
 }
 
 interface Untold {
@@ -75,17 +73,4 @@ async function tell<W>(
       ? { end, error }
       : tell(around, task, { id, end: { kind: "failed", error: fault } });
   }
-}
-
-/** Keeps the end of the promise in its task, whose next tries tell it again. */
-async function keep<W>(
-  { steps, clock }: TaskRun<W>,
-  task: ClaimedTask,
-  { end, error }: Untold,
-): Promise<void> {
-  // A database that is away keeps nothing, and the step itself may have been made.
-  if (error instanceof StorageUnusable || error instanceof CommitUnknown) throw error;
-  const payload = endedToText(task.payload, end);
-  await steps.amend({ task: task.id, name: task.name, payload, dueAt: clock.now(), delayMs: 0 });
-  throw new TaskMovedError(`${task.id} has its end, which is still to be told`);
 }
