@@ -497,4 +497,58 @@ describe.each(drawn(adapters, "leases"))("leases on $name", (adapter) => {
       await settled();
       awaitsOutside("poison");
     }));
+
+  test.each(["claim", "load"] as const)(
+    "D89: frozen for a lease while its %s is answered, a process begins nothing that another has in hand by then",
+    (call) =>
+      inWorld(adapter, async ({ engine, clock, open, settled }) => {
+        const frozen = virtualClock(clock.now());
+        const [answered, thawed, hanging] = [gate(), gate(), gate()];
+        const begun: string[] = [];
+        const by = (name: string) =>
+          job(async () => {
+            begun.push(name);
+            await hanging.opened;
+            return { event: { type: "DONE", by: name } };
+          });
+        const freeze = async (): Promise<void> => {
+          answered.open();
+          await thawed.opened;
+        };
+        const handle = await open();
+        let isClaimed = false;
+        const storage: typeof handle = {
+          ...handle,
+          async claim(request) {
+            const tasks = await handle.claim(request);
+            if (tasks.length > 0 && call === "claim") await freeze();
+            isClaimed = tasks.length > 0;
+            return tasks;
+          },
+          // Asked for behind the claim, before the handler is called.
+          async load(id) {
+            const found = await handle.load(id);
+            if (isClaimed && call === "load") await freeze();
+            return found;
+          },
+        };
+        const jobs = by("frozen");
+        await (await engine({ workflows: [jobs] })).start(jobs, { id: "j", input: { id: "j" } });
+        const first = await engine({ workflows: [jobs], storage, clock: frozen });
+        first.run();
+        await answered.opened;
+        clock.advance(LEASE);
+        const second = await engine({ workflows: [by("other")] });
+        second.run();
+        await until(() => begun.length > 0);
+        thawed.open();
+        frozen.set(clock.now());
+        await turns(20);
+        expect([...begun]).toEqual(["other"]);
+        hanging.open();
+        await settled();
+        expect(await second.read("j")).toMatchObject({ value: "done" });
+        expect(begun).toEqual(["other"]);
+      }),
+  );
 });

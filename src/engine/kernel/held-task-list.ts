@@ -57,8 +57,6 @@ type Due = Omit<Parameters<EngineStorage["release"]>[0], "id" | "token">;
 interface InHand {
   readonly task: ClaimedTask;
   readonly hold: TaskLease;
-  /** When the lease was last asked for with success, by the elapsed time of the clock. */
-  extendedAt: number;
   hasPlace: boolean;
   /** Whether `letGo` has given the task back. Its run may go on. */
   isGivenBack: boolean;
@@ -128,8 +126,7 @@ export class HeldTaskList {
     this.#inHand.get(task.id)?.hold.lose();
     const held: InHand = {
       task,
-      hold: new TaskLease(),
-      extendedAt: leasedAt,
+      hold: new TaskLease(this.#around, leasedAt),
       hasPlace: true,
       isGivenBack: false,
       done: NOT_BEGUN,
@@ -306,10 +303,10 @@ export class HeldTaskList {
       const { lost, unseen } = await storage.heartbeat({ holder, tasks, now: clock.now(), leaseMs });
       for (const { task, hold } of inHand) if (lost.includes(task.id)) hold.lose();
       left = inHand.filter(({ task }) => unseen.includes(task.id));
-      for (const held of inHand) if (!left.includes(held)) held.extendedAt = askedAt;
+      for (const held of inHand) if (!left.includes(held)) held.hold.extendedAt = askedAt;
     } finally {
       answered.abort();
-      this.#loseEnded(left);
+      for (const { hold } of left) hold.loseEnded();
       this.#isKept = left.length === 0;
     }
   }
@@ -327,22 +324,14 @@ export class HeldTaskList {
     for (let left = inHand; left.length > 0; left = left.filter(({ hold }) => !hold.isLost)) {
       await this.#around.clock.sleep(this.#leftMs(left), answered);
       if (answered.aborted) return;
-      this.#loseEnded(left);
+      for (const { hold } of left) hold.loseEnded();
     }
   }
 
   /** Until the first of these leases ends; of what has ended unnoticed, as in a frozen process, a tenth of a lease more. */
   #leftMs(inHand: readonly InHand[]): number {
-    const { clock, leaseMs } = this.#around;
-    const oldest = Math.min(...inHand.map(({ extendedAt }) => extendedAt));
-    const leftMs = oldest + leaseMs - elapsed(clock);
-    return leftMs > 0 ? leftMs : leaseMs / 10;
-  }
-
-  /** Another process may do by now what could not be extended for a lease. */
-  #loseEnded(left: readonly InHand[]): void {
-    const { clock, leaseMs } = this.#around;
-    for (const { hold, extendedAt } of left) if (elapsed(clock) - extendedAt >= leaseMs) hold.lose();
+    const leftMs = Math.min(...inHand.map(({ hold }) => hold.leftMs));
+    return leftMs > 0 ? leftMs : this.#around.leaseMs / 10;
   }
 }
 

@@ -63,14 +63,12 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLea
   const { steps, workflows } = around;
   // What it brings back could not be committed, and it would be done again and again.
   await steps.checkKnown(task);
+  hold.checkHeld();
   const event = doneFromText(task.payload);
   if (event !== null) return endTaskOrThrow(around, task, { event });
   const handler = workflowOf(workflows, task)?.effects.get(task.name);
   const run = runOf(task, hold);
-  if (handler === undefined) {
-    hold.checkHeld();
-    return runOwnBody(around, task, run);
-  }
+  if (handler === undefined) return runOwnBody(around, task, run);
   const ended = typeof handler === "object" ? around.hooks.endedBy({ task, run, handler }) : null;
   if (ended !== null) return ended;
   const handle = (typeof handler === "object" && "run" in handler

@@ -1,13 +1,29 @@
 /** Tracks a task in hand: whether this process still holds its lease, and whether the chart still waits for its end. */
 import type { ClaimedTask } from "../../../storage/storage.ts";
+import { elapsed } from "../../runtime.ts";
 import type { EffectRun } from "../../workflow/effect-run.ts";
+import type { EngineContext } from "./engine-context.ts";
 
 export class TaskLease {
+  readonly #process: Pick<EngineContext, "clock" | "leaseMs">;
+  /** When it was last asked for with success, by the elapsed time of the clock. */
+  extendedAt: number;
   isLost = false;
   /** Whether the chart has left the state that the task belongs to: no chart waits for its end any more. */
   isDisarmed = false;
   #abort: AbortController | null = null;
   #onDisarmed: () => void = () => {};
+
+  constructor(process: Pick<EngineContext, "clock" | "leaseMs">, leasedAt: number) {
+    this.#process = process;
+    this.extendedAt = leasedAt;
+  }
+
+  /** Until it ends by this process's own clock. */
+  get leftMs(): number {
+    const { clock, leaseMs } = this.#process;
+    return this.extendedAt + leaseMs - elapsed(clock);
+  }
 
   /** Aborts when the hold is lost. Made when it is first read: most tasks never read it, and making it is slow. */
   get signal(): AbortSignal {
@@ -26,6 +42,7 @@ export class TaskLease {
 
   /** Before a handler begins, behind all that it waited for. @throws when nobody waits for its end, or another process has the task. */
   checkHeld(): void {
+    this.loseEnded();
     if (this.isLost) throw new Error("the task was lost before its handler began");
   }
 
@@ -33,6 +50,11 @@ export class TaskLease {
     this.isDisarmed = true;
     this.lose();
     this.#onDisarmed();
+  }
+
+  /** Another process may do by now what could not be extended for a lease, as where this one was frozen. */
+  loseEnded(): void {
+    if (!this.isLost && this.leftMs <= 0) this.lose();
   }
 
   lose(): void {
