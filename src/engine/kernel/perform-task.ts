@@ -82,8 +82,9 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLea
     if (limits.length > 0) await around.hooks.before(limits);
     hold.checkHeld();
     outcome = checkedOutcome<W>(await handle(params, run));
-    if (isEvent(outcome)) return endByEvent(around, task, outcome.event);
-    refused = await endTask(around, task, endOf(outcome));
+    refused = await endTask(around, task, endOf(outcome)).catch((error: unknown) =>
+      keepEvent(around, task, { outcome, error }),
+    );
     if (refused === null) return;
     const instead = insteadOf(outcome, refused);
     if (instead === undefined) continue;
@@ -96,20 +97,16 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLea
 
 type Outcome<W> = EffectOutcome<EventObject, W>;
 
-/** Whether it has nothing but its event: what else there is may need the handler to look again. */
-function isEvent<W>(outcome: Outcome<W>): outcome is Outcome<W> & { readonly event: EventObject } {
-  const parts = Object.entries(outcome).filter(([, value]) => value !== undefined);
-  return parts.length === 1 && outcome.event !== undefined;
-}
-
-/** What an effect has done is not done again where the step behind its event fails. */
-async function endByEvent<W>(around: TaskRun<W>, task: ClaimedTask, event: EventObject): Promise<void> {
-  try {
-    await endTaskOrThrow(around, task, { event });
-  } catch (error) {
-    if (error instanceof UnstorableValue && around.steps.faultOf(event) !== null) throw error;
-    await keepEnd(around, task, { payload: doneToText(task.payload, event), error });
-  }
+/** What has an event and nothing beside it is kept, and not done again, where its step failed. Throws always. */
+async function keepEvent<W>(
+  around: TaskRun<W>,
+  task: ClaimedTask,
+  { outcome, error }: { readonly outcome: Outcome<W>; readonly error: unknown },
+): Promise<never> {
+  const { event, ...beside } = outcome;
+  if (event === undefined || Object.values(beside).some((part) => part !== undefined)) throw error;
+  if (error instanceof UnstorableValue && around.steps.faultOf(event) !== null) throw error;
+  return keepEnd(around, task, { payload: doneToText(task.payload, event), error });
 }
 
 function endOf<W>(outcome: Outcome<W>): TaskEnd<W> {

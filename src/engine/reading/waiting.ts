@@ -27,6 +27,9 @@ export class EngineStopped extends Error {
   override readonly name = "EngineStopped";
 }
 
+// A reason of its own for each abort would cost more than the wait.
+const ANSWERED = "answered";
+
 /** An instance after a step. Version and life are known of what was read. */
 export type StoredRun = Pick<InstanceRecord, "id" | "workflow" | "status" | "snapshot" | "stamp"> &
   Partial<Pick<InstanceRecord, "version" | "life">>;
@@ -96,7 +99,7 @@ class Waiter {
     } catch (error) {
       this.reject(error);
     }
-    if (this.answer !== null) this.pause.abort();
+    if (this.answer !== null) this.pause.abort(ANSWERED);
   }
 
   /** Ends the wait with this error, unless it has its answer. */
@@ -104,7 +107,7 @@ class Waiter {
     this.answer ??= () => {
       throw error;
     };
-    this.pause.abort();
+    this.pause.abort(ANSWERED);
   }
 
   #answerOf(run: StoredRun): Waiter["answer"] {
