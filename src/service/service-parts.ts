@@ -43,6 +43,7 @@ import { ledgerInForce } from "./ledger-in-force.ts";
 import { openOperator } from "./open-operator.ts";
 import { openPrivateRouting } from "./open-private-routing.ts";
 import { recordEnd } from "../payments/operator/recovery/journal.ts";
+import { lookAtOrder } from "../payments/private/look.ts";
 import type { RecordEnd } from "../payments/private/order-workflow.ts";
 import { openPurses, ownAddresses } from "./open-purses.ts";
 import type { PurseWatch } from "../payments/purses/purses.ts";
@@ -239,13 +240,19 @@ function retentionOf(
   context: ServiceContext,
   charts: Charts & Pick<ServiceParts, "engine">,
 ): PaymentRetentionLoop {
+  const { engine, routing } = charts;
+  const looking = { ...context, ...(routing === null ? {} : { prices: routing.terms.prices }) };
   return new PaymentRetentionLoop(context, {
     keep,
     archive: archive ?? null,
     archiveDeadlineMs,
     ownAddresses: ownAddresses(charts),
     deliveries: charts.webhooks.deliveries,
-    stopInstance: (id) => charts.engine.stopInstance(id),
+    orders: {
+      stopInstance: (id) => engine.stopInstance(id),
+      look: (id) => lookAtOrder(looking, id),
+      wake: async (id) => routing && engine.send(routing.orders, id, { type: "LOOK" }),
+    },
   });
 }
 

@@ -5,6 +5,8 @@ import type { TableName } from "../tables.ts";
 import type { TransactionView } from "../tables/orders.ts";
 import type { OrderRecord, OrderStubRecord, OrderView, TransferRecord } from "../tables/private.ts";
 import { noticeRemovals, removeLeaving, type Leaving } from "./leaving.ts";
+import { LedgerUnavailable } from "../../ledger/ledger.ts";
+import type { OrderLook } from "../private/look.ts";
 import { canGo, forgotten } from "./old-transactions.ts";
 import { shareId } from "../purses/sponsor-limit.ts";
 import {
@@ -19,9 +21,16 @@ import {
 /** Ends an instance, which takes no event any more. */
 export type StopInstance = (id: string) => Promise<StopResult>;
 
-interface OrderRemovalParts extends RemovingParts {
+/** What removes orders needs of private mode. */
+export interface OrderAccess {
   readonly stopInstance: StopInstance;
+  /** Rows and chain at this moment. Throws `LedgerUnavailable`. */
+  readonly look: (id: string) => Promise<Pick<OrderLook, "facts">>;
+  /** Has the order look itself. */
+  readonly wake: (id: string) => Promise<unknown>;
 }
+
+interface OrderRemovalParts extends RemovingParts, OrderAccess {}
 
 export function oldOrders(parts: OrderRemovalParts): Rows<OrderRecord> {
   const { storage } = parts;
@@ -62,6 +71,8 @@ async function lookAt(
     ...lasting.map((each) => (givenUp.has(each) ? GIVEN_UP : activeSince(storage, each))),
   ]);
   if (notices === null || ended === null || active.some((since) => since > until)) return "later";
+  // Once it is ended it hears nothing any more: what comes then is told by its stub alone.
+  if (active[0] !== ENDED && !(await isEmpty(parts, id))) return "later";
   // They are ended here, and go with the next pass if this one is cut off.
   for (const [index, each] of lasting.entries()) if (active[index] !== ENDED) await stopInstance(each);
   // They may have been ended just now: what is old was judged before.
@@ -89,7 +100,21 @@ async function activeSince(
   return instance?.status === "active" ? instance.updatedAt : ENDED;
 }
 
-/** Whether nothing lies there that anybody waits for. */
+/** Nobody has looked at its address for long: what has come since goes back, and the year begins anew. */
+async function isEmpty({ look, wake }: OrderAccess, id: string): Promise<boolean> {
+  try {
+    const { worth, levels, isUnclear } = (await look(id)).facts;
+    const isQuiet = levels.every(({ judgement }) => judgement === null);
+    if (!isUnclear && isQuiet && (worth === "nothing" || worth === "not_worth")) return true;
+    await wake(id);
+    return false;
+  } catch (error) {
+    if (error instanceof LedgerUnavailable) return false;
+    throw error;
+  }
+}
+
+/** Whether nothing lies there that anybody waits for, as far as its rows tell. */
 function isAtRest({ order, transfers, levels, deposits, holds, acts }: OrderView): boolean {
   const isIdle = order.state === "over" && order.overState === "idle" && order.ends === null;
   const isOpen =

@@ -13,7 +13,7 @@ import type { CheckedKeepOptions } from "./keep.ts";
 import { deliveredRuns } from "./delivered-runs.ts";
 import { oldAnswers, oldQuotes } from "./old-answers.ts";
 import { oldNotices } from "./old-notices.ts";
-import { oldOrders, type StopInstance } from "./old-orders.ts";
+import { oldOrders, type OrderAccess } from "./old-orders.ts";
 import { oldTransactions } from "./old-transactions.ts";
 import type { DeliveryChart } from "../webhooks/recalled-run.ts";
 
@@ -25,7 +25,7 @@ interface RetentionOptions {
   /** Wallets of the service: what they have signed stays. */
   readonly ownAddresses: readonly Address[];
   readonly deliveries: DeliveryChart;
-  readonly stopInstance: StopInstance;
+  readonly orders: OrderAccess;
 }
 
 /** What just happened is looked at most. */
@@ -82,7 +82,7 @@ export class PaymentRetentionLoop {
 
 function sweepsOf(
   parts: RemovingParts,
-  { keep, ownAddresses, deliveries: workflow, stopInstance }: RetentionOptions,
+  { keep, ownAddresses, deliveries: workflow, orders: access }: RetentionOptions,
 ): readonly RetentionRule[] {
   const { clock } = parts;
   const { transactions, private: orders, notices, quotes, idempotencyAnswers } = keep;
@@ -98,7 +98,7 @@ function sweepsOf(
   return [
     ...byId("notices", notices, oldNotices(parts)),
     ...byId("transactions", transactions, oldTransactions({ ...parts, ownAddresses })),
-    ...byId("private", orders, oldOrders({ ...parts, stopInstance })),
+    ...byId("private", orders, oldOrders({ ...parts, ...access })),
     ...byId("quotes", quotes, oldQuotes(parts)),
     { name: "idempotencyAnswers", batches: () => oldAnswers(parts, clock.now() - idempotencyAnswers) },
     ...byId("deliveredRuns", RUN_KEPT_MS, deliveredRuns({ ...parts, workflow })),

@@ -1,6 +1,8 @@
 /** Orders that ended long ago: what comes then goes back on a person's word, and again after all their rows are gone. */
 import { expect } from "vitest";
 import { createEngine } from "../../../src/engine/index.ts";
+import { assetsWith } from "../../../src/payments/assets/assets.ts";
+import { lookAtOrder } from "../../../src/payments/private/look.ts";
 import { oldOrders } from "../../../src/payments/retention/old-orders.ts";
 import type { PaymentTables } from "../../../src/payments/tables.ts";
 import { silentLogger } from "../../../src/runtime.ts";
@@ -18,7 +20,8 @@ const WATCHED = [
 ];
 const DEAF = { intervalMs: 1_000, batchSize: 1, poll: async () => [] };
 
-function oldOrdersOf({ storage, service, clock }: PrivateFixture): ReturnType<typeof oldOrders> {
+function oldOrdersOf(world: PrivateFixture): ReturnType<typeof oldOrders> {
+  const { storage, service, clock, ledger, mints } = world;
   const engine = createEngine<PaymentTables>({
     storage,
     workflows: service.workflows,
@@ -32,6 +35,9 @@ function oldOrdersOf({ storage, service, clock }: PrivateFixture): ReturnType<ty
     archive: null,
     archiveDeadlineMs: 1_000,
     stopInstance: (each) => engine.stopInstance(each),
+    look: (each) =>
+      lookAtOrder({ storage, ledger, assets: assetsWith(mints), prices: solAt150(world) }, each),
+    wake: (each) => service.operator.recover([each], BY),
   });
 }
 
@@ -57,6 +63,30 @@ test("an address that is looked at no more is looked at on a person's word, and 
   await world.settle(8);
   expect(await world.held(body.ephemeralAddress)).toEqual(EMPTY);
   expect((await world.held(alice.address))[1]).toBe(4_000_001n);
+});
+
+test("C57: an order does not go as old while money lies there that nobody has looked at: it goes back", async ({
+  open,
+}) => {
+  const world = await open();
+  const caller = await world.caller("enterprise");
+  const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 1n });
+  const bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
+  const { body } = await world.order(caller, { sender: alice, to: [{ address: bob.address, amount: "5" }] });
+  await world.deposit(body.ephemeralAddress, { usdc: units(body.depositAmount, 6) });
+  await world.settle();
+  await world.pass(62 * DAY);
+  await world.settle();
+  world.chain.fund(body.ephemeralAddress, { usdc: 4_000_000n });
+  world.chain.advance(35);
+  const old = oldOrdersOf(world);
+  const passed = async (): Promise<unknown> => old.judge(await old.page("", 9), world.clock.now() + DAY);
+  expect(await passed()).toEqual(["later"]);
+  await world.settle(8);
+  expect((await world.held(alice.address))[1]).toBe(4_000_001n);
+  await world.pass(62 * DAY);
+  await world.settle();
+  expect(await passed()).toEqual(["gone"]);
 });
 
 test("C24: of an order that was removed as old the refund of late money is on its books, though its former refunds are on the chain", async ({

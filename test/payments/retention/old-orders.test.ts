@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { setup } from "xstate";
 import { createEngine, workflow, type Engine } from "../../../src/engine/index.ts";
+import type { OrderFacts } from "../../../src/payments/private/protocol/facts.ts";
 import { keepOption } from "../../../src/payments/retention/keep.ts";
 import { oldOrders } from "../../../src/payments/retention/old-orders.ts";
 import type { ArchivedRow } from "../../../src/payments/retention/removal.ts";
@@ -32,7 +33,13 @@ const transfer = workflow(
   setup({}).createMachine({ id: "order-transfer", initial: "done", states: { done: { type: "final" } } }),
 )({ version: 1 });
 
+/** What the chain shows at its address. */
+type Shown = Pick<OrderFacts, "worth" | "levels" | "isUnclear">;
+
+const BARE: Shown = { worth: "nothing", levels: [], isUnclear: false };
+
 interface Drawn {
+  readonly shown?: Shown;
   readonly transaction?: Partial<TransactionRecord>;
   readonly order?: Partial<OrderRecord>;
   readonly more?: readonly PaymentWrite[];
@@ -80,12 +87,19 @@ interface Kept {
   readonly clock: VirtualClock;
   readonly engine: Engine<PaymentTables>;
   readonly archived: ArchivedRow[];
+  /** The orders that were told to look. */
+  readonly woken: string[];
   /** One pass over all orders: how many are gone. */
   pass(): Promise<number>;
 }
 
 /** An order that has ended at once, and its rows. */
-async function kept({ transaction = {}, order: row = {}, more = [] }: Drawn = {}): Promise<Kept> {
+async function kept({
+  transaction = {},
+  order: row = {},
+  more = [],
+  shown = BARE,
+}: Drawn = {}): Promise<Kept> {
   const storage = await memoryStorage();
   const clock = virtualClock(BEGAN);
   const engine = createEngine<PaymentTables>({
@@ -104,18 +118,22 @@ async function kept({ transaction = {}, order: row = {}, more = [] }: Drawn = {}
   ];
   expect(await storage.commit([{ writes }])).toEqual([{ ok: true }]);
   const archived: ArchivedRow[] = [];
+  const woken: string[] = [];
   const rows = oldOrders({
     storage,
     clock,
     archive: async (each) => void archived.push(...each),
     archiveDeadlineMs: 1_000,
     stopInstance: (id) => engine.stopInstance(id),
+    look: async () => ({ facts: shown as OrderFacts }),
+    wake: async (id) => woken.push(id),
   });
   return {
     storage,
     clock,
     engine,
     archived,
+    woken,
     async pass() {
       const judged = await rows.judge(await rows.page("", 9), clock.now() - YEAR);
       return judged.filter((each) => each === "gone").length;
@@ -209,6 +227,25 @@ describe("retention of private orders", () => {
     });
   }
 
+  test.for([
+    ["something lies there", { ...BARE, worth: "worth" }],
+    ["something waits there for a price", { ...BARE, worth: "waiting_for_price" }],
+    ["endpoints differ about it", { ...BARE, worth: null }],
+    ["more has come than its rows know", { ...BARE, levels: [{ judgement: { news: "deposit" } }] as never }],
+    ["its markers are unclear", { ...BARE, isUnclear: true }],
+  ] as const)("an order stays, and looks itself, where %s", async ([, shown]) => {
+    const { storage, clock, woken, archived, pass } = await kept({ shown });
+    clock.advance(YEAR);
+    expect([await pass(), woken, archived]).toEqual([0, [ID], []]);
+    expect((await storage.load(ID))?.status).toBe("active");
+  });
+
+  test("dust that is not worth its cost goes with its order", async () => {
+    const { clock, pass } = await kept({ shown: { ...BARE, worth: "not_worth" } });
+    clock.advance(YEAR);
+    expect(await pass()).toBe(1);
+  });
+
   test("late money begins the year anew", async () => {
     const { storage, clock, engine, pass } = await kept();
     clock.advance(300 * DAY);
@@ -220,7 +257,7 @@ describe("retention of private orders", () => {
   });
 
   test("a pass that dies between the end of the chart and the removal is gone on with by the next", async () => {
-    const { storage, clock, engine, pass } = await kept();
+    const { storage, clock, engine, pass } = await kept({ shown: { ...BARE, worth: "worth" } });
     clock.advance(YEAR);
     await engine.stopInstance(ID);
     expect(await pass()).toBe(1);

@@ -231,7 +231,11 @@ function retentionOn({ storage, clock, archive }: Keeping): PaymentRetentionLoop
     archiveDeadlineMs: 60_000,
     ownAddresses: [SPONSOR],
     deliveries,
-    stopInstance: async () => "absent",
+    orders: {
+      stopInstance: async () => "absent",
+      look: async () => Promise.reject(new Error("no order is old")),
+      wake: async () => {},
+    },
   });
 }
 
