@@ -8,7 +8,7 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 
 /** Where the money is looked for. */
 export interface MoneyAtRest {
-  readonly storage: Pick<PaymentStorage, "ordersAt" | "transactionViews" | "attemptsOfAny">;
+  readonly storage: Pick<PaymentStorage, "orderAt" | "transactionViews" | "attemptsOfAny">;
   readonly ledger: Ledger;
   readonly mints: readonly Address[];
 }
@@ -19,8 +19,8 @@ export async function brokenMoney(
   addresses: readonly string[],
 ): Promise<readonly string[]> {
   const broken: string[] = [];
-  const rows = await storage.ordersAt(addresses);
-  for (const view of await storage.transactionViews(rows.map(({ id }) => id))) {
+  const rows = await Promise.all(addresses.map((address) => storage.orderAt(address as Address)));
+  for (const view of await storage.transactionViews(rows.flatMap((row) => row?.id ?? []))) {
     const order = storedOrderIn(view);
     if (order === null) continue;
     const { address } = order.terms;

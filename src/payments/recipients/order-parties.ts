@@ -14,7 +14,7 @@ import {
 } from "./recipients.ts";
 
 interface OrderPartiesParts {
-  readonly storage: Pick<PaymentStorage, "ordersAt">;
+  readonly storage: Pick<PaymentStorage, "depositAddresses">;
   readonly ledger: Ledger;
   readonly assets: Assets;
   /** Sponsor, treasury and desk. */
@@ -56,8 +56,7 @@ async function firstOwn(
   { storage, ownAddresses }: OrderPartiesParts,
   addresses: readonly Address[],
 ): Promise<{ readonly index: number; readonly reason: "own_address" } | null> {
-  const ours = new Set<string>(ownAddresses);
-  for (const { address } of await storage.ordersAt(addresses)) ours.add(address);
+  const ours = new Set<string>([...ownAddresses, ...(await storage.depositAddresses(addresses))]);
   const index = addresses.findIndex((address) => ours.has(address));
   return index < 0 ? null : { index, reason: "own_address" };
 }

@@ -268,9 +268,15 @@ export const privateReads = (read: TableReader) => ({
     });
     return found;
   },
-  /** Orders at any of these addresses, in any order. */
-  ordersAt: (addresses: readonly string[]) =>
-    read.find({ table: orders, index: "address", anyOf: ["address", addresses] }),
+  /** Those of these addresses that are an order's, or were one's that has gone as old. */
+  async depositAddresses(addresses: readonly string[]): Promise<readonly Address[]> {
+    const asked = { index: "address", anyOf: ["address", addresses] } as const;
+    const [kept, gone] = await Promise.all([
+      read.find({ table: orders, ...asked }),
+      read.find({ table: orderStubs, ...asked }),
+    ]);
+    return [...kept, ...gone].map(({ address }) => address);
+  },
   /** Up to `limit` orders by ascending id, the first one above `after`. */
   ordersAfter: (after: string, limit: number) =>
     read.find({ table: orders, index: "key", after: [after], limit }),

@@ -126,6 +126,26 @@ test("C24: of an order that was removed as old the refund of late money is on it
   });
 });
 
+test("C58: nobody is paid at the address of an order that has gone as old, where nobody looks for it", async ({
+  open,
+}) => {
+  const world = await open();
+  const caller = await world.caller("enterprise");
+  const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 1n });
+  const bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
+  const { body } = await world.order(caller, { sender: alice, to: [{ address: bob.address, amount: "5" }] });
+  await world.service.cancelTransaction(caller, body.transactionId);
+  await world.pass(62 * DAY);
+  await world.settle();
+  const old = oldOrdersOf(world);
+  expect(await old.judge(await old.page("", 9), world.clock.now() + DAY)).toEqual(["gone"]);
+  const to = [{ address: body.ephemeralAddress, amount: "1" }];
+  await expect(world.order(caller, { sender: alice, to })).rejects.toMatchObject({
+    code: "INVALID_RECIPIENT",
+    details: { reason: "own_address" },
+  });
+});
+
 test("K16: an order whose no-go is not worth its cost any more goes as old, like every other", async ({
   open,
 }) => {

@@ -17,7 +17,8 @@ export async function checkReceiver(
   const parsed = parseAddress(text);
   if ("fault" in parsed) throw new OperatorRefused(`address: ${text} is no address (${parsed.fault})`);
   const { address } = parsed;
-  if (control.ownAddresses.includes(address) || (await storage.orderAt(address)) !== null) {
+  const own = [...control.ownAddresses, ...(await storage.depositAddresses([address]))];
+  if (own.includes(address)) {
     throw new OperatorRefused(`address: ${address} is one of the service's own`);
   }
   await checkWallet(ledger, address).catch((error: unknown) => {
