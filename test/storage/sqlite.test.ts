@@ -80,7 +80,6 @@ async function everyRead(storage: PaymentStorage): Promise<void> {
       storage.orderViews(["x"]),
       storage.orderAt(SOL_MINT),
       storage.ordersAfter("", 1),
-      storage.closingOrders("", 1),
       storage.orderStub("x"),
       storage.transfer("x"),
       storage.attemptsOfAny(["x"]),

@@ -60,10 +60,7 @@ export const orders = ownTable("orders", {
     createdAt: "integer",
   },
   unique: ["address"],
-  indexes: {
-    waiting: ["accountId", "waitEndedAt"],
-    closing: { on: ["id"], present: ["ends"] },
-  },
+  indexes: { waiting: ["accountId", "waitEndedAt"] },
   group: { by: ["accountId"], open: "waitEndedAt" },
 });
 
@@ -280,9 +277,6 @@ export const privateReads = (read: TableReader) => ({
   /** Up to `limit` orders by ascending id, the first one above `after`. */
   ordersAfter: (after: string, limit: number) =>
     read.find({ table: orders, index: "key", after: [after], limit }),
-  /** Orders with an end that is decided and not told, by ascending id. */
-  closingOrders: (after: string, limit: number) =>
-    read.find({ table: orders, index: "closing", after: [after], limit }),
   /** What stays of an order that was removed as old. */
   orderStub: (id: string) => read.get(orderStubs, id),
   transfer: (id: string) => read.get(transfers, id),
