@@ -222,12 +222,11 @@ export interface RoutingLedger {
    */
   changesOfOrder(query: OrderHistoryQuery, since: number): Promise<Evidence<OrderHistory>>;
   /**
-   * The lowest and the highest block height of all answering endpoints, and the height that as many as must agree have
-   * reached. Throws `LedgerUnavailable` when fewer endpoints than the number of witnesses answer.
+   * The block height that as many endpoints as must agree have reached, and the highest of all that answer. Throws `LedgerUnavailable` when fewer endpoints than the number of witnesses answer.
    */
   heights(
     commitment: FirmCommitment,
-  ): Promise<Evidence<{ readonly lowest: number; readonly agreed: number; readonly highest: number }>>;
+  ): Promise<Evidence<{ readonly agreed: number; readonly highest: number }>>;
   /**
    * The bytes of the plan once it is signed, more than 1,232 included. Asks no node. Rejects with `RangeError` for what
    * `buildTransaction` refuses besides its length, and for a plan of more than 72 moves or 256 accounts.

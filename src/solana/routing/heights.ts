@@ -20,7 +20,7 @@ export async function heights(
 ): ReturnType<RoutingLedger["heights"]> {
   return await weigh(nodes, endAt(commitment), (told) => {
     const found = told.map(({ blockHeight }) => blockHeight);
-    return { lowest: Math.min(...found), agreed: agreedHeight(nodes, found), highest: Math.max(...found) };
+    return { agreed: agreedHeight(nodes, found), highest: Math.max(...found) };
   });
 }
 

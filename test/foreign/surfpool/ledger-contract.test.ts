@@ -40,7 +40,7 @@ const NOT_HERE: Readonly<Record<string, string>> = {
 
 /** Slots pass on surfpool while these ask: they hold by chance. */
 const BY_CHANCE: ReadonlySet<string> = new Set([
-  "heights: of every endpoint that answers; one that lags is told by the lowest height",
+  "heights: of every endpoint that answers; one that lags is told by the agreed height",
 ]);
 
 // Where there is no addon for a machine the run tells these tests as skipped.

@@ -310,7 +310,7 @@ it("K9, K17: an order ends undecided once its go is dead at finalized, and so is
   let finalized = 100;
   const heights: Ledger["heights"] = async (commitment) => {
     const height = commitment === "finalized" ? finalized : finalized + 32;
-    return agreed({ lowest: height, agreed: height, highest: height });
+    return agreed({ agreed: height, highest: height });
   };
   const ledger = Object.assign(Object.create(world.ledger) as Ledger, { heights });
   const began = concluder(ledger);

@@ -175,8 +175,8 @@ test("E7: bytes are given up only when the block after their last height is fina
           },
         },
   );
-  const { lowest } = await world.ledger.heights("finalized");
-  chain.advance(attempt.lastValidBlockHeight - lowest);
+  const { agreed } = await world.ledger.heights("finalized");
+  chain.advance(attempt.lastValidBlockHeight - agreed);
   await service.settled();
   await world.pass(MINUTE);
   expect(await attemptsOf()).toEqual([signature]);

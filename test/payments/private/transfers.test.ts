@@ -597,9 +597,7 @@ describe("a rest", () => {
     await storeBytes(id);
     const { heights } = ledger;
     const ahead: typeof heights = async (commitment) =>
-      commitment === "finalized"
-        ? heights(commitment)
-        : agreed({ lowest: 9_999, agreed: 9_999, highest: 9_999 });
+      commitment === "finalized" ? heights(commitment) : agreed({ agreed: 9_999, highest: 9_999 });
     Object.assign(ledger, { heights: ahead });
     await sendOut({ kind: "rest", n: 0 });
     await pass(20);

@@ -36,7 +36,7 @@ class Stage {
       takeSendPlace: async () => this.hasPlaces,
       statuses: async (signatures) => signatures.map(() => this.said),
       confirmed: async (signatures) => agreed(signatures.map(() => this.isConfirmed)),
-      heights: async () => agreed({ lowest: 0, agreed: this.height, highest: this.height + 10 }),
+      heights: async () => agreed({ agreed: this.height, highest: this.height + 10 }),
       broadcast: async (bytes) => void this.sent.push(bytes.at(-1) === 0 ? "whole" : "half"),
     };
     this.watcher = watchAttempts({
