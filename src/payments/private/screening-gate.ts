@@ -1,4 +1,6 @@
 /** Screens before bytes are signed that pay recipients or the sender: as of this reading, and not as it once was. */
+import { LedgerUnavailable } from "../../ledger/ledger.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { SCREENING } from "../recipients/recipients.ts";
 import { isUntold } from "./judge-levels.ts";
@@ -30,15 +32,34 @@ export async function screeningGate(deps: GateDeps, inHand: TransferInHand): Pro
   const released = look.view.holds.filter(({ reason }) => reason === SCREENING);
   const since = Math.max(row.createdAt, ...released.map(({ endedAt }) => endedAt ?? 0));
   const isLate = isListed && deps.clock.now() - since >= PATIENCE_MS;
-  if (verdict === "refused" || isLate) return held(deps, inHand, SCREENING);
-  return { ...putOff("screening", PAUSE_MS), ...(isListed ? await listedSince(deps, inHand) : {}) };
+  if (verdict === "refused") return held(deps, inHand, SCREENING);
+  const writes = isListed ? await listedSince(deps, inHand, isLate).catch(unlessSilent) : [];
+  return isLate && writes.length === 0
+    ? held(deps, inHand, SCREENING)
+    : { ...putOff("screening", PAUSE_MS), writes };
 }
 
-/** What nodes list by now of what the levels have counted already: the order itself lists only where a level moves. */
+/** A node may list what is later before what is earlier. */
+const SLOTS_OUT_OF_ORDER = 150;
+
+/**
+ * What nodes list by now of what the levels have counted already: the order itself lists only where a level moves. At last all
+ * of its history is read again.
+ */
 async function listedSince(
   deps: GateDeps,
   { look }: TransferInHand,
-): Promise<Pick<TransferOutcome, "writes">> {
-  const { writes, set } = await listHistory(deps, look);
-  return writes.length === 0 ? {} : { writes: [orderChanged(look, set), ...writes] };
+  isLate: boolean,
+): Promise<readonly PaymentWrite[]> {
+  const { listedTo } = look.view.order;
+  const newer = await listHistory(deps, look);
+  if (newer.writes.length > 0) return [orderChanged(look, newer.set), ...newer.writes];
+  const from = isLate ? 0 : Math.max(0, listedTo - SLOTS_OUT_OF_ORDER);
+  const { writes, set } = await listHistory(deps, look, from);
+  return writes.length === 0 ? [] : [orderChanged(look, { ...set, listedTo }), ...writes];
+}
+
+function unlessSilent(error: unknown): readonly PaymentWrite[] {
+  if (error instanceof LedgerUnavailable) return [];
+  throw error;
 }

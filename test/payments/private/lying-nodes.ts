@@ -177,10 +177,10 @@ export function omits(signatures: readonly string[]): Lie {
   );
 }
 
-/** What has landed from this slot on it lists later. */
-export function listsUntil(slot: number): Lie {
+/** What has landed in these slots, the last one excluded, it lists later. */
+export function listsOutside(hidden: { readonly from: number; readonly to: number }): Lie {
   return about("getSignaturesForAddress", (honest) =>
-    (honest as readonly Told[]).filter((each) => each.slot < slot),
+    (honest as readonly Told[]).filter(({ slot }) => slot < hidden.from || slot >= hidden.to),
   );
 }
 

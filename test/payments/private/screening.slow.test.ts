@@ -15,7 +15,8 @@ import type { Wallet } from "../../kit/chain-fixture.ts";
 import { flood } from "../../kit/flood.ts";
 import { land } from "../../solana/signed-transaction.ts";
 import { BY } from "../../kit/by.ts";
-import { MINUTE, orderedAs, SOL, transfersOf, type Ordered, type Scene } from "./scene.ts";
+import { listsOutside, lyingNode, type LyingNode } from "./lying-nodes.ts";
+import { holdsOf, MINUTE, orderedAs, SOL, transfersOf, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest } from "./scene-test.ts";
 
 /** Refuses whom it is told to; everybody it was asked about is remembered. */
@@ -239,6 +240,37 @@ test("a deposit that a node lists late is waited for, also where an earlier one 
     await world.settle(4);
   }
 });
+
+for (const slots of [35, 400]) {
+  test(`C46: of a deposit in two parts a node lists the later one first, ${slots} slots apart: nobody is needed`, async ({
+    open,
+  }) => {
+    const nodes: LyingNode[] = [];
+    const refusals = new Refusals();
+    const world = await open({}, { screen: refusals.screen }, ({ chain, ledgerOf }) => {
+      nodes.push(lyingNode(chain, "node"));
+      return ledgerOf(nodes.map(({ endpoint }) => endpoint));
+    });
+    const carol = world.wallet("carol", { lamports: 5n * SOL, usdc: 50_000_000n });
+    const order = await world.sendTo();
+    await world.openAccount(order as never, "USDC");
+    const hidden = { from: world.chain.slot(), to: Infinity };
+    const ends = nodes.map((node) => node.tell(listsOutside(hidden)));
+    await world.payTokens(carol, order.address, "USDC", 1_000_000n);
+    world.chain.advance(slots);
+    await world.settle(2);
+    hidden.to = world.chain.slot();
+    await world.payTokens(carol, order.address, "USDC", order.due - 1_000_000n);
+    world.chain.advance(35);
+    await world.pass(MINUTE);
+    expect(await world.shown(order)).toMatchObject({ status: "processing" });
+    for (const end of ends) end();
+    for (let look = 0; look < 7; look++) await world.passAndSettle(10 * MINUTE, 2);
+    expect(await holdsOf(world, order)).toEqual([]);
+    expect(await world.shown(order)).toMatchObject({ status: "completed" });
+    await world.judge();
+  });
+}
 
 test("M8, C46: money that no transaction explains is held after an hour, which is a matter, and the payee gets nothing", async ({
   world,

@@ -1,7 +1,7 @@
 /** Somebody else has the key of an order's address: what is gone is told as missing, and a person ends it. */
 import { expect } from "vitest";
 import { BY } from "../../kit/by.ts";
-import { listsUntil, lyingNode, type LyingNode } from "./lying-nodes.ts";
+import { listsOutside, lyingNode, type LyingNode } from "./lying-nodes.ts";
 import { MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 import { spendElsewhere } from "./spend-elsewhere.ts";
@@ -123,7 +123,7 @@ test("C54: late money after conclude, which nodes list later than they show it, 
   await world.service.reconcile();
   await world.service.operator.resolve(order.id, { action: "conclude" }, BY);
   const [, before] = await world.held(world.alice.address);
-  const ends = nodes.map((node) => node.tell(listsUntil(world.chain.slot())));
+  const ends = nodes.map((node) => node.tell(listsOutside({ from: world.chain.slot(), to: Infinity })));
   await world.deposit(order.address, { usdc: 4_000_000n });
   await world.passAndSettle(10_000, 2);
   for (const end of ends) end();
