@@ -11,7 +11,7 @@ import { legsOfRest, type Rest, type RestPlan } from "./protocol/rest.ts";
 import { restsOf } from "./protocol/rests.ts";
 import type { OrderTerms } from "./protocol/terms.ts";
 import type { TransferInHand } from "./transfer-in-hand.ts";
-import { held, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
+import { held, lookAgain, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
 
 export type RestDeps = Pick<ServiceContext, "storage" | "ledger" | "clock" | "random">;
 
@@ -76,7 +76,7 @@ function withoutRest(deps: RestDeps, inHand: TransferInHand, plans: readonly Res
   }
   if (isDisturbed(inHand)) return putOff(ASSERTED_AGAIN, HOUR_MS);
   const isOver = worth === "nothing" || worth === "not_worth";
-  return isOver ? { event: { type: "NOTHING_LEFT" } } : putOff("read_again", null);
+  return isOver ? { event: { type: "NOTHING_LEFT" } } : lookAgain(deps, inHand, "read_again");
 }
 
 /** The order's own money by asset, and what comes back of the sponsor's. */

@@ -8,7 +8,7 @@ import type { ChosenTransfer } from "./chosen-transfer.ts";
 import type { OrderLook } from "./look.ts";
 import { judge, type NotNow } from "./protocol/culprits.ts";
 import type { TransferInHand } from "./transfer-in-hand.ts";
-import { changed, held, leaveOut, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
+import { changed, held, leaveOut, lookAgain, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
 
 const HOUR_MS = 3_600_000;
 const PURSE_PAUSE_MS = 60_000;
@@ -72,17 +72,15 @@ function notNow(
     case "rent":
     case "levels":
     case "read_again":
-      return putOff(reason, null);
+      return lookAgain(deps, inHand, reason);
   }
 }
 
 /** Nobody is blamed; after an hour a person is told. */
-function unexplained(
-  { clock }: Pick<ServiceContext, "clock">,
-  { row, attempts }: TransferInHand,
-): TransferOutcome {
+function unexplained(deps: Pick<ServiceContext, "clock">, inHand: TransferInHand): TransferOutcome {
+  const { row, attempts } = inHand;
   const since = Math.max(row.createdAt, ...attempts.map(({ createdAt }) => createdAt));
-  const now = clock.now();
+  const now = deps.clock.now();
   if (now - since < HOUR_MS || row.stuckSince !== null) return putOff("unexplained", null);
   return { ...putOff("stuck_payment", null), writes: [changed(row, { stuckSince: now })] };
 }

@@ -48,6 +48,27 @@ export function putOff(reason: WaitReason, pauseMs: number | null): TransferOutc
   return { event: { type: "NOT_NOW", reason, pauseMs } };
 }
 
+const HOUR_MS = 3_600_000;
+
+/**
+ * Puts off what the next look should show otherwise. An endpoint may tell for ever of accounts that are not so: after an hour
+ * in which nothing else has kept it, a person is told.
+ */
+export function lookAgain(
+  { clock }: Pick<ServiceContext, "clock">,
+  { row, look, attempts }: TransferInHand,
+  reason: "rent" | "levels" | "read_again",
+): TransferOutcome {
+  const now = clock.now();
+  const since = Math.max(
+    row.createdAt,
+    ...attempts.map(({ createdAt }) => createdAt),
+    ...look.view.holds.map(({ endedAt }) => endedAt ?? now),
+  );
+  const isStuck = row.reason === reason && now - since >= HOUR_MS && row.stuckSince === null;
+  return { ...putOff(reason, null), ...(isStuck ? { writes: [changed(row, { stuckSince: now })] } : {}) };
+}
+
 /** Nothing that pays is signed until a person has looked; the transfer looks again now and then. */
 export function held(
   deps: Pick<ServiceContext, "clock" | "random">,

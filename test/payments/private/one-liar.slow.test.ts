@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { deniesTransactions, type Lie } from "./lying-nodes.ts";
 import { MINUTE, SOL, transfersOf } from "./scene.ts";
-import { twoNodesTest as test } from "./two-nodes.ts";
+import { twoNodesTest as test, type TwoNodes } from "./two-nodes.ts";
 
 interface Told {
   readonly context: object;
@@ -135,4 +135,49 @@ for (const liar of [0, 1] as const) {
     expect(await world.shown(order)).toMatchObject({ refunds: [{ amount: "3", status: "paid" }] });
     await world.judge();
   });
+}
+
+for (const liar of [0, 1] as const) {
+  test(`C55: node ${liar} shows the sender's account, which is closed: within an hour the refund goes, or a person is told`, async ({
+    world,
+  }) => {
+    const order = await world.sendTo();
+    const account = world.tokenAccountOf(world.alice, "USDC");
+    await world.deposit(order.address, { usdc: 3_000_000n });
+    const end = world.nodes[liar].tell(await keepsShowing(world, account));
+    await world.payTokens(world.alice, world.treasury.address, "USDC", 1n);
+    await world.closeAccount(world.alice, "USDC");
+    await world.deposit(order.address, { usdc: order.due });
+    await world.settle(10);
+    for (let look = 0; look < 25; look++) await world.passAndSettle(3 * MINUTE, 2);
+    const matters = async () => (await world.service.operator.attention()).map(({ kind }) => kind);
+    expect(await matters()).toEqual(["stuck_payment"]);
+    end();
+    for (let look = 0; look < 2; look++) await world.passAndSettle(11 * MINUTE, 4);
+    expect(await matters()).toEqual([]);
+    expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+    await world.judge();
+  });
+}
+
+/** It shows this account for ever as it is now. */
+async function keepsShowing(world: TwoNodes, account: string): Promise<Lie> {
+  const body = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "getMultipleAccounts",
+    params: [[account], { encoding: "base64" }],
+  });
+  const answer = (await (await world.chain.fetch("http://honest.example", { body })).json()) as {
+    readonly result: Told;
+  };
+  const [kept = null] = answer.result.value;
+  return ({ method, params: [accounts], truth }) => {
+    if (method !== "getMultipleAccounts") return undefined;
+    const asked = accounts as readonly string[];
+    return truth().then((honest) => {
+      const { context, value } = honest as Told;
+      return { context, value: value.map((each, index) => (asked[index] === account ? kept : each)) };
+    });
+  };
 }

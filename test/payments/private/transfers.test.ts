@@ -428,8 +428,8 @@ describe("a rest", () => {
     const { broadcast, heights, seen } = ledger;
     const behind: typeof heights = async (commitment) => {
       const told = await heights.call(ledger, commitment);
-      const { lowest, highest } = told;
-      return commitment === "finalized" ? told : agreed({ lowest, agreed: told.agreed - 500, highest });
+      const { highest } = told;
+      return commitment === "finalized" ? told : agreed({ agreed: told.agreed - 500, highest });
     };
     let isLanded = false;
     const landing: typeof seen = async (signatures) => {

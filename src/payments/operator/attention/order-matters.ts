@@ -146,7 +146,7 @@ function stuckPayment({ id, order, kind, n, stuckSince, reason }: TransferRecord
     since: stuckSince,
     message:
       `${kind} ${n} of order ${order} does not land${why} and is tried once an hour: raise fees.ceiling of the ledger, ` +
-      "or find the endpoint that passes nothing on",
+      "or find the endpoint that passes nothing on, or shows accounts otherwise than they are",
     actions: ["retry", ...wayOut],
   };
 }
