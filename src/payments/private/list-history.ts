@@ -84,15 +84,18 @@ function depositsIn(
 
 /**
  * The transaction of the order's own key that gave the loan back to the sponsor, who also paid its fee: three quarters of the
- * loan are more than any other transaction gives him before the first rest.
+ * loan are more than any other transaction gives him, but the cost of many long markers. What this copy has booked it knows.
  */
-function loanBackIn({ terms }: StoredOrder, changes: Evidence<readonly OrderChange[]>): string | null {
+function loanBackIn({ terms, view }: StoredOrder, changes: Evidence<readonly OrderChange[]>): string | null {
   const { sponsor } = terms;
   const least = (loanOf(terms) * 3n) / 4n;
   if (least === 0n) return null;
+  const booked = new Set(view.transfers.map(({ signature }) => signature));
   const found = changes.find(
-    ({ isOwn, received }) =>
-      isOwn && received.some((each) => each.owner === sponsor && each.mint === null && each.amount >= least),
+    ({ isOwn, signature, received }) =>
+      isOwn &&
+      !booked.has(signature) &&
+      received.some((each) => each.owner === sponsor && each.mint === null && each.amount >= least),
   );
   return found?.signature ?? null;
 }
