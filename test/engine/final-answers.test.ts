@@ -259,7 +259,8 @@ describe.each(drawn(adapters, "final answers"))("a final answer on $name", (adap
           pay: {
             run: async ({ $values, cents }) => {
               calls += 1;
-              return { event: { type: "PAID", at: new Date($values ?? cents) }, starts: undefined };
+              const nothing: object = { starts: undefined };
+              return { event: { type: "PAID", at: new Date($values ?? cents) }, ...nothing };
             },
             retry: { atMost: 0 },
           },

@@ -114,7 +114,7 @@ for (const liar of [0, 1] as const) {
 }
 
 for (const liar of [0, 1] as const) {
-  test(`C57: node ${liar} denies the refund that the other one shows: it is booked once they agree, and nothing is missing`, async ({
+  test(`C59: node ${liar} denies the refund that the other one shows: it is booked once they agree, and nothing is missing`, async ({
     world,
   }) => {
     const order = await world.sendTo();
@@ -138,7 +138,7 @@ for (const liar of [0, 1] as const) {
 }
 
 for (const liar of [0, 1] as const) {
-  test(`C55: node ${liar} shows the sender's account, which is closed: within an hour the refund goes, or a person is told`, async ({
+  test(`C61: node ${liar} shows the sender's account, which is closed: within an hour the refund goes, or a person is told`, async ({
     world,
   }) => {
     const order = await world.sendTo();

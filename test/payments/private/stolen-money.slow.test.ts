@@ -107,7 +107,7 @@ test("C50: after conclude a late deposit goes back whole, and a later theft is m
   expect(await mattersOf(world, order)).toEqual(["missing"]);
 });
 
-test("C54: late money after conclude, which nodes list later than they show it, goes back, and nothing is missing", async ({
+test("C60: late money after conclude, which nodes list later than they show it, goes back, and nothing is missing", async ({
   open,
 }) => {
   const nodes: LyingNode[] = [];

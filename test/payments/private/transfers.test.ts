@@ -422,7 +422,7 @@ describe("a rest", () => {
     ]);
   });
 
-  it("C57: is booked by its own signature, too, if it lands once an endpoint that fell behind has had it pronounced dead", async () => {
+  it("C59: is booked by its own signature, too, if it lands once an endpoint that fell behind has had it pronounced dead", async () => {
     const { sendOut, pass, chain, storage, must, buy, key, units, sender, order, ledger } = await begin(SEND);
     await must([buy(key, "0", { length: 1 })], key);
     const { broadcast, heights, seen } = ledger;
