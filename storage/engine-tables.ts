@@ -86,17 +86,6 @@ const recordColumns = {
     /** When it was set aside as a dead letter. */
     deadAt: "integer?",
   },
-  watches: {
-    kind: "text",
-    /** The watched thing, such as a signature. Unique together with kind and instance. */
-    key: "text",
-    instance: "text",
-    /** The life of the instance that watches: a finding is told to this life alone. */
-    life: "text",
-    workflow: "text",
-    /** 0 … shards − 1 of its kind; polling processes divide the shards among themselves. */
-    shard: "integer",
-  },
   history: {
     instance: "text",
     version: "integer",
@@ -121,9 +110,6 @@ export interface StoredTask extends RowOf<typeof recordColumns.tasks> {}
 /** A task as it is read, with its place in the order in which tasks were armed. */
 export type TaskRow = StoredTask & { readonly seq: number };
 
-/** Something the ledger is polled for on behalf of an instance. */
-export interface WatchRecord extends RowOf<typeof recordColumns.watches> {}
-
 /** A committed step, contiguous per instance from version 1. */
 export interface HistoryRecord extends RowOf<typeof recordColumns.history> {}
 
@@ -131,7 +117,6 @@ export interface HistoryRecord extends RowOf<typeof recordColumns.history> {}
 export interface EngineTables {
   paystateInstances: InstanceRecord;
   paystateTasks: StoredTask;
-  paystateWatches: WatchRecord;
   /** `ms`: for how long it was given. What seems to last longer was given before the clock was set back. */
   paystateLeases: {
     readonly name: string;
@@ -154,7 +139,7 @@ export type StoredLease = EngineTables["paystateLeases"];
  * ```ts
  * import { engineTables } from "paystate/storage";
  *
- * console.log(engineTables.paystateWatches.key); // [ 'kind', 'key', 'instance' ]
+ * console.log(engineTables.paystateHistory.key); // [ 'instance', 'version' ]
  * ```
  */
 export const engineTables: {
@@ -168,11 +153,6 @@ export const engineTables: {
 } = {
   paystateInstances: { columns: recordColumns.instances, lookups: ["workflow", "parent"] },
   paystateTasks: { columns: recordColumns.tasks, lookups: ["instance", "workflow", "firstKey"] },
-  paystateWatches: {
-    columns: recordColumns.watches,
-    key: ["kind", "key", "instance"],
-    lookups: ["kind", "instance"],
-  },
   paystateLeases: {
     columns: { name: "text", holder: "text", until: "integer", ms: "integer" },
     key: ["name"],

@@ -31,3 +31,10 @@ export function checkExpected(table: AnyTable, write: AnyUpdate | AnyExpectation
     throw new TypeError(`unexpired: ${time} of ${name} is no integer`);
   }
 }
+
+/** @throws TypeError when a row could not take the place of another one, or not without being refused. */
+export function assertReplaceable({ name, columns, unique, group, ordered, appendOnly }: AnyTable): void {
+  const isPlain = unique.length === 0 && group === null && ordered === null && !appendOnly;
+  if (isPlain && !("version" in columns)) return;
+  throw new TypeError(`put: ${name} has more than a key and indexes`);
+}

@@ -5,6 +5,7 @@ export type {
   AnyCommit,
   AnyExpectation,
   AnyInsert,
+  AnyPut,
   AnyRemoval,
   AnyUpdate,
   AnyWrite,
@@ -48,6 +49,5 @@ export type {
   TaskRecord,
   TransactionClient,
   Update,
-  WatchRecord,
   Write,
 } from "./storage.ts";

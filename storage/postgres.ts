@@ -1,6 +1,6 @@
 /** PostgreSQL 13 and newer: any number of processes, on any number of machines. */
 import { commitOne } from "./decided.ts";
-import type { AnyCommit, CommitAnswer, EngineStorage, WatchRecord } from "./storage.ts";
+import type { AnyCommit, CommitAnswer, EngineStorage } from "./storage.ts";
 import { committed } from "./postgres/commits.ts";
 import { Database } from "./postgres/database.ts";
 import { canKeep } from "./postgres/text.ts";
@@ -140,11 +140,6 @@ const usedBytes = statement<object, { bytes: number }>(
     where n.nspname = current_schema() and c.relkind = 'r'`,
 );
 
-const inShards = statement<{ kind: string; shards: string }, WatchRecord>(
-  `select * from "paystateWatches" where kind = {kind} and shard = any(string_to_array(nullif({shards}, ''), ',')::bigint[])
-    order by key, instance`,
-);
-
 const databaseTime = namedRead<object, { now: number }>(`select ${CLOCK} as now`);
 
 function storageOn(
@@ -192,10 +187,7 @@ function storageOn(
     transact: (act) => transacted(context, act),
     ...tasksIn(context),
     lease: (request) => leased(database, clock, request),
-    ...instanceReads(acts.read, {
-      usedBytes,
-      inShards: (kind, shards) => database.read(inShards, { kind, shards: shards.join(",") }),
-    }),
+    ...instanceReads(acts.read, usedBytes),
     onWake: (listener) => (channel === null ? () => {} : wakes.listen(listener)),
     hintsArrive: async () => channel !== null && wakes.arrives(),
     close: () => (closing ??= connections.close(goodbye)),
@@ -213,8 +205,8 @@ const isFailed = (answer: CommitAnswer | undefined): boolean =>
   answer?.ok === false && answer.conflict === "failed";
 
 /** Whether the commit gives work to other processes: a task armed under a lease has its process already. */
-const makesWorkDue = ({ arms = [], retries = [], watches = [], limits = [] }: AnyCommit): boolean =>
-  retries.length + limits.length > 0 || watches.length > 0 || arms.some(({ lease }) => lease === undefined);
+const makesWorkDue = ({ arms = [], retries = [], limits = [] }: AnyCommit): boolean =>
+  retries.length + limits.length > 0 || arms.some(({ lease }) => lease === undefined);
 
 function assertSchemaName(schema: string): void {
   if (/^(?!pg_)[a-z_][a-z0-9_]{0,47}$/.test(schema)) return;

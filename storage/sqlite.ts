@@ -6,13 +6,13 @@ import { Connection } from "./sqlite/connection.ts";
 import { usableHandle } from "./sqlite/driver.ts";
 import type { SqliteDatabase } from "./sqlite/handle.ts";
 import { FileGuard } from "./sqlite/file-guard.ts";
-import { leased, usedBytes, watchesIn } from "./sqlite/instances.ts";
+import { leased, usedBytes } from "./sqlite/instances.ts";
 import type { NodeSqliteDatabase } from "./sqlite/node-sqlite.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
 import { openReadOnly } from "./sqlite/open-read-only.ts";
 import { databaseDialect } from "./sqlite/tables.ts";
 import { GivenTables } from "./sql/given-tables.ts";
-import { instanceReads, watchStatements } from "./sql/instance-statements.ts";
+import { instanceReads } from "./sql/instance-statements.ts";
 import type { StatementReader } from "./sql/statement.ts";
 import { hostCommits } from "./sqlite/within.ts";
 
@@ -151,16 +151,10 @@ function storageOn({ connection, handle, elapsed, close }: StorageParts): Engine
         : connection.writeUnsynced(() => tasks.heartbeat(request)),
     release: (request) => connection.write(() => tasks.release(request)),
     nextDue: (...asked) => connection.read(() => tasks.nextDue(...asked)),
-    ...instanceReads(read, {
-      usedBytes,
-      inShards: (kind, shards) => connection.read(() => watchesIn(connection, kind, shards)),
-    }),
+    ...instanceReads(read, usedBytes),
     lease: (request) => leased(connection, tasks, request),
     pending: (instance, limit, except) =>
-      connection.snapshot(() => ({
-        tasks: tasks.of(instance, limit, except),
-        watches: connection.all(watchStatements.ofInstance, { instance, limit }),
-      })),
+      connection.snapshot(() => ({ tasks: tasks.of(instance, limit, except) })),
     tasks: (listing) => connection.read(() => tasks.list(listing)),
     onWake: () => () => {},
     close: async () => close(),

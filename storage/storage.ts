@@ -7,10 +7,10 @@
  * text, so that a text is read byte for byte as written. Records go in and out as copies.
  */
 import type { CompiledQuery, QueryRefusal } from "./compiled-queries.ts";
-import type { HistoryRecord, InstanceRecord, StoredTask, TaskKind, WatchRecord } from "./engine-tables.ts";
+import type { HistoryRecord, InstanceRecord, StoredTask, TaskKind } from "./engine-tables.ts";
 import type { AnyTable, Table } from "./table.ts";
 
-export type { HistoryRecord, InstanceRecord, TaskKind, WatchRecord } from "./engine-tables.ts";
+export type { HistoryRecord, InstanceRecord, TaskKind } from "./engine-tables.ts";
 
 /**
  * The queue a task waits in. `steps`: timers and messages, which are short. `free`: effects and invocations without
@@ -76,8 +76,6 @@ export interface PendingTask
 export interface PendingRecords {
   /** Tasks by name; with equal names, as armed. */
   readonly tasks: readonly PendingTask[];
-  /** Watches by kind, then key. */
-  readonly watches: readonly WatchRecord[];
 }
 
 /** A listing of instances. A list is as of the last commit, and read by an index. */
@@ -225,8 +223,18 @@ export type Removal<W> = {
   };
 }[keyof W & string];
 
+/** Adds a row, or takes the place of the one with its key. Never refused. For tables with no more than a key and indexes. */
+export type Put<W> = {
+  [T in keyof W & string]: { readonly table: T; readonly put: W[T] };
+}[keyof W & string];
+
+/** Removes one row where it is there. Never refused. */
+export type Unput<W> = {
+  [T in keyof W & string]: { readonly table: T; readonly unput: string };
+}[keyof W & string];
+
 /** A write to one of the caller's tables inside a commit: one closed union over the tables of `W`. */
-export type Write<W> = Insert<W> | Update<W> | Expectation<W> | Removal<W>;
+export type Write<W> = Insert<W> | Update<W> | Expectation<W> | Removal<W> | Put<W> | Unput<W>;
 
 /** An insert into a table that the compiler does not know: adapters check it by the description. */
 export type AnyInsert = Insert<Record<string, unknown>>;
@@ -242,8 +250,12 @@ export type AnyExpectation = Expectation<Record<string, unknown>>;
 /** A removal from any table. */
 export type AnyRemoval = Removal<Record<string, unknown>>;
 
+/** A row to be put into any table. */
+export type AnyPut = Put<Record<string, unknown>>;
+
 /** A write to any table. */
-export type AnyWrite = AnyInsert | AnyUpdate | AnyExpectation | AnyRemoval;
+export type AnyWrite =
+  AnyInsert | AnyUpdate | AnyExpectation | AnyRemoval | AnyPut | Unput<Record<string, unknown>>;
 
 /** Rows of one table, found by one of its indexes. Null stands before all values, false before true, texts are ordered by their bytes. */
 export interface RowQuery<R extends object> {
@@ -294,7 +306,7 @@ export interface TallyResult {
 
 /**
  * Everything that happens together or not at all. All parts are optional; a commit without a step is fine. Removals
- * (consumed, disarmed, unwatched) come before additions, so that a step may disarm a timer and arm it again.
+ * (consumed, disarmed) come before additions, so that a step may disarm a timer and arm it again.
  */
 export interface Commit<W> extends CommitParts {
   readonly writes?: readonly Write<W>[];
@@ -340,7 +352,7 @@ export interface CommitParts {
   readonly drops?: readonly string[];
   /**
    * Ended instances to remove with their history; their ids are free again. Refused with `step` when one is absent or of
-   * another life, is active or has a child that is, or still has a watch or a task, a dead letter or a message too.
+   * another life, is active or has a child that is, or still has a task, a dead letter or a message too.
    */
   readonly removes?: readonly Pick<InstanceRecord, "id" | "life">[];
   /**
@@ -358,8 +370,6 @@ export interface CommitParts {
   readonly disarms?: readonly { readonly instance: string; readonly timer: string }[];
   /** Instances that have ended: all their timers and invocations are disarmed. */
   readonly ends?: readonly string[];
-  readonly watches?: readonly WatchRecord[];
-  readonly unwatches?: readonly { readonly kind: string; readonly key: string; readonly instance: string }[];
   /** Rows to remove from histories: those below the version `before`, of which 20,000 in one commit, the oldest. */
   readonly forgets?: readonly { readonly instance: string; readonly before: number }[];
   readonly history?: readonly HistoryRecord[];
@@ -401,8 +411,8 @@ export interface CommitFailure {
 }
 
 /** The parts of a commit that only add rows; `queries` find tables as the host does. */
-export type HostCommit = Pick<AnyCommit, "starts" | "arms" | "watches" | "history" | "queries"> & {
-  readonly writes?: readonly AnyInsert[];
+export type HostCommit = Pick<AnyCommit, "starts" | "arms" | "history" | "queries"> & {
+  readonly writes?: readonly (AnyInsert | AnyPut)[];
 };
 
 /**
@@ -581,19 +591,13 @@ export interface EngineStorage {
    * is still to come for whoever asks next.
    */
   lease(request: LeaseRequest): Promise<readonly Lease[]>;
-  /** Watches in some shards of a kind, by key, then instance; or by kind, beginning after a kind. */
-  watches(
-    listing:
-      | { readonly kind: string; readonly shards: readonly number[] }
-      | { readonly afterKind: string; readonly limit: number },
-  ): Promise<readonly WatchRecord[]>;
   list(listing: InstanceListQuery): Promise<readonly InstanceRecord[]>;
   /**
    * How many bytes the data takes, indexes included: space of removed rows that the database can use again does not count.
    * An estimate where the database has no exact figure, and null where it has none. An empty database may have 0.
    */
   size(): Promise<number | null>;
-  /** The tasks, none of the kind `except`, and watches of one instance, up to `limit` of each, as of one moment. */
+  /** The tasks of one instance, none of the kind `except`, up to `limit`. */
   pending(instance: string, limit: number, except?: TaskKind): Promise<PendingRecords>;
   /** Tasks of all instances, known workflows or not. */
   tasks(listing: TaskListQuery): Promise<readonly PendingTask[]>;

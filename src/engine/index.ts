@@ -18,6 +18,7 @@ export type { Engine, InspectedEngine } from "./create-engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
 export type { Clock, Logger, Random } from "../runtime.ts";
 export type { WatchStatus, PollContext, Watcher, WatchEvent } from "./watcher-options.ts";
+export type { WatchRecord } from "../workflow/watch-rows.ts";
 export type { CommittedStep, CommitAdditions } from "./kernel/step-commit-writer.ts";
 export type { AskOptions, StartOrSendResult } from "./modules/ask/ask.ts";
 export type { SendResult } from "./kernel/step-handler.ts";
@@ -103,6 +104,7 @@ export type {
   AnyCommit,
   AnyExpectation,
   AnyInsert,
+  AnyPut,
   AnyRemoval,
   AnyUpdate,
   AnyWrite,
@@ -121,10 +123,12 @@ export type {
   Limit,
   LimitWait,
   PendingTask,
+  Put,
   QueueName,
   Removal,
   TaskKind,
   TransactionClient,
+  Unput,
   Update,
   Write,
 } from "../../storage/storage.ts";

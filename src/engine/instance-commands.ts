@@ -9,7 +9,7 @@ import type { RemovedRows } from "./engine-module.ts";
 /** The result of `stopInstance`: `ended` for an instance that had reached its end before. */
 export type StopResult = "stopped" | "ended" | "absent";
 
-/** Nothing has changed when it is `active`, or a task, a watch or an active child of it is `pending`. */
+/** Nothing has changed when it is `active`, or a task or an active child of it is `pending`. */
 export type RemoveResult = "removed" | "absent" | "active" | "pending";
 
 /** Commands about instances, for a person who puts things right. */

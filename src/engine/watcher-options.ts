@@ -1,8 +1,8 @@
 /** Watchers: the host's code that polls the outside world on behalf of instances, and the option that names them. */
 import type { EventObject } from "xstate";
 import { z } from "zod";
-import type { WatchRecord } from "../../storage/storage.ts";
 import { functionOption } from "../options.ts";
+import type { WatchRecord } from "../workflow/watch-rows.ts";
 import type { AnyWorkflow } from "../workflow/workflow.ts";
 
 /** The finding of a look about one instance. Report levels, never differences: a repeated event must change nothing. */
@@ -90,14 +90,14 @@ export interface WatcherOptions {
 }
 
 interface WatchedOptions {
-  readonly workflows?: readonly Pick<AnyWorkflow, "key" | "watches">[];
+  readonly workflows?: readonly Pick<AnyWorkflow, "key" | "given">[];
   readonly watchers?: Readonly<Record<string, unknown>>;
 }
 
 /** Refuses a workflow that watches a kind without a watcher. */
 export function checkWatched({ workflows = [], watchers }: WatchedOptions, context: z.RefinementCtx): void {
-  for (const { key, watches } of workflows) {
-    for (const kind of Object.keys(watches)) {
+  for (const { key, given } of workflows) {
+    for (const kind of Object.keys(given.watches ?? {})) {
       if (watchers?.[kind] !== undefined) continue;
       const message = `${key} watches it, no watcher polls it`;
       context.addIssue({ code: "custom", path: ["watchers", kind], message });

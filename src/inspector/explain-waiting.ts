@@ -2,10 +2,11 @@
  * Explains in a few sentences why an instance waits: the awaited instance or event, the time since when, and the next
  * event.
  */
-import type { LimitWait, PendingRecords, PendingTask, WatchRecord } from "../../storage/storage.ts";
+import type { LimitWait, PendingTask } from "../../storage/storage.ts";
 import { limitWords } from "../engine/limit-words.ts";
 import { eventWords, delayWords } from "./chart/words.ts";
 import { html, type Html } from "./html.ts";
+import type { InstanceWork } from "./read-instances.ts";
 import { dueMoment, moment, type SecretFilter } from "./show-values.ts";
 
 /** The facts about a waiting instance. */
@@ -17,7 +18,7 @@ interface WaitingInstance {
   readonly since: number;
   /** The events from outside that its chart answers now; null where the chart is not registered here. */
   readonly events: readonly string[] | null;
-  readonly pending: PendingRecords;
+  readonly pending: InstanceWork;
   /** The reason why the instance needs a person, apart from its tasks. */
   readonly trouble?: string | null;
   /** Active instances whose end the instance waits for. */
@@ -111,7 +112,7 @@ const limitWait = (wait: LimitWait): Html =>
 
 const MAX_KEYS = 3;
 
-function watched(watches: readonly WatchRecord[]): Html[] {
+function watched(watches: InstanceWork["watches"]): Html[] {
   const kinds = new Map<string, string[]>();
   for (const { kind, key } of watches) kinds.set(kind, [...(kinds.get(kind) ?? []), key]);
   return [...kinds].map(([kind, keys]) => {

@@ -1,8 +1,10 @@
 /** The only place where the inspector reads the storage: lists of instances, and every detail of a single instance. */
 import type { InspectedEngine } from "../engine/create-engine.ts";
 import type { InspectedStorage } from "../engine/inspected-engine.ts";
-import type { HistoryRecord, InstanceRecord, PendingRecords, PendingTask } from "../../storage/storage.ts";
+import type { HistoryRecord, InstanceRecord, PendingTask } from "../../storage/storage.ts";
+import type { AddedFields, AddedWork } from "../workflow/added-fields.ts";
 import { stateMatches } from "../workflow/state-matches.ts";
+import { addedWork } from "../workflow/step-additions.ts";
 import type { FieldValues, FoundSnapshot } from "../workflow/instance-finder.ts";
 import { instanceFinder } from "../workflow/instance-finders.ts";
 import { deadLetters, failingTasks, type TroubledTask } from "../engine/kernel/troubled-tasks.ts";
@@ -49,13 +51,18 @@ interface FoundPage extends Pick<InstanceList, "next"> {
 }
 
 /** The stored data of an instance. */
+/** Why an instance waits, beside its children. */
+export interface InstanceWork extends AddedWork {
+  readonly tasks: readonly PendingTask[];
+}
+
 export interface FoundInstance {
   readonly instance: InstanceRecord;
   /** Some of its steps, oldest first. */
   readonly history: readonly HistoryRecord[];
   /** The first version that its stored history has: older steps may be folded. */
   readonly oldest: number;
-  readonly pending: PendingRecords;
+  readonly pending: InstanceWork;
 }
 
 /** The next timers, and whether there are more. */
@@ -152,7 +159,8 @@ export class InstanceReader {
       this.#storage.history(id, { after, limit: MAX_STEPS }),
       this.#storage.pending(id, MAX_PENDING),
     ]);
-    return { instance, history, oldest: oldest?.version ?? 1, pending };
+    const work = { ...pending, ...addedWork(JSON.parse(instance.snapshot) as AddedFields) };
+    return { instance, history, oldest: oldest?.version ?? 1, pending: work };
   }
 
   async timers(): Promise<TimerPage> {

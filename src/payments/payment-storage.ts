@@ -1,6 +1,7 @@
 /** A storage as the payment service sees it: with its own tables, its own writes, and its reads by name. */
 import type { Commit, CommitAnswer, EngineStorage, Write } from "../../storage/storage.ts";
 import { EngineStore } from "../engine/kernel/engine-store.ts";
+import { watchRows } from "../workflow/watch-rows.ts";
 import { paymentTables, type PaymentTables } from "./tables.ts";
 import { attemptReads } from "./tables/attempts.ts";
 import { databaseReads } from "./tables/database.ts";
@@ -35,9 +36,9 @@ export interface PaymentStorage extends EngineStorage, PaymentReads {
   commit(items: readonly Commit<PaymentTables>[]): Promise<readonly CommitAnswer[]>;
 }
 
-/** The way to a storage, with the tables of the payment service, which are installed before its first use. */
+/** The way to a storage, with the tables of the payment service and what it reads of the engine's, which are installed before its first use. */
 export const paymentStore = (storage: EngineStorage): EngineStore =>
-  new EngineStore(storage, Object.values(paymentTables));
+  new EngineStore(storage, [...Object.values(paymentTables), watchRows]);
 
 /** The store with the payment service's reads by name. */
 export const withPaymentReads = (store: EngineStorage): PaymentStorage => ({

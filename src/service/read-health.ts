@@ -5,7 +5,7 @@ import { contradictionOf } from "../payments/intake/chain-clock.ts";
 import { loweredWitnesses, type LoweredWitnessRule } from "../payments/intake/rules.ts";
 import { isoTime } from "../payments/iso-time.ts";
 import type { WatchStatus, TroubleCount } from "../engine/index.ts";
-import { ALL_SHARDS } from "../workflow/shards.ts";
+import { watchesOf } from "../workflow/watch-rows.ts";
 import type { SilentPart } from "../payments/host-parts.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
 import { offBy } from "../clock-trust.ts";
@@ -219,7 +219,7 @@ async function readStored({
   const reads = [
     storage.nextDue(workflowKeys),
     readTroubles(),
-    storage.watches({ kind: "unprovable", shards: ALL_SHARDS }),
+    watchesOf(storage, "unprovable"),
     countMatters(),
     loweredWitnesses({ storage, clock }),
     retention(),

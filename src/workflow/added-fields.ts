@@ -1,6 +1,7 @@
 /** What modules of the engine keep in snapshots and in the history: a line for each in each list. */
 import { FOLDED, type FoldedSnapshot } from "./folding.ts";
 import type { SearchedSnapshot } from "./search-options.ts";
+import type { WatchedSnapshot, WatchedWork } from "./watch-option.ts";
 
 /** Fields of a snapshot that modules fill. */
 // A line for each module, which goes with the module.
@@ -8,6 +9,14 @@ import type { SearchedSnapshot } from "./search-options.ts";
 export type AddedFields =
   & FoldedSnapshot
   & SearchedSnapshot
+  & WatchedSnapshot
+  & object;
+
+/** What modules tell of why an instance waits. */
+// A line for each module, which goes with the module.
+// prettier-ignore
+export type AddedWork =
+  & WatchedWork
   & object;
 
 /** Types of the rows that modules add behind a step. Such a row holds the snapshot, and stands for the steps before it. */

@@ -1,5 +1,5 @@
 /** The port to a statechart library: what is read of a chart when it is registered. From then on it is a `Chart`. */
-import type { Chart } from "./chart.ts";
+import type { Chart, StateMeta } from "./chart.ts";
 
 export interface ChartSource {
   readonly id: string;
@@ -35,7 +35,8 @@ export interface ChartParts<Source extends ChartSource> {
   /** The bodies written inline, each named by its place in the chart. */
   readonly inline: ReadonlyMap<string, ActionBody>;
   readonly actors: ReadonlyMap<string, ActorSource<Source>>;
-  readonly watches: ReadonlySet<string>;
+  /** The meta of each state that has one. */
+  readonly metas: readonly StateMeta[];
   /** Whether a state of it takes the error of the child with this id. */
   readonly catches?: (child: string) => boolean;
   /** Whether timers of an instance may outlast the states that have armed them. */

@@ -137,15 +137,14 @@ export type Voice =
 /** The result of one event. */
 export interface ChartStep {
   readonly after: ChartSnapshot;
-  /** The meta of the states before, null for the first step; and of those after. */
-  readonly metaBefore: StateMeta | null;
-  readonly metaAfter: StateMeta;
+  /** The meta of each active state, outer ones first: of those before, null for the first step; and of those after. */
+  readonly metasBefore: readonly StateMeta[] | null;
+  readonly metasAfter: readonly StateMeta[];
   readonly actions: readonly ChartAction[];
 }
 
-/** The meta of all active states, inner ones winning; `watches` are collected from all of them. */
+/** The `meta` of a state, as its chart has it. */
 export interface StateMeta {
-  readonly watches: readonly string[];
   readonly [field: string]: unknown;
 }
 

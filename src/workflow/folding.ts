@@ -42,7 +42,7 @@ interface FoldableStep<S> {
 /** What folding adds to a step. */
 export const foldingAddition = {
   field: "folded",
-  filled<S extends FoldedSnapshot>(_: unknown, after: S, before: FoldedSnapshot | null): S {
+  filled<S extends FoldedSnapshot>(after: S, { before }: { readonly before: FoldedSnapshot | null }): S {
     return before?.folded === undefined ? after : { ...after, folded: before.folded };
   },
   /**

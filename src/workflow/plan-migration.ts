@@ -83,7 +83,7 @@ class Moving {
   }
 
   arrival(): PlannedArrival {
-    const { instance, workflow, pending } = this.#moving;
+    const { instance, workflow } = this.#moving;
     const { value, context, timers, children, effects, writes, named } = this.#result();
     const arrived = workflow.chart.arrive({
       before: { ...this.#before, children: this.#renamed(children) },
@@ -99,7 +99,7 @@ class Moving {
       ...this.#amendedEffects(effects),
     ];
     const step = { ...arrived, actions: this.#timed(arrived, timers) };
-    return { workflow, instance, before: this.#before, step, writes, amends, unwatches: pending.watches };
+    return { workflow, instance, before: this.#before, step, writes, amends };
   }
 
   renamedEffects(): TaskMigration[] {

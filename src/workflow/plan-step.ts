@@ -6,7 +6,6 @@ import type {
   StepRecord,
   TaskMigration,
   TaskRecord,
-  WatchRecord,
   Write,
 } from "../../storage/storage.ts";
 import { withoutTraps } from "../thrown.ts";
@@ -24,7 +23,7 @@ import {
   type StartedChild,
   type StepActor,
 } from "./chart.ts";
-import { consequencesOf, inTurn, missingFrom, type StepResult } from "./step-result.ts";
+import { consequencesOf, inTurn, type StepResult } from "./step-result.ts";
 import { checkId } from "./instance-id.ts";
 import { delayedFromText, messageTask } from "./messages.ts";
 import type { WorkflowRegistry } from "./workflow-registry.ts";
@@ -88,8 +87,6 @@ export interface PlannedArrival {
   readonly step: ChartStep;
   readonly writes: readonly Write<never>[];
   readonly amends: readonly TaskMigration[];
-  /** Watches of before, which end unless the chart names them again. */
-  readonly unwatches: readonly WatchRecord[];
 }
 
 /** An event queued behind another event of the same instance, and the cause that the history will record for its step. */
@@ -243,9 +240,7 @@ export class StepPlan {
     // The rows of this commit are those of the migration: `project` has not seen the step that led here.
     const project = (): typeof writes => writes;
     const facts = this.#following(instance, { workflow: { ...workflow, project }, before, step, event });
-    const follows = consequencesOf(facts);
-    const unwatches = missingFrom(follows.watches, moved.unwatches);
-    const made = this.#withChildren(facts, { ...follows, unwatches });
+    const made = this.#withChildren(facts, consequencesOf(facts));
     const [arrival, ...born] = this.#whole(made, instance.stamp);
     return [{ ...arrival, moves: { adopts: [{ instance: instance.id, workflow: key }], amends } }, ...born];
   }
@@ -352,7 +347,7 @@ export class StepPlan {
     { id, version, life }: StandingInstance,
     made: Pick<StepContext, "workflow" | "before" | "step" | "event">,
   ): StepContext {
-    const after = withAdditions(made.workflow, made.step.after, made.before);
+    const after = withAdditions(made);
     const step = after === made.step.after ? made.step : { ...made.step, after };
     const { workflow, before, event } = made;
     const { at, stamp } = this.#moment;

@@ -36,7 +36,8 @@ const MAX_VALUE_BYTES = 256;
 export const searchAddition = {
   field: "search",
   /** @throws UnstorableValue naming the field */
-  filled({ given: { search } }: AnyWorkflow, after: ChartSnapshot): ChartSnapshot {
+  filled(after: ChartSnapshot, { workflow }: Pick<StepContext, "workflow">): ChartSnapshot {
+    const { search } = workflow.given;
     return search === undefined ? after : withValues(Object.entries(search), after);
   },
   writes({ id, workflow: { key }, before, step: { after }, event }: StepContext): readonly Write<never>[] {

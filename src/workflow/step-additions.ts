@@ -1,10 +1,11 @@
 /** What modules of the engine add to each step: a line for each in the list. */
 import type { CommitParts, HistoryRecord, Write } from "../../storage/storage.ts";
-import type { AddedFields } from "./added-fields.ts";
+import type { AddedFields, AddedWork } from "./added-fields.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { foldingAddition } from "./folding.ts";
 import { searchAddition } from "./search-fields.ts";
 import type { StepContext } from "./step-context.ts";
+import { watchAddition } from "./watch-rows.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
 /** A step on its way into its commit. */
@@ -17,6 +18,9 @@ interface StepRows {
   readonly forgets?: NonNullable<CommitParts["forgets"]>[number];
 }
 
+/** A step as its chart has made it. */
+type MadeStep = Pick<StepContext, "workflow" | "before" | "step">;
+
 /**
  * What a module adds to each step. Pure. It is asked for a workflow without its option, too: what a version before that, or
  * another program, has added goes with the next step.
@@ -25,9 +29,11 @@ interface StepAddition {
   /** The field of the snapshot that it fills. The field is of the instance as it stands: no row of the history holds it. */
   readonly field: keyof AddedFields;
   /** The snapshot behind a step, with that field. A chart leaves it out. @throws UnstorableValue */
-  filled(workflow: AnyWorkflow, after: ChartSnapshot, before: ChartSnapshot | null): ChartSnapshot;
+  filled(after: ChartSnapshot, made: MadeStep): ChartSnapshot;
   /** Rows for the commit of the step, behind those of `project`. */
   readonly writes?: (step: StepContext) => readonly Write<never>[];
+  /** What it tells of why an instance with this snapshot waits. */
+  readonly work?: (snapshot: AddedFields) => Partial<AddedWork>;
   /** The step with a row of the history behind its own; `own` is what such a row holds of a snapshot. */
   readonly rows?: <Step extends StepRows>(
     workflow: AnyWorkflow,
@@ -41,6 +47,7 @@ interface StepAddition {
 const STEP_ADDITIONS: readonly StepAddition[] = [
   foldingAddition,
   searchAddition,
+  watchAddition,
 ];
 
 const WRITES = STEP_ADDITIONS.flatMap(({ writes }) => writes ?? []);
@@ -49,15 +56,15 @@ const ROWS = STEP_ADDITIONS.flatMap(({ rows }) => rows ?? []);
 const NONE: readonly never[] = [];
 
 /** The snapshot behind a step, as modules fill it. */
-export function withAdditions(
-  workflow: AnyWorkflow,
-  after: ChartSnapshot,
-  before: ChartSnapshot | null,
-): ChartSnapshot {
-  let filled = after;
-  for (const each of STEP_ADDITIONS) filled = each.filled(workflow, filled, before);
+export function withAdditions(made: MadeStep): ChartSnapshot {
+  let filled = made.step.after;
+  for (const each of STEP_ADDITIONS) filled = each.filled(filled, made);
   return filled;
 }
+
+/** What modules tell of why an instance with this snapshot waits. */
+export const addedWork = (snapshot: AddedFields): AddedWork =>
+  Object.assign({}, ...STEP_ADDITIONS.map(({ work }) => work?.(snapshot))) as AddedWork;
 
 /** The step with the rows of the history that modules add to it; `own` is what such a row holds of a snapshot. */
 export function withAddedRows<Step extends StepRows>(

@@ -1,7 +1,9 @@
 /** Options of `workflow()` that modules of the engine bring: a line for each in each list. */
 import type { AnyStateMachine } from "xstate";
 import { historyProblems, inheritedHistory, type HistoryOption } from "./folding.ts";
+import type { StateMeta } from "./chart.ts";
 import { searchProblems, type GivenSearch, type SearchOption } from "./search-options.ts";
+import { watchProblems, type GivenWatches, type WatchOption } from "./watch-option.ts";
 
 /** The options of a workflow that modules bring. `S` are the names of the texts by which its instances are found. */
 // A line for each module, which goes with the module.
@@ -9,6 +11,7 @@ import { searchProblems, type GivenSearch, type SearchOption } from "./search-op
 export type StepOptions<M extends AnyStateMachine, S extends string> =
   & HistoryOption
   & SearchOption<M, S>
+  & WatchOption<M>
   & object
   & Record<never, M | S>;
 
@@ -17,18 +20,21 @@ export type StepOptions<M extends AnyStateMachine, S extends string> =
 // prettier-ignore
 export type GivenStepOptions =
   & GivenSearch
+  & GivenWatches
   & HistoryOption
   & object;
 
 // A line for each module, which goes with the module.
 // prettier-ignore
-const CHECKS: readonly ((given: GivenStepOptions) => readonly string[])[] = [
+const CHECKS: readonly ((given: GivenStepOptions, metas: readonly StateMeta[]) => readonly string[])[] = [
   historyProblems,
   searchProblems,
+  watchProblems,
 ];
 
-export const stepOptionProblems = (given: GivenStepOptions): string[] =>
-  CHECKS.flatMap((check) => check(given));
+/** `metas`: those of all states of the chart. */
+export const stepOptionProblems = (given: GivenStepOptions, metas: readonly StateMeta[]): string[] =>
+  CHECKS.flatMap((check) => check(given, metas));
 
 // prettier-ignore
 const INHERITED: readonly (keyof GivenStepOptions)[] = [

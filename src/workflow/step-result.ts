@@ -1,7 +1,7 @@
-/** Consequences of a step: tasks to arm and to disarm, watches, messages, children, domain writes. Pure. */
+/** Consequences of a step: tasks to arm and to disarm, messages, children, domain writes. Pure. */
 import type { EventObject } from "xstate";
 import type { ActorAddress } from "./actor-address.ts";
-import type { Commit, TaskRecord, WatchRecord, Write } from "../../storage/storage.ts";
+import type { Commit, TaskRecord, Write } from "../../storage/storage.ts";
 import { commitCarrier, type Carried } from "./carried.ts";
 import {
   childDone,
@@ -11,7 +11,6 @@ import {
   type EventAddress,
   type ChartAction,
   type Voice,
-  type ChartSnapshot,
   type StateMeta,
   type StartedChild,
   type PlannedEffect,
@@ -20,7 +19,6 @@ import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
 import { ChartFault } from "./chart-fault.ts";
 import { delayedToText, messageTask, reservedField, type Message, type Recipient } from "./messages.ts";
-import { shardOf } from "./shards.ts";
 import { addedWrites } from "./step-additions.ts";
 import { taskOfStep, type StepContext } from "./step-context.ts";
 import type { ProjectedStep } from "./workflow.ts";
@@ -30,7 +28,7 @@ import { workflowKey } from "./workflow-key.ts";
 export type VoicedAction = Voice & { readonly instance: string };
 
 /** The consequences of a step, whether it is the first of its instance or a later one. */
-export type StepResult = Required<Pick<Commit<never>, "disarms" | "ends" | "watches" | "unwatches">> & {
+export type StepResult = Required<Pick<Commit<never>, "disarms" | "ends">> & {
   readonly arms: readonly TaskRecord[];
   readonly writes: readonly Write<never>[];
   readonly carried: readonly Carried[];
@@ -53,11 +51,7 @@ export function inTurn(instance: string, first: StepResult, second: StepResult):
     task.instance === instance &&
     isDisarmable(task) &&
     (second.ends.includes(instance) || second.disarms.some(({ timer }) => timer === task.name));
-  const left = {
-    ...first,
-    arms: first.arms.filter((task) => !isDisarmed(task)),
-    watches: missingFrom(second.unwatches, first.watches),
-  };
+  const left = { ...first, arms: first.arms.filter((task) => !isDisarmed(task)) };
   return together([left, second]);
 }
 
@@ -71,8 +65,6 @@ export function together(steps: readonly StepResult[]): StepResult {
     ends: steps.flatMap(({ ends }) => ends),
     children: [],
     voiced: steps.flatMap(({ voiced }) => voiced),
-    watches: steps.flatMap(({ watches }) => watches),
-    unwatches: steps.flatMap(({ unwatches }) => unwatches),
     writes: steps.flatMap(({ writes }) => writes),
     carried: steps.flatMap(({ carried }) => carried),
     added: steps.flatMap(({ added }) => added),
@@ -127,12 +119,8 @@ class Collector {
 
   consequences(): StepResult {
     const ends = this.#ends();
-    const { before, step } = this.#facts;
-    const watched = before === null ? [] : watchesOf(this.#facts, before, step.metaBefore);
     // An instance that ends drops its timers, including timers of the last step.
-    const hasEnded = step.after.status !== "active";
-    // A final state needs nothing of the ledger any more, even if its meta names watches.
-    const wanted = hasEnded ? [] : watchesOf(this.#facts, step.after, step.metaAfter);
+    const hasEnded = this.#facts.step.after.status !== "active";
     const { writes, carried } = this.#projected();
     return {
       arms: hasEnded ? this.#arms.filter((task) => !isDisarmable(task)) : this.#arms,
@@ -140,8 +128,6 @@ class Collector {
       ends,
       children: [...this.#children.values()],
       voiced: this.#voiced,
-      watches: missingFrom(watched, wanted),
-      unwatches: missingFrom(wanted, watched),
       writes,
       carried,
       added: addedWrites(this.#facts),
@@ -150,13 +136,13 @@ class Collector {
 
   #projected(): Pick<StepResult, "writes" | "carried"> {
     const { workflow, id, version, before, step, event, at } = this.#facts;
-    const { metaBefore, metaAfter, after } = step;
+    const { metasBefore, metasAfter, after } = step;
     const projected: ProjectedStep<never, never> = {
       id,
       version,
       before: before &&
-        metaBefore && { value: before.value, context: before.context as never, meta: metaBefore },
-      after: { value: after.value, context: after.context as never, meta: metaAfter },
+        metasBefore && { value: before.value, context: before.context as never, meta: merged(metasBefore) },
+      after: { value: after.value, context: after.context as never, meta: merged(metasAfter) },
       event: event as never,
       effects: this.#effects,
     };
@@ -252,25 +238,8 @@ function recipientAt({ place: { instance, life, workflow } }: ActorAddress): Rec
   return workflow === null ? null : { instance, workflow: workflowKey(workflow, 0), life, isAddress: true };
 }
 
-function watchesOf(
-  { workflow, id, life }: StepContext,
-  { context }: ChartSnapshot,
-  meta: StateMeta | null,
-): WatchRecord[] {
-  return (meta?.watches ?? []).flatMap((kind) => {
-    const key = workflow.watches[kind]?.(context as never);
-    return key === undefined
-      ? []
-      : [{ kind, key, instance: id, life, workflow: workflow.key, shard: shardOf(key) }];
-  });
-}
-
-export function missingFrom(
-  present: readonly Pick<WatchRecord, "kind" | "key">[],
-  wanted: readonly WatchRecord[],
-): WatchRecord[] {
-  return wanted.filter(({ kind, key }) => !present.some((watch) => watch.kind === kind && watch.key === key));
-}
+/** The meta of all active states, inner ones winning. */
+const merged = (metas: readonly StateMeta[]): StateMeta => Object.assign({}, ...metas) as StateMeta;
 
 function isDisarmable({ kind }: TaskRecord): boolean {
   return kind === "timer" || kind === "invocation";

@@ -87,8 +87,6 @@ export interface WorkflowOptions<
   readonly effects?: EffectsOf<M, W>;
   /** Rules for running actors: tries and limits of promises, migrations and actors of child machines. */
   readonly actors?: ActorsOf<M>;
-  /** For each watch kind named in a state's `meta.watches`: what to watch for this instance. */
-  readonly watches?: Readonly<Record<string, (context: StateFrom<M>["context"]) => string>>;
   /**
    * The domain writes of a step's commit, and compiled queries of your own: where the database refuses one, the step is
    * refused. Pure: no I/O, no clock, no chance.
@@ -162,8 +160,6 @@ export interface AnyWorkflow extends WorkflowHandle {
   /** @internal What looks like a fault in its functions: the step that has it is refused. */
   readonly warnings: readonly string[];
   /** @internal */
-  readonly watches: Readonly<Record<string, (context: never) => string>>;
-  /** @internal */
   readonly project: (step: ProjectedStep<never, never>, at: number) => readonly ProjectedRow<never>[];
   /** @internal Its options that modules of the engine read. */
   readonly given: GivenStepOptions;
@@ -217,7 +213,7 @@ export function workflow<M extends AnyStateMachine>(
   options: WorkflowOptions<M, W, V, S>,
 ) => Workflow<M, W, S> {
   return (options) => {
-    const { version, migrate = {}, actors = {}, watches = {}, project = () => [] } = options;
+    const { version, migrate = {}, actors = {}, project = () => [] } = options;
     const effects = options.effects as WorkflowParts["effects"];
     const parts = {
       name: machine.id,
@@ -225,7 +221,6 @@ export function workflow<M extends AnyStateMachine>(
       migrate,
       effects,
       actors,
-      watches,
       given: options as unknown as GivenStepOptions,
     };
     const registered = register(machine, parts, { interpreter: xstate5, within: [] });
@@ -241,7 +236,6 @@ interface WorkflowParts {
   readonly migrate: Readonly<Record<string, AnyMigration | null>>;
   readonly effects: Readonly<Record<string, AnyEffect | "setup">> | undefined;
   readonly actors: Readonly<Record<string, AnyActorOptions>>;
-  readonly watches: AnyWorkflow["watches"];
   readonly given: AnyWorkflow["given"];
 }
 
@@ -259,8 +253,8 @@ const WITHOUT_ID = "(machine)";
 const NO_ID =
   'id: the chart has none, and its instances are stored under it: add `id: "order",` to createMachine({ … })';
 
-/** A chart without options: no migrations, effects, actors or watches. */
-const BARE = { migrate: {}, effects: undefined, actors: {}, watches: {}, given: {} };
+/** A chart without options. */
+const BARE = { migrate: {}, effects: undefined, actors: {}, given: {} };
 
 interface Reading<Source extends ChartSource> {
   readonly interpreter: ChartSourceReader<Source>;
@@ -273,7 +267,7 @@ function register<Source extends ChartSource>(
   parts: WorkflowParts,
   { interpreter, within }: Reading<Source>,
 ): AnyWorkflow {
-  const { name, version, migrate, effects = {}, watches, given } = parts;
+  const { name, version, migrate, effects = {}, given } = parts;
   const read = interpreter.read(source);
   const { parts: shape } = read;
   const problems = registrationProblems(shape, parts);
@@ -314,7 +308,6 @@ function register<Source extends ChartSource>(
     catches: shape.catches ?? (() => false),
     delaysEvents: shape.delaysEvents,
     warnings: [...(shape.warnings ?? []), ...effectWarnings(shape, parts.effects)],
-    watches,
     given,
     project: () => [],
   };
@@ -352,7 +345,7 @@ function childOf(actors: AnyWorkflow["actors"], key: string, src: string): AnyWo
 
 function registrationProblems(
   shape: ChartParts<ChartSource>,
-  { version, migrate, effects, actors, watches, given }: WorkflowParts,
+  { version, migrate, effects, actors, given }: WorkflowParts,
 ): string[] {
   const named = [...shape.effects].filter((name) => !OWN_ACTIONS.has(name));
   const isBuiltIn = (name: string): boolean => shape.builtIns?.has(name) === true;
@@ -369,11 +362,8 @@ function registrationProblems(
     ...Object.entries(effects ?? {})
       .filter(([name, effect]) => isBuiltIn(name) && effect !== "setup")
       .map(([name]) => `effects.${name}: setup makes it a part of the step, so it is "setup"`),
-    ...[...shape.watches]
-      .filter((kind) => watches[kind] === undefined)
-      .map((kind) => `watches.${kind}: a state arms it, no key given`),
   ];
-  problems.push(...stepOptionProblems(given), ...migrationProblems(migrate, version));
+  problems.push(...stepOptionProblems(given, shape.metas), ...migrationProblems(migrate, version));
   for (const [name, effect] of Object.entries(effects ?? {})) {
     if (typeof effect !== "object") continue;
     const found = [...limitProblems(effect.limit), ...retryProblems(effect.retry)];

@@ -5,7 +5,7 @@ import type { GivenTables } from "../sql/given-tables.ts";
 import { type GroupTotals, TOTALS } from "../sql/group-totals.ts";
 import { postgresSchema, type SchemaDialect } from "../sql/dialect.ts";
 import { type AnyRow, type BoundStatement, quoted, type SqlValue, withPlaces } from "../sql/statement.ts";
-import type { AnyWrite } from "../storage.ts";
+import type { AnyExpectation, AnyInsert, AnyWrite } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { assertText } from "./text.ts";
@@ -76,7 +76,7 @@ export class GroupWrites {
     const mayBeTaken = table.unique.some((field) => field in set);
     return {
       ...this.#run({ text, values: { ...values, ...now } }, table),
-      rows,
+      ...(rows !== undefined && { rows }),
       ...(room && { room: this.#room(table, room) }),
       ...(mayBeTaken && { mayBeTaken }),
     };
@@ -97,9 +97,9 @@ export class GroupWrites {
       if (write.atMost !== undefined) this.#names.add(`group/${name}/${valuesOf(group?.by ?? [])}`);
       if (totals !== null) this.#lockTotal(name, totals.placeOf(values));
     } else {
-      const id = "set" in write ? write.id : write.remove;
+      const id = idOf(write, String(values[key]));
       this.#lockRow(name, id, "no key update");
-      const isCounted = "remove" in write || totals?.fields.some((field) => field in write.set) === true;
+      const isCounted = !("set" in write) || totals?.fields.some((field) => field in write.set) === true;
       if (totals !== null && isCounted) this.#lockTotal(name, JSON.stringify(id));
     }
   }
@@ -136,6 +136,13 @@ export class GroupWrites {
     this.#numbers.set(text, known);
     return known;
   }
+}
+
+/** The row that a write changes; `own` is the key of one that is put. */
+function idOf(write: Exclude<AnyWrite, AnyInsert | AnyExpectation>, own: string): string {
+  if ("put" in write) return own;
+  if ("unput" in write) return write.unput;
+  return "set" in write ? write.id : write.remove;
 }
 
 /** Takes the totals of rows, in one order: triggers would take them row by row, and two groups might each wait for the other. */

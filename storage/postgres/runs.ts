@@ -44,10 +44,6 @@ export function runOf(commit: AnyCommit, writes: GroupWrites): CommitRows {
       const visibleAt = writes.clock.stored(stored.visibleAt, stored.delayMs);
       return { ...checkedRow(engineTables.paystateTasks, stored), visibleAt };
     }),
-    unwatches: commit.unwatches,
-    watches: lastOfEach(commit.watches, ({ kind, key, instance }) =>
-      JSON.stringify([kind, key, instance]),
-    ).map((watch) => checkedRow(engineTables.paystateWatches, watch)),
     forgets: commit.forgets,
     history: commit.history?.map((row) => checkedRow(engineTables.paystateHistory, row)),
   });
@@ -108,13 +104,11 @@ const ownOf = ({ step, starts = [] }: AnyCommit): string[] => [
   ...starts.map(({ id }) => id),
 ];
 
-/** Whether a commit changes timers, effects or watches of another's instance. Messages may go anywhere. */
+/** Whether a commit changes timers or effects of another's instance. Messages may go anywhere. */
 function leaves(item: AnyCommit, ownOfAll: ReadonlySet<string>): boolean {
   const own = new Set(ownOf(item));
-  const { ends = [], arms = [], disarms, adopts, unwatches, watches, forgets } = item;
-  const changed = [disarms, adopts, unwatches, watches, forgets].flatMap((parts = []) =>
-    parts.map(({ instance }) => instance),
-  );
+  const { ends = [], arms = [], disarms, adopts, forgets } = item;
+  const changed = [disarms, adopts, forgets].flatMap((parts = []) => parts.map(({ instance }) => instance));
   if ([...ends, ...changed].some((instance) => !own.has(instance))) return true;
   return arms.some(
     ({ task: { kind, instance } }) => kind !== "message" && ownOfAll.has(instance) && !own.has(instance),

@@ -1,7 +1,6 @@
 /** Tasks in PostgreSQL: claimed, extended and given back in one round trip each. */
 import { checkLimit } from "../check-limit.ts";
 import type { StoredTask } from "../engine-tables.ts";
-import { watchStatements } from "../sql/instance-statements.ts";
 import { namedRead, statement } from "../sql/statement.ts";
 import { IN_QUEUE, QUEUE_OF_TASK, SOONEST_FIRST, taskStatements } from "../sql/task-statements.ts";
 import { claimedTask, pendingTask } from "../stored-task.ts";
@@ -70,13 +69,9 @@ export function tasksIn({
     },
     async pending(instance, limit, except) {
       checkLimit("pending", limit);
-      // Both reads are asked for in one turn, so they see the same state.
-      const [tasks, watches] = await Promise.all([
-        database.read(OF_INSTANCE, { instance, limit, except: except ?? "" }),
-        database.read(watchStatements.ofInstance, { instance, limit }),
-      ]);
+      const tasks = await database.read(OF_INSTANCE, { instance, limit, except: except ?? "" });
       const waits = tasks.map(({ place }) => (place === null ? null : (JSON.parse(place) as LimitWait)));
-      return { tasks: tasks.map((task, at) => shown(task, clock, waits[at])), watches };
+      return { tasks: tasks.map((task, at) => shown(task, clock, waits[at])) };
     },
     async tasks(listing) {
       if ("limit" in listing) checkLimit("tasks", listing.limit);

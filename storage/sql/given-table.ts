@@ -1,8 +1,16 @@
 /** SQL for one of the caller's tables: statements for reads and writes, made from the table's description. */
 import { type AnyQuery, fieldNamed, selectionOf, type SelectionQuery } from "../query.ts";
-import { checkExpected, expectedFields } from "../expected-fields.ts";
+import { assertReplaceable, checkExpected, expectedFields } from "../expected-fields.ts";
 import { columnsOf, type Field } from "../row.ts";
-import type { AnyExpectation, AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, GroupLimit } from "../storage.ts";
+import type {
+  AnyExpectation,
+  AnyInsert,
+  AnyPut,
+  AnyRemoval,
+  AnyUpdate,
+  AnyWrite,
+  GroupLimit,
+} from "../storage.ts";
 import type { AnyTable, GroupOptions, Index } from "../table.ts";
 import { encodeChanges, encodeRow, encodeValue } from "./codecs.ts";
 import { type GroupTotals, groupTotals, membersOf, type TotalRow } from "./group-totals.ts";
@@ -43,10 +51,11 @@ const ofRow = (field: string, at: number): string => `${field} ${at}`;
 export const valueOf = (name: string): string => `{${name}}`;
 
 /**
- * A write, as it is carried out: refused unless this many rows are changed, or found by a write that only expects them.
+ * A write, as it is carried out: refused unless this many rows are changed, or found by a write that only expects them. One
+ * without a number is never refused.
  */
 interface PreparedWrite extends BoundStatement {
-  readonly rows: 0 | 1;
+  readonly rows?: 0 | 1;
   /** Before an insert: refused, too, where its group has no room for it. */
   readonly room?: GroupLimitCheck;
 }
@@ -185,6 +194,11 @@ export class GivenTable {
   write(write: AnyWrite): PreparedWrite {
     if ("insert" in write) return this.#insert(write);
     if ("remove" in write) return this.#removal(write);
+    if ("put" in write) return this.#put(write);
+    if ("unput" in write) {
+      const { text, values } = this.#removal({ table: write.table, remove: write.unput });
+      return { text, values };
+    }
     return "set" in write ? this.#update(write) : this.#expected(write);
   }
 
@@ -196,6 +210,18 @@ export class GivenTable {
     );
     const values = encodeRow(table, record as object);
     return { text, values, rows: 1, ...(atMost && { room: this.#room(values, atMost) }) };
+  }
+
+  #put({ put: record }: AnyPut): PreparedWrite {
+    const { table } = this;
+    assertReplaceable(table);
+    const text = this.#once("put", () => {
+      const into = insertInto(quoted(table.sqlName), columnsOf(table));
+      const others = columnsOf(table).filter((column) => column !== table.key);
+      const sets = others.map((column) => `${quoted(column)} = excluded.${quoted(column)}`);
+      return `${into} on conflict (${quoted(table.key)}) do update set ${sets.join(", ")}`;
+    });
+    return { text, values: encodeRow(table, record as object) };
   }
 
   /**

@@ -1,4 +1,4 @@
-/** The statements on instances, their history, their watches, and named leases; and what is read by them. */
+/** The statements on instances, their history, and named leases; and what is read by them. */
 import { checkLimit } from "../check-limit.ts";
 import { columnsOf } from "../row.ts";
 import { engineTables, type StoredLease } from "../engine-tables.ts";
@@ -8,7 +8,6 @@ import type {
   InstanceListQuery,
   InstanceRecord,
   StepRecord,
-  WatchRecord,
 } from "../storage.ts";
 import {
   insertInto,
@@ -32,8 +31,7 @@ export const instanceStatements = {
   remove: statement<Pick<InstanceRecord, "id" | "life">>(
     `delete from "paystateInstances" where id = {id} and life = {life} and status = 'done'
       and not exists (select 1 from "paystateInstances" child where child.parent = "paystateInstances".id and child.status = 'active')
-      and not exists (select 1 from "paystateTasks" where "paystateTasks".instance = "paystateInstances".id)
-      and not exists (select 1 from "paystateWatches" where "paystateWatches".instance = "paystateInstances".id)`,
+      and not exists (select 1 from "paystateTasks" where "paystateTasks".instance = "paystateInstances".id)`,
   ),
   forget: statement<{ id: string }>(`delete from "paystateHistory" where instance = {id}`),
   fold: statement<{ instance: string; before: number; most: number }>(
@@ -84,21 +82,6 @@ function listingValues(listing: InstanceListQuery): object {
   return listing;
 }
 
-/** Statements on watches. */
-export const watchStatements = {
-  watch: statement<WatchRecord>(`${inserting("paystateWatches")}
-    on conflict (kind, key, instance) do update set life = {life}, workflow = {workflow}, shard = {shard}`),
-  unwatch: statement<Pick<WatchRecord, "kind" | "key" | "instance">>(
-    `delete from "paystateWatches" where kind = {kind} and key = {key} and instance = {instance}`,
-  ),
-  ofInstance: namedRead<{ instance: string; limit: number }, WatchRecord>(
-    `select * from "paystateWatches" where instance = {instance} order by kind, key limit {limit}`,
-  ),
-  byKind: statement<{ afterKind: string; limit: number }, WatchRecord>(
-    `select * from "paystateWatches" where kind > {afterKind} order by kind limit {limit}`,
-  ),
-};
-
 /** Statements on named leases. */
 export const leaseStatements = {
   put: statement<StoredLease>(`${inserting("paystateLeases")}
@@ -106,16 +89,10 @@ export const leaseStatements = {
   remove: statement<{ name: string }>(`delete from "paystateLeases" where name = {name}`),
 };
 
-/** Reads that differ between databases. */
-interface OwnReads {
-  readonly usedBytes: Statement<object, { readonly bytes: number }>;
-  readonly inShards: (kind: string, shards: readonly number[]) => Promise<readonly WatchRecord[]>;
-}
-
 export const instanceReads = (
   read: StatementReader,
-  { usedBytes, inShards }: OwnReads,
-): Pick<EngineStorage, "load" | "history" | "list" | "size" | "watches"> => ({
+  usedBytes: Statement<object, { readonly bytes: number }>,
+): Pick<EngineStorage, "load" | "history" | "list" | "size"> => ({
   load: async (id) => (await read(instanceStatements.load, { id }))[0] ?? null,
   async history(instance, { after, limit }) {
     checkLimit("history", limit);
@@ -126,9 +103,4 @@ export const instanceReads = (
     return read(listStatements[listing.order], listingValues(listing));
   },
   size: async () => (await read(usedBytes, {}))[0]?.bytes ?? null,
-  async watches(listing) {
-    if ("shards" in listing) return inShards(listing.kind, listing.shards);
-    checkLimit("watches", listing.limit);
-    return read(watchStatements.byKind, listing);
-  },
 });

@@ -72,10 +72,6 @@ const indexes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     failing: `("failingSince", seq) where "failingSince" is not null and "deadAt" is null`,
     dead: `("deadAt", seq) where "deadAt" is not null`,
   },
-  paystateWatches: {
-    by_kind_shard_key: "(kind, shard, key)",
-    by_instance_kind_key: "(instance, kind, key)",
-  },
 };
 
 /** The statements that make the schema. */

@@ -80,7 +80,7 @@ function insertsFrom(writes: readonly AnyWrite[], at: number): readonly AnyInser
 /** What cannot be refused: removals first, since a step may enter its state again. Returns tasks armed without their lease. */
 function follow(commit: AnyCommit, to: CommitTarget): string[] {
   const { ends = [], disarms = [], adopts = [], amends = [], limits = [], arms = [] } = commit;
-  const { unwatches = [], watches = [], forgets = [], history = [] } = commit;
+  const { forgets = [], history = [] } = commit;
   for (const instance of ends) to.tasks.disarm(instance);
   for (const { instance, timer } of disarms) to.tasks.disarm(instance, timer);
   for (const { instance, workflow } of adopts) to.tasks.adopt(instance, workflow);
@@ -93,8 +93,6 @@ function follow(commit: AnyCommit, to: CommitTarget): string[] {
     const isLeased = to.tasks.arm(target === undefined ? task : { ...task, workflow: target }, lease);
     if (lease !== undefined && !isLeased) parked.push(task.id);
   }
-  for (const watch of unwatches) to.instances.unwatch(watch);
-  for (const watch of watches) to.instances.watch(watch);
   for (const rows of forgets) to.instances.forget({ ...rows, most: MAX_FORGOTTEN });
   for (const row of history) to.instances.record(row);
   return parked;

@@ -1,18 +1,10 @@
-/** Instances, their history, watches and named leases in SQLite. */
-import { compareTexts } from "../compare-texts.ts";
+/** Instances, their history and named leases in SQLite. */
 import { engineTables, type StoredLease } from "../engine-tables.ts";
 import { planLeases } from "../named-leases.ts";
 import { checkedRow } from "../sql/codecs.ts";
-import { instanceStatements, leaseStatements, watchStatements } from "../sql/instance-statements.ts";
+import { instanceStatements, leaseStatements } from "../sql/instance-statements.ts";
 import { statement } from "../sql/statement.ts";
-import type {
-  HistoryRecord,
-  InstanceRecord,
-  Lease,
-  LeaseRequest,
-  StepRecord,
-  WatchRecord,
-} from "../storage.ts";
+import type { HistoryRecord, InstanceRecord, Lease, LeaseRequest, StepRecord } from "../storage.ts";
 import type { Connection } from "./connection.ts";
 import type { TaskQueue } from "./task-queue.ts";
 
@@ -22,9 +14,6 @@ export const usedBytes = statement<object, { bytes: number }>(
     from pragma_page_count(), pragma_freelist_count(), pragma_page_size()`,
 );
 
-const inShards = statement<{ kind: string; shards: string }, WatchRecord>(
-  `select * from "paystateWatches" where kind = {kind} and shard in (select value from json_each({shards}))`,
-);
 const named = statement<{ names: string }, StoredLease>(
   `select * from "paystateLeases" where name in (select value from json_each({names}))`,
 );
@@ -50,7 +39,7 @@ export class InstanceRows {
     );
   }
 
-  /** Removes an ended instance of this life, with its history, that has no active child, no task and no watch. */
+  /** Removes an ended instance of this life, with its history, that has no active child and no task. */
   remove({ id, life }: Pick<InstanceRecord, "id" | "life">): boolean {
     if (this.#connection.run(instanceStatements.remove, { id, life }) === 0) return false;
     this.#connection.run(instanceStatements.forget, { id });
@@ -66,15 +55,6 @@ export class InstanceRows {
     return this.#connection.get(instanceStatements.isActive, { id }) !== undefined;
   }
 
-  unwatch(watch: Pick<WatchRecord, "kind" | "key" | "instance">): void {
-    this.#connection.run(watchStatements.unwatch, watch);
-  }
-
-  /** Adds the watch, or replaces the one of this kind, key and instance. */
-  watch(watch: WatchRecord): void {
-    this.#connection.run(watchStatements.watch, checkedRow(engineTables.paystateWatches, watch));
-  }
-
   /** Removes rows of a history below the version `before`: `most` of them, the oldest. */
   forget(rows: { readonly instance: string; readonly before: number; readonly most: number }): void {
     this.#connection.run(instanceStatements.fold, rows);
@@ -85,12 +65,6 @@ export class InstanceRows {
     this.#connection.run(instanceStatements.record, checkedRow(engineTables.paystateHistory, row));
   }
 }
-
-/** Watches of a kind in some shards, by key, then instance. */
-export const watchesIn = (connection: Connection, kind: string, shards: readonly number[]): WatchRecord[] =>
-  connection
-    .all(inShards, { kind, shards: JSON.stringify(shards) })
-    .toSorted((a, b) => compareTexts(a.key, b.key) || compareTexts(a.instance, b.instance));
 
 /** Does not ask for the write lock while nothing changes. */
 export async function leased(

@@ -55,7 +55,8 @@ export function isWritten(connection: Connection, given: GivenTable, write: AnyW
   if (room !== undefined && !hasRoom(connection, room)) return false;
   if ("expectVersion" in write) return (connection.get(prepared, values) === undefined ? 0 : 1) === rows;
   try {
-    return connection.run(prepared, values) === rows;
+    const changed = connection.run(prepared, values);
+    return rows === undefined || changed === rows;
   } catch (error) {
     if (isTaken(error)) return false;
     throw error;

@@ -11,6 +11,7 @@ import { type Deaths, dieAsDrawn } from "./deaths.ts";
 import type { Life } from "./plan.ts";
 import type { ChainDemand, ChainReady, ServiceSettings } from "./processes/settings.ts";
 import { unrested } from "./rest.ts";
+import { isWatched } from "../../src/workflow/watch-rows.ts";
 
 /** Whose clocks are turned. */
 export interface ClocksParts extends Deaths {
@@ -70,9 +71,10 @@ export class TurnedClocks {
     const now = Date.now();
     let aheadMs: number | null = null;
     for (const { view } of await allOrders(storage)) {
-      const { tasks, watches } = await storage.pending(view.order.id, 1);
+      const { id } = view.order;
+      const [{ tasks }, record] = await Promise.all([storage.pending(id, 1), storage.load(id)]);
       // One that has closed waits for nothing.
-      if (tasks.length + watches.length === 0) continue;
+      if (tasks.length === 0 && (record === null || !isWatched(record))) continue;
       aheadMs ??= this.#aheadMs + LEAST_TURN_MS;
       for (const { visibleAt } of tasks) aheadMs = Math.max(aheadMs, visibleAt - now + MARGIN_MS);
     }

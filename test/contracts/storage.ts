@@ -18,12 +18,12 @@ import { leaseCases } from "./storage/leases.ts";
 import { changedLimitCases } from "./storage/changed-limits.ts";
 import { limitCases } from "./storage/limits.ts";
 import { listCases } from "./storage/lists.ts";
+import { putCases } from "./storage/puts.ts";
 import { queueCases } from "./storage/queue.ts";
 import { suspectCases } from "./storage/suspects.ts";
 import { readCases } from "./storage/reads.ts";
 import { retentionCases } from "./storage/retention.ts";
 import { tableCases } from "./storage/tables.ts";
-import { watchCases } from "./storage/watches.ts";
 
 export type { ContractHost, StorageContractCase, StorageUnderTest } from "./storage/contract.ts";
 
@@ -58,7 +58,7 @@ export const storageContract: readonly StorageContractCase[] = [
   ...delayCases,
   ...limitCases,
   ...changedLimitCases,
-  ...watchCases,
+  ...putCases,
   ...givenTableCases,
   ...tableCases,
   ...readCases,

@@ -15,9 +15,9 @@ test("D5: a kind whose last watch goes while its shards are renewed is polled ag
   let isHeld = false;
   const storage: typeof memory = {
     ...memory,
-    async watches(listing) {
+    async find(query) {
       if (isHeld) await renewing.opened;
-      return memory.watches(listing);
+      return memory.find(query);
     },
     async lease(request) {
       leases += 1;

@@ -1,8 +1,7 @@
 /** Looks at watches: each within its time, told stays told, fair to every watch, and honest about what it missed. */
 // modules: watching
 import { describe, expect, test } from "vitest";
-import type { PollContext, Watcher } from "paystate/engine";
-import type { WatchRecord } from "paystate/storage";
+import type { PollContext, Watcher, WatchRecord } from "paystate/engine";
 import { recorder } from "../core/recorder.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns, until } from "../kit/engine-world.ts";

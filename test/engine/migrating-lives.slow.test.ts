@@ -7,6 +7,7 @@ import { inWorld, type EngineWorld } from "../kit/engine-world.ts";
 import { mortalProcess, type Death } from "../kit/mortal.ts";
 import { EXPLORING_MS, drawn, THOROUGH } from "../kit/thorough.ts";
 import { silentLogger } from "../../src/runtime.ts";
+import { watchRows } from "../../src/workflow/watch-rows.ts";
 
 const MINUTE = 60_000;
 
@@ -129,12 +130,10 @@ async function life(adapter: Adapter, death?: Death): Promise<Life> {
     after.run();
     await world.pass(10 * MINUTE);
     end = await after.read("s");
-    expect(await world.storage.watches({ kind: "parcel", shards })).toEqual([]);
+    expect(await world.storage.find({ table: watchRows })).toEqual([]);
   });
   return { end, notes: new Set(notes), commits };
 }
-
-const shards = Array.from({ length: 256 }, (_, shard) => shard);
 const watchers = { parcel: { intervalMs: MINUTE, poll: async () => [] } };
 
 /** One process until its death, or until all is done; answers its commits. */

@@ -511,7 +511,7 @@ describe("retention and its end", () => {
             const { record, pending, parent } = before.get(id) ?? {};
             expect(record?.status).toBe("done");
             expect(clock.now() - (record?.updatedAt ?? Infinity)).toBeGreaterThanOrEqual(HOUR);
-            expect(pending).toEqual({ tasks: [], watches: [] });
+            expect(pending).toEqual({ tasks: [] });
             expect(parent?.status).not.toBe("active");
             expect(archived).toContain(id);
             removed.push(id);

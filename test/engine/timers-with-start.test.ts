@@ -33,7 +33,7 @@ describe.each(drawn(adapters, "timers with a start"))("timers with a start on $n
       expect(await storage.fact("first d")).toBe("first");
       await settled();
       expect(log.commits).toHaveLength(1);
-      expect(await storage.pending("d", 10)).toEqual({ tasks: [], watches: [] });
+      expect(await storage.pending("d", 10)).toEqual({ tasks: [] });
       const history = await one.history("d");
       expect(history.map(({ version, value }) => [version, value])).toEqual([
         [1, "closed"],

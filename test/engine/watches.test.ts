@@ -2,12 +2,12 @@
 // modules: watching
 import { setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { workflow, type PollContext, type Watcher } from "paystate/engine";
-import type { WatchRecord } from "paystate/storage";
+import { workflow, type PollContext, type Watcher, type WatchRecord } from "paystate/engine";
 import { recorder } from "../core/recorder.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns, until } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";
+import { watchRows } from "../../src/workflow/watch-rows.ts";
 
 type SkyEvent = { readonly type: "CLEARED" } | { readonly type: "STORM" } | { readonly type: "LOOK_AGAIN" };
 
@@ -40,8 +40,6 @@ const chart = setup({
 
 const voyage = workflow(chart)({ version: 1, effects: {}, watches: { sky: ({ place }) => place } });
 
-const allShards = Array.from({ length: 256 }, (_, shard) => shard);
-
 /** Tells everybody whose place is named what the sky does, and notes who was asked about. */
 function skyOver(events: Readonly<Record<string, SkyEvent>>): Watcher & { readonly asked: string[][] } {
   const asked: string[][] = [];
@@ -71,7 +69,7 @@ describe.each(drawn(adapters, "watches"))("watches on $name", (adapter) => {
       events["north"] = { type: "CLEARED" };
       await pass(1_000);
       expect(await read("v")).toMatchObject({ value: "sailing" });
-      expect(await storage.watches({ kind: "sky", shards: allShards })).toEqual([]);
+      expect(await storage.find({ table: watchRows })).toEqual([]);
       const before = sky.asked.length;
       await pass(5_000);
       expect(sky.asked).toHaveLength(before);
@@ -79,7 +77,7 @@ describe.each(drawn(adapters, "watches"))("watches on $name", (adapter) => {
       await send(voyage, "v", { type: "LOOK_AGAIN" });
       await pass(1_000);
       expect(await read("v")).toMatchObject({ value: "wrecked", status: "done" });
-      expect(await storage.watches({ kind: "sky", shards: allShards })).toEqual([]);
+      expect(await storage.find({ table: watchRows })).toEqual([]);
       awaitsOutside("v");
     }));
 

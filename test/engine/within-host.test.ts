@@ -99,7 +99,7 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
     await connection.ask("rollback");
     await engine.settled();
     expect(await engine.read("o-1")).toBeNull();
-    expect(await storage.pending("o-1", 10)).toEqual({ tasks: [], watches: [] });
+    expect(await storage.pending("o-1", 10)).toEqual({ tasks: [] });
     expect(await orders()).toEqual([]);
     expect(await engine.start(runs, { id: "o-1", input: { shop: "mitte" } })).toMatchObject({ ok: true });
     await engine.settled();

@@ -13,10 +13,11 @@ import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { derivedId } from "../../src/payments/ids.ts";
 import type { PaymentTables } from "../../src/payments/tables.ts";
 import type { StorageLog } from "./record-storage.ts";
+import { isWatched, watchRows } from "../../src/workflow/watch-rows.ts";
 
 /** What is judged: a run that has come to rest. */
 export interface RunAtRest {
-  readonly storage: Pick<PaymentStorage, "load" | "history" | "watches" | "tasks">;
+  readonly storage: Pick<PaymentStorage, "load" | "history" | "find" | "tasks">;
   readonly log: StorageLog;
   /** All workflows of all engines of the run; those of one key must be one chart. */
   readonly workflows: readonly AnyWorkflow[];
@@ -80,8 +81,8 @@ export async function brokenWhileWaiting({
   const broken: string[] = [];
   for (const id of instances) {
     const read = await readInstance(storage, id);
-    const { tasks, watches } = await storage.pending(id, 1);
-    const isWaiting = tasks.length + watches.length > 0;
+    const { tasks } = await storage.pending(id, 1);
+    const isWaiting = tasks.length > 0 || isWatched(read.instance);
     const isActive = read.instance.status === "active";
     const isForgotten = isActive && !isWaiting && !awaitsSomebody(workflows, read.instance);
     broken.push(
@@ -311,10 +312,7 @@ async function checkRest(
   const live = log.commits
     .flatMap(({ commit }) => (commit.arms ?? []).map(({ task }) => task))
     .filter(({ id }) => !gone.has(id));
-  const watching = new Set<string>();
-  for (const kind of new Set(log.commits.flatMap(({ commit }) => (commit.watches ?? []).map(kindOf)))) {
-    for (const watch of await storage.watches({ kind, shards: ALL_SHARDS })) watching.add(watch.instance);
-  }
+  const watching = new Set((await storage.find({ table: watchRows })).map(({ instance }) => instance));
   const active = new Set(
     instances.filter(({ instance }) => instance.status === "active").map(({ instance }) => instance.id),
   );
@@ -355,10 +353,6 @@ function awaitsSomebody(workflows: readonly AnyWorkflow[], { workflow, snapshot 
     (meta: { readonly waitsFor?: string } | undefined) => meta?.waitsFor !== undefined,
   );
 }
-
-const kindOf = ({ kind }: { readonly kind: string }): string => kind;
-// More than any kind has.
-const ALL_SHARDS = Array.from({ length: 256 }, (_, shard) => shard);
 
 /** I4: a task is consumed at most once, with the token of its last claim. */
 function checkConsumption({ commits, claims }: StorageLog): string[] {

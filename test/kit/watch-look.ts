@@ -1,5 +1,5 @@
 /** A look as the engine hands it to a watcher, for tests of a watcher alone: it notes what is told and what is missed. */
-import type { WatchRecord } from "../../storage/storage.ts";
+import type { WatchRecord } from "../../src/workflow/watch-rows.ts";
 import type { PollContext, WatchEvent } from "../../src/engine/index.ts";
 
 /** What became of one look, or of several. */

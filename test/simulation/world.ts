@@ -25,7 +25,7 @@ import { recordStorage, type StorageLog } from "../kit/record-storage.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import type { House } from "./house.ts";
 import type { Asset, Order } from "./order.ts";
-import { watchedKinds } from "../../src/engine/kernel/stored-names.ts";
+import { watchedKinds } from "../../src/workflow/watch-rows.ts";
 
 /** How long the work of the dead is held up, in milliseconds. */
 export const LEASE_MS = 15_000;
@@ -244,7 +244,7 @@ export async function openWorld(
       );
     },
     async watched() {
-      const kinds = new Set(workflows.flatMap(({ watches }) => Object.keys(watches)));
+      const kinds = new Set(workflows.flatMap(({ given }) => Object.keys(given.watches ?? {})));
       return new Set((await watchedKinds(storage)).filter((kind) => kinds.has(kind)));
     },
     async close() {

@@ -19,7 +19,6 @@ import {
   startOf,
   stepOf,
   taskOf,
-  watchOf,
   webhookOf,
 } from "../contracts/storage/samples.ts";
 import { instanceWorkflows } from "../../src/engine/kernel/stored-names.ts";
@@ -144,15 +143,15 @@ const part: fc.Arbitrary<PaymentCommit> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: some(fc.tuple(one("a", "b"), instance, number(2))).map((watched) => ({
-      watches: watched.map(([key, id, shard]) => watchOf(key, { instance: id, shard })),
+    arbitrary: some(fc.record({ id: one("a", "b"), value: one("x", "y") })).map((rows) => ({
+      writes: rows.map((put) => ({ table: "facts" as const, put })),
     })),
   },
   {
     weight: 2,
-    arbitrary: some(fc.record({ kind: fc.constant("signature"), key: one("a", "b"), instance })).map(
-      (unwatches) => ({ unwatches }),
-    ),
+    arbitrary: some(one("a", "b")).map((ids) => ({
+      writes: ids.map((unput) => ({ table: "facts" as const, unput })),
+    })),
   },
   {
     weight: 2,
@@ -222,8 +221,8 @@ const crowd = fc
       adopts: some(one(...workflows)),
       ends: fc.boolean(),
       disarms: some(one("x", "y")),
-      watched: some(fc.tuple(one("a", "b"), number(2))),
-      unwatched: some(one("a", "b")),
+      put: some(one("a", "b")),
+      unput: some(one("a", "b")),
       writes: some(write),
     }),
     { minLength: 2, maxLength: 8, size: "max" },
@@ -242,8 +241,8 @@ interface CrowdMember {
   readonly adopts: readonly string[];
   readonly ends: boolean;
   readonly disarms: readonly string[];
-  readonly watched: readonly (readonly [string, number])[];
-  readonly unwatched: readonly string[];
+  readonly put: readonly string[];
+  readonly unput: readonly string[];
   readonly writes: readonly PaymentWrite[];
 }
 
@@ -258,7 +257,11 @@ function crowdItem(given: CrowdMember): PaymentCommit {
     ...(given.isStart
       ? { starts: [startOf(id, { workflow })] }
       : { step: stepOf(id, version, { workflow, status }) }),
-    writes: given.writes,
+    writes: [
+      ...given.writes,
+      ...given.unput.map((unput) => ({ table: "facts" as const, unput })),
+      ...given.put.map((key) => ({ table: "facts" as const, put: { id: key, value: id } })),
+    ],
     arms: [
       ...given.timers.map(([each, held, nth]) => ({
         task: { ...each, id: `n${nth % 100}`, instance: id },
@@ -269,8 +272,6 @@ function crowdItem(given: CrowdMember): PaymentCommit {
     adopts: given.adopts.map((to) => ({ instance: id, workflow: to })),
     ends: given.ends ? [id] : [],
     disarms: given.disarms.map((timer) => ({ instance: id, timer })),
-    watches: given.watched.map(([key, shard]) => watchOf(key, { instance: id, shard })),
-    unwatches: given.unwatched.map((key) => ({ kind: "signature", key, instance: id })),
     history: [
       {
         instance: id,
@@ -383,7 +384,6 @@ function inOneWord(answer: unknown): unknown {
 const everything = async (storage: PaymentStorage): Promise<unknown> => ({
   instances: await Promise.all(instances.map((id) => storage.load(id))),
   history: await Promise.all(instances.map((id) => storage.history(id, { after: 0, limit: 99 }))),
-  watches: await storage.watches({ kind: "signature", shards: [0, 1, 2] }),
   lists: await Promise.all(
     workflows.flatMap((workflow) =>
       (["active", "done"] as const).map((status) =>

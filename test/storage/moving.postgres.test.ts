@@ -9,21 +9,12 @@ import { defineTable } from "../../storage/table.ts";
 import { type MoveProgress, moveToPostgres } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
-import {
-  limitedTo,
-  range,
-  startOf,
-  stepOf,
-  taskOf,
-  watchOf,
-  WORKFLOW,
-} from "../contracts/storage/samples.ts";
+import { limitedTo, range, startOf, stepOf, taskOf, WORKFLOW } from "../contracts/storage/samples.ts";
 import { NAMESAKES, PAYMENT_NAMESAKES } from "../kit/namesakes.ts";
 import { moveTest } from "../kit/move-test.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { refusal } from "./refusal.ts";
 import { storedSchedules } from "../../src/engine/modules/schedules/stored-schedules.ts";
-import { watchedKinds } from "../../src/engine/kernel/stored-names.ts";
 import { paymentTables } from "../../src/payments/tables.ts";
 
 /** One column of each kind, null and not. */
@@ -90,7 +81,6 @@ async function fill(storage: EngineStorage): Promise<void> {
         cause: index % 3 === 0 ? null : `timer@${index}:0`,
       })),
     },
-    { watches: range(9).map((index) => watchOf(`w${index}`, { shard: index % 4 })) },
     ...range(600).map((index) => ({ writes: [{ table: "things", insert: thing(index) }] })),
     { arms: range(6).map((index) => ({ task: taskOf(`free${index}`, { dueAt: index }) })) },
     {
@@ -128,8 +118,6 @@ async function shownBy(storage: EngineStorage): Promise<unknown> {
     failing: await storage.tasks({ order: "failing", least: 1, limit: 100 }),
     dead: await storage.tasks({ order: "dead", limit: 100 }),
     due: await storage.nextDue([WORKFLOW]),
-    kinds: await watchedKinds(storage),
-    watches: await storage.watches({ kind: "signature", shards: [0, 1, 2, 3] }),
     earliest: await storage.tasks({ order: "workflow" }),
   };
 }

@@ -17,10 +17,10 @@ import {
   stampOf,
   stepOf,
   taskOf,
-  watchOf,
 } from "../contracts/storage/samples.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
+import { watchRows, type WatchRecord } from "../../src/workflow/watch-rows.ts";
 
 /** How many rows of the tables one transaction has read. */
 interface Read {
@@ -61,7 +61,7 @@ function counting(pool: pg.Pool, schema: string, told: (read: Read) => void): Po
   }
 }
 
-const TABLES = ["paystateTasks", "paystateInstances", "paystateWatches", "paystateHistory"];
+const TABLES = ["paystateTasks", "paystateInstances", watchRows.sqlName, "paystateHistory"];
 
 /** From the sixth time on a session keeps a plan. */
 const TIMES = 7;
@@ -88,18 +88,27 @@ const tasksOf = (from: string): readonly TaskRecord[] => {
   ];
 };
 
+const watchOf = (id: string): WatchRecord => ({
+  id,
+  kind: "k",
+  key: id,
+  instance: id,
+  life: "",
+  share: "k/0",
+});
+
 const arming = (from: string): AnyCommit => ({ arms: tasksOf(from).map((task) => ({ task })) });
 
 /** What commits do to tasks, instances and watches, each alone, with what has been claimed of this round. */
 const commitsOf = (from: string, claimed: readonly ClaimedTask[]): Readonly<Record<string, AnyCommit>> => {
   const [{ id: task, token } = { id: "none", token: 1 }] = claimed;
-  const watch = watchOf("k", { instance: from });
+  const watch = { table: "paystateWatches", put: watchOf(from) };
   return {
     start: { starts: [startOf(from, { status: "done" }), startOf(`${from}-child`, { parent: from })] },
     "step of it": { step: stepOf(from, 1, { status: "done" }) },
     "removal of it": { removes: [{ id: from, life: stampOf(1) }] },
-    watch: { watches: [watch] },
-    "end of the watch": { unwatches: [watch] },
+    watch: { writes: [watch] },
+    "end of the watch": { writes: [{ table: "paystateWatches", unput: from }] },
     arming: arming(`${from}-`),
     consumption: { consumes: { task, token } },
     "consumption of a run": { consumes: { task, token }, behind: ["none"] },
@@ -153,6 +162,7 @@ const planTest = test.extend<{ world: World }>({
     const direct = new pg.Pool({ connectionString: url, max: 1, options: `-c search_path=${schema}` });
     const counted = counting(pool, schema, (read) => reads.push(read));
     const storage = await postgresStorage(counted, { schema, clock: "caller", listen: false });
+    await storage.install([watchRows]);
     await use({ storage, reads, direct });
     await storage.close();
     await Promise.all([pool.end(), direct.end()]);
@@ -186,7 +196,7 @@ planTest.runIf(HAS_POSTGRES)(
       range(BACKLOG).map((index) => ({
         ...arming(`many${index}-`),
         starts: [startOf(`many${index}`, { parent: "other" })],
-        watches: [watchOf("k", { instance: `many${index}` })],
+        writes: [{ table: "paystateWatches", put: watchOf(`many${index}`) }],
       })),
     );
     reads.splice(0);

@@ -12,7 +12,6 @@ import {
   instanceStatements,
   leaseStatements,
   listStatements,
-  watchStatements,
 } from "../../storage/sql/instance-statements.ts";
 import { withPlaces } from "../../storage/sql/statement.ts";
 import { taskStatements } from "../../storage/sql/task-statements.ts";
@@ -31,7 +30,6 @@ import {
   startOf,
   stepOf,
   taskOf,
-  watchOf,
   WORKFLOW,
 } from "../contracts/storage/samples.ts";
 import { fullRows } from "../contracts/storage/rows.ts";
@@ -160,7 +158,6 @@ describe("locks", () => {
         { task: taskOf("later", { dueAt: 1_000 }) },
         { task: limitedTo("limited", "key", 1, { dueAt: 1_000 }) },
       ],
-      watches: [watchOf("w", { kind: "held" })],
     });
     const holding = { names: ["held"], holder: "h", leaseMs: 1_000 };
     const held = await storage.lease({ ...holding, now: 0 });
@@ -348,7 +345,7 @@ describe("the database", () => {
     await everyRead(storage);
     // The engine's own statements are all looked at, whether this test has run them or not.
     const { workflowAfter, ...tasks } = taskStatements;
-    const instances = [instanceStatements, listStatements, watchStatements, leaseStatements];
+    const instances = [instanceStatements, listStatements, leaseStatements];
     const own: readonly Readonly<Record<string, { readonly text: string }>>[] = [
       dueStatements,
       workflowAfter,

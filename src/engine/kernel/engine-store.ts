@@ -75,7 +75,6 @@ export class EngineStore implements EngineStorage {
       return this.#storage.history(instance, page);
     });
   readonly lease: EngineStorage["lease"] = (request) => this.#ask(() => this.#storage.lease(request));
-  readonly watches: EngineStorage["watches"] = (listing) => this.#ask(() => this.#storage.watches(listing));
   readonly list: EngineStorage["list"] = (listing) => this.#ask(() => this.#storage.list(listing));
   readonly size: EngineStorage["size"] = () => this.#ask(() => this.#storage.size());
   readonly pending: EngineStorage["pending"] = (instance, ...asked) =>

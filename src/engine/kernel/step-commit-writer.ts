@@ -213,7 +213,7 @@ function commitOf<W>(
   follows: Omit<StepResult, "arms"> & Required<Pick<Commit<W>, "arms">>,
   { behind = [], retries = [], consumes, writes = [], carried = [], cause }: CommitCompanions<W>,
 ): Commit<W> {
-  const { arms, disarms, ends, watches, unwatches } = follows;
+  const { arms, disarms, ends } = follows;
   const next = parts[0]?.step ?? null;
   const ofHost = [...carried, ...follows.carried];
   const forgets = parts.flatMap(({ forgets: rows }) => rows ?? []);
@@ -222,8 +222,6 @@ function commitOf<W>(
     arms,
     starts: parts.flatMap(({ start }) => start ?? []),
     disarms,
-    watches,
-    unwatches,
     history: parts.flatMap(({ earlier, history }) => [...earlier, history].map((row) => caused(row, cause))),
     // The caller's writes come first, so that a refusal's index counts in the caller's own list.
     writes: [

@@ -1,17 +1,11 @@
-/** Lists the workflows of instances and the kinds of watches by name, with one read for each name. */
+/** The workflows of instances, ascending, with one read for each. */
 import type { EngineStorage } from "../../../storage/storage.ts";
 
-export function instanceWorkflows(storage: Pick<EngineStorage, "list">): Promise<readonly string[]> {
-  return eachName(async (after) => (await storage.list({ order: "workflow", after, limit: 1 }))[0]?.workflow);
-}
-
-/** The kinds of all watches, ascending. */
-export function watchedKinds(storage: Pick<EngineStorage, "watches">): Promise<readonly string[]> {
-  return eachName(async (afterKind) => (await storage.watches({ afterKind, limit: 1 }))[0]?.kind);
-}
-
-async function eachName(next: (after: string) => Promise<string | undefined>): Promise<readonly string[]> {
+export async function instanceWorkflows(storage: Pick<EngineStorage, "list">): Promise<readonly string[]> {
   const names: string[] = [];
-  for (let name = await next(""); name !== undefined; name = await next(name)) names.push(name);
-  return names;
+  for (let after = ""; ; after = names.at(-1) ?? "") {
+    const [next] = await storage.list({ order: "workflow", after, limit: 1 });
+    if (next === undefined) return names;
+    names.push(next.workflow);
+  }
 }

@@ -3,6 +3,7 @@ import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
 import { childInstance, type ChartSnapshot } from "../../workflow/chart.ts";
 import type { FieldValues } from "../../workflow/instance-finder.ts";
 import { snapshotFromText } from "../../workflow/snapshot-text.ts";
+import { addedWork } from "../../workflow/step-additions.ts";
 import { causeFromText } from "../../workflow/step-cause.ts";
 import { eventFromText } from "../../workflow/values.ts";
 import { checkLimit } from "../kernel/check-limit.ts";
@@ -97,16 +98,14 @@ export function instanceReads(
       return find(storage, { ...query, limit, ...(unknown === true && { except: known() }) });
     },
     async pending(id) {
-      const [{ tasks, watches }, record] = await Promise.all([
-        storage.pending(id, MAX_PENDING),
-        storage.load(id),
-      ]);
+      const [{ tasks }, record] = await Promise.all([storage.pending(id, MAX_PENDING), storage.load(id)]);
+      const snapshot = record === null ? null : snapshotFromText(record.snapshot);
       const earliestFirst = tasks.toSorted((a, b) => a.dueAt - b.dueAt);
       return {
         timers: earliestFirst.filter(({ kind }) => kind === "timer"),
         tasks: earliestFirst.filter(({ kind }) => kind !== "timer"),
-        watches,
-        children: record === null ? [] : await childrenOf(storage, id, snapshotFromText(record.snapshot)),
+        ...addedWork(snapshot ?? {}),
+        children: snapshot === null ? [] : await childrenOf(storage, id, snapshot),
       };
     },
     async history(id, { after = 0, limit = DEFAULT_LIMIT } = {}) {

@@ -1,6 +1,7 @@
 /** Views of instances, of their pending work and of their history. */
 import type { AnyStateMachine, EventObject, OutputFrom, StateFrom } from "xstate";
-import type { InstanceRecord, PendingTask, WatchRecord } from "../../../storage/storage.ts";
+import type { InstanceRecord, PendingTask } from "../../../storage/storage.ts";
+import type { AddedWork } from "../../workflow/added-fields.ts";
 import type { ChartSnapshot } from "../../workflow/chart.ts";
 import { DamagedSnapshot, snapshotFromText } from "../../workflow/snapshot-text.ts";
 import type { StepCause } from "../../workflow/step-cause.ts";
@@ -86,13 +87,12 @@ export interface InstanceList<M = unknown> {
   readonly next: string | null;
 }
 
-/** The pending work of an instance. Up to 1,000 tasks, 1,000 watches and 1,000 children are listed. */
-export interface PendingWork {
+/** The pending work of an instance. Up to 1,000 tasks and 1,000 children are listed. */
+export interface PendingWork extends AddedWork {
   /** Earliest first. */
   readonly timers: readonly PendingTask[];
   /** Effects, invocations and messages, earliest first. */
   readonly tasks: readonly PendingTask[];
-  readonly watches: readonly WatchRecord[];
   /** The child actors that it has not stopped. */
   readonly children: readonly {
     /** The child's id within the parent. */

@@ -13,7 +13,7 @@ export function bundleStorage({ instance, history, pending }: BundleContent): In
     load: async (id) => (id === instance.id ? instance : null),
     history: async (id, { after, limit }) =>
       id === instance.id ? history.filter(({ version }) => version > after).slice(0, limit) : [],
-    pending: async (id) => (id === instance.id ? pending : { tasks: [], watches: [] }),
+    pending: async (id) => (id === instance.id ? pending : { tasks: [] }),
     list: async ({ order, after }) => (order === "newest" && after === null ? [instance] : []),
     tasks: async (listing) => {
       switch (listing.order) {

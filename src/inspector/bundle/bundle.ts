@@ -144,8 +144,6 @@ const task = z.object({
   deadAt: time.nullable(),
 });
 
-const watch = z.object({ kind: text, key: text, instance: text, life: text, workflow: text, shard: count });
-
 const state: z.ZodType<ChartState> = z.object({
   id: text,
   name: text,
@@ -167,7 +165,7 @@ const transition = z.object({ from: text, to: text, entered: text, event: text, 
 const bundleShape = z.object({
   instance,
   history: z.array(step),
-  pending: z.object({ tasks: z.array(task), watches: z.array(watch) }),
+  pending: z.object({ tasks: z.array(task) }),
   chart: z
     .object({
       key: text,

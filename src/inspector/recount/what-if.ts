@@ -1,11 +1,12 @@
 /** Computes the effect of an event on a copy of an instance, without storing or carrying out anything. */
 import type { EventObject } from "xstate";
-import type { EngineStorage, TaskRecord, WatchRecord } from "../../../storage/storage.ts";
+import type { EngineStorage, TaskRecord } from "../../../storage/storage.ts";
 import { LifeUnknown } from "../../workflow/actor-address.ts";
 import { withLife } from "../../engine/kernel/child-lives.ts";
 import type { ChartSnapshot } from "../../workflow/chart.ts";
 import { StepPlan, type StepCommit } from "../../workflow/plan-step.ts";
 import type { KnownInstance } from "../../workflow/step-context.ts";
+import { watchedIn, type WatchedKey } from "../../workflow/watch-option.ts";
 import { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
 import type { AnyWorkflow } from "../../workflow/workflow.ts";
 
@@ -22,8 +23,8 @@ export interface ImaginedStep {
   readonly arms: readonly TaskRecord[];
   /** Timers and invocations that would end. */
   readonly disarms: readonly string[];
-  readonly watches: readonly WatchRecord[];
-  readonly unwatches: readonly { readonly kind: string; readonly key: string }[];
+  readonly watches: readonly WatchedKey[];
+  readonly unwatches: readonly WatchedKey[];
   /** Instances that would begin. */
   readonly starts: readonly string[];
   readonly writes: readonly PlannedWrite[];
@@ -67,7 +68,7 @@ export async function imagine(
     const first = planned?.[0];
     return planned === null || first === undefined
       ? { kind: "nothing" }
-      : { kind: "step", step: imagined(first, planned.slice(1)) };
+      : { kind: "step", step: imagined(standing.snapshot, first, planned.slice(1)) };
   } catch (error) {
     if (error instanceof LifeUnknown) {
       const told = await withLife(storage, error, { ...standing, event });
@@ -77,14 +78,22 @@ export async function imagine(
   }
 }
 
-function imagined({ after, follows }: StepCommit, born: readonly StepCommit[]): ImaginedStep {
+function imagined(
+  before: ChartSnapshot,
+  { after, follows }: StepCommit,
+  born: readonly StepCommit[],
+): ImaginedStep {
+  const [had, has] = [watchedIn(before), watchedIn(after)];
   return {
     after,
     arms: follows.arms,
     disarms: follows.disarms.map(({ timer }) => timer),
-    watches: follows.watches,
-    unwatches: follows.unwatches,
+    watches: missingFrom(had, has),
+    unwatches: missingFrom(has, had),
     starts: born.flatMap(({ start }) => (start === null ? [] : [start.id])),
     writes: follows.writes,
   };
 }
+
+const missingFrom = (present: readonly WatchedKey[], wanted: readonly WatchedKey[]): readonly WatchedKey[] =>
+  wanted.filter(({ kind, key }) => !present.some((watch) => watch.kind === kind && watch.key === key));

@@ -16,6 +16,7 @@ import { DELETED, webhookListChange } from "../webhooks/webhook-list.ts";
 import { OperatorRefused, readActContext, readCommand, type Act, type WriteAct } from "./act.ts";
 import { accountIdField } from "./gates/gate-rule-storage.ts";
 import { decidedMeanwhile, decisionWrite } from "./decisions.ts";
+import { isWatched } from "../../workflow/watch-rows.ts";
 
 /** Whose data is erased. */
 export interface Erasure {
@@ -142,7 +143,10 @@ export class ErasureHandler implements ErasureCommands {
     const { storage, clock } = this.#parts;
     const [[order], deliveries] = await Promise.all([storage.orderViews([id]), storage.deliveries(id)]);
     const instances = [id, ...(order?.transfers ?? []).map((transfer) => transfer.id)];
-    const pending = await Promise.all(instances.map((each) => storage.pending(each, 1)));
+    const [pending, records] = await Promise.all([
+      Promise.all(instances.map((each) => storage.pending(each, 1))),
+      Promise.all(instances.map((each) => storage.load(each))),
+    ]);
     if (!isFinalStatus(row.status) || row.attention !== null) return "it is open";
     if (deliveries.some((each) => each.status === "pending")) return "webhooks are still told of it";
     if (order?.holds.some(({ endedAt }) => endedAt === null) === true) return "its deposit address is held";
@@ -151,7 +155,9 @@ export class ErasureHandler implements ErasureCommands {
     if (order !== undefined && ageMs < 60 * DAY_MS) {
       return "its deposit address is under 60 days old, and money may still come";
     }
-    const isLookedAt = pending.some(({ tasks, watches }) => tasks.length > 0 || watches.length > 0);
+    const isLookedAt =
+      pending.some(({ tasks }) => tasks.length > 0) ||
+      records.some((record) => record !== null && isWatched(record));
     return isLookedAt ? "the chain is still asked about it" : null;
   }
 

@@ -1,5 +1,5 @@
 /** Watches addresses of orders, many at a time: one node says where something has changed, and the order looks itself. */
-import type { WatchRecord } from "../../../storage/storage.ts";
+import type { WatchRecord } from "../../workflow/watch-rows.ts";
 import type { PollContext, Watcher } from "../../engine/index.ts";
 import type { AssetAccount } from "../../ledger/routing.ts";
 import { ledgerMint, smallestAmount } from "../assets/assets.ts";

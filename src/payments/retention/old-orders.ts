@@ -17,6 +17,7 @@ import {
   type RemovingParts,
   type Rows,
 } from "./removal.ts";
+import { isWatched } from "../../workflow/watch-rows.ts";
 
 /** Ends an instance, which takes no event any more. */
 export type StopInstance = (id: string) => Promise<StopResult>;
@@ -95,9 +96,10 @@ async function activeSince(
   storage: Pick<RemovingParts["storage"], "load" | "pending">,
   id: string,
 ): Promise<number> {
-  const [instance, { tasks, watches }] = await Promise.all([storage.load(id), storage.pending(id, 1)]);
-  if (tasks.length > 0 || watches.length > 0) return Infinity;
-  return instance?.status === "active" ? instance.updatedAt : ENDED;
+  const [instance, { tasks }] = await Promise.all([storage.load(id), storage.pending(id, 1)]);
+  if (tasks.length > 0) return Infinity;
+  if (instance?.status !== "active") return ENDED;
+  return isWatched(instance) ? Infinity : instance.updatedAt;
 }
 
 /** Nobody has looked at its address for long: what has come since goes back, and the year begins anew. */

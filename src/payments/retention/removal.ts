@@ -59,8 +59,8 @@ export async function endedRuns(
 ): Promise<readonly EndedRun[] | null> {
   const runs: EndedRun[] = [];
   for (const id of ids) {
-    const [instance, { tasks, watches }] = await Promise.all([storage.load(id), storage.pending(id, 1)]);
-    if (tasks.length > 0 || watches.length > 0) return null;
+    const [instance, { tasks }] = await Promise.all([storage.load(id), storage.pending(id, 1)]);
+    if (tasks.length > 0) return null;
     if (instance === null) continue;
     if (instance.status === "active" || instance.updatedAt > until) return null;
     runs.push({

@@ -1,7 +1,7 @@
 /** Follows signatures on the chain until they have landed for good or can never land. */
 import type { WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
 import type { AttemptRecord } from "../tables/attempts.ts";
-import type { WatchRecord } from "../../../storage/storage.ts";
+import type { WatchRecord } from "../../workflow/watch-rows.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { PollContext, Watcher } from "../../engine/index.ts";
 import type { Hint } from "../../ledger/belief.ts";

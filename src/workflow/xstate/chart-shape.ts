@@ -1,6 +1,7 @@
 /** Reads the shape of a chart once: its effects, actors and watches, and features that cannot be durable. */
 import type { AnyStateMachine, StateNode } from "xstate";
 import { thrownText } from "../../thrown.ts";
+import type { StateMeta } from "../chart.ts";
 import type { ActionBody, ActorSource, ChartParts } from "../chart-interpreter.ts";
 import { fieldsToJson } from "../values.ts";
 import {
@@ -69,7 +70,7 @@ class ShapeReader implements StepChartParts {
   readonly actors = new Map<string, ActorSource<AnyStateMachine>>();
   readonly actorNames = new Map<object, string>();
   readonly invocations = new Set<string>();
-  readonly watches = new Set<string>();
+  readonly metas: StateMeta[] = [];
   readonly faults: string[] = [];
   readonly warnings: string[] = [];
   enqueued?: Set<string>;
@@ -125,8 +126,7 @@ class ShapeReader implements StepChartParts {
     const { actions = [] } = (node.initial as { actions?: readonly unknown[] } | undefined) ?? {};
     this.#readActions(state, `${state}.initial`, actions);
     for (const { delay } of node.after) this.#readDelay(state, delay);
-    const meta = node.meta as { watches?: readonly string[] } | undefined;
-    for (const watch of meta?.watches ?? []) this.watches.add(watch);
+    if (node.meta !== undefined) this.metas.push(node.meta as StateMeta);
     for (const child of Object.values(node.states)) this.readState(child);
   }
 

@@ -175,8 +175,8 @@ class XStateChart implements Chart {
     const unborn = before.unborn?.filter(isLeft);
     return {
       after: stored(snapshot, { ...scope, runs, run: { ...before, unborn } }, { children, former }),
-      metaBefore: null,
-      metaAfter: mergedMeta(snapshot),
+      metasBefore: null,
+      metasAfter: metasOf(snapshot),
       actions,
       kept,
     };
@@ -216,8 +216,8 @@ class XStateChart implements Chart {
     const kept = collected.kept(snapshot);
     return {
       after: stored(snapshot, scope, kept),
-      metaBefore: before === null ? null : mergedMeta(before),
-      metaAfter: mergedMeta(snapshot),
+      metasBefore: before === null ? null : metasOf(before),
+      metasAfter: metasOf(snapshot),
       actions: collected.actions,
     };
   }
@@ -331,7 +331,7 @@ function bearing({ unborn: _, ...before }: ChartSnapshot, { $runs: taken = {} }:
       runs: { ...before.runs, ...Object.fromEntries(links.map(([id, { run }]) => [id, run])) },
     }),
   };
-  return { after, metaBefore: null, metaAfter: { watches: [] }, actions: [] };
+  return { after, metasBefore: null, metasAfter: [], actions: [] };
 }
 
 /** The event as the chart may see it. */
@@ -350,12 +350,7 @@ function fieldsOfChart({
   return seen;
 }
 
-function mergedMeta(snapshot: AnyMachineSnapshot): StateMeta {
-  const metas = Object.values(
-    snapshot.getMeta() as Record<string, { watches?: readonly string[] } | undefined>,
-  );
-  const watches = metas.flatMap((meta) => meta?.watches ?? []);
-  return Object.assign({}, ...metas, { watches }) as StateMeta;
-}
+const metasOf = (snapshot: AnyMachineSnapshot): readonly StateMeta[] =>
+  Object.values(snapshot.getMeta() as Record<string, StateMeta>);
 
 function nothing(): void {}

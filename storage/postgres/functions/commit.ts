@@ -39,7 +39,7 @@ begin
     execute statements->>(write->>'statement')::int using given;
     get diagnostics counted = row_count;
   end if;
-  return counted = (write->>'rows')::bigint;
+  return not write ? 'rows' or counted = (write->>'rows')::bigint;
 end $body$;`;
 
 const refuse = (what: string): string => `raise exception using errcode = '${REFUSED}', message = ${what};`;
@@ -158,8 +158,7 @@ begin
           cross join lateral (select * from "paystateInstances" where id = one.id for update) i
           where i.life = one.life and i.status = 'done'
             and not exists (select 1 from "paystateInstances" child where child.parent = i.id and child.status = 'active' ${FENCED})
-            and not exists (select 1 from "paystateTasks" where "paystateTasks".instance = i.id ${FENCED})
-            and not exists (select 1 from "paystateWatches" where "paystateWatches".instance = i.id ${FENCED})))
+            and not exists (select 1 from "paystateTasks" where "paystateTasks".instance = i.id ${FENCED})))
         returning id
     ), forgotten as (delete from "paystateHistory" using gone where ${sought(`"paystateHistory".instance`, "gone.id")})
     select count(*) into counted from gone;
@@ -204,16 +203,6 @@ begin
   end loop;
   if parts ? 'arms' then
     ${arm}
-  end if;
-  if parts ? 'unwatches' then
-    delete from "paystateWatches" using ${eachOf("unwatches", "kind text, key text, instance text")}
-      where ${sought(`"paystateWatches".instance`, "one.instance")}
-          -- No index serves this: the one by kind and shard would be read from end to end.
-          and ("paystateWatches".kind, "paystateWatches".key) is not distinct from (one.kind, one.key);
-  end if;
-  if parts ? 'watches' then
-    insert into "paystateWatches" select * from jsonb_populate_recordset(null::"paystateWatches", parts->'watches')
-      on conflict (kind, key, instance) do update set life = excluded.life, workflow = excluded.workflow, shard = excluded.shard;
   end if;
   if parts ? 'forgets' then
     delete from "paystateHistory" using ${eachOf("forgets", "instance text, before bigint")}

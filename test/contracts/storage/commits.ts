@@ -21,7 +21,6 @@ import {
   stampOf,
   stepOf,
   taskOf,
-  watchOf,
 } from "./samples.ts";
 
 /** What a commit can change, as far as the port shows it. */
@@ -31,7 +30,6 @@ const everythingOf = async (storage: PaymentStorage): Promise<unknown> => ({
   nextDue: await storage.nextDue(["sample@1", "timer@1", "later@1"]),
   timerDue: await storage.nextDue(["timer@1"]),
   laterDue: await storage.nextDue(["later@1"]),
-  watches: await storage.watches({ kind: "signature", shards: [0, 1] }),
   history: await storage.history("parent", { after: 0, limit: 10 }),
   childHistory: await storage.history("child", { after: 0, limit: 10 }),
   facts: [await storage.fact("known"), await storage.fact("new")],
@@ -48,7 +46,6 @@ async function beforeFullCommit(storage: PaymentStorage): Promise<PaymentCommit>
         task: taskOf("parent:1:1", { instance: "parent", kind: "timer", name: "late", workflow: "timer@1" }),
       },
     ],
-    watches: [watchOf("old", { instance: "parent" })],
     history: [
       { instance: "parent", version: 1, stamp: "s", at: 1, event: "{}", value: `"new"`, cause: null },
     ],
@@ -64,8 +61,6 @@ async function beforeFullCommit(storage: PaymentStorage): Promise<PaymentCommit>
     starts: [startOf("child")],
     disarms: [{ instance: "parent", timer: "late" }],
     arms: [{ task: taskOf("parent:2:0", { instance: "parent", workflow: "later@1", dueAt: 50 }) }],
-    unwatches: [{ kind: "signature", key: "old", instance: "parent" }],
-    watches: [watchOf("new", { instance: "parent", shard: 1 })],
     history: [
       {
         instance: "parent",
@@ -172,7 +167,6 @@ export const commitCases: readonly StorageContractCase[] = [
       nextDue: 50,
       timerDue: null,
       laterDue: 50,
-      watches: [watchOf("new", { instance: "parent", shard: 1 })],
       history: [
         { instance: "parent", version: 1, stamp: "s", at: 1, event: "{}", value: `"new"`, cause: null },
         {

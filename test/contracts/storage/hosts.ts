@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { CommitAnswer, HostCommit } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { type ContractHost, type Handles, promise, type StorageContractCase } from "./contract.ts";
-import { claim, ids, limitedTo, ok, put, startOf, taskOf, watchOf } from "./samples.ts";
+import { claim, ids, limitedTo, ok, put, startOf, taskOf } from "./samples.ts";
 
 type WithHost = (storage: PaymentStorage, host: ContractHost, handles: Handles) => Promise<void>;
 
@@ -29,20 +29,22 @@ async function add(storage: PaymentStorage, host: ContractHost, item: HostCommit
 const added: HostCommit = {
   starts: [startOf("a")],
   arms: [{ task: taskOf("a:1:0", { instance: "a" }) }],
-  watches: [watchOf("w", { instance: "a" })],
   history: [{ instance: "a", version: 1, stamp: "s1", at: 1, event: "{}", value: `"new"`, cause: null }],
-  writes: [{ table: "facts", insert: { id: "known", value: "yes" } }],
+  writes: [
+    { table: "facts", insert: { id: "known", value: "yes" } },
+    { table: "facts", put: { id: "put", value: "too" } },
+  ],
 };
 
 const partsOf = async (storage: PaymentStorage): Promise<readonly unknown[]> => [
   (await storage.load("a"))?.id ?? null,
   ids((await storage.pending("a", 10)).tasks),
-  (await storage.watches({ kind: "signature", shards: [0] })).length,
+  await storage.fact("put"),
   (await storage.history("a", { after: 0, limit: 10 })).length,
   await storage.fact("known"),
 ];
 
-const NOTHING = [null, [], 0, 0, null];
+const NOTHING = [null, [], null, 0, null];
 
 export const hostCases: readonly StorageContractCase[] = [
   hostPromise(
@@ -52,7 +54,7 @@ export const hostCases: readonly StorageContractCase[] = [
       assert.deepEqual(await add(storage, host, added), ok);
       assert.deepEqual(await partsOf(storage), NOTHING);
       await host.ask("commit");
-      assert.deepEqual(await partsOf(storage), ["a", ["a:1:0"], 1, 1, "yes"]);
+      assert.deepEqual(await partsOf(storage), ["a", ["a:1:0"], "too", 1, "yes"]);
       assert.deepEqual(ids(await claim(storage, 10)), ["a:1:0"]);
     },
   ),

@@ -15,7 +15,6 @@ import {
   startOf,
   stepOf,
   taskOf,
-  watchOf,
   WORKFLOW,
 } from "./samples.ts";
 import { instanceWorkflows } from "../../../src/engine/kernel/stored-names.ts";
@@ -56,7 +55,6 @@ const lists: readonly StorageContractCase[] = [
           ["list", () => storage.list({ order: "newest", after: null, limit })],
           ["history", () => storage.history("i", { after: 0, limit })],
           ["pending", () => storage.pending("i", limit)],
-          ["watches", () => storage.watches({ afterKind: "", limit })],
           ["tasks", () => storage.tasks({ order: "dead", limit })],
           ["tasks", () => storage.tasks({ order: "failing", least: 1, limit })],
           ["tasks", () => storage.tasks({ order: "due", workflow: WORKFLOW, limit })],
@@ -92,7 +90,7 @@ const lists: readonly StorageContractCase[] = [
 
 const waits: readonly StorageContractCase[] = [
   promise(
-    "what an instance waits for: its tasks with their failures, its watches, and no others'",
+    "what an instance waits for: its tasks with their failures, and no others'",
     async ({ storage, other }) => {
       await arm(
         storage,
@@ -101,15 +99,6 @@ const waits: readonly StorageContractCase[] = [
         taskOf("x", { name: "a", dueAt: 900 }),
         taskOf("w", { instance: "other" }),
       );
-      const watch = watchOf("k", { kind: "signature" });
-      await put(storage, {
-        watches: [
-          watchOf("l"),
-          watch,
-          watchOf("k", { kind: "address" }),
-          watchOf("k", { instance: "other" }),
-        ],
-      });
       const fresh = {
         crashes: 0,
         isSuspect: false,
@@ -120,7 +109,7 @@ const waits: readonly StorageContractCase[] = [
         failingSince: null,
         deadAt: null,
       };
-      const { tasks, watches } = await other.pending("i", ALL);
+      const { tasks } = await other.pending("i", ALL);
       assert.deepEqual(tasks, [
         { ...taskOf("y", { name: "a", dueAt: 5 }), ...fresh, visibleAt: 5 },
         { ...taskOf("x", { name: "a", dueAt: 900 }), ...fresh, visibleAt: 900 },
@@ -130,13 +119,10 @@ const waits: readonly StorageContractCase[] = [
           visibleAt: 500,
         },
       ]);
-      assert.deepEqual(watches, [watchOf("k", { kind: "address" }), watch, watchOf("l")]);
       assert.deepEqual(ids((await other.pending("i", 1)).tasks), ["y"]);
-      assert.equal((await other.pending("i", 1)).watches.length, 1);
       assert.deepEqual(ids((await other.pending("i", ALL, "invocation")).tasks), ["y", "x"]);
       assert.deepEqual(ids((await other.pending("i", 2, "effect")).tasks), ["z"]);
-      assert.equal((await other.pending("i", ALL, "effect")).watches.length, 3);
-      assert.deepEqual(await other.pending("none", ALL), { tasks: [], watches: [] });
+      assert.deepEqual(await other.pending("none", ALL), { tasks: [] });
     },
   ),
   promise(
@@ -188,17 +174,13 @@ const removals: readonly StorageContractCase[] = [
     assert.deepEqual(await commit(other, { starts: [startOf("i")], history: [row("i")] }), ok);
   }),
   promise(
-    "no instance goes that is absent, active, or has a task or a watch left; nor does its commit",
+    "no instance goes that is absent, active, or has a task left; nor does its commit",
     async ({ storage }) => {
       await put(storage, {
-        starts: [
-          startOf("active"),
-          ...["tasked", "watched", "free"].map((id) => startOf(id, { status: "done" })),
-        ],
-        watches: [watchOf("k", { instance: "watched" })],
+        starts: [startOf("active"), ...["tasked", "free"].map((id) => startOf(id, { status: "done" }))],
       });
       await arm(storage, taskOf("t", { instance: "tasked", dueAt: 9_000 }));
-      for (const id of ["none", "active", "tasked", "watched"]) {
+      for (const id of ["none", "active", "tasked"]) {
         assert.deepEqual(
           await commit(storage, { removes: [ended("free"), ended(id)], starts: [startOf("new")] }),
           refused,

@@ -10,7 +10,6 @@ import type {
   InstanceRecord,
   StepRecord,
   TaskRecord,
-  WatchRecord,
 } from "../../../storage/storage.ts";
 import { commitOne } from "../../../storage/decided.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
@@ -75,16 +74,6 @@ export const limitedTo = (
   atMost: number,
   changes: Partial<TaskRecord> = {},
 ): TaskRecord => taskOf(id, { limits: [{ key, atMost }], ...changes });
-
-export const watchOf = (key: string, changes: Partial<WatchRecord> = {}): WatchRecord => ({
-  kind: "signature",
-  key,
-  instance: "i",
-  life: stampOf(1),
-  workflow: WORKFLOW,
-  shard: 0,
-  ...changes,
-});
 
 export const hit = (id: string, at: number, scope = "requests"): PaymentTables["limitHits"] => ({
   id,

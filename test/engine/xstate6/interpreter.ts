@@ -79,7 +79,7 @@ function readParts(machine: AnyStateMachine): ChartParts<AnyStateMachine> {
     bodies: new Map(bodies),
     inline: new Map(),
     actors,
-    watches: new Set(),
+    metas: [],
     delaysEvents: true,
     faults,
   };
@@ -205,15 +205,15 @@ class XState6Chart implements Chart {
         ...(isActive ? { children, runs } : {}),
         ...(parent === undefined ? {} : { parent }),
       },
-      metaBefore: before === null ? null : NO_META,
-      metaAfter: NO_META,
+      metasBefore: before === null ? null : NO_META,
+      metasAfter: NO_META,
       actions,
     };
   }
 }
 
 /** Watches are not tried with version 6. */
-const NO_META: StateMeta = { watches: [] };
+const NO_META: readonly StateMeta[] = [];
 
 interface Stepped {
   readonly before: ChartSnapshot | null;

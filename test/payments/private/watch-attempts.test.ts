@@ -3,7 +3,7 @@ import { agreed } from "../../../src/ledger/agreed.ts";
 import { expect, test as vitestTest } from "vitest";
 import { memoryStorage } from "../../kit/storages.ts";
 import type { AttemptRecord } from "../../../src/payments/tables/attempts.ts";
-import type { WatchRecord } from "../../../storage/storage.ts";
+import type { WatchRecord } from "../../../src/workflow/watch-rows.ts";
 import type { Watcher } from "../../../src/engine/index.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { silentLogger } from "../../../src/runtime.ts";
@@ -79,12 +79,12 @@ async function look(
 ): Promise<{ readonly sent: readonly string[]; readonly told: unknown[] }> {
   const noted = notedLook();
   const watch: WatchRecord = {
+    id: `attempts/tr_${key}`,
     kind: "attempts",
     key,
     instance: `tr_${key}`,
     life: "",
-    workflow: "order-transfer@1",
-    shard: 0,
+    share: "attempts/0",
   };
   await stage.watcher.poll([watch], noted);
   return { sent: stage.sent.splice(0), told: noted.told.map(({ event }) => event) };

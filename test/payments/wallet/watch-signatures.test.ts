@@ -4,7 +4,7 @@ import { heard } from "../../../src/ledger/heard.ts";
 import { expect, test as vitestTest } from "vitest";
 import { memoryStorage } from "../../kit/storages.ts";
 import type { AttemptRecord } from "../../../src/payments/tables/attempts.ts";
-import type { WatchRecord } from "../../../storage/storage.ts";
+import type { WatchRecord } from "../../../src/workflow/watch-rows.ts";
 import type { Watcher } from "../../../src/engine/index.ts";
 import {
   type AttemptFate,
@@ -91,12 +91,12 @@ const test = vitestTest.extend("stage", async ({}) => {
 
 function watchesOf(...signatures: readonly string[]): WatchRecord[] {
   return signatures.map((key): WatchRecord => ({
+    id: `landing/tx_${key}`,
     kind: "landing",
     key,
     instance: `tx_${key}`,
     life: "",
-    workflow: "wallet-transfer@1",
-    shard: 0,
+    share: "landing/0",
   }));
 }
 

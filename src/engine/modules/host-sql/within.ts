@@ -194,18 +194,17 @@ function sent<W>(
 export function rowsOf({
   starts = [],
   arms = [],
-  watches = [],
   history = [],
   queries = [],
   ...commit
 }: AnyCommit): HostCommit {
   const writes = (commit.writes ?? []).map((write, index) => {
-    if ("insert" in write) return write;
+    if ("insert" in write || "put" in write) return write;
     throw new TypeError(
       `writes.${index}: within a transaction of yours a commit only adds rows: insert, or write with a statement of your own`,
     );
   });
-  return { starts, arms, watches, history, queries, writes };
+  return { starts, arms, history, queries, writes };
 }
 
 function checkAdded(answer: CommitAnswer | Promise<CommitAnswer>): void {

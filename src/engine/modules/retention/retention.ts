@@ -54,7 +54,7 @@ export class InstanceRetentionLoop extends RetentionLoop {
   }
 }
 
-/** A commit each, refused while a task or a watch is left. Two processes that do this at once archive twice and remove once. */
+/** A commit each, refused while a task is left. Two processes that do this at once archive twice and remove once. */
 async function* batches(
   { storage, clock, archive, removed }: RetentionParts,
   keepMs: number,
@@ -107,8 +107,8 @@ async function isNeededByNone(
   { id, snapshot }: InstanceRecord,
 ): Promise<boolean> {
   const { parent, children = {} } = snapshotFromText(snapshot);
-  const { tasks, watches } = await storage.pending(id, 1);
-  if (tasks.length > 0 || watches.length > 0) return false;
+  const { tasks } = await storage.pending(id, 1);
+  if (tasks.length > 0) return false;
   const living = Object.entries(children).flatMap(([child, { run }]) =>
     run === undefined ? [] : childInstance(id, child, run),
   );

@@ -1,6 +1,7 @@
 /** Watching: the host's watchers poll the outside world on behalf of instances, each kind by itself. */
 import type { EngineModule } from "../../engine-module.ts";
 import { givenEvent } from "../../kernel/given-events.ts";
+import { begunKinds, watchRows } from "../../../workflow/watch-rows.ts";
 import type { WatchStatus } from "../../watcher-options.ts";
 import { WatchLoop } from "./watch-loop.ts";
 
@@ -12,6 +13,7 @@ export interface WatchingCalls {
 
 export const watching: EngineModule = {
   name: "watching",
+  tables: [watchRows],
   begin(engine) {
     const { steps, options } = engine;
     const loop = new WatchLoop(options.watchers ?? {}, {
@@ -23,8 +25,8 @@ export const watching: EngineModule = {
       calls,
       loop,
       began: () => loop.stir(),
-      committed({ watches = [] }) {
-        for (const { kind } of watches) loop.armed(kind);
+      committed({ writes }) {
+        for (const kind of begunKinds(writes)) loop.armed(kind);
       },
     };
   },

@@ -1,6 +1,6 @@
 /** Polls the watches of one kind in this process's shards: several looks at once, each within its time. */
 import { setMaxListeners } from "node:events";
-import type { WatchRecord } from "../../../../storage/storage.ts";
+import { watchesOf, type WatchRecord } from "../../../workflow/watch-rows.ts";
 import { elapsed, isTurnOver, nextTurn } from "../../../runtime.ts";
 import type { EngineContext } from "../../kernel/engine-context.ts";
 import { lookAtBatch, LookTimeoutError } from "./look-at-batch.ts";
@@ -160,7 +160,7 @@ export class WatchKindLoop {
       if (isTurnOver()) await nextTurn();
       const began = elapsed(clock);
       const part = shards.slice(first, first + atOnce);
-      const watches = await storage.watches({ kind: this.#kind, shards: part });
+      const watches = await watchesOf(storage, this.#kind, part);
       this.#turns.list(watches, { now: elapsed(clock), isDue, isUrgent: urgent });
       tookMs += elapsed(clock) - began;
     }

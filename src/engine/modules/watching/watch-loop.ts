@@ -1,7 +1,7 @@
 /** Polls the ledger, or anything else, on behalf of instances that wait for it: every kind by itself. */
 import { elapsed } from "../../../runtime.ts";
 import { WatchKindLoop, type WatchLoopParts } from "./watch-kind-loop.ts";
-import { watchedKinds } from "../../kernel/stored-names.ts";
+import { watchedKinds } from "../../../workflow/watch-rows.ts";
 import { Loop } from "../../kernel/loop.ts";
 import { KeyedQueue } from "../../kernel/keyed-queue.ts";
 import type { ModuleLoop } from "../../engine-module.ts";

@@ -1,5 +1,5 @@
 /** Decides which watches of one kind are looked at next, and knows how long ago each was looked at. */
-import type { WatchRecord } from "../../../../storage/storage.ts";
+import type { WatchRecord } from "../../../workflow/watch-rows.ts";
 import type { WatchStatus } from "../../watcher-options.ts";
 
 interface Turn {
@@ -115,7 +115,7 @@ export class WatchQueue {
   /** Takes back what a look was given. While looks are spread each watch goes behind the others at once. */
   end({ batch, told, missed, isCutOff }: PollResult, now: number, isSpread = false): void {
     for (const watch of batch) {
-      const turn = this.#turns.get(idOf(watch));
+      const turn = this.#turns.get(watch.id);
       if (turn?.at !== "look") continue;
       turn.at = "rest";
       const isMissed = missed.has(watch);
@@ -171,7 +171,7 @@ export class WatchQueue {
   }
 
   #turnOf(watch: WatchRecord, now: number): Turn {
-    const id = idOf(watch);
+    const { id } = watch;
     const known = this.#turns.get(id);
     if (known !== undefined) return known;
     // Due at once: before every time that a clock tells.
@@ -204,9 +204,4 @@ function merged(queue: readonly Place[], fresh: readonly Place[]): Place[] {
     all.push(place);
   }
   return [...all, ...fresh.slice(next)];
-}
-
-/** Identifies a watch within its kind. A single string serves when the key is the instance itself. */
-function idOf({ key, instance }: WatchRecord): string {
-  return key === instance ? key : `${key}\n${instance}`;
 }

@@ -1,6 +1,6 @@
 /** Fair shares of watch shards: a process polls its share of a kind's shards, under named leases. */
 import type { EngineContext } from "../../kernel/engine-context.ts";
-import { ALL_SHARDS, shardOf } from "../../../workflow/shards.ts";
+import { ALL_SHARDS, shardOf } from "../../../workflow/watch-rows.ts";
 
 type SharingProcess = Pick<EngineContext, "storage" | "holder" | "leaseMs">;
 

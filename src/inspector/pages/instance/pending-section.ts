@@ -1,12 +1,13 @@
 /** The pending work of an instance: tasks with their troubles, timers counting down, watches. */
-import type { PendingRecords, PendingTask } from "../../../../storage/storage.ts";
+import type { PendingTask } from "../../../../storage/storage.ts";
 import { limitWords } from "../../../engine/limit-words.ts";
 import { html, type Html } from "../../html.ts";
+import type { InstanceWork } from "../../read-instances.ts";
 import { dueMoment, moment, type SecretFilter, rowKey } from "../../show-values.ts";
 import { table, type TableRow } from "../table.ts";
 import { shownEvent } from "./shown-instance.ts";
 
-export function pendingSection({ tasks, watches }: PendingRecords, redact: SecretFilter): Html {
+export function pendingSection({ tasks, watches }: InstanceWork, redact: SecretFilter): Html {
   const ofWatches = watches.map(({ kind, key }) => ({
     key: rowKey(kind, key),
     cells: ["watch", html`<code>${kind}</code> <code>${key}</code>`, "polled", null],

@@ -5,7 +5,7 @@ import { isoTime } from "../../iso-time.ts";
 import { beliefRules, loweredWitnesses, type LoweringParts } from "../../intake/rules.ts";
 import type { WatchStatus } from "../../../engine/index.ts";
 import type { Clock } from "../../../runtime.ts";
-import { ALL_SHARDS } from "../../../workflow/shards.ts";
+import { watchesOf } from "../../../workflow/watch-rows.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { messageOf } from "../../attention.ts";
 
@@ -102,10 +102,10 @@ export function stuckWatches(
  * them.
  */
 export function unprovableTransactions(
-  storage: Pick<PaymentStorage, "watches" | "transaction">,
+  storage: Pick<PaymentStorage, "find" | "transaction">,
 ): AttentionSource {
   return async (limit) => {
-    const watches = await storage.watches({ kind: "unprovable", shards: ALL_SHARDS });
+    const watches = await watchesOf(storage, "unprovable");
     return Promise.all(
       watches.slice(0, limit).map(async ({ instance: transactionId }): Promise<FoundMatter> => {
         const accountId = (await storage.transaction(transactionId))?.transaction.accountId;
