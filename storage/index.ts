@@ -35,7 +35,6 @@ export type {
   LeaseRequest,
   Limit,
   LimitWait,
-  PendingRecords,
   PendingTask,
   QueueName,
   Removal,

@@ -117,7 +117,7 @@ const otherTable = (name: string, why: string): StorageUnusable =>
  *
  * const marks = defineTable("marks", { columns: { id: "text" } });
  * const storage = await sqliteStorage(":memory:");
- * await storage.get(marks, "m-1").catch((error: unknown) => console.log(error instanceof NotInstalled)); // true
+ * await storage.find({ table: marks }).catch((error: unknown) => console.log(error instanceof NotInstalled)); // true
  * ```
  */
 export class NotInstalled extends TypeError {

@@ -170,9 +170,8 @@ function storageOn(
   return {
     time: (now) => timeOf(database, clock, now),
     install: (wanted) => tables.install(wanted),
-    get: async (table, key) => (canKeep(key) ? tables.get(table, key) : null),
     async find(query) {
-      if (!Object.values(query.equals ?? {}).every(canKeep)) return [];
+      if (![query.key, ...Object.values(query.equals ?? {})].every(canKeep)) return [];
       if (query.anyOf === undefined) return tables.find(query);
       const [field, values] = query.anyOf;
       return tables.find({ ...query, anyOf: [field, values.filter(canKeep)] });

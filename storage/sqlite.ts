@@ -135,7 +135,6 @@ function storageOn({ connection, handle, elapsed, close }: StorageParts): Engine
   const { tasks } = target;
   return {
     install: (wanted) => tables.install(wanted),
-    get: (table, key) => tables.get(table, key),
     find: (query) => tables.find(query),
     tally: (query) => tables.tally(query),
     commit: (items) => committed({ target, elapsed }, items),
@@ -153,9 +152,9 @@ function storageOn({ connection, handle, elapsed, close }: StorageParts): Engine
     nextDue: (...asked) => connection.read(() => tasks.nextDue(...asked)),
     ...instanceReads(read, usedBytes),
     lease: (request) => leased(connection, tasks, request),
-    pending: (instance, limit, except) =>
-      connection.snapshot(() => ({ tasks: tasks.of(instance, limit, except) })),
-    tasks: (listing) => connection.read(() => tasks.list(listing)),
+    // Where a task of an instance waits takes further reads.
+    tasks: (listing) =>
+      connection[listing.order === "instance" ? "snapshot" : "read"](() => tasks.list(listing)),
     onWake: () => () => {},
     close: async () => close(),
   };

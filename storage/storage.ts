@@ -68,14 +68,8 @@ export interface PendingTask
   readonly isHeld: boolean;
   /** True while a key of its limits has no room for it. */
   readonly isParked: boolean;
-  /** For an effect or an invocation that waits for its limits. Lists of `tasks` tell of rates alone, and count no places. */
+  /** For an effect or an invocation that waits for its limits. Lists of all instances tell of rates alone, and count no places. */
   readonly waitsFor?: LimitWait;
-}
-
-/** The pending work of an instance, as far as the storage knows. */
-export interface PendingRecords {
-  /** Tasks by name; with equal names, as armed. */
-  readonly tasks: readonly PendingTask[];
 }
 
 /** A listing of instances. A list is as of the last commit, and read by an index. */
@@ -111,8 +105,15 @@ export type InstanceListQuery = { readonly limit: number } & (
     }
 );
 
-/** A listing of tasks. All lists except the first exclude dead letters. */
+/** A listing of tasks. All lists except the first two exclude dead letters. */
 export type TaskListQuery =
+  /** Tasks of one instance, none of the kind `except`: by name; with equal names, as armed. */
+  | {
+      readonly order: "instance";
+      readonly instance: string;
+      readonly limit: number;
+      readonly except?: TaskKind;
+    }
   /** Dead letters, newest first; at the same time, the last armed first. */
   | { readonly order: "dead"; readonly limit: number }
   /** Tasks with `least` or more failures: longest failing first, then as armed. */
@@ -260,6 +261,8 @@ export type AnyWrite =
 /** Rows of one table, found by one of its indexes. Null stands before all values, false before true, texts are ordered by their bytes. */
 export interface RowQuery<R extends object> {
   readonly table: Table<R>;
+  /** The row with this key, by the cheapest read. No other field is looked at. */
+  readonly key?: string;
   /**
    * The name of an index or of a unique field of the table, or `key`. Rows are ordered by the index fields that
    * `equals` does not fix; rows with equal fields are in the order of insertion. Default: all rows in the order of
@@ -498,10 +501,8 @@ export interface EngineStorage {
    * table differs from the description and no migration explains the difference.
    */
   install(tables: readonly AnyTable[]): Promise<void>;
-  /** The row of an installed table with this key as of the last commit (G7), or null. */
-  get<R extends object>(table: Table<R>, key: string): Promise<R | null>;
   /**
-   * Rows of an installed table, as of the last commit. Reads by key, by a unique field or with `anyOf`, `load` and `pending` see
+   * Rows of an installed table, as of the last commit (G7). Reads by key, by a unique field or with `anyOf`, `load` and tasks of one instance see
    * one state of the process's own commits where they are asked for without awaiting, and none of them fails.
    * @throws TypeError when the index does not exist, or a value does not fit its field.
    */
@@ -597,9 +598,7 @@ export interface EngineStorage {
    * An estimate where the database has no exact figure, and null where it has none. An empty database may have 0.
    */
   size(): Promise<number | null>;
-  /** The tasks of one instance, none of the kind `except`, up to `limit`. */
-  pending(instance: string, limit: number, except?: TaskKind): Promise<PendingRecords>;
-  /** Tasks of all instances, known workflows or not. */
+  /** Tasks of one instance, or of all, known workflows or not. */
   tasks(listing: TaskListQuery): Promise<readonly PendingTask[]>;
   /** The database's clock when the caller's says `now`, where `unexpired` and leases are judged by the database's. */
   time?: (now: number) => Promise<number>;

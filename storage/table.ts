@@ -205,7 +205,7 @@ export const COMPARABLE: ReadonlySet<string> = new Set(["text", "integer", "bool
  * const engine = createEngine({ storage, tables: { orders }, workflows: [] });
  * const insert = { id: "o-1", customer: "ada", total: 2n ** 64n, paidAt: null };
  * await engine.commit({ writes: [{ table: "orders", insert }] });
- * console.log((await storage.get(orders, "o-1"))?.total); // 18446744073709551616n
+ * console.log((await storage.find({ table: orders, key: "o-1" }))[0]?.total); // 18446744073709551616n
  * ```
  */
 export function defineTable<const C extends Readonly<Record<string, Column>>>(

@@ -59,7 +59,7 @@ const engine = createEngine({ storage, tables, workflows: [parcel] });
 for (const id of ["parcel-1", "parcel-2"]) await engine.start(parcel, { id, input: { customer: "ann" } });
 await engine.send(parcel, "parcel-1", { type: "LOADED" });
 
-const row = await storage.get(parcels, "parcel-1");
+const [row] = await storage.find({ table: parcels, key: "parcel-1" });
 console.log(`parcel-1 is in the ${row?.place}, seen ${row?.version} times, weighs ${row?.weight}`);
 const ofAnn = await storage.find({ table: parcels, index: "ofCustomer", equals: { customer: "ann" } });
 console.log(

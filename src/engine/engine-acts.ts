@@ -18,7 +18,7 @@ import { typedEvent } from "../workflow/values.ts";
 
 type ActsParts = Pick<TaskCommands, "retry" | "drop"> &
   Pick<InstanceCommands, "stopInstance"> & {
-    readonly storage: Pick<InspectedStorage, "load" | "pending">;
+    readonly storage: Pick<InspectedStorage, "load" | "tasks">;
     readonly modules: readonly ModuleActs[];
     readonly send: (id: string, event: EventObject) => Promise<SendResult>;
     /** The log: every act writes a line, with the acting person and the reason. */
@@ -33,7 +33,7 @@ export function engineActs(parts: ActsParts): ViewerActs {
     const beside = (await Promise.all(modules.map((each) => each.offers(instance)))).flat();
     const record = await storage.load(instance);
     if (record === null) return beside;
-    const { tasks } = await storage.pending(instance, MAX_TASKS);
+    const tasks = await storage.tasks({ order: "instance", instance, limit: MAX_TASKS });
     const repairs = tasks.flatMap(repairsOf);
     return record.status === "active" ? [...repairs, SEND, STOP_IT, ...beside] : [...repairs, ...beside];
   };

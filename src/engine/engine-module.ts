@@ -34,7 +34,7 @@ export interface EngineModule {
   readonly charts?: ChartRows;
   /** The rows of its tables that go with an instance. */
   readonly removed?: (
-    storage: Pick<EngineStorage, "find" | "get">,
+    storage: Pick<EngineStorage, "find">,
     instance: InstanceRecord,
   ) => Promise<readonly AnyWrite[]>;
   /** When the earliest thing is due that is no task; null for none. Virtual clocks stop there. */

@@ -3,10 +3,7 @@ import type { EngineStorage } from "../../storage/storage.ts";
 import type { AnyWorkflow } from "../workflow/workflow.ts";
 
 /** The reads of a storage for a viewer, which never write or take a lease. */
-export type InspectedStorage = Pick<
-  EngineStorage,
-  "load" | "history" | "pending" | "list" | "tasks" | "find"
->;
+export type InspectedStorage = Pick<EngineStorage, "load" | "history" | "list" | "tasks" | "find">;
 
 /** An engine as a viewer sees it, without what its modules add. */
 export interface InspectedKernel {

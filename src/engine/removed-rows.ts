@@ -4,7 +4,7 @@ import type { EngineModule, RemovedRows } from "./engine-module.ts";
 
 /** Asks each module for its removals, for the commit that removes the instance. */
 export function removedRows(
-  storage: Pick<EngineStorage, "find" | "get">,
+  storage: Pick<EngineStorage, "find">,
   modules: readonly EngineModule[],
 ): RemovedRows {
   return async (instance) => {

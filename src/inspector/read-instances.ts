@@ -154,13 +154,13 @@ export class InstanceReader {
     if (instance === null) return null;
     const last = step === null ? instance.version : Math.min(instance.version, step + STEPS_BEYOND);
     const after = Math.max(0, last - MAX_STEPS);
-    const [[oldest], history, pending] = await Promise.all([
+    const [[oldest], history, tasks] = await Promise.all([
       this.#storage.history(id, { after: 0, limit: 1 }),
       this.#storage.history(id, { after, limit: MAX_STEPS }),
-      this.#storage.pending(id, MAX_PENDING),
+      this.#storage.tasks({ order: "instance", instance: id, limit: MAX_PENDING }),
     ]);
-    const work = { ...pending, ...addedWork(JSON.parse(instance.snapshot) as AddedFields) };
-    return { instance, history, oldest: oldest?.version ?? 1, pending: work };
+    const pending = { tasks, ...addedWork(JSON.parse(instance.snapshot) as AddedFields) };
+    return { instance, history, oldest: oldest?.version ?? 1, pending };
   }
 
   async timers(): Promise<TimerPage> {

@@ -84,8 +84,8 @@ export class ServiceActs implements ViewerActs {
 
   async offers(instance: string): Promise<readonly OfferedAct[]> {
     const { storage } = this.#parts;
-    const [{ tasks }, [order], delivery, webhook] = await Promise.all([
-      storage.pending(instance, MAX_TASKS),
+    const [tasks, [order], delivery, webhook] = await Promise.all([
+      storage.tasks({ order: "instance", instance, limit: MAX_TASKS }),
       storage.orderViews([instance]),
       storage.delivery(instance),
       storage.webhook(instance),

@@ -1,6 +1,6 @@
 /** Plans the commit that turns an instance of an older version of its chart into one of the present version. Pure. */
 import type { StateValue } from "xstate";
-import type { PendingRecords, PendingTask, TaskMigration, Write } from "../../storage/storage.ts";
+import type { PendingTask, TaskMigration, Write } from "../../storage/storage.ts";
 import { thrownText, withoutTraps } from "../thrown.ts";
 import { BORN, ArrivalError, type ArrivalStep, type ChartSnapshot, type ChildLink } from "./chart.ts";
 import { invocationName } from "./invocation-task.ts";
@@ -25,13 +25,13 @@ interface MigratingInstance {
   readonly instance: KnownInstance;
   readonly workflow: AnyWorkflow;
   readonly snapshot: ChartSnapshot;
-  readonly pending: PendingRecords;
+  readonly tasks: readonly PendingTask[];
 }
 
 /** The commit of the migration, and the first steps of children that the new version begins. Throws `MigrationFailed`. */
 export function planMigration(migrating: MigratingInstance, plan: StepPlan): StepCommit[] {
   return planned(migrating, plan, (step, instance) => {
-    if (migrating.pending.tasks.length < MAX_MOVED) return plan.arrive(instance.arrival());
+    if (migrating.tasks.length < MAX_MOVED) return plan.arrive(instance.arrival());
     throw new MigrationFailed(step, "tasks", `there are ${MAX_MOVED} or more, too many to migrate at once`);
   });
 }
@@ -263,7 +263,7 @@ class Moving {
   }
 
   #ofKind(kind: PendingTask["kind"]): readonly PendingTask[] {
-    return this.#moving.pending.tasks.filter((task) => task.kind === kind && task.name !== BORN);
+    return this.#moving.tasks.filter((task) => task.kind === kind && task.name !== BORN);
   }
 
   #names(kind: PendingTask["kind"]): string[] {

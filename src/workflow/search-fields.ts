@@ -90,19 +90,15 @@ function changes(
 ): readonly Write<never>[] {
   const removed = Object.keys(had).filter((field) => !Object.hasOwn(has, field));
   const writes = Object.entries(has).flatMap(([field, value]): SearchWrite[] => {
-    const id = `${field}/${instance}`;
-    if (!Object.hasOwn(had, field)) {
-      return [{ table: TABLE, insert: { id, workflow, field, value, instance } }];
-    }
-    const isSame = had[field] === value && !isMoved;
-    return isSame ? [] : [{ table: TABLE, id, set: { workflow, value } }];
+    if (Object.hasOwn(had, field) && had[field] === value && !isMoved) return [];
+    return [{ table: TABLE, put: { id: `${field}/${instance}`, workflow, field, value, instance } }];
   });
   return [...removals(instance, removed), ...writes] as readonly Write<never>[];
 }
 
 /** Writes that remove the rows of a removed instance: by its stored snapshot, or where that is damaged, by what is found. */
 export async function searchRemovals(
-  storage: Pick<EngineStorage, "find" | "get">,
+  storage: Pick<EngineStorage, "find">,
   { id, snapshot }: Pick<InstanceRecord, "id" | "snapshot">,
 ): Promise<readonly SearchWrite[]> {
   try {
@@ -114,18 +110,18 @@ export async function searchRemovals(
 
 /** The fields of which an instance has a row, of all that any workflow has declared. */
 async function foundFields(
-  storage: Pick<EngineStorage, "find" | "get">,
+  storage: Pick<EngineStorage, "find">,
   instance: string,
 ): Promise<readonly string[]> {
   const declared = new Set((await declaredFields(storage)).map(({ value }) => value));
   const rows = await Promise.all(
-    [...declared].map((field) => storage.get(searchRows, `${field}/${instance}`)),
+    [...declared].map((field) => storage.find({ table: searchRows, key: `${field}/${instance}` })),
   );
-  return rows.flatMap((row) => (row === null ? [] : [row.field]));
+  return rows.flat().map(({ field }) => field);
 }
 
 function removals(instance: string, fields: readonly string[]): SearchWrite[] {
-  return fields.map((field) => ({ table: TABLE, remove: `${field}/${instance}` }));
+  return fields.map((field) => ({ table: TABLE, unput: `${field}/${instance}` }));
 }
 
 /** Writes that declare the fields of a workflow, for the commit that registers its version for the first time. */

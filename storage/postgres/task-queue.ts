@@ -26,7 +26,7 @@ export function tasksIn({
   database,
   clock,
   wakes,
-}: TaskContext): Pick<EngineStorage, "claim" | "heartbeat" | "release" | "nextDue" | "pending" | "tasks"> {
+}: TaskContext): Pick<EngineStorage, "claim" | "heartbeat" | "release" | "nextDue" | "tasks"> {
   /** The first key behind which tasks are looked for that were forgotten. */
   let lookedBehind = "";
   /** Not repeated where the answer is lost. */
@@ -67,14 +67,14 @@ export function tasksIn({
       const [next] = await database.read(NEXT_DUE, asked);
       return next === undefined || next.at === null ? null : clock.told(next.at);
     },
-    async pending(instance, limit, except) {
-      checkLimit("pending", limit);
-      const tasks = await database.read(OF_INSTANCE, { instance, limit, except: except ?? "" });
-      const waits = tasks.map(({ place }) => (place === null ? null : (JSON.parse(place) as LimitWait)));
-      return { tasks: tasks.map((task, at) => shown(task, clock, waits[at])) };
-    },
     async tasks(listing) {
       if ("limit" in listing) checkLimit("tasks", listing.limit);
+      if (listing.order === "instance") {
+        const { instance, limit, except = "" } = listing;
+        const tasks = await database.read(OF_INSTANCE, { instance, limit, except });
+        const placed = (text: string | null) => (text === null ? null : (JSON.parse(text) as LimitWait));
+        return tasks.map((task) => shown(task, clock, placed(task.place)));
+      }
       const listed =
         listing.order === "forgotten"
           ? await forgotten()

@@ -1,7 +1,7 @@
 /** The tables of the caller in a database: installed and read, the same on every one. Adapters write to them in their own ways. */
 import { NotInstalled } from "../install-plan.ts";
 import type { EngineStorage, RowQuery, TallyResult, Tally } from "../storage.ts";
-import type { AnyTable, Table } from "../table.ts";
+import type { AnyTable } from "../table.ts";
 import { decodeRow } from "./codecs.ts";
 import { GivenTable, type Part, type TableDialect } from "./given-table.ts";
 import { totalIn } from "./group-totals.ts";
@@ -23,7 +23,7 @@ export interface DatabaseDialect extends TableDialect {
   readonly mend: (statements: readonly BoundStatement[]) => Promise<unknown>;
 }
 
-export class GivenTables implements Pick<EngineStorage, "install" | "get" | "find" | "tally"> {
+export class GivenTables implements Pick<EngineStorage, "install" | "find" | "tally"> {
   readonly #acts: DatabaseDialect;
   readonly #tables = new Map<string, GivenTable>();
 
@@ -52,15 +52,9 @@ export class GivenTables implements Pick<EngineStorage, "install" | "get" | "fin
     return [...this.#tables.values()].map(({ table }) => table);
   }
 
-  async get<R extends object>({ name }: Table<R>, key: string): Promise<R | null> {
-    const given = this.of(name);
-    const [row] = await this.#read(given.get(key));
-    return row === undefined ? null : (decodeRow(given.table, row) as R);
-  }
-
   async find<R extends object>(query: RowQuery<R>): Promise<readonly R[]> {
     const given = this.of(query.table.name);
-    const rows = await this.#read(given.find(query));
+    const rows = await this.#read(query.key === undefined ? given.find(query) : given.get(query.key));
     return rows.map((row) => decodeRow(given.table, row) as R);
   }
 

@@ -20,7 +20,6 @@ import type {
   PendingTask,
   QueueName,
   TaskMigration,
-  TaskKind,
   TaskListQuery,
   TaskRecord,
 } from "../storage.ts";
@@ -293,13 +292,6 @@ export class TaskQueue {
     return this.#rows.due({ line, workflows, until: EVER, limit: 1 });
   }
 
-  of(instance: string, limit: number, except?: TaskKind): PendingTask[] {
-    checkLimit("pending", limit);
-    return this.#rows
-      .ofInstance(instance, limit, except)
-      .map((task) => pendingTask(task, this.#placeFor(task)));
-  }
-
   #placeFor(task: TaskRow): LimitWait | null {
     const { kind, admission, lastKey, deadAt } = task;
     if (deadAt !== null || kind === "message" || admission !== "parked" || lastKey === null) return null;
@@ -308,11 +300,14 @@ export class TaskQueue {
 
   list(listing: TaskListQuery): PendingTask[] {
     if ("limit" in listing) checkLimit("tasks", listing.limit);
-    return this.#listed(listing).map((task) => pendingTask(task));
+    const isOfOne = listing.order === "instance";
+    return this.#listed(listing).map((task) => pendingTask(task, isOfOne ? this.#placeFor(task) : null));
   }
 
   #listed(listing: TaskListQuery): readonly TaskRow[] {
     switch (listing.order) {
+      case "instance":
+        return this.#rows.ofInstance(listing.instance, listing.limit, listing.except);
       case "dead":
         return this.#rows.dead(listing.limit);
       case "failing":

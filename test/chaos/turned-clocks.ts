@@ -72,7 +72,10 @@ export class TurnedClocks {
     let aheadMs: number | null = null;
     for (const { view } of await allOrders(storage)) {
       const { id } = view.order;
-      const [{ tasks }, record] = await Promise.all([storage.pending(id, 1), storage.load(id)]);
+      const [tasks, record] = await Promise.all([
+        storage.tasks({ order: "instance", instance: id, limit: 1 }),
+        storage.load(id),
+      ]);
       // One that has closed waits for nothing.
       if (tasks.length === 0 && (record === null || !isWatched(record))) continue;
       aheadMs ??= this.#aheadMs + LEAST_TURN_MS;

@@ -202,7 +202,7 @@ export async function storedOf(
     const instances = ids.map(async (id) => ({
       instance: await storage.load(id),
       history: await storage.history(id, { after: 0, limit: PAGE }),
-      pending: await storage.pending(id, PAGE),
+      pending: await storage.tasks({ order: "instance", instance: id, limit: PAGE }),
     }));
     return JSON.stringify(
       { view, instances: await Promise.all(instances) },

@@ -59,9 +59,13 @@ test("tables are installed once, before what needs them, and again where that fa
   const store = new EngineStore({ ...storage, install }, [marks]);
   expect(await store.load("a")).toBeNull();
   expect(asked).toEqual(["a"]);
-  await expect(store.get(marks, "m")).rejects.toThrow("away");
-  await Promise.all([store.get(marks, "m"), store.commit([{}]), store.find({ table: marks })]);
-  await store.get(marks, "m");
+  await expect(store.find({ table: marks, key: "m" })).rejects.toThrow("away");
+  await Promise.all([
+    store.find({ table: marks, key: "m" }),
+    store.commit([{}]),
+    store.find({ table: marks }),
+  ]);
+  await store.find({ table: marks, key: "m" });
   expect(asked).toEqual(["a", "install", "install"]);
   await storage.close();
 });

@@ -55,7 +55,7 @@ describe.each(drawn(adapters, "large contexts"))("on $name", (adapter) => {
       let stored = 0;
       for (const id of ids) {
         await one.start(held, { id, input: undefined });
-        const { tasks } = await storage.pending(id, 10);
+        const tasks = await storage.tasks({ order: "instance", instance: id, limit: 10 });
         expect(tasks).toHaveLength(3);
         for (const { payload } of tasks) stored += payload.length;
         stored += (await storage.load(id))?.snapshot.length ?? 0;
@@ -78,7 +78,7 @@ describe.each(drawn(adapters, "large contexts"))("on $name", (adapter) => {
       const { stamp: first = "" } = (await storage.load("h")) ?? {};
       await one.send(held, "h", { type: "NEXT" });
       const { stamp: second = "", snapshot = "" } = (await storage.load("h")) ?? {};
-      const { tasks } = await storage.pending("h", 10);
+      const tasks = await storage.tasks({ order: "instance", instance: "h", limit: 10 });
       const named = tasks.map(({ payload }) => (JSON.parse(payload) as { contextOf: string }).contextOf);
       expect(named.toSorted()).toEqual([first, first, first, second].toSorted());
       expect(Object.keys((JSON.parse(snapshot) as { lent: object }).lent)).toEqual([first]);

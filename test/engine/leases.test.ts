@@ -239,7 +239,7 @@ describe.each(drawn(adapters, "leases"))("leases on $name", (adapter) => {
       one.run();
       await one.start(odd, { id: "j", input: { id: "j" } });
       await settled();
-      expect((await storage.pending("j", 9)).tasks).toMatchObject([
+      expect(await storage.tasks({ order: "instance", instance: "j", limit: 9 })).toMatchObject([
         { isHeld: false, failures: 1, crashes: 0 },
       ]);
       clock.advance(2_000);
@@ -379,7 +379,9 @@ describe.each(drawn(adapters, "leases"))("leases on $name", (adapter) => {
       await turns(20);
       ending.open();
       await stopped;
-      expect((await world.storage.pending("j", 9)).tasks).toMatchObject([{ isHeld: false, crashes: 0 }]);
+      expect(await world.storage.tasks({ order: "instance", instance: "j", limit: 9 })).toMatchObject([
+        { isHeld: false, crashes: 0 },
+      ]);
       world.awaitsOutside("j");
     }));
 

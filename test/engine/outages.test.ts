@@ -86,8 +86,10 @@ class Wire {
 
 /** How many of the tasks are held by a living process, and how many are suspects. */
 async function standing({ storage }: EngineWorld): Promise<{ held: number; suspects: number }> {
-  const found = await Promise.all(names.map((id) => storage.pending(id, 9)));
-  const tasks = found.flatMap((each) => each.tasks);
+  const found = await Promise.all(
+    names.map((id) => storage.tasks({ order: "instance", instance: id, limit: 9 })),
+  );
+  const tasks = found.flat();
   return {
     held: tasks.filter(({ isHeld }) => isHeld).length,
     suspects: tasks.filter(({ isSuspect, crashes }) => isSuspect || crashes > 0).length,

@@ -104,7 +104,7 @@ describe.each(hostDatabases)("queries of a chart on $name", ({ name, make }) => 
     expect((await engine.read(booking, "b"))?.value).toBe("refused");
     expect(await seats()).toEqual(["1A", "row of 1A"]);
     expect(refusals).toMatchObject([{ query: 0, kind: "unique" }]);
-    expect((await storage.pending("b", 10)).tasks).toEqual([]);
+    expect(await storage.tasks({ order: "instance", instance: "b", limit: 10 })).toEqual([]);
   });
 
   test("F3: where the handler says nothing of a refusal it looks again at once, where it says no event it fails", async () => {
@@ -130,7 +130,7 @@ describe.each(hostDatabases)("queries of a chart on $name", ({ name, make }) => 
     const other = engineOf(failing);
     await start(other, failing, "b");
     await other.settled();
-    const [task] = (await storage.pending("b", 10)).tasks;
+    const [task] = await storage.tasks({ order: "instance", instance: "b", limit: 10 });
     expect(task?.failures).toBe(1);
     expect(task?.lastError).toContain('"kind":"unique"');
     clock.set(clock.now() + 1_200);
@@ -219,7 +219,7 @@ test("F3: a wrong outcome is named before anything happens", async () => {
     engine.run();
     await engine.start(booking, { id: "a", input: { seat: "1A" } });
     await engine.settled();
-    const [task] = (await storage.pending("a", 10)).tasks;
+    const [task] = await storage.tasks({ order: "instance", instance: "a", limit: 10 });
     expect(task?.lastError).toMatch(says);
     await engine.stop();
   }

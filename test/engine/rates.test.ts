@@ -50,7 +50,7 @@ describe.each(drawn(adapters, "rates"))("rates on $name", (adapter) => {
         const within = begun.slice(10 * second, 10 * second + 10).map(({ id }) => id);
         expect(within.toSorted()).toEqual(ids.slice(10 * second, 10 * second + 10));
       }
-      const { tasks } = await storage.pending(ids[0] ?? "", 10);
+      const tasks = await storage.tasks({ order: "instance", instance: ids[0] ?? "", limit: 10 });
       expect(tasks).toEqual([]);
     }));
 
@@ -66,7 +66,8 @@ describe.each(drawn(adapters, "rates"))("rates on $name", (adapter) => {
       );
       const armed = await engine({ workflows: [limited] });
       for (const id of range(6).map(String)) await armed.start(limited, { id, input: { id } });
-      const startsOf = async () => (await storage.get(storedStarts, "stripe"))?.starts.length ?? 0;
+      const startsOf = async () =>
+        (await storage.find({ table: storedStarts, key: "stripe" }))[0]?.starts.length ?? 0;
       await storage.install([storedStarts]);
       for (const death of range(3)) {
         const dying = mortalProcess();
@@ -117,7 +118,7 @@ describe.each(drawn(adapters, "rates"))("rates on $name", (adapter) => {
       const from = clock.now();
       for (const id of ["fails", "next"]) await one.start(limited, { id, input: { id } });
       await pass(500);
-      const [waits] = (await storage.pending("next", 10)).tasks;
+      const [waits] = await storage.tasks({ order: "instance", instance: "next", limit: 10 });
       expect(waits).toMatchObject({ failures: 0, lastError: null, visibleAt: from + 5 * SECOND });
       await pass(20 * SECOND);
       expect(begun).toEqual([
@@ -194,13 +195,13 @@ describe.each(drawn(adapters, "rates"))("rates on $name", (adapter) => {
       const fetches = workflow(chart)({ version: 1, actors: { fetch: { limit } } });
       const [asked, answered] = [gate(), gate()];
       const handle = await open();
-      const get: typeof handle.get = async (table, key) => {
-        if (table.name !== storedStarts.name) return handle.get(table, key);
+      const find: typeof handle.find = async (query) => {
+        if (query.table.name !== storedStarts.name) return handle.find(query);
         asked.open();
         await answered.opened;
-        return handle.get(table, key);
+        return handle.find(query);
       };
-      const one = await engine({ storage: { ...handle, get }, workflows: [fetches] });
+      const one = await engine({ storage: { ...handle, find }, workflows: [fetches] });
       one.run();
       await one.start(fetches, { id: "f", input: undefined });
       await asked.opened;

@@ -335,7 +335,7 @@ describe.each(drawn(adapters, "retention"))("retention on $name", (adapter) => {
       await pass(PASS);
       expect((await keeping.read("late"))?.status).toBe("done");
       expect(await keeping.failingTasks()).toEqual([]);
-      expect((await storage.pending("s", 9)).tasks).toEqual([]);
+      expect(await storage.tasks({ order: "instance", instance: "s", limit: 9 })).toEqual([]);
     }));
 
   test("of two engines one at a time removes, and each instance is archived once", () =>
@@ -501,7 +501,7 @@ describe("retention and its end", () => {
         const before = new Map<string, Awaited<ReturnType<typeof facts>>>();
         const facts = async (id: string) => ({
           record: await database.load(id),
-          pending: await database.pending(id, 1),
+          pending: await database.tasks({ order: "instance", instance: id, limit: 1 }),
           parent: id.includes("/") ? await database.load(id.slice(0, id.indexOf("/"))) : null,
         });
         for (const { removes = [] } of items) for (const { id } of removes) before.set(id, await facts(id));
@@ -511,7 +511,7 @@ describe("retention and its end", () => {
             const { record, pending, parent } = before.get(id) ?? {};
             expect(record?.status).toBe("done");
             expect(clock.now() - (record?.updatedAt ?? Infinity)).toBeGreaterThanOrEqual(HOUR);
-            expect(pending).toEqual({ tasks: [] });
+            expect(pending).toEqual([]);
             expect(parent?.status).not.toBe("active");
             expect(archived).toContain(id);
             removed.push(id);

@@ -122,12 +122,14 @@ describe.each(everyAdapter)("stamps on $name", (adapter) => {
       const three = await engine({ workflows: [held] });
       three.run();
       await three.start(held, { id: "j", input: { id: "j" } });
-      await until(async () => (await storage.pending("j", 9)).tasks.some(({ isHeld }) => isHeld));
-      const before = await storage.pending("j", 9);
+      await until(async () =>
+        (await storage.tasks({ order: "instance", instance: "j", limit: 9 })).some(({ isHeld }) => isHeld),
+      );
+      const before = await storage.tasks({ order: "instance", instance: "j", limit: 9 });
       old.open();
       await one.settled();
       expect(await three.read("j")).toMatchObject({ value: "working", steps: 1 });
-      expect(await storage.pending("j", 9)).toEqual(before);
+      expect(await storage.tasks({ order: "instance", instance: "j", limit: 9 })).toEqual(before);
       fresh.open();
       await three.settled();
       expect((await three.history("j")).at(-1)?.event).toMatchObject({ type: "DONE", by: "new" });
@@ -190,7 +192,8 @@ describe.each(everyAdapter)("stamps on $name", (adapter) => {
       await one.settled();
       expect(await one.read("p")).toMatchObject({ status: "active", steps: 1 });
       expect(await one.read("p/child")).toMatchObject({ status: "active", steps: 1 });
-      for (const id of ["p", "p/child"]) expect((await storage.pending(id, 1)).tasks).toEqual([]);
+      for (const id of ["p", "p/child"])
+        expect(await storage.tasks({ order: "instance", instance: id, limit: 1 })).toEqual([]);
       awaitsOutside("p", "p/child");
     }));
 
@@ -230,13 +233,13 @@ describe.each(everyAdapter)("stamps on $name", (adapter) => {
       await two.send(paying(true), "p", { type: "PAY", to: "ada" });
       await until(() => keys.length === 2);
       expect(new Set(keys).size).toBe(2);
-      const pending = await storage.pending("p", 9);
-      expect(pending.tasks).toMatchObject([{ isHeld: true }]);
+      const pending = await storage.tasks({ order: "instance", instance: "p", limit: 9 });
+      expect(pending).toMatchObject([{ isHeld: true }]);
       gates.bob.open();
       await turns(20);
       expect(await two.read("p")).toMatchObject({ value: "paying", context: { paid: null } });
       await one.stop({ timeoutMs: 0 });
-      expect(await storage.pending("p", 9)).toEqual(pending);
+      expect(await storage.tasks({ order: "instance", instance: "p", limit: 9 })).toEqual(pending);
       gates.ada.open();
       await two.settled();
       expect(await two.read("p")).toMatchObject({ value: "paid", context: { paid: "ada" } });

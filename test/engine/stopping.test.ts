@@ -429,6 +429,6 @@ describe.each(drawn(adapters, "stopping"))("stopping on $name", (adapter) => {
       ending.open();
       await expect(stopped).rejects.toThrow("busy for a moment");
       expect(await one.read(paying, "p")).toMatchObject({ value: "paid" });
-      expect((await storage.pending("p", 9)).tasks).toEqual([]);
+      expect(await storage.tasks({ order: "instance", instance: "p", limit: 9 })).toEqual([]);
     }));
 });

@@ -33,7 +33,7 @@ describe.each(drawn(adapters, "timers with a start"))("timers with a start on $n
       expect(await storage.fact("first d")).toBe("first");
       await settled();
       expect(log.commits).toHaveLength(1);
-      expect(await storage.pending("d", 10)).toEqual({ tasks: [] });
+      expect(await storage.tasks({ order: "instance", instance: "d", limit: 10 })).toEqual([]);
       const history = await one.history("d");
       expect(history.map(({ version, value }) => [version, value])).toEqual([
         [1, "closed"],
@@ -73,7 +73,9 @@ describe.each(drawn(adapters, "timers with a start"))("timers with a start on $n
       expect(await one.start(door, { id: "d", input: undefined })).toEqual({ ok: true });
       await settled();
       expect((await one.read("d"))?.value).toBe("closed");
-      expect((await storage.pending("d", 10)).tasks).toMatchObject([{ kind: "timer", failures: 1 }]);
+      expect(await storage.tasks({ order: "instance", instance: "d", limit: 10 })).toMatchObject([
+        { kind: "timer", failures: 1 },
+      ]);
       await one.commit({ writes: [{ table: "facts", remove: "taken d" }] });
       await pass(2_000);
       expect((await one.read("d"))?.value).toBe("open");
@@ -97,7 +99,9 @@ describe.each(drawn(adapters, "timers with a start"))("timers with a start on $n
       one.run();
       expect(await one.start(door, { id: "d", input: undefined })).toEqual({ ok: true });
       await settled();
-      expect((await storage.pending("d", 10)).tasks).toMatchObject([{ kind: "timer", failures: 1 }]);
+      expect(await storage.tasks({ order: "instance", instance: "d", limit: 10 })).toMatchObject([
+        { kind: "timer", failures: 1 },
+      ]);
       isBroken = false;
       await pass(2_000);
       expect((await one.read("d"))?.value).toBe("open");

@@ -63,7 +63,7 @@ const test = postgresTest
           await engine.settled();
         },
         valueOf: async (id) => (await engine.read(transfers, id))?.value,
-        taskOf: async (id) => (await own.pending(id, 1)).tasks[0],
+        taskOf: async (id) => (await own.tasks({ order: "instance", instance: id, limit: 1 }))[0],
       };
     };
   });

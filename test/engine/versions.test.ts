@@ -333,7 +333,7 @@ describe.each(drawn(adapters, "versions"))("charts that change on $name", (adapt
       await caller.start(jobs, { id: "j", input: { id: "j" } });
       for (const failures of [1, 2]) {
         await settled();
-        const { tasks } = await storage.pending("j", 9);
+        const tasks = await storage.tasks({ order: "instance", instance: "j", limit: 9 });
         expect(tasks).toMatchObject([{ kind: "effect", workflow: jobs.key, failures }]);
         await pass(failures * 1_000);
       }

@@ -52,7 +52,7 @@ describe.each(hostDatabases)("killed hosts on $name", ({ make }) => {
     const rows = await connection.ask(`select id from ${database.orders} order by id`);
     const ids = rows.map((row) => (row as { readonly id: string }).id);
     const isTold = async (id: string): Promise<boolean> => {
-      const { tasks } = await storage.pending(id, 1);
+      const tasks = await storage.tasks({ order: "instance", instance: id, limit: 1 });
       return tasks.length === 0 && (await engine.read(runs, id))?.context.heard.join() === id;
     };
     for (const id of ids) {

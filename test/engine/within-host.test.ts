@@ -99,7 +99,7 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
     await connection.ask("rollback");
     await engine.settled();
     expect(await engine.read("o-1")).toBeNull();
-    expect(await storage.pending("o-1", 10)).toEqual({ tasks: [] });
+    expect(await storage.tasks({ order: "instance", instance: "o-1", limit: 10 })).toEqual([]);
     expect(await orders()).toEqual([]);
     expect(await engine.start(runs, { id: "o-1", input: { shop: "mitte" } })).toMatchObject({ ok: true });
     await engine.settled();
@@ -195,8 +195,8 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
     await expect(refused).rejects.toMatchObject({ result: { ok: false, conflict: "write", index: 0 } });
     await order("o-1");
     await connection.ask("commit");
-    expect(await storage.get(notes, "n-1")).toEqual({ id: "n-1", shop: "mitte", at: 1 });
-    expect(await storage.get(notes, "n-2")).toBeNull();
+    expect(await storage.find({ table: notes, key: "n-1" })).toEqual([{ id: "n-1", shop: "mitte", at: 1 }]);
+    expect(await storage.find({ table: notes, key: "n-2" })).toEqual([]);
     expect(await engine.read("o-2")).toBeNull();
     expect(await engine.read("o-1")).not.toBeNull();
   });
@@ -331,7 +331,7 @@ describe.each(hostDatabases)("within a transaction of the host on $name", ({ mak
       await done(() => engine.commit({ writes: [{ table: "notes", insert }] }, within));
       await start(level);
       await connection.ask("commit");
-      expect(await storage.get(notes, level)).not.toBeNull();
+      expect(await storage.find({ table: notes, key: level })).toHaveLength(1);
       expect(await engine.read(level)).not.toBeNull();
     }
   });

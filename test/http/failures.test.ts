@@ -176,7 +176,6 @@ describe.each(sampled(WAYS, "ways of failures"))("$name", (way) => {
     const { storage } = http;
     return {
       ...storage,
-      get: failing(storage.get, (table) => table),
       find: failing(storage.find, ({ table }) => table),
     } as EngineStorage;
   }

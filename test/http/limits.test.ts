@@ -272,9 +272,9 @@ test("H28: of 1,000 made-up keys from one address 60 are looked up, and a key in
   let lookups = 0;
   const counting: PaymentStorage = {
     ...storage,
-    get: (table, key) => {
-      lookups += table.name === "apiKeys" ? 1 : 0;
-      return storage.get(table, key);
+    find: (query) => {
+      lookups += query.table.name === "apiKeys" ? 1 : 0;
+      return storage.find(query);
     },
   };
   const clientAddress: HttpHandlerOptions["clientAddress"] = ({ headers }) => headers.get("x-client");
@@ -311,9 +311,9 @@ test("U11: a stranger's bad keys behind the same proxy: good keys go on, also af
   let reads = 0;
   const counting: PaymentStorage = {
     ...storage,
-    get: (table, key) => {
-      reads += 1;
-      return storage.get(table, key);
+    find: (query) => {
+      reads += query.key === undefined ? 0 : 1;
+      return storage.find(query);
     },
   };
   const way = WAYS[0];
@@ -362,9 +362,9 @@ test("H28: where the secret of the checksums does not open, made-up keys are cou
   let lookups = 0;
   const counting: PaymentStorage = {
     ...storage,
-    get: (table, key) => {
-      lookups += table.name === "apiKeys" ? 1 : 0;
-      return storage.get(table, key);
+    find: (query) => {
+      lookups += query.table.name === "apiKeys" ? 1 : 0;
+      return storage.find(query);
     },
   };
   const way = WAYS[0];

@@ -27,7 +27,7 @@ test("a bundle is read as it was exported", ({ exported: text }) => {
 
 test("a bundle of another shape is refused, even where its sum fits", ({ exported }) => {
   const good = readBundle(exported);
-  const { instance, history, pending, chart } = good;
+  const { instance, history, chart } = good;
   const hostile = "<img src=x onerror=alert(1)>";
   const wrong: readonly unknown[] = [
     undefined,
@@ -40,7 +40,7 @@ test("a bundle of another shape is refused, even where its sum fits", ({ exporte
     { ...good, instance: { ...instance, createdAt: "now" } },
     { ...good, history: history.map((row) => ({ ...row, version: hostile })) },
     { ...good, history: history.map((row) => ({ ...row, event: "null" })) },
-    { ...good, pending: { ...pending, tasks: [{ id: hostile }] } },
+    { ...good, tasks: [{ id: hostile }] },
     { ...good, chart: { ...chart, chart: { name: "x", root: { states: "many" }, transitions: [] } } },
     JSON.parse('{"__proto__":{"instance":1},"constructor":2}'),
   ];

@@ -194,7 +194,7 @@ test("a storage that is gone is reported once, and the page goes on when it is b
     error: (fields: object) => void errors.push(fields),
   };
   const load = async (id: string) => (isGone ? Promise.reject(new Error("gone")) : storage.load(id));
-  const inspected = { ...storage, load, history: storage.history, pending: storage.pending };
+  const inspected = { ...storage, load, history: storage.history, tasks: storage.tasks };
   const { fetch } = createInspector({ storage: inspected, workflows: [workflow], clock, logger });
   await engine.start(workflow, { id: "p1", input: { note: "x" } });
   const events = eventsOf(await fetch(new Request(live("/instance?id=p1"))));

@@ -20,7 +20,7 @@ const inspect = ({ storage, workflow: registered, clock }: ParcelWorld) => {
 const stored = async (storage: EngineStorage, id: string): Promise<unknown> => [
   await storage.load(id),
   await storage.history(id, { after: 0, limit: 100 }),
-  await storage.pending(id, 100),
+  await storage.tasks({ order: "instance", instance: id, limit: 100 }),
 ];
 
 test("each recorded step can be looked at, its context computed again by the chart", async ({ world }) => {
@@ -262,7 +262,7 @@ test("where a step is missing in what is stored, the page is shown without what 
     storage.history(id, { after: Math.max(after, 3), limit });
   const { text } = viewerOf(
     createInspector({
-      storage: { ...storage, load: storage.load, pending: storage.pending, history },
+      storage: { ...storage, load: storage.load, tasks: storage.tasks, history },
       workflows: [registered],
       clock,
     }),

@@ -75,13 +75,13 @@ export async function brokenWhileWaiting({
   workflows,
   instances,
 }: Pick<RunAtRest, "workflows"> & {
-  readonly storage: Pick<PaymentStorage, "load" | "history" | "pending">;
+  readonly storage: Pick<PaymentStorage, "load" | "history" | "tasks">;
   readonly instances: readonly string[];
 }): Promise<readonly string[]> {
   const broken: string[] = [];
   for (const id of instances) {
     const read = await readInstance(storage, id);
-    const { tasks } = await storage.pending(id, 1);
+    const tasks = await storage.tasks({ order: "instance", instance: id, limit: 1 });
     const isWaiting = tasks.length > 0 || isWatched(read.instance);
     const isActive = read.instance.status === "active";
     const isForgotten = isActive && !isWaiting && !awaitsSomebody(workflows, read.instance);

@@ -45,9 +45,9 @@ test("H13: no secret is in the database file, its WAL and index, logs, errors, a
   const storage = new Proxy(database, {
     get(target, property, receiver_) {
       const value: unknown = Reflect.get(target, property, receiver_);
-      if ((property !== "get" && property !== "find") || typeof value !== "function") return value;
-      return (...args: readonly [AnyTable | { readonly table: AnyTable }, ...unknown[]]): unknown =>
-        outages.webhook && ("table" in args[0] ? args[0].table : args[0]).name === "webhooks"
+      if (property !== "find" || typeof value !== "function") return value;
+      return (...args: readonly [{ readonly table: AnyTable }]): unknown =>
+        outages.webhook && args[0].table.name === "webhooks"
           ? Promise.reject(new Error(quoting, { cause: new TypeError(quoting) }))
           : Reflect.apply(value, target, args);
     },

@@ -190,7 +190,7 @@ test("a table of one's own keeps its row, also once it has another column", asyn
   };
   const storage = await sqliteStorage(join(folder, "orders.db"));
   await storage.install([orders]);
-  expect(await storage.get(orders, "o-1")).toMatchObject({ customer: "ada", note: "" });
+  expect(await storage.find({ table: orders, key: "o-1" })).toMatchObject([{ customer: "ada", note: "" }]);
   await storage.close();
 });
 

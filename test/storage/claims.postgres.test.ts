@@ -42,7 +42,7 @@ describe.skipIf(!HAS_POSTGRES)("a claim that waits for a lock", () => {
     expect(ids(await claim(other, 40_000, { holder: "living" }))).toEqual(["begun"]);
     await stranger.query("commit");
     expect(await waiting).toEqual([]);
-    const { tasks } = await storage.pending("i", 9);
+    const tasks = await storage.tasks({ order: "instance", instance: "i", limit: 9 });
     expect(tasks.map(({ id, isHeld, crashes }) => [id, isHeld, crashes])).toEqual([
       ["locked", false, 0],
       ["begun", true, 0],
@@ -70,7 +70,9 @@ describe.skipIf(!HAS_POSTGRES)("a claim that waits for a lock", () => {
     await other.heartbeat({ holder: "two", tasks: [{ id: "b", token: 2 }], ...beat });
     await stranger.query(`select pg_advisory_unlock(71); drop function judged_slowly cascade`);
     await waiting;
-    const crashes = (await storage.pending("i", 9)).tasks.map((task) => task.crashes);
+    const crashes = (await storage.tasks({ order: "instance", instance: "i", limit: 9 })).map(
+      (task) => task.crashes,
+    );
     expect(crashes.toSorted((a, b) => a - b)).toEqual([1, 2]);
   });
 });

@@ -19,7 +19,7 @@ async function lateCalls(storage: EngineStorage): Promise<unknown[]> {
     storage.load("i"),
     storage.history("i", { after: 0, limit: 1 }),
     storage.list({ order: "ended", until: 1, after: null, limit: 1 }),
-    storage.pending("i", 1),
+    storage.tasks({ order: "instance", instance: "i", limit: 1 }),
     storage.tasks({ order: "dead", limit: 1 }),
     storage.nextDue(["sample@1"]),
     storage.size(),

@@ -62,7 +62,7 @@ class Both implements Shared {
 
   /** What is left has the same said of it. */
   async expectSame(): Promise<void> {
-    const { tasks } = await this.#storage.pending("i", 99);
+    const tasks = await this.#storage.tasks({ order: "instance", instance: "i", limit: 99 });
     const told = tasks.map(({ id, crashes, isHeld, deadAt }) => [
       id,
       { crashes, isHeld, isDead: deadAt !== null },

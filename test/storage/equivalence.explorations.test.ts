@@ -392,7 +392,9 @@ const everything = async (storage: PaymentStorage): Promise<unknown> => ({
     ),
   ),
   workflows: await instanceWorkflows(storage),
-  pending: await Promise.all(instances.map((id) => storage.pending(id, 9))),
+  pending: await Promise.all(
+    instances.map((id) => storage.tasks({ order: "instance", instance: id, limit: 9 })),
+  ),
   dead: await storage.tasks({ order: "dead", limit: 99 }),
   failing: await storage.tasks({ order: "failing", least: 1, limit: 99 }),
   earliest: await storage.tasks({ order: "workflow" }),

@@ -141,7 +141,12 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
         unseen: ["locked"],
       });
       const until = async (): Promise<object> =>
-        Object.fromEntries((await storage.pending("i", 9)).tasks.map((task) => [task.id, task.visibleAt]));
+        Object.fromEntries(
+          (await storage.tasks({ order: "instance", instance: "i", limit: 9 })).map((task) => [
+            task.id,
+            task.visibleAt,
+          ]),
+        );
       expect(await until()).toMatchObject({ locked: LEASE, free: LEASE + 1 });
       await stranger.query("rollback");
       expect(await storage.heartbeat({ ...beat, now: 2 })).toEqual({ lost: ["given back"], unseen: [] });

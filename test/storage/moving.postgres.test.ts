@@ -114,7 +114,9 @@ async function shownBy(storage: EngineStorage): Promise<unknown> {
     instances: await storage.list({ order: "newest", after: null, limit: 1_000 }),
     finished: await storage.list({ order: "ended", until: 10_000, after: null, limit: 100 }),
     histories: await Promise.all(ids.map((id) => storage.history(id, { after: 0, limit: 1_000 }))),
-    pending: await Promise.all(ids.map((id) => storage.pending(id, 100))),
+    pending: await Promise.all(
+      ids.map((id) => storage.tasks({ order: "instance", instance: id, limit: 100 })),
+    ),
     failing: await storage.tasks({ order: "failing", least: 1, limit: 100 }),
     dead: await storage.tasks({ order: "dead", limit: 100 }),
     due: await storage.nextDue([WORKFLOW]),
@@ -435,7 +437,7 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     await storage.release({ id: "n", token: task?.token ?? 0, dueAt: 99_000, error: "what \0 it said" });
     await storage.close();
     await moveToPostgres(move);
-    const { tasks } = await (await target.open()).pending("n", 9);
+    const tasks = await (await target.open()).tasks({ order: "instance", instance: "n", limit: 9 });
     expect(tasks[0]?.lastError).toBe("what  it said");
   });
 

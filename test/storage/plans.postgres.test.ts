@@ -149,7 +149,7 @@ async function doAll(storage: EngineStorage, from: string, told: (act: string) =
     await storage.commit([item, { ...item, history: [] }]);
     told(`${act}, of two`);
   }
-  await storage.pending(`${from}-i`, 10);
+  await storage.tasks({ order: "instance", instance: `${from}-i`, limit: 10 });
   await storage.lease({ names: ["n"], holder: "h", now: 1, leaseMs: LEASE, highest: now });
   told("clock set back");
 }

@@ -45,11 +45,11 @@ describe.skipIf(!HAS_POSTGRES)("reads on PostgreSQL", () => {
     await admin.query(`alter table visits rename column id to name`);
     const asked = [
       storage.load("i"),
-      storage.get(visits, "v"),
+      storage.find({ table: visits, key: "v" }),
       storage.history("i", { after: 0, limit: 9 }),
       storage.list({ order: "newest", after: null, limit: -1 }),
       storage.find({ table: visits, index: "ofShop", equals: { shop: "mitte" } }),
-      storage.pending("i", 9),
+      storage.tasks({ order: "instance", instance: "i", limit: 9 }),
       storage.nextDue(["sample@1"]),
     ];
     const ends = await Promise.allSettled(asked);

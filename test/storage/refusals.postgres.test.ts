@@ -414,7 +414,7 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
       expect([back?.id, more]).toEqual(["back", []]);
       const pause = { dueAt: put1 + 30_000, delayMs: 30_000 };
       await storage.release({ id: "back", token: back?.token ?? 0, ...pause });
-      const { tasks } = await storage.pending("i", 9);
+      const tasks = await storage.tasks({ order: "instance", instance: "i", limit: 9 });
       const waits = Object.fromEntries(tasks.map(({ id, visibleAt }) => [id, visibleAt - now]));
       for (const [id, ms] of Object.entries({ back: 30_000, behind: 0, leased: LEASE, minute: 60_000 })) {
         expect(Math.abs((waits[id] ?? Infinity) - ms), id).toBeLessThan(5_000);

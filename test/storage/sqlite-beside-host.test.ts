@@ -295,9 +295,11 @@ test("F14: a payment service takes a send to its end in the file of a host with 
     amount: "1.5",
   });
   await world.finalize();
-  expect(await world.storage.get(paymentTables.transactions, transactionId)).toMatchObject({
-    status: "completed",
-  });
+  expect(await world.storage.find({ table: paymentTables.transactions, key: transactionId })).toMatchObject([
+    {
+      status: "completed",
+    },
+  ]);
   const counts = ["paystateAccounts", "paystateQuotes", "paystateTransactions"].map((name) =>
     shop.prepare(`select count(*) from ${name}`).pluck().get(),
   );

@@ -144,7 +144,9 @@ test("D36: it is looked ten times a second", async () => {
   expect(await storage.fact("before")).toBe("x");
   elapsed = before + 100;
   await expect(storage.fact("before")).rejects.toMatchObject({ code: "replaced" });
-  await expect(storage.pending("i", 1)).rejects.toMatchObject({ code: "replaced" });
+  await expect(storage.tasks({ order: "instance", instance: "i", limit: 1 })).rejects.toMatchObject({
+    code: "replaced",
+  });
 });
 
 test("D36: a mount that numbers its files anew is no reason to stop: what is written is found under the name", () => {

@@ -108,7 +108,9 @@ async function retryTasks<W>(run: TaskRun<W>, task: ClaimedTask, meant: MessageT
   for (let look = 1; ; look++) {
     const record = await storage.load(task.instance);
     const isThere = record !== null && isMeant(meant, record, snapshotFromText(record.snapshot));
-    const { tasks } = isThere ? await storage.pending(task.instance, MAX_TASKS) : { tasks: [] };
+    const tasks = isThere
+      ? await storage.tasks({ order: "instance", instance: task.instance, limit: MAX_TASKS })
+      : [];
     const dueAt = clock.now();
     const retries = tasks.filter(isTroubled).map(({ id }) => ({ task: id, dueAt, delayMs: 0 }));
     const result = await steps.commit({ ...consumptionOf<W>(task), retries });

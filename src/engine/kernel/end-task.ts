@@ -19,7 +19,7 @@ export interface TaskRun<W> {
   readonly clock: Clock;
   readonly log: Logger;
   /** Read for a context that is not in the task, and for what a message is to retry. */
-  readonly storage: Pick<EngineStorage, "pending" | "load">;
+  readonly storage: Pick<EngineStorage, "tasks" | "load">;
   readonly hooks: EffectHooks;
 }
 

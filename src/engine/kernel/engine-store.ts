@@ -51,7 +51,6 @@ export class EngineStore implements EngineStorage {
   }
 
   readonly install: EngineStorage["install"] = (tables) => this.#ask(() => this.#storage.install(tables));
-  readonly get: EngineStorage["get"] = (table, key) => this.#askReady(() => this.#storage.get(table, key));
   readonly find: EngineStorage["find"] = (query) => this.#askReady(() => this.#storage.find(query));
   readonly tally: EngineStorage["tally"] = (query) => this.#askReady(() => this.#storage.tally(query));
   readonly claim: EngineStorage["claim"] = (request) => this.#askReady(() => this.#storage.claim(request));
@@ -77,12 +76,11 @@ export class EngineStore implements EngineStorage {
   readonly lease: EngineStorage["lease"] = (request) => this.#ask(() => this.#storage.lease(request));
   readonly list: EngineStorage["list"] = (listing) => this.#ask(() => this.#storage.list(listing));
   readonly size: EngineStorage["size"] = () => this.#ask(() => this.#storage.size());
-  readonly pending: EngineStorage["pending"] = (instance, ...asked) =>
+  readonly tasks: EngineStorage["tasks"] = (listing) =>
     this.#ask(() => {
-      checkText(instance);
-      return this.#storage.pending(instance, ...asked);
+      if (listing.order === "instance") checkText(listing.instance);
+      return this.#storage.tasks(listing);
     });
-  readonly tasks: EngineStorage["tasks"] = (listing) => this.#ask(() => this.#storage.tasks(listing));
   readonly onWake: EngineStorage["onWake"] = (listener) => this.#storage.onWake(listener);
   readonly close: EngineStorage["close"] = () => this.#ask(() => this.#storage.close());
 

@@ -10,13 +10,13 @@ const MAX_TASKS = 10_000;
 
 /** The snapshot of an instance, with the contexts that the next one has to lend: by step, as JSON. */
 export async function withLent(
-  storage: Pick<EngineStorage, "pending">,
+  storage: Pick<EngineStorage, "tasks">,
   { id, stamp, snapshot: text }: Pick<InstanceRecord, "id" | "stamp" | "snapshot">,
   snapshot: ChartSnapshot,
 ): Promise<ChartSnapshot> {
   const { lent = {}, ...own } = snapshot;
   if (text.length <= MAX_COPIED) return own;
-  const { tasks } = await storage.pending(id, MAX_TASKS, "message");
+  const tasks = await storage.tasks({ order: "instance", instance: id, limit: MAX_TASKS, except: "message" });
   const wanted = new Set(tasks.flatMap((task) => borrowed(task) ?? []));
   const kept = Object.entries({ ...lent, [stamp]: fieldsToJson(own.context, "context") }).filter(
     ([step]) => wanted.has(step) || tasks.length === MAX_TASKS,

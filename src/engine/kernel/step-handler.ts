@@ -73,7 +73,7 @@ interface StepHandlerParts<W> extends Pick<
   StepCommitWriterParts<W>,
   "workflows" | "hands" | "hooks" | "isFollowed" | "onCommitted"
 > {
-  readonly storage: Pick<EngineStorage, "load" | "pending" | "tasks" | "commit">;
+  readonly storage: Pick<EngineStorage, "load" | "tasks" | "commit">;
   readonly clock: Clock;
   readonly random: Random;
   /** See `EngineOptions`. */
@@ -197,9 +197,14 @@ export class StepHandler<W> {
     const instance = await storage.load(task.instance);
     const workflow = instance === null ? undefined : workflows.successorOf(instance.workflow);
     if (instance === null || workflow === undefined) return;
-    const pending = await storage.pending(instance.id, MAX_MOVED, "message");
+    const tasks = await storage.tasks({
+      order: "instance",
+      instance: instance.id,
+      limit: MAX_MOVED,
+      except: "message",
+    });
     const snapshot = await withLent(storage, instance, snapshotFromText(instance.snapshot));
-    const amends = renamedEffects({ instance, workflow, snapshot, pending }, this.#plan());
+    const amends = renamedEffects({ instance, workflow, snapshot, tasks }, this.#plan());
     if (!amends.some(({ task: renamed }) => renamed === task.id)) return;
     await this.#queue.commit({ amends });
     throw new TaskMovedError(`${task.id} is done under another name now`);
@@ -230,12 +235,17 @@ export class StepHandler<W> {
     const { id, workflow: from, version } = instance;
     const step = { instance: id, from, to: workflow.key, version };
     this.#failed.throwRemembered(step);
-    const pending = await storage.pending(id, MAX_MOVED, "message");
+    const tasks = await storage.tasks({
+      order: "instance",
+      instance: id,
+      limit: MAX_MOVED,
+      except: "message",
+    });
     const snapshot = await withLent(storage, instance, snapshotFromText(instance.snapshot));
     const plan = this.#plan(lost);
     let parts: readonly StepCommit[];
     try {
-      parts = planMigration({ instance, workflow, snapshot, pending }, plan);
+      parts = planMigration({ instance, workflow, snapshot, tasks }, plan);
     } catch (error) {
       if (error instanceof MigrationFailed) this.#failed.remember(step, error);
       throw error;

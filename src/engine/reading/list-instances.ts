@@ -7,7 +7,7 @@ import { nameOf } from "../../workflow/workflow-key.ts";
 import { stateMatches } from "../../workflow/state-matches.ts";
 import { listedView, type InstanceList, type InstanceQuery, type InstanceView } from "./views.ts";
 
-export type ReadStorage = Pick<EngineStorage, "load" | "history" | "list" | "pending" | "tasks">;
+export type ReadStorage = Pick<EngineStorage, "load" | "history" | "list" | "tasks">;
 
 type Query = Omit<InstanceQuery, "limit" | "failing" | "unknown"> & {
   readonly limit: number;

@@ -98,7 +98,10 @@ export function instanceReads(
       return find(storage, { ...query, limit, ...(unknown === true && { except: known() }) });
     },
     async pending(id) {
-      const [{ tasks }, record] = await Promise.all([storage.pending(id, MAX_PENDING), storage.load(id)]);
+      const [tasks, record] = await Promise.all([
+        storage.tasks({ order: "instance", instance: id, limit: MAX_PENDING }),
+        storage.load(id),
+      ]);
       const snapshot = record === null ? null : snapshotFromText(record.snapshot);
       const earliestFirst = tasks.toSorted((a, b) => a.dueAt - b.dueAt);
       return {

@@ -2,9 +2,9 @@
 import type { InspectedStorage } from "../../engine/inspected-engine.ts";
 import type { BundleContent } from "./bundle.ts";
 
-export function bundleStorage({ instance, history, pending }: BundleContent): InspectedStorage {
-  const dead = pending.tasks.filter(({ deadAt }) => deadAt !== null);
-  const alive = pending.tasks.filter(({ deadAt }) => deadAt === null);
+export function bundleStorage({ instance, history, tasks }: BundleContent): InspectedStorage {
+  const dead = tasks.filter(({ deadAt }) => deadAt !== null);
+  const alive = tasks.filter(({ deadAt }) => deadAt === null);
   const failing = alive.filter(({ failures }) => failures > 0);
   const steps = alive.filter(({ kind }) => kind === "timer" || kind === "message");
   return {
@@ -13,10 +13,11 @@ export function bundleStorage({ instance, history, pending }: BundleContent): In
     load: async (id) => (id === instance.id ? instance : null),
     history: async (id, { after, limit }) =>
       id === instance.id ? history.filter(({ version }) => version > after).slice(0, limit) : [],
-    pending: async (id) => (id === instance.id ? pending : { tasks: [] }),
     list: async ({ order, after }) => (order === "newest" && after === null ? [instance] : []),
     tasks: async (listing) => {
       switch (listing.order) {
+        case "instance":
+          return listing.instance === instance.id ? tasks.slice(0, listing.limit) : [];
         case "dead":
           return dead.slice(0, listing.limit);
         case "failing":

@@ -1,14 +1,14 @@
 /** Writes an instance to a file for a report: its stored data without secrets, and the shape of its chart. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { HistoryRecord, InstanceRecord, PendingRecords } from "../../../storage/storage.ts";
+import type { HistoryRecord, InstanceRecord, PendingTask } from "../../../storage/storage.ts";
 import type { ReadChart, ChartState } from "../chart/read-chart.ts";
 
 /** The content of a bundle. Texts are redacted. */
 export interface BundleContent {
   readonly instance: InstanceRecord;
   readonly history: readonly HistoryRecord[];
-  readonly pending: PendingRecords;
+  readonly tasks: readonly PendingTask[];
   /** Null where the chart was not registered. */
   readonly chart: { readonly key: string; readonly hash: string; readonly chart: ReadChart } | null;
 }
@@ -165,7 +165,7 @@ const transition = z.object({ from: text, to: text, entered: text, event: text, 
 const bundleShape = z.object({
   instance,
   history: z.array(step),
-  pending: z.object({ tasks: z.array(task) }),
+  tasks: z.array(task),
   chart: z
     .object({
       key: text,

@@ -7,7 +7,7 @@ import type { BundleContent } from "./bundle.ts";
 
 /** Sources of a bundle. */
 export interface BundleParts {
-  readonly storage: Pick<InspectedStorage, "load" | "history" | "pending">;
+  readonly storage: Pick<InspectedStorage, "load" | "history" | "tasks">;
   readonly charts: ChartRegistry;
   readonly redact: SecretFilter;
 }
@@ -23,9 +23,9 @@ export async function exportBundle(
   const instance = await storage.load(id);
   if (instance === null) return null;
   const after = Math.max(0, instance.version - MAX_STEPS);
-  const [history, pending] = await Promise.all([
+  const [history, tasks] = await Promise.all([
     storage.history(id, { after, limit: MAX_STEPS }),
-    storage.pending(id, MAX_PENDING),
+    storage.tasks({ order: "instance", instance: id, limit: MAX_PENDING }),
   ]);
   const known = charts.get(instance.workflow);
   return {
@@ -35,14 +35,11 @@ export async function exportBundle(
       event: clean(row.event, redact),
       cause: row.cause === null ? null : redact(row.cause),
     })),
-    pending: {
-      ...pending,
-      tasks: pending.tasks.map((task) => ({
-        ...task,
-        payload: clean(task.payload, redact),
-        lastError: task.lastError === null ? null : redact(task.lastError),
-      })),
-    },
+    tasks: tasks.map((task) => ({
+      ...task,
+      payload: clean(task.payload, redact),
+      lastError: task.lastError === null ? null : redact(task.lastError),
+    })),
     chart: known === undefined ? null : { key: known.key, hash: known.hash, chart: known.chart },
   };
 }

@@ -44,16 +44,16 @@ export async function readWebhooks({ reads }: InspectedPaymentParts): Promise<We
 /** The newest deliveries to a webhook. */
 export async function readLadders(
   { reads }: InspectedPaymentParts,
-  storage: Pick<InspectedStorage, "pending">,
+  storage: Pick<InspectedStorage, "tasks">,
   webhookId: string,
 ): Promise<DeliveryHistory[]> {
   const deliveries = await reads.deliveriesTo(webhookId, { below: null, limit: MAX_LADDERS });
   return Promise.all(
     deliveries.map(async (delivery) => {
-      const [notice, attempts, { tasks }] = await Promise.all([
+      const [notice, attempts, tasks] = await Promise.all([
         reads.notice(delivery.noticeId),
         reads.deliveryAttempts(delivery.id),
-        storage.pending(delivery.id, MAX_PENDING),
+        storage.tasks({ order: "instance", instance: delivery.id, limit: MAX_PENDING }),
       ]);
       const due = tasks.filter(({ deadAt }) => deadAt === null).map(({ dueAt }) => dueAt);
       return { delivery, notice, attempts, nextAt: due.length === 0 ? null : Math.min(...due) };

@@ -144,7 +144,7 @@ export class ErasureHandler implements ErasureCommands {
     const [[order], deliveries] = await Promise.all([storage.orderViews([id]), storage.deliveries(id)]);
     const instances = [id, ...(order?.transfers ?? []).map((transfer) => transfer.id)];
     const [pending, records] = await Promise.all([
-      Promise.all(instances.map((each) => storage.pending(each, 1))),
+      Promise.all(instances.map((each) => storage.tasks({ order: "instance", instance: each, limit: 1 }))),
       Promise.all(instances.map((each) => storage.load(each))),
     ]);
     if (!isFinalStatus(row.status) || row.attention !== null) return "it is open";
@@ -156,7 +156,7 @@ export class ErasureHandler implements ErasureCommands {
       return "its deposit address is under 60 days old, and money may still come";
     }
     const isLookedAt =
-      pending.some(({ tasks }) => tasks.length > 0) ||
+      pending.some((tasks) => tasks.length > 0) ||
       records.some((record) => record !== null && isWatched(record));
     return isLookedAt ? "the chain is still asked about it" : null;
   }

@@ -66,7 +66,12 @@ async function judge(
     storage.find({ table: paymentTables.deliveries, ...ofAny }),
     storage.find({ table: paymentTables.notices, ...ofAny }),
     rowsOf(storage, paymentTables.transactions, ids),
-    Promise.all(ids.map(async (id) => [id, (await storage.pending(id, 1)).tasks.length] as const)),
+    Promise.all(
+      ids.map(
+        async (id) =>
+          [id, (await storage.tasks({ order: "instance", instance: id, limit: 1 })).length] as const,
+      ),
+    ),
   ]);
   const firstAttempts = deliveries.map(({ id }) => `${id}:1`);
   const attempts = await rowsOf(storage, paymentTables.deliveryAttempts, firstAttempts);

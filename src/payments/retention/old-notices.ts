@@ -43,7 +43,9 @@ export async function noticeRemoval(
   // Without a body it is not announced yet.
   if (body === null || createdAt > until || !(await isOver(storage, transactionId))) return null;
   // A task may have its deliveries to begin; timers of an order that is over run for months, and begin none.
-  if ((await storage.pending(transactionId, 1, "timer")).tasks.length > 0) return null;
+  const order = "instance";
+  const waiting = await storage.tasks({ order, instance: transactionId, limit: 1, except: "timer" });
+  if (waiting.length > 0) return null;
   const deliveries = (await storage.deliveries(transactionId)).filter(({ noticeId }) => noticeId === id);
   const parts = await Promise.all(deliveries.map((delivery) => deliveryRemoval(storage, delivery, until)));
   const whole = parts.filter((part) => part !== null);

@@ -93,10 +93,13 @@ function isGivenUp({ kind, state, reason }: TransferRecord): boolean {
 
 /** Since when an instance has rested: for ever if it has ended or is gone, not yet if it has something to do. */
 async function activeSince(
-  storage: Pick<RemovingParts["storage"], "load" | "pending">,
+  storage: Pick<RemovingParts["storage"], "load" | "tasks">,
   id: string,
 ): Promise<number> {
-  const [instance, { tasks }] = await Promise.all([storage.load(id), storage.pending(id, 1)]);
+  const [instance, tasks] = await Promise.all([
+    storage.load(id),
+    storage.tasks({ order: "instance", instance: id, limit: 1 }),
+  ]);
   if (tasks.length > 0) return Infinity;
   if (instance?.status !== "active") return ENDED;
   return isWatched(instance) ? Infinity : instance.updatedAt;

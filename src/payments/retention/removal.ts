@@ -53,13 +53,16 @@ export interface EndedRun {
  * moved since `until`, or has pending work.
  */
 export async function endedRuns(
-  storage: Pick<EngineStorage, "load" | "pending" | "history">,
+  storage: Pick<EngineStorage, "load" | "tasks" | "history">,
   ids: readonly string[],
   until: number,
 ): Promise<readonly EndedRun[] | null> {
   const runs: EndedRun[] = [];
   for (const id of ids) {
-    const [instance, { tasks }] = await Promise.all([storage.load(id), storage.pending(id, 1)]);
+    const [instance, tasks] = await Promise.all([
+      storage.load(id),
+      storage.tasks({ order: "instance", instance: id, limit: 1 }),
+    ]);
     if (tasks.length > 0) return null;
     if (instance === null) continue;
     if (instance.status === "active" || instance.updatedAt > until) return null;

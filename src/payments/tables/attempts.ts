@@ -1,7 +1,7 @@
 /** Signed bytes: the caller's, and those of the service's own transfers. */
 import type { Address } from "../../address.ts";
 import { column, ownTable, type Row } from "../../../storage/table.ts";
-import { type TableReader, rowsOf } from "./read.ts";
+import { rowOf, type TableReader, rowsOf } from "./read.ts";
 
 /** One sum that a landing of signed bytes takes out of an order's address. */
 export interface AttemptLeg {
@@ -54,7 +54,7 @@ export const attemptReads = (read: TableReader) => ({
   attempts: (signatures: readonly string[]) => rowsOf(read, attempts, signatures),
   async attemptLike(signature: string, messageHash: string) {
     const [bySignature, [byHash]] = await Promise.all([
-      read.get(attempts, signature),
+      rowOf(read, attempts, signature),
       read.find({ table: attempts, index: "messageHash", equals: { messageHash } }),
     ]);
     return bySignature ?? byHash ?? null;

@@ -1,6 +1,6 @@
 /** Tables of callers: accounts, keys, and stored answers. */
 import { column, ownTable, type Row } from "../../../storage/table.ts";
-import type { TableReader } from "./read.ts";
+import { rowOf, type TableReader } from "./read.ts";
 
 /** The tier of an account. Limits and ownership are per account, never per key. */
 export type Tier = "free" | "pro" | "enterprise";
@@ -57,15 +57,15 @@ export interface IdempotencyRecord extends Row<typeof idempotency> {}
 export const identityReads = (read: TableReader) => ({
   /** A key by its public id, with the account it belongs to. */
   async apiKey(id: string): Promise<{ readonly key: ApiKeyRecord; readonly account: AccountRecord } | null> {
-    const key = await read.get(apiKeys, id);
-    const account = key === null ? null : await read.get(accounts, key.accountId);
+    const key = await rowOf(read, apiKeys, id);
+    const account = key === null ? null : await rowOf(read, accounts, key.accountId);
     return key === null || account === null ? null : { key, account };
   },
-  account: (id: string) => read.get(accounts, id),
+  account: (id: string) => rowOf(read, accounts, id),
   /** Up to `limit` accounts by ascending id, which is the order in which they were made, the first one above `after`. */
   accountsAfter: (after: string, limit: number) =>
     read.find({ table: accounts, index: "key", after: [after], limit }),
   /** An account's keys, revoked and expired ones included, oldest first. */
   apiKeysOf: (accountId: string) => read.find({ table: apiKeys, index: "ofAccount", equals: { accountId } }),
-  idempotency: (id: string) => read.get(idempotency, id),
+  idempotency: (id: string) => rowOf(read, idempotency, id),
 });

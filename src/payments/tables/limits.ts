@@ -1,6 +1,6 @@
 /** Tables of limits: reservations, requests, spendings, the operator's rules, and daily volumes. */
 import { ownTable, type Row } from "../../../storage/table.ts";
-import { type TableReader, rowsOf } from "./read.ts";
+import { rowOf, type TableReader, rowsOf } from "./read.ts";
 
 /** Shares of something limited (the sponsor's lamports, the desk's inventory) that are promised to one transaction each. */
 export const reservations = ownTable("reservations", {
@@ -110,7 +110,7 @@ export const limitReads = (read: TableReader) => ({
   /** Reservations, released or not, in any order; unknown ones are left out. */
   reservationsById: (ids: readonly string[]) => rowsOf(read, reservations, ids),
   /** A reservation, released or not. */
-  reservation: (id: string) => read.get(reservations, id),
+  reservation: (id: string) => rowOf(read, reservations, id),
   /**
    * Up to `limit` of those that lapse by themselves and are not released, the first one to lapse first; behind `last` where it
    * is given.
@@ -126,7 +126,7 @@ export const limitReads = (read: TableReader) => ({
     return (await read.tally({ ...ofPurse, sum: "amount" })).total;
   },
   /** What one set of signed bytes costs a purse. */
-  spending: (id: string) => read.get(spendings, id),
+  spending: (id: string) => rowOf(read, spendings, id),
   /** Gates by their ids, in any order; absent ones are left out. */
   gates: (ids: readonly string[]) => rowsOf(read, gates, ids),
   /** Up to `limit` gates by ascending id, the first one above `after`. */

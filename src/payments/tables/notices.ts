@@ -2,7 +2,7 @@
 import type { NoticeEvent, StatusEvent } from "../../../machines/notice-events.ts";
 import { column, ownTable, type Row } from "../../../storage/table.ts";
 import type { TransactionStatus } from "./orders.ts";
-import { type SequencePageQuery, type TableReader, rowsOf } from "./read.ts";
+import { rowOf, type SequencePageQuery, type TableReader, rowsOf } from "./read.ts";
 import { wholeBody } from "./short-body.ts";
 
 /** Events for webhooks, with the state of the transaction at the time. */
@@ -63,7 +63,7 @@ const whole = (notice: NoticeRecord): NoticeRecord =>
 
 export const noticeReads = (read: TableReader) => ({
   async notice(id: string): Promise<NoticeRecord | null> {
-    const notice = await read.get(notices, id);
+    const notice = await rowOf(read, notices, id);
     return notice === null ? null : whole(notice);
   },
   /** Notices by their ids, in any order; absent ones are left out. */

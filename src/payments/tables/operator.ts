@@ -1,6 +1,6 @@
 /** Tables of the operator: matters that need a person, decisions about matters, and the audit log. */
 import { column, ownTable, type Row } from "../../../storage/table.ts";
-import { type TableReader, rowsOf } from "./read.ts";
+import { rowOf, type TableReader, rowsOf } from "./read.ts";
 
 /** Matters that need a person, as far as they have been reported. `id` is the matter's. */
 export const matters = ownTable("matters", {
@@ -75,7 +75,7 @@ export const operatorReads = (read: TableReader) => ({
     return oldestFirst.slice(0, limit);
   },
   /** The operators' decision about a matter; null without a decision. */
-  decision: (id: string) => read.get(decisions, id),
+  decision: (id: string) => rowOf(read, decisions, id),
   /**
    * The operators' acts in the order in which they were committed: up to `limit`, from the one that follows the row with
    * the id `after`, or from the first. Null when there is no such row.
@@ -83,7 +83,7 @@ export const operatorReads = (read: TableReader) => ({
   async audit(after: string | null, limit: number): Promise<readonly AuditRecord[] | null> {
     if (after === null) return read.find({ table: audit, limit });
     const [last, rows] = await Promise.all([
-      read.get(audit, after),
+      rowOf(read, audit, after),
       read.find({ table: audit, beyond: after, limit }),
     ]);
     return last === null ? null : rows;

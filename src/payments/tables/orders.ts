@@ -1,7 +1,7 @@
 /** Quotes, and the orders that used them, as their readers see them; the state of an order's machine is its instance. */
 import type { Address } from "../../address.ts";
 import { column, ownTable, type Row } from "../../../storage/table.ts";
-import { groupedBy, newestFirst, type NewestPageQuery, type TableReader, rowsOf } from "./read.ts";
+import { rowOf, groupedBy, newestFirst, type NewestPageQuery, type TableReader, rowsOf } from "./read.ts";
 import { privateReads, type OrderView } from "./private.ts";
 
 /** The share of a recipient, in base units. */
@@ -187,7 +187,7 @@ export interface TimePageQuery {
 }
 
 export const orderReads = (read: TableReader) => ({
-  quote: (id: string) => read.get(quotes, id),
+  quote: (id: string) => rowOf(read, quotes, id),
   async transaction(id: string): Promise<TransactionView | null> {
     const [view = null] = await transactionViews(read, [id]);
     return view;
@@ -195,7 +195,7 @@ export const orderReads = (read: TableReader) => ({
   /** A transaction and its recipients. */
   async noticed(id: string): Promise<Pick<TransactionView, "transaction" | "recipients"> | null> {
     const [transaction, paid] = await Promise.all([
-      read.get(transactions, id),
+      rowOf(read, transactions, id),
       read.find({ table: recipients, index: "ofTransaction", anyOf: ["transactionId", [id]] }),
     ]);
     return transaction && { transaction, recipients: paid };
@@ -287,8 +287,8 @@ async function transactionOfQuote(
   { accountId, quoteId }: { readonly accountId: string; readonly quoteId: string },
   { below }: NewestPageQuery,
 ): Promise<readonly TransactionRecord[]> {
-  const quote = await read.get(quotes, quoteId);
-  const found = await read.get(transactions, quote?.usedBy ?? "");
+  const quote = await rowOf(read, quotes, quoteId);
+  const found = await rowOf(read, transactions, quote?.usedBy ?? "");
   if (found === null || found.accountId !== accountId) return [];
   const { createdAt, id } = found;
   const isBelow =

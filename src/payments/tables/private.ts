@@ -3,7 +3,7 @@ import type { Address } from "../../address.ts";
 import type { TransferKind } from "../../../machines/transfer.ts";
 import { column, ownTable, type Row } from "../../../storage/table.ts";
 import type { AttemptLeg } from "./attempts.ts";
-import { type TableReader, rowsOf } from "./read.ts";
+import { rowOf, type TableReader, rowsOf } from "./read.ts";
 
 /** An end that is decided here before it is told: nothing else counts from then on. */
 export interface ClosingOrder {
@@ -255,7 +255,7 @@ export interface OrderView {
 }
 
 export const privateReads = (read: TableReader) => ({
-  order: (id: string) => read.get(orders, id),
+  order: (id: string) => rowOf(read, orders, id),
   orders: (ids: readonly string[]) => rowsOf(read, orders, ids),
   async orderAt(address: Address): Promise<OrderRecord | null> {
     const [found = null] = await read.find({
@@ -278,8 +278,8 @@ export const privateReads = (read: TableReader) => ({
   ordersAfter: (after: string, limit: number) =>
     read.find({ table: orders, index: "key", after: [after], limit }),
   /** What stays of an order that was removed as old. */
-  orderStub: (id: string) => read.get(orderStubs, id),
-  transfer: (id: string) => read.get(transfers, id),
+  orderStub: (id: string) => rowOf(read, orderStubs, id),
+  transfer: (id: string) => rowOf(read, transfers, id),
   /** Orders with everything that belongs to them, in the order given; those that are gone are left out. */
   orderViews: (ids: readonly string[]) => viewsOf(read, ids),
   /** Up to `limit` transfers that were put off for this reason. */

@@ -3,7 +3,7 @@ import type { EngineStorage } from "../../../storage/storage.ts";
 import type { Table } from "../../../storage/table.ts";
 
 /** The reading part of a storage. */
-export type TableReader = Pick<EngineStorage, "get" | "find" | "tally">;
+export type TableReader = Pick<EngineStorage, "find" | "tally">;
 
 /** A place in a list that is ordered by creation, and where that is the same by id. */
 export interface ListKey {
@@ -44,6 +44,13 @@ export function groupedBy<R extends object, F extends keyof R>(
   }
   return groups;
 }
+
+/** The row with this id, or null. */
+export const rowOf = async <R extends object>(
+  read: TableReader,
+  table: Table<R>,
+  id: string,
+): Promise<R | null> => (await read.find({ table, key: id }))[0] ?? null;
 
 /** Rows by their ids, each once and in any order; absent ones are left out. */
 export async function rowsOf<R extends { readonly id: string }>(

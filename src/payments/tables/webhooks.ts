@@ -1,6 +1,6 @@
 /** Webhooks, and the deliveries of notices to them with each attempt. */
 import { column, ownTable, type Row } from "../../../storage/table.ts";
-import { newestFirst, type NewestPageQuery, type TableReader } from "./read.ts";
+import { rowOf, newestFirst, type NewestPageQuery, type TableReader } from "./read.ts";
 
 export const webhooks = ownTable("webhooks", {
   columns: {
@@ -104,15 +104,15 @@ export interface AbandonedCount {
 
 export const webhookReads = (read: TableReader) => ({
   /** A webhook, deleted ones included. */
-  webhook: (id: string) => read.get(webhooks, id),
+  webhook: (id: string) => rowOf(read, webhooks, id),
   /** An account's webhooks that are not deleted, oldest first. */
   webhooks: (accountId: string) => read.find({ table: webhooks, index: "ofAccount", equals: { accountId } }),
   /** The number of changes of an account's webhooks; 0 for an account that never had a webhook. */
-  webhookChanges: async (accountId: string) => (await read.get(webhookLists, accountId))?.version ?? 0,
+  webhookChanges: async (accountId: string) => (await rowOf(read, webhookLists, accountId))?.version ?? 0,
   /** The deliveries of a transaction's notices, in the order in which they were made. */
   deliveries: (transactionId: string) =>
     read.find({ table: deliveries, index: "ofTransaction", equals: { transactionId } }),
-  delivery: (id: string) => read.get(deliveries, id),
+  delivery: (id: string) => rowOf(read, deliveries, id),
   /** The deliveries to a webhook, newest first. */
   deliveriesTo: (webhookId: string, page: NewestPageQuery) =>
     read.find({ table: deliveries, index: "ofWebhook", equals: { webhookId }, ...newestFirst(page) }),

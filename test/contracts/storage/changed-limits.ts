@@ -29,7 +29,7 @@ const end = (storage: PaymentStorage, task: string, token = 1): Promise<void> =>
   put(storage, { consumes: { task, token } });
 
 async function waits(storage: PaymentStorage): Promise<Record<string, LimitWait>> {
-  const { tasks } = await storage.pending("i", 2_000);
+  const tasks = await storage.tasks({ order: "instance", instance: "i", limit: 2_000 });
   return Object.fromEntries(
     tasks.flatMap(({ id, waitsFor }) => (waitsFor === undefined ? [] : [[id, waitsFor]])),
   );
@@ -250,7 +250,9 @@ const overrides: readonly StorageContractCase[] = [
       });
       await Promise.all(acts);
       await set(storage, "a", 40);
-      const held = (await storage.pending("i", 200)).tasks.filter(({ isHeld }) => isHeld).length;
+      const held = (await storage.tasks({ order: "instance", instance: "i", limit: 200 })).filter(
+        ({ isHeld }) => isHeld,
+      ).length;
       assert.equal((await claim(other, 20)).length, 40 - held);
       assert.deepEqual(await storage.tasks({ order: "forgotten" }), []);
     },

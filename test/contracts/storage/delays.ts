@@ -17,7 +17,7 @@ const timer = (id: string, dueAt: number, delayMs?: number) =>
 
 /** When each task can be claimed. */
 const times = async (storage: PaymentStorage): Promise<Record<string, number>> => {
-  const { tasks } = await storage.pending("i", 5_000);
+  const tasks = await storage.tasks({ order: "instance", instance: "i", limit: 5_000 });
   return Object.fromEntries(tasks.map(({ id, visibleAt }) => [id, visibleAt]));
 };
 

@@ -117,12 +117,12 @@ const rows: readonly StorageContractCase[] = [
       lines: [{ item: "tea", price: 2n ** 64n, tags: ["a", null, true, 0.5] }, "", {}],
     });
     assert.ok(await commits(storage, placing("7", full), placing("8")));
-    assert.deepEqual(await other.get(orders, "7"), full);
-    assert.deepEqual(await other.get(orders, "8"), orderOf("8"));
-    assert.equal(await other.get(orders, "9"), null);
+    assert.deepEqual(await other.find({ table: orders, key: "7" }), [full]);
+    assert.deepEqual(await other.find({ table: orders, key: "8" }), [orderOf("8")]);
+    assert.deepEqual(await other.find({ table: orders, key: "9" }), []);
     const again = await reopen();
     await again.install([orders]);
-    assert.deepEqual(await again.get(orders, "7"), full);
+    assert.deepEqual(await again.find({ table: orders, key: "7" }), [full]);
   }),
   given("a write that is wrong for its table is refused or fails, and leaves no trace", async (handles) => {
     const { storage } = handles;
@@ -145,7 +145,9 @@ const rows: readonly StorageContractCase[] = [
     await assert.rejects(commitOne(storage, { writes: [{ table: "absent", insert: { id: "x" } }] }));
     assert.deepEqual(await storage.find({ table: orders }), [orderOf("1")]);
     assert.ok(await commits(storage, { table: "tickets", id: "1", set: { shop: "x" }, expectedVersion: 1 }));
-    assert.deepEqual(await storage.get(orders, "1"), orderOf("1", { shop: "x", version: 2 }));
+    assert.deepEqual(await storage.find({ table: orders, key: "1" }), [
+      orderOf("1", { shop: "x", version: 2 }),
+    ]);
   }),
   given("G1: a row is committed together with a step, or neither is", async ({ storage }) => {
     await storage.install([orders]);
@@ -153,7 +155,7 @@ const rows: readonly StorageContractCase[] = [
     const together = (version: number, number: string) =>
       storage.commit([{ step: stepOf("i", version), writes: [placing(number)] }]);
     assert.deepEqual(await together(9, "1"), [{ ok: false, conflict: "step" }]);
-    assert.equal(await storage.get(orders, "1"), null);
+    assert.deepEqual(await storage.find({ table: orders, key: "1" }), []);
     assert.deepEqual(await together(1, "1"), [{ ok: true }]);
     assert.deepEqual(await together(2, "1"), [{ ok: false, conflict: "write", index: 0 }]);
     assert.equal((await storage.load("i"))?.version, 2);
@@ -414,7 +416,7 @@ const reads: readonly StorageContractCase[] = [
       }
       await assert.rejects(storage.tally({ table: orders, sum: "customer" }), TypeError);
       await assert.rejects(storage.find({ table: marks }), TypeError);
-      await assert.rejects(storage.get(marks, "x"), TypeError);
+      await assert.rejects(storage.find({ table: marks, key: "x" }), TypeError);
     },
   ),
 ];
@@ -451,7 +453,7 @@ const installing: readonly StorageContractCase[] = [
       await commits(again, { table: "marks", insert: { ...old, id: "new", note: "n", isRead: false } });
       assert.deepEqual(idsOf(await again.find({ table: next })), ["old", "new"]);
       await refuses(again, "newer_schema", marks);
-      assert.deepEqual(await again.get(next, "old"), old);
+      assert.deepEqual(await again.find({ table: next, key: "old" }), [old]);
     },
   ),
   given(
@@ -476,7 +478,7 @@ const installing: readonly StorageContractCase[] = [
         }),
       );
       await assert.rejects(storage.find({ table: orders }), TypeError);
-      assert.deepEqual(await storage.get(marks, "x"), { id: "x", list: "l", at: 5 });
+      assert.deepEqual(await storage.find({ table: marks, key: "x" }), [{ id: "x", list: "l", at: 5 }]);
     },
   ),
 ];

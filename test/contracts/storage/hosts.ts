@@ -38,7 +38,7 @@ const added: HostCommit = {
 
 const partsOf = async (storage: PaymentStorage): Promise<readonly unknown[]> => [
   (await storage.load("a"))?.id ?? null,
-  ids((await storage.pending("a", 10)).tasks),
+  ids(await storage.tasks({ order: "instance", instance: "a", limit: 10 })),
   await storage.fact("put"),
   (await storage.history("a", { after: 0, limit: 10 })).length,
   await storage.fact("known"),

@@ -54,7 +54,7 @@ const lists: readonly StorageContractCase[] = [
         const reads: readonly (readonly [string, () => Promise<unknown>])[] = [
           ["list", () => storage.list({ order: "newest", after: null, limit })],
           ["history", () => storage.history("i", { after: 0, limit })],
-          ["pending", () => storage.pending("i", limit)],
+          ["tasks", () => storage.tasks({ order: "instance", instance: "i", limit })],
           ["tasks", () => storage.tasks({ order: "dead", limit })],
           ["tasks", () => storage.tasks({ order: "failing", least: 1, limit })],
           ["tasks", () => storage.tasks({ order: "due", workflow: WORKFLOW, limit })],
@@ -109,7 +109,7 @@ const waits: readonly StorageContractCase[] = [
         failingSince: null,
         deadAt: null,
       };
-      const { tasks } = await other.pending("i", ALL);
+      const tasks = await other.tasks({ order: "instance", instance: "i", limit: ALL });
       assert.deepEqual(tasks, [
         { ...taskOf("y", { name: "a", dueAt: 5 }), ...fresh, visibleAt: 5 },
         { ...taskOf("x", { name: "a", dueAt: 900 }), ...fresh, visibleAt: 900 },
@@ -119,17 +119,23 @@ const waits: readonly StorageContractCase[] = [
           visibleAt: 500,
         },
       ]);
-      assert.deepEqual(ids((await other.pending("i", 1)).tasks), ["y"]);
-      assert.deepEqual(ids((await other.pending("i", ALL, "invocation")).tasks), ["y", "x"]);
-      assert.deepEqual(ids((await other.pending("i", 2, "effect")).tasks), ["z"]);
-      assert.deepEqual(await other.pending("none", ALL), { tasks: [] });
+      assert.deepEqual(ids(await other.tasks({ order: "instance", instance: "i", limit: 1 })), ["y"]);
+      assert.deepEqual(
+        ids(await other.tasks({ order: "instance", instance: "i", limit: ALL, except: "invocation" })),
+        ["y", "x"],
+      );
+      assert.deepEqual(
+        ids(await other.tasks({ order: "instance", instance: "i", limit: 2, except: "effect" })),
+        ["z"],
+      );
+      assert.deepEqual(await other.tasks({ order: "instance", instance: "none", limit: ALL }), []);
     },
   ),
   promise(
     "a pending task tells of its lease, its failures, its last error, and that it is a dead letter",
     async ({ storage, other }) => {
       await arm(storage, taskOf("t"));
-      const pending = async () => (await other.pending("i", ALL)).tasks[0];
+      const pending = async () => (await other.tasks({ order: "instance", instance: "i", limit: ALL }))[0];
       const first = await claimOne(storage, 5);
       const isHeld = { isHeld: true, visibleAt: 5 + LEASE, failures: 0, crashes: 0 };
       assert.deepEqual({ ...(await pending()), ...isHeld }, await pending());

@@ -38,7 +38,7 @@ const end = (storage: PaymentStorage, { id, token }: Pick<ClaimedTask, "id" | "t
   put(storage, { consumes: { task: id, token } });
 
 async function parked(storage: PaymentStorage): Promise<string[]> {
-  const { tasks } = await storage.pending("i", 1_000);
+  const tasks = await storage.tasks({ order: "instance", instance: "i", limit: 1_000 });
   return ids(tasks.filter(({ isParked }) => isParked)).toSorted();
 }
 

@@ -40,7 +40,7 @@ async function vanishTwice(storage: PaymentStorage, changes: Partial<ClaimReques
 const SUSPECTED = 2 * LEASE;
 
 const pendingOf = async (storage: PaymentStorage): Promise<PendingTask[]> => {
-  const { tasks } = await storage.pending("i", 100);
+  const tasks = await storage.tasks({ order: "instance", instance: "i", limit: 100 });
   return [...tasks];
 };
 

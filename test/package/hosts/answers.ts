@@ -129,7 +129,7 @@ async function transactions(storage: EngineStorage): Promise<void> {
     ]),
   );
   host.exec("rollback");
-  await say("taken back", () => storage.get(notes, "w-1"));
+  await say("taken back", () => storage.find({ table: notes, key: "w-1" }));
   host.close();
   await say("within a closed one", () => add("w-3"));
   const memory = new Handle(":memory:");
@@ -164,7 +164,7 @@ async function opening(): Promise<void> {
   await say("nothing to read", () => readOnlySqlite("none.db"));
   const read = await readOnlySqlite(FILE);
   await read.install([notes]);
-  await say("reading alone", () => read.get(notes, "n"));
+  await say("reading alone", () => read.find({ table: notes, key: "n" }));
   await say("which writes nothing", () => read.commit([{ writes: [] }]));
   await say("nor leases", () => read.lease({ names: ["n"], holder: "h", now: 1, leaseMs: 1 }));
   await read.close();

@@ -205,7 +205,7 @@ async function whatIsGone(storage: PaymentStorage, life: Life, index: number) {
   expect(attempt?.messageHash).toBe(`hash ${index}`);
   const parts = [attempt?.bytes.length === 0, recipient === undefined, instance === null];
   expect(parts).toEqual(parts.map(() => gone.transaction));
-  const announced = await storage.get(paymentTables.announcements, ids.notice);
+  const [announced = null] = await storage.find({ table: paymentTables.announcements, key: ids.notice });
   const told = [announced === null];
   if (life.delivery !== "none") {
     told.push((await storage.delivery(ids.delivery)) === null);

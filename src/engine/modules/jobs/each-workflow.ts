@@ -17,7 +17,7 @@ const MAX_TASKS = 1_000;
 
 export type EachWorkflow = Workflow<typeof eachChart, unknown>;
 
-type EachStorage = Pick<EngineStorage, "load" | "history" | "list" | "pending" | "tasks" | "find">;
+type EachStorage = Pick<EngineStorage, "load" | "history" | "list" | "tasks" | "find">;
 
 /** The workflow over a storage. No chart of the instances is needed: those who have it take the messages. */
 export function eachWorkflow(storage: EachStorage): EachWorkflow {
@@ -31,7 +31,7 @@ export function eachWorkflow(storage: EachStorage): EachWorkflow {
 
 interface PageParts {
   readonly reads: Pick<StoredReads, "list">;
-  readonly storage: Pick<EngineStorage, "pending">;
+  readonly storage: Pick<EngineStorage, "tasks">;
 }
 
 async function pageOf({ reads, storage }: PageParts, job: EachState): Promise<PageEvent> {
@@ -61,11 +61,13 @@ function isUpTo(newest: EachInput["newest"], { createdAt, id }: EachInput["newes
 }
 
 async function troubledAmong(
-  storage: Pick<EngineStorage, "pending">,
+  storage: Pick<EngineStorage, "tasks">,
   instances: readonly InstanceView[],
 ): Promise<InstanceView[]> {
-  const pending = await Promise.all(instances.map(({ id }) => storage.pending(id, MAX_TASKS)));
-  return instances.filter((_, index) => pending[index]?.tasks.some(isTroubled) === true);
+  const pending = await Promise.all(
+    instances.map(({ id }) => storage.tasks({ order: "instance", instance: id, limit: MAX_TASKS })),
+  );
+  return instances.filter((_, index) => pending[index]?.some(isTroubled) === true);
 }
 
 export async function eachInput(

@@ -54,7 +54,7 @@ export function limitCommands({ storage, now, secondKeys }: LimitParts): LimitCo
       for (;;) {
         const dueAt = now();
         const limits = [{ key, atMost: override?.atMost ?? null, dueAt, delayMs: 0 }];
-        const row = await storage.get(storedStarts, key);
+        const [row = null] = await storage.find({ table: storedStarts, key });
         // Refused where another has made the row first, and never where it has changed: starts cannot hold this up.
         const writes = [overriding(key, override, row === null)];
         if ((await commitOne(storage, { limits, writes })).ok) return;

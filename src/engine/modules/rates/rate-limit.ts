@@ -163,7 +163,7 @@ export class RateLimit {
 
   /** Null where the key has no rate at present. An override of it is read with the row that it changes: see `write`. */
   async #ledger({ key, rate: own }: KeyRate, now: number, placed: Placed): Promise<StartLedger | null> {
-    const row = await this.#storage.get<StartsRow>(storedStarts, key);
+    const [row = null] = await this.#storage.find<StartsRow>({ table: storedStarts, key });
     const rate = row?.override?.rate ?? own;
     return rate === null ? null : new StartLedger({ key, rate, row, now, placed });
   }

@@ -103,11 +103,11 @@ function stayed(damaged: readonly string[]): Error {
 
 /** Whether nothing waits for it and no relative lives. Only a message or a dead letter may still come: the commit refuses that. */
 async function isNeededByNone(
-  storage: Pick<EngineStorage, "load" | "pending">,
+  storage: Pick<EngineStorage, "load" | "tasks">,
   { id, snapshot }: InstanceRecord,
 ): Promise<boolean> {
   const { parent, children = {} } = snapshotFromText(snapshot);
-  const { tasks } = await storage.pending(id, 1);
+  const tasks = await storage.tasks({ order: "instance", instance: id, limit: 1 });
   if (tasks.length > 0) return false;
   const living = Object.entries(children).flatMap(([child, { run }]) =>
     run === undefined ? [] : childInstance(id, child, run),

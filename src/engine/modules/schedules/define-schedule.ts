@@ -91,7 +91,7 @@ export async function defineSchedule(parts: DefineParts, given: unknown): Promis
     input: JSON.stringify(toJson(input, "input")),
   };
   for (;;) {
-    const stored = await parts.storage.get<ScheduleRow>(storedSchedules, id);
+    const [stored = null] = await parts.storage.find<ScheduleRow>({ table: storedSchedules, key: id });
     if (stored !== null && !isLater(definition, stored)) return viewOf(stored);
     const now = await scheduleTime(parts);
     const isNew = stored === null || !isThere(stored);

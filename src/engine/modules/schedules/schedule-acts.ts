@@ -50,7 +50,7 @@ const REMOVE: OfferedAct = {
 
 /** The acts on schedules, by the names of schedules. */
 export function scheduleActs(
-  storage: Pick<EngineStorage, "get">,
+  storage: Pick<EngineStorage, "find">,
   commands: Pick<ScheduleCommands, "pause" | "resume" | "trigger" | "remove">,
 ): ModuleActs {
   return {
@@ -58,7 +58,7 @@ export function scheduleActs(
     async offers(name) {
       const id = scheduleNamed(name);
       // A page asks for each of its schedules, and there may be 100,000.
-      const schedule = id === null ? null : await storage.get(storedSchedules, id);
+      const [schedule = null] = id === null ? [] : await storage.find({ table: storedSchedules, key: id });
       if (schedule === null || !isThere(schedule)) return [];
       return [schedule.pausedAt === null ? PAUSE : RESUME, TRIGGER, REMOVE];
     },

@@ -129,7 +129,7 @@ async function backfill(
 
 async function found({ storage }: ScheduleParts, id: string): Promise<ScheduleRow> {
   checkText(id);
-  const row = await storage.get<ScheduleRow>(storedSchedules, id);
-  if (row === null || !isThere(row)) throw new Error(`there is no schedule ${JSON.stringify(id)}`);
+  const [row] = await storage.find<ScheduleRow>({ table: storedSchedules, key: id });
+  if (row === undefined || !isThere(row)) throw new Error(`there is no schedule ${JSON.stringify(id)}`);
   return row;
 }

@@ -71,7 +71,7 @@ export const isThere = ({ removedAt }: Pick<ScheduleRow, "removedAt">): boolean 
 
 /** What all that works on schedules needs; the storage has their table. */
 export interface ScheduleParts {
-  readonly storage: Pick<EngineStorage, "get" | "find" | "commit"> & Pick<EngineStorage, "time">;
+  readonly storage: Pick<EngineStorage, "find" | "commit"> & Pick<EngineStorage, "time">;
   readonly clock: Clock;
   readonly random: Random;
 }
