@@ -11,6 +11,7 @@ import { canGo, forgotten } from "./old-transactions.ts";
 import { shareId } from "../purses/sponsor-limit.ts";
 import {
   archivedRows,
+  archivedRunOf,
   endedRuns,
   type EndedRun,
   type Removal,
@@ -74,12 +75,21 @@ async function lookAt(
   if (notices === null || ended === null || active.some((since) => since > until)) return "later";
   // Once it is ended it hears nothing any more: what comes then is told by its stub alone.
   if (active[0] !== ENDED && !(await isEmpty(parts, id))) return "later";
-  // They are ended here, and go with the next pass if this one is cut off.
-  for (const [index, each] of lasting.entries()) if (active[index] !== ENDED) await stopInstance(each);
-  // They may have been ended just now: what is old was judged before.
-  const own = await endedRuns(storage, lasting, Infinity);
-  if (own === null) return "later";
-  return { notices, removal: () => removalOf(parts, { ...view, order }, [...own, ...ended]) };
+  const instances = await Promise.all(lasting.map((each) => storage.load(each)));
+  const own = await Promise.all(
+    instances.filter((each) => each !== null).map((each) => archivedRunOf(storage, each)),
+  );
+  const { version } = order.order;
+  // What they do not hear any more nobody hears: an order that has changed meanwhile goes on.
+  const end = async (): Promise<void> => {
+    if ((await storage.order(id))?.version !== version) return;
+    for (const [index, each] of lasting.entries()) if (active[index] !== ENDED) await stopInstance(each);
+  };
+  const removal = async (): Promise<Removal> => ({
+    ...(await removalOf(parts, { ...view, order }, [...own, ...ended])),
+    end,
+  });
+  return { notices, removal };
 }
 
 const ENDED = -Infinity;

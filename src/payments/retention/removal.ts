@@ -13,6 +13,8 @@ export interface Removal {
   readonly removes: readonly Pick<InstanceRecord, "id" | "life">[];
   readonly writes: readonly PaymentWrite[];
   readonly rows: readonly ArchivedRow[];
+  /** Ends those instances of `removes` that are active: not before their rows are archived. */
+  readonly end?: () => Promise<unknown>;
 }
 
 export interface RemovingParts {
@@ -37,6 +39,7 @@ export async function carryOut(
     archive,
     removals.flatMap(({ rows }) => rows),
   );
+  for (const { end } of removals) await end?.();
   const results = await storage.commit(removals.map(({ removes, writes }) => ({ removes, writes })));
   return results.map(({ ok }) => ok);
 }
@@ -66,12 +69,18 @@ export async function endedRuns(
     if (tasks.length > 0) return null;
     if (instance === null) continue;
     if (instance.status === "active" || instance.updatedAt > until) return null;
-    runs.push({
-      instance: { id, life: instance.life },
-      rows: archivedRun(instance, await historyOf(storage, id)),
-    });
+    runs.push(await archivedRunOf(storage, instance));
   }
   return runs;
+}
+
+/** An instance in archived form, also one that is to be ended yet. */
+export async function archivedRunOf(
+  storage: Pick<EngineStorage, "history">,
+  instance: InstanceRecord,
+): Promise<EndedRun> {
+  const { id, life } = instance;
+  return { instance: { id, life }, rows: archivedRun(instance, await historyOf(storage, id)) };
 }
 
 /** All steps of an instance, oldest first. */

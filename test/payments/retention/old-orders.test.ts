@@ -281,6 +281,17 @@ describe("retention of private orders", () => {
     expect(await pass()).toBe(0);
     expect(await storage.order(ID)).toMatchObject({ reason: "found" });
     expect(await storage.orderStub(ID)).toBeNull();
+    expect((await storage.load(ID))?.status).toBe("active");
+  });
+
+  test("an order whose rows the archive does not take hears of late money as before", async () => {
+    const { storage, clock, archived, pass } = await kept();
+    clock.advance(YEAR);
+    archived.push = () => {
+      throw new Error("the archive is full");
+    };
+    await expect(pass()).rejects.toThrow("the archive is full");
+    expect((await storage.load(ID))?.status).toBe("active");
   });
 
   test("orders are kept for good by default, and for a year at least", () => {
