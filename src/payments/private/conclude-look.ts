@@ -289,9 +289,10 @@ function nobodyPaid({ recipients }: OrderLook): readonly PaymentWrite[] {
 
 /** A marker of a row that this reading has not, for the first time; and one that is there again. */
 function missedWrites({ view, facts, reading }: OrderLook): readonly PaymentWrite[] {
-  return facts.chunks.flatMap(({ k, isMissed }): readonly PaymentWrite[] => {
+  return facts.chunks.flatMap(({ k, isMissed, isMissedLater }): readonly PaymentWrite[] => {
     const chunk = view.chunks.find((each) => each.k === k);
-    if (chunk === undefined || isMissed === (chunk.goneAt !== null)) return [];
+    const isKnown = chunk?.goneAt !== null;
+    if (chunk === undefined || isMissed === isKnown || (isMissed && !isMissedLater)) return [];
     const goneAt = isMissed ? (reading.told[0]?.slot ?? 0) : null;
     return [{ table: "chunks", id: chunk.id, set: { goneAt } }];
   });

@@ -269,6 +269,19 @@ it("C30: a marker that two readings miss is a matter, and is made again", async 
   expect(mattersIn(outcome?.writes)).toEqual(["unexplained"]);
 });
 
+it("N3, C41: a node that has not reached the marker yet does not say twice that it is gone", async () => {
+  world = await transferWorld(SEND);
+  const id = `${world.order.id}:0`;
+  const slot = world.chain.slot() + 40;
+  await world.write({ table: "chunks", id, set: { length: 0, slot, isOwn: true } });
+  for (let look = 0; look < 3; look++) {
+    const outcome = await concluded();
+    expect(outcome?.event?.type).not.toBe("GONE");
+    expect(outcome?.writes ?? []).not.toContainEqual(expect.objectContaining({ table: "chunks" }));
+    world.chain.advance(2);
+  }
+});
+
 it("K8: of a marker that is gone nobody is paid where a person has given its chunk up", async () => {
   world = await transferWorld(SEND);
   const id = `${world.order.id}:0`;

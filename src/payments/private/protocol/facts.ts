@@ -15,7 +15,9 @@ export interface ChunkFact {
   readonly isNew: boolean;
   /** Whether the row has seen it, and this reading has not, or has another length. */
   readonly isMissed: boolean;
-  /** Whether it was missed before, and so many endpoints miss it at a later slot. */
+  /** Whether so many endpoints miss it at a later slot than the row's. */
+  readonly isMissedLater: boolean;
+  /** Whether it was missed before, and is again at a later slot. */
   readonly isGone: boolean;
 }
 

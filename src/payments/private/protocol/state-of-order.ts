@@ -48,15 +48,28 @@ function chunkFact({ terms, look }: OrderView, row: ChunkRow): ChunkFact {
   const marker = look.marker(seedOfChunk(row.k));
   const isMissed = row.length !== null && marker !== row.length;
   const missesLater = (told: OrderTold): boolean =>
-    told.slot > row.slot && look.lengthTold(told, row.k) !== row.length;
+    isLater(told, row) && look.lengthTold(told, row.k) !== row.length;
+  const isMissedLater = isMissed && look.isSaid(missesLater);
   return {
     k: row.k,
     marker,
     outcome: typeof marker === "number" ? paidBy(terms, row, marker) : null,
     isNew: row.length === null && typeof marker === "number",
     isMissed,
-    isGone: isMissed && row.isMissed && look.isSaid(missesLater),
+    isMissedLater,
+    isGone: isMissedLater && row.isMissed,
   };
+}
+
+/** About an hour. */
+const SLOTS_TOO_FAR = 9_000;
+
+/**
+ * Whether an answer is later than what the row says: behind one URL are nodes some slots apart. Who told the row a slot that no
+ * block of an hour later has reached has lied.
+ */
+function isLater({ slot }: OrderTold, row: ChunkRow): boolean {
+  return slot > row.slot || slot < row.slot - SLOTS_TOO_FAR;
 }
 
 /**

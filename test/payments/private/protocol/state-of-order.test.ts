@@ -139,6 +139,18 @@ describe("K14: a marker that a row has and the chain has not", () => {
     ).not.toMatchObject({ type: "GONE" });
   });
 
+  test("K14: nodes behind the slot at which it was seen do not miss it; those of an hour before do, since that slot was a lie", () => {
+    for (const [slot, isMissedLater] of [
+      [10_001, true],
+      [10_000, false],
+      [1_000, false],
+      [999, true],
+    ] as const) {
+      const at = { shown: [{ ...PAID, slot }], rows: { chunks: [seen({ length: 0, slot: 10_000 })] } };
+      expect(facts(at)).toMatchObject({ isUnclear: true, chunks: [{ isMissed: true, isMissedLater }] });
+    }
+  });
+
   test("K14: a later chunk's is gone only while the go stands", () => {
     const chunks = [seen({ length: 0 }), seen({ length: 0, slot: 101, isMissed: true }, 1)];
     const of = (markers: Record<string, number>) =>
