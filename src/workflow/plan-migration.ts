@@ -21,7 +21,7 @@ import type { AnyWorkflow } from "./workflow.ts";
 export const MAX_MOVED = 10_000;
 
 /** An instance with everything that waits for it, and the version it goes on under. */
-interface MigratingInstance {
+export interface MigratingInstance {
   readonly instance: KnownInstance;
   readonly workflow: AnyWorkflow;
   readonly snapshot: ChartSnapshot;

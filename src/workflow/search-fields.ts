@@ -96,7 +96,7 @@ function changes(
   return [...removals(instance, removed), ...writes] as readonly Write<never>[];
 }
 
-/** Writes that remove the rows of a removed instance: by its stored snapshot, or where that is damaged, by what is found. */
+/** Writes that remove the rows of a removed instance: by its stored snapshot, or where that is damaged, of all declared fields. */
 export async function searchRemovals(
   storage: Pick<EngineStorage, "find">,
   { id, snapshot }: Pick<InstanceRecord, "id" | "snapshot">,
@@ -104,20 +104,9 @@ export async function searchRemovals(
   try {
     return removals(id, Object.keys(snapshotFromText(snapshot).search ?? {}));
   } catch {
-    return removals(id, await foundFields(storage, id));
+    const declared = new Set((await declaredFields(storage)).map(({ value }) => value));
+    return removals(id, [...declared]);
   }
-}
-
-/** The fields of which an instance has a row, of all that any workflow has declared. */
-async function foundFields(
-  storage: Pick<EngineStorage, "find">,
-  instance: string,
-): Promise<readonly string[]> {
-  const declared = new Set((await declaredFields(storage)).map(({ value }) => value));
-  const rows = await Promise.all(
-    [...declared].map((field) => storage.find({ table: searchRows, key: `${field}/${instance}` })),
-  );
-  return rows.flat().map(({ field }) => field);
 }
 
 function removals(instance: string, fields: readonly string[]): SearchWrite[] {

@@ -5,7 +5,7 @@
 // modules: watching
 import { createHash } from "node:crypto";
 import type { AnyWrite, EngineStorage, InstanceRecord, Write } from "../../storage/storage.ts";
-import { ownTable } from "../../storage/table.ts";
+import { ownTable, type Row } from "../../storage/table.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import type { StepContext } from "./step-context.ts";
@@ -13,24 +13,24 @@ import { kindsIn, watchedIn, type WatchedSnapshot, type WatchedWork } from "./wa
 
 const TABLE = "paystateWatches";
 
-/** Something the outside is asked about on behalf of an instance. */
-export interface WatchRecord {
-  /** `kind/instance`: an instance watches one thing of a kind. */
-  readonly id: string;
-  readonly kind: string;
-  /** The watched thing, such as a signature. */
-  readonly key: string;
-  readonly instance: string;
-  /** The life of the instance that watches: a finding is told to this life alone. */
-  readonly life: string;
-  /** The shard of its kind, `kind/shard`: polling processes divide the shards among themselves. */
-  readonly share: string;
-}
-
 export const watchRows = ownTable(TABLE, {
-  columns: { id: "text", kind: "text", key: "text", instance: "text", life: "text", share: "text" },
+  columns: {
+    /** `kind/instance`: an instance watches one thing of a kind. */
+    id: "text",
+    kind: "text",
+    /** The watched thing, such as a signature. */
+    key: "text",
+    instance: "text",
+    /** The life of the instance that watches: a finding is told to this life alone. */
+    life: "text",
+    /** The shard of its kind, `kind/shard`: polling processes divide the shards among themselves. */
+    share: "text",
+  },
   indexes: { share: ["share"] },
 });
+
+/** Something the outside is asked about on behalf of an instance. */
+export interface WatchRecord extends Row<typeof watchRows> {}
 
 /** The shards of each kind. More processes than this cannot share one kind. */
 export const ALL_SHARDS: readonly number[] = Array.from({ length: 16 }, (_, shard) => shard);
@@ -63,22 +63,18 @@ export const watchAddition = {
     const { watched: has = {} } = after;
     const left = Object.keys(had).filter((kind) => has[kind] === undefined);
     const begun = Object.entries(has).filter(([kind, key]) => had[kind] !== key);
+    const rowOf = (kind: string, key: string): WatchRecord => {
+      return { id: `${kind}/${id}`, kind, key, instance: id, life, share: shareOf(kind, shardOf(key)) };
+    };
     return [
-      ...left.map((kind) => ({ table: TABLE, unput: rowId(kind, id) })),
-      ...begun.map(([kind, key]) => ({ table: TABLE, put: rowOf({ kind, key, instance: id, life }) })),
+      ...left.map((kind) => ({ table: TABLE, unput: `${kind}/${id}` })),
+      ...begun.map(([kind, key]) => ({ table: TABLE, put: rowOf(kind, key) })),
     ] as readonly Write<never>[];
   },
   work: (snapshot: WatchedSnapshot): WatchedWork => ({ watches: watchedIn(snapshot) }),
 } as const;
 
 const NONE: readonly never[] = [];
-
-const rowId = (kind: string, instance: string): string => `${kind}/${instance}`;
-
-function rowOf(watch: Omit<WatchRecord, "id" | "share">): WatchRecord {
-  const { kind, key, instance } = watch;
-  return { ...watch, id: rowId(kind, instance), share: shareOf(kind, shardOf(key)) };
-}
 
 /** Whether anything is watched for the instance, or may be where its snapshot is damaged. */
 export function isWatched({ snapshot }: Pick<InstanceRecord, "snapshot">): boolean {

@@ -33,7 +33,7 @@ export function runOf(commit: AnyCommit, writes: GroupWrites): CommitRows {
     ends: commit.ends,
     disarms: commit.disarms,
     // An instance named twice is changed once, to the last value: a statement changes no row twice.
-    adopts: lastOfEach(commit.adopts, ({ instance }) => instance),
+    adopts: [...new Map(commit.adopts?.map((each) => [each.instance, each])).values()],
     amends: commit.amends?.map(timed),
     limits: commit.limits?.map((each) => {
       checkOverride(each);
@@ -48,10 +48,6 @@ export function runOf(commit: AnyCommit, writes: GroupWrites): CommitRows {
     history: commit.history?.map((row) => checkedRow(engineTables.paystateHistory, row)),
   });
 }
-
-const lastOfEach = <P>(parts: readonly P[] | undefined, nameOf: (part: P) => string): P[] => [
-  ...new Map(parts?.map((part) => [nameOf(part), part])).values(),
-];
 
 function withoutEmpty(run: Readonly<Record<string, readonly unknown[] | undefined>>): CommitRows {
   const kept: Record<string, readonly unknown[]> = {};

@@ -192,8 +192,9 @@ describe.each(everyAdapter)("stamps on $name", (adapter) => {
       await one.settled();
       expect(await one.read("p")).toMatchObject({ status: "active", steps: 1 });
       expect(await one.read("p/child")).toMatchObject({ status: "active", steps: 1 });
-      for (const id of ["p", "p/child"])
-        expect(await storage.tasks({ order: "instance", instance: id, limit: 1 })).toEqual([]);
+      for (const instance of ["p", "p/child"]) {
+        expect(await storage.tasks({ order: "instance", instance, limit: 1 })).toEqual([]);
+      }
       awaitsOutside("p", "p/child");
     }));
 

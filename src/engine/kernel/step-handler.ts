@@ -19,7 +19,12 @@ import { FailedMigrationCache } from "./failed-migration-cache.ts";
 import { withLent } from "./lent-contexts.ts";
 import { dependsOnState, isMeant, messageFromText, messageKey } from "../../workflow/messages.ts";
 import { MigrationFailed } from "../../workflow/migrations.ts";
-import { MAX_MOVED, planMigration, renamedEffects } from "../../workflow/plan-migration.ts";
+import {
+  MAX_MOVED,
+  type MigratingInstance,
+  planMigration,
+  renamedEffects,
+} from "../../workflow/plan-migration.ts";
 import { StepPlan, type StepCommit, type WaitingEvent } from "../../workflow/plan-step.ts";
 import { InstanceCache } from "./instance-cache.ts";
 import type { KnownInstance } from "../../workflow/step-context.ts";
@@ -197,14 +202,8 @@ export class StepHandler<W> {
     const instance = await storage.load(task.instance);
     const workflow = instance === null ? undefined : workflows.successorOf(instance.workflow);
     if (instance === null || workflow === undefined) return;
-    const tasks = await storage.tasks({
-      order: "instance",
-      instance: instance.id,
-      limit: MAX_MOVED,
-      except: "message",
-    });
-    const snapshot = await withLent(storage, instance, snapshotFromText(instance.snapshot));
-    const amends = renamedEffects({ instance, workflow, snapshot, tasks }, this.#plan());
+    const moving = await this.#moving(instance, workflow);
+    const amends = renamedEffects(moving, this.#plan());
     if (!amends.some(({ task: renamed }) => renamed === task.id)) return;
     await this.#queue.commit({ amends });
     throw new TaskMovedError(`${task.id} is done under another name now`);
@@ -229,23 +228,30 @@ export class StepHandler<W> {
     throw tooManyRaces(id);
   }
 
-  /** Makes an instance one of a newer version of its chart, unless another commit came first: look again. */
-  async #migrate(instance: KnownInstance, workflow: AnyWorkflow, lost: number): Promise<"done" | "lost"> {
+  /** An instance with what a newer version of its chart may change. */
+  async #moving(instance: KnownInstance, workflow: AnyWorkflow): Promise<MigratingInstance> {
     const { storage } = this.#around;
-    const { id, workflow: from, version } = instance;
-    const step = { instance: id, from, to: workflow.key, version };
-    this.#failed.throwRemembered(step);
+    const { id: of, snapshot: text } = instance;
     const tasks = await storage.tasks({
       order: "instance",
-      instance: id,
+      instance: of,
       limit: MAX_MOVED,
       except: "message",
     });
-    const snapshot = await withLent(storage, instance, snapshotFromText(instance.snapshot));
+    const snapshot = await withLent(storage, instance, snapshotFromText(text));
+    return { instance, workflow, snapshot, tasks };
+  }
+
+  /** Makes an instance one of a newer version of its chart, unless another commit came first: look again. */
+  async #migrate(instance: KnownInstance, workflow: AnyWorkflow, lost: number): Promise<"done" | "lost"> {
+    const { id, workflow: from, version } = instance;
+    const step = { instance: id, from, to: workflow.key, version };
+    this.#failed.throwRemembered(step);
+    const moving = await this.#moving(instance, workflow);
     const plan = this.#plan(lost);
     let parts: readonly StepCommit[];
     try {
-      parts = planMigration({ instance, workflow, snapshot, tasks }, plan);
+      parts = planMigration(moving, plan);
     } catch (error) {
       if (error instanceof MigrationFailed) this.#failed.remember(step, error);
       throw error;

@@ -126,7 +126,7 @@ class ShapeReader implements StepChartParts {
     const { actions = [] } = (node.initial as { actions?: readonly unknown[] } | undefined) ?? {};
     this.#readActions(state, `${state}.initial`, actions);
     for (const { delay } of node.after) this.#readDelay(state, delay);
-    if (node.meta !== undefined) this.metas.push(node.meta as StateMeta);
+    if (node.meta !== undefined) this.metas.push(node.meta);
     for (const child of Object.values(node.states)) this.readState(child);
   }
 
