@@ -26,6 +26,8 @@ export interface EngineModule {
   readonly name: string;
   /** The modules that this one cannot be without: when one of them is taken away, this one goes, too. */
   readonly needs?: readonly string[];
+  /** Rooms outside of the engine that cannot be without it. */
+  readonly neededBy?: readonly string[];
   /** Tables of its own, which are installed with those of the kernel. */
   readonly tables?: readonly AnyTable[];
   /** Workflows of its own, whose names begin with `paystate.`. */

@@ -1,4 +1,5 @@
 /** Watchers: the host's code that polls the outside world on behalf of instances, and the option that names them. */
+// modules: watching
 import type { EventObject } from "xstate";
 import { z } from "zod";
 import { functionOption } from "../options.ts";

@@ -116,6 +116,11 @@ const gone = withDependants(wanted);
 const folder = mkdtempSync(join(tmpdir(), "paystate-without-"));
 try {
   say(`without ${[...gone].join(", ")}: - a file that goes, ~ one that loses lines`);
+  for (const { name, neededBy = [] } of MODULES) {
+    if (gone.has(name) && neededBy.length > 0) {
+      say(`${name} is needed by ${neededBy.join(", ")}: what names it there is red`);
+    }
+  }
   copyWithout(gone, folder);
   const failed = checks().flatMap(([name, args]) => {
     const { status } = spawnSync("npm", args, { cwd: folder, stdio: "inherit" });

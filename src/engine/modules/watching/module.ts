@@ -13,6 +13,7 @@ export interface WatchingCalls {
 
 export const watching: EngineModule = {
   name: "watching",
+  neededBy: ["src/payments", "src/service", "src/inspector"],
   tables: [watchRows],
   begin(engine) {
     const { steps, options } = engine;
