@@ -72,6 +72,41 @@ describe.each(drawn(adapters, "shards"))("shards on $name", (adapter) => {
       awaitsOutside(...ships);
     }));
 
+  test("D90: a process whose looks find nothing out leaves all watches to another, and asks for its share again after three leases", () =>
+    inWorld(adapter, async ({ engine, clock, awaitsOutside }) => {
+      const ships = names(60);
+      const [here, there] = [lookout(), lookout()];
+      let isBlind = true;
+      const watcher: Watcher = {
+        intervalMs: INTERVAL_MS,
+        async poll(watches, look) {
+          await here.watcher.poll(watches, look);
+          if (isBlind) throw new Error("no node answers");
+          return [];
+        },
+      };
+      const first = await engine({ workflows: [harbour], watchers: { horizon: watcher } });
+      for (const ship of ships) await first.start(harbour, { id: ship, input: { ship } });
+      first.run();
+      await live(clock, 3_100);
+      here.asked.clear();
+      await live(clock, SOON_MS);
+      // Nobody else would ask.
+      expect(here.asked.size).toBe(60);
+      const second = await engine({ workflows: [harbour], watchers: { horizon: there.watcher } });
+      second.run();
+      await live(clock, 2 * SOON_MS);
+      here.asked.clear();
+      there.asked.clear();
+      await live(clock, 1_100);
+      expect([here.asked.size, there.asked.size]).toEqual([0, 60]);
+      isBlind = false;
+      await live(clock, 3 * LEASE_MS);
+      const both = [first, second].map((each) => each.watching()["horizon"]?.watched ?? 0);
+      for (const watched of both) expect(watched).toBeGreaterThanOrEqual(20);
+      awaitsOutside(...ships);
+    }));
+
   test("D5, E11: what a process held that cannot renew its leases any more is polled by another within lease and two seconds", () =>
     inWorld(adapter, async ({ engine, clock, open, awaitsOutside }) => {
       const ships = names(40);

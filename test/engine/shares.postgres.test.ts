@@ -4,6 +4,7 @@ import { describe, expect } from "vitest";
 import { WatchShare } from "../../src/engine/modules/watching/watch-shares.ts";
 import { postgresTest } from "../kit/postgres-test.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
+import { systemClock } from "../../src/runtime.ts";
 
 const SHARDS = 16;
 const LEASE_MS = 15_000;
@@ -17,7 +18,8 @@ const test = postgresTest
       for (const storage of storages) await storage.close();
     });
     const [a, b, c] = storages.map((storage, index) => {
-      return new WatchShare("signature", { storage, holder: "abc".charAt(index), leaseMs: LEASE_MS });
+      const holder = "abc".charAt(index);
+      return new WatchShare("signature", { storage, clock: systemClock, holder, leaseMs: LEASE_MS });
     });
     if (a === undefined || b === undefined || c === undefined) throw new Error("three storages");
     return { a, b, c } satisfies Record<Holder, WatchShare>;

@@ -2,7 +2,13 @@
 // modules: watching
 import { setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { workflow, type PollContext, type Watcher, type WatchRecord } from "paystate/engine";
+import {
+  workflow,
+  type EngineStorage,
+  type PollContext,
+  type Watcher,
+  type WatchRecord,
+} from "paystate/engine";
 import { recorder } from "../core/recorder.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns, until } from "../kit/engine-world.ts";
@@ -78,6 +84,28 @@ describe.each(drawn(adapters, "watches"))("watches on $name", (adapter) => {
       await pass(1_000);
       expect(await read("v")).toMatchObject({ value: "wrecked", status: "done" });
       expect(await storage.find({ table: watchRows })).toEqual([]);
+      awaitsOutside("v");
+    }));
+
+  test("D91: where a row of watching is gone, the next event and the next state are as ever", () =>
+    inWorld(adapter, async ({ engine, pass, storage, awaitsOutside }) => {
+      const events: Record<string, SkyEvent> = {};
+      const { run, start, send, read, pending } = await engine({
+        workflows: [voyage],
+        watchers: { sky: skyOver(events) },
+      });
+      run();
+      await start(voyage, { id: "v", input: { place: "north" } });
+      expect((await pending("v")).watches).toEqual([{ kind: "sky", key: "north" }]);
+      expect(await storage.find({ table: watchRows })).toMatchObject([{ id: "sky/v", key: "north" }]);
+      const bare: EngineStorage = storage;
+      await bare.commit([{ writes: [{ table: watchRows.name, unput: "sky/v" }] }]);
+      expect(await send(voyage, "v", { type: "CLEARED" })).toMatchObject({ kind: "stepped" });
+      await send(voyage, "v", { type: "LOOK_AGAIN" });
+      events["north"] = { type: "STORM" };
+      await pass(1_000);
+      expect(await read("v")).toMatchObject({ value: "wrecked" });
+      expect((await pending("v")).watches).toEqual([]);
       awaitsOutside("v");
     }));
 

@@ -48,6 +48,8 @@ export class WatchKindLoop {
   /** The number of steps made so far because of looks. */
   #moves = 0;
   readonly #share: WatchShare;
+  /** How many watches were looked at in a row without finding anything out. */
+  #unseen = 0;
   #listAt = 0;
   #isWatched = false;
   /** Whether it is known about how many there are: the first listing may meet any number. */
@@ -192,6 +194,12 @@ export class WatchKindLoop {
     const tell = (events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> => this.#tell(events, batch);
     const ended = await lookAtBatch(this.#watcher, batch, { clock, signal, tell });
     this.#turns.end(ended, elapsed(clock), isSpread);
+    // A process that reaches no node must not keep watches from one that does.
+    this.#unseen = ended.missed.size < batch.length || ended.told.size > 0 ? 0 : this.#unseen + batch.length;
+    if (this.#unseen > 0 && this.#unseen >= this.#turns.size && !signal.aborted) {
+      this.#unseen = 0;
+      this.#share.rest();
+    }
     if (ended.error === null) this.#warnAt = 0;
     else this.#warn(ended.error, batch.length);
   }

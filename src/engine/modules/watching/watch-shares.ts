@@ -1,8 +1,12 @@
 /** Fair shares of watch shards: a process polls its share of a kind's shards, under named leases. */
+import { elapsed } from "../../../runtime.ts";
 import type { EngineContext } from "../../kernel/engine-context.ts";
 import { ALL_SHARDS, shardOf } from "../../../workflow/watch-rows.ts";
 
-type SharingProcess = Pick<EngineContext, "storage" | "holder" | "leaseMs">;
+type SharingProcess = Pick<EngineContext, "storage" | "clock" | "holder" | "leaseMs">;
+
+/** For so many leases a process whose looks find nothing out leaves its shards to others. */
+const RESTED_LEASES = 3;
 
 /**
  * A process that polls a kind holds a seat of the kind, so that every process can count the others. Each holder of a
@@ -16,6 +20,7 @@ export class WatchShare {
   /** False while other processes still hold shards of this process's share. */
   isWhole = false;
   #isSeated = false;
+  #restsUntil = -Infinity;
 
   constructor(kind: string, process: SharingProcess) {
     this.#kind = kind;
@@ -33,6 +38,12 @@ export class WatchShare {
     const of = (name: string): string | undefined => seen.find((lease) => lease.name === name)?.holder;
     const held = ALL_SHARDS.filter((shard) => of(this.#name(shard)) === holder);
     const seats = ALL_SHARDS.map((place) => ({ place, holder: of(this.#seat(place)) }));
+    const isShared = seats.some((each) => each.holder !== undefined && each.holder !== holder);
+    if (isShared && elapsed(this.#process.clock) < this.#restsUntil) {
+      await this.giveUp(now);
+      this.isWhole = true;
+      return;
+    }
     // Most holders begin the search at different places.
     const free = rotated(seats, shardOf(holder)).find((each) => each.holder === undefined);
     const seat = seats.find((each) => each.holder === holder) ?? free;
@@ -54,6 +65,12 @@ export class WatchShare {
       taken.some((lease) => lease.name === name && lease.holder === holder);
     this.shards = wanted.filter((shard) => isMine(this.#name(shard))).toSorted((a, b) => a - b);
     this.isWhole = this.shards.length === count && own.every(isMine);
+  }
+
+  /** Has it leave its shards to other processes for a while, from its next renewal on. Where there is no other it keeps them. */
+  rest(): void {
+    const { clock, leaseMs } = this.#process;
+    this.#restsUntil = elapsed(clock) + RESTED_LEASES * leaseMs;
   }
 
   /** Gives up everything. Rejects when the storage does. */
