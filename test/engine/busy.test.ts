@@ -3,8 +3,9 @@ import { assign, setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
-import { inWorld, until } from "../kit/engine-world.ts";
+import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";
+import { job } from "./job.ts";
 
 /** Opened, then closed: each event counts in one state only. */
 const door = workflow(
@@ -123,5 +124,44 @@ describe.each(drawn(adapters, "busy"))("a busy engine on $name", (adapter) => {
       await busy.settled();
       expect(isOtherDone).toBe(true);
       awaitsOutside("endless", "other");
+    }));
+
+  test("D90: an effect that is done beside 10,000 commits which wait for the database is not done again", () =>
+    inWorld(adapter, async ({ engine, open, settled }) => {
+      const [working, hanging, answered] = [gate(), gate(), gate()];
+      let isSilent = false;
+      let runs = 0;
+      const jobs = job(async () => {
+        runs += 1;
+        working.open();
+        await hanging.opened;
+        return { event: { type: "DONE", by: "me" } };
+      });
+      const storage = await open();
+      const commit: typeof storage.commit = async (items) => {
+        if (isSilent) await answered.opened;
+        return storage.commit(items);
+      };
+      const {
+        run,
+        start,
+        commit: commitAsHost,
+        read,
+      } = await engine({
+        workflows: [jobs],
+        storage: { ...storage, commit },
+      });
+      run();
+      await start(jobs, { id: "j", input: { id: "j" } });
+      await working.opened;
+      isSilent = true;
+      const asked = Promise.allSettled(Array.from({ length: 10_001 }, () => commitAsHost({})));
+      hanging.open();
+      await turns(20);
+      answered.open();
+      expect((await asked).filter(({ status }) => status === "rejected")).toHaveLength(1);
+      await settled();
+      expect(runs).toBe(1);
+      expect(await read("j")).toMatchObject({ value: "done" });
     }));
 });
