@@ -72,7 +72,7 @@ describe.each(drawn(adapters, "shards"))("shards on $name", (adapter) => {
       awaitsOutside(...ships);
     }));
 
-  test("D90: a process whose looks find nothing out leaves all watches to another, and asks for its share again after three leases", () =>
+  test("D92: a process whose looks find nothing out leaves all watches to another, and asks for its share again after three leases", () =>
     inWorld(adapter, async ({ engine, clock, awaitsOutside }) => {
       const ships = names(60);
       const [here, there] = [lookout(), lookout()];

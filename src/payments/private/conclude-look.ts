@@ -7,6 +7,7 @@ import type { PriceSource } from "../prices/prices.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { PaymentTables } from "../tables.ts";
 import type { ChunkRecord, OrderRecord } from "../tables/private.ts";
+import { paidPlaces } from "./chunk-rows.ts";
 import { isDead, lastHeightOf } from "./attempt-death.ts";
 import { correctedFee, feeTaken } from "./fee-taken.ts";
 import { findStrays } from "./find-strays.ts";
@@ -21,7 +22,7 @@ import { nextOf, type OrderNews } from "./protocol/next-of.ts";
 import type { OrderState } from "./protocol/rows.ts";
 import { NOBODY } from "./protocol/outcome.ts";
 import { confirmedPayout, pricelessSwap } from "./soft-facts.ts";
-import { paidPlaces, tellChunks } from "./tell-chunks.ts";
+import { tellChunks } from "./tell-chunks.ts";
 
 export interface ConcludingParts extends Pick<
   ServiceContext,

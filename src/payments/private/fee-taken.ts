@@ -3,7 +3,7 @@ import type { OrderEvent } from "../../../machines/order-context.ts";
 import type { ChunkRecord } from "../tables/private.ts";
 import { isAwaited, timeOf } from "./judged-rows.ts";
 import type { OrderLook } from "./look.ts";
-import { paidPlaces } from "./tell-chunks.ts";
+import { paidPlaces } from "./chunk-rows.ts";
 
 /** Base units; null while it is not known whom the marker paid, or there is none. */
 export function feeTaken({ terms, reading }: OrderLook, chunks: readonly ChunkRecord[]): string | null {

@@ -10,7 +10,7 @@ import type { OrderLook } from "./look.ts";
 import { openedAccounts } from "./opened-accounts.ts";
 import type { LevelFact } from "./protocol/facts.ts";
 import { stateOfOrder } from "./protocol/state-of-order.ts";
-import { chunkWrite } from "./tell-chunks.ts";
+import { chunkWrite } from "./chunk-rows.ts";
 
 /** The look with all that is listed, and the rows that change. */
 export interface JudgedLevels {

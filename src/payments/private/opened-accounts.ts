@@ -11,7 +11,7 @@ import type { OrderLook } from "./look.ts";
 import { placesOf, seedOfChunk, type Place } from "./protocol/cut.ts";
 import { loanBy } from "./protocol/levels.ts";
 import { openedIn } from "./protocol/story.ts";
-import { paidPlaces } from "./tell-chunks.ts";
+import { paidPlaces } from "./chunk-rows.ts";
 
 type OpeningParts = Pick<ServiceContext, "ledger">;
 

@@ -8,13 +8,14 @@ import type { ServiceContext } from "../service-context.ts";
 import type { AttemptRecord } from "../tables/attempts.ts";
 import type { ChunkRecord } from "../tables/private.ts";
 import { attemptOf, lostAttempt } from "../wallet/stored-attempt.ts";
+import { chunkWrite, paidPlaces } from "./chunk-rows.ts";
 import { isAwaited, timeOf } from "./judged-rows.ts";
 import { listHistory } from "./list-history.ts";
 import type { OrderLook } from "./look.ts";
 import { mattersOf, noteMatters } from "./marker-matters.ts";
 import { transferId } from "./plan-transfer.ts";
-import { placesOf, seedOfChunk, shapeOf } from "./protocol/cut.ts";
-import { isPaid, NOBODY, outcomeOf } from "./protocol/outcome.ts";
+import { placesOf, seedOfChunk } from "./protocol/cut.ts";
+import { NOBODY } from "./protocol/outcome.ts";
 import { receivedBy, storyOf } from "./protocol/story.ts";
 
 type TellingParts = Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock">;
@@ -103,16 +104,6 @@ async function foundOut(
   });
 }
 
-/** The places of a chunk that its marker has paid: as its transactions tell, else as its length does. */
-export function paidPlaces(
-  { terms }: Pick<OrderLook, "terms">,
-  { k, length, paid }: ChunkRecord,
-): readonly number[] {
-  const outcome = length === null ? null : outcomeOf(shapeOf(terms, k), length);
-  if (outcome === null) return [];
-  return paid ?? placesOf(terms, k).flatMap((_, place) => (isPaid(outcome, place) ? [place] : []));
-}
-
 /** The successful landings of this copy's attempts, by chunk. */
 async function landingsOf(
   { storage, ledger }: TellingParts,
@@ -180,13 +171,6 @@ async function adopted(
     const paid = paidPlaces(look, { ...stands, paid: null }).filter((place) => !unpaid.includes(place));
     return { ...stands, signature, blockTime, paid, isLent };
   });
-}
-
-/** What readings and receipts tell of a chunk. */
-export function chunkWrite(chunk: ChunkRecord): PaymentWrite {
-  const { id, length, slot, signature, blockTime, paid, isOwn, isLent, opened, goneAt } = chunk;
-  const told = { length, slot, signature, blockTime, paid, isOwn, isLent, opened, goneAt };
-  return { table: "chunks", id, set: told };
 }
 
 /** Whom the marker has paid, and whom it has not after all: nobody before that is known. */

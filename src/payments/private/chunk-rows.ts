@@ -1,0 +1,23 @@
+/** Rows of chunks: whom each has paid, and what is written of one. */
+import type { PaymentWrite } from "../payment-storage.ts";
+import type { ChunkRecord } from "../tables/private.ts";
+import type { OrderLook } from "./look.ts";
+import { placesOf, shapeOf } from "./protocol/cut.ts";
+import { isPaid, outcomeOf } from "./protocol/outcome.ts";
+
+/** The places of a chunk that its marker has paid: as its transactions tell, else as its length does. */
+export function paidPlaces(
+  { terms }: Pick<OrderLook, "terms">,
+  { k, length, paid }: ChunkRecord,
+): readonly number[] {
+  const outcome = length === null ? null : outcomeOf(shapeOf(terms, k), length);
+  if (outcome === null) return [];
+  return paid ?? placesOf(terms, k).flatMap((_, place) => (isPaid(outcome, place) ? [place] : []));
+}
+
+/** What readings and receipts tell of a chunk. */
+export function chunkWrite(chunk: ChunkRecord): PaymentWrite {
+  const { id, length, slot, signature, blockTime, paid, isOwn, isLent, opened, goneAt } = chunk;
+  const told = { length, slot, signature, blockTime, paid, isOwn, isLent, opened, goneAt };
+  return { table: "chunks", id, set: told };
+}
