@@ -31,8 +31,8 @@ values ('evt_pending_' || @id, 'tx_' || @id, 'transaction.pending', 'pending', @
 insert into paystateAnnouncements (id, accountId, at) values ('evt_pending_' || @id, 'acct_019b76daa8004eaf932c8c5848bafc73', @at);
 insert into paystateTasks (id, instance, workflow, kind, name, payload, dueAt, visibleAt, holder, token, crashes, counted, failures, priority)
 values (@id || '.2:0', 'tx_' || @id, 'wallet-transfer@1', 'effect', 'broadcast', '{}', @at, @at + 15000, '0123456789abcdef', 1, 0, 0, 0, 0);
-insert into paystateWatches (kind, key, instance, workflow, shard, life)
-values ('landing', @id || '555555555555555555555555555555555555555555555555555555555555555555555555', 'tx_' || @id, 'wallet-transfer@1', 0, @id || '.1');
+insert into paystateWatches (id, kind, key, instance, life, share)
+values ('landing/tx_' || @id, 'landing', @id || '555555555555555555555555555555555555555555555555555555555555555555555555', 'tx_' || @id, @id || '.1', 'landing/0');
 
 -- commit 3
 delete from paystateTasks where id = @id || '.2:0' and token = 1;
@@ -58,4 +58,4 @@ insert into paystateNotices (id, transactionId, event, status, signature, body, 
 values ('evt_completed_' || @id, 'tx_' || @id, 'transaction.completed', 'completed', @id || '555555555555555555555555555555555555555555555555555555555555555555555555', 'a body 4k54WPEGae33GTzScav4f48towzwpYJ5Bnf4qkQHVMbN completed 1.5', '[]', @at);
 insert into paystateAnnouncements (id, accountId, at) values ('evt_completed_' || @id, 'acct_019b76daa8004eaf932c8c5848bafc73', @at);
 update paystateTransactions set status = 'completed', finalAt = @at where id = 'tx_' || @id;
-delete from paystateWatches where kind = 'landing' and key = @id || '555555555555555555555555555555555555555555555555555555555555555555555555' and instance = 'tx_' || @id;
+delete from paystateWatches where id = 'landing/tx_' || @id;

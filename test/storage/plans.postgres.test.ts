@@ -20,7 +20,7 @@ import {
 } from "../contracts/storage/samples.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
-import { watchRows, type WatchRecord } from "../../src/workflow/watch-rows.ts";
+import { defineTable } from "../../storage/table.ts";
 
 /** How many rows of the tables one transaction has read. */
 interface Read {
@@ -61,7 +61,7 @@ function counting(pool: pg.Pool, schema: string, told: (read: Read) => void): Po
   }
 }
 
-const TABLES = ["paystateTasks", "paystateInstances", watchRows.sqlName, "paystateHistory"];
+const TABLES = ["paystateTasks", "paystateInstances", "kept", "paystateHistory"];
 
 /** From the sixth time on a session keeps a plan. */
 const TIMES = 7;
@@ -88,27 +88,20 @@ const tasksOf = (from: string): readonly TaskRecord[] => {
   ];
 };
 
-const watchOf = (id: string): WatchRecord => ({
-  id,
-  kind: "k",
-  key: id,
-  instance: id,
-  life: "",
-  share: "k/0",
-});
+const kept = defineTable("kept", { columns: { id: "text", share: "text" }, indexes: { share: ["share"] } });
 
 const arming = (from: string): AnyCommit => ({ arms: tasksOf(from).map((task) => ({ task })) });
 
-/** What commits do to tasks, instances and watches, each alone, with what has been claimed of this round. */
+/** What commits do to tasks, instances and rows, each alone, with what has been claimed of this round. */
 const commitsOf = (from: string, claimed: readonly ClaimedTask[]): Readonly<Record<string, AnyCommit>> => {
   const [{ id: task, token } = { id: "none", token: 1 }] = claimed;
-  const watch = { table: "paystateWatches", put: watchOf(from) };
+  const row = { table: "kept", put: { id: from, share: "k" } };
   return {
     start: { starts: [startOf(from, { status: "done" }), startOf(`${from}-child`, { parent: from })] },
     "step of it": { step: stepOf(from, 1, { status: "done" }) },
     "removal of it": { removes: [{ id: from, life: stampOf(1) }] },
-    watch: { writes: [watch] },
-    "end of the watch": { writes: [{ table: "paystateWatches", unput: from }] },
+    put: { writes: [row] },
+    unput: { writes: [{ table: "kept", unput: from }] },
     arming: arming(`${from}-`),
     consumption: { consumes: { task, token } },
     "consumption of a run": { consumes: { task, token }, behind: ["none"] },
@@ -162,7 +155,7 @@ const planTest = test.extend<{ world: World }>({
     const direct = new pg.Pool({ connectionString: url, max: 1, options: `-c search_path=${schema}` });
     const counted = counting(pool, schema, (read) => reads.push(read));
     const storage = await postgresStorage(counted, { schema, clock: "caller", listen: false });
-    await storage.install([watchRows]);
+    await storage.install([kept]);
     await use({ storage, reads, direct });
     await storage.close();
     await Promise.all([pool.end(), direct.end()]);
@@ -179,7 +172,7 @@ interface World {
 }
 
 planTest.runIf(HAS_POSTGRES)(
-  "D43: no act reads through tasks, instances or watches by a plan of the time when there were none",
+  "D43: no act reads through tasks, instances or rows that are put by a plan of the time when there were none",
   async ({ world: { storage, reads, direct } }) => {
     const inEach = async (statement: string): Promise<void> => {
       for (const table of TABLES) await direct.query(`${statement} "${table}"`);
@@ -196,7 +189,7 @@ planTest.runIf(HAS_POSTGRES)(
       range(BACKLOG).map((index) => ({
         ...arming(`many${index}-`),
         starts: [startOf(`many${index}`, { parent: "other" })],
-        writes: [{ table: "paystateWatches", put: watchOf(`many${index}`) }],
+        writes: [{ table: "kept", put: { id: `many${index}`, share: "k" } }],
       })),
     );
     reads.splice(0);

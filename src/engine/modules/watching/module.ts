@@ -13,7 +13,7 @@ export interface WatchingCalls {
 
 export const watching: EngineModule = {
   name: "watching",
-  neededBy: ["src/payments", "src/service", "src/inspector"],
+  neededBy: ["src/payments"],
   tables: [watchRows],
   begin(engine) {
     const { steps, options } = engine;
