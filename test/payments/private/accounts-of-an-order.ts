@@ -1,4 +1,5 @@
 /** The books of one order: whom it paid, what went back, what was kept, and whether it says the same of itself. */
+import { NOBODY } from "../../../src/payments/private/protocol/outcome.ts";
 import type { TransactionBody } from "../../../src/payments/transactions/transaction-schema.ts";
 import { LAMPORTS_PER_BYTE } from "./begin-life.ts";
 import type { Books } from "./books.ts";
@@ -41,6 +42,11 @@ function isSenderFrozen({ wasSenderFrozen, words: { asset }, sent }: LivedOrder)
   return wasSenderFrozen && asset !== "SOL" && sent[asset] > 0n;
 }
 
+/** Whether later chunks may be signed of an address that never had an account of its token: what it lacks holds them. */
+function isGoForged({ forged, words: { asset } }: LivedOrder): boolean {
+  return forged.has(0) && forged.get(0) !== NOBODY && asset !== "SOL";
+}
+
 export function wasRobbed({ forged, stolen }: LivedOrder): boolean {
   return forged.size > 0 || ASSETS.some((asset) => stolen[asset] > 0n);
 }
@@ -52,7 +58,7 @@ function unfounded({ past, life }: Books, order: LivedOrder): readonly string[] 
   const isUntold = isDisturbed || order.cameBeside;
   const isSeen = order.hasRefusedPayer || order.wasHeld || (life.screens && isUntold);
   const mayBe: Readonly<Record<string, boolean>> = {
-    held: isSenderFrozen(order) || isSeen,
+    held: isSenderFrozen(order) || isSeen || isGoForged(order),
     missing: wasDoubled || wasRobbed(order),
     paid_after_end: wasDoubled || wasRobbed(order),
     fee_left_out: order.forged.has(0),

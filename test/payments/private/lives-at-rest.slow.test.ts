@@ -35,3 +35,21 @@ test("M34: a lie about the rent that only the purses have met is disputed until 
   onTestFinished(lived.close);
   expect(await brokenAccounts(lived)).toEqual([]);
 });
+
+test("K6: a go that a thief has forged at an address without an account of its token holds the order for a person", async () => {
+  const payees = Array.from({ length: 9 }, () => ({ amount: 2_407, kind: "open" as const }));
+  const lived = await liveThrough({
+    endpoints: 2,
+    liars: "nobody",
+    screens: false,
+    approvals: 1,
+    orders: [{ asset: "USDC", payees, sender: "open" }],
+    happenings: [
+      { does: "theft", act: { order: 0, does: "forge", chunk: 0, length: 3 } },
+      { does: "pass", minutes: 11 },
+    ],
+  });
+  onTestFinished(lived.close);
+  expect(lived.past.told.map(({ kind }) => kind)).toContain("held");
+  expect(await brokenAccounts(lived)).toEqual([]);
+});
