@@ -19,6 +19,7 @@ export type { EngineOptions } from "./engine-options.ts";
 export type { Clock, Logger, Random } from "../runtime.ts";
 export type { WatchStatus, PollContext, Watcher, WatchEvent } from "./watcher-options.ts";
 export type { WatchRecord } from "../workflow/watch-rows.ts";
+export type { WatchedKey } from "../workflow/watch-option.ts";
 export type { CommittedStep, CommitAdditions } from "./kernel/step-commit-writer.ts";
 export type { AskOptions, StartOrSendResult } from "./modules/ask/ask.ts";
 export type { SendResult } from "./kernel/step-handler.ts";

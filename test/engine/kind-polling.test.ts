@@ -24,13 +24,11 @@ test("D5: a kind whose last watch goes while its shards are renewed is polled ag
       return memory.lease(request);
     },
   };
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const around = { storage, clock, log: silentLogger, holder: "h", leaseMs: 1_000, signal };
+  const around = { storage, clock, log: silentLogger, holder: "h", leaseMs: 1_000 };
   const watcher = { intervalMs: 100, poll: async () => [] };
   const send = async () => ({ kind: "absent" }) as const;
   const polling = new WatchKindLoop("sky", watcher, { ...around, send });
-  const running = polling.run();
+  polling.run();
   isHeld = true;
   polling.follow(true);
   await turns(10);
@@ -42,6 +40,5 @@ test("D5: a kind whose last watch goes while its shards are renewed is polled ag
   polling.follow(true);
   await turns(10);
   expect(leases).toBeGreaterThan(before);
-  stopping.abort();
-  await running;
+  await polling.close(Promise.resolve());
 });

@@ -249,6 +249,8 @@ describe.each(drawn(adapters, "workers"))("workers on $name", (adapter) => {
       await idle.start(sleeper, { id: "s", input: undefined });
       idle.run();
       await idle.settled();
+      // The first rounds of its loops have ended, too.
+      await turns(30);
       for (const key of Object.keys(calls)) delete calls[key];
       for (let tenth = 0; tenth < 600; tenth++) {
         clock.advance(100);
