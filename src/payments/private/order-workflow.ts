@@ -141,5 +141,7 @@ function wantedWrites(id: string, after: Place, event: OrderEvent | null): reado
   const isRefused = isRefusing || event?.type === "LINE_STANDS";
   const refused: PaymentWrite[] = isRefused ? [{ table: "chunks", id: `${id}:0`, set: { wanted: 1 } }] : [];
   if (event?.type !== "FORECLOSE") return refused;
-  return [...refused, { table: "chunks", id: `${id}:${event.chunk}`, set: { wanted: 1 } }];
+  // A transfer that has looked before leaves out whom it blames, and would have the others paid.
+  const refusesOlder: PaymentWrite = { table: "orders", id, set: {} };
+  return [...refused, refusesOlder, { table: "chunks", id: `${id}:${event.chunk}`, set: { wanted: 1 } }];
 }

@@ -134,7 +134,11 @@ test("K8: recipients whom a person gives up are not paid, though their chunk was
   Object.assign(ledger, { tryOrder: barred });
   await world.deposit(body.ephemeralAddress, { usdc: units(body.depositAmount, 6) });
   await world.settle(3);
+  const versionOf = async () => (await world.storage.order(body.transactionId))?.version ?? 0;
+  const before = await versionOf();
   await service.operator.resolve(body.transactionId, { action: "foreclose", chunk: 1 }, BY);
+  // What its transfer concludes from an older look, such as whom to leave out, is refused.
+  expect(await versionOf()).toBeGreaterThan(before);
   isBarred = false;
   await world.settle(10);
 
