@@ -60,7 +60,10 @@ function windowOver({ afterWindow, levels }: OrderFacts, { mint }: OrderTerms): 
 function decided(facts: OrderFacts, terms: OrderTerms, { chunks }: OrderRows): OrderNews | null {
   if (!facts.isDecided || chunks.some(({ story }) => story === "awaited")) return null;
   const paid = paidIn(terms, facts).length;
-  return { type: "DECIDED", paid: paid === terms.members.length ? "all" : paid === 0 ? "none" : "some" };
+  // Of an order that a lost database had nobody knows the recipients: then its markers alone tell.
+  const isKnown = terms.members.length > 0;
+  const isAll = isKnown ? paid === terms.members.length : facts.chunks.every(({ marker }) => marker === 0);
+  return { type: "DECIDED", paid: isAll ? "all" : isKnown && paid === 0 ? "none" : "some" };
 }
 
 function ended({ worth }: OrderFacts): OrderNews | null {

@@ -309,6 +309,19 @@ describe("later", () => {
     });
   });
 
+  test("C24, K17: of a recovered order, whose recipients nobody knows, all are paid only where each marker says so", () => {
+    const terms = { ...payroll, members: [] };
+    const of = (markers: Record<string, number>) =>
+      told("paying", {
+        terms,
+        shown: [{ markers }],
+        rows: { chunks: [0, 1].map((k) => chunkRow(k, { length: markers[k] ?? null })) },
+      });
+    expect(of({ 0: 0, 1: 0 })).toEqual({ type: "DECIDED", paid: "all" });
+    // A gap that was given up has paid nobody.
+    expect(of({ 0: 0, 1: 1 })).toEqual({ type: "DECIDED", paid: "some" });
+  });
+
   test("K17: refusing ends undecided only when every go is dead", () => {
     const of = (isGoDead: boolean, shown: Shown = {}) =>
       told("refusing", { shown: [shown], rows: { isGoDead } });
