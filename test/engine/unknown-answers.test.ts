@@ -80,7 +80,7 @@ describe.each(drawn(adapters, "unknown answers"))("unknown answers on $name", (a
   test.each(FATES)(
     "D12, D47: an effect whose end %s though its answer was lost has not failed, is no crash, and its end counts once",
     (fate) =>
-      inWorld(adapter, async ({ engine, open, storage, settled }) => {
+      inWorld(adapter, async ({ engine, open, storage, settled, pass }) => {
         const crashes: number[] = [];
         const jobs = job(async ({ id }, run) => {
           crashes.push(run.crashes);
@@ -98,10 +98,29 @@ describe.each(drawn(adapters, "unknown answers"))("unknown answers on $name", (a
         await start(jobs, { id: "j", input: { id: "j" } });
         run();
         await settled();
+        await pass(2_000);
+        await settled();
         expect(crashes).toEqual(fate === "happens" ? [0] : [0, 0]);
         expect(await storage.load("j")).toMatchObject({ status: "done", version: 2 });
         expect(await storage.history("j", { after: 0, limit: 9 })).toHaveLength(2);
         expect(logged).not.toContain("a task failed and will be tried again");
       }),
   );
+
+  test("D12: a handler that hears of no answer by a database of its own has not failed, and is called again after a pause", () =>
+    inWorld(adapter, async ({ engine, settled, pass }) => {
+      let calls = 0;
+      const jobs = job(async () => {
+        calls += 1;
+        throw new CommitUnknown(new Error("connection reset"));
+      });
+      const { run, start, failingTasks } = await engine({ workflows: [jobs] });
+      await start(jobs, { id: "j", input: { id: "j" } });
+      run();
+      await settled();
+      for (let second = 0; second < 10; second++) await pass(1_000);
+      expect(calls).toBeGreaterThan(3);
+      expect(calls).toBeLessThan(15);
+      expect(await failingTasks()).toEqual([]);
+    }));
 });

@@ -190,9 +190,8 @@ export class HeldTaskList {
       await new Promise(setImmediate);
       if (held.isGivenBack) return "given_back"; // and that is no failure
       if (hold.isDisarmed) return "done"; // its row is gone
-      // An error after a lost lease is no failure: the task is held by a different process, or waits for one. Of an end
-      // whose answer was lost nothing is known: the token decides whether the task is still there.
-      if (error instanceof TaskMovedError || error instanceof CommitUnknown || hold.isLost) {
+      // An error after a lost lease is no failure: the task is held by a different process, or waits for one.
+      if (error instanceof TaskMovedError || hold.isLost) {
         await this.#release(task, 0);
         return "given_back";
       }
@@ -205,8 +204,9 @@ export class HeldTaskList {
       }
       const { id, name, instance, failures } = task;
       const fields = { task: id, instance, name, err: error };
-      if (error instanceof StorageUnusable) {
-        // What waits for the database has not failed. It may be a database of the task's own, of which nothing else tells.
+      if (error instanceof StorageUnusable || error instanceof CommitUnknown) {
+        // What waits for the database has not failed. It may be a database of the task's own, of which nothing else tells. Of an
+        // end whose answer was lost nothing is known: the token decides whether the task is still there.
         log.warn(fields, "a task waits for a database");
         await this.#release(task, pauseMs(DEFAULT_RETRY, 0, random));
         return "given_back";
