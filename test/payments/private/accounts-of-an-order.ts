@@ -47,12 +47,18 @@ function isGoForged({ forged, words: { asset } }: LivedOrder): boolean {
   return forged.has(0) && forged.get(0) !== NOBODY && asset !== "SOL";
 }
 
+/** Whether the loan does not keep an address above the rent minimum: once that is more than twice what it was. */
+function isBelowRent({ past }: Books, { words: { asset } }: LivedOrder): boolean {
+  return asset === "SOL" && past.dearestByte > 2n * LAMPORTS_PER_BYTE;
+}
+
 export function wasRobbed({ forged, stolen }: LivedOrder): boolean {
   return forged.size > 0 || ASSETS.some((asset) => stolen[asset] > 0n);
 }
 
 /** What waited for a person at any time, and had no reason to: what strangers do is none. */
-function unfounded({ past, life }: Books, order: LivedOrder): readonly string[] {
+function unfounded(books: Books, order: LivedOrder): readonly string[] {
+  const { past, life } = books;
   const wasDoubled = past.wasRestored || past.hadCopies;
   const isDisturbed = wasDoubled || past.wasPruned || life.liars !== "nobody" || wasRobbed(order);
   const isUntold = isDisturbed || order.cameBeside;
@@ -63,7 +69,7 @@ function unfounded({ past, life }: Books, order: LivedOrder): readonly string[] 
     paid_after_end: wasDoubled || wasRobbed(order),
     fee_left_out: order.forged.has(0),
     waiting_for_funds: past.dearestByte > LAMPORTS_PER_BYTE,
-    stuck_payment: isDisturbed,
+    stuck_payment: isDisturbed || isBelowRent(books, order),
     // A look that endpoints contradict.
     failing_task: life.liars !== "nobody",
     // Tokens of a stranger's mint among them.

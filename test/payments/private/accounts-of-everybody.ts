@@ -114,7 +114,13 @@ function brokenHouse(books: Books): readonly string[] {
   });
 }
 
-/** The sponsor has spent its fees, and rent of accounts that are there: nobody has grown rich on its lamports but a thief. */
+/** Lamports of a dollar's millionth, at the price of all lives: SOL at $150. */
+const inLamports = (units: bigint): bigint => (units * 20n) / 3n;
+
+/**
+ * The sponsor has spent its fees, and rent of accounts that are there: nobody has grown rich on its lamports but a thief. What an
+ * account of an order costs above the rent of its time comes back in tokens.
+ */
 function brokenSponsor({ world, orders, before, after, gain, past }: Books, fees: Burnt): readonly string[] {
   const { address } = world.sponsor;
   const old = new Set(before.accounts.map((account) => account.address));
@@ -130,7 +136,8 @@ function brokenSponsor({ world, orders, before, after, gain, past }: Books, fees
     .reduce((sum, { lamports }) => sum + lamports, 0n);
   // A loan is twice the rent of an empty account.
   const loans = BigInt(orders.filter(wasRobbed).length) * 2n * 128n * past.dearestByte;
-  const explained = (fees.get(address) ?? 0n) + rent + loans;
+  const inTokens = inLamports(gain(address, "USDC") + gain(address, "USDT"));
+  const explained = (fees.get(address) ?? 0n) + rent + loans + inTokens;
   const lost = -gain(address, "SOL");
   return lost > explained ? [`the sponsor has lost ${lost} lamports, ${explained} of them for a reason`] : [];
 }
