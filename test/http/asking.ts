@@ -72,6 +72,11 @@ export async function withoutNodes(
     return await answer;
   } finally {
     lift();
+    // An endpoint that has failed rests for a while: who asks it meanwhile would wait on a clock that stands still.
+    for (let second = 0; second < 60; second += 1) {
+      clock.advance(1_000);
+      await new Promise(setImmediate);
+    }
   }
 }
 
