@@ -527,6 +527,9 @@ describe.each(drawn(adapters, "leases"))("leases on $name", (adapter) => {
             isClaimed = tasks.length > 0;
             return tasks;
           },
+          // A process that is frozen asks for nothing, and so tells nobody its time of before.
+          lease: async ({ names, now }) =>
+            names.map((name) => ({ name, holder: "another", until: now + LEASE })),
           // Asked for behind the claim, before the handler is called.
           async load(id) {
             const found = await handle.load(id);
