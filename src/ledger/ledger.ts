@@ -393,7 +393,7 @@ export interface Ledger extends RoutingLedger {
    */
   confirmed(signatures: readonly string[]): Promise<Evidence<readonly boolean[]>>;
   /**
-   * Whether any endpoint shows each signature, in a block of whatever commitment, with an error or without. Throws
+   * For each signature: whether an endpoint shows it, at any commitment, failed or not. Throws
    * `LedgerUnavailable` while fewer endpoints answer than must agree.
    */
   seen(signatures: readonly string[]): Promise<Evidence<readonly boolean[]>>;

@@ -13,7 +13,7 @@ export type AddedFields =
   & object;
 
 /** What modules tell of why an instance waits. */
-// A line for each module, which goes with the module.
+// A line for each module, which goes with the module; prettier would join them.
 // prettier-ignore
 export type AddedWork =
   & WatchedWork

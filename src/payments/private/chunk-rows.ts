@@ -1,4 +1,4 @@
-/** Rows of chunks: whom each has paid, and what is written of one. */
+/** Rows of chunks: reads the members that a chunk has paid from its row, and writes the row. */
 import type { PaymentWrite } from "../payment-storage.ts";
 import type { ChunkRecord } from "../tables/private.ts";
 import type { OrderLook } from "./look.ts";

@@ -45,7 +45,7 @@ async function conclude(deps: ConcludingDeps, inHand: TransferInHand): Promise<T
 }
 
 /**
- * What is to be signed anew may have landed after all: endpoints that fall behind and catch up pronounce bytes dead too early.
+ * Looks for a landing before bytes are signed anew: an endpoint that fell behind may have pronounced the old ones dead too early.
  * The look is older than the receipts that this asks for. Null if it has not; of a chunk its marker tells.
  */
 export async function landedBefore(

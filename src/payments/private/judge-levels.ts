@@ -56,7 +56,7 @@ function withRows(look: OrderLook, view: OrderView): OrderLook {
   return { ...look, view, judged, facts: stateOfOrder(judged) };
 }
 
-/** Lamports may have gone into accounts of recipients, which is looked up before they are told as missing. */
+/** Whether lamports are short: receipts of chunks are read before they are told as missing. */
 function lacksLamports({ row: { mint }, judgement }: LevelFact): boolean {
   return mint === SOL_MINT && (judgement?.news === "short" || judgement?.news === "missing");
 }

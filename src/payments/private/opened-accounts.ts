@@ -1,6 +1,6 @@
 /**
- * Reads what chunks took of the lamports at an address to make token accounts of their recipients (K15): one that the quote
- * has not priced, and that its owner closes between signing and landing, is made again by whatever the address has.
+ * Reads how many lamports of an address chunks spent on token accounts of their recipients (K15). A recipient may close an
+ * account that the quote has not priced, between signing and landing: the chunk makes it again with lamports of the address.
  */
 import { SOL_MINT, type Address } from "../../address.ts";
 import type { OrderChange } from "../../ledger/order-reading.ts";

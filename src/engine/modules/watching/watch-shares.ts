@@ -67,7 +67,7 @@ export class WatchShare {
     this.isWhole = this.shards.length === count && own.every(isMine);
   }
 
-  /** Has it leave its shards to other processes for a while, from its next renewal on. Where there is no other it keeps them. */
+  /** Has it leave its shards to other processes for a while, from its next renewal on. A process that is alone keeps its shards. */
   rest(): void {
     const { clock, leaseMs } = this.#process;
     this.#restsUntil = elapsed(clock) + RESTED_LEASES * leaseMs;

@@ -60,7 +60,7 @@ function windowOver({ afterWindow, levels }: OrderFacts, { mint }: OrderTerms): 
 function decided(facts: OrderFacts, terms: OrderTerms, { chunks }: OrderRows): OrderNews | null {
   if (!facts.isDecided || chunks.some(({ story }) => story === "awaited")) return null;
   const paid = paidIn(terms, facts).length;
-  // Of an order that a lost database had nobody knows the recipients: then its markers alone tell.
+  // A recovered order has no recipients on record: its markers alone tell.
   const isKnown = terms.members.length > 0;
   const isAll = isKnown ? paid === terms.members.length : facts.chunks.every(({ marker }) => marker === 0);
   return { type: "DECIDED", paid: isAll ? "all" : isKnown && paid === 0 ? "none" : "some" };
