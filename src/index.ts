@@ -13,16 +13,16 @@ export type { Authorize as InspectorAuthorize } from "./inspector/admit-viewer.t
 export type { HttpHandler, HttpHandlerOptions } from "./http/create-http-handler.ts";
 export { openApiDocument } from "./http/openapi/open-api-document.ts";
 export type { OpenApiDocument, OpenApiOptions } from "./http/openapi/open-api-document.ts";
-export { isPaymentError, PaymentError } from "./errors.ts";
-export type { ErrorCode, ErrorDetails, FieldProblem } from "./errors.ts";
-export type { Address } from "./address.ts";
-export { InvalidOptions } from "./options.ts";
-export { StartRefused } from "./payments/secrets/bind-database.ts";
-export type { PurseBody, PurseReading } from "./payments/purses/purses.ts";
+export { isPaymentError, PaymentError } from "./errors/errors.ts";
+export type { ErrorCode, ErrorDetails, FieldProblem } from "./errors/errors.ts";
+export type { Address } from "./core/address.ts";
+export { InvalidOptions } from "./core/options.ts";
+export { StartRefused } from "./payments/frame/secrets/bind-database.ts";
+export type { PurseBody, PurseReading } from "./payments/frame/purses/purses.ts";
 export { verifyServiceSignature } from "./payments/webhooks/sending/signature.ts";
-export { SCOPES } from "./payments/accounts/caller.ts";
-export type { Caller, Scope } from "./payments/accounts/caller.ts";
-export { KeyRefused } from "./payments/accounts/api-keys.ts";
+export { SCOPES } from "./payments/frame/accounts/caller.ts";
+export type { Caller, Scope } from "./payments/frame/accounts/caller.ts";
+export { KeyRefused } from "./payments/frame/accounts/api-keys.ts";
 export type {
   IssuedKey,
   IssueKey,
@@ -31,15 +31,15 @@ export type {
   ListedKey,
   NewAccount,
   RotatedKey,
-} from "./payments/accounts/api-keys.ts";
-export type { Answer, RequestOptions } from "./payments/accounts/answer-once.ts";
-export type { DurableScope, LimitStatus } from "./payments/accounts/count-hit.ts";
-export type { MasterSecret } from "./payments/secrets/secret-box.ts";
-export type { Token } from "./payments/assets/assets.ts";
-export type { BalancesBody } from "./payments/assets/read-balances.ts";
+} from "./payments/frame/accounts/api-keys.ts";
+export type { Answer, RequestOptions } from "./payments/frame/accounts/answer-once.ts";
+export type { DurableScope, LimitStatus } from "./payments/frame/accounts/count-hit.ts";
+export type { MasterSecret } from "./payments/frame/secrets/secret-box.ts";
+export type { Token } from "./payments/frame/assets/assets.ts";
+export type { BalancesBody } from "./payments/frame/assets/read-balances.ts";
 export type { Diagnosis, DiagnosisQuery } from "./service/diagnosis.ts";
 export type { ServiceSettings } from "./service/diagnosis.ts";
-export type { MasterSecretStatus } from "./payments/secrets/bind-database.ts";
+export type { MasterSecretStatus } from "./payments/frame/secrets/bind-database.ts";
 export type { ChainStatus } from "./service/chain-check.ts";
 export type { Health } from "./service/read-health.ts";
 export type { DeliveryBacklog } from "./service/delivery-backlog.ts";
@@ -47,19 +47,19 @@ export type { CancelledTransactionBody } from "./payments/transactions/cancel-tr
 export type { CreatedTransactionBody } from "./payments/transactions/create-transaction.ts";
 export type { CreatedTransferBody } from "./payments/wallet/accept-signed.ts";
 export type { CreatedOrderBody } from "./payments/private/accept-order.ts";
-export type { ScreenAddress } from "./payments/recipients/recipients.ts";
-export type { Tier } from "./payments/tables/identity.ts";
-export type { TransactionAttention, TransactionStatus } from "./payments/tables/orders.ts";
+export type { ScreenAddress } from "./payments/frame/recipients/recipients.ts";
+export type { Tier } from "./payments/frame/tables/identity.ts";
+export type { TransactionAttention, TransactionStatus } from "./payments/frame/tables/orders.ts";
 export type { NoticeFilter } from "./payments/webhooks/notice-feed.ts";
-export { NOTICE_EVENTS } from "./payments/webhooks/sending/notice-body.ts";
-export type { Notice, NoticeEvent, NoticeRecipient } from "./payments/webhooks/sending/notice-body.ts";
-export type { AccountBody } from "./payments/accounts/read-account.ts";
-export type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "./payments/quotes/quote-body.ts";
+export { NOTICE_EVENTS } from "./payments/frame/notices/notice-body.ts";
+export type { Notice, NoticeEvent, NoticeRecipient } from "./payments/frame/notices/notice-body.ts";
+export type { AccountBody } from "./payments/frame/accounts/read-account.ts";
+export type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "./payments/frame/quotes/quote-body.ts";
 export type { NamedLanding, SettledTransaction } from "./payments/wallet/settle-transaction.ts";
 export { OperatorRefused } from "./payments/operator/act.ts";
 export type { Erasure, ErasureResult } from "./payments/operator/erasing.ts";
 export type { OperatorInstanceReads, Operator } from "./payments/operator/operator.ts";
-export type { ActContext } from "./payments/intake/rules.ts";
+export type { ActContext } from "./payments/frame/intake/rules.ts";
 export type { ActName } from "./payments/operator/act.ts";
 
 export { recoveryFile } from "./payments/operator/recovery/journal-file.ts";
@@ -80,16 +80,16 @@ export type { Approval, ResolveResult, ResolveCommand } from "./payments/operato
 
 export type { AuditEntry, AuditPage } from "./payments/operator/act.ts";
 export type { LimitEntry, SetLimitsRequest } from "./payments/operator/gates/limiting.ts";
-export type { Direction } from "./payments/intake/rules.ts";
+export type { Direction } from "./payments/frame/intake/rules.ts";
 export type { PausedEntry, PausedScope } from "./payments/operator/gates/pausing.ts";
 export type { SuspendedAccount } from "./payments/operator/gates/pausing.ts";
-export type { AddressTally } from "./payments/reconcile/tally.ts";
-export type { AssetTally, AddressReconciliation } from "./payments/reconcile/orders.ts";
-export type { PurseReconciliation } from "./payments/reconcile/purses.ts";
-export type { Reconciliation } from "./payments/reconcile/reconcile.ts";
-export type { MendedTotal } from "./payments/reconcile/purses.ts";
-export type { WalletReconciliation, WalletFinding } from "./payments/reconcile/wallet.ts";
-export type { AddressReport, Finding } from "./payments/reconcile/findings.ts";
+export type { AddressTally } from "./payments/operator/reconcile/tally.ts";
+export type { AssetTally, AddressReconciliation } from "./payments/operator/reconcile/orders.ts";
+export type { PurseReconciliation } from "./payments/operator/reconcile/purses.ts";
+export type { Reconciliation } from "./payments/operator/reconcile/reconcile.ts";
+export type { MendedTotal } from "./payments/operator/reconcile/purses.ts";
+export type { WalletReconciliation, WalletFinding } from "./payments/operator/reconcile/wallet.ts";
+export type { AddressReport, Finding } from "./payments/operator/reconcile/findings.ts";
 export type {
   QuoteRequest,
   TransactionRequest,
@@ -101,12 +101,12 @@ export type {
   TransactionsQuery,
   WebhookTestRequest,
   WebhookUpdateRequest,
-} from "./payments/requests.ts";
+} from "./payments/frame/requests.ts";
 export type { TestedWebhookBody } from "./payments/webhooks/test-webhook.ts";
 export type { RecoveryBody } from "./payments/webhooks/recover-deliveries.ts";
 export type { DeliveryBody } from "./payments/webhooks/deliveries.ts";
 export type { EventBody } from "./payments/webhooks/list-events.ts";
-export type { Page } from "./payments/page.ts";
+export type { Page } from "./payments/frame/page.ts";
 export type { TransactionBody } from "./payments/transactions/transaction-schema.ts";
 export type { WebhookBody, WholeWebhookBody } from "./payments/webhooks/webhook-fields.ts";
 export type {
@@ -114,8 +114,8 @@ export type {
   RequestAnsweredEvent,
   TaskEndedEvent,
   WebhookCalledEvent,
-} from "./diagnostics.ts";
-export type { Clock, Logger, Random } from "./runtime.ts";
+} from "./core/diagnostics.ts";
+export type { Clock, Logger, Random } from "./core/runtime.ts";
 export { agreed } from "./ledger/agreed.ts";
 export type { Evidence, Hint, EvidenceBrand, HintBrand } from "./ledger/belief.ts";
 export { heard } from "./ledger/heard.ts";
@@ -168,11 +168,11 @@ export { keychainSigner } from "./ledger/keychain-signer.ts";
 export type { KeychainBackend } from "./ledger/keychain-signer.ts";
 export { keypairSigner, signTransaction, SigningFailed } from "./ledger/sign-transaction.ts";
 export type { SignedTransaction, Signer } from "./ledger/sign-transaction.ts";
-export type { AskPart } from "./payments/host-parts.ts";
-export { deskProvider } from "./payments/swap-provider/desk-provider.ts";
-export type { DeskOptions } from "./payments/swap-provider/desk-provider.ts";
-export { jupiterProvider } from "./payments/swap-provider/jupiter-provider.ts";
-export type { JupiterOptions } from "./payments/swap-provider/jupiter-provider.ts";
+export type { AskPart } from "./payments/frame/host-parts.ts";
+export { deskProvider } from "./payments/swap/desk/desk-provider.ts";
+export type { DeskOptions } from "./payments/swap/desk/desk-provider.ts";
+export { jupiterProvider } from "./payments/swap/jupiter/jupiter-provider.ts";
+export type { JupiterOptions } from "./payments/swap/jupiter/jupiter-provider.ts";
 export type { ForeignSwap, ForeignSwapFault } from "./ledger/foreign-swap.ts";
 export type {
   BuiltSwap,
@@ -186,7 +186,7 @@ export type {
   WalletSwap,
   WantedSwap,
   WantedReservation,
-} from "./payments/swap-provider/swap-provider.ts";
+} from "./payments/frame/exchange/swap-provider.ts";
 export type {
   AssetAccount,
   Funds as AddressFunds,
@@ -201,7 +201,7 @@ export type {
   TransactionPlan,
   UnsignedTransaction,
 } from "./ledger/routing.ts";
-export { readForeignJson } from "./foreign-json.ts";
-export { fixedPrices } from "./payments/prices/prices.ts";
-export type { PriceBounds } from "./payments/prices/guarded-prices.ts";
-export type { PriceSource, Rate } from "./payments/prices/prices.ts";
+export { readForeignJson } from "./core/foreign-json.ts";
+export { fixedPrices } from "./payments/frame/prices/prices.ts";
+export type { PriceBounds } from "./payments/frame/prices/guarded-prices.ts";
+export type { PriceSource, Rate } from "./payments/frame/prices/prices.ts";

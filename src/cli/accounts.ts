@@ -10,13 +10,13 @@ import {
   type RotateKeyOptions,
   type ListedKey,
   type RotatedKey,
-} from "../payments/accounts/api-keys.ts";
-import { SCOPES, type Scope } from "../payments/accounts/caller.ts";
-import { readNetwork } from "../networks.ts";
-import { type PaymentStorage, paymentStorage } from "../payments/payment-storage.ts";
-import type { AccountRecord, Tier } from "../payments/tables/identity.ts";
-import { everyRow } from "../payments/tables/read.ts";
-import { silentLogger, systemClock, systemRandom } from "../runtime.ts";
+} from "../payments/frame/accounts/api-keys.ts";
+import { SCOPES, type Scope } from "../payments/frame/accounts/caller.ts";
+import { readNetwork } from "../core/networks.ts";
+import { type PaymentStorage, paymentStorage } from "../payments/frame/payment-storage.ts";
+import type { AccountRecord, Tier } from "../payments/frame/tables/identity.ts";
+import { everyRow } from "../payments/frame/tables/read.ts";
+import { silentLogger, systemClock, systemRandom } from "../core/runtime.ts";
 import { TIERS } from "./dev-data.ts";
 import { DATABASE_OPTIONS, withDatabase, type DatabaseOptions } from "./open-database.ts";
 import { type Print, UsageError } from "./command.ts";

@@ -52,7 +52,7 @@ export const listen: Command = async (args, print) => {
   noArgument("listen", positionals);
   if (values["forward-to"] === undefined) throw new UsageError("listen expects --forward-to URL");
   const { eventOf, targetOf } = await import("./trigger.ts");
-  const { NOTICE_EVENTS } = await import("../payments/webhooks/sending/notice-body.ts");
+  const { NOTICE_EVENTS } = await import("../payments/frame/notices/notice-body.ts");
   const wanted = {
     forwardTo: targetOf("--forward-to", values["forward-to"]),
     port: wholeNumber("--port", values.port, PORTS),

@@ -1,15 +1,15 @@
 /** The helpers of `paystate dev`: fund an address, pay a deposit, let slots or a window pass, make calls of the chain fail. */
 import { z } from "zod";
-import { addressSchema } from "../address-schema.ts";
-import { knownAddress } from "../address.ts";
-import { parseAmount } from "../amount.ts";
-import { isPaymentError } from "../errors.ts";
+import { addressSchema } from "../core/address-schema.ts";
+import { knownAddress } from "../core/address.ts";
+import { parseAmount } from "../core/amount.ts";
+import { isPaymentError } from "../errors/errors.ts";
 import { keypairSigner, signTransaction } from "../ledger/sign-transaction.ts";
 import type { TransactionBody } from "../payments/transactions/transaction-schema.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { DevClock } from "./dev-clock.ts";
 import type { LocalChain, LocalWallet } from "../local/index.ts";
-import type { Tier } from "../payments/tables/identity.ts";
+import type { Tier } from "../payments/frame/tables/identity.ts";
 import type { PaymentService } from "../service/payment-service.ts";
 
 /** Carries out one request. `body` is the request's JSON. Throws `ZodError` for an unexpected body. */

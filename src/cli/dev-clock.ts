@@ -1,5 +1,5 @@
 /** The clock of a `paystate dev`: that of the machine, and ahead of it by as much as its developer has let pass. */
-import { elapsed, systemClock, type Clock } from "../runtime.ts";
+import { elapsed, systemClock, type Clock } from "../core/runtime.ts";
 
 /** A clock that is only ever turned ahead, for chain and service alike. */
 export class DevClock implements Clock {

@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Tier } from "../payments/tables/identity.ts";
+import type { Tier } from "../payments/frame/tables/identity.ts";
 import { refuseUrlAsFolder } from "./url-or-path.ts";
 
 /** The tiers, each with an account and a key of its own. */

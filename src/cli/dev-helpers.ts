@@ -9,7 +9,7 @@ import {
   isUnderOwnName,
   type ViewerRequest,
 } from "../inspector/admit-viewer.ts";
-import { isPaymentError } from "../errors.ts";
+import { isPaymentError } from "../errors/errors.ts";
 import { ActRefused, DEV_ACTS, type DevContext } from "./dev-acts.ts";
 
 /** The path of the helpers, below the base URL. */

@@ -5,7 +5,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { rootCertificates } from "node:tls";
-import type { Clock, Random } from "../runtime.ts";
+import type { Clock, Random } from "../core/runtime.ts";
 import type { DevSetup } from "./dev-data.ts";
 import { makeLoopbackCertificate } from "./loopback-certificate.ts";
 

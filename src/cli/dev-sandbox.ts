@@ -1,6 +1,6 @@
 /** The sandbox of `paystate dev`: payees whose payments fail, each at a fixed address, in states that the chain really has. */
 import type { LocalChain } from "../local/index.ts";
-import type { ScreenAddress } from "../payments/recipients/recipients.ts";
+import type { ScreenAddress } from "../payments/frame/recipients/recipients.ts";
 
 /** The payees, by the way in which they fail. */
 export interface DevSandbox {

@@ -1,12 +1,12 @@
 /** The output of `paystate dev` once it is ready: one line for programs, or a page for people. */
 import { styleText } from "node:util";
 import bs58 from "bs58";
-import type { Tier } from "../payments/tables/identity.ts";
+import type { Tier } from "../payments/frame/tables/identity.ts";
 import type { LocalWallet } from "../local/index.ts";
 import { DEV_HELPERS_PATH } from "./dev-helpers.ts";
 import type { DevSandbox } from "./dev-sandbox.ts";
 import { INSPECTOR_PATH } from "../inspector/inspector.ts";
-import type { Token } from "../payments/assets/assets.ts";
+import type { Token } from "../payments/frame/assets/assets.ts";
 
 /** The one line of `--json`. */
 export interface DevStatus {

@@ -1,15 +1,15 @@
 /** `paystate dev`: local chain, SQLite file, service and handler in one process, going on where they were. */
 import { createServer } from "node:http";
 import { sqliteStorage } from "../../storage/sqlite.ts";
-import type { Tier } from "../payments/tables/identity.ts";
+import type { Tier } from "../payments/frame/tables/identity.ts";
 import { createHttpHandler } from "../http/create-http-handler.ts";
 import { recoveryFile } from "../payments/operator/recovery/journal-file.ts";
 import { createPaymentService } from "../service/create-payment-service.ts";
 import type { PaymentService } from "../service/payment-service.ts";
 import { createLocalChain, type LocalChain, type LocalWallet } from "../local/index.ts";
 import { solanaLedger } from "../solana/index.ts";
-import { StartRefused } from "../payments/secrets/bind-database.ts";
-import { systemClock, systemRandom } from "../runtime.ts";
+import { StartRefused } from "../payments/frame/secrets/bind-database.ts";
+import { systemClock, systemRandom } from "../core/runtime.ts";
 import { DevClock } from "./dev-clock.ts";
 import { openDataFolder, TIERS, type DevSetup } from "./dev-data.ts";
 import { SLOTS_TO_FINALITY } from "./dev-acts.ts";
@@ -20,13 +20,13 @@ import { devStatus, readyPage } from "./dev-status.ts";
 import { holdFolder } from "./hold-folder.ts";
 import { closeServer, DEV_HOST, listenOn, takePort } from "./loopback-server.ts";
 import { isLoopback } from "../inspector/admit-viewer.ts";
-import { stderrLogger } from "../stderr-logger.ts";
+import { stderrLogger } from "../core/stderr-logger.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
-import { SOL_MINT } from "../address.ts";
+import { SOL_MINT } from "../core/address.ts";
 import { keypairSigner } from "../ledger/sign-transaction.ts";
 import type { PaymentServiceOptions } from "../service/payment-service-options.ts";
-import { fixedPrices } from "../payments/prices/prices.ts";
-import { deskProvider } from "../payments/swap-provider/desk-provider.ts";
+import { fixedPrices } from "../payments/frame/prices/prices.ts";
+import { deskProvider } from "../payments/swap/desk/desk-provider.ts";
 
 /** The arguments of the command, read and checked. */
 interface DevArguments {

@@ -1,7 +1,7 @@
 /** `paystate explain`: what an error of the API means, and what a caller does about it. */
-import { ERRORS } from "../error-table.ts";
-import type { ErrorCode } from "../errors.ts";
-import { remediesOf } from "../remedies.ts";
+import { ERRORS } from "../errors/error-table.ts";
+import type { ErrorCode } from "../errors/errors.ts";
+import { remediesOf } from "../errors/remedies.ts";
 import { UsageError } from "./command.ts";
 import { table } from "./table.ts";
 

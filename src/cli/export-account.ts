@@ -1,7 +1,7 @@
 /** `paystate account export`: the sums of an account's transactions of a time, as CSV on stdout. */
 import { pipeline } from "node:stream/promises";
-import { isPaymentError } from "../errors.ts";
-import { exportQuery, parseRequest } from "../payments/requests.ts";
+import { isPaymentError } from "../errors/errors.ts";
+import { exportQuery, parseRequest } from "../payments/frame/requests.ts";
 import { type Command, end, UsageError } from "./command.ts";
 import { openService } from "./open-service.ts";
 import { onlyArgument, readArguments, WHOSE } from "./read-arguments.ts";

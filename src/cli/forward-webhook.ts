@@ -5,10 +5,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { request as ask } from "undici";
-import { bytesWithin } from "../bytes-within.ts";
+import { bytesWithin } from "../core/bytes-within.ts";
 import { DELIVERY_DEADLINE_MS } from "../payments/webhooks/sending/attempt.ts";
 import { verifyWebhook, WebhookRefused, type WebhookNotice } from "../receiver/index.ts";
-import type { Clock } from "../runtime.ts";
+import type { Clock } from "../core/runtime.ts";
 import type { Print } from "./command.ts";
 
 /** The target of forwarded webhooks, and the secrets that prove them genuine. */

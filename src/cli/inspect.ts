@@ -11,9 +11,9 @@ import { BundleRefused, isBundle, readBundle, type BundleContent } from "../insp
 import { bundleStorage } from "../inspector/bundle/bundle-storage.ts";
 import type { DrawableChart } from "../inspector/chart-registry.ts";
 import { INSPECTOR_PATH } from "../inspector/inspector.ts";
-import { paymentTables } from "../payments/tables.ts";
-import { systemClock } from "../runtime.ts";
-import { stderrLogger } from "../stderr-logger.ts";
+import { paymentTables } from "../payments/frame/tables.ts";
+import { systemClock } from "../core/runtime.ts";
+import { stderrLogger } from "../core/stderr-logger.ts";
 import { workflowsIn } from "./charts-file.ts";
 import { closeServer, DEV_HOST, listenOn } from "./loopback-server.ts";
 import { paymentCharts } from "./payment-charts.ts";

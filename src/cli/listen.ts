@@ -4,8 +4,8 @@
  */
 import { createServer } from "node:https";
 import { isApiError } from "../client/api-error.ts";
-import type { NoticeEvent } from "../payments/webhooks/sending/notice-body.ts";
-import { systemClock } from "../runtime.ts";
+import type { NoticeEvent } from "../payments/frame/notices/notice-body.ts";
+import { systemClock } from "../core/runtime.ts";
 import { ForwardHandler } from "./forward-webhook.ts";
 import { closeServer, DEV_HOST, listenOn } from "./loopback-server.ts";
 import type { Print } from "./command.ts";

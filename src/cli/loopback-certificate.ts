@@ -1,6 +1,6 @@
 /** A certificate for the loopback addresses, made with Node alone: X.509 signed by its own key, and good for nothing else. */
 import { generateKeyPairSync, sign } from "node:crypto";
-import type { Random } from "../runtime.ts";
+import type { Random } from "../core/runtime.ts";
 
 /** A certificate and its key, both in PEM. A client that is to accept it trusts the certificate itself. */
 interface LoopbackCertificate {

@@ -1,12 +1,12 @@
 /** The payment service that an operator's command asks: that of a `paystate dev` folder, or the host's own. */
 import { sqliteStorage } from "../../storage/sqlite.ts";
-import { SOL_MINT } from "../address.ts";
+import { SOL_MINT } from "../core/address.ts";
 import { createPaymentService } from "../service/create-payment-service.ts";
 import type { PaymentService } from "../service/payment-service.ts";
 import { keypairSigner } from "../ledger/sign-transaction.ts";
 import { solanaLedger } from "../solana/index.ts";
 import { createLocalChain } from "../local/index.ts";
-import { fixedPrices } from "../payments/prices/prices.ts";
+import { fixedPrices } from "../payments/frame/prices/prices.ts";
 import { DevClock } from "./dev-clock.ts";
 import { openDataFolder, setupIn } from "./dev-data.ts";
 import { trustedBy } from "./dev-receiver.ts";
@@ -14,7 +14,7 @@ import { tryToHoldFolder } from "./hold-folder.ts";
 import { importOfHost } from "./host-module.ts";
 import { isLoopback } from "../inspector/admit-viewer.ts";
 import { DEV_HOST } from "./loopback-server.ts";
-import { stderrLogger } from "../stderr-logger.ts";
+import { stderrLogger } from "../core/stderr-logger.ts";
 import { UsageError } from "./command.ts";
 
 /** The part of a service that operators use. */

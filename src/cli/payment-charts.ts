@@ -1,9 +1,9 @@
 /** The charts of a payment service over stored data that is only looked at. */
 import type { EngineStorage } from "../../storage/storage.ts";
 import { keypairSigner } from "../ledger/sign-transaction.ts";
-import { fixedPrices } from "../payments/prices/prices.ts";
-import { SOL_MINT } from "../address.ts";
-import { silentLogger, systemRandom } from "../runtime.ts";
+import { fixedPrices } from "../payments/frame/prices/prices.ts";
+import { SOL_MINT } from "../core/address.ts";
+import { silentLogger, systemRandom } from "../core/runtime.ts";
 import { createPaymentService } from "../service/create-payment-service.ts";
 import type { InspectedService } from "../service/payment-service.ts";
 import { solanaLedger } from "../solana/index.ts";

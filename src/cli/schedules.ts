@@ -3,7 +3,7 @@
 import { scheduleCommands, type ScheduleCommands } from "../engine/modules/schedules/schedule-commands.ts";
 import { storedSchedules, type ScheduleView } from "../engine/modules/schedules/stored-schedules.ts";
 import { isoDate } from "../inspector/show-values.ts";
-import { systemClock, systemRandom } from "../runtime.ts";
+import { systemClock, systemRandom } from "../core/runtime.ts";
 import { EngineStore } from "../engine/kernel/engine-store.ts";
 import { type Command, UsageError } from "./command.ts";
 import { plainJson } from "./instances/pages.ts";

@@ -1,12 +1,12 @@
 /** `paystate trigger`: sends one sample notice to a receiver, signed like a real one, and says how it was answered. */
-import { parseUrl } from "../parse-url.ts";
-import { SCOPES } from "../payments/accounts/caller.ts";
-import { isPaymentError } from "../errors.ts";
-import { newId } from "../payments/ids.ts";
+import { parseUrl } from "../core/parse-url.ts";
+import { SCOPES } from "../payments/frame/accounts/caller.ts";
+import { isPaymentError } from "../errors/errors.ts";
+import { newId } from "../payments/frame/ids.ts";
 import { sampleNotice } from "../payments/webhooks/test-webhook.ts";
-import { systemClock, systemRandom } from "../runtime.ts";
+import { systemClock, systemRandom } from "../core/runtime.ts";
 import { DELIVERY_DEADLINE_MS } from "../payments/webhooks/sending/attempt.ts";
-import { NOTICE_EVENTS, noticeBody, type NoticeEvent } from "../payments/webhooks/sending/notice-body.ts";
+import { NOTICE_EVENTS, noticeBody, type NoticeEvent } from "../payments/frame/notices/notice-body.ts";
 import { signatureHeaders } from "../payments/webhooks/sending/signature.ts";
 import type { OperatorService } from "./open-service.ts";
 import { type Print, UsageError } from "./command.ts";

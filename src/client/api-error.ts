@@ -1,5 +1,5 @@
 /** The service's refusals as errors: their code gives their details a type. */
-import type { ErrorCode, ErrorDetails } from "../errors.ts";
+import type { ErrorCode, ErrorDetails } from "../errors/errors.ts";
 
 /** The parts of an `ApiError`. */
 export interface ApiErrorParts<Code extends ErrorCode> {

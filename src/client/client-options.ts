@@ -1,5 +1,5 @@
 /** The client's options and their checks, without a library: the client is small. */
-import { type Clock, type Random, systemClock, systemRandom } from "../runtime.ts";
+import { type Clock, type Random, systemClock, systemRandom } from "../core/runtime.ts";
 
 /** Sends a request: the platform's `fetch`, or `createHttpHandler(…).fetch` in the service's own process. */
 export type Fetch = (request: Request) => Promise<Response>;

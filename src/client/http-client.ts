@@ -1,5 +1,5 @@
 /** Sends a request until it is answered, under one idempotency key. */
-import type { Clock, Random } from "../runtime.ts";
+import type { Clock, Random } from "../core/runtime.ts";
 import type { CheckedClientOptions } from "./client-options.ts";
 import { NoAnswer } from "./no-answer.ts";
 import type { Operation } from "./operations.ts";

@@ -10,4 +10,4 @@ export { StatusNotReached } from "./wait-for-status.ts";
 export type { Transaction, TransactionStatus, WantedStatus } from "./wait-for-status.ts";
 export type { Page, Pages } from "./pages.ts";
 export type { AnswerOf, CallOptions, OperationId, PostOptions } from "./methods.ts";
-export type { ErrorCode, ErrorDetails } from "../errors.ts";
+export type { ErrorCode, ErrorDetails } from "../errors/errors.ts";

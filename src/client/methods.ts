@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { OpenEndpoint } from "../http/contract/endpoint.ts";
 import type { ServedEndpoint } from "../http/endpoints/every-endpoint.ts";
-import type { Immutable } from "../immutable.ts";
+import type { Immutable } from "../core/immutable.ts";
 import type { Page, Pages } from "./pages.ts";
 
 /** The name of a method: the endpoint's operationId in the OpenAPI document. */

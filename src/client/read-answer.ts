@@ -1,5 +1,5 @@
 /** Reads what came back: an answer, a refusal of the service, or something that is neither. */
-import type { ErrorCode } from "../errors.ts";
+import type { ErrorCode } from "../errors/errors.ts";
 import { ApiError, isApiError } from "./api-error.ts";
 import { NoAnswer } from "./no-answer.ts";
 

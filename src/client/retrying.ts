@@ -1,6 +1,6 @@
 /** Tries again what may pass: after a pause that grows, and not before the service wants to be asked. */
 import pRetry from "p-retry";
-import type { Clock, Random } from "../runtime.ts";
+import type { Clock, Random } from "../core/runtime.ts";
 import { ApiError } from "./api-error.ts";
 import { mayPass } from "./read-answer.ts";
 

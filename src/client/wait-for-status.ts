@@ -1,5 +1,5 @@
 /** Waits until a transaction has a status, by requests that the service answers when the status changes. */
-import type { Clock } from "../runtime.ts";
+import type { Clock } from "../core/runtime.ts";
 import type { AnswerOf, CallOptions } from "./methods.ts";
 
 /** A transaction as `getTransaction` answers it. */

@@ -1,7 +1,7 @@
 /** Acts of viewers on instances of an engine, and on what its modules know: send an event, retry or drop a task, end the instance. */
 import type { EventObject } from "xstate";
 import type { PendingTask } from "../../storage/storage.ts";
-import type { Logger } from "../runtime.ts";
+import type { Logger } from "../core/runtime.ts";
 import type { ModuleActs } from "./engine-module.ts";
 import { reservedIn } from "./kernel/given-events.ts";
 import {

@@ -1,7 +1,7 @@
 /** The seam between an engine and its modules: what a module may bring, and what it is given. */
 import type { AnyCommit, AnyWrite, EngineStorage, InstanceRecord } from "../../storage/storage.ts";
 import type { AnyTable } from "../../storage/table.ts";
-import type { Random } from "../runtime.ts";
+import type { Random } from "../core/runtime.ts";
 import type { RatedLimit } from "../workflow/own-limit.ts";
 import type { WorkflowRegistry } from "../workflow/workflow-registry.ts";
 import type { AnyWorkflow } from "../workflow/workflow.ts";

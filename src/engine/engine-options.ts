@@ -2,8 +2,8 @@
 import { z } from "zod";
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { AnyTable, TableSet } from "../../storage/table.ts";
-import { checkOptions, objectWith, runtimeOptions } from "../options.ts";
-import type { Clock, Logger, Random } from "../runtime.ts";
+import { checkOptions, objectWith, runtimeOptions } from "../core/options.ts";
+import type { Clock, Logger, Random } from "../core/runtime.ts";
 import type { InspectListener } from "./inspection-feed.ts";
 import { MODULE_OPTIONS, OPTION_CHECKS, type ModuleOptions } from "./module-options.ts";
 import { MAX_VALUE_BYTES } from "../workflow/value-size.ts";

@@ -6,7 +6,7 @@ import { checkEngineOptions, type EngineOptions } from "./engine-options.ts";
 import { type CommitCommands, commitCommands } from "./commit-commands.ts";
 import { engineActs } from "./engine-acts.ts";
 import { EngineStore } from "./kernel/engine-store.ts";
-import type { Logger } from "../runtime.ts";
+import type { Logger } from "../core/runtime.ts";
 import type { EngineModule, ModuleContext, ModuleParts } from "./engine-module.ts";
 import { ModuleHooks } from "./module-hooks.ts";
 import type { InspectedKernel } from "./inspected-engine.ts";

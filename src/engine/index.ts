@@ -2,7 +2,7 @@
 export { createEngine } from "./create-engine.ts";
 export { column, defineTable } from "../../storage/table.ts";
 export { startOf, workflow } from "../workflow/workflow.ts";
-export { InvalidOptions } from "../options.ts";
+export { InvalidOptions } from "../core/options.ts";
 export { MigrationFailed } from "../workflow/migrations.ts";
 export { ChangedChart, UnknownWorkflow } from "../workflow/workflow-registry.ts";
 export type {
@@ -12,11 +12,11 @@ export type {
   Migration as InstanceMigration,
   Migrations as InstanceMigrations,
 } from "../workflow/migrations.ts";
-export { systemClock } from "../runtime.ts";
+export { systemClock } from "../core/runtime.ts";
 export type { EachActs, EachJob, EachOptions, EachProgress } from "./modules/jobs/each-commands.ts";
 export type { Engine, InspectedEngine } from "./create-engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
-export type { Clock, Logger, Random } from "../runtime.ts";
+export type { Clock, Logger, Random } from "../core/runtime.ts";
 export type { WatchStatus, PollContext, Watcher, WatchEvent } from "./watcher-options.ts";
 export type { WatchRecord } from "../workflow/watch-rows.ts";
 export type { WatchedKey } from "../workflow/watch-option.ts";
@@ -54,7 +54,7 @@ export type { TroubledTask } from "./kernel/troubled-tasks.ts";
 export type { StartParams, TellParams } from "../workflow/messages.ts";
 export type { VoicedAction } from "../workflow/step-result.ts";
 export type { ActorOptions, ChildOptions } from "../workflow/actor-options.ts";
-export type { Duration } from "../duration.ts";
+export type { Duration } from "../core/duration.ts";
 export type { Archive } from "./retention/archiving.ts";
 export type { RemovalStatus } from "./retention/retention-loop.ts";
 export type { ArchivedInstance } from "./retention-options.ts";

@@ -1,7 +1,7 @@
 /** Feeds the inspectors of XState: each committed step of an instance as the events that a running actor would send. */
 import type { InspectionEvent, Observer } from "xstate";
 import type { CommitParts, HistoryRecord, StepRecord } from "../../storage/storage.ts";
-import type { Logger } from "../runtime.ts";
+import type { Logger } from "../core/runtime.ts";
 import { ADDED_ROWS } from "../workflow/added-fields.ts";
 import type { ChartSnapshot } from "../workflow/chart.ts";
 import type { WorkflowRegistry } from "../workflow/workflow-registry.ts";

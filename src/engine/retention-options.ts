@@ -2,8 +2,8 @@
 // modules: retention
 import { z } from "zod";
 import type { HistoryRecord, InstanceRecord } from "../../storage/storage.ts";
-import { durationOption, type Duration } from "../duration.ts";
-import { functionOption } from "../options.ts";
+import { durationOption, type Duration } from "../core/duration.ts";
+import { functionOption } from "../core/options.ts";
 import type { Archive } from "./retention/archiving.ts";
 
 /** A stored instance with all its steps. Every field is a text or a number, so JSON keeps the instance whole. */

@@ -1,6 +1,6 @@
 /** Warns of a key that stands second under several first keys: the engine counts the key within each first key alone. */
 import type { Limit } from "../../storage/storage.ts";
-import type { Logger } from "../runtime.ts";
+import type { Logger } from "../core/runtime.ts";
 
 /** Beyond this number the key that was seen first is forgotten: there may be one for each webhook. */
 const MAX_SEEN = 10_000;

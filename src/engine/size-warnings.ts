@@ -1,6 +1,6 @@
 /** Warns once for each workflow when its contexts or events grow long, before they are refused. */
 import type { Commit } from "../../storage/storage.ts";
-import type { Logger } from "../runtime.ts";
+import type { Logger } from "../core/runtime.ts";
 
 const LONG = 256_000;
 

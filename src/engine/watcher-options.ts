@@ -2,7 +2,7 @@
 // modules: watching
 import type { EventObject } from "xstate";
 import { z } from "zod";
-import { functionOption } from "../options.ts";
+import { functionOption } from "../core/options.ts";
 import type { WatchRecord } from "../workflow/watch-rows.ts";
 import type { AnyWorkflow } from "../workflow/workflow.ts";
 

@@ -1,10 +1,10 @@
 /** Authenticates requests, by API keys or in the host's own way, and limits failed attempts of one address. */
-import { isPaymentError, PaymentError } from "../errors.ts";
-import type { Caller } from "../payments/accounts/caller.ts";
+import { isPaymentError, PaymentError } from "../errors/errors.ts";
+import type { Caller } from "../payments/frame/accounts/caller.ts";
 import type { ClientLimit } from "./client-limit.ts";
-import { isUntold } from "../payments/accounts/api-keys.ts";
-import { isCheckedKey } from "../payments/accounts/key-text.ts";
-import { sha256Hex } from "../payments/ids.ts";
+import { isUntold } from "../payments/frame/accounts/api-keys.ts";
+import { isCheckedKey } from "../payments/frame/accounts/key-text.ts";
+import { sha256Hex } from "../payments/frame/ids.ts";
 
 /** Finds the caller of a request that comes from this address (null: unknown); null when there is none. */
 export type CallerLookup = (request: Request, address: string | null) => Promise<Caller | null>;

@@ -1,8 +1,8 @@
 /** Counts a request against its limit once, even when refused; a replay counts against the limit of replays. */
 import type { PaymentService } from "../service/payment-service.ts";
-import { isPaymentError, PaymentError } from "../errors.ts";
-import type { Caller } from "../payments/accounts/caller.ts";
-import type { DurableScope, LimitStatus } from "../payments/accounts/count-hit.ts";
+import { isPaymentError, PaymentError } from "../errors/errors.ts";
+import type { Caller } from "../payments/frame/accounts/caller.ts";
+import type { DurableScope, LimitStatus } from "../payments/frame/accounts/count-hit.ts";
 import { type AccountWindowList, limitExceeded, writeRateLimit, type WindowCount } from "./rate-window.ts";
 import type { KeyedEndpoint } from "./contract/endpoint.ts";
 import { isDurable, type WindowName } from "./contract/limits.ts";

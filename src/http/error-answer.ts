@@ -1,10 +1,10 @@
 /** The one place where something thrown becomes a response. What is not meant for the caller goes to the log instead. */
-import { ERRORS, type ErrorKind } from "../error-table.ts";
-import { isPaymentError, PaymentError, upstreamError } from "../errors.ts";
+import { ERRORS, type ErrorKind } from "../errors/error-table.ts";
+import { isPaymentError, PaymentError, upstreamError } from "../errors/errors.ts";
 import { LedgerUnavailable } from "../ledger/ledger.ts";
 import { CommitUnknown } from "../../storage/decided.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
-import type { Logger } from "../runtime.ts";
+import type { Logger } from "../core/runtime.ts";
 import type { TextStream } from "./contract/endpoint.ts";
 import { writeRateLimit } from "./rate-window.ts";
 

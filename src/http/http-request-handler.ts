@@ -1,8 +1,8 @@
 /** Takes a request from its key to its answer, in the order of checks that all endpoints share. */
 import type { PaymentService } from "../service/payment-service.ts";
-import { requestAnswered } from "../diagnostics.ts";
-import { PaymentError } from "../errors.ts";
-import type { Clock, Logger, Random } from "../runtime.ts";
+import { requestAnswered } from "../core/diagnostics.ts";
+import { PaymentError } from "../errors/errors.ts";
+import type { Clock, Logger, Random } from "../core/runtime.ts";
 import type { AccountWindowList } from "./rate-window.ts";
 import type { Authentication } from "./authentication.ts";
 import { clientAddressBy, type ClientLimit } from "./client-limit.ts";

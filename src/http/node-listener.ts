@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { getRequestListener, RequestError, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { type PaymentError, fieldError } from "../errors.ts";
+import { type PaymentError, fieldError } from "../errors/errors.ts";
 import { bodyTakenFromNode } from "./body-taken.ts";
 import { responseOf, type WholeAnswer } from "./error-answer.ts";
 

@@ -1,9 +1,9 @@
 /** The limits that are counted in memory: sliding windows, exact for the requests of this process, and how a caller stands. */
-import type { LimitStatus } from "../payments/accounts/count-hit.ts";
-import type { Clock } from "../runtime.ts";
-import { PaymentError } from "../errors.ts";
-import type { Tier } from "../payments/tables/identity.ts";
-import type { Caller } from "../payments/accounts/caller.ts";
+import type { LimitStatus } from "../payments/frame/accounts/count-hit.ts";
+import type { Clock } from "../core/runtime.ts";
+import { PaymentError } from "../errors/errors.ts";
+import type { Tier } from "../payments/frame/tables/identity.ts";
+import type { Caller } from "../payments/frame/accounts/caller.ts";
 import { WINDOWS, type TierLimits, type WindowName } from "./contract/limits.ts";
 
 export interface WindowCount {

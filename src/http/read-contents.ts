@@ -1,10 +1,10 @@
 /** Reads the contents of a request: body, query, and the headers about repetition. */
 import { z } from "zod";
-import type { RequestOptions } from "../payments/accounts/answer-once.ts";
-import { sha256Hex } from "../payments/ids.ts";
+import type { RequestOptions } from "../payments/frame/accounts/answer-once.ts";
+import { sha256Hex } from "../payments/frame/ids.ts";
 import { bodyUse, type KeyedEndpoint } from "./contract/endpoint.ts";
 import type { Connection } from "./node-listener.ts";
-import { PaymentError, fieldError } from "../errors.ts";
+import { PaymentError, fieldError } from "../errors/errors.ts";
 import { bodyTakenFromFetch } from "./body-taken.ts";
 
 export interface RequestContent {

@@ -1,9 +1,9 @@
 /** Acts of viewers: a page announces the act, and a request carries the act out. */
 import { actKey, ActRefused, type ViewerActs, type GivenAct } from "../engine/inspected-engine.ts";
-import type { InspectedPaymentParts } from "../payments/service-context.ts";
+import type { InspectedPaymentParts } from "../payments/frame/service-context.ts";
 import { listedIn, listNamed } from "../engine/list-name.ts";
-import { parseUrl } from "../parse-url.ts";
-import { systemRandom } from "../runtime.ts";
+import { parseUrl } from "../core/parse-url.ts";
+import { systemRandom } from "../core/runtime.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { confirmPage, outcomePage } from "./pages/act-pages.ts";
 import type { Links } from "./pages/page.ts";

@@ -3,7 +3,7 @@
  * admits.
  */
 import type { InspectedEngine } from "../engine/create-engine.ts";
-import { parseUrl } from "../parse-url.ts";
+import { parseUrl } from "../core/parse-url.ts";
 
 /** Decides about one request. What it throws refuses. */
 export type Authorize = (request: Request) => boolean | Promise<boolean>;

@@ -1,5 +1,5 @@
 /** Stored JSON without secrets, still JSON: each text in it is redacted, and what stands under a telling name or looks like bytes is left out. */
-import { isSecretName } from "../redacting-log.ts";
+import { isSecretName } from "../core/redacting-log.ts";
 
 /** Takes what looks like a secret out of a text. */
 export type SecretFilter = (text: string) => string;

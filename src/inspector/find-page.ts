@@ -1,7 +1,7 @@
 /** Routes paths to pages, and searches to instances: a page is a function from stored data to HTML. */
 import { instanceFinder } from "../workflow/instance-finders.ts";
 import { listedBy, listName } from "../engine/list-name.ts";
-import type { Clock } from "../runtime.ts";
+import type { Clock } from "../core/runtime.ts";
 import type { ChartRegistry } from "./chart-registry.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { troublesOf } from "./payments/find-troubles.ts";
@@ -18,8 +18,8 @@ import { InstanceReader, type ListQuery } from "./read-instances.ts";
 import { offersOn } from "./section.ts";
 import { SECTIONS } from "./sections.ts";
 import type { SecretFilter } from "./show-values.ts";
-import type { InspectedPaymentParts } from "../payments/service-context.ts";
-import { parseAddress, type Address } from "../address.ts";
+import type { InspectedPaymentParts } from "../payments/frame/service-context.ts";
+import { parseAddress, type Address } from "../core/address.ts";
 import type { RelatedId } from "./find-related.ts";
 
 /** Dependencies of the pages. */

@@ -1,7 +1,7 @@
 /** The inspector as a handler of requests: who may look is judged first, then the page, file or stream is found. */
 import { createHash } from "node:crypto";
-import { redactionOf } from "../redacting-log.ts";
-import type { Clock, Logger } from "../runtime.ts";
+import { redactionOf } from "../core/redacting-log.ts";
+import type { Clock, Logger } from "../core/runtime.ts";
 import { confirmAct, isOfThisSite, performAct, type ActParts } from "./act.ts";
 import type { FoundPage } from "./found-page.ts";
 import { refusalOf, type Authorize, type ViewerRequest } from "./admit-viewer.ts";

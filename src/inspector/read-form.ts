@@ -1,5 +1,5 @@
 /** Reads the form of an act: no more of it than a form may hold, and also where a framework has read it before. */
-import { bytesWithin } from "../bytes-within.ts";
+import { bytesWithin } from "../core/bytes-within.ts";
 
 /** A request with what a framework has read of it. */
 export interface FormRequest {

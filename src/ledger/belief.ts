@@ -2,7 +2,7 @@
  * Marks answers of the chain for the compiler: said by one node, or by as many as must agree. Marks exist in types
  * alone: a marked value is used like an unmarked value, and an unmarked value never gets a mark by itself.
  */
-import type { Address } from "../address.ts";
+import type { Address } from "../core/address.ts";
 
 /** Names the mark; no value has such a property. */
 declare const believed: unique symbol;

@@ -1,6 +1,6 @@
 /** Remembers disagreements between endpoints until the endpoints agree again. */
 import type { EndpointDispute } from "./ledger.ts";
-import type { Clock } from "../runtime.ts";
+import type { Clock } from "../core/runtime.ts";
 
 // The most disputes: one for each kind of fact, so that a node that lies about everything does not fill the memory.
 const MAX_DISPUTES = 100;

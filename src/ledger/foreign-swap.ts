@@ -1,5 +1,5 @@
 /** A swap whose transaction a stranger has built, such as a market's: what is checked before a taker sees it. */
-import type { Address } from "../address.ts";
+import type { Address } from "../core/address.ts";
 
 /** The terms of a swap that a stranger's transaction must keep. */
 export interface ForeignSwap {

@@ -1,7 +1,7 @@
 /** A signer whose key is held by a key service, through Solana's keychain packages. Knows none of these packages. */
 import bs58 from "bs58";
-import { parseAddress } from "../address.ts";
-import { isSignedBy } from "../ed25519.ts";
+import { parseAddress } from "../core/address.ts";
+import { isSignedBy } from "../core/ed25519.ts";
 import { SigningFailed, type Signer } from "./sign-transaction.ts";
 
 /** The used part of a signer of `@solana/keychain-core` 1.x (`SolanaSigner`). */

@@ -5,7 +5,7 @@
  * a failure to ask throws `LedgerUnavailable`; unknown is never reported as failed; no method signs anything. Each answer
  * is a hint or evidence, as its type says (`Hint`, `Evidence`).
  */
-import type { Address } from "../address.ts";
+import type { Address } from "../core/address.ts";
 import type { Evidence, Hint } from "./belief.ts";
 import type { Commitment, Reading } from "./reading.ts";
 import type { RoutingLedger } from "./routing.ts";

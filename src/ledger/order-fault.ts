@@ -1,5 +1,5 @@
 /** Why a transaction of an order fails, as the chain says it: who is to blame is judged elsewhere, by a closed table. */
-import type { Address } from "../address.ts";
+import type { Address } from "../core/address.ts";
 
 /**
  * The instruction of a move: a marker is made by `allocate` and `fund`, a transfer of tokens is `create`, where it names a

@@ -1,5 +1,5 @@
 /** One look at an order of private mode: its address, its markers and all who may pay or be paid, from one block. */
-import type { Address } from "../address.ts";
+import type { Address } from "../core/address.ts";
 import type { Reading } from "./reading.ts";
 
 /** The accounts of a look: of each owner the wallet and the associated accounts of `mints`. */

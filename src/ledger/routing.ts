@@ -3,7 +3,7 @@
  * The rules of `Ledger` hold here too: nothing signs, batches keep their order, a failure to ask throws
  * `LedgerUnavailable`, and unknown is never reported as failed.
  */
-import type { Address } from "../address.ts";
+import type { Address } from "../core/address.ts";
 import type { Evidence, Hint } from "./belief.ts";
 import type { ForeignSwap, ForeignSwapFault } from "./foreign-swap.ts";
 import type { OrderFault } from "./order-fault.ts";

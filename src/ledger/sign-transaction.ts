@@ -1,8 +1,8 @@
 /** Signing what the ledger built: the one place where keys and transactions meet. Knows no chain's library. */
 import { createHash, sign as signWith } from "node:crypto";
 import bs58 from "bs58";
-import { addressOf, type Address } from "../address.ts";
-import { isSignedBy, privateKeyOf, publicKeyOf } from "../ed25519.ts";
+import { addressOf, type Address } from "../core/address.ts";
+import { isSignedBy, privateKeyOf, publicKeyOf } from "../core/ed25519.ts";
 import type { UnsignedTransaction } from "./routing.ts";
 import { joinTransaction } from "./wire-format.ts";
 

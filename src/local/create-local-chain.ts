@@ -1,7 +1,7 @@
 /** Makes a local chain out of its parts: state, JSON-RPC, listeners, faucet. */
 import { z } from "zod";
-import { checkOptions, objectWith, optionsWith } from "../options.ts";
-import type { Clock } from "../runtime.ts";
+import { checkOptions, objectWith, optionsWith } from "../core/options.ts";
+import type { Clock } from "../core/runtime.ts";
 import { blockHeightOf } from "./blockhash-list.ts";
 import { ChainState } from "./chain-state.ts";
 import { FaultRules } from "./faults.ts";

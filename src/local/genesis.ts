@@ -6,7 +6,7 @@ import type { AccountState } from "./account-state.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.ts";
 import type { GenesisEntry } from "./journal.ts";
 import { encodeMint } from "./token-layout.ts";
-import { privateKeyOf, publicKeyOf } from "../ed25519.ts";
+import { privateKeyOf, publicKeyOf } from "../core/ed25519.ts";
 
 /** Both stablecoins count in millionths, as on mainnet. */
 export const STABLECOIN_DECIMALS = 6;

@@ -1,7 +1,7 @@
 /** The chain on real ports, for wallets, scripts and other processes. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { bytesWithin } from "../bytes-within.ts";
+import { bytesWithin } from "../core/bytes-within.ts";
 import type { RpcAnswer } from "./rpc/server.ts";
 import type { SocketServer } from "./socket-server.ts";
 

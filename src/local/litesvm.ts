@@ -1,5 +1,5 @@
 /** Finds and loads the native litesvm package of this machine, and types the part of it that the chain uses. */
-import { requireBeside } from "../require-beside.ts";
+import { requireBeside } from "../core/require-beside.ts";
 
 /** The version whose results the journal's replay relies on. */
 const LITESVM_VERSION = "1.5.0";

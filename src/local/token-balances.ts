@@ -1,5 +1,5 @@
 /** Token amounts as nodes write them, and the token balances of a transaction's accounts. */
-import { formatAmount } from "../amount.ts";
+import { formatAmount } from "../core/amount.ts";
 import type { AccountState } from "./account-state.ts";
 import { readMint, readTokenAccount } from "./token-layout.ts";
 

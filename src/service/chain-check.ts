@@ -1,7 +1,7 @@
 /** Compares the chain with the database at the start, and where it is silent then, again and again until it answers. */
 import { LedgerUnavailable, type Ledger } from "../ledger/ledger.ts";
-import { StartRefused } from "../payments/secrets/bind-database.ts";
-import type { Clock, Logger } from "../runtime.ts";
+import { StartRefused } from "../payments/frame/secrets/bind-database.ts";
+import type { Clock, Logger } from "../core/runtime.ts";
 
 /** Whether this process may act on the chain, and why. */
 export interface ChainStatus {

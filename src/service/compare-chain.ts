@@ -1,10 +1,10 @@
 /** Compares the options and the database with the chain, and changes nothing. */
-import { environmentOf } from "../payments/accounts/api-keys.ts";
-import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
+import { environmentOf } from "../payments/frame/accounts/api-keys.ts";
+import { MAINNET_GENESIS } from "../payments/frame/assets/assets.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Logger } from "../runtime.ts";
-import { checkMints } from "../payments/assets/check-mints.ts";
-import { refuseOtherChain, StartRefused } from "../payments/secrets/bind-database.ts";
+import type { Logger } from "../core/runtime.ts";
+import { checkMints } from "../payments/frame/assets/check-mints.ts";
+import { refuseOtherChain, StartRefused } from "../payments/frame/secrets/bind-database.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
 /** Mints as the host has configured them. */

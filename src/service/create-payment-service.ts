@@ -1,13 +1,13 @@
 /** The payment service: every use case of the API as a method, over one engine, one storage and one ledger. */
-import { routingOff } from "../errors.ts";
-import { checkOptions } from "../options.ts";
-import { StoredApiKeys, type ApiKeys } from "../payments/accounts/api-keys.ts";
-import { countHit, limitStatus } from "../payments/accounts/count-hit.ts";
-import { readAccount } from "../payments/accounts/read-account.ts";
-import { readBalances } from "../payments/assets/read-balances.ts";
+import { routingOff } from "../errors/errors.ts";
+import { checkOptions } from "../core/options.ts";
+import { StoredApiKeys, type ApiKeys } from "../payments/frame/accounts/api-keys.ts";
+import { countHit, limitStatus } from "../payments/frame/accounts/count-hit.ts";
+import { readAccount } from "../payments/frame/accounts/read-account.ts";
+import { readBalances } from "../payments/frame/assets/read-balances.ts";
 import { lookAtOrder } from "../payments/private/look.ts";
-import { KeyChecksums } from "../payments/secrets/key-checksums.ts";
-import { reconcile, type Reconciliation } from "../payments/reconcile/reconcile.ts";
+import { KeyChecksums } from "../payments/frame/secrets/key-checksums.ts";
+import { reconcile, type Reconciliation } from "../payments/operator/reconcile/reconcile.ts";
 import { cancelTransaction } from "../payments/transactions/cancel-transaction.ts";
 import { ExportPlaces } from "../payments/transactions/export-places.ts";
 import { exportTransactions } from "../payments/transactions/export-transactions.ts";

@@ -1,14 +1,14 @@
 /** A diagnosis of a service for a person, and what its options say of real money: no secret is told, nothing changes. */
 import type { EndpointStatus } from "../ledger/ledger.ts";
-import { readBinding, type DatabaseBinding, StartRefused } from "../payments/secrets/bind-database.ts";
+import { readBinding, type DatabaseBinding, StartRefused } from "../payments/frame/secrets/bind-database.ts";
 import { proxyTrouble } from "../payments/webhooks/sending/proxy-tunnel.ts";
-import type { Clock } from "../runtime.ts";
+import type { Clock } from "../core/runtime.ts";
 import type { ServiceParts } from "./service-parts.ts";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { MasterSecret } from "../payments/secrets/secret-box.ts";
-import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
-import { refuseFixedPrices } from "../payments/prices/prices.ts";
+import type { MasterSecret } from "../payments/frame/secrets/secret-box.ts";
+import { MAINNET_GENESIS } from "../payments/frame/assets/assets.ts";
+import { refuseFixedPrices } from "../payments/frame/prices/prices.ts";
 
 /** The binding of the database, the status of each endpoint, and the way out for webhooks. */
 export interface Diagnosis extends DatabaseBinding {

@@ -1,5 +1,5 @@
 /** The health of a service for those who ask often: probes and scrapers of metrics, which may be strangers. */
-import type { Clock } from "../runtime.ts";
+import type { Clock } from "../core/runtime.ts";
 import type { Health } from "./read-health.ts";
 
 /** A source of health, such as a payment service. */

@@ -1,7 +1,7 @@
 /** The last calls of the ledger by tasks of this process, for the inspector: in memory only, and only once it has asked for them. */
 import { followTasks, runningTask, type RunningTask } from "../engine/kernel/running-task.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Clock } from "../runtime.ts";
+import type { Clock } from "../core/runtime.ts";
 
 /** A call, without its question and answer. Times are milliseconds since the Unix epoch. */
 export interface LedgerCall {

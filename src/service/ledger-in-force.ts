@@ -5,7 +5,7 @@ import {
   type BeliefReading,
   type BeliefRules,
   type LoweringParts,
-} from "../payments/intake/rules.ts";
+} from "../payments/frame/intake/rules.ts";
 import type { Ledger, LedgerReads } from "../ledger/ledger.ts";
 import { READS } from "../ledger/reads.ts";
 

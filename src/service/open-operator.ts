@@ -1,12 +1,12 @@
 /** Wires the operator's commands to the parts of a service. */
-import type { PaymentTables } from "../payments/tables.ts";
+import type { PaymentTables } from "../payments/frame/tables.ts";
 import type { AnyWorkflow, Engine } from "../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
-import type { HostParts } from "../payments/host-parts.ts";
-import type { ServiceContext } from "../payments/service-context.ts";
+import type { HostParts } from "../payments/frame/host-parts.ts";
+import type { ServiceContext } from "../payments/frame/service-context.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { lookAtOrder } from "../payments/private/look.ts";
-import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
+import type { Swapper } from "../payments/frame/exchange/swap-provider.ts";
 import {
   SettleRefused,
   settleTransaction,
@@ -21,7 +21,7 @@ import {
   type OperatorParts,
 } from "../payments/operator/operator.ts";
 import { ownAddresses } from "./open-purses.ts";
-import type { PurseWatch } from "../payments/purses/purses.ts";
+import type { PurseWatch } from "../payments/frame/purses/purses.ts";
 import type { OrderControl } from "../payments/operator/orders/acting.ts";
 import type { RecoveryJournal } from "../payments/operator/recovery/journal.ts";
 import { recoverCommand, type RecoverCommand } from "../payments/operator/recovery/recover.ts";

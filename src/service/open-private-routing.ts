@@ -1,16 +1,16 @@
 /** Builds private mode from its options: the machines, their effects and their watchers. */
 import type { z } from "zod";
-import type { AnnounceEffect } from "../payments/notice-writes.ts";
+import type { AnnounceEffect } from "../payments/frame/notices/notice-writes.ts";
 import type { paymentServiceOptions } from "./payment-service-options.ts";
-import { askedSigner } from "../payments/asked-signer.ts";
-import type { AskPart } from "../payments/host-parts.ts";
-import type { ServiceContext } from "../payments/service-context.ts";
-import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
-import { openSponsorAccounts } from "../payments/purses/open-sponsor-accounts.ts";
-import { checkPurses, refuseSharedPurses } from "../payments/purses/check-purses.ts";
-import type { DepositKeys } from "../payments/secrets/deposit-keys.ts";
-import { askedPrices, refuseFixedPrices } from "../payments/prices/prices.ts";
-import { GuardedPriceSource } from "../payments/prices/guarded-prices.ts";
+import { askedSigner } from "../payments/frame/asked-signer.ts";
+import type { AskPart } from "../payments/frame/host-parts.ts";
+import type { ServiceContext } from "../payments/frame/service-context.ts";
+import type { Swapper } from "../payments/frame/exchange/swap-provider.ts";
+import { openSponsorAccounts } from "../payments/frame/purses/open-sponsor-accounts.ts";
+import { checkPurses, refuseSharedPurses } from "../payments/frame/purses/check-purses.ts";
+import type { DepositKeys } from "../payments/frame/secrets/deposit-keys.ts";
+import { askedPrices, refuseFixedPrices } from "../payments/frame/prices/prices.ts";
+import { GuardedPriceSource } from "../payments/frame/prices/guarded-prices.ts";
 import { OrderConcluder } from "../payments/private/conclude-look.ts";
 import { orderWorkflow, type RecordEnd } from "../payments/private/order-workflow.ts";
 import { planTransfer } from "../payments/private/plan-transfer.ts";
@@ -19,9 +19,9 @@ import { orderScreening } from "../payments/private/screen-order.ts";
 import { transferWorkflow, type TransferWorkflow } from "../payments/private/transfer-workflow.ts";
 import { watchAttempts } from "../payments/private/watch-attempts.ts";
 import { type OrderMemory, OrderWatch } from "../payments/private/watch-orders.ts";
-import { PrivatePricing, type PrivateRoutingRules } from "../payments/quotes/private-pricing.ts";
-import { keepingAnswers } from "../payments/recipients/kept-answers.ts";
-import type { ScreenAddress } from "../payments/recipients/recipients.ts";
+import { PrivatePricing, type PrivateRoutingRules } from "../payments/private/private-pricing.ts";
+import { keepingAnswers } from "../payments/frame/recipients/kept-answers.ts";
+import type { ScreenAddress } from "../payments/frame/recipients/recipients.ts";
 
 type CheckedOptions = NonNullable<z.output<typeof paymentServiceOptions>["privateRouting"]>;
 

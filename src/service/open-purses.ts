@@ -1,11 +1,11 @@
 /** The watch over the service's own wallets, and their addresses, as the options have them. */
-import { InvalidOptions } from "../options.ts";
-import { amountsByMint } from "../payments/assets/assets.ts";
+import { InvalidOptions } from "../core/options.ts";
+import { amountsByMint } from "../payments/frame/assets/assets.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
-import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
-import { SENDS } from "../payments/purses/check-purses.ts";
-import { PurseWatch, type PurseParts } from "../payments/purses/purses.ts";
-import type { Address } from "../address.ts";
+import type { Swapper } from "../payments/frame/exchange/swap-provider.ts";
+import { SENDS } from "../payments/frame/purses/check-purses.ts";
+import { PurseWatch, type PurseParts } from "../payments/frame/purses/purses.ts";
+import type { Address } from "../core/address.ts";
 
 interface PurseHolders {
   /** Null while private mode is off. */

@@ -1,24 +1,24 @@
 /** The payment service as its host sees it: every use case of the API as a method, and the operator's room. */
 import type { AnyWorkflow } from "../engine/index.ts";
-import type { Answer, RequestOptions } from "../payments/accounts/answer-once.ts";
-import type { ApiKeys } from "../payments/accounts/api-keys.ts";
-import type { Token } from "../payments/assets/assets.ts";
-import type { Caller } from "../payments/accounts/caller.ts";
+import type { Answer, RequestOptions } from "../payments/frame/accounts/answer-once.ts";
+import type { ApiKeys } from "../payments/frame/accounts/api-keys.ts";
+import type { Token } from "../payments/frame/assets/assets.ts";
+import type { Caller } from "../payments/frame/accounts/caller.ts";
 import type { CancelledTransactionBody } from "../payments/transactions/cancel-transaction.ts";
-import type { DurableScope, LimitStatus } from "../payments/accounts/count-hit.ts";
+import type { DurableScope, LimitStatus } from "../payments/frame/accounts/count-hit.ts";
 import type { CreatedTransactionBody } from "../payments/transactions/create-transaction.ts";
 import type { NoticeFilter } from "../payments/webhooks/notice-feed.ts";
-import type { Notice } from "../payments/webhooks/sending/notice-body.ts";
+import type { Notice } from "../payments/frame/notices/notice-body.ts";
 import type { Diagnosis, DiagnosisQuery } from "./diagnosis.ts";
-import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "../payments/quotes/quote-body.ts";
-import type { AccountBody } from "../payments/accounts/read-account.ts";
-import type { BalancesBody } from "../payments/assets/read-balances.ts";
+import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "../payments/frame/quotes/quote-body.ts";
+import type { AccountBody } from "../payments/frame/accounts/read-account.ts";
+import type { BalancesBody } from "../payments/frame/assets/read-balances.ts";
 import type { Health } from "./read-health.ts";
-import type { Reconciliation } from "../payments/reconcile/reconcile.ts";
+import type { Reconciliation } from "../payments/operator/reconcile/reconcile.ts";
 import type { RecoveryBody } from "../payments/webhooks/recover-deliveries.ts";
 import type { DeliveryBody } from "../payments/webhooks/deliveries.ts";
 import type { EventBody } from "../payments/webhooks/list-events.ts";
-import type { Page } from "../payments/page.ts";
+import type { Page } from "../payments/frame/page.ts";
 import type { TransactionBody } from "../payments/transactions/transaction-schema.ts";
 import type {
   QuoteRequest,
@@ -32,12 +32,12 @@ import type {
   TransactionQuery,
   TransactionsQuery,
   WebhookUpdateRequest,
-} from "../payments/requests.ts";
+} from "../payments/frame/requests.ts";
 import type { Operator } from "../payments/operator/operator.ts";
 import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
 import type { WebhookBody, WholeWebhookBody } from "../payments/webhooks/webhook-fields.ts";
 import type { InspectedEngine } from "../engine/create-engine.ts";
-import type { InspectedPaymentParts } from "../payments/service-context.ts";
+import type { InspectedPaymentParts } from "../payments/frame/service-context.ts";
 import type { LedgerCallReads } from "./ledger-call-history.ts";
 
 /**

@@ -1,16 +1,16 @@
 /** The health of the service, for an operator's screen; a load balancer sees only the status. */
-import type { PaymentStorage } from "../payments/payment-storage.ts";
+import type { PaymentStorage } from "../payments/frame/payment-storage.ts";
 import type { PaymentRetentionStatus } from "../payments/retention/payment-retention.ts";
-import { contradictionOf } from "../payments/intake/chain-clock.ts";
-import { loweredWitnesses, type LoweredWitnessRule } from "../payments/intake/rules.ts";
-import { isoTime } from "../payments/iso-time.ts";
+import { contradictionOf } from "../payments/frame/intake/chain-clock.ts";
+import { loweredWitnesses, type LoweredWitnessRule } from "../payments/frame/intake/rules.ts";
+import { isoTime } from "../payments/frame/iso-time.ts";
 import type { WatchStatus, TroubleCount } from "../engine/index.ts";
 import { watchesOf } from "../workflow/watch-rows.ts";
-import type { SilentPart } from "../payments/host-parts.ts";
+import type { SilentPart } from "../payments/frame/host-parts.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
-import { offBy } from "../clock-trust.ts";
-import type { PurseReading } from "../payments/purses/purses.ts";
-import type { Clock } from "../runtime.ts";
+import { offBy } from "../core/clock-trust.ts";
+import type { PurseReading } from "../payments/frame/purses/purses.ts";
+import type { Clock } from "../core/runtime.ts";
 import type { ChainStatus } from "./chain-check.ts";
 import type { StorageUnusableCode } from "../../storage/storage-unusable.ts";
 import type { CommitHealth } from "./commit-health.ts";

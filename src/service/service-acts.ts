@@ -1,6 +1,6 @@
 /** Acts of viewers on instances of a payment service: the acts of an operator, all in the audit log. */
 import { commitOne } from "../../storage/decided.ts";
-import { PaymentError } from "../errors.ts";
+import { PaymentError } from "../errors/errors.ts";
 import { ActRefused, type ViewerActs, type GivenAct, type OfferedAct } from "../engine/inspected-engine.ts";
 import type { Engine } from "../engine/index.ts";
 import { partsOf, repairsOf } from "../engine/engine-acts.ts";
@@ -14,13 +14,13 @@ import {
   type WriteAct,
   OperatorRefused,
 } from "../payments/operator/act.ts";
-import type { Caller } from "../payments/accounts/caller.ts";
-import type { PaymentTables } from "../payments/tables.ts";
-import type { WebhookRecord } from "../payments/tables/webhooks.ts";
-import type { ServiceContext } from "../payments/service-context.ts";
+import type { Caller } from "../payments/frame/accounts/caller.ts";
+import type { PaymentTables } from "../payments/frame/tables.ts";
+import type { WebhookRecord } from "../payments/frame/tables/webhooks.ts";
+import type { ServiceContext } from "../payments/frame/service-context.ts";
 import { isHeld } from "../payments/private/screen-order.ts";
 import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
-import { parseUrl } from "../parse-url.ts";
+import { parseUrl } from "../core/parse-url.ts";
 import type { PaymentService } from "./payment-service.ts";
 
 export interface ServiceActsParts extends ServiceContext {

@@ -2,7 +2,7 @@
  * A question to a slow source, asked once at a time and shared by all callers; a caller waits a limited time, so a
  * hanging question holds up nobody.
  */
-import type { Clock } from "../runtime.ts";
+import type { Clock } from "../core/runtime.ts";
 
 /** Callers who ask while an answer is awaited share that answer. */
 export class SharedCall<T> {

@@ -1,14 +1,18 @@
 /** The use cases of a service, each made once over its parts. */
 import type { CommitAdditions, CommitResult } from "../engine/index.ts";
-import type { PaymentTables } from "../payments/tables.ts";
-import type { TransactionRecord } from "../payments/tables/orders.ts";
-import type { PaymentWrite } from "../payments/payment-storage.ts";
-import { AmountLimitCheck } from "../payments/intake/amounts.ts";
-import { IntakeCheck } from "../payments/intake/intake-check.ts";
+import type { PaymentTables } from "../payments/frame/tables.ts";
+import type { TransactionRecord } from "../payments/frame/tables/orders.ts";
+import type { PaymentWrite } from "../payments/frame/payment-storage.ts";
+import { AmountLimitCheck } from "../payments/frame/intake/amounts.ts";
+import { IntakeCheck } from "../payments/frame/intake/intake-check.ts";
 import { journaled, type OrderDecision } from "../payments/operator/recovery/journal.ts";
 import { acceptOrder, type CreatedOrderBody } from "../payments/private/accept-order.ts";
-import type { AcceptHandler, CheckedRequest } from "../payments/quotes/checked-request.ts";
-import { QuoteService } from "../payments/quotes/quotes.ts";
+import type { AcceptHandler, CheckedRequest } from "../payments/frame/quotes/checked-request.ts";
+import type { QuoteWay } from "../payments/frame/quotes/quote-way.ts";
+import { orderQuotes } from "../payments/private/quote-order.ts";
+import { swapQuotes } from "../payments/swap/quote-swap.ts";
+import { transferQuotes } from "../payments/wallet/quote-transfer.ts";
+import { QuoteService } from "../payments/frame/quotes/quotes.ts";
 import { acceptSwap } from "../payments/swap/accept-swap.ts";
 import { TransactionAcceptance } from "../payments/transactions/create-transaction.ts";
 import { acceptTransfer } from "../payments/wallet/accept-signed.ts";
@@ -32,7 +36,7 @@ interface Gates {
 }
 
 export function useCasesOf(parts: ServiceParts): UseCaseParts {
-  const { options, context, gate, engine, swapper, routing } = parts;
+  const { options, context, gate, engine } = parts;
   const { sealing, delivery, deliveries, rules } = parts.webhooks;
   const { storage, clock } = context;
   const commit = async (writes: readonly PaymentWrite[]): Promise<boolean> =>
@@ -45,15 +49,24 @@ export function useCasesOf(parts: ServiceParts): UseCaseParts {
     intake: new IntakeCheck({ ...context, ledger: parts.observed }),
     amounts: new AmountLimitCheck(context),
   };
-  const pricing = routing?.pricing ?? null;
-  const own = { ownAddresses: ownAddresses(parts) };
   const { secretOverlapMs } = options.webhooks;
   return {
-    quotes: new QuoteService({ ...context, ...gates, commit: commitQuote, pricing, swapper, ...own }),
+    quotes: new QuoteService({ ...context, ...gates, commit: commitQuote, ways: quoteWays(parts) }),
     taking: takingOf(parts, gates),
     webhooks: { ...context, sealing, delivery, commit, secretOverlapMs, rules },
     deliveries: { storage, clock, engine, workflow: deliveries },
   };
+}
+
+/** The ways to pay that are on. */
+function quoteWays(parts: ServiceParts): readonly QuoteWay[] {
+  const { context, swapper, routing } = parts;
+  const routed = { ...context, swapper, ownAddresses: ownAddresses(parts) };
+  return [
+    transferQuotes(context),
+    ...(swapper === null ? [] : [swapQuotes({ ...context, swapper })]),
+    ...(routing === null ? [] : [orderQuotes({ ...routed, pricing: routing.pricing })]),
+  ];
 }
 
 function takingOf(parts: ServiceParts, gates: Gates): TransactionAcceptance {

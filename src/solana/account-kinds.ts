@@ -1,6 +1,6 @@
 /** Reads what stands at an address, and the metadata of mints, by its account's owner, length and type byte. */
 import type { Account } from "./rpc/account.ts";
-import type { Address } from "../address.ts";
+import type { Address } from "../core/address.ts";
 import type { Evidence, Hint } from "../ledger/belief.ts";
 import type { AccountKind, MintMetadata } from "../ledger/ledger.ts";
 import { agree } from "./agree.ts";

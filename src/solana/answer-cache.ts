@@ -1,5 +1,5 @@
 /** Caches answers that do not depend on the caller: concurrent callers share one question. */
-import type { Clock } from "../runtime.ts";
+import type { Clock } from "../core/runtime.ts";
 
 /**
  * The answer under `key`, not older than `ms`; `question` is asked only without such an answer. A failure is not kept.

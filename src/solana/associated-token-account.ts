@@ -1,7 +1,7 @@
 /** Derives the addresses of token accounts. Without web3.js, which is loaded only when a node is asked. */
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
-import { addressOf, type Address } from "../address.ts";
+import { addressOf, type Address } from "../core/address.ts";
 import type { TokenProgram } from "../ledger/routing.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, PROGRAM_ID } from "./programs.ts";
 import { ed25519 } from "@noble/curves/ed25519";

@@ -1,6 +1,6 @@
 /** Reads what one address holds: lamports, and every mint summed over all of its token accounts. */
 import bs58 from "bs58";
-import { addressOf, type Address } from "../address.ts";
+import { addressOf, type Address } from "../core/address.ts";
 import type { Hint } from "../ledger/belief.ts";
 import type { Balances } from "../ledger/ledger.ts";
 import type { TokenProgram } from "../ledger/routing.ts";

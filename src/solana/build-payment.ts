@@ -8,7 +8,7 @@ import {
   VersionedTransaction,
   type TransactionInstruction,
 } from "@solana/web3.js";
-import { addressOf } from "../address.ts";
+import { addressOf } from "../core/address.ts";
 import type { DeclaredPayment, UnsignedPayment, WantedPayment } from "../ledger/ledger.ts";
 import type { Move } from "../ledger/routing.ts";
 import { joinTransaction } from "../ledger/wire-format.ts";

@@ -1,7 +1,7 @@
 /** Options of an endpoint, as providers sell them. */
 import { z } from "zod";
-import { functionOption, optionsWith } from "../options.ts";
-import { parseUrl } from "../parse-url.ts";
+import { functionOption, optionsWith } from "../core/options.ts";
+import { parseUrl } from "../core/parse-url.ts";
 import { ENDPOINT_ROLES, type ReadLimit } from "../ledger/ledger.ts";
 import type { Fetch } from "./rpc/bounded-fetch.ts";
 import { MAX_ACCOUNTS_PER_CALL, MAX_CALLS_PER_BATCH, MAX_SIGNATURES_PER_CALL } from "./rpc/rpc-call.ts";

@@ -1,5 +1,5 @@
 /** A JSON-RPC endpoint: methods, a name that is safe to log, limits, and health. */
-import type { Clock } from "../runtime.ts";
+import type { Clock } from "../core/runtime.ts";
 import type { EndpointRole } from "../ledger/ledger.ts";
 import { boundedFetch } from "./rpc/bounded-fetch.ts";
 import { batchedCalls } from "./rpc/batched-calls.ts";

@@ -1,6 +1,6 @@
 /** What transactions that the service signs bid for their place in a block. */
 import { z } from "zod";
-import { functionOption } from "../options.ts";
+import { functionOption } from "../core/options.ts";
 
 /**
  * Bids for a place in a block. An estimate is a hint: it moves a bid between `floor` and `ceiling`, and nothing else.

@@ -1,5 +1,5 @@
 /** Finds a message that landed under a signature other than the submitted one. */
-import type { Address } from "../address.ts";
+import type { Address } from "../core/address.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
 import type { Endpoint } from "./endpoint.ts";

@@ -1,5 +1,5 @@
 /** Tracks how an endpoint has answered lately: when it is asked again, and whether before or after the others. */
-import { elapsed, type Clock, type Logger } from "../runtime.ts";
+import { elapsed, type Clock, type Logger } from "../core/runtime.ts";
 import { isIllness, isRateLimit, type EndpointFailure } from "./endpoint-failure.ts";
 
 export interface EndpointHealth {

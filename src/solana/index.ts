@@ -1,8 +1,8 @@
 /** Entry `paystate/solana`: the ledger on a Solana cluster, or on the local chain, which answers like one. */
 import { setMaxListeners } from "node:events";
 import { z } from "zod";
-import { checkOptions, runtimeOptions } from "../options.ts";
-import type { Clock, Logger } from "../runtime.ts";
+import { checkOptions, runtimeOptions } from "../core/options.ts";
+import type { Clock, Logger } from "../core/runtime.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { READS } from "../ledger/reads.ts";
 import { associatedTokenAccount, isOnCurve } from "./associated-token-account.ts";

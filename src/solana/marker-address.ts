@@ -1,7 +1,7 @@
 /** Derives where the markers of an order lie: its address tells. Without web3.js, which is loaded only when a node is asked. */
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
-import { addressOf, type Address } from "../address.ts";
+import { addressOf, type Address } from "../core/address.ts";
 
 const OWNER_OF = "paystate marker/1";
 

@@ -1,5 +1,5 @@
 /** Checks that instructions make exactly the declared transfers, and nothing else that costs the sender. Asks no node. */
-import type { Address } from "../address.ts";
+import type { Address } from "../core/address.ts";
 import type { DeclaredPayment } from "../ledger/ledger.ts";
 import { TOKEN_PROGRAM } from "./programs.ts";
 import type { DecodedInstruction } from "./read-instruction.ts";

@@ -1,6 +1,6 @@
 /** Computes the costs of a payment for its sender: network fee and rent, as the chain reports them. */
 import { MessageV1, VersionedMessage } from "@solana/web3.js";
-import type { Address } from "../address.ts";
+import type { Address } from "../core/address.ts";
 import type { Evidence } from "../ledger/belief.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../ledger/routing.ts";
 import { agree, follows, unasked } from "./agree.ts";

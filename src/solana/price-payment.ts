@@ -1,6 +1,6 @@
 /** Computes what a payment of a caller costs: its bid for a place in a block, and its price before it is built. */
 import { PublicKey, SystemProgram, TransactionMessage, type Message } from "@solana/web3.js";
-import { addressOf, type Address } from "../address.ts";
+import { addressOf, type Address } from "../core/address.ts";
 import type { Evidence } from "../ledger/belief.ts";
 import type { PaymentCost } from "../ledger/ledger.ts";
 import type { NodeContext } from "./ask.ts";

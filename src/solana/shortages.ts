@@ -1,5 +1,5 @@
 /** Reads how much a payer has and needs, when a simulation failed because something runs short. */
-import type { Address } from "../address.ts";
+import type { Address } from "../core/address.ts";
 import type { Hint } from "../ledger/belief.ts";
 import type { DeclaredPayment, SimulationFault } from "../ledger/ledger.ts";
 import { agree } from "./agree.ts";

@@ -1,5 +1,5 @@
 /** Regularly compares the slots of all endpoints, to notice lagging and recovered endpoints, and the chain's time. */
-import { elapsed } from "../runtime.ts";
+import { elapsed } from "../core/runtime.ts";
 import type { NodeContext } from "./ask.ts";
 import { asEndpointFailure } from "./endpoint-failure.ts";
 import { expectChain, isAsked, type Endpoint, withRole } from "./endpoint.ts";

@@ -1,6 +1,6 @@
 /** Reads the state of token accounts: whether one is there and can be used, and what it holds. */
 import type { Account } from "./rpc/account.ts";
-import type { Address } from "../address.ts";
+import type { Address } from "../core/address.ts";
 import type { Hint, Evidence } from "../ledger/belief.ts";
 import type { TokenAccountState, Commitment } from "../ledger/ledger.ts";
 import { ask, type NodeContext } from "./ask.ts";

@@ -1,5 +1,5 @@
 /** Decodes token accounts and mints, and names their token programs. */
-import { addressOf, type Address } from "../address.ts";
+import { addressOf, type Address } from "../core/address.ts";
 import { TOKEN_ACCOUNT_BYTES, type TokenProgram } from "../ledger/routing.ts";
 import { MINT_BYTES, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
 

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Account } from "./rpc/account.ts";
 import bs58 from "bs58";
-import type { Address } from "../address.ts";
+import type { Address } from "../core/address.ts";
 import { isOfSmallOrder } from "../ledger/small-order.ts";
 import type { Evidence } from "../ledger/belief.ts";
 import type { DeclaredPayment, SignatureFault, VerifiedPayment } from "../ledger/ledger.ts";
@@ -18,7 +18,7 @@ import { readAccounts } from "./read-accounts.ts";
 import { resolveInstructions } from "./resolve-instructions.ts";
 import { takesVersion1 } from "./genesis-hash.ts";
 import { readTokenAccount } from "./token-accounts.ts";
-import { isSignedBy } from "../ed25519.ts";
+import { isSignedBy } from "../core/ed25519.ts";
 
 /**
  * Verifies in fixed steps; the first failing step gives the reason. Free checks come before questions to nodes, so

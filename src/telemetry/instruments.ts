@@ -1,5 +1,5 @@
 /** The measured quantities: telemetry adapters make their instruments from this list. */
-import { nodeAsked, requestAnswered, taskEnded, webhookCalled, type Topic } from "../diagnostics.ts";
+import { nodeAsked, requestAnswered, taskEnded, webhookCalled, type Topic } from "../core/diagnostics.ts";
 import type { Health } from "../service/read-health.ts";
 
 /** The values of an instrument's labels, by name. */

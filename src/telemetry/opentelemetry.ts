@@ -1,6 +1,6 @@
 /** `paystate/opentelemetry`: what this process does, as instruments of a meter of OpenTelemetry. */
 import type { BatchObservableResult, Meter, ObservableGauge } from "@opentelemetry/api";
-import { systemClock } from "../runtime.ts";
+import { systemClock } from "../core/runtime.ts";
 import { HealthCache, type HealthSource } from "../service/health-cache.ts";
 import { BUCKETS_SECONDS, DURATIONS, GAUGES, type GaugeInstrument } from "./instruments.ts";
 

@@ -1,6 +1,6 @@
 /** `paystate/prometheus`: what this process does, as metrics of a registry of prom-client. */
 import { Gauge, Histogram, type Registry } from "prom-client";
-import { systemClock } from "../runtime.ts";
+import { systemClock } from "../core/runtime.ts";
 import { HealthCache, type HealthSource } from "../service/health-cache.ts";
 import {
   BUCKETS_SECONDS,

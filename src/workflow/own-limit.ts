@@ -1,6 +1,6 @@
 /** Limits that a host sets on an effect or a promise: by one key, or by two keys, the second within the first. */
 import type { Limit, TaskRecord } from "../../storage/storage.ts";
-import { thrownText } from "../thrown.ts";
+import { thrownText } from "../core/thrown.ts";
 import { LIMIT_OPTIONS, type LimitOptions } from "./limit-options.ts";
 import { NOT_KEPT } from "./values.ts";
 

@@ -1,7 +1,7 @@
 /** Plans the commit that turns an instance of an older version of its chart into one of the present version. Pure. */
 import type { StateValue } from "xstate";
 import type { PendingTask, TaskMigration, Write } from "../../storage/storage.ts";
-import { thrownText, withoutTraps } from "../thrown.ts";
+import { thrownText, withoutTraps } from "../core/thrown.ts";
 import { BORN, ArrivalError, type ArrivalStep, type ChartSnapshot, type ChildLink } from "./chart.ts";
 import { invocationName } from "./invocation-task.ts";
 import {

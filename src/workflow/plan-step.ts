@@ -8,7 +8,7 @@ import type {
   TaskRecord,
   Write,
 } from "../../storage/storage.ts";
-import { withoutTraps } from "../thrown.ts";
+import { withoutTraps } from "../core/thrown.ts";
 import { ActorTable, LifeUnknown } from "./actor-address.ts";
 import {
   BORN,

@@ -1,7 +1,7 @@
 /** Retry policies of effects and promises, and the errors that end their retries. */
 import type { TaskRecord } from "../../storage/storage.ts";
-import type { Random } from "../runtime.ts";
-import { withoutTraps } from "../thrown.ts";
+import type { Random } from "../core/runtime.ts";
+import { withoutTraps } from "../core/thrown.ts";
 import { ChartFault } from "./chart-fault.ts";
 import { UnstorableValue } from "./values.ts";
 

@@ -5,7 +5,7 @@
 // modules: search
 import type { EngineStorage, InstanceRecord, Write } from "../../storage/storage.ts";
 import { ownTable, type Row } from "../../storage/table.ts";
-import { thrownText } from "../thrown.ts";
+import { thrownText } from "../core/thrown.ts";
 import { MIGRATED, type ChartSnapshot } from "./chart.ts";
 import type { FieldValues, GivenFilter, InstanceFinder } from "./instance-finder.ts";
 import { snapshotFromText } from "./snapshot-text.ts";

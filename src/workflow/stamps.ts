@@ -1,5 +1,5 @@
 /** A commit that makes steps draws one stamp, which their tasks, history rows and instances contain. */
-import type { Clock, Random } from "../runtime.ts";
+import type { Clock, Random } from "../core/runtime.ts";
 
 /** The time at which a commit was decided, and the stamp that identifies its steps. */
 export interface StepTime {

@@ -4,7 +4,7 @@
  */
 import type { EventObject } from "xstate";
 import { DevalueError, parse, stringify } from "devalue";
-import { thrownText } from "../thrown.ts";
+import { thrownText } from "../core/thrown.ts";
 import { ActorAddress, isActorLike, revivedActor, storedActor, type ActorPlace } from "./actor-address.ts";
 import { ChartFault } from "./chart-fault.ts";
 

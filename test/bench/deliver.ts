@@ -5,15 +5,15 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { Pool } from "undici";
 import { createEngine, startOf, type Engine } from "../../src/engine/index.ts";
-import { createSecretBox } from "../../src/payments/secrets/secret-box.ts";
-import { type PaymentTables, paymentTables } from "../../src/payments/tables.ts";
+import { createSecretBox } from "../../src/payments/frame/secrets/secret-box.ts";
+import { type PaymentTables, paymentTables } from "../../src/payments/frame/tables.ts";
 import { createDeliveryClient } from "../../src/payments/webhooks/sending/attempt.ts";
 import {
   webhookDeliveryWorkflow,
   type WebhookDeliveryWorkflow,
 } from "../../src/payments/webhooks/webhook-delivery-workflow.ts";
 import { sealedSecret } from "../../src/payments/webhooks/webhook-secret.ts";
-import { silentLogger, systemClock as clock, systemRandom } from "../../src/runtime.ts";
+import { silentLogger, systemClock as clock, systemRandom } from "../../src/core/runtime.ts";
 import { webhookOf } from "../contracts/storage/samples.ts";
 import { issueLoopbackCertificate } from "../kit/loopback-certificate.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";

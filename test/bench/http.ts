@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import { systemClock } from "../../src/runtime.ts";
+import { systemClock } from "../../src/core/runtime.ts";
 import { serviceFixture } from "../kit/service-fixture.ts";
 import { report } from "./figures.ts";
 

@@ -1,8 +1,8 @@
 /** All that is outside the service, in a process of its own: the local chain, those who have money on it, and a client. */
 import { sign } from "node:crypto";
-import { privateKeyOf } from "../../src/ed25519.ts";
+import { privateKeyOf } from "../../src/core/ed25519.ts";
 import { createLocalChain } from "../../src/local/index.ts";
-import { systemClock } from "../../src/runtime.ts";
+import { systemClock } from "../../src/core/runtime.ts";
 import { inParallel } from "./figures.ts";
 
 /** How the chain is played, as JSON in the first argument. */

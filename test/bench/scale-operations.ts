@@ -1,7 +1,7 @@
 /** What is asked of a service beside many finished orders. */
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import type { Caller } from "../../src/payments/accounts/caller.ts";
-import type { TransactionsQuery } from "../../src/payments/requests.ts";
+import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
+import type { TransactionsQuery } from "../../src/payments/frame/requests.ts";
 import type { ServiceFixture } from "../kit/service-fixture.ts";
 
 /** A service beside orders of one of its callers. */

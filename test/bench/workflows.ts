@@ -1,9 +1,9 @@
 /** Small durable workflows: four steps, each with one effect, or one promise, before it. */
 import { fromPromise, setup, type AnyStateMachine } from "xstate";
 import { createEngine, workflow, type Workflow, type WorkflowOptions } from "../../src/engine/index.ts";
-import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import type { PaymentTables } from "../../src/payments/tables.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentTables } from "../../src/payments/frame/tables.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { costOf, inParallel, type Cost } from "./figures.ts";
 
 /** A workflow that a bench runs. */

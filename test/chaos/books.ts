@@ -2,9 +2,9 @@
  * The books when every order of private mode has come to rest: its address is empty, and what the treasury and the sponsor
  * have more or less by the chain is to the base unit what the rows of the orders say.
  */
-import { SOL_MINT } from "../../src/address.ts";
+import { SOL_MINT } from "../../src/core/address.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
-import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
 import { rentOf } from "../../src/ledger/order-reading.ts";
 import type { StoredOrder } from "../../src/payments/private/look.ts";
 import { booksOf, type OrderBooks } from "../../src/payments/private/order-books.ts";

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import bs58 from "bs58";
-import { formatAmount } from "../../src/amount.ts";
+import { formatAmount } from "../../src/core/amount.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
 import { units } from "../kit/private-fixture.ts";
 import type { Answered, Asked, CarefulApi } from "./careful-api.ts";

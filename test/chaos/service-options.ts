@@ -1,7 +1,7 @@
 /** The service as all processes of a chaos run have it, the one who judges included. */
-import { SOL_MINT } from "../../src/address.ts";
+import { SOL_MINT } from "../../src/core/address.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
-import { fixedPrices } from "../../src/payments/prices/prices.ts";
+import { fixedPrices } from "../../src/payments/frame/prices/prices.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import { type EndpointOptions, type Fetch, solanaLedger } from "../../src/solana/index.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";

@@ -2,10 +2,10 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { StoredApiKeys, type IssuedKey } from "../../src/payments/accounts/api-keys.ts";
-import { MAINNET_GENESIS } from "../../src/payments/assets/assets.ts";
-import type { Caller } from "../../src/payments/accounts/caller.ts";
-import { silentLogger, systemClock, systemRandom } from "../../src/runtime.ts";
+import { StoredApiKeys, type IssuedKey } from "../../src/payments/frame/accounts/api-keys.ts";
+import { MAINNET_GENESIS } from "../../src/payments/frame/assets/assets.ts";
+import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
+import { silentLogger, systemClock, systemRandom } from "../../src/core/runtime.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import { leaveNothing, newDataFolder, runCommand, type Ended } from "./command.ts";
 import { wrongCall } from "./wrong-call.ts";

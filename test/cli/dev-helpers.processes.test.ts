@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { expect } from "vitest";
 import { withDevHelpers } from "../../src/cli/dev-helpers.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import type { Tier } from "../../src/payments/tables/identity.ts";
+import type { Tier } from "../../src/payments/frame/tables/identity.ts";
 import { listening } from "../http/ways.ts";
 import { privateTest } from "../kit/private-test.ts";
 

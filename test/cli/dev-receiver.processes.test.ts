@@ -2,7 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { expect, test } from "vitest";
 import { receiverFor } from "../../src/cli/dev-receiver.ts";
-import { systemRandom, type Clock } from "../../src/runtime.ts";
+import { systemRandom, type Clock } from "../../src/core/runtime.ts";
 
 const DAY_MS = 86_400_000;
 const START = Date.UTC(2027, 0, 31, 12);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { createInspector } from "paystate";
 import { createEngine } from "paystate/engine";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { parcels } from "../inspector/parcel.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";

@@ -7,7 +7,7 @@ import Database from "better-sqlite3";
 import { afterAll, expect, test as vitestTest } from "vitest";
 import { assign, setup } from "xstate";
 import { createEngine, workflow } from "paystate/engine";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { job } from "../engine/job.ts";
 import { passTime } from "../kit/pass-time.ts";

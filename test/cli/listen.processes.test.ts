@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, expect } from "vitest";
 import { listen } from "../../src/cli/listen.ts";
 import { createClient, type PaymentClient } from "../../src/client/create-client.ts";
-import { NOTICE_EVENTS } from "../../src/payments/webhooks/sending/notice-body.ts";
+import { NOTICE_EVENTS } from "../../src/payments/frame/notices/notice-body.ts";
 import { verifyWebhook } from "../../src/receiver/index.ts";
 import { startHttpsReceiver } from "../kit/https-receiver.ts";
 import { leaveNothing, newDataFolder, runCommand, startCommand } from "./command.ts";

@@ -1,7 +1,7 @@
 /** A client of a real service on a local chain, in process or over HTTP. */
 import { createClient, type ClientOptions, type PaymentClient } from "paystate/client";
 import { createHttpHandler, type HttpHandler } from "../../src/http/create-http-handler.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { listening } from "../http/ways.ts";
 import { serviceFixture, type ServiceFixture } from "../kit/service-fixture.ts";
 

@@ -2,7 +2,7 @@
 import bs58 from "bs58";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseAddress, SOL_MINT } from "../../src/address.ts";
+import { parseAddress, SOL_MINT } from "../../src/core/address.ts";
 
 test("exactly the base58 texts of 32 bytes are addresses", () => {
   fc.assert(

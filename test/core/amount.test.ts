@@ -1,7 +1,7 @@
 /** Amounts keep every base unit, whatever is written or asked for. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatAmount, MAX_AMOUNT, parseAmount } from "../../src/amount.ts";
+import { formatAmount, MAX_AMOUNT, parseAmount } from "../../src/core/amount.ts";
 
 const decimals = fc.integer({ min: 0, max: 18 });
 const amount = fc.bigInt({ min: 1n, max: MAX_AMOUNT });

@@ -1,6 +1,6 @@
 /** How long a clock that was off is not gone by, and by which time things get old meanwhile. */
 import { expect, test } from "vitest";
-import { agingTime, contradict, offBy } from "../../src/clock-trust.ts";
+import { agingTime, contradict, offBy } from "../../src/core/clock-trust.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 
 const MINUTE = 60_000;

@@ -1,9 +1,9 @@
 /** The table of errors: one code, one status, one sentence, and details that the compiler knows. */
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { ERRORS, type ErrorKind } from "../../src/error-table.ts";
-import { isPaymentError, PaymentError, type ErrorCode } from "../../src/errors.ts";
-import { remediesOf } from "../../src/remedies.ts";
+import { ERRORS, type ErrorKind } from "../../src/errors/error-table.ts";
+import { isPaymentError, PaymentError, type ErrorCode } from "../../src/errors/errors.ts";
+import { remediesOf } from "../../src/errors/remedies.ts";
 
 const KINDS: readonly (readonly [string, ErrorKind])[] = Object.entries(ERRORS);
 

@@ -1,6 +1,6 @@
 /** A host's logger that keeps what it was told, and everything that could be read out of it. */
 import { inspect } from "node:util";
-import type { Logger } from "../../src/runtime.ts";
+import type { Logger } from "../../src/core/runtime.ts";
 
 /** One line of a log. */
 export interface Line {

@@ -1,6 +1,6 @@
 /** The machine's own clock and chance: what timers of the platform cannot do, the clock does. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { systemClock, systemRandom } from "../../src/runtime.ts";
+import { systemClock, systemRandom } from "../../src/core/runtime.ts";
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createEngine } from "paystate/engine";
 import { sqliteStorage } from "../../storage/sqlite.ts";
-import { stderrLogger } from "../../src/stderr-logger.ts";
+import { stderrLogger } from "../../src/core/stderr-logger.ts";
 import { job } from "../engine/job.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 

@@ -1,10 +1,10 @@
 /** The deployment on another chain than mainnet, which configuration alone makes it serve. */
 import { readFile, writeFile } from "node:fs/promises";
 import { afterAll, expect, test } from "vitest";
-import { MAINNET_GENESIS } from "../../src/payments/assets/assets.ts";
-import type { Address } from "../../src/address.ts";
+import { MAINNET_GENESIS } from "../../src/payments/frame/assets/assets.ts";
+import type { Address } from "../../src/core/address.ts";
 import { createLocalChain } from "../../src/local/index.ts";
-import { systemClock } from "../../src/runtime.ts";
+import { systemClock } from "../../src/core/runtime.ts";
 import { createClient } from "../../src/client/index.ts";
 import { leaveNothing, newDataFolder } from "../cli/command.ts";
 import { eventually } from "../kit/eventually.ts";

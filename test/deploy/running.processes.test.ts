@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, expect, test } from "vitest";
-import { systemClock } from "../../src/runtime.ts";
+import { systemClock } from "../../src/core/runtime.ts";
 import { createLocalChain } from "../../src/local/index.ts";
 import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
 import { leaveNothing, newDataFolder, runCommand, startProgram, type Running } from "../cli/command.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { createEngine, workflow, type EngineStorage, type KeyLimit, type OwnLimit } from "paystate/engine";
 import { sqliteStorage } from "paystate/storage/sqlite";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns, until, type EngineWorld } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createEngine, MigrationFailed, workflow, type PreviousInstance } from "paystate/engine";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { messageTask } from "../../src/workflow/messages.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
 import { drawn } from "../kit/thorough.ts";
 import { inWorld, turns } from "../kit/engine-world.ts";

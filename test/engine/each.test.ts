@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { assign, setup } from "xstate";
 import { createEngine, workflow, type Engine } from "paystate/engine";
 import { sqliteStorage } from "paystate/storage/sqlite";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { everyAdapter, type Adapter } from "../kit/adapters.ts";
 import { inWorld, type EngineWorld } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";

@@ -1,7 +1,7 @@
 /** The engine's way to its storage: reads that belong together stay together, however busy the process is. */
 import { expect, test } from "vitest";
 import { EngineStore } from "../../src/engine/kernel/engine-store.ts";
-import { isTurnOver, nextTurn } from "../../src/runtime.ts";
+import { isTurnOver, nextTurn } from "../../src/core/runtime.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { ownTable } from "../../storage/table.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";

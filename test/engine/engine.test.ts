@@ -5,8 +5,8 @@ import { createEngine, startOf, workflow } from "paystate/engine";
 import { memoryStorage } from "../kit/storages.ts";
 import { passTime } from "../kit/pass-time.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import { silentLogger } from "../../src/runtime.ts";
-import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
+import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
 
 const DAY = 24 * 60 * 60_000;
 

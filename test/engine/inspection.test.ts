@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
 import { createMachine, type InspectionEvent } from "xstate";
 import { createEngine, workflow } from "../../src/engine/index.ts";
-import { silentLogger, type Logger } from "../../src/runtime.ts";
+import { silentLogger, type Logger } from "../../src/core/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { turns } from "../kit/engine-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";

@@ -5,7 +5,7 @@ import { sqliteStorage } from "paystate/storage/sqlite";
 import { virtualClock } from "paystate/testing";
 import { kernelEngine } from "../../src/engine/engine.ts";
 import { MODULES } from "../../src/engine/modules.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { workflow } from "../../src/workflow/workflow.ts";
 
 const MINUTE = 60_000;

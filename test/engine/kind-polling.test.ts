@@ -2,7 +2,7 @@
 // modules: watching
 import { expect, test } from "vitest";
 import { WatchKindLoop } from "../../src/engine/modules/watching/watch-kind-loop.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import { gate, turns } from "../kit/engine-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";

@@ -5,7 +5,7 @@ import { createEngine, workflow, type OwnLimit } from "paystate/engine";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { limitsFor } from "../../src/workflow/own-limit.ts";
 import { messageKey } from "../../src/workflow/messages.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, until } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";

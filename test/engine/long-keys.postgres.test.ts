@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { setup } from "xstate";
 import { createEngine, workflow, type TellParams } from "paystate/engine";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { jobChart } from "./job.ts";

@@ -6,7 +6,7 @@ import { adapters, type Adapter } from "../kit/adapters.ts";
 import { inWorld, type EngineWorld } from "../kit/engine-world.ts";
 import { mortalProcess, type Death } from "../kit/mortal.ts";
 import { EXPLORING_MS, drawn, THOROUGH } from "../kit/thorough.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { watchRows } from "../../src/workflow/watch-rows.ts";
 
 const MINUTE = 60_000;

@@ -2,7 +2,7 @@
 import { enqueueActions, fromPromise, setup, spawnChild } from "xstate";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { workflow, type PreviousInstance, type TellParams } from "paystate/engine";
-import { taskEnded, type TaskEndedEvent } from "../../src/diagnostics.ts";
+import { taskEnded, type TaskEndedEvent } from "../../src/core/diagnostics.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, until } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createMachine, fromPromise, setup } from "xstate";
 import { UnknownWorkflow, workflow, type Logger } from "paystate/engine";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, until } from "../kit/engine-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";

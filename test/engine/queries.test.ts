@@ -13,7 +13,7 @@ import {
   workflow,
 } from "paystate/engine";
 import { sqliteStorage } from "paystate/storage/sqlite";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { type HostConnection, type HostDatabase, hostDatabases } from "./host-world.ts";
 

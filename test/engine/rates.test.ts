@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { createEngine, workflow, type OwnLimit } from "paystate/engine";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { storedStarts } from "../../src/engine/modules/rates/rate-limit.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { givenLimits, limitsFor, type RatedLimit } from "../../src/workflow/own-limit.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld } from "../kit/engine-world.ts";

@@ -18,7 +18,7 @@ import { inWorld, turns } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";
 import { EXPLORING_MS, drawn, THOROUGH } from "../kit/thorough.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 import { job } from "./job.ts";
 

@@ -3,7 +3,7 @@
 import { setup } from "xstate";
 import { createEngine, workflow, type AnyWorkflow, type Engine, type EngineStorage } from "paystate/engine";
 import { storedSchedules } from "../../src/engine/modules/schedules/stored-schedules.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import type { Adapter } from "../kit/adapters.ts";
 import { mortalProcess, type Death, type MortalProcess } from "../kit/mortal.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";

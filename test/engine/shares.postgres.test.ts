@@ -4,7 +4,7 @@ import { describe, expect } from "vitest";
 import { WatchShare } from "../../src/engine/modules/watching/watch-shares.ts";
 import { postgresTest } from "../kit/postgres-test.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
-import { systemClock } from "../../src/runtime.ts";
+import { systemClock } from "../../src/core/runtime.ts";
 
 const SHARDS = 16;
 const LEASE_MS = 15_000;

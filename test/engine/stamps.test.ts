@@ -2,8 +2,8 @@
 import { assign, fromPromise, setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { createEngine, workflow, type AnyWorkflow, type Engine, type WatchEvent } from "paystate/engine";
-import type { PaymentTables } from "../../src/payments/tables.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import type { PaymentTables } from "../../src/payments/frame/tables.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { everyAdapter } from "../kit/adapters.ts";
 import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
 import { forgetfulDatabase, type ForgetfulDatabase } from "../kit/forgetful-database.ts";

@@ -6,7 +6,7 @@ import { describe, expect, test as plainTest } from "vitest";
 import { createEngine, type Engine, type EngineStorage, InvalidOptions } from "paystate/engine";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { postgresStorage } from "paystate/storage/postgres";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { postgresTest } from "../kit/postgres-test.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import pg from "pg";
 import { describe, expect } from "vitest";
 import { createEngine } from "paystate/engine";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { postgresTest } from "../kit/postgres-test.ts";
 import { byDepth, THOROUGH } from "../kit/thorough.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";

@@ -5,7 +5,7 @@ import { UnstorableValue, workflow } from "paystate/engine";
 import { adapters, inMemory } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 
 const MEGABYTE = 1_000_000;
 

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createEngine } from "paystate/engine";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { THOROUGH } from "../kit/thorough.ts";
 import { program } from "../programs/programs.ts";
 import { type HostTables, notes, runsThat } from "./host-runs.ts";

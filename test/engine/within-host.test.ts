@@ -18,7 +18,7 @@ import { Kysely, PostgresDialect } from "kysely";
 import { Pool, type PoolClient } from "pg";
 import { postgresStorage } from "paystate/storage/postgres";
 import { sqliteStorage } from "paystate/storage/sqlite";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { eachInFolder } from "../kit/each-in-folder.ts";
 import { type HostTables, notes, runsThat } from "./host-runs.ts";
 import { hostDatabases, type Host, type HostConnection, type HostDatabase } from "./host-world.ts";

@@ -1,6 +1,6 @@
 /** Judges answers by the OpenAPI document, with a reader of JSON Schema that is not ours. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import { ERRORS, type ErrorKind } from "../../src/error-table.ts";
+import { ERRORS, type ErrorKind } from "../../src/errors/error-table.ts";
 import { z } from "zod";
 import { openApiDocument } from "../../src/index.ts";
 

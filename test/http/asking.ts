@@ -2,7 +2,7 @@
 import type { Endpoint } from "../../src/http/contract/endpoint.ts";
 import { parameterNames } from "../../src/http/contract/path-parameters.ts";
 import type { HttpHandler } from "../../src/http/create-http-handler.ts";
-import type { QuoteBody } from "../../src/payments/quotes/quote-body.ts";
+import type { QuoteBody } from "../../src/payments/frame/quotes/quote-body.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import type { JudgedAnswer } from "./answer-judge.ts";
 import type { ContractWorld, Tenant } from "./contract-world.ts";

@@ -1,17 +1,17 @@
 /** A service with everything turned on, tenants who have one of everything, and the two ways into its handler. */
 import { Agent, request as nodeRequest } from "node:http";
 import { Keypair } from "@solana/web3.js";
-import { requestAnswered } from "../../src/diagnostics.ts";
+import { requestAnswered } from "../../src/core/diagnostics.ts";
 import * as example from "../../src/http/contract/examples.ts";
 import {
   createHttpHandler,
   type HttpHandler,
   type HttpHandlerOptions,
 } from "../../src/http/create-http-handler.ts";
-import type { Caller } from "../../src/payments/accounts/caller.ts";
-import { silentLogger } from "../../src/runtime.ts";
-import { SOL_MINT } from "../../src/address.ts";
-import type { PriceSource } from "../../src/payments/prices/prices.ts";
+import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
+import { SOL_MINT } from "../../src/core/address.ts";
+import type { PriceSource } from "../../src/payments/frame/prices/prices.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { startHttpsReceiver } from "../kit/https-receiver.ts";
 import { swapFixture, type SwapFixture } from "../kit/swap-fixture.ts";

@@ -1,9 +1,9 @@
 /** A request for every error that an endpoint declares: by the code where endpoints of one kind share the way, otherwise by both. */
-import type { ErrorCode } from "../../src/errors.ts";
+import type { ErrorCode } from "../../src/errors/errors.ts";
 import { bodyUse, type KeyedEndpoint } from "../../src/http/contract/endpoint.ts";
 import type { HttpHandler } from "../../src/http/create-http-handler.ts";
 import { isDurable } from "../../src/http/contract/limits.ts";
-import { SCOPES } from "../../src/payments/accounts/caller.ts";
+import { SCOPES } from "../../src/payments/frame/accounts/caller.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import {
   cancelOf,

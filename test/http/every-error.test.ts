@@ -1,7 +1,7 @@
 /** Every error that an endpoint declares comes from a request, as it is described; and no endpoint declares one too many. */
 import { expect } from "vitest";
-import { ERRORS } from "../../src/error-table.ts";
-import type { ErrorCode } from "../../src/errors.ts";
+import { ERRORS } from "../../src/errors/error-table.ts";
+import type { ErrorCode } from "../../src/errors/errors.ts";
 import { errorsOf } from "../../src/http/contract/endpoint.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { AnswerJudge, codeOf } from "./answer-judge.ts";

@@ -1,8 +1,8 @@
 /** Every reason that the details of an error can give comes from a request, as it is described. */
 import { expect } from "vitest";
 import { z } from "zod";
-import { ERRORS } from "../../src/error-table.ts";
-import type { ErrorCode } from "../../src/errors.ts";
+import { ERRORS } from "../../src/errors/error-table.ts";
+import type { ErrorCode } from "../../src/errors/errors.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { AnswerJudge, codeOf } from "./answer-judge.ts";
 import type { ErrorCase } from "./asking.ts";

@@ -1,7 +1,7 @@
 /** What a caller sees when something behind the handler fails: never more than the contract's sentence. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import { ERRORS } from "../../src/error-table.ts";
+import { ERRORS } from "../../src/errors/error-table.ts";
 import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";

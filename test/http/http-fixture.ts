@@ -1,11 +1,11 @@
 /** The handler over a payment service on a real chain, with clients that hold keys. */
 import { type HttpHandlerOptions, createHttpHandler } from "../../src/http/create-http-handler.ts";
-import { StoredApiKeys } from "../../src/payments/accounts/api-keys.ts";
-import type { Caller, Scope } from "../../src/payments/accounts/caller.ts";
+import { StoredApiKeys } from "../../src/payments/frame/accounts/api-keys.ts";
+import type { Caller, Scope } from "../../src/payments/frame/accounts/caller.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import { serviceFixture, type PreparedSend, type ServiceFixture } from "../kit/service-fixture.ts";
 import type { OpenWay, Way } from "./ways.ts";
-import { silentLogger, systemRandom } from "../../src/runtime.ts";
+import { silentLogger, systemRandom } from "../../src/core/runtime.ts";
 
 /** An error body. */
 export interface ErrorBody {

@@ -1,7 +1,7 @@
 /** Idempotency over HTTP: every POST is answered once per account, path and key, byte for byte. */
 import { describe, expect, test as vitestTest } from "vitest";
 import { createHttpHandler, type HttpHandler } from "../../src/http/create-http-handler.ts";
-import type { Caller } from "../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
 import { adapters } from "../kit/adapters.ts";
 import { startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
 import { THOROUGH } from "../kit/thorough.ts";

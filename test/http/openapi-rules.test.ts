@@ -1,9 +1,9 @@
 /** The OpenAPI document as a product: its names, its statuses, and its own examples. */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { messageOf } from "../../src/remedies.ts";
-import { ERRORS, type ErrorKind } from "../../src/error-table.ts";
-import type { ErrorCode } from "../../src/errors.ts";
+import { messageOf } from "../../src/errors/remedies.ts";
+import { ERRORS, type ErrorKind } from "../../src/errors/error-table.ts";
+import type { ErrorCode } from "../../src/errors/errors.ts";
 import { errorsOf } from "../../src/http/contract/endpoint.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { openApiDocument } from "../../src/index.ts";

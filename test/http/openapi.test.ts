@@ -3,7 +3,7 @@ import { describe, expect, test as vitestTest } from "vitest";
 import { z } from "zod";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
-import { ERRORS } from "../../src/error-table.ts";
+import { ERRORS } from "../../src/errors/error-table.ts";
 import { signPayment, type Wallet } from "../kit/chain-fixture.ts";
 import { answerWith, startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
 import { signAsFirst, swapFixture, type SwapFixture } from "../kit/swap-fixture.ts";

@@ -1,7 +1,7 @@
 /** The handler's options: all problems at once, defaults filled in. */
 import { expect, test } from "vitest";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import { InvalidOptions } from "../../src/options.ts";
+import { InvalidOptions } from "../../src/core/options.ts";
 
 test("every wrong option is named, with its path", () => {
   const options = {

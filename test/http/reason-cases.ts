@@ -1,11 +1,11 @@
 /** A request for every reason that an error's details can have, by code and reason. */
 import { createTransferCheckedInstruction } from "@solana/spl-token";
 import { AddressLookupTableAccount, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
-import type { ErrorDetails } from "../../src/errors.ts";
+import type { ErrorDetails } from "../../src/errors/errors.ts";
 import { agreed } from "../../src/ledger/agreed.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
-import { deskProvider } from "../../src/payments/swap-provider/desk-provider.ts";
+import { deskProvider } from "../../src/payments/swap/desk/desk-provider.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { keyOf, signed, type Signing } from "../solana/signed-transaction.ts";
 import { signedVersion1 } from "../kit/version-1.ts";

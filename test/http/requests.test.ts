@@ -1,7 +1,7 @@
 /** What the handler makes of requests as such: keys, paths, methods, bodies and headers. */
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SCOPES } from "../../src/payments/accounts/caller.ts";
+import { SCOPES } from "../../src/payments/frame/accounts/caller.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { sampled } from "../kit/thorough.ts";
 import { httpFixture, type HttpFixture, type Told } from "./http-fixture.ts";

@@ -1,7 +1,7 @@
 /** Trying a webhook out over HTTP. */
 import { describe, expect, vi } from "vitest";
 import { Webhook } from "standardwebhooks";
-import { NOTICE_EVENTS } from "../../src/payments/webhooks/sending/notice-body.ts";
+import { NOTICE_EVENTS } from "../../src/payments/frame/notices/notice-body.ts";
 import { verifyServiceSignature } from "../../src/payments/webhooks/sending/signature.ts";
 import { answerWith, cutConnection } from "../kit/https-receiver.ts";
 import { sampled } from "../kit/thorough.ts";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { setup } from "xstate";
 import { type AnyWorkflow, createEngine, workflow as durable } from "../../src/engine/index.ts";
-import type { Logger } from "../../src/runtime.ts";
+import type { Logger } from "../../src/core/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { parcels } from "./parcel.ts";

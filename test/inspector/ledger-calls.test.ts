@@ -4,7 +4,7 @@ import { expect, vi } from "vitest";
 import { createHttpHandler } from "../../src/index.ts";
 import { createEngine } from "../../src/engine/index.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { LedgerCallHistory } from "../../src/service/ledger-call-history.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { job } from "../engine/job.ts";

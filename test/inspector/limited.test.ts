@@ -6,7 +6,7 @@ import { sqliteStorage } from "paystate/storage/sqlite";
 import { createInspector } from "../../src/index.ts";
 import { instancePage } from "../../src/cli/instances/pages.ts";
 import { limitWords } from "../../src/engine/limit-words.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { jobChart } from "../engine/job.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { AT } from "./viewer.ts";

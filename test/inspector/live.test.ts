@@ -7,7 +7,7 @@ import { expect } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { createEngine } from "../../src/engine/index.ts";
 import { changesOf, piecesOf, type PageChange } from "../../src/inspector/live/page-pieces.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { parcels } from "./parcel.ts";

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { createEngine } from "../../src/engine/index.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { runs } from "../engine/schedule-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";

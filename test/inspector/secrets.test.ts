@@ -3,7 +3,7 @@ import { createMachine } from "xstate";
 import { expect, test } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { createEngine, workflow } from "../../src/engine/index.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { viewerOf } from "./viewer.ts";

@@ -3,7 +3,7 @@ import { assign, createMachine, enqueueActions, raise, setup } from "xstate";
 import { expect } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { createEngine, workflow } from "../../src/engine/index.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";

@@ -7,7 +7,7 @@ import {
   type Engine,
   type PreviousInstance,
 } from "../../src/engine/index.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";

@@ -1,11 +1,11 @@
 /** A local chain whose slots pass only when a test says so, with the production ledger in front of it. */
 import { createPrivateKey, sign, type KeyObject } from "node:crypto";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { solanaLedger, type EndpointOptions, type SolanaLedgerOptions } from "../../src/solana/index.ts";
 import { createLocalChain, type Funds, type LocalChain } from "../../src/local/index.ts";
 import { joinTransaction, splitTransaction } from "../../src/ledger/wire-format.ts";
-import { type Clock, elapsed, silentLogger } from "../../src/runtime.ts";
+import { type Clock, elapsed, silentLogger } from "../../src/core/runtime.ts";
 import { virtualClock, type VirtualClock } from "./virtual-clock.ts";
 
 /** A funded key pair. */

@@ -3,15 +3,15 @@ import { expect } from "vitest";
 import { createEngine, type AnyWorkflow, type Engine, type EngineOptions } from "../../src/engine/index.ts";
 import { MODULES } from "../../src/engine/modules.ts";
 import { withChildren } from "../../src/workflow/workflow.ts";
-import type { PaymentTables } from "../../src/payments/tables.ts";
-import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import type { PaymentTables } from "../../src/payments/frame/tables.ts";
+import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
 import type { Adapter } from "./adapters.ts";
 import { brokenInvariants } from "./check-invariants.ts";
 import { middleRandom } from "./middle-random.ts";
 import { passTime } from "./pass-time.ts";
 import { recordStorage, type StorageLog } from "./record-storage.ts";
 import { virtualClock, type VirtualClock } from "./virtual-clock.ts";
-import { elapsed, silentLogger } from "../../src/runtime.ts";
+import { elapsed, silentLogger } from "../../src/core/runtime.ts";
 
 type AnyEngine = Engine<PaymentTables>;
 type Settings = Partial<EngineOptions<PaymentTables>> & Pick<EngineOptions<PaymentTables>, "workflows">;

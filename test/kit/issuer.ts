@@ -19,7 +19,7 @@ import {
   Transaction,
   type TransactionInstruction,
 } from "@solana/web3.js";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import type { LocalChain } from "../../src/local/index.ts";
 import type { LedgerWorld } from "../contracts/ledger.ts";
 

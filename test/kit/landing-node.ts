@@ -1,7 +1,7 @@
 /** A node on whose chain many transactions land at once, and that takes its time for every answer. */
 import bs58 from "bs58";
 import type { Fetch } from "../../src/solana/index.ts";
-import type { Clock } from "../../src/runtime.ts";
+import type { Clock } from "../../src/core/runtime.ts";
 
 interface Call {
   readonly id: unknown;

@@ -1,5 +1,5 @@
 /** Processes that die on purpose: at one chosen call to the outside, before it is made or after it was carried out. */
-import type { Clock } from "../../src/runtime.ts";
+import type { Clock } from "../../src/core/runtime.ts";
 
 /** A process dies at its call number `call`, counted from 1 over everything outside together. */
 export interface DeathAtCall {

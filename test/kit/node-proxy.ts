@@ -1,6 +1,6 @@
 /** One proxy before a node, of the local chain or of any other: it does with each call what a rule says. */
 import bs58 from "bs58";
-import { type Clock, systemClock } from "../../src/runtime.ts";
+import { type Clock, systemClock } from "../../src/core/runtime.ts";
 import { splitTransaction } from "../../src/ledger/wire-format.ts";
 import type { Fault, LocalChain, RpcRequest } from "../../src/local/index.ts";
 import type { Fetch } from "../../src/solana/index.ts";

@@ -1,5 +1,5 @@
 /** Endpoints of one local chain with faults of their own, and the rules that odd nodes follow. */
-import type { Clock } from "../../src/runtime.ts";
+import type { Clock } from "../../src/core/runtime.ts";
 import type { EndpointOptions } from "../../src/solana/index.ts";
 import type { FaultRule, LocalChain } from "../../src/local/index.ts";
 import { NodeProxy, wayTo, type Odd, type ProxyRule } from "./node-proxy.ts";

@@ -1,15 +1,15 @@
 /** A payment service with private mode on: sponsor and treasury funded, SOL at 150 dollars. */
 import { createFreezeAccountInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
-import { SOL_MINT } from "../../src/address.ts";
-import { formatAmount, parseAmount } from "../../src/amount.ts";
+import { SOL_MINT } from "../../src/core/address.ts";
+import { formatAmount, parseAmount } from "../../src/core/amount.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
 import type { PrivateRoutingOptions } from "../../src/service/payment-service-options.ts";
-import type { Caller } from "../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
-import { fixedPrices, type PriceSource } from "../../src/payments/prices/prices.ts";
-import type { QuoteBody } from "../../src/payments/quotes/quote-body.ts";
+import { fixedPrices, type PriceSource } from "../../src/payments/frame/prices/prices.ts";
+import type { QuoteBody } from "../../src/payments/frame/quotes/quote-body.ts";
 import { associatedTokenAddress, type Funds } from "../../src/local/index.ts";
 import type { ChainFixture, Wallet } from "./chain-fixture.ts";
 import { land } from "../solana/signed-transaction.ts";

@@ -1,17 +1,17 @@
 /** A payment service over a real chain in this process, with accounts, wallets and a clock that a test turns. */
-import { type PaymentStorage, paymentStorage } from "../../src/payments/payment-storage.ts";
+import { type PaymentStorage, paymentStorage } from "../../src/payments/frame/payment-storage.ts";
 import { newStorage } from "./new-storage.ts";
-import { type Caller, SCOPES } from "../../src/payments/accounts/caller.ts";
+import { type Caller, SCOPES } from "../../src/payments/frame/accounts/caller.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
-import type { QuoteBody } from "../../src/payments/quotes/quote-body.ts";
+import type { QuoteBody } from "../../src/payments/frame/quotes/quote-body.ts";
 import type { CreatedTransferBody } from "../../src/payments/wallet/accept-signed.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
 import { chainFixture, signPayment, type ChainFixture, type Wallet } from "./chain-fixture.ts";
 import { middleRandom } from "./middle-random.ts";
 import { passTime } from "./pass-time.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 
 /** What a test of the service works with. */
 export interface ServiceFixture extends ChainFixture {

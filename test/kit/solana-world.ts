@@ -1,5 +1,5 @@
 /** The world of the ledger contract: the production ledger in front of two endpoints of one chain, by default a local one. */
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import {
@@ -14,7 +14,7 @@ import { blockClock, signPayment } from "./chain-fixture.ts";
 import { issuerOf } from "./issuer.ts";
 import { type NodeWay, NodeProxy, type ProxyRule, wayTo } from "./node-proxy.ts";
 import { virtualClock, type VirtualClock } from "./virtual-clock.ts";
-import { type Clock, silentLogger } from "../../src/runtime.ts";
+import { type Clock, silentLogger } from "../../src/core/runtime.ts";
 import { dropping } from "./odd-endpoints.ts";
 
 /** How calls get to a local chain: handed over within the process, or through its HTTP listener, one or several at once. */

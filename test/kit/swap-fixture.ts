@@ -1,17 +1,17 @@
 /** A payment service with a swap desk, in both modes: 1,000 SOL, 150,000 USDC and 150,000 USDT in its inventory. */
 import { sign } from "node:crypto";
-import { type Address, SOL_MINT } from "../../src/address.ts";
+import { type Address, SOL_MINT } from "../../src/core/address.ts";
 import type { Move } from "../../src/ledger/routing.ts";
 import { keypairSigner, signTransaction, type Signer } from "../../src/ledger/sign-transaction.ts";
 import { isBlank, joinTransaction, splitTransaction } from "../../src/ledger/wire-format.ts";
 import type { Funds } from "../../src/local/index.ts";
 import type { PrivateRoutingOptions } from "../../src/service/payment-service-options.ts";
-import type { Caller } from "../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
 import type { CreatedTransferBody } from "../../src/payments/wallet/accept-signed.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
-import type { QuoteBody } from "../../src/payments/quotes/quote-body.ts";
-import { deskProvider, type DeskOptions } from "../../src/payments/swap-provider/desk-provider.ts";
-import type { SwapProvider } from "../../src/payments/swap-provider/swap-provider.ts";
+import type { QuoteBody } from "../../src/payments/frame/quotes/quote-body.ts";
+import { deskProvider, type DeskOptions } from "../../src/payments/swap/desk/desk-provider.ts";
+import type { SwapProvider } from "../../src/payments/frame/exchange/swap-provider.ts";
 import { signingKey, type Wallet } from "./chain-fixture.ts";
 import { privateFixture, type PrivateFixture } from "./private-fixture.ts";
 

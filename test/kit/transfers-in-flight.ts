@@ -1,12 +1,12 @@
 /** Wallet transfers that wait for the chain, many at once, without the work of accepting them. */
-import { SOL_MINT } from "../../src/address.ts";
-import type { PaymentTables } from "../../src/payments/tables.ts";
-import type { TransactionRecord } from "../../src/payments/tables/orders.ts";
-import type { AttemptRecord } from "../../src/payments/tables/attempts.ts";
-import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import { SOL_MINT } from "../../src/core/address.ts";
+import type { PaymentTables } from "../../src/payments/frame/tables.ts";
+import type { TransactionRecord } from "../../src/payments/frame/tables/orders.ts";
+import type { AttemptRecord } from "../../src/payments/frame/tables/attempts.ts";
+import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
 import { createEngine, type Engine } from "../../src/engine/index.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { silentLogger, type Clock } from "../../src/runtime.ts";
+import { silentLogger, type Clock } from "../../src/core/runtime.ts";
 import { startTransfer, walletTransferWorkflow } from "../../src/payments/wallet/wallet-transfer-workflow.ts";
 import { watchExpired, watchUnprovable } from "../../src/payments/wallet/watch-unsettled.ts";
 import { watchLanding, watchStrayLanding } from "../../src/payments/wallet/watch-signatures.ts";

@@ -1,5 +1,5 @@
 /** A clock whose hands a test turns. */
-import type { Clock } from "../../src/runtime.ts";
+import type { Clock } from "../../src/core/runtime.ts";
 
 /** Time stands still until it is set; sleepers wake when their time has come. */
 export interface VirtualClock extends Clock {

@@ -22,8 +22,8 @@ import type {
   SignedHistory,
   UnsignedTransaction,
 } from "../../src/ledger/routing.ts";
-import type { Assets } from "../../src/payments/assets/assets.ts";
-import { ConfirmedSignatureCache } from "../../src/payments/resend-queue.ts";
+import type { Assets } from "../../src/payments/frame/assets/assets.ts";
+import { ConfirmedSignatureCache } from "../../src/payments/frame/resend-queue.ts";
 import type { ListedHistory } from "../../src/payments/private/list-history.ts";
 import type { OrderLook } from "../../src/payments/private/look.ts";
 import { standingOf } from "../../src/payments/wallet/signature-news.ts";

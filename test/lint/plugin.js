@@ -1,6 +1,6 @@
 /** The rules of this project that oxlint does not have. Plain JavaScript, because oxlint loads it itself on Node 20. */
 
-const INJECT = "Time and chance are injected: take a Clock or a Random (src/runtime.ts).";
+const INJECT = "Time and chance are injected: take a Clock or a Random (src/core/runtime.ts).";
 
 /** Readings of the outside world, as `object.property`. */
 const AMBIENT_MEMBERS = new Set([

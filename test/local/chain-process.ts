@@ -3,7 +3,7 @@
  * key as one JSON line, and listens until its end.
  */
 import { createLocalChain } from "../../src/local/index.ts";
-import { systemClock } from "../../src/runtime.ts";
+import { systemClock } from "../../src/core/runtime.ts";
 
 const [journal] = process.argv.slice(2);
 if (journal === undefined) throw new Error("Usage: chain-process.ts <journal>");

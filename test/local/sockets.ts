@@ -4,7 +4,7 @@ import { Connection } from "@solana/web3.js";
 import { onTestFinished } from "vitest";
 import { WebSocket } from "ws";
 import { createLocalChain, type Listener, type LocalChain } from "paystate/local";
-import { type Clock, systemClock } from "../../src/runtime.ts";
+import { type Clock, systemClock } from "../../src/core/runtime.ts";
 
 /** The chain on any free port. */
 export function listening(chain: LocalChain): Promise<Listener> {

@@ -1,11 +1,11 @@
 /** Keys in use: when they were last used, where they may be used from, and how one takes the place of another. */
 import { expect, test } from "vitest";
 import type { CommitAnswer } from "../../storage/storage.ts";
-import { sha256Hex } from "../../src/payments/ids.ts";
-import { KeyRefused, StoredApiKeys, type IssueKey } from "../../src/payments/accounts/api-keys.ts";
-import { KeyChecksums } from "../../src/payments/secrets/key-checksums.ts";
-import { createSecretBox } from "../../src/payments/secrets/secret-box.ts";
-import { silentLogger, systemRandom } from "../../src/runtime.ts";
+import { sha256Hex } from "../../src/payments/frame/ids.ts";
+import { KeyRefused, StoredApiKeys, type IssueKey } from "../../src/payments/frame/accounts/api-keys.ts";
+import { KeyChecksums } from "../../src/payments/frame/secrets/key-checksums.ts";
+import { createSecretBox } from "../../src/payments/frame/secrets/secret-box.ts";
+import { silentLogger, systemRandom } from "../../src/core/runtime.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";

@@ -7,7 +7,7 @@ import type { LocalFetch } from "paystate/local";
 import type { AnyTable } from "../../storage/table.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import { SCOPES } from "../../src/payments/accounts/caller.ts";
+import { SCOPES } from "../../src/payments/frame/accounts/caller.ts";
 import { everythingIn, recorder } from "../core/recorder.ts";
 import { issueLoopbackCertificate } from "../kit/loopback-certificate.ts";
 import { answerWith, startHttpsReceiver } from "../kit/https-receiver.ts";

@@ -1,6 +1,6 @@
 /** A clock that the chain contradicts: nothing new is taken by it, and what is under way goes on. */
 import { expect } from "vitest";
-import type { Clock } from "../../src/runtime.ts";
+import type { Clock } from "../../src/core/runtime.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import { oddEndpoint, type OddEndpoint } from "../kit/odd-endpoints.ts";
 import type { ServiceFixture } from "../kit/service-fixture.ts";

@@ -1,8 +1,8 @@
 /** Ids in order of time: what they tell, what they do not, and what comes out twice. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { derivedId, newId } from "../../src/payments/ids.ts";
-import { systemRandom } from "../../src/runtime.ts";
+import { derivedId, newId } from "../../src/payments/frame/ids.ts";
+import { systemRandom } from "../../src/core/runtime.ts";
 
 const anyTime = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 

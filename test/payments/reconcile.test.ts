@@ -1,8 +1,8 @@
 /** M3: what a status says, and what the service's own wallets have signed, held against the chain afterwards. */
 import { expect } from "vitest";
 import { keypairSigner, signTransaction } from "../../src/ledger/sign-transaction.ts";
-import type { Caller } from "../../src/payments/accounts/caller.ts";
-import type { TransactionRecord, TransactionStatus } from "../../src/payments/tables/orders.ts";
+import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
+import type { TransactionRecord, TransactionStatus } from "../../src/payments/frame/tables/orders.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import type { ServiceFixture } from "../kit/service-fixture.ts";
 import { privateTest } from "../kit/private-test.ts";

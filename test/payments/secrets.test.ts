@@ -1,15 +1,15 @@
 /** What must stay secret: API keys are stored hashed, webhook secrets sealed for one row under one master secret. */
 import { describe, expect, test } from "vitest";
 import { memoryStorage } from "../kit/storages.ts";
-import { silentLogger, systemRandom } from "../../src/runtime.ts";
-import { InvalidOptions } from "../../src/options.ts";
+import { silentLogger, systemRandom } from "../../src/core/runtime.ts";
+import { InvalidOptions } from "../../src/core/options.ts";
 import { commitOne } from "../../storage/decided.ts";
-import { StoredApiKeys } from "../../src/payments/accounts/api-keys.ts";
-import { bindDatabase } from "../../src/payments/secrets/bind-database.ts";
-import { KeyChecksums } from "../../src/payments/secrets/key-checksums.ts";
-import { keepingOpened, createSecretBox } from "../../src/payments/secrets/secret-box.ts";
+import { StoredApiKeys } from "../../src/payments/frame/accounts/api-keys.ts";
+import { bindDatabase } from "../../src/payments/frame/secrets/bind-database.ts";
+import { KeyChecksums } from "../../src/payments/frame/secrets/key-checksums.ts";
+import { keepingOpened, createSecretBox } from "../../src/payments/frame/secrets/secret-box.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
 
 const secretOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 const place = { table: "webhooks", row: "wh_1", owner: "acct_1" };

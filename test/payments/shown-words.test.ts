@@ -1,7 +1,7 @@
 /** Names of those who act: no two of them look the same and are taken for two people. */
 import { describe, expect, test } from "vitest";
 import { readActContext, OperatorRefused } from "../../src/payments/operator/act.ts";
-import { isSamePerson } from "../../src/payments/shown-words.ts";
+import { isSamePerson } from "../../src/payments/frame/shown-words.ts";
 import { sceneTest } from "./private/scene-test.ts";
 
 describe("who acts", () => {

@@ -1,9 +1,9 @@
 /** M26: signers, price sources and screening that never answer: told, asked again, and nothing else waits for them. */
 import { describe, expect, test as plainTest } from "vitest";
-import { HostParts } from "../../src/payments/host-parts.ts";
+import { HostParts } from "../../src/payments/frame/host-parts.ts";
 import { unasked } from "../../src/solana/agree.ts";
-import { askedSigner } from "../../src/payments/asked-signer.ts";
-import { deskProvider } from "../../src/payments/swap-provider/desk-provider.ts";
+import { askedSigner } from "../../src/payments/frame/asked-signer.ts";
+import { deskProvider } from "../../src/payments/swap/desk/desk-provider.ts";
 import {
   keypairSigner,
   signTransaction,
@@ -11,8 +11,8 @@ import {
   type Signer,
 } from "../../src/ledger/sign-transaction.ts";
 import type { AttentionChange } from "../../src/payments/operator/attention/matter-report-loop.ts";
-import { fixedPrices, type PriceSource } from "../../src/payments/prices/prices.ts";
-import type { ScreenAddress } from "../../src/payments/recipients/recipients.ts";
+import { fixedPrices, type PriceSource } from "../../src/payments/frame/prices/prices.ts";
+import type { ScreenAddress } from "../../src/payments/frame/recipients/recipients.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import { turns } from "../kit/engine-world.ts";
 import { solAt150, units, type PrivateFixture } from "../kit/private-fixture.ts";

@@ -2,11 +2,11 @@
 import { getAssociatedTokenAddressSync, TOKEN_2022_PROGRAM_ID } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { describe, expect } from "vitest";
-import { SOL_MINT, type Address } from "../../src/address.ts";
+import { SOL_MINT, type Address } from "../../src/core/address.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
-import type { Caller } from "../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
-import type { QuoteRequest, TransactionRequest } from "../../src/payments/requests.ts";
+import type { QuoteRequest, TransactionRequest } from "../../src/payments/frame/requests.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { units, type PrivateFixture } from "../kit/private-fixture.ts";
 import { privateTest } from "../kit/private-test.ts";

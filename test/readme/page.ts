@@ -1,7 +1,7 @@
 /** The pages of the repository as data: their code blocks and tables, for the tests that compare them with the code. */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { runtimeOptions } from "../../src/options.ts";
+import { runtimeOptions } from "../../src/core/options.ts";
 
 /** The folder of the project. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));

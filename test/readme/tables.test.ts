@@ -1,7 +1,7 @@
 /** What the pages list is what there is: options, channels, matters, dependencies. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { nodeAsked, requestAnswered, taskEnded, webhookCalled } from "../../src/diagnostics.ts";
+import { nodeAsked, requestAnswered, taskEnded, webhookCalled } from "../../src/core/diagnostics.ts";
 import { paymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import { USAGE } from "../../src/cli/usage.ts";
 import { codeIn, fieldsOf, ROOT, tableOf, textOf } from "./page.ts";
@@ -35,13 +35,13 @@ test.each([
   [
     "src/payments/private/README.md",
     "deskProvider",
-    "src/payments/swap-provider/desk-provider.ts",
+    "src/payments/swap/desk/desk-provider.ts",
     "DeskOptions",
   ],
   [
     "src/payments/private/README.md",
     "jupiterProvider",
-    "src/payments/swap-provider/jupiter-provider.ts",
+    "src/payments/swap/jupiter/jupiter-provider.ts",
     "JupiterOptions",
   ],
 ])("%s lists all options of %s", (page, factory, file, name) => {

@@ -8,7 +8,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { SOL_MINT } from "../../src/address.ts";
+import { SOL_MINT } from "../../src/core/address.ts";
 import { moveToPostgres } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";

@@ -2,14 +2,14 @@
 import { agreed } from "../../src/ledger/agreed.ts";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { snapshotFromText } from "../../src/workflow/snapshot-text.ts";
-import { MAINNET_GENESIS } from "../../src/payments/assets/assets.ts";
+import { MAINNET_GENESIS } from "../../src/payments/frame/assets/assets.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { createLocalChain, type LocalChain } from "../../src/local/index.ts";
 import { LedgerUnavailable, type Ledger } from "../../src/ledger/ledger.ts";
-import type { Caller } from "../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { answerWith, startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import { TEST_MASTER_SECRET, type Send, type ServiceFixture } from "../kit/service-fixture.ts";

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { inspectorHandler } from "../../src/http/create-inspector.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import type { Caller } from "../../src/payments/accounts/caller.ts";
-import { silentLogger, systemClock, type Clock } from "../../src/runtime.ts";
+import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
+import { silentLogger, systemClock, type Clock } from "../../src/core/runtime.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import { everyAdapter, type Adapter } from "../kit/adapters.ts";
 import { closingStorage, type ClosingStorage } from "../kit/closing-storage.ts";

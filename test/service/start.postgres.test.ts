@@ -2,11 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import { createLocalChain, type LocalChain } from "../../src/local/index.ts";
-import { systemClock, silentLogger } from "../../src/runtime.ts";
+import { systemClock, silentLogger } from "../../src/core/runtime.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
-import { paymentStorage } from "../../src/payments/payment-storage.ts";
+import { paymentStorage } from "../../src/payments/frame/payment-storage.ts";
 import { postgresDatabase, type PostgresDatabase } from "../kit/postgres-database.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 

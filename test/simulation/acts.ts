@@ -1,5 +1,5 @@
 /** The acts that flows are made of. */
-import { isPaymentError } from "../../src/errors.ts";
+import { isPaymentError } from "../../src/errors/errors.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
 import type { Act, End, Stage } from "./flow.ts";
 

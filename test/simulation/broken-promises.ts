@@ -1,6 +1,6 @@
 /** What is promised of every payment at every moment, checked over a world that has come to rest. */
 import { brokenInvariants } from "../kit/check-invariants.ts";
-import { STATUS_EVENTS } from "../../src/payments/webhooks/sending/notice-body.ts";
+import { STATUS_EVENTS } from "../../src/payments/frame/notices/notice-body.ts";
 import { brokenDeliveries, brokenStatuses } from "./payment-invariants.ts";
 import type { End, Flow } from "./flow.ts";
 import { brokenMoneyPromises, paidRefunds } from "./money-promises.ts";

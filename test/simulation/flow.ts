@@ -1,7 +1,7 @@
 /** Flows as data: what happens to a payment service, act by act, and how it may end. */
 import type { PaymentService } from "../../src/service/payment-service.ts";
-import type { NoticeEvent } from "../../src/payments/webhooks/sending/notice-body.ts";
-import type { TransactionStatus } from "../../src/payments/tables/orders.ts";
+import type { NoticeEvent } from "../../src/payments/frame/notices/notice-body.ts";
+import type { TransactionStatus } from "../../src/payments/frame/tables/orders.ts";
 import type { Death } from "../kit/mortal.ts";
 import type { World, WorldSettings } from "./world.ts";
 

@@ -2,7 +2,7 @@
 import { keypairSigner, type Signer } from "../../src/ledger/sign-transaction.ts";
 import type { Funds } from "../../src/local/index.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
-import { deskProvider } from "../../src/payments/swap-provider/desk-provider.ts";
+import { deskProvider } from "../../src/payments/swap/desk/desk-provider.ts";
 import type { ChainFixture, Wallet } from "../kit/chain-fixture.ts";
 import { solAt150 } from "../kit/private-fixture.ts";
 

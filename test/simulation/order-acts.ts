@@ -1,8 +1,8 @@
 /** What customers do with private orders and swaps, and what becomes of their payees meanwhile. */
-import type { Address } from "../../src/address.ts";
-import { formatAmount } from "../../src/amount.ts";
+import type { Address } from "../../src/core/address.ts";
+import { formatAmount } from "../../src/core/amount.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
-import type { QuoteBody } from "../../src/payments/quotes/quote-body.ts";
+import type { QuoteBody } from "../../src/payments/frame/quotes/quote-body.ts";
 import { freezeAccount, units } from "../kit/private-fixture.ts";
 import { signAsFirst } from "../kit/swap-fixture.ts";
 import type { Act, Stage } from "./flow.ts";

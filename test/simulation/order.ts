@@ -1,5 +1,5 @@
 /** What a customer knows of an order out of the house: what was promised, and what was asked for. */
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 
 /** The assets that orders of a simulation are made in, with their decimals. */
 export const DECIMALS = { SOL: 9, USDC: 6 } as const;

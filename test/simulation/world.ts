@@ -3,14 +3,14 @@ import { createHash } from "node:crypto";
 import type { AnyWorkflow } from "../../src/engine/index.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
-import { SCOPES, type Caller } from "../../src/payments/accounts/caller.ts";
-import { type Random, silentLogger } from "../../src/runtime.ts";
-import { NOTICE_EVENTS, type NoticeEvent } from "../../src/payments/webhooks/sending/notice-body.ts";
+import { SCOPES, type Caller } from "../../src/payments/frame/accounts/caller.ts";
+import { type Random, silentLogger } from "../../src/core/runtime.ts";
+import { NOTICE_EVENTS, type NoticeEvent } from "../../src/payments/frame/notices/notice-body.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import type { FaultRule } from "../../src/local/faults.ts";
 import type { Funds } from "../../src/local/index.ts";
 import type { InstanceRecord } from "../../storage/storage.ts";
-import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
 import type { Adapter } from "../kit/adapters.ts";
 import { chainFixture, SLOTS_TO_FINALITY, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
 import {

@@ -1,7 +1,7 @@
 /** Q4: an answer has as many bytes, and as many levels, as what was asked for may have; more is the endpoint's fault. */
 import { describe, expect, test } from "vitest";
-import type { Address } from "../../src/address.ts";
-import { readForeignJson } from "../../src/foreign-json.ts";
+import type { Address } from "../../src/core/address.ts";
+import { readForeignJson } from "../../src/core/foreign-json.ts";
 import { LedgerUnavailable, type Ledger } from "../../src/ledger/ledger.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import { answerBound as answersBound } from "../../src/solana/rpc/answer-bounds.ts";

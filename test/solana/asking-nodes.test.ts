@@ -1,9 +1,9 @@
 /** How the ledger behaves towards nodes that refuse, hang, lie or garble. The nodes here are scripted functions. */
 import { expect, test } from "vitest";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import { LedgerUnavailable, type Ledger } from "../../src/ledger/ledger.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import {
   brokenConnection,

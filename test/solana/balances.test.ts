@@ -14,11 +14,11 @@ import {
 import { NONCE_ACCOUNT_LENGTH, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import { readTokenSymbol } from "../../src/solana/balances.ts";
 import type { ChainFixture, Wallet } from "../kit/chain-fixture.ts";
-import { assetsWith } from "../../src/payments/assets/assets.ts";
-import { readBalances } from "../../src/payments/assets/read-balances.ts";
+import { assetsWith } from "../../src/payments/frame/assets/assets.ts";
+import { readBalances } from "../../src/payments/frame/assets/read-balances.ts";
 import { keyOf, land } from "./signed-transaction.ts";
 import { sharedChainTest } from "../kit/chain-test.ts";
 

@@ -14,7 +14,7 @@ import {
 } from "@solana/kit";
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import type { DeclaredPayment } from "../../src/ledger/ledger.ts";
 import { paymentMoves } from "../../src/solana/build-payment.ts";
 import { matchContent } from "../../src/solana/match-content.ts";

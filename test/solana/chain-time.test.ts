@@ -1,8 +1,8 @@
 /** What time it is on the chain, as the looks at its endpoints tell: not by one that differs, and not by a look of before a sleep. */
 import { expect, test } from "vitest";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import type { Clock } from "../../src/runtime.ts";
+import type { Clock } from "../../src/core/runtime.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { elapsed, endAt, result, scriptedNode, turns } from "./scripted-node.ts";

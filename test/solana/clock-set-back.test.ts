@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { CallRateLimit } from "../../src/solana/rpc/call-rate-limit.ts";
 import { EndpointFailure } from "../../src/solana/endpoint-failure.ts";
 import { newHealth, noteFailure, restOf } from "../../src/solana/health.ts";
-import { silentLogger, type Clock } from "../../src/runtime.ts";
+import { silentLogger, type Clock } from "../../src/core/runtime.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -1,7 +1,7 @@
 /** What a provider allows is kept: calls per second, and how much one call may ask for. */
 import { expect, test } from "vitest";
 import fc from "fast-check";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import { CallRateLimit } from "../../src/solana/rpc/call-rate-limit.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import { anAttempt } from "../kit/attempts.ts";

@@ -1,8 +1,8 @@
 /** What an endpoint is asked for: its roles, its limits by kind of call, its deadline and its headers. */
 import { expect, test } from "vitest";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import { LedgerUnavailable, type Ledger } from "../../src/ledger/ledger.ts";
-import { silentLogger, type Logger } from "../../src/runtime.ts";
+import { silentLogger, type Logger } from "../../src/core/runtime.ts";
 import { solanaLedger, type EndpointOptions, type EndpointSettings } from "../../src/solana/index.ts";
 import { NodeProxy } from "../kit/node-proxy.ts";
 import { sendLimit } from "../kit/odd-endpoints.ts";

@@ -2,7 +2,7 @@
 import { PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import { describe, expect } from "vitest";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import { type Attempt, type Ledger, LedgerUnavailable, type WantedPayment } from "../../src/ledger/ledger.ts";
 import { solanaLedger, type SolanaLedgerOptions } from "../../src/solana/index.ts";
 import {

@@ -1,9 +1,9 @@
 /** Which of several endpoints is asked: well before failing, up to date before lagging, and how one comes back. */
 import { expect, test } from "vitest";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { solanaLedger, type EndpointOptions } from "../../src/solana/index.ts";
-import type { Logger } from "../../src/runtime.ts";
+import type { Logger } from "../../src/core/runtime.ts";
 import { anAttempt } from "../kit/attempts.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 import {

@@ -1,9 +1,9 @@
 /** Q4: answers made to stop whoever reads them, from nodes and from all others who are asked: the event loop goes on. */
 import { describe, expect, test } from "vitest";
-import type { Address } from "../../src/address.ts";
-import { readForeignJson } from "../../src/foreign-json.ts";
+import type { Address } from "../../src/core/address.ts";
+import { readForeignJson } from "../../src/core/foreign-json.ts";
 import { LedgerUnavailable, type Ledger } from "../../src/ledger/ledger.ts";
-import { JupiterClient } from "../../src/payments/swap-provider/jupiter-client.ts";
+import { JupiterClient } from "../../src/payments/swap/jupiter/jupiter-client.ts";
 import { solanaLedger, type Fetch } from "../../src/solana/index.ts";
 import { RpcNode } from "../../src/solana/rpc/rpc-node.ts";
 import { boundedFetch } from "../../src/solana/rpc/bounded-fetch.ts";

@@ -1,10 +1,10 @@
 /** Addresses with thousands of token accounts: anybody may ask what they hold, and no one else waits for the answer. */
 import bs58 from "bs58";
 import { afterEach, expect, test } from "vitest";
-import { addressOf, type Address } from "../../src/address.ts";
-import { assetsWith } from "../../src/payments/assets/assets.ts";
-import { readBalances } from "../../src/payments/assets/read-balances.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { addressOf, type Address } from "../../src/core/address.ts";
+import { assetsWith } from "../../src/payments/frame/assets/assets.ts";
+import { readBalances } from "../../src/payments/frame/assets/read-balances.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../src/solana/programs.ts";
 import { ACCOUNTS_PER_TURN } from "../../src/solana/rpc/account.ts";

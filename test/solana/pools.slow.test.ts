@@ -2,7 +2,7 @@
 import { SystemProgram } from "@solana/web3.js";
 import { expect } from "vitest";
 import { LedgerUnavailable, type Ledger, type LandingWindow } from "../../src/ledger/ledger.ts";
-import { isPaymentError } from "../../src/errors.ts";
+import { isPaymentError } from "../../src/errors/errors.ts";
 import type { ChainFixture } from "../kit/chain-fixture.ts";
 import { chainTest } from "../kit/chain-test.ts";
 import { opener } from "../kit/opener.ts";

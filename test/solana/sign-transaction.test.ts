@@ -7,7 +7,7 @@ import { ed25519 } from "@noble/curves/ed25519";
 import bs58 from "bs58";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import type { UnsignedTransaction } from "../../src/ledger/routing.ts";
 import {
   keypairSigner,

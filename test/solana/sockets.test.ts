@@ -4,7 +4,7 @@ import { createServer as createHttpServer } from "node:http";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect } from "vitest";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import type { LedgerUnavailable } from "../../src/ledger/ledger.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import { signPayment } from "../kit/chain-fixture.ts";

@@ -1,7 +1,7 @@
 /** Whether the chain takes version 1 is what enough endpoints tell of the account of the feature, finalized. */
 import { expect, test } from "vitest";
 import { EndpointsDifferError, LedgerUnavailable, type Ledger } from "../../src/ledger/ledger.ts";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { elapsed, httpError, result, scriptedNode, type Reply } from "./scripted-node.ts";

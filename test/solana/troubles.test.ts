@@ -1,6 +1,6 @@
 /** What an operator is told when nothing is known: which endpoint failed how, and nothing that is secret. */
 import { expect, test } from "vitest";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import { LedgerUnavailable, type EndpointTrouble } from "../../src/ledger/ledger.ts";
 import { solanaLedger, type EndpointOptions } from "../../src/solana/index.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
 import { describe, expect } from "vitest";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import type { DeclaredPayment, VerifiedPayment } from "../../src/ledger/ledger.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
 import { lyingAbout, oddEndpoint } from "../kit/odd-endpoints.ts";

@@ -11,7 +11,7 @@ import {
   TransactionInstruction,
   type AddressLookupTableAccount,
 } from "@solana/web3.js";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import type { DeclaredPayment } from "../../src/ledger/ledger.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
 import { chainFixture, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";

@@ -7,7 +7,7 @@ import {
 } from "@solana/spl-token";
 import { ComputeBudgetProgram, PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
 import { describe, expect } from "vitest";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import type { DeclaredPayment, SimulationFault, Transfer } from "../../src/ledger/ledger.ts";
 import type { Funds } from "../../src/local/index.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";

@@ -12,7 +12,7 @@ import {
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
 import { describe, expect } from "vitest";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import type { DeclaredPayment } from "../../src/ledger/ledger.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { keyOf, land, signed } from "./signed-transaction.ts";

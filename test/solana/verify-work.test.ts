@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519";
 import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { afterEach, expect, vi } from "vitest";
-import type { Address } from "../../src/address.ts";
+import type { Address } from "../../src/core/address.ts";
 import type { DeclaredPayment } from "../../src/ledger/ledger.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
 import { oddEndpoint } from "../kit/odd-endpoints.ts";

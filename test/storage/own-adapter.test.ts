@@ -5,7 +5,7 @@ import { setup } from "xstate";
 import { createEngine, workflow } from "paystate/engine";
 import type { EngineStorage } from "paystate/storage";
 import { sqliteStorage } from "paystate/storage/sqlite";
-import { silentLogger } from "../../src/runtime.ts";
+import { silentLogger } from "../../src/core/runtime.ts";
 
 /** The methods fail where they are called on another object than their own, as those of a class do that has fields. */
 function asClass(methods: EngineStorage): EngineStorage {

@@ -6,7 +6,7 @@ import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sqliteStorage } from "../kit/storages.ts";
 import { commitOne } from "../../storage/decided.ts";
-import { SOL_MINT } from "../../src/address.ts";
+import { SOL_MINT } from "../../src/core/address.ts";
 import { installedStatements } from "../../storage/sql/install-statements.ts";
 import {
   instanceStatements,
@@ -17,7 +17,7 @@ import { withPlaces } from "../../storage/sql/statement.ts";
 import { taskStatements } from "../../storage/sql/task-statements.ts";
 import { dueStatements } from "../../storage/sqlite/task-rows.ts";
 import { engineTables } from "../../storage/engine-tables.ts";
-import { paymentTables } from "../../src/payments/tables.ts";
+import { paymentTables } from "../../src/payments/frame/tables.ts";
 import {
   arm,
   claim,
@@ -33,7 +33,7 @@ import {
   WORKFLOW,
 } from "../contracts/storage/samples.ts";
 import { fullRows } from "../contracts/storage/rows.ts";
-import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
 import { refusal } from "./refusal.ts";
 
 let folder: string;

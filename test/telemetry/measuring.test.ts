@@ -8,7 +8,7 @@ import {
 } from "@opentelemetry/sdk-metrics";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { nodeAsked } from "../../src/diagnostics.ts";
+import { nodeAsked } from "../../src/core/diagnostics.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { createDeliveryClient } from "../../src/payments/webhooks/sending/attempt.ts";
 import { DURATIONS, GAUGES } from "../../src/telemetry/instruments.ts";

@@ -1,9 +1,9 @@
 /** Checks before a service goes live: what a program can see of the page `src/service/mainnet.md`. */
 import { isIP } from "node:net";
-import { parseAmount } from "../../amount.ts";
-import { MAINNET_GENESIS } from "../../payments/assets/assets.ts";
+import { parseAmount } from "../../core/amount.ts";
+import { MAINNET_GENESIS } from "../../payments/frame/assets/assets.ts";
 import type { LimitEntry } from "../../payments/operator/gates/limiting.ts";
-import type { PurseBody } from "../../payments/purses/purses.ts";
+import type { PurseBody } from "../../payments/frame/purses/purses.ts";
 import type { Diagnosis } from "../../service/diagnosis.ts";
 import type { Health } from "../../service/read-health.ts";
 import { MAX_COMPUTE_UNITS, priorityFeeOf } from "../../solana/compute-budget.ts";

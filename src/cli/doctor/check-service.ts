@@ -4,8 +4,8 @@ import { fine, warning, wrong, type Finding } from "./finding.ts";
 import { type EndpointStatus, LedgerUnavailable } from "../../ledger/ledger.ts";
 import { MAX_SLOTS_BEHIND } from "../../solana/health.ts";
 import type { Health } from "../../service/read-health.ts";
-import type { MasterSecretStatus } from "../../payments/secrets/bind-database.ts";
-import type { PurseCommands, PurseBody } from "../../payments/purses/purses.ts";
+import type { MasterSecretStatus } from "../../payments/frame/secrets/bind-database.ts";
+import type { PurseCommands, PurseBody } from "../../payments/frame/purses/purses.ts";
 import { OVERDUE_MS } from "../../service/delivery-backlog.ts";
 
 /** What the database and the endpoints tell of the chain. */

@@ -3,7 +3,7 @@ import type { EventObject } from "xstate";
 import { RETRY, STOP } from "../../workflow/chart.ts";
 import { instanceReads, type InstanceReads } from "../../engine/reading/reads.ts";
 import type { InstanceQuery } from "../../engine/index.ts";
-import { systemClock } from "../../runtime.ts";
+import { systemClock } from "../../core/runtime.ts";
 import { DATABASE_OPTIONS, withDatabase, type DatabaseOptions, type OpenDatabase } from "../open-database.ts";
 import { type Command, type Print, UsageError } from "../command.ts";
 import { noArgument, oneOf, onlyArgument, readArguments, wholeNumber } from "../read-arguments.ts";

@@ -14,7 +14,7 @@ import type { PendingTask } from "../../engine/index.ts";
 import { messageTask } from "../../workflow/messages.ts";
 import { taskCommands, type TaskCommands } from "../../engine/kernel/troubled-tasks.ts";
 import { nameOf } from "../../workflow/workflow-key.ts";
-import { systemClock } from "../../runtime.ts";
+import { systemClock } from "../../core/runtime.ts";
 import { EngineStore } from "../../engine/kernel/engine-store.ts";
 import type { Print } from "../command.ts";
 import type { OpenDatabase } from "../open-database.ts";

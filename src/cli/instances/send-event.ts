@@ -5,7 +5,7 @@ import { givenEvent } from "../../engine/engine-acts.ts";
 import { ActRefused } from "../../engine/inspected-engine.ts";
 import { messageTask } from "../../workflow/messages.ts";
 import { newMoment } from "../../workflow/stamps.ts";
-import { systemClock, systemRandom } from "../../runtime.ts";
+import { systemClock, systemRandom } from "../../core/runtime.ts";
 import { UsageError } from "../command.ts";
 import type { OpenDatabase } from "../open-database.ts";
 import { checkNotOfService, noInstance, type CommandResult } from "./put-right.ts";

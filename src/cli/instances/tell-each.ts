@@ -14,7 +14,7 @@ import { declaredFields, searchRows } from "../../workflow/search-fields.ts";
 import { newMoment } from "../../workflow/stamps.ts";
 import { instanceWorkflows } from "../../engine/kernel/stored-names.ts";
 import { nameOf } from "../../workflow/workflow-key.ts";
-import { silentLogger, systemClock, systemRandom } from "../../runtime.ts";
+import { silentLogger, systemClock, systemRandom } from "../../core/runtime.ts";
 import { UsageError } from "../command.ts";
 import { DATABASE_OPTIONS, withDatabase, type OpenDatabase } from "../open-database.ts";
 import { ProgressBar } from "../progress-bar.ts";

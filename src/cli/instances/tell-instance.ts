@@ -17,10 +17,10 @@ import { orderOf, relationsOfOrder } from "../../inspector/payments/order-of.ts"
 import { readMoney } from "../../inspector/payments/read-money.ts";
 import { InstanceReader, valueOf, type FoundInstance } from "../../inspector/read-instances.ts";
 import { stateWords } from "../../inspector/show-values.ts";
-import type { TransactionView } from "../../payments/tables/orders.ts";
-import { paymentTables } from "../../payments/tables.ts";
-import { redactionOf } from "../../redacting-log.ts";
-import { silentLogger } from "../../runtime.ts";
+import type { TransactionView } from "../../payments/frame/tables/orders.ts";
+import { paymentTables } from "../../payments/frame/tables.ts";
+import { redactionOf } from "../../core/redacting-log.ts";
+import { silentLogger } from "../../core/runtime.ts";
 import { workflowsIn } from "../charts-file.ts";
 import { paymentCharts } from "../payment-charts.ts";
 import type { ChartState, ReadChart } from "../../inspector/chart/read-chart.ts";

@@ -1,5 +1,5 @@
 /** `pause`, `resume`, `suspend`, `restore`, `limits` and `paused`: what the service takes, and from whom. */
-import type { Direction } from "../../payments/intake/rules.ts";
+import type { Direction } from "../../payments/frame/intake/rules.ts";
 import type { PausedScope } from "../../payments/operator/gates/pausing.ts";
 import { UsageError } from "../command.ts";
 import { limitsPage, pausedPage, scopeInWords } from "./pages.ts";

@@ -6,7 +6,7 @@ import type { LimitEntry } from "../../payments/operator/gates/limiting.ts";
 import type { PausedEntry, PausedScope, SuspendedAccount } from "../../payments/operator/gates/pausing.ts";
 import type { RecoveredOrder } from "../../payments/operator/recovery/recover.ts";
 import type { ResolveResult } from "../../payments/operator/command.ts";
-import type { PurseBody } from "../../payments/purses/purses.ts";
+import type { PurseBody } from "../../payments/frame/purses/purses.ts";
 import type { SettledTransaction } from "../../payments/wallet/settle-transaction.ts";
 import { table } from "../table.ts";
 

@@ -1,5 +1,5 @@
 /** Reports each durable commit to the host: calls subscribers, and writes the log actions of charts. */
-import type { Logger } from "../../runtime.ts";
+import type { Logger } from "../../core/runtime.ts";
 import type { CommittedStep } from "./step-commit-writer.ts";
 
 /** A subscriber, whose return value is checked: it may be a promise that rejects. */

@@ -1,6 +1,6 @@
 /** Group commit: commits asked for in one turn of the event loop share one physical transaction. */
 import { decided } from "../../../storage/decided.ts";
-import { isTurnOver, nextTurn, within } from "../../runtime.ts";
+import { isTurnOver, nextTurn, within } from "../../core/runtime.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import type { Commit, CommitParts, CommitResult, EngineStorage } from "../../../storage/storage.ts";
 

@@ -3,7 +3,7 @@ import type { EventObject } from "xstate";
 import { CommitUnknown } from "../../../storage/decided.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import type { ClaimedTask, CommitResult, EngineStorage } from "../../../storage/storage.ts";
-import type { Clock, Logger } from "../../runtime.ts";
+import type { Clock, Logger } from "../../core/runtime.ts";
 import type { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
 import type { StepCommitAdditions } from "./step-commit-writer.ts";
 import type { RatedLimit } from "../../workflow/own-limit.ts";

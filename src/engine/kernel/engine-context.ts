@@ -1,6 +1,6 @@
 /** A process at work on a storage, as the parts of its engine see it. */
 import type { AnyWrite, EngineStorage } from "../../../storage/storage.ts";
-import type { Clock, Logger } from "../../runtime.ts";
+import type { Clock, Logger } from "../../core/runtime.ts";
 import type { AnyWorkflow } from "../../workflow/workflow.ts";
 
 export interface EngineContext {

@@ -6,7 +6,7 @@
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import type { AnyCommit, EngineStorage } from "../../../storage/storage.ts";
 import type { AnyTable } from "../../../storage/table.ts";
-import { isTurnOver, nextTurn } from "../../runtime.ts";
+import { isTurnOver, nextTurn } from "../../core/runtime.ts";
 import { checkText } from "../../workflow/instance-id.ts";
 
 type Asking = (...given: never[]) => Promise<unknown>;

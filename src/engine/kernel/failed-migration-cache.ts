@@ -1,5 +1,5 @@
 /** Migrations that have failed a moment ago: each task of the instance would try the same one again, and fail alike. */
-import { elapsed, type Clock } from "../../runtime.ts";
+import { elapsed, type Clock } from "../../core/runtime.ts";
 import type { MigrationFailed, MigrationStep } from "../../workflow/migrations.ts";
 
 // As long as the first backoff of a task. What a migration reads besides the snapshot (tasks, the time) may change meanwhile.

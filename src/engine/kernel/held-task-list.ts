@@ -3,10 +3,10 @@ import type { ClaimedTask, Commit, EngineStorage, QueueName } from "../../../sto
 import { CommitUnknown } from "../../../storage/decided.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import { queueOf } from "../../../storage/task-queues.ts";
-import { taskEnded, type TaskEndedEvent } from "../../diagnostics.ts";
-import { redactionOf } from "../../redacting-log.ts";
-import { elapsed, isTurnOver, nextTurn, type Random } from "../../runtime.ts";
-import { thrownText, withoutTraps } from "../../thrown.ts";
+import { taskEnded, type TaskEndedEvent } from "../../core/diagnostics.ts";
+import { redactionOf } from "../../core/redacting-log.ts";
+import { elapsed, isTurnOver, nextTurn, type Random } from "../../core/runtime.ts";
+import { thrownText, withoutTraps } from "../../core/thrown.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { Loop } from "./loop.ts";
 import { TaskLease } from "./task-lease.ts";

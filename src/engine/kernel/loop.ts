@@ -1,5 +1,5 @@
 /** Work that is done round by round, from `run` to `stop` and again. What a round throws ends no loop. */
-import { elapsed, isTurnOver, nextTurn } from "../../runtime.ts";
+import { elapsed, isTurnOver, nextTurn } from "../../core/runtime.ts";
 import type { EngineContext } from "./engine-context.ts";
 
 interface LoopDeps extends Pick<EngineContext, "clock" | "log"> {

@@ -1,5 +1,5 @@
 /** A host's clock whose pauses never fail: each loop of the engine pauses by the clock, and an error would end the loop unheard. */
-import { systemClock, type Clock, type Logger } from "../../runtime.ts";
+import { systemClock, type Clock, type Logger } from "../../core/runtime.ts";
 
 /** The same clock. Where its `sleep` fails, the machine's timer waits instead; that is logged once. */
 export function steadyClock(clock: Clock, log: Logger): Clock {

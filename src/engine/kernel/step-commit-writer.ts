@@ -9,7 +9,7 @@ import type {
   Write,
 } from "../../../storage/storage.ts";
 import type { Writable } from "../../workflow/writable.ts";
-import { isTurnOver, nextTurn } from "../../runtime.ts";
+import { isTurnOver, nextTurn } from "../../core/runtime.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { together, type StepResult, type VoicedAction } from "../../workflow/step-result.ts";
 import { type BeginningInstance, type CommitLook, type DoneParts, isRefusedBehind } from "./commit-look.ts";

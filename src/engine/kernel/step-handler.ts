@@ -9,7 +9,7 @@ import type {
   TaskMigration,
 } from "../../../storage/storage.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
-import { isTurnOver, nextTurn, type Clock, type Random } from "../../runtime.ts";
+import { isTurnOver, nextTurn, type Clock, type Random } from "../../core/runtime.ts";
 import { LifeUnknown } from "../../workflow/actor-address.ts";
 import { BORN, type ChartSnapshot } from "../../workflow/chart.ts";
 import { withLife } from "./child-lives.ts";

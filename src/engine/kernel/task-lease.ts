@@ -1,6 +1,6 @@
 /** Tracks a task in hand: whether this process still holds its lease, and whether the chart still waits for its end. */
 import type { ClaimedTask } from "../../../storage/storage.ts";
-import { elapsed } from "../../runtime.ts";
+import { elapsed } from "../../core/runtime.ts";
 import type { EffectRun } from "../../workflow/effect-run.ts";
 import type { EngineContext } from "./engine-context.ts";
 

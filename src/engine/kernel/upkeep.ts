@@ -2,7 +2,7 @@
  * Upkeep by a single process for all on a storage: after the clock was set back, tasks that would wait longer than their delay
  * are moved; parked tasks whose keys have room are reported.
  */
-import { elapsed } from "../../runtime.ts";
+import { elapsed } from "../../core/runtime.ts";
 import type { EngineContext } from "./engine-context.ts";
 
 /** The pause between checks of this process's clock, and of the storage's clock, which may differ. */

@@ -2,7 +2,7 @@
 import { commitOne } from "../../../storage/decided.ts";
 import type { ClaimedTask, Commit, TaskRecord } from "../../../storage/storage.ts";
 import { QUEUES } from "../../../storage/task-queues.ts";
-import { elapsed } from "../../runtime.ts";
+import { elapsed } from "../../core/runtime.ts";
 import type { EngineContext } from "./engine-context.ts";
 import type { WorkerLimits } from "./worker-limits.ts";
 import { Loop } from "./loop.ts";

@@ -1,6 +1,6 @@
 /** Waits until an instance is in a state. A commit of this process wakes the wait; commits of other processes are read from the history. */
 import type { Commit, EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
-import type { Clock } from "../../runtime.ts";
+import type { Clock } from "../../core/runtime.ts";
 import type { ChartSnapshot } from "../../workflow/chart.ts";
 import { onAbort } from "../on-abort.ts";
 import { snapshotFromText } from "../../workflow/snapshot-text.ts";

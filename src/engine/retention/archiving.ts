@@ -1,5 +1,5 @@
 /** Hands to the host what is about to be removed, and gives it a bounded time. */
-import type { Clock } from "../../runtime.ts";
+import type { Clock } from "../../core/runtime.ts";
 
 /** Stores records outside the database before they are removed. */
 export type Archive<R> = (records: readonly R[]) => void | Promise<void>;

@@ -1,8 +1,8 @@
 /** Removes what is old enough, a little at a time, in one process at a time: a pass every ten minutes. */
-import { offBy } from "../../clock-trust.ts";
-import { elapsed, type Clock } from "../../runtime.ts";
+import { offBy } from "../../core/clock-trust.ts";
+import { elapsed, type Clock } from "../../core/runtime.ts";
 import type { EngineStorage, Lease } from "../../../storage/storage.ts";
-import { thrownText } from "../../thrown.ts";
+import { thrownText } from "../../core/thrown.ts";
 import type { EngineContext } from "../kernel/engine-context.ts";
 import { Loop } from "../kernel/loop.ts";
 import { steadyClock } from "../kernel/steady-clock.ts";

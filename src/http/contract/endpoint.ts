@@ -1,13 +1,13 @@
 /** Types of an endpoint, for the router, the order of checks, the OpenAPI document and the pages. */
 import type { z } from "zod";
 import type { PaymentService } from "../../service/payment-service.ts";
-import type { ErrorCode } from "../../errors.ts";
-import type { Immutable } from "../../immutable.ts";
-import type { Answer, RequestOptions } from "../../payments/accounts/answer-once.ts";
-import type { Caller, Scope } from "../../payments/accounts/caller.ts";
-import type { DurableScope, LimitStatus } from "../../payments/accounts/count-hit.ts";
+import type { ErrorCode } from "../../errors/errors.ts";
+import type { Immutable } from "../../core/immutable.ts";
+import type { Answer, RequestOptions } from "../../payments/frame/accounts/answer-once.ts";
+import type { Caller, Scope } from "../../payments/frame/accounts/caller.ts";
+import type { DurableScope, LimitStatus } from "../../payments/frame/accounts/count-hit.ts";
 import type { WindowName } from "./limits.ts";
-import { ERRORS } from "../../error-table.ts";
+import { ERRORS } from "../../errors/error-table.ts";
 
 /** Tags by name, in the order of the document. */
 export const TAGS = {

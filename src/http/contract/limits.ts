@@ -2,8 +2,8 @@
  * The limits on requests: the limits counted in this process, their names in headers, and the number of requests each
  * allows.
  */
-import type { DurableScope } from "../../payments/accounts/count-hit.ts";
-import type { Tier } from "../../payments/tables/identity.ts";
+import type { DurableScope } from "../../payments/frame/accounts/count-hit.ts";
+import type { Tier } from "../../payments/frame/tables/identity.ts";
 
 /** Requests per minute and account, by tier. */
 export type TierLimits = Readonly<Record<Tier, number>>;

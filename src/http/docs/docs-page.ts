@@ -3,7 +3,7 @@ import type { Page } from "../contract/endpoint.ts";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { requireBeside } from "../../require-beside.ts";
+import { requireBeside } from "../../core/require-beside.ts";
 
 const STYLE = `
 html, body { height: 100%; margin: 0; }

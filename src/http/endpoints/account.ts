@@ -1,5 +1,5 @@
 /** The endpoint of the account behind a key. */
-import { accountSchema } from "../../payments/accounts/read-account.ts";
+import { accountSchema } from "../../payments/frame/accounts/read-account.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
 
 export const getAccount = endpoint({

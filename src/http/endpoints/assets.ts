@@ -1,10 +1,10 @@
 /** Endpoints of assets: what can be paid, and what an address holds. */
 import { z } from "zod";
-import type { Token } from "../../payments/assets/assets.ts";
+import type { Token } from "../../payments/frame/assets/assets.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
 import { USDC_MINT, SENDER } from "../contract/examples.ts";
-import { named, text, amount } from "../../payments/body-schemas.ts";
-import type { BalancesBody } from "../../payments/assets/read-balances.ts";
+import { named, text, amount } from "../../payments/frame/body-schemas.ts";
+import type { BalancesBody } from "../../payments/frame/assets/read-balances.ts";
 
 const token = named(
   "Token",

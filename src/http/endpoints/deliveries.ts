@@ -8,8 +8,8 @@ import {
   TRANSACTION_ID,
   WEBHOOK_ID,
 } from "../contract/examples.ts";
-import { named, pageOf } from "../../payments/body-schemas.ts";
-import { pageQuery, recovery } from "../../payments/requests.ts";
+import { named, pageOf } from "../../payments/frame/body-schemas.ts";
+import { pageQuery, recovery } from "../../payments/frame/requests.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
 import { recoverySchema } from "../../payments/webhooks/recover-deliveries.ts";
 

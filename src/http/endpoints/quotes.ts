@@ -1,5 +1,5 @@
 /** Endpoints of quotes: create, read, refresh. */
-import { quoteSchema, refreshedQuote, shownQuote } from "../../payments/quotes/quote-schema.ts";
+import { quoteSchema, refreshedQuote, shownQuote } from "../../payments/frame/quotes/quote-schema.ts";
 import {
   CREATED_AT,
   EXPIRES_AT,
@@ -9,8 +9,8 @@ import {
   SENDER,
   VAULT,
 } from "../contract/examples.ts";
-import { named } from "../../payments/body-schemas.ts";
-import { quoteRequest } from "../../payments/requests.ts";
+import { named } from "../../payments/frame/body-schemas.ts";
+import { quoteRequest } from "../../payments/frame/requests.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
 
 const EXAMPLE_PRICE = {

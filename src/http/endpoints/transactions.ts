@@ -8,12 +8,12 @@ import {
   transactionRequest,
   transactionsQuery,
   transactionQuery,
-} from "../../payments/requests.ts";
+} from "../../payments/frame/requests.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
 import * as example from "../contract/examples.ts";
 import { SETTLED_AT, TRANSACTION_ID } from "../contract/examples.ts";
-import { named, text, time, pageOf } from "../../payments/body-schemas.ts";
-import { factFields } from "../../payments/quotes/transaction-facts.ts";
+import { named, text, time, pageOf } from "../../payments/frame/body-schemas.ts";
+import { factFields } from "../../payments/frame/quotes/transaction-facts.ts";
 import { deposit, transactionSchema } from "../../payments/transactions/transaction-schema.ts";
 import { cancelledTransaction } from "../../payments/transactions/cancel-transaction.ts";
 

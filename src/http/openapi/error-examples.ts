@@ -1,6 +1,6 @@
 /** Examples of the API's errors: one body for each code, and one for each of its reasons, beside the remedy. */
-import type { ErrorCode, ErrorDetails } from "../../errors.ts";
-import { messageOf, remediesOf, type RemediedError } from "../../remedies.ts";
+import type { ErrorCode, ErrorDetails } from "../../errors/errors.ts";
+import { messageOf, remediesOf, type RemediedError } from "../../errors/remedies.ts";
 import {
   DELIVERY_ID,
   EXPIRES_AT,

@@ -1,8 +1,8 @@
 /** The OpenAPI 3.1 document, made of what the endpoints, the errors and the notices say about themselves. */
 import type { z } from "zod";
 import { ENDPOINTS } from "../endpoints/every-endpoint.ts";
-import { ERRORS } from "../../error-table.ts";
-import type { ErrorCode } from "../../errors.ts";
+import { ERRORS } from "../../errors/error-table.ts";
+import type { ErrorCode } from "../../errors/errors.ts";
 import { errorsOf, type Endpoint, type KeyedEndpoint, TAGS } from "../contract/endpoint.ts";
 import { exampleComponents } from "./error-examples.ts";
 import {

@@ -1,6 +1,6 @@
 /** The headers of requests, and the answers of an endpoint: its success, and its errors by their statuses. */
-import { ERRORS, type ErrorKind } from "../../error-table.ts";
-import type { ErrorCode } from "../../errors.ts";
+import { ERRORS, type ErrorKind } from "../../errors/error-table.ts";
+import type { ErrorCode } from "../../errors/errors.ts";
 import { errorsOf, type DescribedBody, type Endpoint, type KeyedEndpoint } from "../contract/endpoint.ts";
 import { examplesOf } from "./error-examples.ts";
 import { errorName, reference, schemaOf, type Json } from "./schemas.ts";

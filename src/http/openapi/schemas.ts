@@ -1,8 +1,8 @@
 /** Schemas as OpenAPI 3.1 has them: named schemas are in the components, all others where they are used. */
 import { z } from "zod";
-import { ERRORS } from "../../error-table.ts";
-import type { ErrorCode } from "../../errors.ts";
-import { namedSchemas, nameOf } from "../../payments/body-schemas.ts";
+import { ERRORS } from "../../errors/error-table.ts";
+import type { ErrorCode } from "../../errors/errors.ts";
+import { namedSchemas, nameOf } from "../../payments/frame/body-schemas.ts";
 
 /** JSON of a part of the document. */
 export type Json = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { sampleNotice } from "../../payments/webhooks/test-webhook.ts";
 import { eventName, noticeData } from "../../payments/webhooks/list-events.ts";
 import type { DescribedBody } from "../contract/endpoint.ts";
 import { EVENT_ID, SETTLED_SECONDS, TRANSACTION_ID } from "../contract/examples.ts";
-import { named, text, time } from "../../payments/body-schemas.ts";
+import { named, text, time } from "../../payments/frame/body-schemas.ts";
 import { contentOf } from "./responses.ts";
 import type { Json } from "./schemas.ts";
 

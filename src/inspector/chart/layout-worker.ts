@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { ElkNode } from "elkjs/lib/elk.bundled.js";
-import { requireBeside } from "../../require-beside.ts";
+import { requireBeside } from "../../core/require-beside.ts";
 
 /** ELK is not installed beside us. */
 export class LayoutMissingError extends Error {

@@ -1,5 +1,5 @@
 /** A watched page: made once for all its viewers, and kept fresh while anybody watches. */
-import type { Clock } from "../../runtime.ts";
+import type { Clock } from "../../core/runtime.ts";
 
 /** A page at one moment. Equal pages have equal tags. */
 export interface MadePage {

@@ -1,7 +1,7 @@
 /** The transaction that an instance belongs to: itself, a transfer of its order, or a delivery. */
-import type { PaymentReads } from "../../payments/payment-storage.ts";
-import type { TransactionView } from "../../payments/tables/orders.ts";
-import type { InspectedPaymentParts } from "../../payments/service-context.ts";
+import type { PaymentReads } from "../../payments/frame/payment-storage.ts";
+import type { TransactionView } from "../../payments/frame/tables/orders.ts";
+import type { InspectedPaymentParts } from "../../payments/frame/service-context.ts";
 import type { RelatedId } from "../find-related.ts";
 
 /** Null where the instance is none of the payment service's. */

@@ -1,10 +1,10 @@
 /** The money of an order as it came in, went out and is still held, asset by asset, so that it sums to zero. */
-import { formatAmount } from "../../amount.ts";
-import type { TransactionView } from "../../payments/tables/orders.ts";
-import type { InspectedPaymentParts } from "../../payments/service-context.ts";
+import { formatAmount } from "../../core/amount.ts";
+import type { TransactionView } from "../../payments/frame/tables/orders.ts";
+import type { InspectedPaymentParts } from "../../payments/frame/service-context.ts";
 import { booksOf } from "../../payments/private/order-books.ts";
 import { isPaid } from "../../payments/transactions/recipient-outcome.ts";
-import type { OrderView } from "../../payments/tables/private.ts";
+import type { OrderView } from "../../payments/frame/tables/private.ts";
 
 /** A side of a flow: an amount of an asset. */
 export interface MoneyEntry {

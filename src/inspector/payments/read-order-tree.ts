@@ -1,8 +1,8 @@
 /** An order as a tree: its chunks and transfers with their attempts, its levels, holds and acts, its notices with their deliveries. */
-import type { InspectedPaymentParts } from "../../payments/service-context.ts";
-import type { AttemptRecord } from "../../payments/tables/attempts.ts";
-import type { NoticeRecord } from "../../payments/tables/notices.ts";
-import type { TransactionView } from "../../payments/tables/orders.ts";
+import type { InspectedPaymentParts } from "../../payments/frame/service-context.ts";
+import type { AttemptRecord } from "../../payments/frame/tables/attempts.ts";
+import type { NoticeRecord } from "../../payments/frame/tables/notices.ts";
+import type { TransactionView } from "../../payments/frame/tables/orders.ts";
 import type {
   ActRecord,
   ChunkRecord,
@@ -10,8 +10,8 @@ import type {
   LevelRecord,
   OrderView,
   TransferRecord,
-} from "../../payments/tables/private.ts";
-import type { DeliveryRecord } from "../../payments/tables/webhooks.ts";
+} from "../../payments/frame/tables/private.ts";
+import type { DeliveryRecord } from "../../payments/frame/tables/webhooks.ts";
 import { amountWords, assetOf } from "./read-money.ts";
 
 /** A branch of an order's tree. */

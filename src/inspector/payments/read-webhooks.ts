@@ -1,8 +1,12 @@
 /** Webhooks of all accounts, and the ladder of attempts of each delivery. */
 import type { InspectedStorage } from "../../engine/inspected-engine.ts";
-import type { InspectedPaymentParts } from "../../payments/service-context.ts";
-import type { NoticeRecord } from "../../payments/tables/notices.ts";
-import type { DeliveryAttemptRecord, DeliveryRecord, WebhookRecord } from "../../payments/tables/webhooks.ts";
+import type { InspectedPaymentParts } from "../../payments/frame/service-context.ts";
+import type { NoticeRecord } from "../../payments/frame/tables/notices.ts";
+import type {
+  DeliveryAttemptRecord,
+  DeliveryRecord,
+  WebhookRecord,
+} from "../../payments/frame/tables/webhooks.ts";
 import type { SecretFilter } from "../show-values.ts";
 
 /** A webhook with how it goes. */

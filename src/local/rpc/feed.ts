@@ -1,5 +1,5 @@
 /** Tells subscribers about events on the chain, once an event has the subscribed commitment. */
-import type { Clock } from "../../runtime.ts";
+import type { Clock } from "../../core/runtime.ts";
 import type { ChainState, Commitment } from "../chain-state.ts";
 import type { NotedTransaction } from "../transaction-history.ts";
 

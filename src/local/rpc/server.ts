@@ -1,5 +1,5 @@
 /** JSON-RPC 2.0: from a request body to an answer, one call or a batch, and notifications; faults included. */
-import type { Clock } from "../../runtime.ts";
+import type { Clock } from "../../core/runtime.ts";
 import type { ChainState } from "../chain-state.ts";
 import type { Fault, FaultRules, RpcRequest } from "../faults.ts";
 import { accountMethods } from "./account-methods.ts";

@@ -1,7 +1,7 @@
 /** Commands of an operator about a matter, and their results. */
 import { z } from "zod";
-import type { Address } from "../../address.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
+import type { Address } from "../../core/address.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
 import type { SettledTransaction } from "../wallet/settle-transaction.ts";
 
 /** What a person decides about a matter, or about an order of private mode. */

@@ -1,17 +1,17 @@
 /** Erases what names people, of an account or of one customer: what payments are proven with stays. */
 import { z } from "zod";
 import { commitOne } from "../../../storage/decided.ts";
-import { agingTime } from "../../clock-trust.ts";
-import type { Clock } from "../../runtime.ts";
-import { accountGate, rulesOf, type ActContext } from "../intake/rules.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import { isSamePerson } from "../shown-words.ts";
-import { paymentTables } from "../tables.ts";
-import type { IdempotencyRecord } from "../tables/identity.ts";
-import type { DecisionRecord } from "../tables/operator.ts";
-import { isFinalStatus, type TransactionRecord } from "../tables/orders.ts";
-import { everyRow } from "../tables/read.ts";
-import { shortBody } from "../tables/short-body.ts";
+import { agingTime } from "../../core/clock-trust.ts";
+import type { Clock } from "../../core/runtime.ts";
+import { accountGate, rulesOf, type ActContext } from "../frame/intake/rules.ts";
+import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
+import { isSamePerson } from "../frame/shown-words.ts";
+import { paymentTables } from "../frame/tables.ts";
+import type { IdempotencyRecord } from "../frame/tables/identity.ts";
+import type { DecisionRecord } from "../frame/tables/operator.ts";
+import { isFinalStatus, type TransactionRecord } from "../frame/tables/orders.ts";
+import { everyRow } from "../frame/tables/read.ts";
+import { shortBody } from "../frame/tables/short-body.ts";
 import { DELETED, webhookListChange } from "../webhooks/webhook-list.ts";
 import { OperatorRefused, readActContext, readCommand, type Act, type WriteAct } from "./act.ts";
 import { accountIdField } from "./gates/gate-rule-storage.ts";

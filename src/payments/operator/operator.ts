@@ -1,6 +1,6 @@
 /** The operator's interface: reads, decisions and settings. Every act is one commit with its row of the audit log. */
-import type { HostParts } from "../host-parts.ts";
-import type { ServiceContext } from "../service-context.ts";
+import type { HostParts } from "../frame/host-parts.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
 import type { Engine, InstanceReads, WatchStatus } from "../../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../../ledger/ledger.ts";
 import {
@@ -41,7 +41,7 @@ import { OrderActHandler } from "./orders/order-acts.ts";
 import type { RecoverCommand } from "./recovery/recover.ts";
 import type { EvidenceControl } from "./command.ts";
 import { TaskResolveHandler } from "./resolve/resolve-tasks.ts";
-import type { PurseCommands, PurseWatch } from "../purses/purses.ts";
+import type { PurseCommands, PurseWatch } from "../frame/purses/purses.ts";
 import { MatterCommandHandler, type MatterCommands } from "./resolve/resolve.ts";
 import { settleByOperator, type TransactionCommands } from "./transaction-acts.ts";
 

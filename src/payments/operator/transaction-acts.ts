@@ -1,9 +1,9 @@
 /** Settles a wallet transaction by its id, whether or not it is a matter that waits for a person. */
 import { z } from "zod";
-import { isPaymentError } from "../../errors.ts";
-import type { Clock } from "../../runtime.ts";
-import type { ActContext } from "../intake/rules.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
+import { isPaymentError } from "../../errors/errors.ts";
+import type { Clock } from "../../core/runtime.ts";
+import type { ActContext } from "../frame/intake/rules.ts";
+import type { PaymentStorage } from "../frame/payment-storage.ts";
 import type { NamedLanding, SettledTransaction } from "../wallet/settle-transaction.ts";
 import { readActContext, readCommand, type WriteAct, OperatorRefused } from "./act.ts";
 import { matterId } from "./attention/matter.ts";

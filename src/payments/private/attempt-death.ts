@@ -1,5 +1,5 @@
 /** When bytes that the service has signed can land no more. */
-import type { AttemptRecord } from "../tables/attempts.ts";
+import type { AttemptRecord } from "../frame/tables/attempts.ts";
 
 /** For how many blocks the chain takes bytes over a blockhash, the block after the last one included. */
 const BLOCKS_OF_SIGNED_BYTES = 151;

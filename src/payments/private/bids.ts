@@ -3,10 +3,10 @@
  * their blockhash passed without them. An outage or a full queue says nothing about a price.
  */
 import type { Bid, RoutingLedger, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
-import type { Clock } from "../../runtime.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import { DAY_MS, raisedBids, spend, spendingId, spentInADay } from "../spending.ts";
-import type { AttemptRecord } from "../tables/attempts.ts";
+import type { Clock } from "../../core/runtime.ts";
+import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
+import { DAY_MS, raisedBids, spend, spendingId, spentInADay } from "../frame/spending.ts";
+import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import { isDead } from "./attempt-death.ts";
 import { larger } from "./protocol/cost.ts";
 import { bidIn } from "./protocol/fee.ts";

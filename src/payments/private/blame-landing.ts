@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { Landing } from "../../ledger/ledger.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { AttemptRecord } from "../tables/attempts.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import { choiceOf, planOf } from "./chosen-transfer.ts";
 import { legsOfChunk } from "./protocol/chunk.ts";
 import { judge } from "./protocol/culprits.ts";

@@ -1,8 +1,8 @@
 /** Books what a transfer has taken out of an order's address, by its own final transaction (K15). */
-import { SOL_MINT, type Address } from "../../address.ts";
+import { SOL_MINT, type Address } from "../../core/address.ts";
 import type { OrderChange } from "../../ledger/order-reading.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { AttemptLeg, AttemptRecord } from "../tables/attempts.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { AttemptLeg, AttemptRecord } from "../frame/tables/attempts.ts";
 import type { OrderLook } from "./look.ts";
 import { refundEvent } from "./order-events.ts";
 import { uncovered } from "./protocol/cost.ts";

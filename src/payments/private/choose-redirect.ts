@@ -1,7 +1,7 @@
 /** Chooses what goes elsewhere: by an approved act, out of stray accounts, or of a mint that the service does not know. */
-import { knownAddress } from "../../address.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { ActRecord } from "../tables/private.ts";
+import { knownAddress } from "../../core/address.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { ActRecord } from "../frame/tables/private.ts";
 import { waitForRent } from "./choose-chunk.ts";
 import { PURSE_FROZEN } from "./choose-rest.ts";
 import { choiceOf, type Choice } from "./chosen-transfer.ts";

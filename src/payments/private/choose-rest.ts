@@ -1,8 +1,8 @@
 /** Chooses what goes back now, by the newest amounts of one endpoint: a wrong one is refused, or harmless (K10, K13). */
-import { SOL_MINT } from "../../address.ts";
+import { SOL_MINT } from "../../core/address.ts";
 import type { OrderTold } from "../../ledger/order-reading.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { AttemptLeg } from "../tables/attempts.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { AttemptLeg } from "../frame/tables/attempts.ts";
 import { choiceOf, type Choice } from "./chosen-transfer.ts";
 import { ASSERTED_AGAIN, isDisturbed } from "./dust.ts";
 import { timeOf } from "./judged-rows.ts";

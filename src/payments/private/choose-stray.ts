@@ -1,6 +1,6 @@
 /** Chooses what is taken out of token accounts that do not count: into one that does, or, of a foreign mint, to whom it is sent. */
-import { knownAddress, SOL_MINT } from "../../address.ts";
-import type { ServiceContext } from "../service-context.ts";
+import { knownAddress, SOL_MINT } from "../../core/address.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
 import { waitForRent } from "./choose-chunk.ts";
 import { actOf } from "./choose-redirect.ts";
 import { choiceOf, type Choice } from "./chosen-transfer.ts";

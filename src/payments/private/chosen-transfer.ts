@@ -1,9 +1,9 @@
 /** Chooses what is signed for a transfer now: its legs, what they cost the sponsor, and what belongs into their commit. */
-import { SOL_MINT } from "../../address.ts";
+import { SOL_MINT } from "../../core/address.ts";
 import type { TransactionPlan } from "../../ledger/routing.ts";
 import type { Signer } from "../../ledger/sign-transaction.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { AttemptLeg } from "../tables/attempts.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { AttemptLeg } from "../frame/tables/attempts.ts";
 import type { Leg, Role } from "./protocol/legs.ts";
 import type { OrderTerms } from "./protocol/terms.ts";
 import type { TransferOutcome } from "./transfer-outcomes.ts";

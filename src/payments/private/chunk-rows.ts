@@ -1,6 +1,6 @@
 /** Rows of chunks: reads the members that a chunk has paid from its row, and writes the row. */
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { ChunkRecord } from "../tables/private.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { ChunkRecord } from "../frame/tables/private.ts";
 import type { OrderLook } from "./look.ts";
 import { placesOf, shapeOf } from "./protocol/cut.ts";
 import { isPaid, outcomeOf } from "./protocol/outcome.ts";

@@ -2,11 +2,11 @@
 import type { OrderEvent, LastPayout } from "../../../machines/order-context.ts";
 import type { InstanceRecord } from "../../../storage/storage.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { PriceSource } from "../prices/prices.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { PaymentTables } from "../tables.ts";
-import type { ChunkRecord, OrderRecord } from "../tables/private.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { PriceSource } from "../frame/prices/prices.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { PaymentTables } from "../frame/tables.ts";
+import type { ChunkRecord, OrderRecord } from "../frame/tables/private.ts";
 import { paidPlaces } from "./chunk-rows.ts";
 import { isDead, lastHeightOf } from "./attempt-death.ts";
 import { correctedFee, feeTaken } from "./fee-taken.ts";

@@ -1,8 +1,8 @@
 /** Concludes what became of a transfer's attempts: by its marker, or by their own final signatures. */
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { AttemptRecord } from "../tables/attempts.ts";
-import type { TransferRecord } from "../tables/private.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { AttemptRecord } from "../frame/tables/attempts.ts";
+import type { TransferRecord } from "../frame/tables/private.ts";
 import { attemptOf } from "../wallet/stored-attempt.ts";
 import { isDead } from "./attempt-death.ts";
 import { blamedFor, type Landed } from "./blame-landing.ts";

@@ -1,8 +1,8 @@
 /** The deposit that a private order asks its caller for, and the request for it that wallets open. */
-import { formatAmount } from "../../amount.ts";
-import { ledgerMint, type Assets } from "../assets/assets.ts";
-import { isoTime } from "../iso-time.ts";
-import type { OrderRecord } from "../tables/private.ts";
+import { formatAmount } from "../../core/amount.ts";
+import { ledgerMint, type Assets } from "../frame/assets/assets.ts";
+import { isoTime } from "../frame/iso-time.ts";
+import type { OrderRecord } from "../frame/tables/private.ts";
 
 /** The awaited deposit: address, amount, asset, and deadline. */
 export interface DepositBody {

@@ -1,10 +1,10 @@
 /** Finds money of an order that does not count: in token accounts other than the associated ones, and of other mints. */
-import { knownAddress, SOL_MINT, type Address } from "../../address.ts";
+import { knownAddress, SOL_MINT, type Address } from "../../core/address.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { StrayAccount } from "../../ledger/routing.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { DepositRecord, OrderView } from "../tables/private.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { DepositRecord, OrderView } from "../frame/tables/private.ts";
 import { tokensOf, type OrderLook } from "./look.ts";
 import { isEmptiedByUs } from "./order-books.ts";
 import { larger } from "./protocol/cost.ts";

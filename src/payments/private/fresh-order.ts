@@ -1,12 +1,12 @@
 /** A new order of private mode under its fresh id: its deposit address, its terms, and its rows. */
-import type { Address } from "../../address.ts";
-import { ledgerMint, type Assets } from "../assets/assets.ts";
-import { newId } from "../ids.ts";
-import { begunTransaction, type CheckedRequest } from "../quotes/checked-request.ts";
-import type { OrderCost } from "../quotes/private-pricing.ts";
-import { type ServiceContext, storageTime } from "../service-context.ts";
-import type { RecipientRecord, TransactionRecord } from "../tables/orders.ts";
-import type { ChunkRecord, LevelRecord, OrderRecord } from "../tables/private.ts";
+import type { Address } from "../../core/address.ts";
+import { ledgerMint, type Assets } from "../frame/assets/assets.ts";
+import { newId } from "../frame/ids.ts";
+import { begunTransaction, type CheckedRequest } from "../frame/quotes/checked-request.ts";
+import type { OrderCost } from "./private-pricing.ts";
+import { type ServiceContext, storageTime } from "../frame/service-context.ts";
+import type { RecipientRecord, TransactionRecord } from "../frame/tables/orders.ts";
+import type { ChunkRecord, LevelRecord, OrderRecord } from "../frame/tables/private.ts";
 import type { PrivateRouting } from "./private-routing.ts";
 
 /** What an order costs the sponsor, and what its quote has paid for of that. */

@@ -1,7 +1,7 @@
 /** Acts on the error of a transfer that was run before it is signed, by the closed table of culprits (K11). */
 import type { OrderFault } from "../../ledger/order-fault.ts";
 import type { TransferKind } from "../../../machines/transfer.ts";
-import type { ServiceContext } from "../service-context.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
 import { waitForSwap } from "./choose-chunk.ts";
 import { NOT_CLOSABLE } from "./choose-stray.ts";
 import type { ChosenTransfer } from "./chosen-transfer.ts";

@@ -1,9 +1,9 @@
 /** What a reading changes of an order's levels, after the history of its address was listed if a level moves (K15). */
-import { untoldEvent } from "../notice-writes.ts";
-import { SOL_MINT } from "../../address.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { OrderRecord, OrderView } from "../tables/private.ts";
+import { untoldEvent } from "../frame/notices/notice-writes.ts";
+import { SOL_MINT } from "../../core/address.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { OrderRecord, OrderView } from "../frame/tables/private.ts";
 import { rowsOf } from "./judged-rows.ts";
 import { listHistory } from "./list-history.ts";
 import type { OrderLook } from "./look.ts";

@@ -1,13 +1,13 @@
 /** Lists the transactions of an order: who has paid it, which one gave the loan back, whom a marker's maker has paid. */
-import { SOL_MINT, type Address } from "../../address.ts";
+import { SOL_MINT, type Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { OrderChange } from "../../ledger/order-reading.ts";
 import { MOST_REDIRECTS } from "./protocol/cut.ts";
 import { loanOf } from "./protocol/cost.ts";
 import { queryOf } from "./protocol/look.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { DepositRecord } from "../tables/private.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { DepositRecord } from "../frame/tables/private.ts";
 import { tokensOf, type StoredOrder } from "./look.ts";
 import { withListed } from "./small-deposits.ts";
 

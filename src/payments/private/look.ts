@@ -1,14 +1,14 @@
 /** One look at an order: its rows, its terms, one reading of the chain, and what the two say together. */
-import { SOL_MINT, type Address } from "../../address.ts";
+import { SOL_MINT, type Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { OrderReading } from "../../ledger/order-reading.ts";
 import type { Commitment } from "../../ledger/reading.ts";
-import { ledgerMint, type Assets } from "../assets/assets.ts";
-import { worthAtMost, type PriceSource } from "../prices/prices.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { AttemptRecord } from "../tables/attempts.ts";
-import type { RecipientRecord, TransactionRecord, TransactionView } from "../tables/orders.ts";
-import type { OrderView } from "../tables/private.ts";
+import { ledgerMint, type Assets } from "../frame/assets/assets.ts";
+import { worthAtMost, type PriceSource } from "../frame/prices/prices.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { AttemptRecord } from "../frame/tables/attempts.ts";
+import type { RecipientRecord, TransactionRecord, TransactionView } from "../frame/tables/orders.ts";
+import type { OrderView } from "../frame/tables/private.ts";
 import { rowsOf } from "./judged-rows.ts";
 import { collectCost, type Price } from "./protocol/cost.ts";
 import type { OrderFacts } from "./protocol/facts.ts";

@@ -1,8 +1,8 @@
 /** What a person is to know of an order's markers and money: noted in the commit of what it tells. */
-import { noteMatter, type NotedKind, type NotedMatter } from "../noted-matters.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { ChunkRecord } from "../tables/private.ts";
+import { noteMatter, type NotedKind, type NotedMatter } from "../frame/noted-matters.ts";
+import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { ChunkRecord } from "../frame/tables/private.ts";
 import type { OrderLook } from "./look.ts";
 import { shapeOf } from "./protocol/cut.ts";
 import { isPaid, NOBODY, outcomeOf } from "./protocol/outcome.ts";

@@ -1,6 +1,6 @@
 /** The next rest of an order that is decided: when it may go, and what is reserved for it. */
-import type { PaymentWrite } from "../payment-storage.ts";
-import { reserveAgain } from "../purses/sponsor-limit.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import { reserveAgain } from "../frame/purses/sponsor-limit.ts";
 import type { OrderLook } from "./look.ts";
 import type { WantedTransfer } from "./plan-transfer.ts";
 import { outlayOf } from "./protocol/cost.ts";

@@ -2,10 +2,10 @@
  * Reads how many lamports of an address chunks spent on token accounts of their recipients (K15). A recipient may close an
  * account that the quote has not priced, between signing and landing: the chunk makes it again with lamports of the address.
  */
-import { SOL_MINT, type Address } from "../../address.ts";
+import { SOL_MINT, type Address } from "../../core/address.ts";
 import type { OrderChange } from "../../ledger/order-reading.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { ChunkRecord } from "../tables/private.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { ChunkRecord } from "../frame/tables/private.ts";
 import { lostAttempt } from "../wallet/stored-attempt.ts";
 import type { OrderLook } from "./look.ts";
 import { placesOf, seedOfChunk, type Place } from "./protocol/cut.ts";

@@ -2,11 +2,11 @@
  * The books of an order: asset by asset, what came = what recipients were paid + the fee + what goes back with its cost + the
  * rest. Whatever the rows say, the rest is what is left, so that the sums close; the rows say why it is left.
  */
-import { SOL_MINT } from "../../address.ts";
-import type { AttemptLeg, AttemptRecord } from "../tables/attempts.ts";
-import { smallestAmount } from "../assets/assets.ts";
-import { isFinalStatus, type RecipientRecord, type TransactionRecord } from "../tables/orders.ts";
-import type { DepositRecord, LevelRecord, OrderView, TransferRecord } from "../tables/private.ts";
+import { SOL_MINT } from "../../core/address.ts";
+import type { AttemptLeg, AttemptRecord } from "../frame/tables/attempts.ts";
+import { smallestAmount } from "../frame/assets/assets.ts";
+import { isFinalStatus, type RecipientRecord, type TransactionRecord } from "../frame/tables/orders.ts";
+import type { DepositRecord, LevelRecord, OrderView, TransferRecord } from "../frame/tables/private.ts";
 import { larger, smaller } from "./protocol/cost.ts";
 import { shapeOf } from "./protocol/cut.ts";
 import { isPaid, outcomeOf } from "./protocol/outcome.ts";

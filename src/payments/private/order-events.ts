@@ -1,10 +1,10 @@
 /** The notices of an order's events beside its status: each event is noted with its commit, and told behind it. */
-import type { NoticeRecord, UntoldEventRecord } from "../tables/notices.ts";
-import type { TransactionView } from "../tables/orders.ts";
-import type { OrderView } from "../tables/private.ts";
-import { newNotice, untoldEvent } from "../notice-writes.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { AttemptRecord } from "../tables/attempts.ts";
+import type { NoticeRecord, UntoldEventRecord } from "../frame/tables/notices.ts";
+import type { TransactionView } from "../frame/tables/orders.ts";
+import type { OrderView } from "../frame/tables/private.ts";
+import { newNotice, untoldEvent } from "../frame/notices/notice-writes.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import { isGivenBack } from "./order-books.ts";
 
 /** Belongs into the commit that books a rest, a redirect or a return of foreign tokens: nothing where it gives back nothing. */

@@ -2,12 +2,12 @@
 import { order } from "../../../machines/order.ts";
 import type { OrderContext, OrderEvent, OrderInput } from "../../../machines/order-context.ts";
 import { startOf, workflow, type StartRequest, type Workflow } from "../../engine/index.ts";
-import { noticeWrites, untoldEvent, type AnnounceEffect } from "../notice-writes.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import { releaseOrder, releaseShare } from "../purses/sponsor-limit.ts";
-import type { PaymentTables } from "../tables.ts";
-import { isFinalStatus } from "../tables/orders.ts";
-import type { ClosingOrder, OrderRecord } from "../tables/private.ts";
+import { noticeWrites, untoldEvent, type AnnounceEffect } from "../frame/notices/notice-writes.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import { releaseOrder, releaseShare } from "../frame/purses/sponsor-limit.ts";
+import type { PaymentTables } from "../frame/tables.ts";
+import { isFinalStatus } from "../frame/tables/orders.ts";
+import type { ClosingOrder, OrderRecord } from "../frame/tables/private.ts";
 import type { OrderConcluder } from "./conclude-look.ts";
 
 export type OrderWorkflow = Workflow<typeof order, PaymentTables>;

@@ -1,10 +1,10 @@
 /** Plans a transfer: its row, and the start of its chart. Amounts are decided when it is signed, from a reading. */
 import { chunkTransfer } from "../../../machines/order-messages.ts";
 import { startOf, type StartRequest } from "../../engine/index.ts";
-import type { Clock } from "../../runtime.ts";
-import { derivedId } from "../ids.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { TransferRecord } from "../tables/private.ts";
+import type { Clock } from "../../core/runtime.ts";
+import { derivedId } from "../frame/ids.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { TransferRecord } from "../frame/tables/private.ts";
 import type { TransferWorkflow } from "./transfer-workflow.ts";
 
 /** One thing to send out of an order's address. */

@@ -1,17 +1,17 @@
 /** Prices a private swap when its bytes are about to be signed: they are at the price of this moment, or there are none. */
-import { agingTime } from "../../clock-trust.ts";
-import { PaymentError } from "../../errors.ts";
+import { agingTime } from "../../core/clock-trust.ts";
+import { PaymentError } from "../../errors/errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Signer } from "../../ledger/sign-transaction.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
 import type { SwapLeg } from "./protocol/chunk.ts";
 import type { OrderTerms } from "./protocol/terms.ts";
-import { refuseTooLarge } from "../assets/amount-errors.ts";
-import type { Token } from "../assets/assets.ts";
-import { type ServiceContext, storageTime } from "../service-context.ts";
-import { deskPurse, spend } from "../spending.ts";
-import { promisesAt, reserve } from "../swap-provider/reserve.ts";
-import type { SwapOffer, Swapper } from "../swap-provider/swap-provider.ts";
+import { refuseTooLarge } from "../frame/assets/amount-errors.ts";
+import type { Token } from "../frame/assets/assets.ts";
+import { type ServiceContext, storageTime } from "../frame/service-context.ts";
+import { deskPurse, spend } from "../frame/spending.ts";
+import { promisesAt, reserve } from "../frame/purses/reserve.ts";
+import type { SwapOffer, Swapper } from "../frame/exchange/swap-provider.ts";
 
 /** What keeps a swap from being made, as its caller is told if it lasts. */
 export type SwapObstacle = "SLIPPAGE_EXCEEDED" | "LIQUIDITY_UNAVAILABLE";

@@ -1,7 +1,7 @@
 /** The private-mode part of the service: terms, keys, machines and chain watches. */
 import type { AnyWorkflow, Watcher } from "../../engine/index.ts";
-import type { PrivatePricing, PrivateRoutingRules } from "../quotes/private-pricing.ts";
-import type { DepositKeys } from "../secrets/deposit-keys.ts";
+import type { PrivatePricing, PrivateRoutingRules } from "./private-pricing.ts";
+import type { DepositKeys } from "../frame/secrets/deposit-keys.ts";
 import type { OrderWorkflow } from "./order-workflow.ts";
 import type { PlanTransfer } from "./plan-transfer.ts";
 import type { TransferWorkflow } from "./transfer-workflow.ts";

@@ -1,17 +1,17 @@
 /** Screens who gave and who gets before money moves: a refusal stops it until a person has looked. */
-import { smallestAmount, type Assets } from "../assets/assets.ts";
+import { smallestAmount, type Assets } from "../frame/assets/assets.ts";
 import { commitOne } from "../../../storage/decided.ts";
-import { newId } from "../ids.ts";
-import { untoldEvent } from "../notice-writes.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
+import { newId } from "../frame/ids.ts";
+import { untoldEvent } from "../frame/notices/notice-writes.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
 import {
   refusedAmong,
   SCREENING,
   type ScreenAddress,
   type ScreenedAddress,
-} from "../recipients/recipients.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { DepositRecord, HoldRecord, OrderView } from "../tables/private.ts";
+} from "../frame/recipients/recipients.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { DepositRecord, HoldRecord, OrderView } from "../frame/tables/private.ts";
 import type { StoredOrder } from "./look.ts";
 
 /**

@@ -1,8 +1,8 @@
 /** Screens before bytes are signed that pay recipients or the sender: as of this reading, and not as it once was. */
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { ServiceContext } from "../service-context.ts";
-import { SCREENING } from "../recipients/recipients.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import { SCREENING } from "../frame/recipients/recipients.ts";
 import { isUntold } from "./judge-levels.ts";
 import { listHistory } from "./list-history.ts";
 import type { ScreenOrder } from "./screen-order.ts";

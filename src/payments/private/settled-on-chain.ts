@@ -1,10 +1,10 @@
 /** What the chain says of a transfer beside its own signatures: by its marker, whoever made it. */
 import type { OrderChange, OrderHistory } from "../../ledger/order-reading.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { ServiceContext } from "../service-context.ts";
-import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";
-import type { AttemptLeg } from "../tables/attempts.ts";
-import type { ActRecord } from "../tables/private.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import { releaseReserved, settleReserved } from "../frame/purses/reserve.ts";
+import type { AttemptLeg } from "../frame/tables/attempts.ts";
+import type { ActRecord } from "../frame/tables/private.ts";
 import { bookChange, takenBy } from "./book-transfer.ts";
 import { actOf } from "./choose-redirect.ts";
 import { timeOf } from "./judged-rows.ts";

@@ -1,10 +1,10 @@
 /** Signs a transfer: looks, chooses what is signed now, has it run, and stores the bytes before the first one leaves. */
 import { signTransaction, type Signer } from "../../ledger/sign-transaction.ts";
-import type { DepositKeys } from "../secrets/deposit-keys.ts";
-import { releaseReserved } from "../swap-provider/reserve.ts";
-import { spend, sponsorPurse } from "../spending.ts";
+import type { DepositKeys } from "../frame/secrets/deposit-keys.ts";
+import { releaseReserved } from "../frame/purses/reserve.ts";
+import { spend, sponsorPurse } from "../frame/spending.ts";
 import type { SwapPricingDeps } from "./price-order-swap.ts";
-import type { AttemptRecord } from "../tables/attempts.ts";
+import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import { lastHeightOf } from "./attempt-death.ts";
 import { buildWithBid, type BiddingDeps, type BuiltTransaction } from "./bids.ts";
 import { barred } from "./barred-transfer.ts";

@@ -1,7 +1,7 @@
 /** Limits the rows of small deposits: whoever sends a base unit a thousand times makes no thousand rows. */
-import { smallestAmount, type Assets } from "../assets/assets.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { DepositRecord } from "../tables/private.ts";
+import { smallestAmount, type Assets } from "../frame/assets/assets.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { DepositRecord } from "../frame/tables/private.ts";
 
 /** Deposits below 0.001 of their asset that have a row each; what comes after them is one sum of each asset. */
 const MOST_SMALL = 20;

@@ -1,12 +1,12 @@
 /** Tells whom the markers of a reading have paid: by our own attempt, by their makers' transactions, or by their length. */
-import type { Address } from "../../address.ts";
+import type { Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { Landing } from "../../ledger/ledger.ts";
 import type { OrderChange } from "../../ledger/order-reading.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { AttemptRecord } from "../tables/attempts.ts";
-import type { ChunkRecord } from "../tables/private.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { AttemptRecord } from "../frame/tables/attempts.ts";
+import type { ChunkRecord } from "../frame/tables/private.ts";
 import { attemptOf, lostAttempt } from "../wallet/stored-attempt.ts";
 import { chunkWrite, paidPlaces } from "./chunk-rows.ts";
 import { isAwaited, timeOf } from "./judged-rows.ts";

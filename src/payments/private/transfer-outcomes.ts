@@ -1,10 +1,10 @@
 /** What becomes of a transfer: events of its chart, each with the rows of the same commit. */
 import type { TransferEvent } from "../../../machines/transfer.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { PaymentTables } from "../tables.ts";
-import type { OrderRecord, TransferRecord } from "../tables/private.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { PaymentTables } from "../frame/tables.ts";
+import type { OrderRecord, TransferRecord } from "../frame/tables/private.ts";
 import type { SwapObstacle } from "./price-order-swap.ts";
 import type { OrderLook } from "./look.ts";
 import type { NotNow } from "./protocol/culprits.ts";

@@ -1,8 +1,8 @@
 /** The chart `order-transfer` acted out: signing, and reading what the chain made of it; and the rows that follow its steps. */
 import { transfer, type TransferContext, type TransferEvent } from "../../../machines/transfer.ts";
 import { workflow, type EffectRun, type Workflow } from "../../engine/index.ts";
-import type { PaymentTables } from "../tables.ts";
-import type { TransferRecord } from "../tables/private.ts";
+import type { PaymentTables } from "../frame/tables.ts";
+import type { TransferRecord } from "../frame/tables/private.ts";
 import { concludeTransfer } from "./conclude-transfer.ts";
 import { FailedLooks } from "./looks-in-turn.ts";
 import { signTransfer, type SigningDeps } from "./sign-transfer.ts";

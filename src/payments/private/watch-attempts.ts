@@ -1,11 +1,11 @@
 /** Follows the signed bytes of transfers: the nodes' reports, and the end of their lives. */
 import type { TransferEvent } from "../../../machines/transfer.ts";
-import type { AttemptRecord } from "../tables/attempts.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { AttemptRecord } from "../frame/tables/attempts.ts";
+import type { PaymentStorage } from "../frame/payment-storage.ts";
 import type { Watcher } from "../../engine/index.ts";
 import type { Ledger, SignatureStatus } from "../../ledger/ledger.ts";
-import type { Clock, Logger } from "../../runtime.ts";
-import { ConfirmedSignatureCache, ResendQueue } from "../resend-queue.ts";
+import type { Clock, Logger } from "../../core/runtime.ts";
+import { ConfirmedSignatureCache, ResendQueue } from "../frame/resend-queue.ts";
 import { isDead } from "./attempt-death.ts";
 
 interface AttemptWatchParts {

@@ -2,9 +2,9 @@
 import type { WatchRecord } from "../../workflow/watch-rows.ts";
 import type { PollContext, Watcher } from "../../engine/index.ts";
 import type { AssetAccount } from "../../ledger/routing.ts";
-import { ledgerMint, smallestAmount } from "../assets/assets.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { OrderRecord } from "../tables/private.ts";
+import { ledgerMint, smallestAmount } from "../frame/assets/assets.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { OrderRecord } from "../frame/tables/private.ts";
 
 /** Three accounts each, a hundred in a call. */
 const ORDERS_A_LOOK = 33;

@@ -3,8 +3,8 @@
  * attempt tell all that the run would tell. They are two fifths of what a send leaves.
  */
 import type { InstanceRecord } from "../../../storage/storage.ts";
-import { paymentTables } from "../tables.ts";
-import { groupedBy, rowsOf } from "../tables/read.ts";
+import { paymentTables } from "../frame/tables.ts";
+import { groupedBy, rowsOf } from "../frame/tables/read.ts";
 import { type DeliveryChart, recalledRun, tells } from "../webhooks/recalled-run.ts";
 import {
   archivedRun,

@@ -1,5 +1,5 @@
 /** What goes together with its notices: these are removed before it, in separate commits, since a notice may have gone to many webhooks. */
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { PaymentStorage } from "../frame/payment-storage.ts";
 import { noticeRemoval } from "./old-notices.ts";
 import { carryOut, type Removal, type RemovingParts, type RetentionState } from "./removal.ts";
 

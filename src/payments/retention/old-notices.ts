@@ -1,7 +1,7 @@
 /** Removes notices of transactions that are over, with their deliveries: they go together, or not at all. */
-import type { NoticeRecord } from "../tables/notices.ts";
-import type { DeliveryRecord } from "../tables/webhooks.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { NoticeRecord } from "../frame/tables/notices.ts";
+import type { DeliveryRecord } from "../frame/tables/webhooks.ts";
+import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
 import { runIdOf } from "../webhooks/delivery-runs.ts";
 import {
   archivedRows,

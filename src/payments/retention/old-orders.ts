@@ -1,14 +1,14 @@
 /** Removes orders of private mode that ended long ago, and leaves a stub by which what still comes is sent back. */
 import type { StopResult } from "../../engine/index.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { TableName } from "../tables.ts";
-import type { TransactionView } from "../tables/orders.ts";
-import type { OrderRecord, OrderStubRecord, OrderView, TransferRecord } from "../tables/private.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { TableName } from "../frame/tables.ts";
+import type { TransactionView } from "../frame/tables/orders.ts";
+import type { OrderRecord, OrderStubRecord, OrderView, TransferRecord } from "../frame/tables/private.ts";
 import { noticeRemovals, removeLeaving, type Leaving } from "./leaving.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { OrderLook } from "../private/look.ts";
 import { canGo, forgotten } from "./old-transactions.ts";
-import { shareId } from "../purses/sponsor-limit.ts";
+import { shareId } from "../frame/purses/sponsor-limit.ts";
 import {
   archivedRows,
   archivedRunOf,

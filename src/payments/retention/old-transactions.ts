@@ -1,8 +1,8 @@
 /** Removes wallet transactions that ended long ago, with all their rows. */
-import type { Address } from "../../address.ts";
-import type { AttemptRecord } from "../tables/attempts.ts";
-import { isFinalStatus, type TransactionRecord } from "../tables/orders.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
+import type { Address } from "../../core/address.ts";
+import type { AttemptRecord } from "../frame/tables/attempts.ts";
+import { isFinalStatus, type TransactionRecord } from "../frame/tables/orders.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
 import {
   archivedRows,
   type RetentionState,

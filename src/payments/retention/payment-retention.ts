@@ -1,13 +1,13 @@
 /** The removals of a payment service: what its host lets go, and when. */
-import type { Address } from "../../address.ts";
+import type { Address } from "../../core/address.ts";
 import type { Archive } from "../../engine/index.ts";
 import {
   RetentionLoop,
   type RemovalStatus,
   type RetentionRule,
 } from "../../engine/retention/retention-loop.ts";
-import { contradictionOf } from "../intake/chain-clock.ts";
-import type { ServiceContext } from "../service-context.ts";
+import { contradictionOf } from "../frame/intake/chain-clock.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
 import { type ArchivedRow, OldestRowReader, type Rows, type RemovingParts } from "./removal.ts";
 import type { CheckedKeepOptions } from "./keep.ts";
 import { deliveredRuns } from "./delivered-runs.ts";

@@ -2,11 +2,11 @@
 import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import type { Archive } from "../../engine/index.ts";
 import { archived } from "../../engine/retention/archiving.ts";
-import type { Clock } from "../../runtime.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { TransactionStatus } from "../tables/orders.ts";
-import { timeOfId } from "../ids.ts";
-import type { PaymentTables, TableName } from "../tables.ts";
+import type { Clock } from "../../core/runtime.ts";
+import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
+import type { TransactionStatus } from "../frame/tables/orders.ts";
+import { timeOfId } from "../frame/ids.ts";
+import type { PaymentTables, TableName } from "../frame/tables.ts";
 
 /** Rows and instances that are removed in one commit. */
 export interface Removal {

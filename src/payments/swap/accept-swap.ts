@@ -1,19 +1,19 @@
 /** Taking a wallet's swap: the quoted transaction, signed, that the chain would carry out and the provider stands behind. */
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
-import type { QuoteRecord } from "../tables/orders.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import { agingTime } from "../../clock-trust.ts";
-import { isPaymentError, PaymentError } from "../../errors.ts";
+import type { QuoteRecord } from "../frame/tables/orders.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import { agingTime } from "../../core/clock-trust.ts";
+import { isPaymentError, PaymentError } from "../../errors/errors.ts";
 import type { SignatureFault, Ledger } from "../../ledger/ledger.ts";
-import type { Decision } from "../accounts/answer-once.ts";
-import type { CheckedRequest } from "../quotes/checked-request.ts";
-import { readSwap, type QuotedSwap } from "../quotes/priced-quote.ts";
-import { checkWallet } from "../recipients/recipients.ts";
-import { type ServiceContext, storageTime } from "../service-context.ts";
-import { offerOf, unasked, isStillGood } from "../swap-provider/price-check.ts";
-import { keepReserved, promisesAt, releaseReserved, reserve } from "../swap-provider/reserve.ts";
-import type { Swapper, OfferedSwap, SenderSignedSwap, BuiltSwap } from "../swap-provider/swap-provider.ts";
+import type { Decision } from "../frame/accounts/answer-once.ts";
+import type { CheckedRequest } from "../frame/quotes/checked-request.ts";
+import { readSwap, type QuotedSwap } from "../frame/quotes/priced-quote.ts";
+import { checkWallet } from "../frame/recipients/recipients.ts";
+import { type ServiceContext, storageTime } from "../frame/service-context.ts";
+import { offerOf, unasked, isStillGood } from "../frame/exchange/price-check.ts";
+import { keepReserved, promisesAt, releaseReserved, reserve } from "../frame/purses/reserve.ts";
+import type { Swapper, OfferedSwap, SenderSignedSwap, BuiltSwap } from "../frame/exchange/swap-provider.ts";
 import {
   acceptSigned,
   refuseKnown,
@@ -22,13 +22,13 @@ import {
   plannedReference,
   type VerifiedBytes,
 } from "../wallet/accept-signed.ts";
-import type { Address } from "../../address.ts";
-import { isSignedBy } from "../../ed25519.ts";
+import type { Address } from "../../core/address.ts";
+import { isSignedBy } from "../../core/ed25519.ts";
 import { isBlank, joinTransaction, readTransactionText, splitTransaction } from "../../ledger/wire-format.ts";
 import type { FaultError, OrderFault } from "../../ledger/order-fault.ts";
 import type { Move, MoveOf } from "../../ledger/routing.ts";
-import type { Assets, Token } from "../assets/assets.ts";
-import { shortageOf } from "../assets/amount-errors.ts";
+import type { Assets, Token } from "../frame/assets/assets.ts";
+import { shortageOf } from "../frame/assets/amount-errors.ts";
 
 interface SwapAcceptanceParts extends SignedTransactionParts, Pick<ServiceContext, "ledger"> {
   /** Null while no swap provider is configured. */

@@ -1,14 +1,14 @@
 /** Having the provider sign a wallet's swap, or land it, once "broadcast started" is committed and never before. */
 import { commitOne } from "../../../storage/decided.ts";
-import type { AttemptRecord } from "../tables/attempts.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { AttemptRecord } from "../frame/tables/attempts.ts";
+import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
 import { isWhole, splitTransaction } from "../../ledger/wire-format.ts";
-import type { Assets } from "../assets/assets.ts";
-import { contradictionOf, type ClockParts } from "../intake/chain-clock.ts";
-import { deskPurse, spend } from "../spending.ts";
-import { isStillGood } from "../swap-provider/price-check.ts";
-import { readSwap } from "../quotes/priced-quote.ts";
-import type { Swapper } from "../swap-provider/swap-provider.ts";
+import type { Assets } from "../frame/assets/assets.ts";
+import { contradictionOf, type ClockParts } from "../frame/intake/chain-clock.ts";
+import { deskPurse, spend } from "../frame/spending.ts";
+import { isStillGood } from "../frame/exchange/price-check.ts";
+import { readSwap } from "../frame/quotes/priced-quote.ts";
+import type { Swapper } from "../frame/exchange/swap-provider.ts";
 
 interface SwapCompletion extends ClockParts {
   readonly storage: PaymentStorage;

@@ -1,20 +1,20 @@
 /** Cancelling: the machine alone decides whether it is too late, in the commit that a broadcast or a deposit races for. */
 import { z } from "zod";
-import type { Immutable } from "../../immutable.ts";
-import { named, text, time } from "../body-schemas.ts";
-import type { PaymentTables } from "../tables.ts";
-import type { TransactionRecord } from "../tables/orders.ts";
+import type { Immutable } from "../../core/immutable.ts";
+import { named, text, time } from "../frame/body-schemas.ts";
+import type { PaymentTables } from "../frame/tables.ts";
+import type { TransactionRecord } from "../frame/tables/orders.ts";
 import type { OrderReason } from "../../../machines/order-context.ts";
 import type { Engine, SendResult } from "../../engine/index.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import { PaymentError, routingOff } from "../../errors.ts";
-import type { Caller } from "../accounts/caller.ts";
-import { returnedVolumes } from "../intake/amounts.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import { PaymentError, routingOff } from "../../errors/errors.ts";
+import type { Caller } from "../frame/accounts/caller.ts";
+import { returnedVolumes } from "../frame/intake/amounts.ts";
 import type { OrderLook } from "../private/look.ts";
 import type { OrderWorkflow, RecordEnd } from "../private/order-workflow.ts";
-import type { ServiceContext } from "../service-context.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
 import type { WalletTransferWorkflow } from "../wallet/wallet-transfer-workflow.ts";
-import { isoTime } from "../iso-time.ts";
+import { isoTime } from "../frame/iso-time.ts";
 
 export const cancelledTransaction = named(
   "CancelledTransaction",

@@ -1,26 +1,31 @@
 /** Taking a transaction: everything is checked before anything is kept, and what is kept is kept in one commit. */
 import { commitOne } from "../../../storage/decided.ts";
-import type { QuoteRecord } from "../tables/orders.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
+import type { QuoteRecord } from "../frame/tables/orders.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
 import { KeyedQueue } from "../../engine/kernel/keyed-queue.ts";
-import { isPaymentError, routingOff, PaymentError } from "../../errors.ts";
-import { asksForAnotherQuote } from "../../remedies.ts";
-import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
-import type { Caller } from "../accounts/caller.ts";
-import { sha256Hex } from "../ids.ts";
-import type { AmountLimitCheck } from "../intake/amounts.ts";
-import type { IntakeResult, IntakeCheck } from "../intake/intake-check.ts";
+import { isPaymentError, routingOff, PaymentError } from "../../errors/errors.ts";
+import { asksForAnotherQuote } from "../../errors/remedies.ts";
+import {
+  answerOnce,
+  type Answer,
+  type Decision,
+  type RequestOptions,
+} from "../frame/accounts/answer-once.ts";
+import type { Caller } from "../frame/accounts/caller.ts";
+import { sha256Hex } from "../frame/ids.ts";
+import type { AmountLimitCheck } from "../frame/intake/amounts.ts";
+import type { IntakeResult, IntakeCheck } from "../frame/intake/intake-check.ts";
 import { type CreatedOrderBody, createdOrderBody } from "../private/accept-order.ts";
-import { checkAssets, checkQuote, checkShares } from "../quotes/quote-body.ts";
+import { checkAssets, checkQuote, checkShares } from "../frame/quotes/quote-body.ts";
 import {
   closedQuote,
   type AcceptHandler,
   type CheckedRequest,
   type DeclaredTransaction,
-} from "../quotes/checked-request.ts";
-import { invalidRecipient, readTransfers } from "../recipients/recipients.ts";
-import { parseRequest, transactionRequest, type TransactionRequest } from "../requests.ts";
-import { type ServiceContext, storageTime } from "../service-context.ts";
+} from "../frame/quotes/checked-request.ts";
+import { invalidRecipient, readTransfers } from "../frame/recipients/recipients.ts";
+import { parseRequest, transactionRequest, type TransactionRequest } from "../frame/requests.ts";
+import { type ServiceContext, storageTime } from "../frame/service-context.ts";
 import { type CreatedTransferBody, createdTransferBody } from "../wallet/accept-signed.ts";
 import { checkRefund } from "./refunds.ts";
 import { isSameTransaction } from "../../ledger/wire-format.ts";

@@ -1,12 +1,12 @@
 /** The books of an account: a line of CSV for each sum that its transactions of a time have paid, cost or sent back. */
 import type { z } from "zod";
-import { formatAmount } from "../../amount.ts";
-import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
-import type { Caller } from "../accounts/caller.ts";
-import { isoTime } from "../iso-time.ts";
+import { formatAmount } from "../../core/amount.ts";
+import { ledgerMint, type Assets, type Token } from "../frame/assets/assets.ts";
+import type { Caller } from "../frame/accounts/caller.ts";
+import { isoTime } from "../frame/iso-time.ts";
 import type { OrderBooks, RefundSum } from "../private/order-books.ts";
-import { exportQuery, parseRequest, type ExportQuery } from "../requests.ts";
-import type { TransactionRecord } from "../tables/orders.ts";
+import { exportQuery, parseRequest, type ExportQuery } from "../frame/requests.ts";
+import type { TransactionRecord } from "../frame/tables/orders.ts";
 import type { ExportPlace, ExportPlaces } from "./export-places.ts";
 import { partsOf } from "./list-transactions.ts";
 import { attemptedViews, orderBooks, type TransactionParts } from "./read-transaction.ts";

@@ -1,15 +1,15 @@
 /** A transaction as its owner sees it. */
 import type { TransactionBody } from "./transaction-schema.ts";
-import type { RecipientRecord, TransactionRecord, TransactionView } from "../tables/orders.ts";
-import { groupedBy } from "../tables/read.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
-import { formatAmount } from "../../amount.ts";
-import { PaymentError } from "../../errors.ts";
-import { attentionOf } from "../attention.ts";
-import type { Assets } from "../assets/assets.ts";
-import type { Caller } from "../accounts/caller.ts";
-import { isoTime } from "../iso-time.ts";
-import { factsOf } from "../quotes/transaction-facts.ts";
+import type { RecipientRecord, TransactionRecord, TransactionView } from "../frame/tables/orders.ts";
+import { groupedBy } from "../frame/tables/read.ts";
+import type { PaymentStorage } from "../frame/payment-storage.ts";
+import { formatAmount } from "../../core/amount.ts";
+import { PaymentError } from "../../errors/errors.ts";
+import { attentionOf } from "../frame/attention.ts";
+import type { Assets } from "../frame/assets/assets.ts";
+import type { Caller } from "../frame/accounts/caller.ts";
+import { isoTime } from "../frame/iso-time.ts";
+import { factsOf } from "../frame/quotes/transaction-facts.ts";
 import { depositBody } from "../private/deposit-body.ts";
 import { booksOf, type OrderBooks } from "../private/order-books.ts";
 import { refundedBody } from "./refunds.ts";

@@ -1,12 +1,12 @@
 /** The money of a private order as its owner sees it: what came, what goes back, what is left, and what is still due. */
 import type { TransactionBody } from "./transaction-schema.ts";
-import { SOL_MINT } from "../../address.ts";
-import { formatAmount } from "../../amount.ts";
-import { ledgerMint, type Assets } from "../assets/assets.ts";
+import { SOL_MINT } from "../../core/address.ts";
+import { formatAmount } from "../../core/amount.ts";
+import { ledgerMint, type Assets } from "../frame/assets/assets.ts";
 import { paymentUri } from "../private/deposit-body.ts";
 import { WRAPPED_SOL, type OrderBooks, type ReceivedSum } from "../private/order-books.ts";
-import type { TransactionRecord } from "../tables/orders.ts";
-import type { OrderView } from "../tables/private.ts";
+import type { TransactionRecord } from "../frame/tables/orders.ts";
+import type { OrderView } from "../frame/tables/private.ts";
 
 type MoneyBody = Required<
   Pick<TransactionBody, "received" | "unreturned" | "remainingAmount" | "paymentUri">

@@ -1,13 +1,13 @@
 /** What became of each recipient, and by which transaction. */
 import type { TransactionBody } from "./transaction-schema.ts";
-import type { AttemptRecord } from "../tables/attempts.ts";
+import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import {
   isFinalStatus,
   type RecipientRecord,
   type TransactionRecord,
   type TransactionView,
-} from "../tables/orders.ts";
-import type { ChunkRecord, OrderView } from "../tables/private.ts";
+} from "../frame/tables/orders.ts";
+import type { ChunkRecord, OrderView } from "../frame/tables/private.ts";
 import { isRefused } from "../private/order-books.ts";
 
 /** With the signature of the transaction that pays the recipient, null while there is none. */

@@ -1,10 +1,10 @@
 /** Refunds of wallet mode: a send back to who has paid, counted against what was paid for as long as its bytes may land. */
-import { formatAmount } from "../../amount.ts";
-import { fieldError, PaymentError } from "../../errors.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { DeclaredTransaction } from "../quotes/checked-request.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { QuoteRecord, TransactionRecord, TransactionView } from "../tables/orders.ts";
+import { formatAmount } from "../../core/amount.ts";
+import { fieldError, PaymentError } from "../../errors/errors.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { DeclaredTransaction } from "../frame/quotes/checked-request.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { QuoteRecord, TransactionRecord, TransactionView } from "../frame/tables/orders.ts";
 import { countOf } from "../wallet/refund-count.ts";
 import { isPaid } from "./recipient-outcome.ts";
 

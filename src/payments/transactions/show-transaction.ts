@@ -1,13 +1,13 @@
 /** Shows a transaction, at once or as soon as its status changes, for callers who would otherwise ask again and again. */
 import type { TransactionBody } from "./transaction-schema.ts";
-import type { Caller } from "../accounts/caller.ts";
+import type { Caller } from "../frame/accounts/caller.ts";
 import { ownTransaction, transactionBody, type TransactionParts } from "./read-transaction.ts";
-import { parseRequest, transactionQuery, type TransactionQuery } from "../requests.ts";
-import type { PaymentTables } from "../tables.ts";
-import { isFinalStatus, type TransactionStatus } from "../tables/orders.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
+import { parseRequest, transactionQuery, type TransactionQuery } from "../frame/requests.ts";
+import type { PaymentTables } from "../frame/tables.ts";
+import { isFinalStatus, type TransactionStatus } from "../frame/tables/orders.ts";
+import type { PaymentStorage } from "../frame/payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
-import type { Clock } from "../../runtime.ts";
+import type { Clock } from "../../core/runtime.ts";
 
 /** See `PaymentService.transaction`. */
 type ShowTransaction = (

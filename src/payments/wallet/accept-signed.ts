@@ -1,25 +1,25 @@
 /** Taking a send, a payroll or a swap that its sender has signed: the bytes are kept before the first of them leaves. */
-import { type Address, addressOf, SOL_MINT } from "../../address.ts";
-import type { PaymentTables } from "../tables.ts";
-import type { TransactionRecord } from "../tables/orders.ts";
-import type { AttemptRecord } from "../tables/attempts.ts";
+import { type Address, addressOf, SOL_MINT } from "../../core/address.ts";
+import type { PaymentTables } from "../frame/tables.ts";
+import type { TransactionRecord } from "../frame/tables/orders.ts";
+import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import type { CommitResult } from "../../../storage/storage.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
 import type { CommitAdditions, StartRequest } from "../../engine/index.ts";
-import { PaymentError } from "../../errors.ts";
+import { PaymentError } from "../../errors/errors.ts";
 import type { VerifiedPayment, DeclaredPayment, SimulationFault } from "../../ledger/ledger.ts";
-import type { Decision } from "../accounts/answer-once.ts";
-import { newId } from "../ids.ts";
-import { isoTime } from "../iso-time.ts";
-import { factsOf } from "../quotes/transaction-facts.ts";
-import type { TransactionFacts } from "../webhooks/sending/notice-body.ts";
-import { begunTransaction, usedQuote, type CheckedRequest } from "../quotes/checked-request.ts";
-import type { ServiceContext } from "../service-context.ts";
+import type { Decision } from "../frame/accounts/answer-once.ts";
+import { newId } from "../frame/ids.ts";
+import { isoTime } from "../frame/iso-time.ts";
+import { factsOf } from "../frame/quotes/transaction-facts.ts";
+import type { TransactionFacts } from "../frame/notices/notice-body.ts";
+import { begunTransaction, usedQuote, type CheckedRequest } from "../frame/quotes/checked-request.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
 import type { TransactionPlan } from "../../ledger/routing.ts";
-import { ledgerMint, type Assets } from "../assets/assets.ts";
-import { referenceOf } from "../quotes/price-transfer.ts";
-import { checkPayees } from "../recipients/recipients.ts";
-import { formatAmount } from "../../amount.ts";
+import { ledgerMint, type Assets } from "../frame/assets/assets.ts";
+import { referenceOf } from "./quote-transfer.ts";
+import { checkPayees } from "../frame/recipients/recipients.ts";
+import { formatAmount } from "../../core/amount.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 
 /** The answer to POST /v1/transactions in wallet mode. */

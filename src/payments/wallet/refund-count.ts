@@ -1,7 +1,7 @@
 /** What a refund counts against the payment that it refunds: for as long as its bytes may land, and when they have. */
-import { untoldEvent } from "../notice-writes.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { TransactionRecord } from "../tables/orders.ts";
+import { untoldEvent } from "../frame/notices/notice-writes.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { TransactionRecord } from "../frame/tables/orders.ts";
 
 /** The row that counts a refund, named after its transaction. */
 export const countOf = (transactionId: string): string => `refund ${transactionId}`;

@@ -1,14 +1,14 @@
 /** Settles or writes off wallet transactions, on an operator's command, where the nodes' own evidence is not enough. */
 import { commitOne } from "../../../storage/decided.ts";
 import type { WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
-import type { PaymentTables } from "../tables.ts";
-import type { TransactionRecord, TransactionStatus } from "../tables/orders.ts";
-import type { AttemptRecord } from "../tables/attempts.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { PaymentTables } from "../frame/tables.ts";
+import type { TransactionRecord, TransactionStatus } from "../frame/tables/orders.ts";
+import type { AttemptRecord } from "../frame/tables/attempts.ts";
+import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
-import { PaymentError } from "../../errors.ts";
+import { PaymentError } from "../../errors/errors.ts";
 import type { Attempt, AttemptFate, Landing, LandingRefusal, Ledger } from "../../ledger/ledger.ts";
-import type { Clock } from "../../runtime.ts";
+import type { Clock } from "../../core/runtime.ts";
 import type { WalletTransferWorkflow } from "./wallet-transfer-workflow.ts";
 import { foundRefund } from "./refund-count.ts";
 import { attemptOf, landingEvent } from "./stored-attempt.ts";

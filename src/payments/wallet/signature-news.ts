@@ -2,7 +2,7 @@
 import type { Evidence, Hint } from "../../ledger/belief.ts";
 import type { AttemptFate, SignatureStatus } from "../../ledger/ledger.ts";
 import type { SignatureEvent } from "../../../machines/wallet-transfer.ts";
-import type { Clock } from "../../runtime.ts";
+import type { Clock } from "../../core/runtime.ts";
 
 /**
  * The status of a signature. `landed`: final; the receipt tells the result. `confirmed`: without an error, but may

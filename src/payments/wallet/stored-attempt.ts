@@ -1,6 +1,6 @@
 /** Stored attempts as the ledger is asked for them, and its answers as events. */
 import type { SignatureEvent } from "../../../machines/wallet-transfer.ts";
-import type { AttemptRecord } from "../tables/attempts.ts";
+import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { Attempt, Landing } from "../../ledger/ledger.ts";
 

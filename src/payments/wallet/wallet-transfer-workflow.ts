@@ -1,16 +1,16 @@
 /** The effects, watches and rows of the chart `wallet-transfer`. */
 import { walletTransfer, type TransferMeta } from "../../../machines/wallet-transfer.ts";
-import type { PaymentTables } from "../tables.ts";
-import { isFinalStatus, type TransactionRecord } from "../tables/orders.ts";
-import type { AttemptRecord } from "../tables/attempts.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { PaymentTables } from "../frame/tables.ts";
+import { isFinalStatus, type TransactionRecord } from "../frame/tables/orders.ts";
+import type { AttemptRecord } from "../frame/tables/attempts.ts";
+import type { PaymentStorage } from "../frame/payment-storage.ts";
 import { startOf, workflow, type StartRequest, type Workflow } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { Logger } from "../../runtime.ts";
-import { messageOf } from "../attention.ts";
+import type { Logger } from "../../core/runtime.ts";
+import { messageOf } from "../frame/attention.ts";
 import { refundWrites } from "./refund-count.ts";
-import { noticeWrites, untoldEvent, type AnnounceEffect } from "../notice-writes.ts";
-import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";
+import { noticeWrites, untoldEvent, type AnnounceEffect } from "../frame/notices/notice-writes.ts";
+import { releaseReserved, settleReserved } from "../frame/purses/reserve.ts";
 
 export type WalletTransferWorkflow = Workflow<typeof walletTransfer, PaymentTables>;
 

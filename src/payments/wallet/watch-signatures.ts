@@ -1,15 +1,15 @@
 /** Follows signatures on the chain until they have landed for good or can never land. */
 import type { WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
-import type { AttemptRecord } from "../tables/attempts.ts";
+import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import type { WatchRecord } from "../../workflow/watch-rows.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { PaymentStorage } from "../frame/payment-storage.ts";
 import type { PollContext, Watcher } from "../../engine/index.ts";
 import type { Hint } from "../../ledger/belief.ts";
 import { LedgerUnavailable, type Attempt, type Ledger, type SignatureStatus } from "../../ledger/ledger.ts";
-import type { Clock, Logger } from "../../runtime.ts";
+import type { Clock, Logger } from "../../core/runtime.ts";
 import { LookBatch, LandedSignatureCache, standingOf, type SignatureState } from "./signature-news.ts";
-import { ConfirmedSignatureCache, ResendQueue } from "../resend-queue.ts";
-import { inLanes, Semaphore } from "../semaphore.ts";
+import { ConfirmedSignatureCache, ResendQueue } from "../frame/resend-queue.ts";
+import { inLanes, Semaphore } from "../frame/semaphore.ts";
 import { attemptOf, landingEvent, lostAttempt } from "./stored-attempt.ts";
 
 interface SignatureWatchParts {

@@ -1,7 +1,7 @@
 /** Follows what the usual watch could not settle: bytes whose fate is not proved, and bytes that were judged dead. */
 import type { SignatureEvent, WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
 import type { WatchRecord } from "../../workflow/watch-rows.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { PaymentStorage } from "../frame/payment-storage.ts";
 import type { WatchEvent, Watcher } from "../../engine/index.ts";
 import type { Attempt, Ledger } from "../../ledger/ledger.ts";
 import { attemptOf, landingEvent } from "./stored-attempt.ts";

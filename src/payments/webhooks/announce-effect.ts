@@ -1,7 +1,7 @@
 /** The effect by which steps announce their notices. */
-import type { PaymentTables } from "../tables.ts";
+import type { PaymentTables } from "../frame/tables.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
-import type { AnnounceEffect } from "../notice-writes.ts";
+import type { AnnounceEffect } from "../frame/notices/notice-writes.ts";
 import { announce, announcements, serialised, type AnnounceParts, type AnnouncingParts } from "./announce.ts";
 import { announceWithStep } from "./announce-with-step.ts";
 import { NoticedTransactionCache, readWebhookList } from "./webhook-list.ts";

@@ -1,8 +1,8 @@
 /** Announces notices in the commit of the step that has them. */
 // modules: with-step
 import type { AnnounceParams } from "../../../machines/wallet-transfer.ts";
-import type { PaymentTables } from "../tables.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
+import type { PaymentTables } from "../frame/tables.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
 import type { CommittingStep, DoneWithStep } from "../../engine/index.ts";
 import { announce, announcements, isSubscribed, serialised, type AnnouncingParts } from "./announce.ts";
 import { readWebhookList, type NoticedTransaction } from "./webhook-list.ts";

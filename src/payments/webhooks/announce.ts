@@ -1,11 +1,11 @@
 /** Tells webhooks: serialises a notice once and begins a delivery for each webhook that subscribed to it. */
-import type { NoticeRecord } from "../tables/notices.ts";
-import { shortBody } from "../tables/short-body.ts";
-import type { RecipientRecord, TransactionRecord } from "../tables/orders.ts";
-import type { DeliveryRecord, WebhookRecord } from "../tables/webhooks.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import { formatAmount } from "../../amount.ts";
-import type { Clock } from "../../runtime.ts";
+import type { NoticeRecord } from "../frame/tables/notices.ts";
+import { shortBody } from "../frame/tables/short-body.ts";
+import type { RecipientRecord, TransactionRecord } from "../frame/tables/orders.ts";
+import type { DeliveryRecord, WebhookRecord } from "../frame/tables/webhooks.ts";
+import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
+import { formatAmount } from "../../core/amount.ts";
+import type { Clock } from "../../core/runtime.ts";
 import {
   NOTICE_EVENTS,
   noticeBody,
@@ -13,9 +13,9 @@ import {
   type Notice,
   type NoticeEvent,
   type NoticeRecipient,
-} from "./sending/notice-body.ts";
-import type { Assets } from "../assets/assets.ts";
-import { factsOf } from "../quotes/transaction-facts.ts";
+} from "../frame/notices/notice-body.ts";
+import type { Assets } from "../frame/assets/assets.ts";
+import { factsOf } from "../frame/quotes/transaction-facts.ts";
 import { deliveryIdOf, firstRun, runIdOf, type BegunRun } from "./delivery-runs.ts";
 import type { NoticedTransaction, NoticedTransactionCache } from "./webhook-list.ts";
 import { recipientShare, transactionFee } from "../transactions/read-transaction.ts";

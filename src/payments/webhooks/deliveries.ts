@@ -1,21 +1,26 @@
 /** Lists a webhook's deliveries as its owner sees them, and sends one of them again. */
 import { z } from "zod";
-import type { Immutable } from "../../immutable.ts";
-import { named, text, time } from "../body-schemas.ts";
-import type { PaymentTables } from "../tables.ts";
-import type { DeliveryRecord, WebhookRecord, DeliveryAttemptRecord } from "../tables/webhooks.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { Immutable } from "../../core/immutable.ts";
+import { named, text, time } from "../frame/body-schemas.ts";
+import type { PaymentTables } from "../frame/tables.ts";
+import type { DeliveryRecord, WebhookRecord, DeliveryAttemptRecord } from "../frame/tables/webhooks.ts";
+import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
-import { PaymentError, fieldError } from "../../errors.ts";
-import type { Clock } from "../../runtime.ts";
-import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
-import type { Caller } from "../accounts/caller.ts";
+import { PaymentError, fieldError } from "../../errors/errors.ts";
+import type { Clock } from "../../core/runtime.ts";
+import {
+  answerOnce,
+  type Answer,
+  type Decision,
+  type RequestOptions,
+} from "../frame/accounts/answer-once.ts";
+import type { Caller } from "../frame/accounts/caller.ts";
 import { nextRun, runIdOf, type BegunRun } from "./delivery-runs.ts";
-import { notInList, pageOf, type Page } from "../page.ts";
-import { pageQuery, parseRequest, type PageQuery } from "../requests.ts";
+import { notInList, pageOf, type Page } from "../frame/page.ts";
+import { pageQuery, parseRequest, type PageQuery } from "../frame/requests.ts";
 import { ownWebhook } from "./webhook-fields.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
-import { isoTime } from "../iso-time.ts";
+import { isoTime } from "../frame/iso-time.ts";
 import type { AttemptError } from "./sending/attempt.ts";
 
 export interface DeliveryParts {

@@ -1,10 +1,10 @@
 /** Begins deliveries: once for each notice and webhook, and again when the owner asks. */
 import type { WebhookDeliveryInput } from "../../../machines/webhook-delivery.ts";
-import type { NoticeRecord } from "../tables/notices.ts";
-import type { DeliveryRecord, WebhookRecord } from "../tables/webhooks.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
+import type { NoticeRecord } from "../frame/tables/notices.ts";
+import type { DeliveryRecord, WebhookRecord } from "../frame/tables/webhooks.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
 import { startOf, type StartRequest } from "../../engine/index.ts";
-import { derivedId } from "../ids.ts";
+import { derivedId } from "../frame/ids.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 
 /** Pauses between the starts of attempts: 1 min, 5 min, 15 min, 1 h, 6 h; six attempts in all. */

@@ -1,16 +1,16 @@
 /** Lists the events announced to webhooks: all events of an account, or the timeline of one transaction. */
 import { z } from "zod";
-import type { Immutable } from "../../immutable.ts";
-import { named, amount, text, time } from "../body-schemas.ts";
-import type { NoticeRecord } from "../tables/notices.ts";
-import { noticeBody, type Notice } from "./sending/notice-body.ts";
+import type { Immutable } from "../../core/immutable.ts";
+import { named, amount, text, time } from "../frame/body-schemas.ts";
+import type { NoticeRecord } from "../frame/tables/notices.ts";
+import { noticeBody, type Notice } from "../frame/notices/notice-body.ts";
 import { noticeOf } from "./announce.ts";
-import { factFields } from "../quotes/transaction-facts.ts";
-import type { Caller } from "../accounts/caller.ts";
-import { isoTime } from "../iso-time.ts";
-import { notInList, pageOf, type Page } from "../page.ts";
+import { factFields } from "../frame/quotes/transaction-facts.ts";
+import type { Caller } from "../frame/accounts/caller.ts";
+import { isoTime } from "../frame/iso-time.ts";
+import { notInList, pageOf, type Page } from "../frame/page.ts";
 import { ownTransaction, type TransactionParts } from "../transactions/read-transaction.ts";
-import { eventsQuery, noticeEvent, parseRequest, type EventsQuery } from "../requests.ts";
+import { eventsQuery, noticeEvent, parseRequest, type EventsQuery } from "../frame/requests.ts";
 
 export const eventName = named("EventName", noticeEvent) satisfies z.ZodType<Notice["event"]>;
 

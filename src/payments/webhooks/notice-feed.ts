@@ -3,14 +3,14 @@
  * notices. Notices are told in table order, so the notices of one transaction come in the order of its steps.
  */
 import { noticeOf } from "./announce.ts";
-import type { Notice, NoticeEvent } from "./sending/notice-body.ts";
+import type { Notice, NoticeEvent } from "../frame/notices/notice-body.ts";
 import { NoticedTransactionCache } from "./webhook-list.ts";
-import type { Assets } from "../assets/assets.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
-import type { PaymentTables } from "../tables.ts";
-import type { NoticeRecord } from "../tables/notices.ts";
+import type { Assets } from "../frame/assets/assets.ts";
+import type { PaymentStorage } from "../frame/payment-storage.ts";
+import type { PaymentTables } from "../frame/tables.ts";
+import type { NoticeRecord } from "../frame/tables/notices.ts";
 import type { Engine } from "../../engine/index.ts";
-import type { Clock, Logger } from "../../runtime.ts";
+import type { Clock, Logger } from "../../core/runtime.ts";
 
 /** A filter of notices; all given fields must match. An empty filter matches all notices. */
 export interface NoticeFilter {

@@ -1,11 +1,11 @@
 /** Tells the events of orders beside their status, behind the commits that made them. */
-import type { PaymentWrite } from "../payment-storage.ts";
-import type { PaymentTables } from "../tables.ts";
-import { groupedBy } from "../tables/read.ts";
-import type { NoticeRecord, UntoldEventRecord } from "../tables/notices.ts";
+import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { PaymentTables } from "../frame/tables.ts";
+import { groupedBy } from "../frame/tables/read.ts";
+import type { NoticeRecord, UntoldEventRecord } from "../frame/tables/notices.ts";
 import type { Engine } from "../../engine/index.ts";
-import type { Logger } from "../../runtime.ts";
-import { smallestAmount } from "../assets/assets.ts";
+import type { Logger } from "../../core/runtime.ts";
+import { smallestAmount } from "../frame/assets/assets.ts";
 import { orderNotice, type OrderRows } from "../private/order-events.ts";
 import { announce, announcements, type AnnounceParts } from "./announce.ts";
 import { readWebhookList, type NoticedTransaction } from "./webhook-list.ts";

@@ -5,13 +5,13 @@
 import type { WebhookDeliveryEvent, WebhookDeliveryInput } from "../../../machines/webhook-delivery.ts";
 import type { HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import { snapshotToText } from "../../workflow/snapshot-text.ts";
-import type { NoticeRecord } from "../tables/notices.ts";
-import type { DeliveryAttemptRecord, DeliveryRecord } from "../tables/webhooks.ts";
+import type { NoticeRecord } from "../frame/tables/notices.ts";
+import type { DeliveryAttemptRecord, DeliveryRecord } from "../frame/tables/webhooks.ts";
 import { inOrder, isOfStatus } from "./announce.ts";
 import { deliveryIdOf, firstInput } from "./delivery-runs.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 import type { InspectedStorage } from "../../engine/inspected-engine.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { PaymentStorage } from "../frame/payment-storage.ts";
 
 export interface RunRows {
   readonly delivery: DeliveryRecord;

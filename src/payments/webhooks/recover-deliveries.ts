@@ -1,16 +1,21 @@
 /** Sends again what a webhook did not receive since a given time. */
 import { z } from "zod";
-import type { Immutable } from "../../immutable.ts";
-import { named, text, time } from "../body-schemas.ts";
-import type { WebhookRecord } from "../tables/webhooks.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
-import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
-import type { Caller } from "../accounts/caller.ts";
+import type { Immutable } from "../../core/immutable.ts";
+import { named, text, time } from "../frame/body-schemas.ts";
+import type { WebhookRecord } from "../frame/tables/webhooks.ts";
+import type { PaymentStorage } from "../frame/payment-storage.ts";
+import {
+  answerOnce,
+  type Answer,
+  type Decision,
+  type RequestOptions,
+} from "../frame/accounts/answer-once.ts";
+import type { Caller } from "../frame/accounts/caller.ts";
 import { isOfStatus } from "./announce.ts";
 import { beginRuns, refuseDisabled, type DeliveryParts } from "./deliveries.ts";
 import { deliveryIdOf, firstRun, nextRun, type BegunRun, type DueNotice } from "./delivery-runs.ts";
-import { pageOf } from "../page.ts";
-import { parseRequest, recovery, type RecoveryRequest } from "../requests.ts";
+import { pageOf } from "../frame/page.ts";
+import { parseRequest, recovery, type RecoveryRequest } from "../frame/requests.ts";
 import { ownWebhook } from "./webhook-fields.ts";
 
 export const recoverySchema = named(

@@ -1,14 +1,19 @@
 /** Tries a webhook: one attempt with a sample notice, made and signed like a real one, and never repeated. */
 import { z } from "zod";
-import type { Immutable } from "../../immutable.ts";
-import { named, text } from "../body-schemas.ts";
-import type { WebhookRecord } from "../tables/webhooks.ts";
-import { noticeBody, type NoticeEvent, type Notice } from "./sending/notice-body.ts";
+import type { Immutable } from "../../core/immutable.ts";
+import { named, text } from "../frame/body-schemas.ts";
+import type { WebhookRecord } from "../frame/tables/webhooks.ts";
+import { noticeBody, type NoticeEvent, type Notice } from "../frame/notices/notice-body.ts";
 import { signatureHeaders } from "./sending/signature.ts";
-import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
-import type { Caller } from "../accounts/caller.ts";
-import { newId } from "../ids.ts";
-import { parseRequest, webhookTest, type WebhookTestRequest } from "../requests.ts";
+import {
+  answerOnce,
+  type Answer,
+  type Decision,
+  type RequestOptions,
+} from "../frame/accounts/answer-once.ts";
+import type { Caller } from "../frame/accounts/caller.ts";
+import { newId } from "../frame/ids.ts";
+import { parseRequest, webhookTest, type WebhookTestRequest } from "../frame/requests.ts";
 import { deliveryError, shownError } from "./deliveries.ts";
 import { ownWebhook, readEvent, type WebhookContext } from "./webhook-fields.ts";
 import { secretsOf } from "./webhook-secret.ts";

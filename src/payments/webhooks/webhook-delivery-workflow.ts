@@ -4,14 +4,14 @@ import {
   type WebhookAttempt,
   type WebhookDeliveryEvent,
 } from "../../../machines/webhook-delivery.ts";
-import type { PaymentTables } from "../tables.ts";
-import type { DeliveryAttemptRecord, DeliveryRecord } from "../tables/webhooks.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { PaymentTables } from "../frame/tables.ts";
+import type { DeliveryAttemptRecord, DeliveryRecord } from "../frame/tables/webhooks.ts";
+import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
 import { workflow, type EffectOutcome, type EffectRun, type Workflow } from "../../engine/index.ts";
-import type { Clock } from "../../runtime.ts";
+import type { Clock } from "../../core/runtime.ts";
 import type { AttemptError, AttemptResult, DeliveryClient } from "./sending/attempt.ts";
 import { signatureHeaders } from "./sending/signature.ts";
-import { keepingOpened, type SecretBox } from "../secrets/secret-box.ts";
+import { keepingOpened, type SecretBox } from "../frame/secrets/secret-box.ts";
 import { secretsOf } from "./webhook-secret.ts";
 import { webhookListChange } from "./webhook-list.ts";
 

@@ -1,16 +1,16 @@
 /** The fields of a webhook: checked as a caller gives them, shown as its owner sees them, without the secret. */
 import { z } from "zod";
-import type { Immutable } from "../../immutable.ts";
-import { named, text, time } from "../body-schemas.ts";
-import { PaymentError } from "../../errors.ts";
+import type { Immutable } from "../../core/immutable.ts";
+import { named, text, time } from "../frame/body-schemas.ts";
+import { PaymentError } from "../../errors/errors.ts";
 import { type AllowAddress, type DenyList, parseReceiverUrl } from "./sending/receiver-url.ts";
-import { NOTICE_EVENTS, type NoticeEvent } from "./sending/notice-body.ts";
-import type { WebhookRecord } from "../tables/webhooks.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { Caller } from "../accounts/caller.ts";
-import { isoTime } from "../iso-time.ts";
-import type { ServiceContext } from "../service-context.ts";
-import type { SecretBox } from "../secrets/secret-box.ts";
+import { NOTICE_EVENTS, type NoticeEvent } from "../frame/notices/notice-body.ts";
+import type { WebhookRecord } from "../frame/tables/webhooks.ts";
+import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
+import type { Caller } from "../frame/accounts/caller.ts";
+import { isoTime } from "../frame/iso-time.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { SecretBox } from "../frame/secrets/secret-box.ts";
 import type { DeliveryClient } from "./sending/attempt.ts";
 
 /** The host's own rules for where webhooks may be. */

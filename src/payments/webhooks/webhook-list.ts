@@ -1,8 +1,8 @@
 /** What an announcement reads again and again: the webhooks of an account, by version, and what never changes of its transaction. */
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { WebhookRecord } from "../tables/webhooks.ts";
+import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
+import type { WebhookRecord } from "../frame/tables/webhooks.ts";
 import type { WebhookContext } from "./webhook-fields.ts";
-import type { TransactionView } from "../tables/orders.ts";
+import type { TransactionView } from "../frame/tables/orders.ts";
 
 interface ReadWebhooks {
   /** Webhooks that are not deleted, oldest first. */

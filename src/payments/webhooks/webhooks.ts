@@ -1,19 +1,24 @@
 /** Registers, shows, updates and deletes webhooks. */
-import type { WebhookRecord } from "../tables/webhooks.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import { MAX_WEBHOOKS } from "../accounts/read-account.ts";
-import { PaymentError } from "../../errors.ts";
-import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
-import type { Caller } from "../accounts/caller.ts";
-import { countHit } from "../accounts/count-hit.ts";
-import { newId } from "../ids.ts";
+import type { WebhookRecord } from "../frame/tables/webhooks.ts";
+import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
+import { MAX_WEBHOOKS } from "../frame/accounts/read-account.ts";
+import { PaymentError } from "../../errors/errors.ts";
+import {
+  answerOnce,
+  type Answer,
+  type Decision,
+  type RequestOptions,
+} from "../frame/accounts/answer-once.ts";
+import type { Caller } from "../frame/accounts/caller.ts";
+import { countHit } from "../frame/accounts/count-hit.ts";
+import { newId } from "../frame/ids.ts";
 import {
   parseRequest,
   webhookRequest,
   type WebhookRequest,
   webhookUpdate,
   type WebhookUpdateRequest,
-} from "../requests.ts";
+} from "../frame/requests.ts";
 import {
   ownWebhook,
   webhookBody,

@@ -1,5 +1,5 @@
 /** Checks a swap that a stranger has built, before its taker sees it. */
-import { type Address, SOL_MINT } from "../../address.ts";
+import { type Address, SOL_MINT } from "../../core/address.ts";
 import type { ForeignSwap, ForeignSwapFault } from "../../ledger/foreign-swap.ts";
 import type { RoutingLedger } from "../../ledger/routing.ts";
 import { agree, follows } from "../agree.ts";

@@ -1,5 +1,5 @@
 /** Compares what a taker has before and after a run. */
-import { type Address, addressOf, SOL_MINT } from "../../address.ts";
+import { type Address, addressOf, SOL_MINT } from "../../core/address.ts";
 import type { ForeignSwap } from "../../ledger/foreign-swap.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { isTokenProgram, SYSTEM_PROGRAM } from "../programs.ts";

@@ -1,5 +1,5 @@
 /** Attributes a transaction's payments to an owner by the balances before and after it, never by its instructions. */
-import type { Address } from "../../address.ts";
+import type { Address } from "../../core/address.ts";
 import { isOnCurve } from "../associated-token-account.ts";
 
 export interface TokenChange {

@@ -1,6 +1,6 @@
 /** Compiles a plan to the message that its signers sign, builds its transaction, and tells its size and fee beforehand. */
 import { PACKET_DATA_SIZE, type MessageV0, ComputeBudgetProgram, PublicKey } from "@solana/web3.js";
-import { addressOf, type Address } from "../../address.ts";
+import { addressOf, type Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { Bid, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import type { NodeContext } from "../ask.ts";

@@ -1,5 +1,5 @@
 /** Reads the balances of an owner over all its token accounts, associated or not. */
-import type { Address } from "../../address.ts";
+import type { Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { FirmCommitment, Reading } from "../../ledger/ledger.ts";
 import type { Funds } from "../../ledger/routing.ts";

@@ -1,5 +1,5 @@
 /** Reads the balances of many addresses, a batch at a time from one block, with the block's time. */
-import type { Address } from "../../address.ts";
+import type { Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { FirmCommitment } from "../../ledger/ledger.ts";
 import type { Funds, FundsReading } from "../../ledger/routing.ts";

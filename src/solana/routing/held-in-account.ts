@@ -1,6 +1,6 @@
 /** Reads how much of an account's money its owner can move. */
 import type { Account as AccountTold } from "../rpc/account.ts";
-import type { Address } from "../../address.ts";
+import type { Address } from "../../core/address.ts";
 import { expectShape } from "../endpoint-failure.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
 import { programOf, readTokenAccount } from "../token-accounts.ts";

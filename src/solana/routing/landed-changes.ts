@@ -1,5 +1,5 @@
 /** Reads what a finalized transaction changed, as enough endpoints tell it alike. */
-import type { Address } from "../../address.ts";
+import type { Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import { differ, weigh } from "../agree.ts";
 import type { NodeContext, EndpointCall } from "../ask.ts";

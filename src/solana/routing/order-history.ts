@@ -1,5 +1,5 @@
 /** Reads what transactions changed at an order: who paid in, whom its own key paid, and under which markers. */
-import type { Address } from "../../address.ts";
+import type { Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import {
   rentOf,

@@ -5,8 +5,8 @@ import {
   createTransferCheckedInstruction,
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
-import type { Address } from "../../address.ts";
-import { MAX_AMOUNT } from "../../amount.ts";
+import type { Address } from "../../core/address.ts";
+import { MAX_AMOUNT } from "../../core/amount.ts";
 import type { FaultStep } from "../../ledger/order-fault.ts";
 import type { Move, MoveOf, TokenProgram } from "../../ledger/routing.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";

@@ -1,5 +1,5 @@
 /** Reads an order in one look: its address, its markers and all who may pay or be paid, as each endpoint shows one block. */
-import type { Address } from "../../address.ts";
+import type { Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type {
   MarkerTold,

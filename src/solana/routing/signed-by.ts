@@ -1,5 +1,5 @@
 /** Lists the transactions that an address signed: this finds money that a database does not know. */
-import type { Address } from "../../address.ts";
+import type { Address } from "../../core/address.ts";
 import type { OutgoingTransaction, RoutingLedger } from "../../ledger/routing.ts";
 import { follows, gatherAny } from "../agree.ts";
 import type { NodeContext, EndpointCall } from "../ask.ts";

@@ -1,5 +1,5 @@
 /** Tells why a transaction of an order fails, by a run beforehand or by its landed error, in terms of its plan. */
-import type { Address } from "../../address.ts";
+import type { Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { FaultError, OrderFault } from "../../ledger/order-fault.ts";
 import type { TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";

@@ -1,6 +1,6 @@
 /** An account as a node tells it. */
 import { z } from "zod";
-import { parseAddress, type Address } from "../../address.ts";
+import { parseAddress, type Address } from "../../core/address.ts";
 import { SYSTEM_PROGRAM, SYSVAR_OWNER, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
 import { expectShape } from "../endpoint-failure.ts";
 

@@ -1,5 +1,5 @@
 /** Collects what is asked for at the same moment, and decides when it leaves. */
-import type { Clock } from "../../runtime.ts";
+import type { Clock } from "../../core/runtime.ts";
 
 // While a call is under way the next one fills up, for this long at most: a call that hangs must not hold up others.
 const MAX_WAIT_MS = 10;

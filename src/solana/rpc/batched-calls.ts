@@ -1,5 +1,5 @@
 /** Lets different reads of one moment travel to a node in one HTTP request, as a batch of JSON-RPC 2.0. */
-import type { Clock } from "../../runtime.ts";
+import type { Clock } from "../../core/runtime.ts";
 import { isTooLarge } from "../endpoint-failure.ts";
 import {
   MAX_BATCH_BYTES,

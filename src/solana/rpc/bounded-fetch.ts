@@ -1,7 +1,7 @@
 /** The only way to a node: `fetch` with a deadline, whose every failure is an `EndpointFailure`. */
-import type { Clock } from "../../runtime.ts";
+import type { Clock } from "../../core/runtime.ts";
 import { answerTooLarge, EndpointFailure } from "../endpoint-failure.ts";
-import { foreignText } from "../../foreign-json.ts";
+import { foreignText } from "../../core/foreign-json.ts";
 import { answerBound } from "./answer-bounds.ts";
 import type { CallRateLimit } from "./call-rate-limit.ts";
 import type { WrittenCall } from "./rpc-call.ts";

@@ -1,5 +1,5 @@
 /** Keeps to an endpoint's rate limit instead of running into it: providers count refused calls too. */
-import type { Clock } from "../../runtime.ts";
+import type { Clock } from "../../core/runtime.ts";
 import { EndpointFailure } from "../endpoint-failure.ts";
 
 // A second's worth of calls may be made at once, as providers allow, and at least one; a poll and a request of the API

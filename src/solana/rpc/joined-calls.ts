@@ -1,5 +1,5 @@
 /** Lets callers who ask a node at the same moment share one call: the same read is made once, accounts are read together. */
-import type { Clock } from "../../runtime.ts";
+import type { Clock } from "../../core/runtime.ts";
 import { asEndpointFailure, expectShape, isAboutQuestion } from "../endpoint-failure.ts";
 import { BatchQueue, type BatchQueueParts } from "./batch-queue.ts";
 import { fulfilled, isObject, type Outcome, type RpcCall } from "./rpc-call.ts";

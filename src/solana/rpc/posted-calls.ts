@@ -9,8 +9,8 @@ import {
   type RpcBatchFetch,
   type WrittenCall,
 } from "./rpc-call.ts";
-import { nodeAsked } from "../../diagnostics.ts";
-import type { Clock } from "../../runtime.ts";
+import { nodeAsked } from "../../core/diagnostics.ts";
+import type { Clock } from "../../core/runtime.ts";
 
 /** Posts calls through `exchange`, which throws HTTP errors: a single call as an object, several as an array. */
 export function postedCalls(exchange: EndpointFetch): RpcBatchFetch {

@@ -2,7 +2,7 @@
  * Asks again for about two seconds what a node may not know yet: one URL often is a pool of nodes, some of which are a few
  * slots behind the others.
  */
-import { elapsed, type Clock } from "../../runtime.ts";
+import { elapsed, type Clock } from "../../core/runtime.ts";
 import { EndpointFailure, isBehind } from "../endpoint-failure.ts";
 
 // Five slots are made meanwhile: a node of a pool that was so far behind has then heard what was true at the beginning.

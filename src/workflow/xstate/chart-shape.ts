@@ -1,6 +1,6 @@
 /** Reads the shape of a chart once: its effects, actors and watches, and features that cannot be durable. */
 import type { AnyStateMachine, StateNode } from "xstate";
-import { thrownText } from "../../thrown.ts";
+import { thrownText } from "../../core/thrown.ts";
 import type { StateMeta } from "../chart.ts";
 import type { ActionBody, ActorSource, ChartParts } from "../chart-interpreter.ts";
 import { fieldsToJson } from "../values.ts";

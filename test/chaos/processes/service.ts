@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHttpHandler, createPaymentService } from "paystate";
 import { systemClock } from "paystate/engine";
-import { silentLogger } from "../../../src/runtime.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 import { chaosOptions } from "../service-options.ts";
 import { openStorage } from "../open-storage.ts";
 import type { ServiceReady, ServiceSettings } from "./settings.ts";

@@ -17,7 +17,7 @@ import {
 import { ENDPOINT_ROLES, LedgerUnavailable, type EndpointStatus } from "../../../src/ledger/ledger.ts";
 import type { Finding } from "../../../src/cli/doctor/finding.ts";
 import type { Health } from "../../../src/service/read-health.ts";
-import type { PurseBody } from "../../../src/payments/purses/purses.ts";
+import type { PurseBody } from "../../../src/payments/frame/purses/purses.ts";
 import type { Diagnosis } from "../../../src/service/diagnosis.ts";
 import { leaveNothing, newDataFolder, runCommand } from "../command.ts";
 

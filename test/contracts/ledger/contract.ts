@@ -1,5 +1,5 @@
 /** What a case of the ledger contract is, and the world it happens in. */
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import type { AccountKind, Ledger } from "../../../src/ledger/ledger.ts";
 import type { TokenProgram } from "../../../src/ledger/routing.ts";
 import type { Signer } from "../../../src/ledger/sign-transaction.ts";

@@ -1,6 +1,6 @@
 /** The ledger contract on orders: a marker is bought once, one look shows all of an order, and its history names who paid. */
 import assert from "node:assert/strict";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import type { OrderFault } from "../../../src/ledger/order-fault.ts";
 import { rentOf, type OrderReading } from "../../../src/ledger/order-reading.ts";

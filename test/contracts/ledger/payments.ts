@@ -3,7 +3,7 @@ import { agreed } from "../../../src/ledger/agreed.ts";
 import type { Evidence } from "../../../src/ledger/belief.ts";
 import assert from "node:assert/strict";
 import bs58 from "bs58";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import type {
   Attempt,
   DeclaredPayment,

@@ -1,7 +1,7 @@
 /** Plans for the cases of the ledger contract: who takes part, what is moved, and what became of it. */
 import { agreed } from "../../../src/ledger/agreed.ts";
 import assert from "node:assert/strict";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import type { OrderFault } from "../../../src/ledger/order-fault.ts";
 import type { Move, TransactionPlan } from "../../../src/ledger/routing.ts";
 import { signTransaction, type SignedTransaction } from "../../../src/ledger/sign-transaction.ts";

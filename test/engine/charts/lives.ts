@@ -8,8 +8,8 @@ import {
   type ChartSnapshot,
   type Engine,
 } from "paystate/engine";
-import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
-import type { PaymentTables } from "../../../src/payments/tables.ts";
+import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentTables } from "../../../src/payments/frame/tables.ts";
 import type { Adapter } from "../../kit/adapters.ts";
 import { brokenInvariants } from "../../kit/check-invariants.ts";
 import { turns } from "../../kit/engine-world.ts";
@@ -18,7 +18,7 @@ import { recordStorage, type StorageLog } from "../../kit/record-storage.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import type { ChartCase, ChartLibrary, Happening } from "./chart-case.ts";
 import { ScriptedOutside } from "./scripted-outside.ts";
-import { silentLogger } from "../../../src/runtime.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 
 /** What can be seen of a chart when everything has come to rest. */
 export interface Sight {

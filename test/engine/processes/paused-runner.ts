@@ -1,7 +1,7 @@
 /** A process on PostgreSQL whose effects wait until it is told to finish them; it starts jobs and ends as its input says. */
 import { createInterface } from "node:readline";
 import { createEngine } from "paystate/engine";
-import { silentLogger } from "../../../src/runtime.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 import { postgresStorage } from "../../../storage/postgres.ts";
 import { job } from "../job.ts";
 

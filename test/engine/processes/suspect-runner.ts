@@ -1,6 +1,6 @@
 /** A process that has many effects in hand, and is killed with them or by one of them; it ends when nothing is left. */
 import { createEngine } from "paystate/engine";
-import { silentLogger } from "../../../src/runtime.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 import { sqliteStorage } from "../../kit/storages.ts";
 import { job } from "../job.ts";
 

@@ -1,7 +1,7 @@
 /** One of two programs on one database, which differ in a chart, a table and its indexes: places jobs, does them, and ends when none is left. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createEngine, workflow } from "paystate/engine";
-import { silentLogger } from "../../../src/runtime.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 import { postgresStorage } from "../../../storage/postgres.ts";
 import { sqliteStorage } from "../../../storage/sqlite.ts";
 import { jobChart } from "../job.ts";

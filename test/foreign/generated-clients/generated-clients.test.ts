@@ -1,10 +1,10 @@
 /** Other people's generators make clients of our document, and each client goes through the whole API. */
 import { expect, test as vitestTest } from "vitest";
-import { requestAnswered } from "../../../src/diagnostics.ts";
+import { requestAnswered } from "../../../src/core/diagnostics.ts";
 import { createHttpHandler } from "../../../src/http/create-http-handler.ts";
 import { ENDPOINTS } from "../../../src/http/endpoints/every-endpoint.ts";
 import { openApiDocument } from "../../../src/index.ts";
-import { silentLogger } from "../../../src/runtime.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 import { listening } from "../../http/ways.ts";
 import { startHttpsReceiver } from "../../kit/https-receiver.ts";
 import { privateFixture } from "../../kit/private-fixture.ts";

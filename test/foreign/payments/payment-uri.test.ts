@@ -15,8 +15,8 @@ import {
 import { createAssociatedTokenAccountIdempotentInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { expect, vi } from "vitest";
-import type { HoldRecord, OrderRecord } from "../../../src/payments/tables/private.ts";
-import { assetsWith } from "../../../src/payments/assets/assets.ts";
+import type { HoldRecord, OrderRecord } from "../../../src/payments/frame/tables/private.ts";
+import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import { receivedMoney } from "../../../src/payments/transactions/received-money.ts";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

@@ -2,23 +2,23 @@
 import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPaymentService, type PaymentService } from "../../../src/index.ts";
-import { SOL_MINT } from "../../../src/address.ts";
-import { fixedPrices } from "../../../src/payments/prices/prices.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
+import { fixedPrices } from "../../../src/payments/frame/prices/prices.ts";
 import { transferId } from "../../../src/payments/private/plan-transfer.ts";
 import { solanaLedger } from "../../../src/solana/index.ts";
-import { silentLogger, systemClock } from "../../../src/runtime.ts";
+import { silentLogger, systemClock } from "../../../src/core/runtime.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import { FeeMarket } from "../../kit/fee-market.ts";
 import { NodeProxy } from "../../kit/node-proxy.ts";
 import { allOf, everyFifth, everySecond, ODD_ANSWERS, pool, sendLimit } from "../../kit/odd-endpoints.ts";
-import { SCOPES } from "../../../src/payments/accounts/caller.ts";
+import { SCOPES } from "../../../src/payments/frame/accounts/caller.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { signPayment } from "../../kit/chain-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { bytesOfVersion1 } from "../../kit/version-1.ts";
 import { wayToSurfpool } from "./lagging-node.ts";
 import { HAS_SURFPOOL, surfnet, type SurfnetWallet, type SurfnetWorld } from "./surfnet.ts";
-import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
 
 const SOL = 1_000_000_000n;
 /** What no block takes. */

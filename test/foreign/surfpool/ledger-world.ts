@@ -1,7 +1,7 @@
 /** The world of the ledger contract on surfpool, whose blocks pass one by one. */
 import { getAssociatedTokenAddressSync, TOKEN_2022_PROGRAM_ID } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
 import type { LedgerWorld } from "../../contracts/ledger.ts";
 import { landmarksOf, walletOf, worldOf, type WorldChain } from "../../kit/solana-world.ts";

@@ -1,6 +1,6 @@
 /** N13: what an order signs, on a Solana node that nobody here wrote: the lock, the loan, rests, redirects, culprits. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import type { OrderFault } from "../../../src/ledger/order-fault.ts";
 import type { WalletTold } from "../../../src/ledger/order-reading.ts";
 import type { Move } from "../../../src/ledger/routing.ts";

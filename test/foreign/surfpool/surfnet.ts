@@ -1,7 +1,7 @@
 /** A Solana node that nobody here wrote, with two stablecoins, whose blocks pass by the machine's clock. */
 import { associatedTokenAddress } from "../../../src/local/index.ts";
 import { keypairSigner, type Signer } from "../../../src/ledger/sign-transaction.ts";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import { SurfpoolNode } from "./surfpool-node.ts";
 
 export { HAS_SURFPOOL } from "./surfpool-node.ts";

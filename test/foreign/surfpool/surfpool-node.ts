@@ -1,7 +1,7 @@
 /** A Solana node that nobody here wrote: surfpool, which runs Agave's bank, in this process and offline. */
 import { createRequire } from "node:module";
 import bs58 from "bs58";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import type { TokenProgram } from "../../../src/ledger/routing.ts";
 
 /** How blocks pass: by the machine's clock, or one by one. */

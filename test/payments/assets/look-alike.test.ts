@@ -1,8 +1,8 @@
 /** Symbols that are taken for an asset's, whichever letters they are written in. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
-import { isLookAlike } from "../../../src/payments/assets/look-alike.ts";
+import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/frame/assets/assets.ts";
+import { isLookAlike } from "../../../src/payments/frame/assets/look-alike.ts";
 
 const assets = assetsWith(MAINNET_STABLECOINS);
 

@@ -15,11 +15,11 @@ import {
   type AttentionListener,
 } from "../../../src/payments/operator/attention/matter-report-loop.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
-import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
-import { noteMatter } from "../../../src/payments/noted-matters.ts";
-import { silentLogger } from "../../../src/runtime.ts";
+import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/frame/assets/assets.ts";
+import { noteMatter } from "../../../src/payments/frame/noted-matters.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 import type { ClaimedTask } from "../../../storage/storage.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
 import { fullRows } from "../../contracts/storage/rows.ts";
 import { taskOf } from "../../contracts/storage/samples.ts";
 import { recorder } from "../../core/recorder.ts";

@@ -1,8 +1,8 @@
 /** Erasing what names people, of an account or of one of its customers, on a database file. */
 import { expect } from "vitest";
-import type { ActContext } from "../../../src/payments/intake/rules.ts";
+import type { ActContext } from "../../../src/payments/frame/intake/rules.ts";
 import type { Table } from "../../../storage/table.ts";
-import { paymentTables } from "../../../src/payments/tables.ts";
+import { paymentTables } from "../../../src/payments/frame/tables.ts";
 import { answerWith } from "../../kit/https-receiver.ts";
 import { privateTest } from "../../kit/private-test.ts";
 import { units } from "../../kit/private-fixture.ts";

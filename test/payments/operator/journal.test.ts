@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { SOL_MINT } from "../../../src/address.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
 import { finishEnds } from "../../../src/payments/operator/recovery/finish-ends.ts";
 import { recoveryFile } from "../../../src/payments/operator/recovery/journal-file.ts";
 import {

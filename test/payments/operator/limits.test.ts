@@ -1,6 +1,6 @@
 /** Limits on amounts: per transaction, and per account within a sliding day, exact however many race. */
 import { describe, expect, test } from "vitest";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import { adapters } from "../../kit/adapters.ts";
 import { drawn } from "../../kit/thorough.ts";
 import { closeWorlds, intakeWorld, type IntakeWorld } from "./intake-world.ts";

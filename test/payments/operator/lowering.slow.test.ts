@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { AttentionChange } from "../../../src/payments/operator/attention/matter-report-loop.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { gone, oddEndpoint, type OddEndpoint, dropping } from "../../kit/odd-endpoints.ts";

@@ -1,6 +1,6 @@
 /** Acts of a person on orders: what each may do, asks for, refuses and writes. */
 import { describe, expect, test } from "vitest";
-import { SOL_MINT } from "../../../src/address.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
 import { addressNamed, holdOf, orderWorld, SPONSOR, strayOf, USDC } from "./stored-order.ts";
 
 const ELSEWHERE = addressNamed(40);

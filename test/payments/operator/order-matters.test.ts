@@ -12,9 +12,9 @@ import {
 } from "../../../src/payments/operator/attention/order-matters.ts";
 import { decisionWrite } from "../../../src/payments/operator/decisions.ts";
 import { TaskResolveHandler } from "../../../src/payments/operator/resolve/resolve-tasks.ts";
-import { noteMatter } from "../../../src/payments/noted-matters.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
-import { systemRandom } from "../../../src/runtime.ts";
+import { noteMatter } from "../../../src/payments/frame/noted-matters.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
+import { systemRandom } from "../../../src/core/runtime.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { addressNamed, assets, holdOf, storedOrder, strayOf, transferOf, USDC } from "./stored-order.ts";

@@ -1,18 +1,18 @@
 /** The service's own wallets as an operator sees them: what is free, how long it lasts, and an alert before it is gone. */
 import { expect } from "vitest";
-import { SOL_MINT } from "../../../src/address.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
-import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";
-import { assetsWith } from "../../../src/payments/assets/assets.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import { deskProvider } from "../../../src/payments/swap/desk/desk-provider.ts";
+import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import { lowPurses } from "../../../src/payments/operator/attention/host-matters.ts";
-import { PurseWatch, type PurseBody, type PurseOptions } from "../../../src/payments/purses/purses.ts";
-import { deskPurse, sponsorPurse, spentInADay } from "../../../src/payments/spending.ts";
+import { PurseWatch, type PurseBody, type PurseOptions } from "../../../src/payments/frame/purses/purses.ts";
+import { deskPurse, sponsorPurse, spentInADay } from "../../../src/payments/frame/spending.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { living } from "../../service/late-node.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { createPaymentService } from "../../../src/service/create-payment-service.ts";
-import { silentLogger } from "../../../src/runtime.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 import { solAt150, units } from "../../kit/private-fixture.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
 import { swapTest } from "../../kit/swap-test.ts";

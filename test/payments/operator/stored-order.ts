@@ -1,6 +1,6 @@
 /** Orders as rows, on a chain that a test sets by hand: for acts and matters, which go by rows and one reading. */
-import { addressOf, SOL_MINT, type Address } from "../../../src/address.ts";
-import { assetsWith } from "../../../src/payments/assets/assets.ts";
+import { addressOf, SOL_MINT, type Address } from "../../../src/core/address.ts";
+import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import type { OrderEvent } from "../../../machines/order-context.ts";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
@@ -8,10 +8,10 @@ import type { MarkerTold, OrderQuery, OrderTold, WalletTold } from "../../../src
 import { createWriteAct } from "../../../src/payments/operator/act.ts";
 import { OrderActHandler } from "../../../src/payments/operator/orders/order-acts.ts";
 import type { OrderCommand, OrderControl } from "../../../src/payments/operator/orders/acting.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
 import { lookAtOrder } from "../../../src/payments/private/look.ts";
 import type { WantedTransfer } from "../../../src/payments/private/plan-transfer.ts";
-import type { TransactionRecord } from "../../../src/payments/tables/orders.ts";
+import type { TransactionRecord } from "../../../src/payments/frame/tables/orders.ts";
 import type {
   ChunkRecord,
   DepositRecord,
@@ -20,8 +20,8 @@ import type {
   OrderRecord,
   OrderView,
   TransferRecord,
-} from "../../../src/payments/tables/private.ts";
-import { systemRandom } from "../../../src/runtime.ts";
+} from "../../../src/payments/frame/tables/private.ts";
+import { systemRandom } from "../../../src/core/runtime.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import { virtualClock, type VirtualClock } from "../../kit/virtual-clock.ts";
 

@@ -2,9 +2,9 @@
  * The books of everybody in a life that is over. Who has what is read from the chain, and what should be from what was
  * ordered and paid in; our own database is asked whether it says the same.
  */
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import { brokenMoney } from "../../kit/check-money.ts";
-import type { Reconciliation } from "../../../src/payments/reconcile/reconcile.ts";
+import type { Reconciliation } from "../../../src/payments/operator/reconcile/reconcile.ts";
 import { brokenOrder, feesOf, keptOf, wasRobbed } from "./accounts-of-an-order.ts";
 import { brokenSend } from "./accounts-of-a-send.ts";
 import { brokenUnderLies } from "./accounts-under-lies.ts";

@@ -1,11 +1,11 @@
 /** The beginning of a random life: its chain and nodes, all who take part, and its orders. */
 import { createHash } from "node:crypto";
-import { SOL_MINT } from "../../../src/address.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
 import { memoryStorage } from "../../kit/storages.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { PriceSource } from "../../../src/payments/prices/prices.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
+import type { PriceSource } from "../../../src/payments/frame/prices/prices.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
-import type { Random } from "../../../src/runtime.ts";
+import type { Random } from "../../../src/core/runtime.ts";
 import { swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";
 import { keepCopies, type KeptCopies } from "./kept-copies.ts";
 import { LifeNodes } from "./life-nodes.ts";

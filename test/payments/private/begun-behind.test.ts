@@ -1,6 +1,6 @@
 /** Processes that begin by a clock that is behind: what they have not been told yet, the reading for an order tells. */
 import { expect } from "vitest";
-import type { Clock } from "../../../src/runtime.ts";
+import type { Clock } from "../../../src/core/runtime.ts";
 import { privateTest as test } from "../../kit/private-test.ts";
 
 const HOUR_MS = 3_600_000;

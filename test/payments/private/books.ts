@@ -1,5 +1,5 @@
 /** Everybody's accounts at both ends of a life, side by side. */
-import { SOL_MINT, type Address } from "../../../src/address.ts";
+import { SOL_MINT, type Address } from "../../../src/core/address.ts";
 import { markerOf, markerOwner } from "../../../src/solana/marker-address.ts";
 import type { LivedOrder } from "./lived-order.ts";
 import type { LivedLife } from "./live-through.ts";

@@ -6,7 +6,7 @@ import { hkdfSync } from "node:crypto";
 import bs58 from "bs58";
 import { expect, test } from "vitest";
 import { sqliteStorage } from "../../kit/storages.ts";
-import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
+import { depositKeys } from "../../../src/payments/frame/secrets/deposit-keys.ts";
 import { everythingIn, recorder } from "../../core/recorder.ts";
 import { MINUTE, scene } from "./scene.ts";
 

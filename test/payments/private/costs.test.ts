@@ -1,6 +1,6 @@
 /** What a payment costs: the page's table against quotes, and what is kept against what was quoted. */
 import { expect } from "vitest";
-import { quoteSchema } from "../../../src/payments/quotes/quote-schema.ts";
+import { quoteSchema } from "../../../src/payments/frame/quotes/quote-schema.ts";
 import { transactionSchema } from "../../../src/payments/transactions/transaction-schema.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units, type PrivateFixture } from "../../kit/private-fixture.ts";

@@ -1,8 +1,8 @@
 /** A fee is fixed by the quote and covers what its order can cost the operator, whoever harvests rent and wherever prices move. */
 import { expect } from "vitest";
-import { SOL_MINT } from "../../../src/address.ts";
-import type { PriceSource } from "../../../src/payments/prices/prices.ts";
-import type { QuoteBody } from "../../../src/payments/quotes/quote-body.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
+import type { PriceSource } from "../../../src/payments/frame/prices/prices.ts";
+import type { QuoteBody } from "../../../src/payments/frame/quotes/quote-body.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { MINUTE, orderedAs, SOL, transfersOf, type Ordered, type scene, type Scene } from "./scene.ts";

@@ -1,7 +1,7 @@
 /** What becomes of money at a deposit address: enough, too little, too much, too late, or something else altogether. */
 import { expect } from "vitest";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { lamportsAt } from "./photograph.ts";

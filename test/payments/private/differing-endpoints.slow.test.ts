@@ -7,7 +7,7 @@ import {
 import { PublicKey } from "@solana/web3.js";
 import { afterEach, describe, expect, test } from "vitest";
 import { EndpointsDifferError } from "../../../src/ledger/ledger.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
 import type { AttentionChange } from "../../../src/payments/operator/attention/matter-report-loop.ts";

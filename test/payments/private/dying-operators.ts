@@ -1,11 +1,11 @@
 /** Operators give their word in a process that is killed around each of its calls; the next one goes on to the end. */
 import { expect } from "vitest";
-import { SOL_MINT } from "../../../src/address.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import { OperatorRefused } from "../../../src/payments/operator/act.ts";
 import type { Operator } from "../../../src/payments/operator/operator.ts";
-import { fixedPrices } from "../../../src/payments/prices/prices.ts";
+import { fixedPrices } from "../../../src/payments/frame/prices/prices.ts";
 import type {
   PaymentServiceOptions,
   PrivateRoutingOptions,

@@ -1,6 +1,6 @@
 /** The export of private orders: by asset, what came is what was paid, kept, sent back and withheld. */
 import { expect } from "vitest";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { swapTest } from "../../kit/swap-test.ts";

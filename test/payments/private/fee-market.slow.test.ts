@@ -2,8 +2,8 @@
 import { describe, expect } from "vitest";
 import { type Ledger, LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import type { PrivateRoutingOptions } from "../../../src/service/payment-service-options.ts";
-import type { AttemptRecord } from "../../../src/payments/tables/attempts.ts";
-import { spentInADay, raisedBids } from "../../../src/payments/spending.ts";
+import type { AttemptRecord } from "../../../src/payments/frame/tables/attempts.ts";
+import { spentInADay, raisedBids } from "../../../src/payments/frame/spending.ts";
 import { FeeMarket } from "../../kit/fee-market.ts";
 import { oddEndpoint } from "../../kit/odd-endpoints.ts";
 import { MINUTE, orderedAs, transfersOf, type Ordered, type Scene } from "./scene.ts";

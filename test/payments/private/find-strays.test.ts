@@ -7,10 +7,10 @@ import {
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { afterEach, expect, it } from "vitest";
-import { SOL_MINT, type Address } from "../../../src/address.ts";
+import { SOL_MINT, type Address } from "../../../src/core/address.ts";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
-import { assetsWith } from "../../../src/payments/assets/assets.ts";
+import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import { findStrays } from "../../../src/payments/private/find-strays.ts";
 import { lookAtOrder } from "../../../src/payments/private/look.ts";
 import { land } from "../../solana/signed-transaction.ts";

@@ -1,8 +1,8 @@
 /** P11: tokens that are none of the service's assets are told to the customer and the operator, and leave on two people's word. */
 import { expect } from "vitest";
-import type { Address } from "../../../src/address.ts";
-import { formatAmount } from "../../../src/amount.ts";
-import type { ActContext } from "../../../src/payments/intake/rules.ts";
+import type { Address } from "../../../src/core/address.ts";
+import { formatAmount } from "../../../src/core/amount.ts";
+import type { ActContext } from "../../../src/payments/frame/intake/rules.ts";
 import type { ResolveResult } from "../../../src/payments/operator/command.ts";
 import type { Matter } from "../../../src/payments/operator/attention/matter.ts";
 import { BY } from "../../kit/by.ts";

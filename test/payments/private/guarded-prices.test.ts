@@ -5,8 +5,8 @@ import {
   GuardedPriceSource,
   priceBoundsOption,
   type CheckedPriceBounds,
-} from "../../../src/payments/prices/guarded-prices.ts";
-import { type PriceSource, fixedPrices } from "../../../src/payments/prices/prices.ts";
+} from "../../../src/payments/frame/prices/guarded-prices.ts";
+import { type PriceSource, fixedPrices } from "../../../src/payments/frame/prices/prices.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 
 const DEFAULTS: CheckedPriceBounds = priceBoundsOption.parse({});

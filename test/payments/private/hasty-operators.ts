@@ -1,7 +1,7 @@
 /** Operators who decide at any moment, without looking: each act keeps to the rules of the service, or is refused. */
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
-import type { ActContext } from "../../../src/payments/intake/rules.ts";
+import type { ActContext } from "../../../src/payments/frame/intake/rules.ts";
 import type { ResolveCommand, ResolveResult } from "../../../src/payments/operator/command.ts";
 import type { LifeNodes } from "./life-nodes.ts";
 import type { LivedOrder } from "./lived-order.ts";

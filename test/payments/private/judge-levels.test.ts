@@ -1,6 +1,6 @@
 /** K15: when a reading of an order's levels lists what came to its address. */
 import { afterEach, expect, it } from "vitest";
-import { assetsWith } from "../../../src/payments/assets/assets.ts";
+import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import { judgeLevels } from "../../../src/payments/private/judge-levels.ts";
 import { lookAtOrder } from "../../../src/payments/private/look.ts";
 import { transferWorld, type TransferWorld } from "./transfer-world.ts";

@@ -1,11 +1,11 @@
 /** Orders that ended long ago: what comes then goes back on a person's word, and again after all their rows are gone. */
 import { expect } from "vitest";
 import { createEngine } from "../../../src/engine/index.ts";
-import { assetsWith } from "../../../src/payments/assets/assets.ts";
+import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import { lookAtOrder } from "../../../src/payments/private/look.ts";
 import { oldOrders } from "../../../src/payments/retention/old-orders.ts";
-import type { PaymentTables } from "../../../src/payments/tables.ts";
-import { silentLogger } from "../../../src/runtime.ts";
+import type { PaymentTables } from "../../../src/payments/frame/tables.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 import { BY } from "../../kit/by.ts";
 import { solAt150, units, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { privateTest as test } from "../../kit/private-test.ts";

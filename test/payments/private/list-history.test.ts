@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from "vitest";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import type { OrderHistory } from "../../../src/ledger/order-reading.ts";
-import { assetsWith } from "../../../src/payments/assets/assets.ts";
+import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import { listHistory } from "../../../src/payments/private/list-history.ts";
 import { storedOrder } from "../../../src/payments/private/look.ts";
 import { transferWorld, type TransferWorld } from "./transfer-world.ts";

@@ -1,10 +1,10 @@
 /** A service that dies at one of its commits, and goes on as two processes at once, each on its own copy of the database. */
-import { SOL_MINT } from "../../../src/address.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
-import type { PriceSource } from "../../../src/payments/prices/prices.ts";
-import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";
-import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import type { PriceSource } from "../../../src/payments/frame/prices/prices.ts";
+import { deskProvider } from "../../../src/payments/swap/desk/desk-provider.ts";
+import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
 import { mortalProcess } from "../../kit/mortal.ts";
 import { passTime } from "../../kit/pass-time.ts";
 import { swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";

@@ -1,8 +1,8 @@
 /** Orders of a random life: the people in them, how they are placed, and what is paid in for them. */
-import type { Address } from "../../../src/address.ts";
-import { formatAmount } from "../../../src/amount.ts";
+import type { Address } from "../../../src/core/address.ts";
+import { formatAmount } from "../../../src/core/amount.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { type PrivateFixture, units } from "../../kit/private-fixture.ts";

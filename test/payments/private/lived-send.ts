@@ -1,10 +1,10 @@
 /** Payments of a random life that their senders sign: how they are posted, and what the chain is given past the service. */
 import bs58 from "bs58";
-import { formatAmount } from "../../../src/amount.ts";
+import { formatAmount } from "../../../src/core/amount.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { splitTransaction } from "../../../src/ledger/wire-format.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import { signPayment, type Wallet } from "../../kit/chain-fixture.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";
 import { signAgain } from "../../kit/sign-again.ts";

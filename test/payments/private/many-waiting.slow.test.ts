@@ -1,8 +1,8 @@
 /** What waits costs the next order nothing. */
 import { expect } from "vitest";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import { waitingOf } from "../../../src/payments/purses/sponsor-limit.ts";
-import { sponsorPurse } from "../../../src/payments/spending.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
+import { waitingOf } from "../../../src/payments/frame/purses/sponsor-limit.ts";
+import { sponsorPurse } from "../../../src/payments/frame/spending.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { commitOne } from "../../../storage/decided.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";

@@ -4,14 +4,14 @@ import { agreed } from "../../../src/ledger/agreed.ts";
 import { DisputeList } from "../../../src/ledger/disputes.ts";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import type { OrderReading } from "../../../src/ledger/order-reading.ts";
-import { assetsWith } from "../../../src/payments/assets/assets.ts";
-import type { PaymentWrite } from "../../../src/payments/payment-storage.ts";
+import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
+import type { PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
 import { OrderConcluder } from "../../../src/payments/private/conclude-look.ts";
 import { listHistory } from "../../../src/payments/private/list-history.ts";
 import { lookAtOrder, storedOrder } from "../../../src/payments/private/look.ts";
 import { planTransfer, transferId } from "../../../src/payments/private/plan-transfer.ts";
 import { tellAgain, tellChunks } from "../../../src/payments/private/tell-chunks.ts";
-import { systemClock } from "../../../src/runtime.ts";
+import { systemClock } from "../../../src/core/runtime.ts";
 import { SLOTS_TO_FINALITY } from "../../kit/chain-fixture.ts";
 import { transferWorld, type TransferOrder, type TransferWorld } from "./transfer-world.ts";
 

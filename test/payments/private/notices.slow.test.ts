@@ -1,7 +1,7 @@
 /** What a private order tells: the answer to GET at each of its stages, and its notices, each once and in order. */
-import { formatAmount } from "../../../src/amount.ts";
+import { formatAmount } from "../../../src/core/amount.ts";
 import { expect } from "vitest";
-import { STATUS_EVENTS, type Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
+import { STATUS_EVENTS, type Notice } from "../../../src/payments/frame/notices/notice-body.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { MINUTE, orderedAs, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";

@@ -1,7 +1,7 @@
 /** What an operator sees and decides: money that is held, screening, what nobody watches any more, and purses that run dry. */
 import { expect } from "vitest";
 import { OperatorRefused } from "../../../src/payments/operator/act.ts";
-import type { ScreenAddress } from "../../../src/payments/recipients/recipients.ts";
+import type { ScreenAddress } from "../../../src/payments/frame/recipients/recipients.ts";
 import { recorder } from "../../core/recorder.ts";
 import { BY } from "../../kit/by.ts";
 import { DAY, holdsOf, HOUR, MINUTE, SOL } from "./scene.ts";

@@ -1,21 +1,21 @@
 /** Q10: the books of an order close whatever its rows say, and the rest of each asset has its true reason. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { knownAddress, SOL_MINT, type Address } from "../../../src/address.ts";
+import { knownAddress, SOL_MINT, type Address } from "../../../src/core/address.ts";
 import {
   booksOf,
   WRAPPED_SOL,
   type BookRows,
   type OrderBooks,
 } from "../../../src/payments/private/order-books.ts";
-import type { AttemptLeg, AttemptRecord } from "../../../src/payments/tables/attempts.ts";
+import type { AttemptLeg, AttemptRecord } from "../../../src/payments/frame/tables/attempts.ts";
 import type {
   ChunkRecord,
   DepositRecord,
   LevelRecord,
   OrderRecord,
   TransferRecord,
-} from "../../../src/payments/tables/private.ts";
+} from "../../../src/payments/frame/tables/private.ts";
 import { fullRows } from "../../contracts/storage/rows.ts";
 
 const USDC = knownAddress("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v");

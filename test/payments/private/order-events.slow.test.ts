@@ -4,8 +4,8 @@ import { BY } from "../../kit/by.ts";
 import { startHttpsReceiver } from "../../kit/https-receiver.ts";
 import { sharedCertificate } from "../../kit/loopback-certificate.ts";
 import type { EventBody } from "../../../src/payments/webhooks/list-events.ts";
-import { STATUS_EVENTS } from "../../../src/payments/webhooks/sending/notice-body.ts";
-import { formatAmount } from "../../../src/amount.ts";
+import { STATUS_EVENTS } from "../../../src/payments/frame/notices/notice-body.ts";
+import { formatAmount } from "../../../src/core/amount.ts";
 import { MINUTE, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 

@@ -1,8 +1,8 @@
 /** What of an order is told beside its status. */
 import { expect, it } from "vitest";
 import { refundEvent } from "../../../src/payments/private/order-events.ts";
-import { SOL_MINT } from "../../../src/address.ts";
-import type { AttemptLeg } from "../../../src/payments/tables/attempts.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
+import type { AttemptLeg } from "../../../src/payments/frame/tables/attempts.ts";
 
 it("E15: a refund is told of what gives something back, and not of what only brings the sponsor's own home", () => {
   const leg = (as: AttemptLeg["as"], amount: bigint): AttemptLeg => ({

@@ -7,7 +7,7 @@ import {
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import bs58 from "bs58";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";

@@ -1,10 +1,10 @@
 /** E12: after a mixed life each purse holds what it held before and everything that the reconciliation explains. */
 import { AccountLayout } from "@solana/spl-token";
 import { afterEach, expect, test } from "vitest";
-import { SOL_MINT, type Address } from "../../../src/address.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { PriceSource } from "../../../src/payments/prices/prices.ts";
-import type { AddressTally } from "../../../src/payments/reconcile/tally.ts";
+import { SOL_MINT, type Address } from "../../../src/core/address.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
+import type { PriceSource } from "../../../src/payments/frame/prices/prices.ts";
+import type { AddressTally } from "../../../src/payments/operator/reconcile/tally.ts";
 import type { TransactionBody } from "../../../src/payments/transactions/transaction-schema.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";

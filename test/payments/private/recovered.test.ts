@@ -2,8 +2,8 @@
 import { expect } from "vitest";
 import { rentOf } from "../../../src/ledger/order-reading.ts";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
-import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
-import type { OrderStubRecord } from "../../../src/payments/tables/private.ts";
+import { depositKeys } from "../../../src/payments/frame/secrets/deposit-keys.ts";
+import type { OrderStubRecord } from "../../../src/payments/frame/tables/private.ts";
 import { BY } from "../../kit/by.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";
 import { privateTest as test } from "../../kit/private-test.ts";

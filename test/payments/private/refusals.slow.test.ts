@@ -1,7 +1,7 @@
 /** Orders that are not taken, and what is ignored in those that are. */
 import { expect } from "vitest";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { TransactionRequest } from "../../../src/payments/requests.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
+import type { TransactionRequest } from "../../../src/payments/frame/requests.ts";
 import { everythingIn, recorder } from "../../core/recorder.ts";
 import { SOL, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";

@@ -9,7 +9,7 @@ import {
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { describe, expect } from "vitest";
-import type { ScreenAddress } from "../../../src/payments/recipients/recipients.ts";
+import type { ScreenAddress } from "../../../src/payments/frame/recipients/recipients.ts";
 import type { FaultRule } from "../../../src/local/faults.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { flood } from "../../kit/flood.ts";

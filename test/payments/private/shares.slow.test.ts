@@ -1,7 +1,7 @@
 /** What one account can take up of private mode with orders that nobody has paid for. */
 import { expect } from "vitest";
-import { SPONSOR_SHARE_PERCENT } from "../../../src/payments/purses/sponsor-limit.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import { SPONSOR_SHARE_PERCENT } from "../../../src/payments/frame/purses/sponsor-limit.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import { MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";

@@ -2,7 +2,7 @@
 import { PublicKey, VersionedTransaction, type VersionedMessage } from "@solana/web3.js";
 import bs58 from "bs58";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
-import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
+import { depositKeys } from "../../../src/payments/frame/secrets/deposit-keys.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { publicKeyOf } from "../../solana/signed-transaction.ts";

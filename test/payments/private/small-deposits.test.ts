@@ -1,9 +1,9 @@
 /** P15: a thousand deposits of a base unit are some rows and one sum, and large ones have a row each. */
 import { expect, test } from "vitest";
-import type { Address } from "../../../src/address.ts";
-import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
+import type { Address } from "../../../src/core/address.ts";
+import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/frame/assets/assets.ts";
 import { withListed } from "../../../src/payments/private/small-deposits.ts";
-import type { DepositRecord } from "../../../src/payments/tables/private.ts";
+import type { DepositRecord } from "../../../src/payments/frame/tables/private.ts";
 import { fullRows } from "../../contracts/storage/rows.ts";
 
 const { USDC } = MAINNET_STABLECOINS;

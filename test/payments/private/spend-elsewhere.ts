@@ -1,7 +1,7 @@
 /** Spends of a deposit address as another copy of the database could: no row of this one knows of it. */
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import type { MoveOf } from "../../../src/ledger/routing.ts";
-import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
+import { depositKeys } from "../../../src/payments/frame/secrets/deposit-keys.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import type { Ordered } from "./scene.ts";

@@ -1,9 +1,9 @@
 /** The sponsor's own token accounts, which take what rests cost: made at the start. */
 import { afterEach, expect, it } from "vitest";
-import { assetsWith } from "../../../src/payments/assets/assets.ts";
-import { openSponsorAccounts } from "../../../src/payments/purses/open-sponsor-accounts.ts";
-import { spentInADay, sponsorPurse } from "../../../src/payments/spending.ts";
-import { silentLogger } from "../../../src/runtime.ts";
+import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
+import { openSponsorAccounts } from "../../../src/payments/frame/purses/open-sponsor-accounts.ts";
+import { spentInADay, sponsorPurse } from "../../../src/payments/frame/spending.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 import { SLOTS_TO_FINALITY } from "../../kit/chain-fixture.ts";
 import { transferWorld, type TransferWorld } from "./transfer-world.ts";
 

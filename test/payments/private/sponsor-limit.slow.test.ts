@@ -1,8 +1,8 @@
 /** What the sponsor may spend within a day: counted when an order is taken, and never in the way of what is under way. */
 import { expect } from "vitest";
-import { formatAmount } from "../../../src/amount.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import { sponsorPurse, spentInADay } from "../../../src/payments/spending.ts";
+import { formatAmount } from "../../../src/core/amount.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
+import { sponsorPurse, spentInADay } from "../../../src/payments/frame/spending.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../../../src/ledger/routing.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

@@ -14,7 +14,7 @@ import {
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import bs58 from "bs58";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";
 import { keyOf, signed } from "../../solana/signed-transaction.ts";

@@ -1,8 +1,8 @@
 /** Somebody who has got hold of the keys of addresses: takes what lies there, or makes markers that pay nobody. */
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import type { Move } from "../../../src/ledger/routing.ts";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
-import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
+import { depositKeys } from "../../../src/payments/frame/secrets/deposit-keys.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { TEST_MASTER_SECRET, type ServiceFixture } from "../../kit/service-fixture.ts";
 import type { LivedOrder } from "./lived-order.ts";

@@ -2,11 +2,11 @@
 import { createCloseAccountInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { afterEach, describe, expect, it } from "vitest";
-import { SOL_MINT, type Address } from "../../../src/address.ts";
+import { SOL_MINT, type Address } from "../../../src/core/address.ts";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import type { SignatureStatus } from "../../../src/ledger/ledger.ts";
 import type { OrderReading } from "../../../src/ledger/order-reading.ts";
-import { assetsWith } from "../../../src/payments/assets/assets.ts";
+import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import { lookAtOrder } from "../../../src/payments/private/look.ts";
 import { transferId } from "../../../src/payments/private/plan-transfer.ts";
 import { booksOf } from "../../../src/payments/private/order-books.ts";

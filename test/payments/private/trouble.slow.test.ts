@@ -3,7 +3,7 @@ import { VersionedTransaction } from "@solana/web3.js";
 import { expect } from "vitest";
 import { BY } from "../../kit/by.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
-import type { AttemptRecord } from "../../../src/payments/tables/attempts.ts";
+import type { AttemptRecord } from "../../../src/payments/frame/tables/attempts.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { lamportsAt } from "./photograph.ts";
 import { signAs } from "./sign-as.ts";

@@ -2,16 +2,16 @@
 import { agreed } from "../../../src/ledger/agreed.ts";
 import { expect, test as vitestTest } from "vitest";
 import { memoryStorage } from "../../kit/storages.ts";
-import type { AttemptRecord } from "../../../src/payments/tables/attempts.ts";
+import type { AttemptRecord } from "../../../src/payments/frame/tables/attempts.ts";
 import type { WatchRecord } from "../../../src/workflow/watch-rows.ts";
 import type { Watcher } from "../../../src/engine/index.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
-import { silentLogger } from "../../../src/runtime.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 import { lastHeightOf } from "../../../src/payments/private/attempt-death.ts";
 import { watchAttempts } from "../../../src/payments/private/watch-attempts.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { notedLook } from "../../kit/watch-look.ts";
-import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
 
 const LAST_VALID = 150;
 /** One signature before a message; one that is all zeros is not there yet. */

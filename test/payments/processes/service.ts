@@ -5,7 +5,7 @@ import { createHttpHandler, createPaymentService } from "paystate";
 import { solanaLedger } from "paystate/solana";
 import { sqliteStorage } from "../../kit/storages.ts";
 import type { ServiceReady, ServiceSettings } from "./settings.ts";
-import { silentLogger } from "../../../src/runtime.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 
 const { database, rpcUrl, mints, receiverAuthority } = JSON.parse(process.argv[2] ?? "") as ServiceSettings;
 

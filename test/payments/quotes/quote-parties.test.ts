@@ -1,13 +1,13 @@
 /** What POST /v1/quotes tells of sender and recipients before anybody signs: refusals, and what may still change. */
 import { Keypair, PublicKey } from "@solana/web3.js";
 import { describe, expect } from "vitest";
-import type { Address } from "../../../src/address.ts";
-import { formatAmount } from "../../../src/amount.ts";
+import type { Address } from "../../../src/core/address.ts";
+import { formatAmount } from "../../../src/core/amount.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
-import type { QuoteRequest, TransactionRequest } from "../../../src/payments/requests.ts";
-import type { ScreenAddress } from "../../../src/payments/recipients/recipients.ts";
+import type { QuoteRequest, TransactionRequest } from "../../../src/payments/frame/requests.ts";
+import type { ScreenAddress } from "../../../src/payments/frame/recipients/recipients.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { unreadable } from "../../kit/unreadable.ts";

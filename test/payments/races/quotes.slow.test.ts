@@ -1,10 +1,10 @@
 /** One quote that two requests race for: used once, priced once, whichever commits first. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
-import { isPaymentError } from "../../../src/errors.ts";
-import type { RefreshedQuoteBody, QuoteBody } from "../../../src/payments/quotes/quote-body.ts";
-import type { RequestOptions } from "../../../src/payments/accounts/answer-once.ts";
-import type { TransactionRequest } from "../../../src/payments/requests.ts";
+import { isPaymentError } from "../../../src/errors/errors.ts";
+import type { RefreshedQuoteBody, QuoteBody } from "../../../src/payments/frame/quotes/quote-body.ts";
+import type { RequestOptions } from "../../../src/payments/frame/accounts/answer-once.ts";
+import type { TransactionRequest } from "../../../src/payments/frame/requests.ts";
 import { adapters } from "../../kit/adapters.ts";
 import { meetAtEveryCommit, type Ending, type Through } from "../../kit/meet-at-every-commit.ts";
 import { drawn, sampled, THOROUGH } from "../../kit/thorough.ts";

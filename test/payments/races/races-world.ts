@@ -1,12 +1,12 @@
 /** Two processes on one database, and quotes of every type in both modes for them to race for. */
-import { SOL_MINT } from "../../../src/address.ts";
-import { formatAmount } from "../../../src/amount.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
+import { formatAmount } from "../../../src/core/amount.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { PriceSource } from "../../../src/payments/prices/prices.ts";
-import type { QuoteBody } from "../../../src/payments/quotes/quote-body.ts";
-import type { TransactionRequest } from "../../../src/payments/requests.ts";
-import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
+import type { PriceSource } from "../../../src/payments/frame/prices/prices.ts";
+import type { QuoteBody } from "../../../src/payments/frame/quotes/quote-body.ts";
+import type { TransactionRequest } from "../../../src/payments/frame/requests.ts";
+import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
 import type { Adapter } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { Through } from "../../kit/meet-at-every-commit.ts";

@@ -1,8 +1,8 @@
 /** What a quote has set aside of the desk: kept for its swap or released to somebody else, whichever commits first. */
 import { afterEach, expect, test } from "vitest";
-import { isPaymentError } from "../../../src/errors.ts";
-import type { QuoteBody } from "../../../src/payments/quotes/quote-body.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import { isPaymentError } from "../../../src/errors/errors.ts";
+import type { QuoteBody } from "../../../src/payments/frame/quotes/quote-body.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import { adapters } from "../../kit/adapters.ts";
 import { meetAtEveryCommit, type Ending } from "../../kit/meet-at-every-commit.ts";
 import { units } from "../../kit/private-fixture.ts";

@@ -1,7 +1,7 @@
 /** One key for two registrations at once, where the account has room for one webhook more. */
 import { afterEach, expect, test } from "vitest";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { RequestOptions } from "../../../src/payments/accounts/answer-once.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
+import type { RequestOptions } from "../../../src/payments/frame/accounts/answer-once.ts";
 import { startHttpsReceiver, type HttpsReceiver } from "../../kit/https-receiver.ts";
 import { meetAtEveryCommit, type Ending, type Through } from "../../kit/meet-at-every-commit.ts";
 import { serviceFixture, type ServiceFixture } from "../../kit/service-fixture.ts";

@@ -6,11 +6,11 @@ import type { OrderFacts } from "../../../src/payments/private/protocol/facts.ts
 import { keepOption } from "../../../src/payments/retention/keep.ts";
 import { oldOrders } from "../../../src/payments/retention/old-orders.ts";
 import type { ArchivedRow } from "../../../src/payments/retention/removal.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
-import type { PaymentTables } from "../../../src/payments/tables.ts";
-import type { TransactionRecord } from "../../../src/payments/tables/orders.ts";
-import type { OrderRecord } from "../../../src/payments/tables/private.ts";
-import { silentLogger } from "../../../src/runtime.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentTables } from "../../../src/payments/frame/tables.ts";
+import type { TransactionRecord } from "../../../src/payments/frame/tables/orders.ts";
+import type { OrderRecord } from "../../../src/payments/frame/tables/private.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 import { fullRows } from "../../contracts/storage/rows.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import { virtualClock, type VirtualClock } from "../../kit/virtual-clock.ts";

@@ -1,8 +1,8 @@
 /** Batches of what is removed are small, so that others wait for a few reads. */
 import { expect, test } from "vitest";
-import { newId } from "../../../src/payments/ids.ts";
+import { newId } from "../../../src/payments/frame/ids.ts";
 import { OldestRowReader } from "../../../src/payments/retention/removal.ts";
-import { systemRandom } from "../../../src/runtime.ts";
+import { systemRandom } from "../../../src/core/runtime.ts";
 
 const ROWS = 100;
 const MOST_TOGETHER = 8;

@@ -1,8 +1,8 @@
 /** What a desk gives out within a day: bounded by the commit that reserves, and free again when it was not given. */
 import { expect } from "vitest";
-import { SOL_MINT } from "../../../src/address.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { PriceSource } from "../../../src/payments/prices/prices.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
+import type { PriceSource } from "../../../src/payments/frame/prices/prices.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { SwapFixture, SwapSettings } from "../../kit/swap-fixture.ts";

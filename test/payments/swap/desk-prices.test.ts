@@ -1,16 +1,20 @@
 /** The desk's prices by themselves: never more out than the pool allows, rounded down, and never a gain by going round. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Address } from "../../../src/address.ts";
-import { isPaymentError } from "../../../src/errors.ts";
+import type { Address } from "../../../src/core/address.ts";
+import { isPaymentError } from "../../../src/errors/errors.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
-import { assetsWith, MAINNET_GENESIS, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
-import { constantProduct, lessSpread, priceImpact } from "../../../src/payments/swap-provider/desk-terms.ts";
-import { fixedPrices } from "../../../src/payments/prices/prices.ts";
-import { deskProvider, type DeskOptions } from "../../../src/payments/swap-provider/desk-provider.ts";
-import type { Swapper, WantedReservation } from "../../../src/payments/swap-provider/swap-provider.ts";
-import { silentLogger } from "../../../src/runtime.ts";
+import {
+  assetsWith,
+  MAINNET_GENESIS,
+  MAINNET_STABLECOINS,
+} from "../../../src/payments/frame/assets/assets.ts";
+import { constantProduct, lessSpread, priceImpact } from "../../../src/payments/swap/desk/desk-terms.ts";
+import { fixedPrices } from "../../../src/payments/frame/prices/prices.ts";
+import { deskProvider, type DeskOptions } from "../../../src/payments/swap/desk/desk-provider.ts";
+import type { Swapper, WantedReservation } from "../../../src/payments/frame/exchange/swap-provider.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { runsOf } from "../../kit/thorough.ts";
 

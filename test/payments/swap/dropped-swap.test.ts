@@ -1,6 +1,6 @@
 /** A completed swap whose bytes every node drops once: the same bytes are sent again, and the swap is made once. */
 import { expect } from "vitest";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";

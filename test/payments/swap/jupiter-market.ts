@@ -21,7 +21,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from "@solana/web3.js";
-import { SOL_MINT } from "../../../src/address.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../../../src/ledger/routing.ts";
 import { JUPITER_PROGRAM, TOKEN_PROGRAM } from "../../../src/solana/programs.ts";

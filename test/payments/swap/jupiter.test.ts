@@ -17,12 +17,12 @@ import {
   VersionedTransaction,
 } from "@solana/web3.js";
 import { describe, expect } from "vitest";
-import { SOL_MINT } from "../../../src/address.ts";
-import { jupiterProvider } from "../../../src/payments/swap-provider/jupiter-provider.ts";
-import { formatAmount } from "../../../src/amount.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
+import { jupiterProvider } from "../../../src/payments/swap/jupiter/jupiter-provider.ts";
+import { formatAmount } from "../../../src/core/amount.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../../../src/ledger/routing.ts";
 import type { ForeignSwapFault } from "../../../src/ledger/foreign-swap.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";

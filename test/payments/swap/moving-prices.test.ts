@@ -1,9 +1,9 @@
 /** M13: a price that moves between quote and signature, and one that is not to be believed: the desk signs neither. */
 import { describe, expect } from "vitest";
-import { SOL_MINT } from "../../../src/address.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
 import { agreed } from "../../../src/ledger/agreed.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { PriceSource, Rate } from "../../../src/payments/prices/prices.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
+import type { PriceSource, Rate } from "../../../src/payments/frame/prices/prices.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { SwapFixture, SwapSettings } from "../../kit/swap-fixture.ts";

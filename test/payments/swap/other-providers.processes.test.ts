@@ -4,12 +4,12 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import { signTransaction, type Signer } from "../../../src/ledger/sign-transaction.ts";
-import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";
+import { deskProvider } from "../../../src/payments/swap/desk/desk-provider.ts";
 import type {
   Swapper,
   SenderSignedSwap,
   SwapProvider,
-} from "../../../src/payments/swap-provider/swap-provider.ts";
+} from "../../../src/payments/frame/exchange/swap-provider.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { swapTest as test } from "../../kit/swap-test.ts";
 

@@ -1,9 +1,9 @@
 /** A private swap on the real programs: deposited, swapped in one transaction at the price of that moment, or refunded. */
 import { describe, expect } from "vitest";
-import { SOL_MINT } from "../../../src/address.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { PriceSource, Rate } from "../../../src/payments/prices/prices.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
+import type { PriceSource, Rate } from "../../../src/payments/frame/prices/prices.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { INVENTORY, type SwapFixture, type SwapSettings } from "../../kit/swap-fixture.ts";

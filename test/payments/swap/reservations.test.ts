@@ -1,11 +1,11 @@
 /** What open quotes and swaps under way set aside: never more than there is, and never for ever. */
 import { afterEach, expect, test } from "vitest";
-import { SOL_MINT } from "../../../src/address.ts";
-import { isPaymentError } from "../../../src/errors.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import { fixedPrices, type PriceSource } from "../../../src/payments/prices/prices.ts";
-import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
-import type { QuoteBody } from "../../../src/payments/quotes/quote-body.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
+import { isPaymentError } from "../../../src/errors/errors.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
+import { fixedPrices, type PriceSource } from "../../../src/payments/frame/prices/prices.ts";
+import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { QuoteBody } from "../../../src/payments/frame/quotes/quote-body.ts";
 import { adapters } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";

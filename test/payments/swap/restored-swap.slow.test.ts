@@ -1,6 +1,6 @@
 /** M28: a private swap that a restored copy had planned and not signed is known by its marker, and by what another copy's transaction paid. */
 import { expect, onTestFinished, test } from "vitest";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { passTime } from "../../kit/pass-time.ts";
 import { units } from "../../kit/private-fixture.ts";

@@ -1,13 +1,13 @@
 /** Promises around a swap that a small slip in one line would break without any other test noticing. */
 import { describe, expect } from "vitest";
 import fc from "fast-check";
-import { SOL_MINT } from "../../../src/address.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import { worthAtMost, type PriceSource } from "../../../src/payments/prices/prices.ts";
-import { keepReserved, promisesAt, reserve } from "../../../src/payments/swap-provider/reserve.ts";
-import type { BuiltSwap, SwapProvider } from "../../../src/payments/swap-provider/swap-provider.ts";
-import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
+import { worthAtMost, type PriceSource } from "../../../src/payments/frame/prices/prices.ts";
+import { keepReserved, promisesAt, reserve } from "../../../src/payments/frame/purses/reserve.ts";
+import type { BuiltSwap, SwapProvider } from "../../../src/payments/frame/exchange/swap-provider.ts";
+import { deskProvider } from "../../../src/payments/swap/desk/desk-provider.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
 import { adapters } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";

@@ -1,9 +1,9 @@
 /** M3: a private swap that landed, and of which every node says for a while that it did not. */
 import { expect } from "vitest";
-import { SOL_MINT } from "../../../src/address.ts";
-import type { PriceSource, Rate } from "../../../src/payments/prices/prices.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
+import type { PriceSource, Rate } from "../../../src/payments/frame/prices/prices.ts";
 import { transferId } from "../../../src/payments/private/plan-transfer.ts";
-import type { AttemptRecord } from "../../../src/payments/tables/attempts.ts";
+import type { AttemptRecord } from "../../../src/payments/frame/tables/attempts.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { INVENTORY, type SwapFixture } from "../../kit/swap-fixture.ts";
 import { swapTest as test } from "../../kit/swap-test.ts";

@@ -1,7 +1,7 @@
 /** A swap in wallet mode on the real programs: both legs move or neither, and the desk signs last. */
 import { describe, expect } from "vitest";
-import type { PaymentError } from "../../../src/errors.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { PaymentError } from "../../../src/errors/errors.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { INVENTORY, signAsFirst, type SwapFixture, type SwapSettings } from "../../kit/swap-fixture.ts";

@@ -1,7 +1,7 @@
 /** What every answer and notice says a transaction is about: who pays what, and by which quote. */
 import { expect } from "vitest";
-import type { TransactionsQuery } from "../../../src/payments/requests.ts";
-import type { TransactionFacts } from "../../../src/payments/webhooks/sending/notice-body.ts";
+import type { TransactionsQuery } from "../../../src/payments/frame/requests.ts";
+import type { TransactionFacts } from "../../../src/payments/frame/notices/notice-body.ts";
 import { swapTest } from "../../kit/swap-test.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { webhookTest } from "../webhooks/webhook-test.ts";

@@ -1,9 +1,9 @@
 /** Lists of transactions of an account that has many: what a filter leaves out costs a page no more than its bound. */
 import { afterEach, describe, expect, test } from "vitest";
-import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
+import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/frame/assets/assets.ts";
 import { listTransactions } from "../../../src/payments/transactions/list-transactions.ts";
-import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
-import type { TransactionsQuery } from "../../../src/payments/requests.ts";
+import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { TransactionsQuery } from "../../../src/payments/frame/requests.ts";
 import { nullRows } from "../../contracts/storage/rows.ts";
 import { adapters, type PaymentDatabase } from "../../kit/adapters.ts";
 import { drawn } from "../../kit/thorough.ts";

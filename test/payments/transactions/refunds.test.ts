@@ -1,6 +1,6 @@
 /** Refunds: who is paid back, how much at most, and what counts while a refund may still land. */
 import { describe, expect } from "vitest";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { PreparedSend } from "../../kit/service-fixture.ts";
 import { expectRefusal, refusal, type WalletWorld } from "../wallet/wallet-world.ts";

@@ -6,13 +6,13 @@ import {
 import { PublicKey } from "@solana/web3.js";
 import { afterEach, describe, expect, test } from "vitest";
 import { OperatorRefused } from "../../../src/payments/operator/act.ts";
-import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import { silentLogger, type Logger } from "../../../src/runtime.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
+import { silentLogger, type Logger } from "../../../src/core/runtime.ts";
 import type { EndpointOptions } from "../../../src/solana/index.ts";
-import type { Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
+import type { Notice } from "../../../src/payments/frame/notices/notice-body.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import {
   allOf,

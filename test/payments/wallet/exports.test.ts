@@ -1,6 +1,6 @@
 /** The export of wallet mode: what was paid, also by bytes that had been cancelled, and what nobody was paid. */
 import { expect } from "vitest";
-import type { ExportQuery } from "../../../src/payments/requests.ts";
+import type { ExportQuery } from "../../../src/payments/frame/requests.ts";
 import type { WalletWorld } from "./wallet-world.ts";
 import { walletTest as test } from "./wallet-test.ts";
 

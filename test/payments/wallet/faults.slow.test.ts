@@ -1,6 +1,6 @@
 /** What forks, outages and lying nodes may do to a payment: delay it, and nothing else. */
 import { expect } from "vitest";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";

@@ -1,7 +1,7 @@
 /** A request that is made again while its first one still asks the chain, and what each refusal has its caller do. */
 import { describe, expect } from "vitest";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
-import { asksForAnotherQuote } from "../../../src/remedies.ts";
+import { asksForAnotherQuote } from "../../../src/errors/remedies.ts";
 import { expectRefusal, refusal, type WalletWorld } from "./wallet-world.ts";
 import { walletTest as test } from "./wallet-test.ts";
 

@@ -5,7 +5,7 @@ import {
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { expect } from "vitest";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import { associatedTokenAddress, type LocalChain } from "../../../src/local/index.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
@@ -14,7 +14,7 @@ import { FeeMarket } from "../../kit/fee-market.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";
 import { serviceTest as test } from "../../kit/service-test.ts";
-import { silentLogger } from "../../../src/runtime.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 import { signAgain } from "../../kit/sign-again.ts";
 import { signedVersion1 } from "../../kit/version-1.ts";
 import { keyOf, land } from "../../solana/signed-transaction.ts";

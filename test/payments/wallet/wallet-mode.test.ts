@@ -2,7 +2,7 @@
 import { createTransferCheckedInstruction } from "@solana/spl-token";
 import { PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { describe, expect } from "vitest";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { keyOf, signed } from "../../solana/signed-transaction.ts";
 import { expectRefusal, refusal } from "./wallet-world.ts";

@@ -1,10 +1,10 @@
 /** Alice, who holds 50 USDC and 1 SOL, pays Bob through a service; and what a refused request is expected to say. */
 import bs58 from "bs58";
 import { expect } from "vitest";
-import { PaymentError, type ErrorCode } from "../../../src/errors.ts";
+import { PaymentError, type ErrorCode } from "../../../src/errors/errors.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
-import type { RequestOptions } from "../../../src/payments/accounts/answer-once.ts";
-import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { RequestOptions } from "../../../src/payments/frame/accounts/answer-once.ts";
+import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { serviceFixture, type PreparedSend, type ServiceFixture } from "../../kit/service-fixture.ts";
 

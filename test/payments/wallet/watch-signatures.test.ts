@@ -3,7 +3,7 @@ import { agreed } from "../../../src/ledger/agreed.ts";
 import { heard } from "../../../src/ledger/heard.ts";
 import { expect, test as vitestTest } from "vitest";
 import { memoryStorage } from "../../kit/storages.ts";
-import type { AttemptRecord } from "../../../src/payments/tables/attempts.ts";
+import type { AttemptRecord } from "../../../src/payments/frame/tables/attempts.ts";
 import type { WatchRecord } from "../../../src/workflow/watch-rows.ts";
 import type { Watcher } from "../../../src/engine/index.ts";
 import {
@@ -13,11 +13,11 @@ import {
   LedgerUnavailable,
   type SignatureStatus,
 } from "../../../src/ledger/ledger.ts";
-import { silentLogger } from "../../../src/runtime.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 import { watchLanding } from "../../../src/payments/wallet/watch-signatures.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { notedLook } from "../../kit/watch-look.ts";
-import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
 
 /** One signature that is not zero, before a message: nobody's signature is missing. */
 const WHOLE = Uint8Array.from([1, ...Array.from({ length: 64 }, () => 7), 9]);

@@ -1,16 +1,16 @@
 /** Notices that a task announces, behind their step: beside another process, and by clocks that differ. */
 // modules: with-step
 import { expect, test } from "vitest";
-import { SOL_MINT } from "../../../src/address.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
 import { memoryStorage } from "../../kit/storages.ts";
-import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
-import { createSecretBox } from "../../../src/payments/secrets/secret-box.ts";
+import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/frame/assets/assets.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
+import { createSecretBox } from "../../../src/payments/frame/secrets/secret-box.ts";
 import { announceEffect } from "../../../src/payments/webhooks/announce-effect.ts";
 import { deliveryIdOf, firstRun } from "../../../src/payments/webhooks/delivery-runs.ts";
 import { createDeliveryClient } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
-import { systemRandom } from "../../../src/runtime.ts";
+import { systemRandom } from "../../../src/core/runtime.ts";
 import { fullRows } from "../../contracts/storage/rows.ts";
 import { webhookOf } from "../../contracts/storage/samples.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";

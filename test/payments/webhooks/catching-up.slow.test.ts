@@ -8,7 +8,7 @@ import { opener } from "../../kit/opener.ts";
 import { byDepth } from "../../kit/thorough.ts";
 import { transfersInFlight } from "../../kit/transfers-in-flight.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
-import { silentLogger } from "../../../src/runtime.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 
 const PAYMENTS = byDepth({ quick: 600, ci: 3_000, long: 3_000 });
 const LATENCY_MS = 200;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { Worker } from "node:worker_threads";
 import { describe, expect } from "vitest";
-import type { Clock } from "../../../src/runtime.ts";
+import type { Clock } from "../../../src/core/runtime.ts";
 import { DELIVERY_DEADLINE_MS } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { DeadlineError, withDeadline } from "../../../src/payments/webhooks/sending/deadline.ts";
 import type { Lookup } from "../../../src/payments/webhooks/sending/resolve-host.ts";

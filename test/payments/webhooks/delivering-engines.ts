@@ -1,11 +1,11 @@
 /** Engines that deliver over one database to receivers made of code: each answers, fails, or keeps its place until the deadline. */
 import { createEngine, startOf, type Engine } from "../../../src/engine/index.ts";
-import { type PaymentTables, paymentTables } from "../../../src/payments/tables.ts";
-import type { WebhookRecord } from "../../../src/payments/tables/webhooks.ts";
-import { createSecretBox } from "../../../src/payments/secrets/secret-box.ts";
+import { type PaymentTables, paymentTables } from "../../../src/payments/frame/tables.ts";
+import type { WebhookRecord } from "../../../src/payments/frame/tables/webhooks.ts";
+import { createSecretBox } from "../../../src/payments/frame/secrets/secret-box.ts";
 import { DELIVERY_DEADLINE_MS, type DeliveryClient } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
-import { silentLogger, systemRandom } from "../../../src/runtime.ts";
+import { silentLogger, systemRandom } from "../../../src/core/runtime.ts";
 import { webhookOf } from "../../contracts/storage/samples.ts";
 import type { Adapter } from "../../kit/adapters.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";

@@ -9,7 +9,7 @@ import {
   type DenyList,
   parseReceiverUrl,
 } from "../../../src/payments/webhooks/sending/receiver-url.ts";
-import { readNetwork } from "../../../src/networks.ts";
+import { readNetwork } from "../../../src/core/networks.ts";
 import { type HttpsReceiver, startHttpsReceiver } from "../../kit/https-receiver.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 

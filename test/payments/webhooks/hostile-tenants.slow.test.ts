@@ -1,15 +1,15 @@
 /** H25: receivers of hostile tenants on real sockets, in every manner that means harm, beside an honest tenant's. */
 import { afterEach, expect, test } from "vitest";
 import { createEngine, startOf, type Engine } from "../../../src/engine/index.ts";
-import { type PaymentTables, paymentTables } from "../../../src/payments/tables.ts";
-import { createSecretBox } from "../../../src/payments/secrets/secret-box.ts";
+import { type PaymentTables, paymentTables } from "../../../src/payments/frame/tables.ts";
+import { createSecretBox } from "../../../src/payments/frame/secrets/secret-box.ts";
 import {
   createDeliveryClient,
   DELIVERY_DEADLINE_MS,
   type DeliveryClient,
 } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
-import { silentLogger, systemRandom } from "../../../src/runtime.ts";
+import { silentLogger, systemRandom } from "../../../src/core/runtime.ts";
 import { webhookOf } from "../../contracts/storage/samples.ts";
 import {
   HOSTILE_MANNERS,

@@ -1,6 +1,6 @@
 /** The payload of a notice, field by field. */
 import { expect, test } from "vitest";
-import { type Notice, noticeBody } from "../../../src/payments/webhooks/sending/notice-body.ts";
+import { type Notice, noticeBody } from "../../../src/payments/frame/notices/notice-body.ts";
 
 const notice: Notice = {
   event: "transaction.completed",

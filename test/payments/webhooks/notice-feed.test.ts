@@ -1,19 +1,19 @@
 /** `service.subscribe()` where several processes share a database: each notice once, those of a transaction in order. */
 import { describe, expect, test } from "vitest";
-import { SOL_MINT } from "../../../src/address.ts";
-import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
+import { SOL_MINT } from "../../../src/core/address.ts";
+import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/frame/assets/assets.ts";
 import type { Engine } from "../../../src/engine/index.ts";
-import type { NoticeRecord } from "../../../src/payments/tables/notices.ts";
-import type { TransactionView } from "../../../src/payments/tables/orders.ts";
-import type { PaymentTables } from "../../../src/payments/tables.ts";
-import type { Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
+import type { NoticeRecord } from "../../../src/payments/frame/tables/notices.ts";
+import type { TransactionView } from "../../../src/payments/frame/tables/orders.ts";
+import type { PaymentTables } from "../../../src/payments/frame/tables.ts";
+import type { Notice } from "../../../src/payments/frame/notices/notice-body.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { sharedDatabaseTests } from "../../kit/shared-database-test.ts";
 import { drawn } from "../../kit/thorough.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { range } from "../../contracts/storage/samples.ts";
 import { NoticeFeed } from "../../../src/payments/webhooks/notice-feed.ts";
-import { silentLogger } from "../../../src/runtime.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 
 describe.each(drawn(sharedDatabaseTests, "notice feed"))("listeners on $name", ({ databaseTest }) => {
   const listenerTest = databaseTest

@@ -1,6 +1,6 @@
 /** Events beside the status: who is told of them, once, whichever process dies or tells at the same moment. */
 import { expect } from "vitest";
-import { NOTICE_EVENTS, STATUS_EVENTS } from "../../../src/payments/webhooks/sending/notice-body.ts";
+import { NOTICE_EVENTS, STATUS_EVENTS } from "../../../src/payments/frame/notices/notice-body.ts";
 import { webhookTest } from "./webhook-test.ts";
 
 const MINUTE = 60_000;

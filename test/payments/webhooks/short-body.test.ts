@@ -1,9 +1,9 @@
 /** Bodies of notices, as they are stored: short, and byte for byte those that were sent. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { paymentTables } from "../../../src/payments/tables.ts";
-import { shortBody, wholeBody } from "../../../src/payments/tables/short-body.ts";
-import { noticeBody, type Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
+import { paymentTables } from "../../../src/payments/frame/tables.ts";
+import { shortBody, wholeBody } from "../../../src/payments/frame/tables/short-body.ts";
+import { noticeBody, type Notice } from "../../../src/payments/frame/notices/notice-body.ts";
 import { webhookTest } from "./webhook-test.ts";
 
 const row = { transactionId: "tx_1", signature: "5sig", createdAt: Date.UTC(2026, 0, 2, 3, 4, 5, 6) };

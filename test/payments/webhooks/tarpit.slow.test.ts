@@ -1,11 +1,11 @@
 /** H14, D38: one receiver that never answers, with 2,000 notices waiting for it, beside receivers that do answer. */
 import { describe, expect, test } from "vitest";
 import { createEngine, startOf } from "../../../src/engine/index.ts";
-import { paymentTables } from "../../../src/payments/tables.ts";
-import { createSecretBox } from "../../../src/payments/secrets/secret-box.ts";
+import { paymentTables } from "../../../src/payments/frame/tables.ts";
+import { createSecretBox } from "../../../src/payments/frame/secrets/secret-box.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
 import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "../../../src/service/delivery-backlog.ts";
-import { silentLogger, systemRandom } from "../../../src/runtime.ts";
+import { silentLogger, systemRandom } from "../../../src/core/runtime.ts";
 import { DELIVERY_DEADLINE_MS, type DeliveryClient } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookOf } from "../../contracts/storage/samples.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";

@@ -1,6 +1,6 @@
 /** Registering, listing and deleting webhooks. */
 import { describe, expect } from "vitest";
-import { NOTICE_EVENTS } from "../../../src/payments/webhooks/sending/notice-body.ts";
+import { NOTICE_EVENTS } from "../../../src/payments/frame/notices/notice-body.ts";
 import { webhookTest as test } from "./webhook-test.ts";
 import { ALL_EVENTS } from "./webhook-world.ts";
 

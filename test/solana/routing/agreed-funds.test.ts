@@ -1,7 +1,7 @@
 /** Money counts when enough endpoints hold it true; nothing that one of them says alone makes it more. */
 import { expect, test } from "vitest";
 import fc from "fast-check";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import { solanaLedger } from "../../../src/solana/index.ts";
 import { agreedBalances, type ToldBalances } from "../../../src/solana/routing/agreed-funds.ts";

@@ -2,7 +2,7 @@
 import { Keypair, PublicKey } from "@solana/web3.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import {
   inflowsIn,
   type TransactionChange,

@@ -7,7 +7,7 @@ import {
 import { PublicKey, SYSVAR_CLOCK_PUBKEY, SystemProgram } from "@solana/web3.js";
 import fc from "fast-check";
 import { describe, expect } from "vitest";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import { EndpointsDifferError } from "../../../src/ledger/ledger.ts";
 import type { OrderFault } from "../../../src/ledger/order-fault.ts";

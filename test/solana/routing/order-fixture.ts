@@ -1,7 +1,7 @@
 /** Orders of private mode on a real local chain: the moves that are signed for them, and what becomes of each. */
 import { createFreezeAccountInstruction, createThawAccountInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import type { OrderFault } from "../../../src/ledger/order-fault.ts";
 import { rentOf, type OrderReading } from "../../../src/ledger/order-reading.ts";

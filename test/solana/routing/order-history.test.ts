@@ -15,7 +15,7 @@ import {
 } from "@solana/web3.js";
 import bs58 from "bs58";
 import { describe, expect } from "vitest";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import { EndpointsDifferError, LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import type { OrderChange } from "../../../src/ledger/order-reading.ts";
 import { flood } from "../../kit/flood.ts";

@@ -21,7 +21,7 @@ import {
 } from "@solana/web3.js";
 import bs58 from "bs58";
 import { describe, expect } from "vitest";
-import { addressOf, type Address } from "../../../src/address.ts";
+import { addressOf, type Address } from "../../../src/core/address.ts";
 import type { Signer } from "../../../src/ledger/sign-transaction.ts";
 import { markerOwner } from "../../../src/solana/marker-address.ts";
 import { MEMO_PROGRAM } from "../../../src/solana/programs.ts";

@@ -9,7 +9,7 @@ import {
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { describe, expect } from "vitest";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import type { Move } from "../../../src/ledger/routing.ts";
 import { SLOTS_TO_FINALITY } from "../../kit/chain-fixture.ts";
 import { keyOf, land } from "../signed-transaction.ts";

@@ -3,7 +3,7 @@ import { agreed } from "../../../src/ledger/agreed.ts";
 import { createHash } from "node:crypto";
 import { PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import type { OrderFault } from "../../../src/ledger/order-fault.ts";
 import { rentOf } from "../../../src/ledger/order-reading.ts";
 import type { Move, TransactionPlan } from "../../../src/ledger/routing.ts";

@@ -8,7 +8,7 @@ import {
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { expect } from "vitest";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import { land } from "../signed-transaction.ts";
 import type { Party, RoutingFixture } from "./routing-fixture.ts";
 import { routingTest } from "./routing-test.ts";

@@ -2,9 +2,9 @@
 import { afterEach, expect, test } from "vitest";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import { solanaLedger } from "../../../src/solana/index.ts";
-import type { Address } from "../../../src/address.ts";
+import type { Address } from "../../../src/core/address.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
-import { silentLogger } from "../../../src/runtime.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
 import { result, scriptedNode, type Reply } from "../scripted-node.ts";
 
 const SOMEBODY = "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" as Address;

@@ -10,7 +10,7 @@ import {
   participantsOf,
   signatureOf,
 } from "../../../src/solana/rpc/landed-transaction.ts";
-import { privateKeyOf } from "../../../src/ed25519.ts";
+import { privateKeyOf } from "../../../src/core/ed25519.ts";
 import { RpcNode } from "../../../src/solana/rpc/rpc-node.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 

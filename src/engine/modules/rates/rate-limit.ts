@@ -5,7 +5,7 @@
 import { commitOne } from "../../../../storage/decided.ts";
 import type { AnyWrite, EngineStorage } from "../../../../storage/storage.ts";
 import { column, ownTable, type Row } from "../../../../storage/table.ts";
-import { elapsed, type Clock } from "../../../runtime.ts";
+import { elapsed, type Clock } from "../../../core/runtime.ts";
 import type { EngineContext } from "../../kernel/engine-context.ts";
 import { TaskWaitsError } from "../../kernel/held-task-list.ts";
 import type { Rate } from "../../../workflow/rate-option.ts";

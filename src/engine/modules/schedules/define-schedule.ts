@@ -2,8 +2,8 @@
 import { z } from "zod";
 import type { AnyStateMachine, InputFrom } from "xstate";
 import { commitOne } from "../../../../storage/decided.ts";
-import { checkOptions, InvalidOptions } from "../../../options.ts";
-import { thrownText } from "../../../thrown.ts";
+import { checkOptions, InvalidOptions } from "../../../core/options.ts";
+import { thrownText } from "../../../core/thrown.ts";
 import { NOT_KEPT, toJson } from "../../../workflow/values.ts";
 import { nameOf, versionOf } from "../../../workflow/workflow-key.ts";
 import type { WorkflowRegistry } from "../../../workflow/workflow-registry.ts";

@@ -1,6 +1,6 @@
 /** Lists, pauses, resumes, removes, triggers and backfills schedules: on any database, without a chart. */
 import { commitOne } from "../../../../storage/decided.ts";
-import { isTurnOver, nextTurn } from "../../../runtime.ts";
+import { isTurnOver, nextTurn } from "../../../core/runtime.ts";
 import { checkText } from "../../../workflow/instance-id.ts";
 import { Moments } from "./moments.ts";
 import {

@@ -1,7 +1,7 @@
 /** The schedules of an engine. One commit arms the starts that are due and moves the row on, guarded by its version. */
 import { commitOne } from "../../../../storage/decided.ts";
 import type { EngineStorage } from "../../../../storage/storage.ts";
-import { elapsed, isTurnOver, nextTurn, type Logger } from "../../../runtime.ts";
+import { elapsed, isTurnOver, nextTurn, type Logger } from "../../../core/runtime.ts";
 import type { ModuleLoop } from "../../engine-module.ts";
 import { Loop } from "../../kernel/loop.ts";
 import { defineSchedule, type DefineParts } from "./define-schedule.ts";

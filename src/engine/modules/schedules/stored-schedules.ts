@@ -1,7 +1,7 @@
 /** Schedules as rows, and the message that starts the instance of a moment. */
 import { column, ownTable, type Row } from "../../../../storage/table.ts";
 import type { EngineStorage, TaskRecord } from "../../../../storage/storage.ts";
-import type { Clock, Random } from "../../../runtime.ts";
+import type { Clock, Random } from "../../../core/runtime.ts";
 import { messageTask } from "../../../workflow/messages.ts";
 import { newMoment } from "../../../workflow/stamps.ts";
 import { fromJson } from "../../../workflow/values.ts";

@@ -1,6 +1,6 @@
 /** A watcher looks at a batch of watches within a time limit. Events that it tells before the look fails are kept. */
 import type { WatchRecord } from "../../../workflow/watch-rows.ts";
-import type { Clock } from "../../../runtime.ts";
+import type { Clock } from "../../../core/runtime.ts";
 import type { PollResult } from "./watch-queue.ts";
 import type { PollContext, WatchEvent, Watcher } from "../../watcher-options.ts";
 

@@ -1,5 +1,5 @@
 /** Spreads the looks of one kind over the time in which every watch has its turn. */
-import { elapsed, type Clock } from "../../../runtime.ts";
+import { elapsed, type Clock } from "../../../core/runtime.ts";
 import type { Loop } from "../../kernel/loop.ts";
 
 /** The most looks at once where a watcher says nothing else: a look that waits for a slow answer leaves other looks their turn. */

@@ -1,7 +1,7 @@
 /** Polls the watches of one kind in this process's shards: several looks at once, each within its time. */
 import { setMaxListeners } from "node:events";
 import { watchesOf, type WatchRecord } from "../../../workflow/watch-rows.ts";
-import { elapsed, isTurnOver, nextTurn } from "../../../runtime.ts";
+import { elapsed, isTurnOver, nextTurn } from "../../../core/runtime.ts";
 import type { EngineContext } from "../../kernel/engine-context.ts";
 import { lookAtBatch, LookTimeoutError } from "./look-at-batch.ts";
 import { LookPacer } from "./look-pacer.ts";

@@ -1,5 +1,5 @@
 /** Polls the ledger, or anything else, on behalf of instances that wait for it: every kind by itself. */
-import { elapsed } from "../../../runtime.ts";
+import { elapsed } from "../../../core/runtime.ts";
 import { WatchKindLoop, type WatchLoopParts } from "./watch-kind-loop.ts";
 import { watchedKinds } from "../../../workflow/watch-rows.ts";
 import { Loop } from "../../kernel/loop.ts";

@@ -1,5 +1,5 @@
 /** Fair shares of watch shards: a process polls its share of a kind's shards, under named leases. */
-import { elapsed } from "../../../runtime.ts";
+import { elapsed } from "../../../core/runtime.ts";
 import type { EngineContext } from "../../kernel/engine-context.ts";
 import { ALL_SHARDS, shardOf } from "../../../workflow/watch-rows.ts";
 

@@ -1,13 +1,13 @@
 /** Finds what holds up reading the chain: endpoints that differ, are out of service or silent, and missing evidence. */
 import type { EndpointDispute, RateLimitedEndpoint } from "../../../ledger/ledger.ts";
 import { matterId, type AttentionSource, type FoundMatter } from "./matter.ts";
-import { isoTime } from "../../iso-time.ts";
-import { beliefRules, loweredWitnesses, type LoweringParts } from "../../intake/rules.ts";
+import { isoTime } from "../../frame/iso-time.ts";
+import { beliefRules, loweredWitnesses, type LoweringParts } from "../../frame/intake/rules.ts";
 import type { WatchStatus } from "../../../engine/index.ts";
-import type { Clock } from "../../../runtime.ts";
+import type { Clock } from "../../../core/runtime.ts";
 import { watchesOf } from "../../../workflow/watch-rows.ts";
-import type { PaymentStorage } from "../../payment-storage.ts";
-import { messageOf } from "../../attention.ts";
+import type { PaymentStorage } from "../../frame/payment-storage.ts";
+import { messageOf } from "../../frame/attention.ts";
 
 /** Seen by this process alone: another one asks for other facts. Ends by agreement, so `resolve` has no action for it. */
 export function disputedFacts(disputes: () => Promise<readonly EndpointDispute[]>): AttentionSource {

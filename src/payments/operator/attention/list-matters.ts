@@ -1,7 +1,7 @@
 /** Lists all that needs a person, oldest first, from every source: a new source is a function beside, and one line here. */
-import type { PaymentStorage } from "../../payment-storage.ts";
-import type { Clock } from "../../../runtime.ts";
-import { isoTime } from "../../iso-time.ts";
+import type { PaymentStorage } from "../../frame/payment-storage.ts";
+import type { Clock } from "../../../core/runtime.ts";
+import { isoTime } from "../../frame/iso-time.ts";
 import type { AttentionSource, FoundMatter, Matter } from "./matter.ts";
 import {
   uncountedTokens,
@@ -14,9 +14,9 @@ import {
 } from "./order-matters.ts";
 import type { EndpointDispute, RateLimitedEndpoint } from "../../../ledger/ledger.ts";
 import type { WatchStatus } from "../../../engine/index.ts";
-import type { Assets } from "../../assets/assets.ts";
-import type { HostParts } from "../../host-parts.ts";
-import type { PurseWatch } from "../../purses/purses.ts";
+import type { Assets } from "../../frame/assets/assets.ts";
+import type { HostParts } from "../../frame/host-parts.ts";
+import type { PurseWatch } from "../../frame/purses/purses.ts";
 import {
   abandonedWebhooks,
   lowPurses,

@@ -1,11 +1,11 @@
 /** Tells the host of each matter once when it begins and once when it is over, whichever process sees it. */
-import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../frame/payment-storage.ts";
 import { type MatterLookup, type DatedMatter, type MatterList, shownMatter } from "./list-matters.ts";
 import { commitOne } from "../../../../storage/decided.ts";
-import type { MatterRecord } from "../../tables/operator.ts";
-import type { Clock, Logger } from "../../../runtime.ts";
-import { isoTime } from "../../iso-time.ts";
-import { callHost } from "../../host-parts.ts";
+import type { MatterRecord } from "../../frame/tables/operator.ts";
+import type { Clock, Logger } from "../../../core/runtime.ts";
+import { isoTime } from "../../frame/iso-time.ts";
+import { callHost } from "../../frame/host-parts.ts";
 import type { Matter, MatterKind } from "./matter.ts";
 import { sourceOfMatter } from "./order-matters.ts";
 import type { SightingList } from "./sighting-list.ts";

@@ -1,10 +1,10 @@
 /** Finds what needs a person about orders of private mode: their rows tell, and the chain is not asked. */
-import { formatAmount } from "../../../amount.ts";
-import { smallestAmount, type Assets } from "../../assets/assets.ts";
-import { NOTED_KINDS } from "../../noted-matters.ts";
-import type { PaymentStorage } from "../../payment-storage.ts";
-import type { DepositRecord, HoldRecord, TransferRecord } from "../../tables/private.ts";
-import { groupedBy } from "../../tables/read.ts";
+import { formatAmount } from "../../../core/amount.ts";
+import { smallestAmount, type Assets } from "../../frame/assets/assets.ts";
+import { NOTED_KINDS } from "../../frame/noted-matters.ts";
+import type { PaymentStorage } from "../../frame/payment-storage.ts";
+import type { DepositRecord, HoldRecord, TransferRecord } from "../../frame/tables/private.ts";
+import { groupedBy } from "../../frame/tables/read.ts";
 import {
   matterId,
   type AttentionSource,

@@ -2,10 +2,10 @@
  * Sightings: matters that only one process can see, such as disagreeing endpoints. Every process lists a sighting while
  * the process that sees the matter keeps reporting it.
  */
-import type { MatterRecord } from "../../tables/operator.ts";
-import type { PaymentStorage } from "../../payment-storage.ts";
-import type { Clock } from "../../../runtime.ts";
-import { storageTime } from "../../service-context.ts";
+import type { MatterRecord } from "../../frame/tables/operator.ts";
+import type { PaymentStorage } from "../../frame/payment-storage.ts";
+import type { Clock } from "../../../core/runtime.ts";
+import { storageTime } from "../../frame/service-context.ts";
 import type { AttentionSource, FoundMatter, MatterKind } from "./matter.ts";
 
 /** Longer than three looks: a process that has said nothing for that long has ended, or sees it no more. */

@@ -1,13 +1,13 @@
 /** Changes what an operator has set for new transactions and quotes, in one commit with the row of the audit log. */
 import { z } from "zod";
 import { commitOne } from "../../../../storage/decided.ts";
-import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../frame/payment-storage.ts";
 import { type Act, type WriteAct, OperatorRefused } from "../act.ts";
-import type { GateRecord } from "../../tables/limits.ts";
-import { everyRow } from "../../tables/read.ts";
-import { accountGate, rulesOf, SERVICE_GATE, type IntakeRules } from "../../intake/rules.ts";
-import type { Clock } from "../../../runtime.ts";
-import type { Assets } from "../../assets/assets.ts";
+import type { GateRecord } from "../../frame/tables/limits.ts";
+import { everyRow } from "../../frame/tables/read.ts";
+import { accountGate, rulesOf, SERVICE_GATE, type IntakeRules } from "../../frame/intake/rules.ts";
+import type { Clock } from "../../../core/runtime.ts";
+import type { Assets } from "../../frame/assets/assets.ts";
 
 /** The most rounds of a change: of two operators who change one gate at once, one has to try again. */
 const MAX_ROUNDS = 20;

@@ -1,8 +1,8 @@
 /** Sets limits on amounts, for one account or for every account. */
 import { z } from "zod";
-import { formatAmount, parseAmount } from "../../../amount.ts";
-import type { Assets, Token } from "../../assets/assets.ts";
-import { isoTime } from "../../iso-time.ts";
+import { formatAmount, parseAmount } from "../../../core/amount.ts";
+import type { Assets, Token } from "../../frame/assets/assets.ts";
+import { isoTime } from "../../frame/iso-time.ts";
 import { readActContext, readCommand, OperatorRefused } from "../act.ts";
 import {
   type ActContext,
@@ -10,7 +10,7 @@ import {
   type Direction,
   type IntakeRules,
   type Limit,
-} from "../../intake/rules.ts";
+} from "../../frame/intake/rules.ts";
 import { accountIdField, mintOf, type GateParts } from "./gate-rule-storage.ts";
 
 /** The wanted limits. Amounts are decimal strings in whole units of the asset. */

@@ -1,10 +1,15 @@
 /** Lowers for a time how many endpoints must agree before something final is believed. */
 import { z } from "zod";
 import type { Ledger, WitnessCount } from "../../../ledger/ledger.ts";
-import { isoTime } from "../../iso-time.ts";
-import { beliefRules, isInForce, type ActContext, type LoweredWitnessRule } from "../../intake/rules.ts";
-import type { PaymentStorage } from "../../payment-storage.ts";
-import { storageTime } from "../../service-context.ts";
+import { isoTime } from "../../frame/iso-time.ts";
+import {
+  beliefRules,
+  isInForce,
+  type ActContext,
+  type LoweredWitnessRule,
+} from "../../frame/intake/rules.ts";
+import type { PaymentStorage } from "../../frame/payment-storage.ts";
+import { storageTime } from "../../frame/service-context.ts";
 import { readActContext, readCommand, OperatorRefused } from "../act.ts";
 import type { GateParts } from "./gate-rule-storage.ts";
 

@@ -1,8 +1,8 @@
 /** Pauses new transactions and quotes, of all or of one account; open ones go on, and reads and cancels keep working. */
 import { z } from "zod";
-import { isoTime } from "../../iso-time.ts";
+import { isoTime } from "../../frame/iso-time.ts";
 import { readActContext, readCommand, OperatorRefused } from "../act.ts";
-import { type ActContext, accountOfGate, type Pause, type PauseScope } from "../../intake/rules.ts";
+import { type ActContext, accountOfGate, type Pause, type PauseScope } from "../../frame/intake/rules.ts";
 import { accountIdField, mintOf, type GateParts } from "./gate-rule-storage.ts";
 
 /** Scope of a pause: transactions that match every given field; without fields, all transactions. */

@@ -1,10 +1,10 @@
 /** Takes an endpoint out of service for a time: its answers count for nothing. */
 import { z } from "zod";
 import { ENDPOINT_ROLES, type EndpointRole, type Ledger } from "../../../ledger/ledger.ts";
-import { isoTime } from "../../iso-time.ts";
-import type { ActContext, IntakeRules, SuspendedEndpoint } from "../../intake/rules.ts";
-import type { PaymentStorage } from "../../payment-storage.ts";
-import { storageTime } from "../../service-context.ts";
+import { isoTime } from "../../frame/iso-time.ts";
+import type { ActContext, IntakeRules, SuspendedEndpoint } from "../../frame/intake/rules.ts";
+import type { PaymentStorage } from "../../frame/payment-storage.ts";
+import { storageTime } from "../../frame/service-context.ts";
 import { readActContext, readCommand, OperatorRefused } from "../act.ts";
 import type { GateParts } from "./gate-rule-storage.ts";
 

@@ -1,15 +1,15 @@
 /** What acts on orders of private mode are made of: a look at the order, and the commit that the act is. */
-import type { Address } from "../../../address.ts";
+import type { Address } from "../../../core/address.ts";
 import type { OrderEvent } from "../../../../machines/order-context.ts";
 import type { SendResult, StartRequest } from "../../../engine/index.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { CommitResult } from "../../../../storage/storage.ts";
-import type { Clock, Random } from "../../../runtime.ts";
-import type { Assets } from "../../assets/assets.ts";
-import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
+import type { Clock, Random } from "../../../core/runtime.ts";
+import type { Assets } from "../../frame/assets/assets.ts";
+import type { PaymentStorage, PaymentWrite } from "../../frame/payment-storage.ts";
 import type { OrderLook } from "../../private/look.ts";
 import type { PlanTransfer } from "../../private/plan-transfer.ts";
-import type { ScreenAddress } from "../../recipients/recipients.ts";
+import type { ScreenAddress } from "../../frame/recipients/recipients.ts";
 import { OperatorRefused, type ActName } from "../act.ts";
 import type { ResolveCommand } from "../command.ts";
 import { standingOf, type OrderStanding } from "./standing.ts";

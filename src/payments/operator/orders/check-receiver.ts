@@ -1,7 +1,7 @@
 /** Whether money of an order may go to somebody else than its sender. */
-import { parseAddress, type Address } from "../../../address.ts";
-import { isPaymentError } from "../../../errors.ts";
-import { checkWallet } from "../../recipients/recipients.ts";
+import { parseAddress, type Address } from "../../../core/address.ts";
+import { isPaymentError } from "../../../errors/errors.ts";
+import { checkWallet } from "../../frame/recipients/recipients.ts";
 import { OperatorRefused } from "../act.ts";
 import type { OrderActParts } from "./acting.ts";
 

@@ -1,12 +1,12 @@
 /** Acts on money at an order's address: to somebody else than the sender, to where it counts, and tokens of foreign mints. */
-import { parseAddress, type Address } from "../../../address.ts";
-import { formatAmount } from "../../../amount.ts";
-import { ledgerMint, type Token } from "../../assets/assets.ts";
-import type { PaymentWrite } from "../../payment-storage.ts";
+import { parseAddress, type Address } from "../../../core/address.ts";
+import { formatAmount } from "../../../core/amount.ts";
+import { ledgerMint, type Token } from "../../frame/assets/assets.ts";
+import type { PaymentWrite } from "../../frame/payment-storage.ts";
 import { timeOf } from "../../private/judged-rows.ts";
 import { MOST_REDIRECTS } from "../../private/protocol/cut.ts";
 import { freeRedirect } from "../../private/protocol/redirect.ts";
-import type { ActRecord, TransferRecord } from "../../tables/private.ts";
+import type { ActRecord, TransferRecord } from "../../frame/tables/private.ts";
 import { OperatorRefused } from "../act.ts";
 import { refusal, type Acting, type CommandOf, type OrderAct, type OrderCommand } from "./acting.ts";
 import { checkReceiver } from "./check-receiver.ts";

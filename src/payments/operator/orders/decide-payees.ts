@@ -1,8 +1,8 @@
 /** Acts that say who is not paid: an order declined, a chunk foreclosed, an order concluded. */
 import type { OrderEvent } from "../../../../machines/order-context.ts";
-import { formatAmount } from "../../../amount.ts";
-import type { PaymentWrite } from "../../payment-storage.ts";
-import type { LevelRecord } from "../../tables/private.ts";
+import { formatAmount } from "../../../core/amount.ts";
+import type { PaymentWrite } from "../../frame/payment-storage.ts";
+import type { LevelRecord } from "../../frame/tables/private.ts";
 import { refusal, type Acting, type CommandOf, type Confirmation, type OrderAct } from "./acting.ts";
 
 const DECLINE: OrderEvent = { type: "DECLINE" };

@@ -2,11 +2,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { commitOne } from "../../../../storage/decided.ts";
-import type { ActContext } from "../../intake/rules.ts";
-import type { PaymentWrite } from "../../payment-storage.ts";
+import type { ActContext } from "../../frame/intake/rules.ts";
+import type { PaymentWrite } from "../../frame/payment-storage.ts";
 import type { OrderLook } from "../../private/look.ts";
-import { isSamePerson } from "../../shown-words.ts";
-import type { DecisionRecord } from "../../tables/operator.ts";
+import { isSamePerson } from "../../frame/shown-words.ts";
+import type { DecisionRecord } from "../../frame/tables/operator.ts";
 import { OperatorRefused, privateModeIsOff, type ActName, type WriteAct } from "../act.ts";
 import { resolveCommand, type Approval, type ResolveResult } from "../command.ts";
 import { decidedMeanwhile, decisionWrite } from "../decisions.ts";

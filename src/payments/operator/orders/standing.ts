@@ -1,5 +1,5 @@
 /** What an order's markers and balances say, as acts need it. */
-import { SOL_MINT, type Address } from "../../../address.ts";
+import { SOL_MINT, type Address } from "../../../core/address.ts";
 import type { OrderLook } from "../../private/look.ts";
 
 export interface OrderStanding {

@@ -1,7 +1,7 @@
 /** Before a service begins anything else: what was told of an order without a marker on the chain is told by this database, too. */
 import type { OrderEvent, OrderReason } from "../../../../machines/order-context.ts";
-import type { Logger } from "../../../runtime.ts";
-import type { PaymentStorage } from "../../payment-storage.ts";
+import type { Logger } from "../../../core/runtime.ts";
+import type { PaymentStorage } from "../../frame/payment-storage.ts";
 import type { EndLine, RecoveryJournal } from "./journal.ts";
 
 interface FinishingParts {

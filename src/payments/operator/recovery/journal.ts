@@ -1,12 +1,12 @@
 /** The journal of private orders, outside of the database: each order before its address is handed out, and each end that no marker tells. */
 import { z } from "zod";
-import { parseAddress, type Address } from "../../../address.ts";
-import { PaymentError } from "../../../errors.ts";
-import type { Clock } from "../../../runtime.ts";
-import { callHost } from "../../host-parts.ts";
+import { parseAddress, type Address } from "../../../core/address.ts";
+import { PaymentError } from "../../../errors/errors.ts";
+import type { Clock } from "../../../core/runtime.ts";
+import { callHost } from "../../frame/host-parts.ts";
 import type { CreatedOrderBody } from "../../private/accept-order.ts";
-import type { AcceptHandler, CheckedRequest } from "../../quotes/checked-request.ts";
-import type { ClosingOrder, OrderRecord } from "../../tables/private.ts";
+import type { AcceptHandler, CheckedRequest } from "../../frame/quotes/checked-request.ts";
+import type { ClosingOrder, OrderRecord } from "../../frame/tables/private.ts";
 
 const address = z.string().transform((text, context): Address => {
   const parsed = parseAddress(text);

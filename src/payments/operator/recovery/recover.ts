@@ -1,10 +1,10 @@
 /** Brings orders back of their lines in a recovery journal, where the database that knew them is lost. */
 import { isDeepStrictEqual } from "node:util";
-import type { Address } from "../../../address.ts";
-import { formatAmount } from "../../../amount.ts";
-import type { OrderStubRecord } from "../../tables/private.ts";
+import type { Address } from "../../../core/address.ts";
+import { formatAmount } from "../../../core/amount.ts";
+import type { OrderStubRecord } from "../../frame/tables/private.ts";
 import { readActContext, OperatorRefused } from "../act.ts";
-import type { ActContext } from "../../intake/rules.ts";
+import type { ActContext } from "../../frame/intake/rules.ts";
 import { lineOf, type OrderLine, type RecoveryJournal } from "./journal.ts";
 import { restoreOrder, type RestoringParts } from "./restore-order.ts";
 

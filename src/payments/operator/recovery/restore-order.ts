@@ -1,18 +1,18 @@
 /** Stores an order again of which a journal or a stub is left: one commit with its rows and its chart. */
-import { MAX_AMOUNT } from "../../../amount.ts";
+import { MAX_AMOUNT } from "../../../core/amount.ts";
 import type { Engine } from "../../../engine/index.ts";
-import { ledgerMint } from "../../assets/assets.ts";
-import type { ActContext } from "../../intake/rules.ts";
+import { ledgerMint } from "../../frame/assets/assets.ts";
+import type { ActContext } from "../../frame/intake/rules.ts";
 import type { PrivateRouting } from "../../private/private-routing.ts";
 import { begunRows, WAITING } from "../../private/fresh-order.ts";
 import { reservedFor } from "../../private/protocol/cost.ts";
 import { NOBODY } from "../../private/protocol/outcome.ts";
 import { startOrder } from "../../private/order-workflow.ts";
-import { reserveOrder } from "../../purses/sponsor-limit.ts";
-import type { ServiceContext } from "../../service-context.ts";
-import type { PaymentTables } from "../../tables.ts";
-import type { TransactionRecord } from "../../tables/orders.ts";
-import type { OrderRecord } from "../../tables/private.ts";
+import { reserveOrder } from "../../frame/purses/sponsor-limit.ts";
+import type { ServiceContext } from "../../frame/service-context.ts";
+import type { PaymentTables } from "../../frame/tables.ts";
+import type { TransactionRecord } from "../../frame/tables/orders.ts";
+import type { OrderRecord } from "../../frame/tables/private.ts";
 import type { WriteAct } from "../act.ts";
 import type { OrderLine } from "./journal.ts";
 

@@ -1,10 +1,10 @@
 /** Tries tasks again, drops dead letters, and drops matters that ask for nothing more. */
 import { commitOne } from "../../../../storage/decided.ts";
 import type { Commit } from "../../../../storage/storage.ts";
-import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
-import type { PaymentTables } from "../../tables.ts";
-import type { ActContext } from "../../intake/rules.ts";
-import type { Clock } from "../../../runtime.ts";
+import type { PaymentStorage, PaymentWrite } from "../../frame/payment-storage.ts";
+import type { PaymentTables } from "../../frame/tables.ts";
+import type { ActContext } from "../../frame/intake/rules.ts";
+import type { Clock } from "../../../core/runtime.ts";
 import { type Act, type WriteAct, OperatorRefused } from "../act.ts";
 import { droppedUpToFact } from "../attention/host-matters.ts";
 import { droppedTokensFact, uncountedTokensId } from "../attention/order-matters.ts";

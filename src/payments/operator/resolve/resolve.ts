@@ -1,10 +1,10 @@
 /** Decides about matters and orders: checks the command, finds what it is about, and hands it to whoever carries it out. */
 import { z } from "zod";
-import type { DecisionRecord } from "../../tables/operator.ts";
-import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
-import type { Clock } from "../../../runtime.ts";
+import type { DecisionRecord } from "../../frame/tables/operator.ts";
+import type { PaymentStorage, PaymentWrite } from "../../frame/payment-storage.ts";
+import type { Clock } from "../../../core/runtime.ts";
 import { readActContext, readCommand, type WriteAct, OperatorRefused } from "../act.ts";
-import type { ActContext } from "../../intake/rules.ts";
+import type { ActContext } from "../../frame/intake/rules.ts";
 import type { DatedMatter, MatterLookup } from "../attention/list-matters.ts";
 import type { FoundMatter } from "../attention/matter.ts";
 import { isOrderCommand, type OrderActHandler } from "../orders/order-acts.ts";

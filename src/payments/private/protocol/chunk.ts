@@ -1,5 +1,5 @@
 /** The transactions of chunks (K1): the marker first, then all whom its length says to be paid; in SOL the loan comes last. */
-import type { Address } from "../../../address.ts";
+import type { Address } from "../../../core/address.ts";
 import { rentOf } from "../../../ledger/order-reading.ts";
 import { loanOf } from "./cost.ts";
 import { placesOf, seedOfChunk, shapeOf } from "./cut.ts";

@@ -1,5 +1,5 @@
 /** Costs of an order in lamports: what its quote asks for, what a refund withholds, what the sponsor reserves and lays out. */
-import { SOL_MINT, type Address } from "../../../address.ts";
+import { SOL_MINT, type Address } from "../../../core/address.ts";
 import { rentOf } from "../../../ledger/order-reading.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../../../ledger/routing.ts";
 import type { Leg } from "./legs.ts";

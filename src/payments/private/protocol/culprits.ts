@@ -3,7 +3,7 @@
  * not name blames nobody.
  */
 import type { TransferKind } from "../../../../machines/transfer.ts";
-import { SOL_MINT, type Address } from "../../../address.ts";
+import { SOL_MINT, type Address } from "../../../core/address.ts";
 import type { FaultStep, OrderFault } from "../../../ledger/order-fault.ts";
 import { placesOf } from "./cut.ts";
 import type { Leg, Role } from "./legs.ts";

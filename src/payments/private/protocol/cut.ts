@@ -1,5 +1,5 @@
 /** How an order is cut into chunks (K3): who is in each, and what an outcome takes out of the order's address. */
-import { SOL_MINT, type Address } from "../../../address.ts";
+import { SOL_MINT, type Address } from "../../../core/address.ts";
 import { isPaid, type ChunkShape } from "./outcome.ts";
 import type { Member, OrderTerms, Outcome } from "./terms.ts";
 

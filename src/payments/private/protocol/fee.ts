@@ -1,5 +1,5 @@
 /** What the network charges for a transaction of an order. */
-import { SOL_MINT } from "../../../address.ts";
+import { SOL_MINT } from "../../../core/address.ts";
 import type { Evidence } from "../../../ledger/belief.ts";
 import type { RoutingLedger, TransactionPlan } from "../../../ledger/routing.ts";
 import { larger } from "./cost.ts";

@@ -1,7 +1,7 @@
 /** The parts of a transaction that an order signs: each move with its part in it, by which its errors are judged. */
-import { SOL_MINT, type Address } from "../../../address.ts";
+import { SOL_MINT, type Address } from "../../../core/address.ts";
 import type { Move, MoveOf } from "../../../ledger/routing.ts";
-import type { Token } from "../../assets/assets.ts";
+import type { Token } from "../../frame/assets/assets.ts";
 
 /** The part of a move. `member`: the fee or a recipient. `input` and `desk`: a swap's, to its desk and from it to the payee. */
 export type Role =

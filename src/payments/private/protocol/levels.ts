@@ -3,7 +3,7 @@
  * what is less than that twice is missing. Balances of different endpoints need not be alike: a deposit is what as many as
  * must agree say at least, a shortage what as many say at most.
  */
-import { SOL_MINT, type Address } from "../../../address.ts";
+import { SOL_MINT, type Address } from "../../../core/address.ts";
 import type { OrderTold } from "../../../ledger/order-reading.ts";
 import { accountRent, larger, loanOf, uncovered } from "./cost.ts";
 import { shapeOf, takenOut } from "./cut.ts";

@@ -1,5 +1,5 @@
 /** A look at an order by its names in place of positions, and how many endpoints say what (K10). */
-import { SOL_MINT, type Address } from "../../../address.ts";
+import { SOL_MINT, type Address } from "../../../core/address.ts";
 import type { OrderQuery, OrderReading, OrderTold, WalletTold } from "../../../ledger/order-reading.ts";
 import { seedOfChunk, seedOfRedirect } from "./cut.ts";
 import type { OrderTerms } from "./terms.ts";

@@ -1,5 +1,5 @@
 /** Money that goes elsewhere than to payees: to an approved address under a marker of its own (K12), or from a stray account. */
-import { SOL_MINT, type Address } from "../../../address.ts";
+import { SOL_MINT, type Address } from "../../../core/address.ts";
 import { rentOf, type OrderChange } from "../../../ledger/order-reading.ts";
 import type { TokenProgram } from "../../../ledger/routing.ts";
 import { markerLeg } from "./chunk.ts";

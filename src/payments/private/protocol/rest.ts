@@ -2,7 +2,7 @@
  * What is left of an order goes back (K13, K16): to the sender, less its cost, and to the sponsor what is his. An asserted
  * rest names all sums and fails unless nothing is left; a bare one follows it if dust made it fail, and leaves the loan.
  */
-import type { Address } from "../../../address.ts";
+import type { Address } from "../../../core/address.ts";
 import { rentOf, type OrderTold } from "../../../ledger/order-reading.ts";
 import { accountRent, larger, rentBack, smaller, uncovered } from "./cost.ts";
 import { pay, SOL, withoutNothing, type Asset, type Leg } from "./legs.ts";

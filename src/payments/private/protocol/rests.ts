@@ -1,6 +1,6 @@
 /** Which rests, redirects and chunks may be signed of an order: only what cannot take a payee's money (K6, K7, K12, K16). */
 import type { TransferKind } from "../../../../machines/transfer.ts";
-import { SOL_MINT } from "../../../address.ts";
+import { SOL_MINT } from "../../../core/address.ts";
 import type { OrderTold } from "../../../ledger/order-reading.ts";
 import { chargeOf } from "./cost.ts";
 import type { MarkerFacts, OrderFacts, Worth } from "./facts.ts";

@@ -1,6 +1,6 @@
 /** What is stored of an order beside its terms, as far as the protocol goes by it. */
 import type { TransferKind } from "../../../../machines/transfer.ts";
-import type { Address } from "../../../address.ts";
+import type { Address } from "../../../core/address.ts";
 import type { Price } from "./cost.ts";
 import { SOL, type Asset } from "./legs.ts";
 import type { Look } from "./look.ts";

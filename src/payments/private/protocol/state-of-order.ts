@@ -3,7 +3,7 @@
  * for the charts' effects, cancels, reconcile, recovery and the inspector. It says facts; the chart decides.
  */
 import type { OrderTold } from "../../../ledger/order-reading.ts";
-import { smallestAmount } from "../../assets/assets.ts";
+import { smallestAmount } from "../../frame/assets/assets.ts";
 import { seedOfChunk, seedOfRedirect } from "./cut.ts";
 import { SOL } from "./legs.ts";
 import {

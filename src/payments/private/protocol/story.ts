@@ -1,5 +1,5 @@
 /** Whom a marker of another hand paid (K4): what the finalized transactions say that its address signed and that name it. */
-import { SOL_MINT, type Address } from "../../../address.ts";
+import { SOL_MINT, type Address } from "../../../core/address.ts";
 import type { OrderChange } from "../../../ledger/order-reading.ts";
 import { loanOf, smaller, uncovered } from "./cost.ts";
 import { placesOf, type Place } from "./cut.ts";

@@ -1,5 +1,5 @@
 /** What an order of private mode is: fixed when it is taken, stored, never computed again. */
-import type { Address } from "../../../address.ts";
+import type { Address } from "../../../core/address.ts";
 
 /** Cut, outcome table, seeds and owner of markers belong to a layout. */
 export type Layout = 1;

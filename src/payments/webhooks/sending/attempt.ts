@@ -1,7 +1,7 @@
 /** Makes one attempt to deliver a notice: a single POST over a guarded connection, within an absolute deadline. */
 import { createSecureContext } from "node:tls";
-import { webhookCalled } from "../../../diagnostics.ts";
-import type { Clock } from "../../../runtime.ts";
+import { webhookCalled } from "../../../core/diagnostics.ts";
+import type { Clock } from "../../../core/runtime.ts";
 import type { AllowAddress, DenyList } from "./receiver-url.ts";
 import { DeadlineError, withDeadline } from "./deadline.ts";
 import { InterimAnswersError } from "./answer-reader.ts";

@@ -1,5 +1,5 @@
 /** Bounds work by one absolute deadline on an injected clock. */
-import type { Clock } from "../../../runtime.ts";
+import type { Clock } from "../../../core/runtime.ts";
 
 /** The reason of the work's signal when its time is up, as opposed to the caller's own reason. */
 export class DeadlineError extends Error {

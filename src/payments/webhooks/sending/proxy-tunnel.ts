@@ -2,9 +2,9 @@
 import { type ClientRequest, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { type Socket, connect } from "node:net";
-import { parseUrl } from "../../../parse-url.ts";
+import { parseUrl } from "../../../core/parse-url.ts";
 import { type DeadlineOptions, withDeadline } from "./deadline.ts";
-import type { Clock } from "../../../runtime.ts";
+import type { Clock } from "../../../core/runtime.ts";
 
 /**
  * How long the proxy may take to connect, in milliseconds. Shorter than an attempt, so that a proxy that hangs is seen as

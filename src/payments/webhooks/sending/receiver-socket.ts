@@ -1,7 +1,7 @@
 /** Opens a guarded TLS connection: look up, judge, connect, judge again, verify the certificate. */
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
-import type { Clock } from "../../../runtime.ts";
+import type { Clock } from "../../../core/runtime.ts";
 import { type AllowAddress, literalAddress, refusedAddress, type DenyList } from "./receiver-url.ts";
 import type { DeadlineOptions } from "./deadline.ts";
 import { openTunnel } from "./proxy-tunnel.ts";

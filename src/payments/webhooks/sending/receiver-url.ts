@@ -1,9 +1,9 @@
 /** Judges URLs, names and IP addresses: a tenant's webhook must never make this server talk to its own network. */
-import { parseUrl } from "../../../parse-url.ts";
+import { parseUrl } from "../../../core/parse-url.ts";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { domainToASCII } from "node:url";
-import { holderOf, type NetworkAddress } from "../../../networks.ts";
+import { holderOf, type NetworkAddress } from "../../../core/networks.ts";
 
 type ReceiverUrlFault =
   "unparseable" | "not_https" | "credentials" | "private_address" | "too_long" | "bad_host" | "bad_port";

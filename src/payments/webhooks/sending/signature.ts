@@ -1,6 +1,6 @@
 /** Signs a delivery: `X-Service-Signature` and the three headers of Standard Webhooks. */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { keyOfSecret } from "./secret-key.ts";
+import { keyOfSecret } from "../../frame/notices/secret-key.ts";
 
 export interface SignatureInput {
   /** The exact body that is sent; signed as its UTF-8 bytes. */

@@ -1,7 +1,7 @@
 /** K11: the closed table, row by row. */
 import type { TransferKind } from "../../../../machines/transfer.ts";
 import { describe, expect, test } from "vitest";
-import type { Address } from "../../../../src/address.ts";
+import type { Address } from "../../../../src/core/address.ts";
 import type { FaultError, FaultStep } from "../../../../src/ledger/order-fault.ts";
 import type { TokenAccountTold } from "../../../../src/ledger/order-reading.ts";
 import { legsOfChunk } from "../../../../src/payments/private/protocol/chunk.ts";

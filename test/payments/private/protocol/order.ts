@@ -1,5 +1,5 @@
 /** Orders, rows and looks for tests of the protocol: what a test does not name is as in an honest life. */
-import { addressOf, SOL_MINT, type Address } from "../../../../src/address.ts";
+import { addressOf, SOL_MINT, type Address } from "../../../../src/core/address.ts";
 import {
   rentOf,
   type MarkerTold,
@@ -7,7 +7,7 @@ import {
   type TokenAccountTold,
   type WalletTold,
 } from "../../../../src/ledger/order-reading.ts";
-import { MAINNET_STABLECOINS } from "../../../../src/payments/assets/assets.ts";
+import { MAINNET_STABLECOINS } from "../../../../src/payments/frame/assets/assets.ts";
 import { cutOf } from "../../../../src/payments/private/protocol/cut.ts";
 import { Look, queryOf } from "../../../../src/payments/private/protocol/look.ts";
 import type {

@@ -9,8 +9,8 @@ import {
   type Rest,
   type RestPlan,
 } from "../../../../src/payments/private/protocol/rest.ts";
-import type { AttemptRecord } from "../../../../src/payments/tables/attempts.ts";
-import type { TransferRecord } from "../../../../src/payments/tables/private.ts";
+import type { AttemptRecord } from "../../../../src/payments/frame/tables/attempts.ts";
+import type { TransferRecord } from "../../../../src/payments/frame/tables/private.ts";
 import { runsOf } from "../../../kit/thorough.ts";
 import {
   FEE,

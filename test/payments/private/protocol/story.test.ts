@@ -1,6 +1,6 @@
 /** K4: a marker that no attempt of ours made is told by its own transactions. */
 import { expect, test } from "vitest";
-import type { Address } from "../../../../src/address.ts";
+import type { Address } from "../../../../src/core/address.ts";
 import type { OrderChange } from "../../../../src/ledger/order-reading.ts";
 import { openedIn, storyOf } from "../../../../src/payments/private/protocol/story.ts";
 import { DESK, LOAN, OTHER, payee, rent, SENDER, SOL_MINT, termsOf, TREASURY, USDC } from "./order.ts";

@@ -1,0 +1,90 @@
+/** Reserves the sponsor's lamports for an order in the commit that takes it, until the order is over and at rest. */
+import type { Address } from "../../../core/address.ts";
+import type { Caller } from "../accounts/caller.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import { spentInADay, sponsorPurse } from "../spending.ts";
+import type { Tier } from "../tables/identity.ts";
+import type { ReservationRecord } from "../tables/limits.ts";
+
+/** The most that the waiting orders of one account may reserve, in percent of what the sponsor holds. */
+export const SPONSOR_SHARE_PERCENT: Readonly<Record<Tier, bigint>> = {
+  free: 2n,
+  pro: 5n,
+  enterprise: 20n,
+};
+
+const PERCENT = 100n;
+
+/** A sponsor with this many times the reservation of an order has room for an order of every account. */
+export const SPONSOR_ORDERS = PERCENT / SPONSOR_SHARE_PERCENT.free;
+
+/** An order that is to be taken, and what bounds it. Amounts in lamports. */
+interface ReservedOrder {
+  readonly id: string;
+  readonly sponsor: Address;
+  readonly caller: Pick<Caller, "accountId" | "tier">;
+  /** The most that the order may cost the sponsor. */
+  readonly amount: bigint;
+  /** What the sponsor holds. */
+  readonly held: bigint;
+  /** What the sponsor may spend within 24 hours; null without a limit. */
+  readonly mostPerDay: bigint | null;
+  readonly createdAt: number;
+}
+
+/**
+ * Two rows, each refused if there is no room: the order's of what the sponsor holds and may spend in a day, and the share of
+ * the account's waiting orders, rounded down. What is signed counts as spent in the day beside the reservation until the
+ * order rests: the limit of a day is never exceeded, but may be reached early.
+ */
+export async function reserveOrder(
+  storage: Pick<PaymentStorage, "spent">,
+  order: ReservedOrder,
+): Promise<readonly PaymentWrite[]> {
+  const { id, sponsor, caller, amount, held, mostPerDay, createdAt } = order;
+  const resource = sponsorPurse(sponsor);
+  const left = mostPerDay === null ? held : mostPerDay - (await spentInADay(storage, resource, createdAt));
+  const insert: ReservationRecord = {
+    id,
+    version: 1,
+    resource,
+    amount,
+    createdAt,
+    lapsesAt: null,
+    releasedAt: null,
+  };
+  const share = { ...insert, id: shareId(id), resource: waitingOf(sponsor, caller.accountId) };
+  return [
+    { table: "reservations", insert, atMost: { total: left < held ? left : held } },
+    {
+      table: "reservations",
+      insert: share,
+      atMost: { total: (held * SPONSOR_SHARE_PERCENT[caller.tier]) / PERCENT },
+    },
+  ];
+}
+
+/** The resource of an account's waiting orders. */
+export function waitingOf(sponsor: string, accountId: string): string {
+  return `${sponsorPurse(sponsor)} of ${accountId}`;
+}
+
+/** The id of the share that a waiting order has of what its account may reserve. */
+export function shareId(order: string): string {
+  return `${order}:share`;
+}
+
+/** Releases the share of waiting orders, and nothing else: the order was funded, cancelled, or its window is over. */
+export function releaseShare(order: string, at: number): PaymentWrite {
+  return { table: "reservations", id: shareId(order), set: { releasedAt: at } };
+}
+
+/** Releases what is reserved of the sponsor: the order is over, and nothing is left to be done. */
+export function releaseOrder(order: string, at: number): PaymentWrite {
+  return { table: "reservations", id: order, set: { releasedAt: at } };
+}
+
+/** Reserves what is left to be paid of an order in place of what it reserved before. Nothing is refused for it. */
+export function reserveAgain(order: string, amount: bigint): PaymentWrite {
+  return { table: "reservations", id: order, set: { amount, releasedAt: null } };
+}

@@ -1,0 +1,37 @@
+/** How one way to pay makes quotes: each module that takes transactions brings it for those that it takes. */
+import type { QuoteRecord } from "../tables/orders.ts";
+import type { Token } from "../assets/assets.ts";
+import type { PricedQuote, QuoteInput } from "./priced-quote.ts";
+import type { QuoteWarning } from "./quote-parties.ts";
+
+/** What is given, what is got for it, and when. */
+export interface PricedPair {
+  readonly give: Token;
+  readonly get: Token;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/** The mode of a transaction, and whether it swaps: by these, and nothing else, its way is found. */
+export interface Asked {
+  readonly mode: QuoteRecord["mode"];
+  readonly isSwap: boolean;
+}
+
+/** Throws what POST /v1/transactions would refuse, so that a fault is told before anybody signs. */
+export interface QuoteWay {
+  takes(asked: Asked): boolean;
+  /** Milliseconds that a price is promised for. */
+  readonly lifeMs: number;
+  /** The mint that its fee is paid in. */
+  feeMint(pair: Pick<PricedPair, "give">): string;
+  /** Quotes of one queue are made one after the other: their commits would make each other fail. Null without one. */
+  queueOf(pair: Pick<PricedPair, "give" | "get">): string | null;
+  /** Refuses more recipients than it takes, before any of them is looked at. */
+  checkCount(recipients: number): void;
+  /** The warnings about sender and recipients, as the chain tells. */
+  checkParties(inputs: QuoteInput): Promise<readonly QuoteWarning[]>;
+  price(inputs: QuoteInput, pair: PricedPair): Promise<PricedQuote>;
+  /** The warnings about the sender at this price. */
+  checkSender(inputs: QuoteInput, priced: PricedQuote["priced"]): Promise<readonly QuoteWarning[]>;
+}

@@ -1,0 +1,93 @@
+/** The events that accounts are told, and the order in which they were announced. */
+import type { NoticeEvent, StatusEvent } from "../../../../machines/notice-events.ts";
+import { column, ownTable, type Row } from "../../../../storage/table.ts";
+import type { TransactionStatus } from "./orders.ts";
+import { rowOf, type SequencePageQuery, type TableReader, rowsOf } from "./read.ts";
+import { wholeBody } from "./short-body.ts";
+
+/** Events for webhooks, with the state of the transaction at the time. */
+export const notices = ownTable("notices", {
+  columns: {
+    id: "text",
+    transactionId: "text",
+    event: "text",
+    status: column<TransactionStatus>("text"),
+    reason: "text?",
+    signature: "text?",
+    blockTime: "integer?",
+    /** Base units of the fee's asset. */
+    fee: "amount?",
+    /** The body, sent byte for byte on every attempt; null until it was serialised, once. Stored short, read whole. */
+    body: "text?",
+    /** The webhooks that are told, by id: chosen with the body. Null until then. */
+    webhooks: column<readonly string[] | null>("json?"),
+    /** Event `transaction.deposit_received`: base units of the order's asset that had come, and that were missing. Null for others. */
+    received: "amount?",
+    remaining: "amount?",
+    createdAt: "integer",
+  },
+  settled: true,
+  // A notice was committed after the notice before; the clocks of their processes may differ.
+  indexes: { ofTransaction: ["transactionId"] },
+});
+
+export interface NoticeRecord extends Row<typeof notices> {}
+
+/**
+ * Names the notices that were announced to webhooks, in the lists of events of their accounts. `id` is the notice's. A list
+ * grows at its end only, so that who reads on from where he was misses nothing.
+ */
+export const announcements = ownTable("announcements", {
+  columns: { id: "text", accountId: "text", at: "integer" },
+  indexes: { ofAccount: ["accountId"] },
+  // Accounts read on beyond the last event that they have seen.
+  ordered: ["accountId"],
+  settled: true,
+});
+
+/** Events beside the status that are to be told. A row goes with the notice that comes of it. */
+export const untoldEvents = ownTable("untoldEvents", {
+  columns: {
+    id: "text",
+    transactionId: "text",
+    event: column<Exclude<NoticeEvent, StatusEvent>>("text"),
+    /** What it tells of where the commit knows it, such as a refund. */
+    subject: "text?",
+  },
+});
+
+export interface UntoldEventRecord extends Row<typeof untoldEvents> {}
+
+const whole = (notice: NoticeRecord): NoticeRecord =>
+  notice.body === null ? notice : { ...notice, body: wholeBody(notice.body, notice) };
+
+export const noticeReads = (read: TableReader) => ({
+  async notice(id: string): Promise<NoticeRecord | null> {
+    const notice = await rowOf(read, notices, id);
+    return notice === null ? null : whole(notice);
+  },
+  /** Notices by their ids, in any order; absent ones are left out. */
+  noticesById: async (ids: readonly string[]) => (await rowsOf(read, notices, ids)).map(whole),
+  /** All notices of a transaction, oldest first. */
+  notices: async (transactionId: string) =>
+    (await read.find({ table: notices, index: "ofTransaction", equals: { transactionId } })).map(whole),
+  /** Up to `limit` notices by ascending id, the first one above `after`. */
+  noticesAfter: async (after: string, limit: number) =>
+    (await read.find({ table: notices, index: "key", after: [after], limit })).map(whole),
+  /** Up to `limit` events by ascending id, the first one above `after`. */
+  untoldEventsAfter: (after: string, limit: number) =>
+    read.find({ table: untoldEvents, index: "key", after: [after], limit }),
+  /** Every account's notices as they were written; nothing beyond a row that is not there. One may come up late before others. */
+  noticesInSequence: async ({ order, beyond, limit }: SequencePageQuery) =>
+    (await read.find({ table: notices, order, limit, ...(beyond === null ? {} : { beyond }) })).map(whole),
+  /** An account's list of events in the order in which it grew; nothing beyond a row that is none of the account's. */
+  announcements: (accountId: string, { order, beyond, limit }: SequencePageQuery) =>
+    read.find({
+      table: announcements,
+      index: "ofAccount",
+      equals: { accountId },
+      order,
+      limit,
+      ...(beyond === null ? {} : { beyond }),
+    }),
+});
