@@ -129,13 +129,16 @@ export default {
       "^src/payments/frame/",
       "^src/payments/(?!frame/)",
     ),
-    never(
-      "private-and-swap-stand-apart",
-      "Both stand on the payments that the service signs; the service puts them together.",
-      "^src/payments/private/",
-      "^src/payments/swap/",
-    ),
-    never("swap-and-private-stand-apart", "See above.", "^src/payments/swap/", "^src/payments/private/"),
+    {
+      name: "ways-stand-alone",
+      comment: "Ways to pay use each other by the frame's ports; the service puts them together.",
+      severity: "error",
+      from: { path: "^src/payments/(wallet|swap|private)/" },
+      to: {
+        path: "^src/payments/(wallet|swap|private|webhooks|operator|retention)/",
+        pathNot: "^src/payments/$1/",
+      },
+    },
     only(
       "sending-knows-no-payments",
       "One attempt to send a webhook is bytes, addresses and a deadline.",

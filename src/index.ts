@@ -43,9 +43,9 @@ export type { MasterSecretStatus } from "./payments/frame/secrets/bind-database.
 export type { ChainStatus } from "./service/chain-check.ts";
 export type { Health } from "./service/read-health.ts";
 export type { DeliveryBacklog } from "./service/delivery-backlog.ts";
-export type { CancelledTransactionBody } from "./payments/transactions/cancel-transaction.ts";
-export type { CreatedTransactionBody } from "./payments/transactions/create-transaction.ts";
-export type { CreatedTransferBody } from "./payments/wallet/accept-signed.ts";
+export type { CancelledTransactionBody } from "./payments/frame/transactions/cancel-transaction.ts";
+export type { CreatedTransactionBody } from "./payments/modules.ts";
+export type { CreatedTransferBody } from "./payments/frame/signed/accept-signed.ts";
 export type { CreatedOrderBody } from "./payments/private/accept-order.ts";
 export type { ScreenAddress } from "./payments/frame/recipients/recipients.ts";
 export type { Tier } from "./payments/frame/tables/identity.ts";
@@ -107,7 +107,7 @@ export type { RecoveryBody } from "./payments/webhooks/recover-deliveries.ts";
 export type { DeliveryBody } from "./payments/webhooks/deliveries.ts";
 export type { EventBody } from "./payments/webhooks/list-events.ts";
 export type { Page } from "./payments/frame/page.ts";
-export type { TransactionBody } from "./payments/transactions/transaction-schema.ts";
+export type { TransactionBody } from "./payments/frame/transactions/transaction-schema.ts";
 export type { WebhookBody, WholeWebhookBody } from "./payments/webhooks/webhook-fields.ts";
 export type {
   NodeCalledEvent,

@@ -5,7 +5,7 @@ import { knownAddress } from "../core/address.ts";
 import { parseAmount } from "../core/amount.ts";
 import { isPaymentError } from "../errors/errors.ts";
 import { keypairSigner, signTransaction } from "../ledger/sign-transaction.ts";
-import type { TransactionBody } from "../payments/transactions/transaction-schema.ts";
+import type { TransactionBody } from "../payments/frame/transactions/transaction-schema.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { DevClock } from "./dev-clock.ts";
 import type { LocalChain, LocalWallet } from "../local/index.ts";

@@ -5,14 +5,13 @@ import { StoredApiKeys, type ApiKeys } from "../payments/frame/accounts/api-keys
 import { countHit, limitStatus } from "../payments/frame/accounts/count-hit.ts";
 import { readAccount } from "../payments/frame/accounts/read-account.ts";
 import { readBalances } from "../payments/frame/assets/read-balances.ts";
-import { lookAtOrder } from "../payments/private/look.ts";
 import { KeyChecksums } from "../payments/frame/secrets/key-checksums.ts";
 import { reconcile, type Reconciliation } from "../payments/operator/reconcile/reconcile.ts";
-import { cancelTransaction } from "../payments/transactions/cancel-transaction.ts";
-import { ExportPlaces } from "../payments/transactions/export-places.ts";
-import { exportTransactions } from "../payments/transactions/export-transactions.ts";
-import { listTransactions } from "../payments/transactions/list-transactions.ts";
-import { showTransaction } from "../payments/transactions/show-transaction.ts";
+import { cancelTransaction } from "../payments/frame/transactions/cancel-transaction.ts";
+import { ExportPlaces } from "../payments/frame/transactions/export-places.ts";
+import { exportTransactions } from "../payments/frame/transactions/export-transactions.ts";
+import { listTransactions } from "../payments/frame/transactions/list-transactions.ts";
+import { showTransaction } from "../payments/frame/transactions/show-transaction.ts";
 import { listDeliveries, redeliver } from "../payments/webhooks/deliveries.ts";
 import { listEvents, listTransactionEvents } from "../payments/webhooks/list-events.ts";
 import { recallingStorage } from "../payments/webhooks/recalled-run.ts";
@@ -177,8 +176,8 @@ function accountMethods({
 }
 
 function transactionMethods(
-  { context, engine, transfers, routing, waiters, recordEnd }: ServiceParts,
-  { quotes, taking }: UseCaseParts,
+  { context, waiters }: ServiceParts,
+  { quotes, taking, modes }: UseCaseParts,
 ): Methods<
   | "createQuote"
   | "quote"
@@ -191,26 +190,19 @@ function transactionMethods(
 > {
   const { storage, assets, clock } = context;
   const places = new ExportPlaces(clock);
-  const cancelling = {
-    ...context,
-    engine,
-    transfers,
-    orders: routing?.orders ?? null,
-    recordEnd,
-    look: (id: string) => lookAtOrder(context, id, { commitment: "processed" }),
-  };
+  const reading = { storage, assets, modes };
   return {
     createQuote: (caller, request, options) => quotes.create(caller, request, options),
     quote: (caller, quoteId) => quotes.read(caller, quoteId),
     refreshQuote: (caller, quoteId, options) => quotes.refresh(caller, quoteId, options),
     createTransaction: (caller, request, options) => taking.create(caller, request, options),
-    transaction: showTransaction({ storage, assets, waiters }),
-    listTransactions: (caller, query) => listTransactions({ storage, assets }, caller, query),
-    exportTransactions: (caller, query) => exportTransactions({ storage, assets, places }, caller, query),
+    transaction: showTransaction({ ...reading, waiters }),
+    listTransactions: (caller, query) => listTransactions(reading, caller, query),
+    exportTransactions: (caller, query) => exportTransactions({ ...reading, places }, caller, query),
     cancelTransaction: async (caller, transactionId, { onLimit } = {}) => {
       const { standing } = await countHit(context, caller, "cancel");
       onLimit?.(standing);
-      return cancelTransaction(cancelling, caller, transactionId);
+      return cancelTransaction(reading, caller, transactionId);
     },
   };
 }

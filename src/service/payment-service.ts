@@ -4,9 +4,9 @@ import type { Answer, RequestOptions } from "../payments/frame/accounts/answer-o
 import type { ApiKeys } from "../payments/frame/accounts/api-keys.ts";
 import type { Token } from "../payments/frame/assets/assets.ts";
 import type { Caller } from "../payments/frame/accounts/caller.ts";
-import type { CancelledTransactionBody } from "../payments/transactions/cancel-transaction.ts";
+import type { CancelledTransactionBody } from "../payments/frame/transactions/cancel-transaction.ts";
 import type { DurableScope, LimitStatus } from "../payments/frame/accounts/count-hit.ts";
-import type { CreatedTransactionBody } from "../payments/transactions/create-transaction.ts";
+import type { CreatedTransactionBody } from "../payments/modules.ts";
 import type { NoticeFilter } from "../payments/webhooks/notice-feed.ts";
 import type { Notice } from "../payments/frame/notices/notice-body.ts";
 import type { Diagnosis, DiagnosisQuery } from "./diagnosis.ts";
@@ -19,7 +19,7 @@ import type { RecoveryBody } from "../payments/webhooks/recover-deliveries.ts";
 import type { DeliveryBody } from "../payments/webhooks/deliveries.ts";
 import type { EventBody } from "../payments/webhooks/list-events.ts";
 import type { Page } from "../payments/frame/page.ts";
-import type { TransactionBody } from "../payments/transactions/transaction-schema.ts";
+import type { TransactionBody } from "../payments/frame/transactions/transaction-schema.ts";
 import type {
   QuoteRequest,
   TransactionRequest,

@@ -19,7 +19,7 @@ import { HostParts } from "../payments/frame/host-parts.ts";
 import type { ServiceContext } from "../payments/frame/service-context.ts";
 import { completeSwap } from "../payments/swap/complete-swap.ts";
 import type { Swapper } from "../payments/frame/exchange/swap-provider.ts";
-import { StatusWaitList } from "../payments/transactions/show-transaction.ts";
+import { StatusWaitList } from "../payments/frame/transactions/show-transaction.ts";
 import { watchLanding, watchStrayLanding } from "../payments/wallet/watch-signatures.ts";
 import { watchExpired, watchUnprovable } from "../payments/wallet/watch-unsettled.ts";
 import {

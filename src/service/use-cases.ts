@@ -8,24 +8,31 @@ import { IntakeCheck } from "../payments/frame/intake/intake-check.ts";
 import { journaled, type OrderDecision } from "../payments/operator/recovery/journal.ts";
 import { acceptOrder, type CreatedOrderBody } from "../payments/private/accept-order.ts";
 import type { AcceptHandler, CheckedRequest } from "../payments/frame/quotes/checked-request.ts";
-import type { QuoteWay } from "../payments/frame/quotes/quote-way.ts";
+import type { Asked, QuoteWay } from "../payments/frame/quotes/quote-way.ts";
 import { orderQuotes } from "../payments/private/quote-order.ts";
 import { swapQuotes } from "../payments/swap/quote-swap.ts";
 import { transferQuotes } from "../payments/wallet/quote-transfer.ts";
 import { QuoteService } from "../payments/frame/quotes/quotes.ts";
 import { acceptSwap } from "../payments/swap/accept-swap.ts";
-import { TransactionAcceptance } from "../payments/transactions/create-transaction.ts";
-import { acceptTransfer } from "../payments/wallet/accept-signed.ts";
+import { TransactionAcceptance } from "../payments/frame/transactions/create-transaction.ts";
+import { acceptTransfer } from "../payments/wallet/accept-transfer.ts";
+import { signedMode } from "../payments/wallet/signed-mode.ts";
+import { orderMode } from "../payments/private/order-mode.ts";
+import type { CreatedTransactionBody } from "../payments/modules.ts";
+import type { TransactionMode, TransactionWay } from "../payments/frame/transactions/transaction-mode.ts";
 import { startTransfer } from "../payments/wallet/wallet-transfer-workflow.ts";
 import type { DeliveryParts } from "../payments/webhooks/deliveries.ts";
 import type { WebhookContext } from "../payments/webhooks/webhook-fields.ts";
 import { ownAddresses } from "./open-purses.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
+type Modes = readonly TransactionMode<CreatedTransactionBody>[];
+
 /** Use cases for callers, and dependencies of the functions about webhooks. */
 export interface UseCaseParts {
   readonly quotes: QuoteService;
-  readonly taking: TransactionAcceptance;
+  readonly taking: TransactionAcceptance<CreatedTransactionBody>;
+  readonly modes: Modes;
   readonly webhooks: WebhookContext;
   readonly deliveries: DeliveryParts;
 }
@@ -49,10 +56,12 @@ export function useCasesOf(parts: ServiceParts): UseCaseParts {
     intake: new IntakeCheck({ ...context, ledger: parts.observed }),
     amounts: new AmountLimitCheck(context),
   };
+  const modes = modesOf(parts);
   const { secretOverlapMs } = options.webhooks;
   return {
     quotes: new QuoteService({ ...context, ...gates, commit: commitQuote, ways: quoteWays(parts) }),
-    taking: takingOf(parts, gates),
+    taking: takingOf(parts, gates, modes),
+    modes,
     webhooks: { ...context, sealing, delivery, commit, secretOverlapMs, rules },
     deliveries: { storage, clock, engine, workflow: deliveries },
   };
@@ -69,23 +78,48 @@ function quoteWays(parts: ServiceParts): readonly QuoteWay[] {
   ];
 }
 
-function takingOf(parts: ServiceParts, gates: Gates): TransactionAcceptance {
+/** How transactions of each mode are shown and cancelled, whatever is on. */
+function modesOf({ context, engine, transfers, routing, recordEnd }: ServiceParts): Modes {
+  const { assets } = context;
+  const orders = routing?.orders ?? null;
+  return [signedMode({ assets, engine, transfers }), orderMode({ ...context, engine, orders, recordEnd })];
+}
+
+function takingOf(
+  parts: ServiceParts,
+  gates: Gates,
+  modes: Modes,
+): TransactionAcceptance<CreatedTransactionBody> {
+  const ways = transactionWays(parts);
+  return new TransactionAcceptance({ ...parts.context, ...gates, ways, modes });
+}
+
+/** The ways to take a transaction that are on. */
+function transactionWays(parts: ServiceParts): readonly TransactionWay<CreatedTransactionBody>[] {
   const { options, context, transfers, swapper } = parts;
   const { broadcastDelayMs } = options;
   const accepting = {
     ...context,
-    swapper,
     commit: commitWhenCompared(parts),
     startTransfer: (transaction: TransactionRecord, reservations: readonly string[]) =>
       startTransfer(transfers, transaction, { broadcastDelayMs, reservations }),
   };
-  return new TransactionAcceptance({
-    ...context,
-    ...gates,
-    acceptTransfer: (request) => acceptTransfer(accepting, request),
-    acceptSwap: (request) => acceptSwap(accepting, request),
-    acceptOrder: orderAcceptance(parts),
-  });
+  const orders = orderAcceptance(parts);
+  return [
+    {
+      takes: ({ mode, isSwap }) => mode === "wallet" && !isSwap,
+      accept: (request) => acceptTransfer(accepting, request),
+    },
+    ...(swapper === null
+      ? []
+      : [
+          {
+            takes: ({ mode, isSwap }: Asked) => mode === "wallet" && isSwap,
+            accept: (request: CheckedRequest) => acceptSwap({ ...accepting, swapper }, request),
+          },
+        ]),
+    ...(orders === null ? [] : [{ takes: ({ mode }: Asked) => mode === "private", accept: orders }]),
+  ];
 }
 
 /** Accepts orders; the host's journal, if any, records an order before anybody knows its address. */

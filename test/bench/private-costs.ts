@@ -67,7 +67,7 @@ async function measure(scenario: Scenario): Promise<void> {
       return (await world.storage.order(body.transactionId))?.overState === "idle";
     });
     report({ name: `private-costs, ${scenario.name}: end to empty`, seconds, ...asked(calls) });
-    const order = (await world.storage.transaction(body.transactionId))?.order ?? null;
+    const order = (await world.storage.orderedTransaction(body.transactionId))?.order ?? null;
     if (order === null) throw new Error("the order is stored");
     const { chunks, transfers } = order;
     const done = transfers.filter(({ state }) => state === "done");

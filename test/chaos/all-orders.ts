@@ -8,7 +8,7 @@ export async function allOrders(storage: PaymentStorage): Promise<readonly Store
   const found: StoredOrder[] = [];
   for (let after = ""; ;) {
     const page = await storage.ordersAfter(after, PAGE);
-    const views = await storage.transactionViews(page.map(({ id }) => id));
+    const views = await storage.orderedTransactions(page.map(({ id }) => id));
     found.push(...views.flatMap((view) => storedOrderIn(view) ?? []));
     const last = page.at(-1);
     if (last === undefined) return found;

@@ -55,7 +55,7 @@ export async function unfinished(
 
 /** What an order still waits for; null when its money and its news have come to rest. */
 async function waitsOf(storage: PaymentStorage, id: string): Promise<string | null> {
-  const view = await storage.transaction(id);
+  const view = await storage.orderedTransaction(id);
   const status = view?.transaction.status ?? "gone";
   const transfers = (view?.order?.transfers ?? []).filter(({ state }) => UNDER_WAY.has(state));
   const undelivered = (await storage.deliveries(id)).filter((each) => each.status !== "delivered");

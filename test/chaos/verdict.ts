@@ -106,7 +106,7 @@ async function brokenPayments(at: ChaosAtRest, ledger: Ledger): Promise<readonly
   const { mayBeLost } = at;
   for (const order of at.placed) {
     const { transactionId } = order;
-    const transaction = (await at.storage.transaction(transactionId))?.transaction ?? null;
+    const transaction = (await at.storage.orderedTransaction(transactionId))?.transaction ?? null;
     const status = transaction?.status ?? "gone";
     const say = (invariant: string, text: string): void =>
       void broken.push(`${invariant}: ${text}: ${transactionId} is ${status} (${transaction?.reason ?? ""})`);
@@ -136,7 +136,7 @@ async function brokenPayments(at: ChaosAtRest, ledger: Ledger): Promise<readonly
 
 /** What came in for an order, on record. */
 async function deposited({ storage, chain }: ChaosAtRest, { transactionId }: Placed): Promise<bigint> {
-  const view = await storage.transaction(transactionId);
+  const view = await storage.orderedTransaction(transactionId);
   return view?.order?.levels.find(({ mint }) => mint === chain.mints.USDC)?.received ?? 0n;
 }
 
@@ -165,7 +165,7 @@ async function brokenNews({ storage, placed, mayBeLost, receiver }: ChaosAtRest)
     told.set(transactionId, [...(told.get(transactionId) ?? []), event]);
   }
   for (const { transactionId } of placed.filter((order) => !mayBeLost.has(order.transactionId))) {
-    const status = (await storage.transaction(transactionId))?.transaction.status;
+    const status = (await storage.orderedTransaction(transactionId))?.transaction.status;
     const due = (await storage.notices(transactionId)).map(({ event }) => event.replace("transaction.", ""));
     const came = (told.get(transactionId) ?? []).map((event) => event.replace("transaction.", ""));
     // Only those of the status come in an order.
@@ -197,7 +197,7 @@ export async function storedOf(
       named.has(transactionId) || (deposit !== null && text.includes(deposit.address)),
   );
   const shown = meant.slice(0, MOST_SHOWN).map(async ({ transactionId }) => {
-    const view = await storage.transaction(transactionId);
+    const view = await storage.orderedTransaction(transactionId);
     const ids = [transactionId, ...(view?.order?.transfers ?? []).map(({ id }) => id)];
     const instances = ids.map(async (id) => ({
       instance: await storage.load(id),

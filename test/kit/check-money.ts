@@ -8,7 +8,7 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 
 /** Where the money is looked for. */
 export interface MoneyAtRest {
-  readonly storage: Pick<PaymentStorage, "orderAt" | "transactionViews" | "attemptsOfAny">;
+  readonly storage: Pick<PaymentStorage, "orderAt" | "orderedTransactions" | "attemptsOfAny">;
   readonly ledger: Ledger;
   readonly mints: readonly Address[];
 }
@@ -20,7 +20,7 @@ export async function brokenMoney(
 ): Promise<readonly string[]> {
   const broken: string[] = [];
   const rows = await Promise.all(addresses.map((address) => storage.orderAt(address as Address)));
-  for (const view of await storage.transactionViews(rows.flatMap((row) => row?.id ?? []))) {
+  for (const view of await storage.orderedTransactions(rows.flatMap((row) => row?.id ?? []))) {
     const order = storedOrderIn(view);
     if (order === null) continue;
     const { address } = order.terms;

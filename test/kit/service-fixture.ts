@@ -6,7 +6,7 @@ import { createPaymentService } from "../../src/service/create-payment-service.t
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import type { QuoteBody } from "../../src/payments/frame/quotes/quote-body.ts";
-import type { CreatedTransferBody } from "../../src/payments/wallet/accept-signed.ts";
+import type { CreatedTransferBody } from "../../src/payments/frame/signed/accept-signed.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
 import { chainFixture, signPayment, type ChainFixture, type Wallet } from "./chain-fixture.ts";
 import { middleRandom } from "./middle-random.ts";

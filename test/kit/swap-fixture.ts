@@ -7,7 +7,7 @@ import { isBlank, joinTransaction, splitTransaction } from "../../src/ledger/wir
 import type { Funds } from "../../src/local/index.ts";
 import type { PrivateRoutingOptions } from "../../src/service/payment-service-options.ts";
 import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
-import type { CreatedTransferBody } from "../../src/payments/wallet/accept-signed.ts";
+import type { CreatedTransferBody } from "../../src/payments/frame/signed/accept-signed.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
 import type { QuoteBody } from "../../src/payments/frame/quotes/quote-body.ts";
 import { deskProvider, type DeskOptions } from "../../src/payments/swap/desk/desk-provider.ts";

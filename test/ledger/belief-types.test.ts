@@ -27,8 +27,8 @@ import { ConfirmedSignatureCache } from "../../src/payments/frame/resend-queue.t
 import type { ListedHistory } from "../../src/payments/private/list-history.ts";
 import type { OrderLook } from "../../src/payments/private/look.ts";
 import { standingOf } from "../../src/payments/wallet/signature-news.ts";
-import { simulationError } from "../../src/payments/wallet/accept-signed.ts";
-import { landingEvent } from "../../src/payments/wallet/stored-attempt.ts";
+import { simulationError } from "../../src/payments/wallet/accept-transfer.ts";
+import { landingEvent } from "../../src/payments/wallet/signature-news.ts";
 
 /** What a planted mistake gets hold of. */
 interface Planted {

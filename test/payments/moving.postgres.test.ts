@@ -73,7 +73,7 @@ describe.skipIf(!HAS_POSTGRES)("a service that moves", () => {
     const answered = await service.createTransaction(caller, request, { idempotencyKey: "order-1" });
     await service.settled();
     // As each of them stands: signed and not landed, not paid in, not sent, not taken.
-    const signed = (await storage.transaction(routed.body.transactionId))?.order?.transfers ?? [];
+    const signed = (await storage.orderedTransaction(routed.body.transactionId))?.order?.transfers ?? [];
     expect(signed.map(({ kind, state }) => `${kind} ${state}`)).toEqual(["chunk out"]);
     expect(await storage.attemptsOf(signed[0]?.id ?? "")).toHaveLength(1);
     expect(answered.body).toMatchObject({ status: "pending" });

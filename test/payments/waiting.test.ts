@@ -1,6 +1,6 @@
 /** GET with `wait`: answered when the status changes, at once when it is final, and in any case in time. */
 import { expect } from "vitest";
-import type { TransactionBody } from "../../src/payments/transactions/transaction-schema.ts";
+import type { TransactionBody } from "../../src/payments/frame/transactions/transaction-schema.ts";
 import { expectRefusal, type WalletWorld } from "./wallet/wallet-world.ts";
 import { walletTest } from "./wallet/wallet-test.ts";
 

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { PER_CLIENT } from "../../src/http/contract/limits.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
-import { transactionSchema } from "../../src/payments/transactions/transaction-schema.ts";
+import { transactionSchema } from "../../src/payments/frame/transactions/transaction-schema.ts";
 import { codeIn, tableOf, textOf } from "./page.ts";
 
 const PAGE = "src/http/README.md";

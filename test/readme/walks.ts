@@ -6,7 +6,7 @@ import { setup } from "xstate";
 import { createEngine, workflow } from "../../src/engine/index.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import type { CreatedTransferBody } from "../../src/payments/wallet/accept-signed.ts";
+import type { CreatedTransferBody } from "../../src/payments/frame/signed/accept-signed.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
 import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
 import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";

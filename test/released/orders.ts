@@ -6,7 +6,7 @@ import {
 } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
-import type { CreatedTransferBody } from "../../src/payments/wallet/accept-signed.ts";
+import type { CreatedTransferBody } from "../../src/payments/frame/signed/accept-signed.ts";
 import type { ScreenAddress } from "../../src/payments/frame/recipients/recipients.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import type { HttpsReceiver } from "../kit/https-receiver.ts";

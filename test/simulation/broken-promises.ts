@@ -34,7 +34,7 @@ export async function brokenPromises(
 async function brokenEnd(world: World, payment: string, ends: Flow["ends"][string]): Promise<string[]> {
   const { storage, taken, cancelled } = world;
   const id = taken.get(payment);
-  const transaction = id === undefined ? null : await storage.transaction(id);
+  const transaction = id === undefined ? null : await storage.orderedTransaction(id);
   if (id === undefined || transaction === null) return [`I6: ${payment} was acknowledged and is gone`];
   const { status, reason } = transaction.transaction;
   const notices = await storage.notices(id);

@@ -3,7 +3,7 @@ import { SOL_MINT } from "../../src/core/address.ts";
 import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
 import { booksOf as booksOfOrder, type OrderBooks } from "../../src/payments/private/order-books.ts";
 import type { ReservationRecord } from "../../src/payments/frame/tables/limits.ts";
-import type { TransactionView } from "../../src/payments/frame/tables/orders.ts";
+import type { OrderedTransaction } from "../../src/payments/frame/tables/private.ts";
 import { brokenMoney } from "../kit/check-money.ts";
 import { CUSTOMER, DESK, SPONSOR, TREASURY } from "./house.ts";
 import type { Asset, Order } from "./order.ts";
@@ -92,7 +92,7 @@ async function recordOf(
   /** What refunds cost, in the deposit's asset. */
   readonly costs: bigint;
 }> {
-  const view = await storage.transaction(taken.get(payment) ?? "");
+  const view = await storage.orderedTransaction(taken.get(payment) ?? "");
   if (view === null) throw new Error(`${payment} is gone`);
   const isDone = view.transaction.status === "completed";
   const mint = deposit?.asset === "SOL" ? SOL_MINT : fixture.mints.USDC;
@@ -111,7 +111,7 @@ async function recordOf(
 /** What has gone back for an order of private mode, by its rows. */
 export async function paidRefunds(
   storage: Pick<PaymentStorage, "attemptsOfAny">,
-  { transaction, recipients, order }: TransactionView,
+  { transaction, recipients, order }: OrderedTransaction,
 ): Promise<OrderBooks["refunds"]> {
   if (order === null) return [];
   const attempts = await storage.attemptsOfAny(order.transfers.map(({ id }) => id));

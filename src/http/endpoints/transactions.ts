@@ -1,6 +1,6 @@
 /** Endpoints of transactions: create, read, list, cancel. */
 import { z } from "zod";
-import type { CreatedTransferBody } from "../../payments/wallet/accept-signed.ts";
+import type { CreatedTransferBody } from "../../payments/frame/signed/accept-signed.ts";
 import type { CreatedOrderBody } from "../../payments/private/accept-order.ts";
 import {
   exportQuery,
@@ -14,8 +14,8 @@ import * as example from "../contract/examples.ts";
 import { SETTLED_AT, TRANSACTION_ID } from "../contract/examples.ts";
 import { named, text, time, pageOf } from "../../payments/frame/body-schemas.ts";
 import { factFields } from "../../payments/frame/quotes/transaction-facts.ts";
-import { deposit, transactionSchema } from "../../payments/transactions/transaction-schema.ts";
-import { cancelledTransaction } from "../../payments/transactions/cancel-transaction.ts";
+import { deposit, transactionSchema } from "../../payments/frame/transactions/transaction-schema.ts";
+import { cancelledTransaction } from "../../payments/frame/transactions/cancel-transaction.ts";
 
 // Quotes have them, too: a schema has one name wherever it is used.
 named("Recipient", recipientRequest);

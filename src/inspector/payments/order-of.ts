@@ -1,15 +1,18 @@
 /** The transaction that an instance belongs to: itself, a transfer of its order, or a delivery. */
 import type { PaymentReads } from "../../payments/frame/payment-storage.ts";
-import type { TransactionView } from "../../payments/frame/tables/orders.ts";
+import type { OrderedTransaction } from "../../payments/frame/tables/private.ts";
 import type { InspectedPaymentParts } from "../../payments/frame/service-context.ts";
 import type { RelatedId } from "../find-related.ts";
 
 /** Null where the instance is none of the payment service's. */
-export async function orderOf({ reads }: InspectedPaymentParts, id: string): Promise<TransactionView | null> {
-  const own = await reads.transaction(id);
+export async function orderOf(
+  { reads }: InspectedPaymentParts,
+  id: string,
+): Promise<OrderedTransaction | null> {
+  const own = await reads.orderedTransaction(id);
   if (own !== null) return own;
   const transactionId = await transactionIdOf(reads, id);
-  return transactionId === null ? null : reads.transaction(transactionId);
+  return transactionId === null ? null : reads.orderedTransaction(transactionId);
 }
 
 async function transactionIdOf(reads: PaymentReads, id: string): Promise<string | null> {
@@ -20,7 +23,7 @@ async function transactionIdOf(reads: PaymentReads, id: string): Promise<string 
 /** Instances of an order: the order, its transfers, and the deliveries of its notices. */
 export async function relationsOfOrder(
   { reads }: InspectedPaymentParts,
-  { transaction, order }: TransactionView,
+  { transaction, order }: OrderedTransaction,
 ): Promise<RelatedId[]> {
   const deliveries = await reads.deliveries(transaction.id);
   return [

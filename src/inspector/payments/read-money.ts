@@ -3,8 +3,8 @@ import { formatAmount } from "../../core/amount.ts";
 import type { TransactionView } from "../../payments/frame/tables/orders.ts";
 import type { InspectedPaymentParts } from "../../payments/frame/service-context.ts";
 import { booksOf } from "../../payments/private/order-books.ts";
-import { isPaid } from "../../payments/transactions/recipient-outcome.ts";
-import type { OrderView } from "../../payments/frame/tables/private.ts";
+import { signedDetails } from "../../payments/frame/signed/signed-details.ts";
+import type { OrderedTransaction, OrderView } from "../../payments/frame/tables/private.ts";
 
 /** A side of a flow: an amount of an asset. */
 export interface MoneyEntry {
@@ -34,13 +34,14 @@ export interface MoneyReport {
 
 export async function readMoney(
   payments: InspectedPaymentParts,
-  view: TransactionView,
+  view: OrderedTransaction,
 ): Promise<MoneyReport> {
   const { transaction, recipients, order } = view;
   const { status } = transaction;
   const isWallet = order === null;
   const flows = isWallet ? walletFlows(payments, view) : await bookFlows(payments, { ...view, order });
-  const paid = recipients.filter((share) => isPaid(share, transaction)).length;
+  const signed = isWallet ? signedDetails(transaction) : null;
+  const paid = recipients.filter((share) => (signed?.outcomeOf(share) ?? share).status === "paid").length;
   return {
     note: isWallet
       ? walletNote(status)

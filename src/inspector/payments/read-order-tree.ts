@@ -2,12 +2,12 @@
 import type { InspectedPaymentParts } from "../../payments/frame/service-context.ts";
 import type { AttemptRecord } from "../../payments/frame/tables/attempts.ts";
 import type { NoticeRecord } from "../../payments/frame/tables/notices.ts";
-import type { TransactionView } from "../../payments/frame/tables/orders.ts";
 import type {
   ActRecord,
   ChunkRecord,
   HoldRecord,
   LevelRecord,
+  OrderedTransaction,
   OrderView,
   TransferRecord,
 } from "../../payments/frame/tables/private.ts";
@@ -33,7 +33,7 @@ const MAX_BRANCHES = 50;
 
 export async function readOrderTree(
   payments: InspectedPaymentParts,
-  { transaction, order }: TransactionView,
+  { transaction, order }: OrderedTransaction,
 ): Promise<OrderPart> {
   const { reads } = payments;
   const { id, status, type, mode, signature } = transaction;

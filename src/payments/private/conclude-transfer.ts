@@ -3,7 +3,7 @@ import type { PaymentWrite } from "../frame/payment-storage.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import type { TransferRecord } from "../frame/tables/private.ts";
-import { attemptOf } from "../wallet/stored-attempt.ts";
+import { attemptOf } from "../frame/signed/stored-attempt.ts";
 import { isDead } from "./attempt-death.ts";
 import { blamedFor, type Landed } from "./blame-landing.ts";
 import { passedBids, returnedBids } from "./bids.ts";

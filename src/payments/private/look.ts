@@ -7,8 +7,8 @@ import { ledgerMint, type Assets } from "../frame/assets/assets.ts";
 import { worthAtMost, type PriceSource } from "../frame/prices/prices.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
-import type { RecipientRecord, TransactionRecord, TransactionView } from "../frame/tables/orders.ts";
-import type { OrderView } from "../frame/tables/private.ts";
+import type { RecipientRecord, TransactionRecord } from "../frame/tables/orders.ts";
+import type { OrderedTransaction, OrderView } from "../frame/tables/private.ts";
 import { rowsOf } from "./judged-rows.ts";
 import { collectCost, type Price } from "./protocol/cost.ts";
 import type { OrderFacts } from "./protocol/facts.ts";
@@ -83,7 +83,7 @@ export async function lookAtOrder(
 
 /** The rows and terms of an order. Throws an `Error` for an order that is not stored. */
 export async function storedOrder({ storage }: Pick<LookParts, "storage">, id: string): Promise<StoredOrder> {
-  const view = await storage.transaction(id);
+  const view = await storage.orderedTransaction(id);
   const order = storedOrderIn(view);
   if (order === null) throw new Error(`order ${id} is not stored`);
   return order;
@@ -103,7 +103,7 @@ async function unchargedCollects(
 }
 
 /** The order of a transaction that is read already; null in wallet mode and for none. */
-export function storedOrderIn(view: TransactionView | null): StoredOrder | null {
+export function storedOrderIn(view: OrderedTransaction | null): StoredOrder | null {
   if (view === null || view.order === null) return null;
   const { transaction, recipients, order } = view;
   return { view: order, transaction, recipients, terms: termsOf(order, transaction, recipients) };

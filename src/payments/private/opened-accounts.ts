@@ -6,7 +6,7 @@ import { SOL_MINT, type Address } from "../../core/address.ts";
 import type { OrderChange } from "../../ledger/order-reading.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
 import type { ChunkRecord } from "../frame/tables/private.ts";
-import { lostAttempt } from "../wallet/stored-attempt.ts";
+import { lostAttempt } from "../frame/signed/stored-attempt.ts";
 import type { OrderLook } from "./look.ts";
 import { placesOf, seedOfChunk, type Place } from "./protocol/cut.ts";
 import { loanBy } from "./protocol/levels.ts";

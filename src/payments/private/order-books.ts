@@ -5,15 +5,14 @@
 import { SOL_MINT } from "../../core/address.ts";
 import type { AttemptLeg, AttemptRecord } from "../frame/tables/attempts.ts";
 import { smallestAmount } from "../frame/assets/assets.ts";
+import { WRAPPED_SOL } from "../frame/assets/shown-amount.ts";
+import type { RefundSum } from "../frame/transactions/transaction-mode.ts";
 import { isFinalStatus, type RecipientRecord, type TransactionRecord } from "../frame/tables/orders.ts";
 import type { DepositRecord, LevelRecord, OrderView, TransferRecord } from "../frame/tables/private.ts";
 import { larger, smaller } from "./protocol/cost.ts";
 import { shapeOf } from "./protocol/cut.ts";
 import { isPaid, outcomeOf } from "./protocol/outcome.ts";
 import type { Outcome } from "./protocol/terms.ts";
-
-/** The name of wrapped SOL where it is told from SOL, whose mint it has: a token that no order asks for. */
-export const WRAPPED_SOL = "wSOL";
 
 /** Rows of an order, with the attempts of its transfers, those of each oldest first. */
 export interface BookRows extends OrderView {
@@ -34,14 +33,6 @@ interface Sum {
 export interface ReceivedSum extends Sum, Pick<DepositRecord, "decimals" | "payer" | "signature"> {
   /** Whether it counts towards what was asked for. */
   readonly isCounted: boolean;
-}
-
-/** What goes back of a mint in one transaction. */
-export interface RefundSum extends Sum, Pick<DepositRecord, "decimals" | "signature"> {
-  /** Base units withheld for the transaction. */
-  readonly cost: bigint;
-  readonly to: string;
-  readonly status: "pending" | "paid" | "held";
 }
 
 /**

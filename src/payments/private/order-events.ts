@@ -1,7 +1,6 @@
 /** The notices of an order's events beside its status: each event is noted with its commit, and told behind it. */
 import type { NoticeRecord, UntoldEventRecord } from "../frame/tables/notices.ts";
-import type { TransactionView } from "../frame/tables/orders.ts";
-import type { OrderView } from "../frame/tables/private.ts";
+import type { OrderedTransaction, OrderView } from "../frame/tables/private.ts";
 import { newNotice, untoldEvent } from "../frame/notices/notice-writes.ts";
 import type { PaymentWrite } from "../frame/payment-storage.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
@@ -17,7 +16,7 @@ export function refundEvent(
 }
 
 /** The rows of an order. */
-export interface OrderRows extends Pick<TransactionView, "transaction" | "order"> {
+export interface OrderRows extends Pick<OrderedTransaction, "transaction" | "order"> {
   /** Base units of the deposited asset that count as a deposit; 0 in wallet mode. */
   readonly smallest: bigint;
   /** What was told of it before. */

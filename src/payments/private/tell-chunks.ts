@@ -7,7 +7,7 @@ import type { PaymentWrite } from "../frame/payment-storage.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import type { ChunkRecord } from "../frame/tables/private.ts";
-import { attemptOf, lostAttempt } from "../wallet/stored-attempt.ts";
+import { attemptOf, lostAttempt } from "../frame/signed/stored-attempt.ts";
 import { chunkWrite, paidPlaces } from "./chunk-rows.ts";
 import { isAwaited, timeOf } from "./judged-rows.ts";
 import { listHistory } from "./list-history.ts";

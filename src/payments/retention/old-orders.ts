@@ -2,8 +2,13 @@
 import type { StopResult } from "../../engine/index.ts";
 import type { PaymentWrite } from "../frame/payment-storage.ts";
 import type { TableName } from "../frame/tables.ts";
-import type { TransactionView } from "../frame/tables/orders.ts";
-import type { OrderRecord, OrderStubRecord, OrderView, TransferRecord } from "../frame/tables/private.ts";
+import type {
+  OrderedTransaction,
+  OrderRecord,
+  OrderStubRecord,
+  OrderView,
+  TransferRecord,
+} from "../frame/tables/private.ts";
 import { noticeRemovals, removeLeaving, type Leaving } from "./leaving.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { OrderLook } from "../private/look.ts";
@@ -39,7 +44,7 @@ export function oldOrders(parts: OrderRemovalParts): Rows<OrderRecord> {
   return {
     page: (after, limit) => storage.ordersAfter(after, limit),
     async judge(orders, until) {
-      const views = await storage.transactionViews(orders.map(({ id }) => id));
+      const views = await storage.orderedTransactions(orders.map(({ id }) => id));
       const looked = orders.map(async ({ id }) => {
         const view = views.find(({ transaction }) => transaction.id === id);
         return view === undefined ? ("later" as const) : lookAt(parts, view, until);
@@ -50,13 +55,13 @@ export function oldOrders(parts: OrderRemovalParts): Rows<OrderRecord> {
 }
 
 /** A transaction of private mode with its order. */
-interface OwnView extends TransactionView {
+interface OwnView extends OrderedTransaction {
   readonly order: OrderView;
 }
 
 async function lookAt(
   parts: OrderRemovalParts,
-  { order, ...view }: TransactionView,
+  { order, ...view }: OrderedTransaction,
   until: number,
 ): Promise<Leaving | "later"> {
   if (order === null || !canGo(view.transaction) || !isAtRest(order)) return "later";

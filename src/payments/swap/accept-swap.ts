@@ -21,7 +21,7 @@ import {
   type SignedTransactionParts,
   plannedReference,
   type VerifiedBytes,
-} from "../wallet/accept-signed.ts";
+} from "../frame/signed/accept-signed.ts";
 import type { Address } from "../../core/address.ts";
 import { isSignedBy } from "../../core/ed25519.ts";
 import { isBlank, joinTransaction, readTransactionText, splitTransaction } from "../../ledger/wire-format.ts";
@@ -31,8 +31,7 @@ import type { Assets, Token } from "../frame/assets/assets.ts";
 import { shortageOf } from "../frame/assets/amount-errors.ts";
 
 interface SwapAcceptanceParts extends SignedTransactionParts, Pick<ServiceContext, "ledger"> {
-  /** Null while no swap provider is configured. */
-  readonly swapper: Swapper | null;
+  readonly swapper: Swapper;
 }
 
 /** Throws what the quote, the chain or the provider has against it, in the order that the API promises. */
@@ -65,7 +64,6 @@ export async function acceptSwap(
 /** A quote's price has moved too far against the provider: it would not sign any more. */
 async function refuseMovedPrice(parts: SwapAcceptanceParts, quote: QuoteRecord): Promise<void> {
   const { swapper } = parts;
-  if (swapper === null) return;
   if (!(await isStillGood(swapper, offeredSwap(parts, quote)).catch(unasked))) throw priceMoved(quote);
 }
 
@@ -81,7 +79,6 @@ async function keep(
   const previous = reservations.map(({ id }) => id);
   const kept = await keepReserved(storage, reservations);
   if (kept !== null) return { reservations: previous, writes: kept };
-  if (swapper === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
   if (swapper.isFirm === true) return { reservations: [], writes: [] };
   const now = await storageTime(parts);
   const promises = promisesAt(storage, agingTime(clock, now), previous);

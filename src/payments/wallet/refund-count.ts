@@ -2,9 +2,7 @@
 import { untoldEvent } from "../frame/notices/notice-writes.ts";
 import type { PaymentWrite } from "../frame/payment-storage.ts";
 import type { TransactionRecord } from "../frame/tables/orders.ts";
-
-/** The row that counts a refund, named after its transaction. */
-export const countOf = (transactionId: string): string => `refund ${transactionId}`;
+import { countOf } from "../frame/transactions/refunds.ts";
 
 /** States of a transfer whose bytes are proved dead, or have landed with an error: only these free what a refund counts. */
 const DEAD: ReadonlySet<unknown> = new Set(["failed", "expired", "expiredForGood", "cancelledForGood"]);

@@ -11,7 +11,8 @@ import type { Attempt, AttemptFate, Landing, LandingRefusal, Ledger } from "../.
 import type { Clock } from "../../core/runtime.ts";
 import type { WalletTransferWorkflow } from "./wallet-transfer-workflow.ts";
 import { foundRefund } from "./refund-count.ts";
-import { attemptOf, landingEvent } from "./stored-attempt.ts";
+import { attemptOf } from "../frame/signed/stored-attempt.ts";
+import { landingEvent } from "./signature-news.ts";
 
 /** Dependencies of settling. */
 interface Settlement {

@@ -1,6 +1,6 @@
 /** What a look at signatures finds: the news for the waiting instance, what is remembered of it, and its batches. */
 import type { Evidence, Hint } from "../../ledger/belief.ts";
-import type { AttemptFate, SignatureStatus } from "../../ledger/ledger.ts";
+import type { Attempt, AttemptFate, Landing, SignatureStatus } from "../../ledger/ledger.ts";
 import type { SignatureEvent } from "../../../machines/wallet-transfer.ts";
 import type { Clock } from "../../core/runtime.ts";
 
@@ -131,4 +131,11 @@ export class LookBatch<T> {
     this.#ending.abort();
     await Promise.all(this.#handed);
   }
+}
+
+/** The event of an agreed landing. It names the signature only where that is not the attempt's own. */
+export function landingEvent(attempt: Attempt, landing: Evidence<Landing>): SignatureEvent {
+  const { slot, error, blockTime, fee, signature } = landing;
+  const other = signature === attempt.signature ? {} : { signature };
+  return { type: "FINALIZED", slot, error, blockTime, fee: fee.toString(), ...other };
 }

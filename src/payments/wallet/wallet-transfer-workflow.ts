@@ -7,7 +7,7 @@ import type { PaymentStorage } from "../frame/payment-storage.ts";
 import { startOf, workflow, type StartRequest, type Workflow } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../core/runtime.ts";
-import { messageOf } from "../frame/attention.ts";
+import { attentionMessages } from "../frame/attention.ts";
 import { refundWrites } from "./refund-count.ts";
 import { noticeWrites, untoldEvent, type AnnounceEffect } from "../frame/notices/notice-writes.ts";
 import { releaseReserved, settleReserved } from "../frame/purses/reserve.ts";
@@ -30,7 +30,7 @@ export function walletTransferWorkflow(parts: TransferParts): WalletTransferWork
       broadcast: ({ signature }) => broadcast(parts, signature),
       announce: parts.announce,
       reportUnprovable: async ({ signature }, { instance: transactionId }) => {
-        parts.log.warn({ transactionId, signature }, messageOf("unprovable"));
+        parts.log.warn({ transactionId, signature }, attentionMessages.unprovable);
         return undefined;
       },
     },

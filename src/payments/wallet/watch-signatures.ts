@@ -7,10 +7,16 @@ import type { PollContext, Watcher } from "../../engine/index.ts";
 import type { Hint } from "../../ledger/belief.ts";
 import { LedgerUnavailable, type Attempt, type Ledger, type SignatureStatus } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../core/runtime.ts";
-import { LookBatch, LandedSignatureCache, standingOf, type SignatureState } from "./signature-news.ts";
+import {
+  landingEvent,
+  LookBatch,
+  LandedSignatureCache,
+  standingOf,
+  type SignatureState,
+} from "./signature-news.ts";
 import { ConfirmedSignatureCache, ResendQueue } from "../frame/resend-queue.ts";
 import { inLanes, Semaphore } from "../frame/semaphore.ts";
-import { attemptOf, landingEvent, lostAttempt } from "./stored-attempt.ts";
+import { attemptOf, lostAttempt } from "../frame/signed/stored-attempt.ts";
 
 interface SignatureWatchParts {
   readonly storage: Pick<PaymentStorage, "attempts">;

@@ -4,7 +4,8 @@ import type { WatchRecord } from "../../workflow/watch-rows.ts";
 import type { PaymentStorage } from "../frame/payment-storage.ts";
 import type { WatchEvent, Watcher } from "../../engine/index.ts";
 import type { Attempt, Ledger } from "../../ledger/ledger.ts";
-import { attemptOf, landingEvent } from "./stored-attempt.ts";
+import { attemptOf } from "../frame/signed/stored-attempt.ts";
+import { landingEvent } from "./signature-news.ts";
 
 interface UnsettledWatchParts {
   readonly storage: PaymentStorage;

@@ -1,11 +1,12 @@
 /** Announces notices in the commit of the step that has them. */
 // modules: with-step
+import type { TransactionView } from "../frame/tables/orders.ts";
 import type { AnnounceParams } from "../../../machines/wallet-transfer.ts";
 import type { PaymentTables } from "../frame/tables.ts";
 import type { PaymentWrite } from "../frame/payment-storage.ts";
 import type { CommittingStep, DoneWithStep } from "../../engine/index.ts";
 import { announce, announcements, isSubscribed, serialised, type AnnouncingParts } from "./announce.ts";
-import { readWebhookList, type NoticedTransaction } from "./webhook-list.ts";
+import { readWebhookList } from "./webhook-list.ts";
 
 /** More deliveries than this are begun by a task, so that webhooks do not make a step slow. */
 const MAX_BEGUN_WITH_STEP = 3;
@@ -55,7 +56,7 @@ export async function announceWithStep(
 }
 
 /** A transaction that begins with this commit. */
-function takenWith(companions: readonly PaymentWrite[], transactionId: string): NoticedTransaction | null {
+function takenWith(companions: readonly PaymentWrite[], transactionId: string): TransactionView | null {
   const transaction = insertsOf(companions, "transactions").find(({ id }) => id === transactionId);
   if (transaction === undefined) return null;
   const recipients = insertsOf(companions, "recipients").filter(
@@ -65,7 +66,7 @@ function takenWith(companions: readonly PaymentWrite[], transactionId: string): 
 }
 
 /** The transaction as this commit leaves it: the step that ends a payroll pays its last payees. */
-function asCommitted(view: NoticedTransaction, writes: readonly PaymentWrite[]): NoticedTransaction {
+function asCommitted(view: TransactionView, writes: readonly PaymentWrite[]): TransactionView {
   const changes = new Map(
     writes.flatMap((write) =>
       write.table === "recipients" && "set" in write ? [[write.id, write.set] as const] : [],

@@ -1,7 +1,7 @@
 /** Tells webhooks: serialises a notice once and begins a delivery for each webhook that subscribed to it. */
 import type { NoticeRecord } from "../frame/tables/notices.ts";
 import { shortBody } from "../frame/tables/short-body.ts";
-import type { RecipientRecord, TransactionRecord } from "../frame/tables/orders.ts";
+import type { RecipientRecord, TransactionRecord, TransactionView } from "../frame/tables/orders.ts";
 import type { DeliveryRecord, WebhookRecord } from "../frame/tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
 import { formatAmount } from "../../core/amount.ts";
@@ -17,8 +17,8 @@ import {
 import type { Assets } from "../frame/assets/assets.ts";
 import { factsOf } from "../frame/quotes/transaction-facts.ts";
 import { deliveryIdOf, firstRun, runIdOf, type BegunRun } from "./delivery-runs.ts";
-import type { NoticedTransaction, NoticedTransactionCache } from "./webhook-list.ts";
-import { recipientShare, transactionFee } from "../transactions/read-transaction.ts";
+import type { NoticedTransactionCache } from "./webhook-list.ts";
+import { recipientShare, transactionFee } from "../frame/transactions/read-transaction.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 
 /** Dependencies of telling webhooks. */
@@ -34,7 +34,7 @@ export type AnnouncingParts = AnnounceParts & { readonly transactions: NoticedTr
 
 /** Notices of one transaction, and the data to announce them. */
 interface Announceable {
-  readonly view: NoticedTransaction;
+  readonly view: TransactionView;
   readonly notices: readonly NoticeRecord[];
   /** Notices of this commit: `webhooks` are the webhooks at the time of this commit. */
   readonly own: readonly NoticeRecord[];
@@ -131,7 +131,7 @@ export function isOfStatus({ event }: NoticeRecord): boolean {
 /** A stored notice with the facts of its transaction that never change. */
 export function noticeOf(
   notice: NoticeRecord,
-  { transaction, recipients }: NoticedTransaction,
+  { transaction, recipients }: TransactionView,
   assets: Assets,
 ): Notice {
   const { transactionId, status, reason, signature, blockTime, received, remaining } = notice;

@@ -9,7 +9,8 @@ import { factFields } from "../frame/quotes/transaction-facts.ts";
 import type { Caller } from "../frame/accounts/caller.ts";
 import { isoTime } from "../frame/iso-time.ts";
 import { notInList, pageOf, type Page } from "../frame/page.ts";
-import { ownTransaction, type TransactionParts } from "../transactions/read-transaction.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import { ownTransaction } from "../frame/transactions/read-transaction.ts";
 import { eventsQuery, noticeEvent, parseRequest, type EventsQuery } from "../frame/requests.ts";
 
 export const eventName = named("EventName", noticeEvent) satisfies z.ZodType<Notice["event"]>;
@@ -64,7 +65,7 @@ export type EventBody = Immutable<z.output<typeof eventSchema>>;
 
 /** See `PaymentService.events`. */
 export async function listEvents(
-  { storage }: Pick<TransactionParts, "storage">,
+  { storage }: Pick<ServiceContext, "storage">,
   { accountId }: Caller,
   query: EventsQuery = {},
 ): Promise<Page<EventBody>> {
@@ -93,7 +94,7 @@ interface TimelineCall {
 
 /** See `PaymentService.transactionEvents`. */
 export async function listTransactionEvents(
-  { storage, assets }: TransactionParts,
+  { storage, assets }: Pick<ServiceContext, "storage" | "assets">,
   caller: Caller,
   { transactionId, query = {} }: TimelineCall,
 ): Promise<Page<EventBody>> {

@@ -21,7 +21,7 @@ export interface NoticeFilter {
 
 interface NoticeFeedParts {
   readonly engine: Pick<Engine<PaymentTables>, "subscribe">;
-  readonly storage: Pick<PaymentStorage, "noticed" | "noticesInSequence" | "notices" | "notice">;
+  readonly storage: Pick<PaymentStorage, "transaction" | "noticesInSequence" | "notices" | "notice">;
   readonly clock: Clock;
   readonly assets: Assets;
   readonly log: Logger;

@@ -1,4 +1,5 @@
 /** Tells the events of orders beside their status, behind the commits that made them. */
+import type { TransactionView } from "../frame/tables/orders.ts";
 import type { PaymentWrite } from "../frame/payment-storage.ts";
 import type { PaymentTables } from "../frame/tables.ts";
 import { groupedBy } from "../frame/tables/read.ts";
@@ -8,7 +9,7 @@ import type { Logger } from "../../core/runtime.ts";
 import { smallestAmount } from "../frame/assets/assets.ts";
 import { orderNotice, type OrderRows } from "../private/order-events.ts";
 import { announce, announcements, type AnnounceParts } from "./announce.ts";
-import { readWebhookList, type NoticedTransaction } from "./webhook-list.ts";
+import { readWebhookList } from "./webhook-list.ts";
 
 interface OrderEventParts extends AnnounceParts {
   readonly engine: Pick<Engine<PaymentTables>, "subscribe" | "commit">;
@@ -134,10 +135,10 @@ export class OrderEventLoop {
   }
 
   /** Null when the transaction was removed as old. */
-  async #read(transactionId: string): Promise<(OrderRows & NoticedTransaction) | null> {
+  async #read(transactionId: string): Promise<(OrderRows & TransactionView) | null> {
     const { storage, assets } = this.#parts;
     const [view, told] = await Promise.all([
-      storage.transaction(transactionId),
+      storage.orderedTransaction(transactionId),
       storage.notices(transactionId),
     ]);
     const mint = view?.order?.order.mint ?? null;

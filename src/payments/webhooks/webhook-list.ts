@@ -51,9 +51,6 @@ export async function commitWebhookChange(
   }
 }
 
-/** The part of a transaction that a notice needs. */
-export type NoticedTransaction = Pick<TransactionView, "transaction" | "recipients">;
-
 /** The most recipients of all remembered transactions together. */
 const MAX_RECIPIENTS = 4_096;
 
@@ -62,23 +59,23 @@ const MAX_RECIPIENTS = 4_096;
  * of the notice. In private mode payees change, so those transactions are read each time.
  */
 export class NoticedTransactionCache {
-  readonly #storage: Pick<PaymentStorage, "noticed">;
-  readonly #known = new Map<string, NoticedTransaction>();
+  readonly #storage: Pick<PaymentStorage, "transaction">;
+  readonly #known = new Map<string, TransactionView>();
   #recipients = 0;
 
-  constructor(storage: Pick<PaymentStorage, "noticed">) {
+  constructor(storage: Pick<PaymentStorage, "transaction">) {
     this.#storage = storage;
   }
 
-  async read(id: string): Promise<NoticedTransaction | null> {
+  async read(id: string): Promise<TransactionView | null> {
     const known = this.#known.get(id);
     if (known !== undefined) return known;
-    const found = await this.#storage.noticed(id);
+    const found = await this.#storage.transaction(id);
     if (found !== null) this.keep(found);
     return found;
   }
 
-  keep(noticed: NoticedTransaction): void {
+  keep(noticed: TransactionView): void {
     const { id, mode } = noticed.transaction;
     if (mode !== "wallet" || this.#known.has(id)) return;
     this.#known.set(id, noticed);

@@ -17,7 +17,7 @@ import { PublicKey } from "@solana/web3.js";
 import { expect, vi } from "vitest";
 import type { HoldRecord, OrderRecord } from "../../../src/payments/frame/tables/private.ts";
 import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
-import { receivedMoney } from "../../../src/payments/transactions/received-money.ts";
+import { receivedMoney } from "../../../src/payments/private/order-details.ts";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
@@ -152,7 +152,7 @@ test("no payment is asked for by an order that is held, or that has stopped wait
   world,
 }) => {
   const { id } = await world.sendTo();
-  const view = await world.storage.transaction(id);
+  const view = await world.storage.orderedTransaction(id);
   if (view === null || view.order === null) throw new Error("the order is stored");
   const { order, ...rest } = view.order;
   const { USDC, USDT } = world.mints;

@@ -1,6 +1,6 @@
 /** The books of one order: whom it paid, what went back, what was kept, and whether it says the same of itself. */
 import { NOBODY } from "../../../src/payments/private/protocol/outcome.ts";
-import type { TransactionBody } from "../../../src/payments/transactions/transaction-schema.ts";
+import type { TransactionBody } from "../../../src/payments/frame/transactions/transaction-schema.ts";
 import { LAMPORTS_PER_BYTE } from "./begin-life.ts";
 import type { Books } from "./books.ts";
 import { mattersOf } from "./come-to-rest.ts";
@@ -20,7 +20,7 @@ const NETWORK_FEES = 200_000n;
 export async function brokenOrder(books: Books, order: LivedOrder): Promise<readonly string[]> {
   const { storage, service, caller } = books;
   const broken = [...brokenAmounts(books, order), ...unfounded(books, order)];
-  const view = await storage.transaction(order.id);
+  const view = await storage.orderedTransaction(order.id);
   // An older database may have been put in its place that has never heard of it: its address is as it was left.
   if (view !== null && view.order !== null) {
     const shown = await service.transaction(caller, order.id);

@@ -61,7 +61,7 @@ test("E10, E14: nothing is signed for a deposit while the chain is silent or ano
   expect((await late.health()).chain.state).toBe("refused");
   for (const { id } of [paid, unpaid]) {
     expect(await late.transaction(customer, id)).toMatchObject({ status: "pending" });
-    expect((await world.storage.transaction(id))?.order?.transfers).toEqual([]);
+    expect((await world.storage.orderedTransaction(id))?.order?.transfers).toEqual([]);
   }
   expect([signed, node.sent()]).toEqual([0, 0]);
   await late.stop();

@@ -1,7 +1,7 @@
 /** Q10: the answer to a private order alone says where every unit of what came is. */
 import { expect } from "vitest";
 import { units } from "../../kit/private-fixture.ts";
-import type { TransactionBody } from "../../../src/payments/transactions/transaction-schema.ts";
+import type { TransactionBody } from "../../../src/payments/frame/transactions/transaction-schema.ts";
 
 type Asset = "SOL" | "USDC" | "USDT";
 

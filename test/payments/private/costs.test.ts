@@ -1,7 +1,7 @@
 /** What a payment costs: the page's table against quotes, and what is kept against what was quoted. */
 import { expect } from "vitest";
 import { quoteSchema } from "../../../src/payments/frame/quotes/quote-schema.ts";
-import { transactionSchema } from "../../../src/payments/transactions/transaction-schema.ts";
+import { transactionSchema } from "../../../src/payments/frame/transactions/transaction-schema.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { privateTest as test } from "../../kit/private-test.ts";

@@ -196,7 +196,7 @@ async function untouched(world: Scene, { id, address }: Ordered): Promise<readon
   const [[lamports], marker, view] = await Promise.all([
     world.held(world.sponsor.address),
     lamportsAt(world.chain, world.ledger.markerOf(address as never, "0")),
-    world.storage.transaction(id),
+    world.storage.orderedTransaction(id),
   ]);
   return [lamports, marker, view?.order?.chunks.map(({ length }) => length)];
 }

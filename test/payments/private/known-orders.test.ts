@@ -117,7 +117,7 @@ test("C24: of an order that was removed as old the refund of late money is on it
   }
   expect(await world.held(address)).toEqual(EMPTY);
   expect((await world.held(alice.address))[1]).toBe(7_000_001n);
-  const view = await storage.transaction(id);
+  const view = await storage.orderedTransaction(id);
   const rest = view?.order?.transfers.find(({ kind }) => kind === "rest");
   const attempts = await storage.attemptsOf(rest?.id ?? "");
   expect(rest).toMatchObject({ state: "done", signature: attempts.at(-1)?.id });

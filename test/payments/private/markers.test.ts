@@ -59,7 +59,7 @@ const concluder = (ledger: Ledger) => {
   return new OrderConcluder(deps);
 };
 const concluded = async (ledger: Ledger = world.ledger) => concluder(ledger).conclude(world.order.id, "look");
-const recipient = async () => (await world.storage.transaction(world.order.id))?.recipients[0];
+const recipient = async () => (await world.storage.orderedTransaction(world.order.id))?.recipients[0];
 const matters = async () => (await world.storage.openMatters()).map(({ kind }) => kind);
 const mattersIn = (writes: readonly PaymentWrite[] = []) =>
   writes.flatMap((write) => (write.table === "matters" && "insert" in write ? [write.insert.kind] : []));
@@ -70,7 +70,7 @@ const forgetful = (): Ledger =>
   });
 /** So long ago was the marker seen for the first time, by the chain's clock. */
 const age = async (seconds: number) => {
-  const [chunk] = (await world.storage.transaction(world.order.id))?.order?.chunks ?? [];
+  const [chunk] = (await world.storage.orderedTransaction(world.order.id))?.order?.chunks ?? [];
   const set = { blockTime: (chunk?.blockTime ?? 0) - seconds };
   await world.write({ table: "chunks", id: `${world.order.id}:0`, set });
 };
@@ -110,7 +110,7 @@ it("R15: the block time of an attempt that landed with an error is not the payme
   });
   await told(ledger);
   expect(asked).toContain("failed");
-  const [chunk] = (await world.storage.transaction(world.order.id))?.order?.chunks ?? [];
+  const [chunk] = (await world.storage.orderedTransaction(world.order.id))?.order?.chunks ?? [];
   expect(chunk).toMatchObject({ signature: attempt.id, isOwn: true });
   expect(chunk?.blockTime).toBeGreaterThan(7);
 });
@@ -173,7 +173,7 @@ it("C28: what its length has told stays where its transactions say the same", as
   await age(HOUR_S);
   await told(forgetful());
   await toldAgain();
-  const [chunk] = (await world.storage.transaction(world.order.id))?.order?.chunks ?? [];
+  const [chunk] = (await world.storage.orderedTransaction(world.order.id))?.order?.chunks ?? [];
   expect([(await recipient())?.status, chunk?.signature, await matters()]).toEqual(["paid", signature, []]);
 });
 
@@ -253,7 +253,7 @@ it("K4: one endpoint's clock says nothing of when a marker was first seen", asyn
     return agreed<OrderReading>({ ...reading, witnesses: 2, told: [odd, shown, shown] });
   };
   await told(Object.assign(forgetful(), { readOrder }));
-  const [chunk] = (await world.storage.transaction(world.order.id))?.order?.chunks ?? [];
+  const [chunk] = (await world.storage.orderedTransaction(world.order.id))?.order?.chunks ?? [];
   expect(chunk?.blockTime).toBeLessThan(4_000_000_000);
 });
 

@@ -1,13 +1,9 @@
 /** Q10: the books of an order close whatever its rows say, and the rest of each asset has its true reason. */
 import fc from "fast-check";
+import { WRAPPED_SOL } from "../../../src/payments/frame/assets/shown-amount.ts";
 import { describe, expect, test } from "vitest";
 import { knownAddress, SOL_MINT, type Address } from "../../../src/core/address.ts";
-import {
-  booksOf,
-  WRAPPED_SOL,
-  type BookRows,
-  type OrderBooks,
-} from "../../../src/payments/private/order-books.ts";
+import { booksOf, type BookRows, type OrderBooks } from "../../../src/payments/private/order-books.ts";
 import type { AttemptLeg, AttemptRecord } from "../../../src/payments/frame/tables/attempts.ts";
 import type {
   ChunkRecord,

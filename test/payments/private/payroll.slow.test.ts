@@ -141,7 +141,7 @@ test("C47: where every payee fails and the refund is below its cost the order fa
     refunds: [],
     unreturned: [{ asset: "USDC", reason: "dust" }],
   });
-  const chunks = async () => (await world.storage.transaction(order.id))?.order?.chunks;
+  const chunks = async () => (await world.storage.orderedTransaction(order.id))?.order?.chunks;
   expect(await chunks()).toMatchObject([{ wanted: 1, length: null }]);
   expect(await world.service.operator.attention()).toEqual([]);
   expect(await world.storage.reservations(`sponsor ${world.sponsor.address}`)).toEqual([]);
@@ -327,7 +327,7 @@ test.for(sampled(LARGEST, "the largest payroll"))(
       true,
     );
     await world.settle(8);
-    const view = await world.storage.transaction(order.id);
+    const view = await world.storage.orderedTransaction(order.id);
     expect(view?.order?.chunks.map(({ length }) => length)).toEqual(times(chunks, 0));
     expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
     await world.judge();

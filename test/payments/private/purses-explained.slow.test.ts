@@ -5,7 +5,7 @@ import { SOL_MINT, type Address } from "../../../src/core/address.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { PriceSource } from "../../../src/payments/frame/prices/prices.ts";
 import type { AddressTally } from "../../../src/payments/operator/reconcile/tally.ts";
-import type { TransactionBody } from "../../../src/payments/transactions/transaction-schema.ts";
+import type { TransactionBody } from "../../../src/payments/frame/transactions/transaction-schema.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";

@@ -62,7 +62,7 @@ test("C24, C14: late money of an order that only a stub knows goes back, its gap
   await world.pass(3 * 60_000);
   await world.settle(8);
 
-  const view = await world.storage.transaction(ID);
+  const view = await world.storage.orderedTransaction(ID);
   expect(view?.order?.chunks.map(({ length }) => length)).toEqual([5, 0, 1]);
   expect(await world.held(address)).toEqual([0n, 0n, 0n]);
   expect((await world.held(sender.address))[1]).toBeGreaterThan(6_000_000n);
@@ -83,7 +83,7 @@ test("C14: a line that says another sender than the record is refused, and nothi
   await expect(operator.recover([{ ...line, sender: thief }], BY)).rejects.toThrow(
     "is on record with another line",
   );
-  expect(await world.storage.transaction(ID)).toBeNull();
+  expect(await world.storage.orderedTransaction(ID)).toBeNull();
   expect(await operator.recover([{ ...line, sender: sender.address }], BY)).toMatchObject([
     { state: "restored" },
   ]);

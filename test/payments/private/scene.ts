@@ -21,7 +21,7 @@ import type {
 } from "../../../src/service/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { TransferRecord } from "../../../src/payments/frame/tables/private.ts";
-import type { TransactionBody } from "../../../src/payments/transactions/transaction-schema.ts";
+import type { TransactionBody } from "../../../src/payments/frame/transactions/transaction-schema.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { brokenInvariants } from "../../kit/check-invariants.ts";
 import { brokenMoney } from "../../kit/check-money.ts";
@@ -92,13 +92,13 @@ export async function transfersOf(
   { id }: Ordered,
   kind: TransferRecord["kind"],
 ): Promise<readonly TransferRecord[]> {
-  const view = await world.storage.transaction(id);
+  const view = await world.storage.orderedTransaction(id);
   return view?.order?.transfers.filter((transfer) => transfer.kind === kind) ?? [];
 }
 
 /** Why nothing that pays is signed for it, as persons have to end it. */
 export async function holdsOf(world: Scene, { id }: Ordered): Promise<readonly string[]> {
-  const view = await world.storage.transaction(id);
+  const view = await world.storage.orderedTransaction(id);
   return view?.order?.holds.filter(({ endedAt }) => endedAt === null).map(({ reason }) => reason) ?? [];
 }
 

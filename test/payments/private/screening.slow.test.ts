@@ -115,7 +115,8 @@ const LISTS_NOTHING: FaultRule = ({ method }) =>
 
 /** Why the order is held; null while it is not. */
 const heldFor = async (world: Screened, { id }: Ordered): Promise<string | null> =>
-  (await world.storage.transaction(id))?.order?.holds.find(({ endedAt }) => endedAt === null)?.reason ?? null;
+  (await world.storage.orderedTransaction(id))?.order?.holds.find(({ endedAt }) => endedAt === null)
+    ?.reason ?? null;
 
 const mattersOf = async ({ service }: Screened): Promise<readonly string[]> =>
   (await service.operator.attention()).map(({ kind }) => kind);

@@ -1,6 +1,6 @@
 /** What the owner of a private order sees of its money: what came, what is missing, who is paid, what is held. */
 import { expect } from "vitest";
-import type { TransactionBody } from "../../../src/payments/transactions/transaction-schema.ts";
+import type { TransactionBody } from "../../../src/payments/frame/transactions/transaction-schema.ts";
 import { BY } from "../../kit/by.ts";
 import { MINUTE, orderedAs, SOL } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";

@@ -129,7 +129,7 @@ test("C60: late money after conclude, which nodes list later than they show it, 
   for (const end of ends) end();
   for (let look = 0; look < 3; look++) await world.passAndSettle(11 * MINUTE, 6);
   expect((await world.held(world.alice.address))[1]).toBeGreaterThan(before + 3_500_000n);
-  const level = (await world.storage.transaction(order.id))?.order?.levels.find(
+  const level = (await world.storage.orderedTransaction(order.id))?.order?.levels.find(
     ({ received }) => received > 0n,
   );
   expect(level).toMatchObject({ received: 4_000_900n, writtenOff: 900n, missing: 0n });

@@ -251,7 +251,7 @@ test("P11: a Token-2022 mint, of whatever symbol, is written down and never touc
   ]);
   const { holdings } = await world.ledger.balances(order.address as never);
   expect(holdings).toMatchObject([{ mint, amount: order.due }]);
-  const { transfers = [] } = (await world.storage.transaction(order.id))?.order ?? {};
+  const { transfers = [] } = (await world.storage.orderedTransaction(order.id))?.order ?? {};
   const attempts = await world.storage.attemptsOfAny(transfers.map(({ id }) => id));
   expect(attempts.length).toBeGreaterThan(0);
   for (const { bytes } of attempts) {

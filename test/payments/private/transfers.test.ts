@@ -10,7 +10,7 @@ import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import { lookAtOrder } from "../../../src/payments/private/look.ts";
 import { transferId } from "../../../src/payments/private/plan-transfer.ts";
 import { booksOf } from "../../../src/payments/private/order-books.ts";
-import { attemptOf } from "../../../src/payments/wallet/stored-attempt.ts";
+import { attemptOf } from "../../../src/payments/frame/signed/stored-attempt.ts";
 import { SLOTS_TO_FINALITY } from "../../kit/chain-fixture.ts";
 import { keyOf, land } from "../../solana/signed-transaction.ts";
 import type { Party } from "../../solana/routing/routing-fixture.ts";
@@ -181,7 +181,7 @@ describe("a chunk", () => {
     await pass(80);
     expect(await stateOf(id)).toBe("done");
     expect(await Promise.all(payees.map((payee) => units(payee)))).toEqual([2_400_001n, 1n, 1n]);
-    const view = await storage.transaction(world.order.id);
+    const view = await storage.orderedTransaction(world.order.id);
     expect(view?.order?.chunks[0]?.wanted).toBeGreaterThan(2);
   });
 
@@ -197,7 +197,7 @@ describe("a chunk", () => {
     await freeze(key.address);
     const id = await sendOut({ kind: "chunk", n: 0 });
     await pass(20);
-    const view = await storage.transaction(order.id);
+    const view = await storage.orderedTransaction(order.id);
     expect(view?.order?.chunks[0]?.wanted).toBe(0);
     expect(view?.order?.holds).toMatchObject([{ reason: "address_frozen" }]);
     expect(await storage.attemptsOf(id)).toHaveLength(0);
@@ -218,7 +218,7 @@ describe("a chunk", () => {
     chain.advance(1);
     give(eve.address, { usdc: 1n });
     await pass(80);
-    const view = await storage.transaction(world.order.id);
+    const view = await storage.orderedTransaction(world.order.id);
     expect(view?.order?.chunks[0]?.wanted).toBeGreaterThan(2);
     expect([await units(bob.address), await units(eve.address)]).toEqual([2_400_001n, 1n]);
   });
@@ -377,7 +377,7 @@ describe("a chunk", () => {
     const id = await sendOut({ kind: "chunk", n: 0 });
     await pass(10);
     expect(await transfer(id)).toMatchObject({ reason: "screening" });
-    const [hold] = (await storage.transaction(order.id))?.order?.holds ?? [];
+    const [hold] = (await storage.orderedTransaction(order.id))?.order?.holds ?? [];
     expect(hold).toMatchObject({ reason: "screening" });
     expect(await storage.untoldEventsAfter("", 9)).toMatchObject([
       { id: `${order.id}:transaction.held:${hold?.id}`, event: "transaction.held" },
@@ -411,7 +411,7 @@ describe("a rest", () => {
     expect(await stateOf(id)).toBe("booked");
     expect(await account(key.address)).toBeNull();
     expect(await units(sender.address)).toBe(5_000_001n);
-    const view = await storage.transaction(order.id);
+    const view = await storage.orderedTransaction(order.id);
     const level = view?.order?.levels.find(({ mint }) => mint === order.mint);
     expect(level?.out).toBe(5_000_000n);
     // No reading from before it counts any more.
@@ -445,7 +445,7 @@ describe("a rest", () => {
     expect(isLanded).toBe(true);
     expect(await units(sender.address)).toBe(5_000_001n);
     expect(await world.stateOf(id)).toBe("booked");
-    const view = await storage.transaction(order.id);
+    const view = await storage.orderedTransaction(order.id);
     expect(view?.order?.levels.find(({ mint }) => mint === order.mint)?.out).toBe(5_000_000n);
   });
 
@@ -458,7 +458,7 @@ describe("a rest", () => {
     await pass(80);
     expect(await world.stateOf(id)).toBe("booked");
     expect(await lamports(key.address)).toBe(0n);
-    const view = await storage.transaction(order.id);
+    const view = await storage.orderedTransaction(order.id);
     expect(view?.order?.levels.find(({ mint }) => mint === order.mint)?.out).toBe(0n);
     const [attempt] = await storage.attemptsOf(id);
     expect(view?.order?.order.loanBack).toBe(attempt?.id);
@@ -544,7 +544,7 @@ describe("a rest", () => {
       const id = await sendOut({ kind: "rest", n: 0 });
       await pass(20);
       expect(await transfer(id)).toMatchObject({ state: "planned", reason: "read_again" });
-      expect((await storage.transaction(world.order.id))?.order?.holds).toEqual([]);
+      expect((await storage.orderedTransaction(world.order.id))?.order?.holds).toEqual([]);
       Object.assign(ledger, { readOrder });
       await pass(200);
       expect(await units(sender.address)).toBe(5_000_001n);
@@ -708,7 +708,7 @@ describe("a rest", () => {
     world.screening = "unknown";
     const id = await sendOut({ kind: "rest", n: 0 });
     await pass(40);
-    const held = async () => (await storage.transaction(order.id))?.order?.holds.length;
+    const held = async () => (await storage.orderedTransaction(order.id))?.order?.holds.length;
     expect([await held(), (await storage.attemptsOf(id)).length]).toEqual([0, 0]);
     clock.advance(3_600_000);
     await engine.send(transfers, id, { type: "RETRY" });
@@ -844,7 +844,7 @@ describe("a redirect", () => {
   /** What became of it: its chart, its act, and what of the order's token is booked. */
   async function becomes(id: string): Promise<readonly [unknown, unknown, unknown]> {
     const { storage, order, stateOf } = world;
-    const view = (await storage.transaction(order.id))?.order;
+    const view = (await storage.orderedTransaction(order.id))?.order;
     const level = view?.levels.find(({ mint }) => mint === order.mint);
     return [await stateOf(id), view?.acts[0]?.state, level?.out];
   }
@@ -908,7 +908,7 @@ describe("a redirect", () => {
     expect(await storage.untoldEventsAfter("", 9)).toMatchObject([
       { event: "transaction.refunded", subject: id },
     ]);
-    const view = await storage.transaction(order.id);
+    const view = await storage.orderedTransaction(order.id);
     if (!view?.order) throw new Error("the order is stored");
     const { refunds } = booksOf({
       ...view.order,
@@ -1017,7 +1017,7 @@ describe("a redirect", () => {
     const id = await sendOut({ kind: "foreign", n: 1, mint, to, subjects: [account] });
     await pass(5);
     expect(await world.stateOf(id)).toBe("ended");
-    const acts = (await storage.transaction(order.id))?.order?.acts ?? [];
+    const acts = (await storage.orderedTransaction(order.id))?.order?.acts ?? [];
     expect(acts.map(({ n, state }) => [n, state])).toEqual([
       [0, "open"],
       [1, "ended"],

@@ -335,7 +335,7 @@ test("a deposit address whose own account the issuer froze holds its order for t
   await world.settle(4);
   await world.passAndSettle(40 * MINUTE, 2);
   expect(await world.shown(order)).toMatchObject({ status: "processing", attention: "held" });
-  const view = await world.storage.transaction(order.id);
+  const view = await world.storage.orderedTransaction(order.id);
   expect(view?.order?.holds).toMatchObject([{ reason: "address_frozen", endedAt: null }]);
   await world.thaw(address, "USDC");
   await world.service.operator.resolve(`held:${order.id}`, { action: "release" }, BY);

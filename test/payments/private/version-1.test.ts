@@ -77,6 +77,6 @@ test("N6: who must not be served pays in with a transaction of version 1, and th
   await landVersion1(world, [mallory], [pay]);
   await world.passAndSettle(10 * MINUTE, 6);
   expect(await world.shown(order)).toMatchObject({ status: "processing", attention: "held" });
-  const view = await world.storage.transaction(order.id);
+  const view = await world.storage.orderedTransaction(order.id);
   expect(view?.order?.holds).toMatchObject([{ reason: "screening", endedAt: null }]);
 });

@@ -55,7 +55,7 @@ async function comeToRest(world: Scene, order: Ordered): Promise<void> {
 }
 
 async function depositsOf({ storage }: Scene, { id }: Ordered): Promise<readonly DepositRecord[]> {
-  return (await storage.transaction(id))?.order?.deposits ?? [];
+  return (await storage.orderedTransaction(id))?.order?.deposits ?? [];
 }
 
 test("P9: two payers are summed, each counted once, however often the chain is looked at", async ({

@@ -152,7 +152,7 @@ const expectLastTerms =
     }
     await expectOne(rivals, ids);
     const stored = await world.database.quote(quoteId);
-    const view = await world.database.transaction(ids[0] ?? "");
+    const view = await world.database.orderedTransaction(ids[0] ?? "");
     if (mode === "private") expect(view?.order?.order.required).toBe(stored?.inputAmount);
     if (type === "swap") expect(view?.recipients[0]?.amount).toBe(stored?.outputAmount);
   };

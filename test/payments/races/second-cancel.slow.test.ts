@@ -1,7 +1,7 @@
 /** Two DELETEs of one transaction: one cancels it, the other is refused as after it, wherever the two meet. */
 import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
-import type { CancelledTransactionBody } from "../../../src/payments/transactions/cancel-transaction.ts";
+import type { CancelledTransactionBody } from "../../../src/payments/frame/transactions/cancel-transaction.ts";
 import { meetAtEveryCommit, type Ending, type Through } from "../../kit/meet-at-every-commit.ts";
 import { EXPLORING_MS } from "../../kit/thorough.ts";
 import { MINUTE, type Scene } from "../private/scene.ts";

@@ -110,7 +110,7 @@ test("a private swap that was dropped is sent again, and made by one payment", a
   await world.settle();
   const { status, recipients } = await shown(world, body.transactionId);
   expect(status).toBe("completed");
-  const view = await world.storage.transaction(body.transactionId);
+  const view = await world.storage.orderedTransaction(body.transactionId);
   const [chunk] = view?.order?.transfers.filter(({ kind }) => kind === "chunk") ?? [];
   expect(await world.storage.attemptsOf(chunk?.id ?? "")).toHaveLength(1);
   expect(world.deskSigned()).toBe(1);

@@ -347,7 +347,7 @@ describe("refunded", () => {
     await deposit();
     await wait(world, 13);
     await expectRefund(world, id, address, "LIQUIDITY_UNAVAILABLE");
-    const { order } = (await world.storage.transaction(id)) ?? {};
+    const { order } = (await world.storage.orderedTransaction(id)) ?? {};
     expect(order?.transfers.filter(({ kind }) => kind === "chunk").length).toBe(1);
   });
 });

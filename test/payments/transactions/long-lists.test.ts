@@ -1,9 +1,11 @@
 /** Lists of transactions of an account that has many: what a filter leaves out costs a page no more than its bound. */
 import { afterEach, describe, expect, test } from "vitest";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/frame/assets/assets.ts";
-import { listTransactions } from "../../../src/payments/transactions/list-transactions.ts";
+import { listTransactions } from "../../../src/payments/frame/transactions/list-transactions.ts";
 import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
 import type { TransactionsQuery } from "../../../src/payments/frame/requests.ts";
+import { signedDetails } from "../../../src/payments/frame/signed/signed-details.ts";
+import type { TransactionMode } from "../../../src/payments/frame/transactions/transaction-mode.ts";
 import { nullRows } from "../../contracts/storage/rows.ts";
 import { adapters, type PaymentDatabase } from "../../kit/adapters.ts";
 import { drawn } from "../../kit/thorough.ts";
@@ -13,6 +15,16 @@ const { USDC } = MAINNET_STABLECOINS;
 const ada = { accountId: "ada", tier: "free", scopes: [] } as const;
 const SENDER = MAINNET_STABLECOINS.USDT;
 const PAYEE = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
+
+/** Lists of sends alone: their bytes tell all that is shown of them. */
+const modes: readonly TransactionMode[] = [
+  {
+    mode: "wallet",
+    details: async () => (view) => signedDetails(view.transaction),
+    createdBody: async () => null,
+    cancel: () => Promise.reject(new Error("a list cancels nothing")),
+  },
+];
 
 const idOf = (n: number): string => `tx_${String(n).padStart(6, "0")}`;
 
@@ -71,7 +83,7 @@ describe.each(drawn(adapters, "long lists"))("on $name", (adapter) => {
 
   test("L1: a page whose filters leave nothing ends after a thousand rows, and the next one begins there", async () => {
     const { storage, asked } = counted(await filled(1_300));
-    const list = (query: TransactionsQuery) => listTransactions({ storage, assets }, ada, query);
+    const list = (query: TransactionsQuery) => listTransactions({ storage, assets, modes }, ada, query);
     const fitting = { recipient: PAYEE, type: "payroll" } as const;
     const first = await list(fitting);
     expect([first.data, first.hasMore]).toEqual([[], true]);
@@ -103,7 +115,7 @@ describe.each(drawn(adapters, "long lists"))("on $name", (adapter) => {
       },
     };
     const list = async (query: TransactionsQuery) => {
-      const { data, hasMore } = await listTransactions({ storage: watched, assets }, ada, query);
+      const { data, hasMore } = await listTransactions({ storage: watched, assets, modes }, ada, query);
       return [data.length, hasMore];
     };
     for (const query of [{}, { recipient: PAYEE }, { type: "send" }, { mode: "wallet" }] as const) {
@@ -134,7 +146,7 @@ describe.each(drawn(adapters, "long lists"))("on $name", (adapter) => {
         const until = edges[index + 1];
         const window = until === undefined ? { createdAfter } : { createdAfter, createdBefore: until };
         const query = { ...filter, ...window, limit: 100 };
-        const { data } = await listTransactions({ storage, assets }, ada, query);
+        const { data } = await listTransactions({ storage, assets, modes }, ada, query);
         seen.push(...data.map(({ transactionId }) => transactionId));
       }
       const all = Array.from({ length: 60 }, (_, n) => idOf(n)).filter(
@@ -147,20 +159,26 @@ describe.each(drawn(adapters, "long lists"))("on $name", (adapter) => {
   test("L1: where a page ended, the next one begins although the row is gone, within the time that was asked for", async () => {
     const storage = await filled(1_300);
     const fitting = { recipient: PAYEE, status: "failed" } as const;
-    const { nextAfter = "" } = await listTransactions({ storage, assets }, ada, fitting);
+    const { nextAfter = "" } = await listTransactions({ storage, assets, modes }, ada, fitting);
     const last = idOf(1_300 - 1_010);
     const [gone] = await storage.commit([{ writes: [{ table: "transactions", remove: last }] }]);
     expect(gone?.ok).toBe(true);
     const rest = { ...fitting, startingAfter: nextAfter };
-    const { data } = await listTransactions({ storage, assets }, ada, rest);
+    const { data } = await listTransactions({ storage, assets, modes }, ada, rest);
     expect(data).toHaveLength(1);
     const stranger = { ...ada, accountId: "bob" };
-    expect(await listTransactions({ storage, assets }, stranger, rest)).toEqual({ data: [], hasMore: false });
+    expect(await listTransactions({ storage, assets, modes }, stranger, rest)).toEqual({
+      data: [],
+      hasMore: false,
+    });
     const before = { ...fitting, startingAfter: nextAfter, createdBefore: new Date(1_000).toISOString() };
-    expect(await listTransactions({ storage, assets }, ada, before)).toEqual({ data: [], hasMore: false });
+    expect(await listTransactions({ storage, assets, modes }, ada, before)).toEqual({
+      data: [],
+      hasMore: false,
+    });
     for (const startingAfter of ["after_", "after_1_", `after_x_${last}`, `after_1_${last}'`]) {
       await expect(
-        listTransactions({ storage, assets }, ada, { ...fitting, startingAfter }),
+        listTransactions({ storage, assets, modes }, ada, { ...fitting, startingAfter }),
       ).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
     }
   });
@@ -179,15 +197,15 @@ describe.each(drawn(adapters, "long lists"))("on $name", (adapter) => {
         return storage.transactionViews(ids);
       },
     };
-    const page = await listTransactions({ storage: removing, assets }, ada, { limit: 1 });
+    const page = await listTransactions({ storage: removing, assets, modes }, ada, { limit: 1 });
     expect(page).toEqual({ data: [], hasMore: true, nextAfter: `after_1002_${newest}` });
-    const rest = await listTransactions({ storage, assets }, ada, { startingAfter: page.nextAfter });
+    const rest = await listTransactions({ storage, assets, modes }, ada, { startingAfter: page.nextAfter });
     expect(rest.data.map(({ transactionId }) => transactionId)).toEqual([idOf(1), idOf(0)]);
   });
 
   test("L1: for a caller who has gone no more rows are looked through: the page ends early, and is no error", async () => {
     const { storage, asked } = counted(await filled(300));
-    const page = await listTransactions({ storage, assets }, ada, {
+    const page = await listTransactions({ storage, assets, modes }, ada, {
       recipient: PAYEE,
       mode: "private",
       signal: AbortSignal.abort(),
@@ -201,7 +219,7 @@ describe.each(drawn(adapters, "long lists"))("on $name", (adapter) => {
     const { storage, asked } = counted(await filled(250));
     for (const query of [{ limit: 100 }, { limit: 100, recipient: PAYEE, mode: "wallet" } as const]) {
       asked.length = 0;
-      const { data } = await listTransactions({ storage, assets }, ada, query);
+      const { data } = await listTransactions({ storage, assets, modes }, ada, query);
       expect(data).toHaveLength(100);
       expect(data.map(({ recipients }) => recipients.length)).toEqual(Array(100).fill(1));
       expect(asked).toEqual(["transactionsOf", "transactionViews", "refundsOf"]);

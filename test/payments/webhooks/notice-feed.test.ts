@@ -153,7 +153,7 @@ describe("rows that come up late, and rows that go", () => {
           const at = sorted.findIndex(({ id }) => id === beyond);
           return beyond !== null && at === -1 ? [] : sorted.slice(at + 1, at + 1 + limit);
         },
-        noticed: async (id) =>
+        transaction: async (id) =>
           ({ transaction: { id, accountId: "acc", ...SOLD }, recipients: [] }) as unknown as TransactionView,
       },
       clock,

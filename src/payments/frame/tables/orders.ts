@@ -2,7 +2,6 @@
 import type { Address } from "../../../core/address.ts";
 import { column, ownTable, type Row } from "../../../../storage/table.ts";
 import { rowOf, groupedBy, newestFirst, type NewestPageQuery, type TableReader, rowsOf } from "./read.ts";
-import { privateReads, type OrderView } from "./private.ts";
 
 /** The share of a recipient, in base units. */
 export interface RecipientShare {
@@ -157,13 +156,11 @@ export const recipients = ownTable("recipients", {
 
 export interface RecipientRecord extends Row<typeof recipients> {}
 
-/** A transaction with everything its readers are shown. */
+/** A transaction with its recipients. */
 export interface TransactionView {
   readonly transaction: TransactionRecord;
   /** Ordered by index. */
   readonly recipients: readonly RecipientRecord[];
-  /** Of private mode; null in wallet mode. */
-  readonly order: OrderView | null;
 }
 
 /** A filter for a list of transactions, whose rows are found without a look at others. */
@@ -192,15 +189,7 @@ export const orderReads = (read: TableReader) => ({
     const [view = null] = await transactionViews(read, [id]);
     return view;
   },
-  /** A transaction and its recipients. */
-  async noticed(id: string): Promise<Pick<TransactionView, "transaction" | "recipients"> | null> {
-    const [transaction, paid] = await Promise.all([
-      rowOf(read, transactions, id),
-      read.find({ table: recipients, index: "ofTransaction", anyOf: ["transactionId", [id]] }),
-    ]);
-    return transaction && { transaction, recipients: paid };
-  },
-  /** Transactions with everything that belongs to them, in the order given; those that are gone are left out. */
+  /** Transactions in the order given; those that are gone are left out. */
   transactionViews: (ids: readonly string[]) => transactionViews(read, ids),
   /** The refunds that were taken for any of these payments, oldest first for each. */
   refundsOf: (ids: readonly string[]) =>
@@ -222,23 +211,20 @@ export const orderReads = (read: TableReader) => ({
     read.find({ table: transactions, index: "key", after: [after], limit }),
 });
 
-async function transactionViews(
+/** Asks for all of them in one turn. */
+export async function transactionViews(
   read: TableReader,
   ids: readonly string[],
 ): Promise<readonly TransactionView[]> {
-  // All reads are asked for in one turn, and so see the same state.
-  const [rows, paid, own] = await Promise.all([
+  const [rows, paid] = await Promise.all([
     rowsOf(read, transactions, ids),
     read.find({ table: recipients, index: "ofTransaction", anyOf: ["transactionId", ids] }),
-    privateReads(read).orderViews(ids),
   ]);
   const [byId, paidBy] = [groupedBy(rows, "id"), groupedBy(paid, "transactionId")];
-  const orderOf = new Map(own.map((view) => [view.order.id, view]));
   return ids.flatMap((id) =>
     (byId.get(id) ?? []).map((transaction) => ({
       transaction,
       recipients: paidBy.get(id) ?? [],
-      order: orderOf.get(id) ?? null,
     })),
   );
 }

@@ -3,6 +3,7 @@ import type { Address } from "../../../core/address.ts";
 import type { TransferKind } from "../../../../machines/transfer.ts";
 import { column, ownTable, type Row } from "../../../../storage/table.ts";
 import type { AttemptLeg } from "./attempts.ts";
+import { transactionViews, type TransactionView } from "./orders.ts";
 import { rowOf, type TableReader, rowsOf } from "./read.ts";
 
 /** An end that is decided here before it is told: nothing else counts from then on. */
@@ -254,6 +255,11 @@ export interface OrderView {
   readonly acts: readonly ActRecord[];
 }
 
+/** A transaction with its order; null in wallet mode. */
+export interface OrderedTransaction extends TransactionView {
+  readonly order: OrderView | null;
+}
+
 export const privateReads = (read: TableReader) => ({
   order: (id: string) => rowOf(read, orders, id),
   orders: (ids: readonly string[]) => rowsOf(read, orders, ids),
@@ -282,6 +288,12 @@ export const privateReads = (read: TableReader) => ({
   transfer: (id: string) => rowOf(read, transfers, id),
   /** Orders with everything that belongs to them, in the order given; those that are gone are left out. */
   orderViews: (ids: readonly string[]) => viewsOf(read, ids),
+  async orderedTransaction(id: string): Promise<OrderedTransaction | null> {
+    const [view = null] = await orderedTransactions(read, [id]);
+    return view;
+  },
+  /** Transactions with their orders, in the order given; those that are gone are left out. */
+  orderedTransactions: (ids: readonly string[]) => orderedTransactions(read, ids),
   /** Up to `limit` transfers that were put off for this reason. */
   putOffTransfers: (reason: string, limit: number) =>
     read.find({ table: transfers, index: "putOff", equals: { reason }, limit }),
@@ -331,4 +343,14 @@ async function viewsOf(read: TableReader, ids: readonly string[]): Promise<reado
       },
     ];
   });
+}
+
+async function orderedTransactions(
+  read: TableReader,
+  ids: readonly string[],
+): Promise<readonly OrderedTransaction[]> {
+  // All reads are asked for in one turn, and so see the same state.
+  const [views, own] = await Promise.all([transactionViews(read, ids), viewsOf(read, ids)]);
+  const orderOf = new Map(own.map((view) => [view.order.id, view]));
+  return views.map((view) => ({ ...view, order: orderOf.get(view.transaction.id) ?? null }));
 }

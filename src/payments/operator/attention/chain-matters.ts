@@ -7,7 +7,7 @@ import type { WatchStatus } from "../../../engine/index.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import { watchesOf } from "../../../workflow/watch-rows.ts";
 import type { PaymentStorage } from "../../frame/payment-storage.ts";
-import { messageOf } from "../../frame/attention.ts";
+import { attentionMessages } from "../../frame/attention.ts";
 
 /** Seen by this process alone: another one asks for other facts. Ends by agreement, so `resolve` has no action for it. */
 export function disputedFacts(disputes: () => Promise<readonly EndpointDispute[]>): AttentionSource {
@@ -115,7 +115,7 @@ export function unprovableTransactions(
           transactionId,
           since: null,
           ...(accountId === undefined ? {} : { accountId }),
-          message: messageOf("unprovable"),
+          message: attentionMessages.unprovable,
           actions: ["settle", "writeOff"],
         };
       }),

@@ -104,7 +104,7 @@ async function recoverOne(parts: RecoveryParts, line: OrderLine, by: ActContext)
   const { id: transactionId, masterVersion, windowEnds } = line;
   const address = routing.keys.address({ masterVersion, transactionId });
   const nothing = { transactionId, address, holdings: [] };
-  const known = await storage.transaction(transactionId);
+  const known = await storage.orderedTransaction(transactionId);
   if (known !== null) {
     if (known.order !== null) await engine.send(routing.orders, transactionId, { type: "LOOK" });
     return { ...nothing, state: "known" };

@@ -1,11 +1,11 @@
 /** An account's transactions in pages, newest first. */
-import type { TransactionLookup, TransactionRecord } from "../frame/tables/orders.ts";
-import type { ListKey } from "../frame/tables/read.ts";
-import type { Caller } from "../frame/accounts/caller.ts";
-import { notInList, type Page } from "../frame/page.ts";
+import type { TransactionLookup, TransactionRecord } from "../tables/orders.ts";
+import type { ListKey } from "../tables/read.ts";
+import type { Caller } from "../accounts/caller.ts";
+import { notInList, type Page } from "../page.ts";
 import { transactionBodies, type TransactionParts } from "./read-transaction.ts";
 import type { TransactionBody } from "./transaction-schema.ts";
-import { parseRequest, transactionsQuery, type TransactionsQuery } from "../frame/requests.ts";
+import { parseRequest, transactionsQuery, type TransactionsQuery } from "../requests.ts";
 
 /** Rows looked through at a time; one more than a page holds. Between two times others have a turn. */
 const ROWS_AT_A_TIME = 101;

@@ -1,13 +1,13 @@
 /** Shows a transaction, at once or as soon as its status changes, for callers who would otherwise ask again and again. */
 import type { TransactionBody } from "./transaction-schema.ts";
-import type { Caller } from "../frame/accounts/caller.ts";
-import { ownTransaction, transactionBody, type TransactionParts } from "./read-transaction.ts";
-import { parseRequest, transactionQuery, type TransactionQuery } from "../frame/requests.ts";
-import type { PaymentTables } from "../frame/tables.ts";
-import { isFinalStatus, type TransactionStatus } from "../frame/tables/orders.ts";
-import type { PaymentStorage } from "../frame/payment-storage.ts";
-import type { Engine } from "../../engine/index.ts";
-import type { Clock } from "../../core/runtime.ts";
+import type { Caller } from "../accounts/caller.ts";
+import { ownBody, type TransactionParts } from "./read-transaction.ts";
+import { parseRequest, transactionQuery, type TransactionQuery } from "../requests.ts";
+import type { PaymentTables } from "../tables.ts";
+import { isFinalStatus, type TransactionStatus } from "../tables/orders.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { Engine } from "../../../engine/index.ts";
+import type { Clock } from "../../../core/runtime.ts";
 
 /** See `PaymentService.transaction`. */
 type ShowTransaction = (
@@ -19,15 +19,14 @@ type ShowTransaction = (
 export function showTransaction(
   deps: TransactionParts & { readonly waiters: StatusWaitList },
 ): ShowTransaction {
-  const { storage, waiters } = deps;
   return async (caller, transactionId, { signal, ...query } = {}) => {
     const { wait } = parseRequest(transactionQuery, query);
-    const view = await ownTransaction(storage, caller, transactionId);
-    const { status } = view.transaction;
-    if (wait === 0 || isFinalStatus(status)) return transactionBody(deps, view);
+    const body = await ownBody(deps, caller, transactionId);
+    const { status } = body;
+    if (wait === 0 || isFinalStatus(status)) return body;
     const awaited = { transactionId, status, forMs: wait * 1_000 };
-    await waiters.changed(signal === undefined ? awaited : { ...awaited, signal });
-    return transactionBody(deps, await ownTransaction(storage, caller, transactionId));
+    await deps.waiters.changed(signal === undefined ? awaited : { ...awaited, signal });
+    return ownBody(deps, caller, transactionId);
   };
 }
 

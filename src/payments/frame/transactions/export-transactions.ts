@@ -1,17 +1,16 @@
 /** The books of an account: a line of CSV for each sum that its transactions of a time have paid, cost or sent back. */
 import type { z } from "zod";
-import { formatAmount } from "../../core/amount.ts";
-import { ledgerMint, type Assets, type Token } from "../frame/assets/assets.ts";
-import type { Caller } from "../frame/accounts/caller.ts";
-import { isoTime } from "../frame/iso-time.ts";
-import type { OrderBooks, RefundSum } from "../private/order-books.ts";
-import { exportQuery, parseRequest, type ExportQuery } from "../frame/requests.ts";
-import type { TransactionRecord } from "../frame/tables/orders.ts";
+import { formatAmount } from "../../../core/amount.ts";
+import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
+import type { Caller } from "../accounts/caller.ts";
+import { isoTime } from "../iso-time.ts";
+import { exportQuery, parseRequest, type ExportQuery } from "../requests.ts";
+import type { TransactionRecord } from "../tables/orders.ts";
 import type { ExportPlace, ExportPlaces } from "./export-places.ts";
 import { partsOf } from "./list-transactions.ts";
-import { attemptedViews, orderBooks, type TransactionParts } from "./read-transaction.ts";
-import { shownAmount } from "./received-money.ts";
-import { recipientOutcome, type AttemptedView } from "./recipient-outcome.ts";
+import { shownAmount } from "../assets/shown-amount.ts";
+import { detailedTransactions, type DetailedTransaction, type TransactionParts } from "./read-transaction.ts";
+import type { RefundSum } from "./transaction-mode.ts";
 
 /** Base units of an asset, or of a mint that is none. */
 interface Money {
@@ -53,7 +52,7 @@ interface Exported extends z.output<typeof exportQuery> {
 }
 
 async function* linesOf(
-  { storage, assets }: TransactionParts,
+  { storage, assets, modes }: TransactionParts,
   accountId: string,
   { from, to, by, place }: Exported,
 ): AsyncGenerator<string, void, undefined> {
@@ -67,7 +66,8 @@ async function* linesOf(
       const rows = await storage.transactionsBeyond(accountId, { by: time, after, limit: PAGE_ROWS });
       const wanted = rows.filter((row) => (row[time] ?? Infinity) < Date.parse(to));
       for (const part of partsOf(wanted)) {
-        const views = await attemptedViews(storage, await storage.transactionViews(part.map(({ id }) => id)));
+        const ids = part.map(({ id }) => id);
+        const views = await detailedTransactions({ storage, modes }, ids);
         const rowsHere = views.flatMap((view) => rowsOf(view, assets));
         count += rowsHere.length;
         lines.push(...rowsHere.map(lineOf));
@@ -85,38 +85,34 @@ async function* linesOf(
   }
 }
 
-function rowsOf(view: AttemptedView, assets: Assets): readonly (readonly Cell[])[] {
+function rowsOf(view: DetailedTransaction, assets: Assets): readonly (readonly Cell[])[] {
   const cells = Object.values(CELLS);
   return sumsOf(view, assets).map((sum) => cells.map((cell) => cell(view.transaction, sum)));
 }
 
-function sumsOf(view: AttemptedView, assets: Assets): readonly Sum[] {
-  const { transaction } = view;
-  const { feeMint, mode, signature, landedSignature } = transaction;
-  const books = orderBooks(view, assets);
+function sumsOf(view: DetailedTransaction, assets: Assets): readonly Sum[] {
+  const { transaction, details } = view;
   const fee: Sum = {
     kind: "fee",
-    asset: assetOf(feeMint, assets),
-    amount: (books === null ? transaction.fee : books.fee) ?? 0n,
-    signature: mode === "wallet" ? (landedSignature ?? signature) : null,
+    asset: assetOf(transaction.feeMint, assets),
+    amount: details.fee ?? 0n,
+    signature: details.feeSignature,
   };
-  const returned = (books?.refunds ?? [])
+  const returned = details.refunds
     .filter(({ status }) => status === "paid")
     .flatMap((refund) => returnedBy(refund, transaction, assets));
-  return [...paidBy(view, books, assets), fee, ...returned].filter(({ amount }) => amount > 0n);
+  return [...paidBy(view, assets), fee, ...returned].filter(({ amount }) => amount > 0n);
 }
 
 /** What the paid recipients were given, in what was given for it. */
-function paidBy(view: AttemptedView, books: OrderBooks | null, assets: Assets): readonly Sum[] {
-  const { transaction, recipients } = view;
+function paidBy({ transaction, recipients, details }: DetailedTransaction, assets: Assets): readonly Sum[] {
   const asset = assetOf(transaction.inputMint, assets);
   const output = assetOf(transaction.outputMint, assets);
   return recipients.flatMap((share): readonly Sum[] => {
-    const { status, signature } = recipientOutcome(share, view);
+    const { status, signature } = details.outcomeOf(share);
     if (status !== "paid") return [];
     // A swap has one recipient, who is given all of it.
-    const swapped = books === null ? transaction.inputAmount : books.paid;
-    const amount = transaction.type === "swap" ? swapped : share.amount;
+    const amount = transaction.type === "swap" ? details.given : share.amount;
     const brought = { asset: output, amount: share.amount };
     return [{ kind: "payment", asset, amount, address: share.address, signature, brought }];
   });

@@ -1,10 +1,10 @@
 /** A transaction as its owner sees it, and what is to be deposited for one in private mode. */
 import { z } from "zod";
-import { attentionFields } from "../frame/attention.ts";
-import { text, amount, time, named } from "../frame/body-schemas.ts";
-import { factFields } from "../frame/quotes/transaction-facts.ts";
-import type { Immutable } from "../../core/immutable.ts";
-import { vaultMark } from "../frame/quotes/quote-schema.ts";
+import { attentionFields } from "../attention.ts";
+import { text, amount, time, named } from "../body-schemas.ts";
+import { factFields } from "../quotes/transaction-facts.ts";
+import type { Immutable } from "../../../core/immutable.ts";
+import { vaultMark } from "../quotes/quote-schema.ts";
 
 /** The fields of a deposit, to be spread into an object. */
 export const deposit = {

@@ -1,15 +1,16 @@
 /** Refunds of wallet mode: a send back to who has paid, counted against what was paid for as long as its bytes may land. */
-import { formatAmount } from "../../core/amount.ts";
-import { fieldError, PaymentError } from "../../errors/errors.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import type { DeclaredTransaction } from "../frame/quotes/checked-request.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
-import type { QuoteRecord, TransactionRecord, TransactionView } from "../frame/tables/orders.ts";
-import { countOf } from "../wallet/refund-count.ts";
-import { isPaid } from "./recipient-outcome.ts";
+import { formatAmount } from "../../../core/amount.ts";
+import { fieldError, PaymentError } from "../../../errors/errors.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+import type { DeclaredTransaction } from "../quotes/checked-request.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
+import { detailedTransactions, type DetailedTransaction, type TransactionParts } from "./read-transaction.ts";
 
 /** A payment is refunded in so many parts at most. */
 const MAX_REFUNDS = 100;
+
+/** The row that counts a refund, named after its transaction. */
+export const countOf = (transactionId: string): string => `refund ${transactionId}`;
 
 /** A refund that fits what it refunds. */
 export interface CheckedRefund {
@@ -17,19 +18,19 @@ export interface CheckedRefund {
   reserve(transactionId: string, createdAt: number): PaymentWrite;
 }
 
-type RefundParts = Pick<ServiceContext, "storage" | "assets">;
+type RefundParts = Pick<TransactionParts, "storage" | "assets" | "modes">;
 
 /**
  * Null for what is no refund. Throws `VALIDATION_ERROR` with the field, the same for a payment that cannot be refunded and for
  * one that is not there, and `AMOUNT_TOO_LARGE` for more than is left of what its recipients were paid.
  */
 export async function checkRefund(
-  { storage, assets }: RefundParts,
+  { storage, assets, modes }: RefundParts,
   { accountId, refundOf, transfers }: DeclaredTransaction,
   quote: QuoteRecord,
 ): Promise<CheckedRefund | null> {
   if (refundOf === null) return null;
-  const view = await storage.transaction(refundOf);
+  const [view = null] = await detailedTransactions({ storage, modes }, [refundOf]);
   const paid = view === null || view.transaction.accountId !== accountId ? null : paidBy(view);
   if (view === null || paid === null) {
     throw fieldError("refundOf", "expected a paid send or payroll of this account that is no refund itself");
@@ -71,26 +72,11 @@ export async function checkRefund(
 }
 
 /** What its recipients were paid, in base units; null for what cannot be refunded. */
-function paidBy({ transaction, recipients }: TransactionView): bigint | null {
+function paidBy({ transaction, recipients, details }: DetailedTransaction): bigint | null {
   const { type, status, reason, landedAfterCancel, refundOf } = transaction;
   const hasPaid = status === "completed" || reason === "PARTIAL_PAYOUT" || landedAfterCancel;
   if (type === "swap" || refundOf !== null || !hasPaid) return null;
   return recipients
-    .filter((share) => isPaid(share, transaction))
+    .filter((share) => details.outcomeOf(share).status === "paid")
     .reduce((sum, { amount }) => sum + amount, 0n);
-}
-
-/** What was refunded of a payment, as its owner sees it. `refunds` are those that were taken for it, oldest first. */
-export function refundedBody(
-  { id, outputMint }: TransactionRecord,
-  refunds: readonly TransactionRecord[],
-  assets: ServiceContext["assets"],
-): { readonly refundedAmount: string; readonly refundedBy: readonly string[] } {
-  const own = refunds.filter(({ refundOf }) => refundOf === id);
-  const landed = own.filter(({ status, landedAfterCancel }) => status === "completed" || landedAfterCancel);
-  const sum = landed.reduce((total, { outputAmount }) => total + outputAmount, 0n);
-  return {
-    refundedAmount: formatAmount(sum, assets.named(outputMint).decimals),
-    refundedBy: own.map((refund) => refund.id),
-  };
 }

@@ -1,7 +1,7 @@
 /** One export at a time for each account, in this process. */
-import { PaymentError } from "../../errors/errors.ts";
-import type { Clock } from "../../core/runtime.ts";
-import type { Caller } from "../frame/accounts/caller.ts";
+import { PaymentError } from "../../../errors/errors.ts";
+import type { Clock } from "../../../core/runtime.ts";
+import type { Caller } from "../accounts/caller.ts";
 
 /** So long after its reader has last read, another export takes its place: a connection that hangs shuts nobody out. */
 const IDLE_SECONDS = 60;

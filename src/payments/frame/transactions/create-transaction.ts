@@ -1,44 +1,29 @@
 /** Taking a transaction: everything is checked before anything is kept, and what is kept is kept in one commit. */
-import { commitOne } from "../../../storage/decided.ts";
-import type { QuoteRecord } from "../frame/tables/orders.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import { KeyedQueue } from "../../engine/kernel/keyed-queue.ts";
-import { isPaymentError, routingOff, PaymentError } from "../../errors/errors.ts";
-import { asksForAnotherQuote } from "../../errors/remedies.ts";
-import {
-  answerOnce,
-  type Answer,
-  type Decision,
-  type RequestOptions,
-} from "../frame/accounts/answer-once.ts";
-import type { Caller } from "../frame/accounts/caller.ts";
-import { sha256Hex } from "../frame/ids.ts";
-import type { AmountLimitCheck } from "../frame/intake/amounts.ts";
-import type { IntakeResult, IntakeCheck } from "../frame/intake/intake-check.ts";
-import { type CreatedOrderBody, createdOrderBody } from "../private/accept-order.ts";
-import { checkAssets, checkQuote, checkShares } from "../frame/quotes/quote-body.ts";
-import {
-  closedQuote,
-  type AcceptHandler,
-  type CheckedRequest,
-  type DeclaredTransaction,
-} from "../frame/quotes/checked-request.ts";
-import { invalidRecipient, readTransfers } from "../frame/recipients/recipients.ts";
-import { parseRequest, transactionRequest, type TransactionRequest } from "../frame/requests.ts";
-import { type ServiceContext, storageTime } from "../frame/service-context.ts";
-import { type CreatedTransferBody, createdTransferBody } from "../wallet/accept-signed.ts";
+import { commitOne } from "../../../../storage/decided.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+import { KeyedQueue } from "../../../engine/kernel/keyed-queue.ts";
+import { isPaymentError, routingOff, PaymentError } from "../../../errors/errors.ts";
+import { asksForAnotherQuote } from "../../../errors/remedies.ts";
+import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
+import type { Caller } from "../accounts/caller.ts";
+import { sha256Hex } from "../ids.ts";
+import type { AmountLimitCheck } from "../intake/amounts.ts";
+import type { IntakeResult, IntakeCheck } from "../intake/intake-check.ts";
+import { checkAssets, checkQuote, checkShares } from "../quotes/quote-body.ts";
+import { closedQuote, type CheckedRequest, type DeclaredTransaction } from "../quotes/checked-request.ts";
+import { invalidRecipient, readTransfers } from "../recipients/recipients.ts";
+import { parseRequest, transactionRequest, type TransactionRequest } from "../requests.ts";
+import { type ServiceContext, storageTime } from "../service-context.ts";
 import { checkRefund } from "./refunds.ts";
-import { isSameTransaction } from "../../ledger/wire-format.ts";
+import { modeOf, type CreatedBody, type TransactionMode, type TransactionWay } from "./transaction-mode.ts";
+import { isSameTransaction } from "../../../ledger/wire-format.ts";
 
-/** The answer to POST /v1/transactions. */
-export type CreatedTransactionBody = CreatedTransferBody | CreatedOrderBody;
-
-/** The ways to take a transaction; every way has its own checks. */
-interface TransactionAcceptanceParts extends ServiceContext {
-  readonly acceptTransfer: AcceptHandler<CreatedTransferBody>;
-  readonly acceptSwap: AcceptHandler<CreatedTransferBody>;
-  /** Null while private mode is off. */
-  readonly acceptOrder: AcceptHandler<CreatedOrderBody> | null;
+/** Who takes transactions and shows them again. */
+interface TransactionAcceptanceParts<Body extends CreatedBody> extends ServiceContext {
+  /** Those that are on. */
+  readonly ways: readonly TransactionWay<Body>[];
+  readonly modes: readonly TransactionMode<Body>[];
   readonly intake: IntakeCheck;
   readonly amounts: AmountLimitCheck;
 }
@@ -47,12 +32,12 @@ interface TransactionAcceptanceParts extends ServiceContext {
  * Takes transactions of both modes. Runs its checks in the order that the API promises, so that a refused request
  * always gets the same error.
  */
-export class TransactionAcceptance {
-  readonly #with: TransactionAcceptanceParts;
+export class TransactionAcceptance<Body extends CreatedBody> {
+  readonly #with: TransactionAcceptanceParts<Body>;
   /** By account and quote: two requests for one quote would ask the chain about each other's payment. */
   readonly #turns = new KeyedQueue();
 
-  constructor(parts: TransactionAcceptanceParts) {
+  constructor(parts: TransactionAcceptanceParts<Body>) {
     this.#with = parts;
   }
 
@@ -61,20 +46,17 @@ export class TransactionAcceptance {
     caller: Caller,
     body: TransactionRequest,
     options: RequestOptions = {},
-  ): Promise<Answer<CreatedTransactionBody>> {
+  ): Promise<Answer<Body>> {
     const quoteId = quoteIdOf(body);
-    const granted = (): Promise<CreatedTransactionBody | null> => grantedBefore(this.#with, caller, body);
+    const granted = (): Promise<Body | null> => grantedBefore(this.#with, caller, body);
     const inTurn = <T>(act: () => Promise<T>): Promise<T> =>
       quoteId === undefined ? act() : this.#turns.take(`${caller.accountId} ${quoteId}`, act);
     const asked = { caller, path: "/v1/transactions", request: body, options, granted, inTurn };
-    return answerOnce<CreatedTransactionBody>(this.#with, asked, () => this.#decideOrClose(caller, body));
+    return answerOnce<Body>(this.#with, asked, () => this.#decideOrClose(caller, body));
   }
 
   /** Null where the quote was used or refreshed while its caller was about to be told to quote anew. */
-  async #decideOrClose(
-    caller: Caller,
-    body: TransactionRequest,
-  ): Promise<Decision<CreatedTransactionBody> | null> {
+  async #decideOrClose(caller: Caller, body: TransactionRequest): Promise<Decision<Body> | null> {
     const quote = await this.#with.storage.quote(quoteIdOf(body) ?? "");
     try {
       return await this.#decide(caller, body, quote);
@@ -98,7 +80,7 @@ export class TransactionAcceptance {
     caller: Caller,
     body: TransactionRequest,
     quote: QuoteRecord | null,
-  ): Promise<Decision<CreatedTransactionBody>> {
+  ): Promise<Decision<Body>> {
     const { storage, assets, clock } = this.#with;
     const admission = await this.#admit(caller, body, quote);
 
@@ -131,12 +113,11 @@ export class TransactionAcceptance {
     return { body: answer, commit: (more) => commit([...own, ...more]) };
   }
 
-  async #accept(request: CheckedRequest): Promise<Decision<CreatedTransactionBody>> {
-    const { acceptOrder, acceptSwap, acceptTransfer } = this.#with;
+  async #accept(request: CheckedRequest): Promise<Decision<Body>> {
     const { mode, type } = request.declared;
-    if (mode === "wallet") return (type === "swap" ? acceptSwap : acceptTransfer)(request);
-    if (acceptOrder === null) throw routingOff();
-    return acceptOrder(request);
+    const way = this.#with.ways.find((each) => each.takes({ mode, isSwap: type === "swap" }));
+    if (way === undefined) throw routingOff();
+    return way.accept(request);
   }
 
   /** The rules of the operator for what is asked for, read before anything of it is checked. */
@@ -172,20 +153,17 @@ function hashOf(request: TransactionRequest): string {
  * What this very request was granted, for a client that has lost the answer or has not waited for it; null for a new request.
  * It is the original answer, not the present state of the transaction.
  */
-async function grantedBefore(
-  { storage, assets }: Pick<ServiceContext, "storage" | "assets">,
+async function grantedBefore<Body extends CreatedBody>(
+  { storage, modes }: Pick<TransactionAcceptanceParts<Body>, "storage" | "modes">,
   { accountId }: Caller,
   body: unknown,
-): Promise<CreatedTransactionBody | null> {
+): Promise<Body | null> {
   const quote = await storage.quote(quoteIdOf(body) ?? "");
   if (quote === null || quote.usedBy === null || quote.accountId !== accountId) return null;
   const { data: request } = transactionRequest.safeParse(body);
   const view = await storage.transaction(quote.usedBy);
   if (view === null || request === undefined || view.transaction.requestHash !== hashOf(request)) return null;
-  const { transaction, order } = view;
-  return order === null
-    ? createdTransferBody(transaction, assets)
-    : createdOrderBody(transaction, order.order, assets);
+  return modeOf(modes, view.transaction).createdBody(view.transaction);
 }
 
 /** Throws `DUPLICATE_TRANSACTION` for the same signed bytes in a different request for the same quote. */

@@ -1,0 +1,35 @@
+/** Transactions of private mode, also while it is off: shown by their orders, and cancelled until a deposit is on its way. */
+import type { Engine } from "../../engine/index.ts";
+import { routingOff } from "../../errors/errors.ts";
+import type { ServiceContext } from "../frame/service-context.ts";
+import type { PaymentTables } from "../frame/tables.ts";
+import type { TransactionMode } from "../frame/transactions/transaction-mode.ts";
+import { createdOrderBody, type CreatedOrderBody } from "./accept-order.ts";
+import { cancelOrder } from "./cancel-order.ts";
+import { lookAtOrder } from "./look.ts";
+import { orderDetails } from "./order-details.ts";
+import type { OrderWorkflow, RecordEnd } from "./order-workflow.ts";
+
+interface OrderModeDeps extends ServiceContext {
+  readonly engine: Engine<PaymentTables>;
+  /** Null while private mode is off. */
+  readonly orders: OrderWorkflow | null;
+  readonly recordEnd: RecordEnd;
+}
+
+export function orderMode(deps: OrderModeDeps): TransactionMode<CreatedOrderBody> {
+  const { storage, assets, engine, orders, recordEnd } = deps;
+  const look = (id: string) => lookAtOrder(deps, id, { commitment: "processed" });
+  return {
+    mode: "private",
+    details: (ids) => orderDetails({ storage, assets }, ids),
+    async createdBody(transaction) {
+      const order = await storage.order(transaction.id);
+      return order === null ? null : createdOrderBody(transaction, order, assets);
+    },
+    async cancel(transaction) {
+      if (orders === null) throw routingOff();
+      return cancelOrder({ storage, engine, orders, recordEnd, look }, transaction);
+    },
+  };
+}
