@@ -135,7 +135,7 @@ export default {
       severity: "error",
       from: { path: "^src/payments/(wallet|swap|private)/" },
       to: {
-        path: "^src/payments/(wallet|swap|private|webhooks|operator|retention)/",
+        path: "^src/payments/(wallet|swap|private|webhooks|operator)/",
         pathNot: "^src/payments/$1/",
       },
     },

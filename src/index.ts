@@ -71,10 +71,10 @@ export type {
 } from "./payments/operator/recovery/journal.ts";
 export type { RecoverCommand, RecoveredOrder } from "./payments/operator/recovery/recover.ts";
 export type { Matter, MatterAction, MatterKind } from "./payments/operator/attention/matter.ts";
-export type { ArchivedRow } from "./payments/retention/removal.ts";
+export type { ArchivedRow } from "./payments/frame/retention/removal.ts";
 export type { Archive, Duration, RemovalStatus } from "./engine/index.ts";
-export type { KeepOptions, CheckedKeepOptions } from "./payments/retention/keep.ts";
-export type { PaymentRetentionStatus } from "./payments/retention/payment-retention.ts";
+export type { KeepOptions, CheckedKeepOptions } from "./payments/frame/retention/keep.ts";
+export type { PaymentRetentionStatus } from "./payments/frame/retention/payment-retention.ts";
 export type { AttentionChange, AttentionListener } from "./payments/operator/attention/matter-report-loop.ts";
 export type { Approval, ResolveResult, ResolveCommand } from "./payments/operator/command.ts";
 

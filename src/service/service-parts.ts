@@ -12,7 +12,7 @@ import { OrderEventLoop } from "../payments/webhooks/order-event-loop.ts";
 import { paymentStore, withPaymentReads } from "../payments/frame/payment-storage.ts";
 import type { AnnounceEffect } from "../payments/frame/notices/notice-writes.ts";
 import type { PaymentTables } from "../payments/frame/tables.ts";
-import { PaymentRetentionLoop } from "../payments/retention/payment-retention.ts";
+import { PaymentRetentionLoop } from "../payments/frame/retention/payment-retention.ts";
 import { depositKeys } from "../payments/frame/secrets/deposit-keys.ts";
 import { createSecretBox, type SecretBox } from "../payments/frame/secrets/secret-box.ts";
 import { HostParts } from "../payments/frame/host-parts.ts";
@@ -45,6 +45,7 @@ import { openPrivateRouting } from "./open-private-routing.ts";
 import { recordEnd } from "../payments/operator/recovery/journal.ts";
 import { lookAtOrder } from "../payments/private/look.ts";
 import type { RecordEnd } from "../payments/private/order-workflow.ts";
+import { oldRowsOf } from "./old-rows.ts";
 import { openPurses, ownAddresses } from "./open-purses.ts";
 import type { PurseWatch } from "../payments/frame/purses/purses.ts";
 import type { paymentServiceOptions } from "./payment-service-options.ts";
@@ -241,19 +242,22 @@ function retentionOf(
   charts: Charts & Pick<ServiceParts, "engine">,
 ): PaymentRetentionLoop {
   const { engine, routing } = charts;
+  const { storage, clock } = context;
   const looking = { ...context, ...(routing === null ? {} : { prices: routing.terms.prices }) };
-  return new PaymentRetentionLoop(context, {
-    keep,
-    archive: archive ?? null,
-    archiveDeadlineMs,
-    ownAddresses: ownAddresses(charts),
-    deliveries: charts.webhooks.deliveries,
-    orders: {
-      stopInstance: (id) => engine.stopInstance(id),
-      look: (id) => lookAtOrder(looking, id),
-      wake: async (id) => routing && engine.send(routing.orders, id, { type: "LOOK" }),
+  const rows = oldRowsOf(
+    { storage, clock, archive: archive ?? null, archiveDeadlineMs },
+    {
+      keep,
+      ownAddresses: ownAddresses(charts),
+      deliveries: charts.webhooks.deliveries,
+      orders: {
+        stopInstance: (id) => engine.stopInstance(id),
+        look: (id) => lookAtOrder(looking, id),
+        wake: async (id) => routing && engine.send(routing.orders, id, { type: "LOOK" }),
+      },
     },
-  });
+  );
+  return new PaymentRetentionLoop(context, { keep, rows });
 }
 
 function webhookPartsOf(options: CheckedServiceOptions, context: ServiceContext): WebhookParts {

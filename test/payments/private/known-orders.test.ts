@@ -3,7 +3,8 @@ import { expect } from "vitest";
 import { createEngine } from "../../../src/engine/index.ts";
 import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import { lookAtOrder } from "../../../src/payments/private/look.ts";
-import { oldOrders } from "../../../src/payments/retention/old-orders.ts";
+import { noticeRemovals } from "../../../src/payments/webhooks/old-notices.ts";
+import { oldOrders } from "../../../src/payments/private/old-orders.ts";
 import type { PaymentTables } from "../../../src/payments/frame/tables.ts";
 import { silentLogger } from "../../../src/core/runtime.ts";
 import { BY } from "../../kit/by.ts";
@@ -34,6 +35,7 @@ function oldOrdersOf(world: PrivateFixture): ReturnType<typeof oldOrders> {
     clock,
     archive: null,
     archiveDeadlineMs: 1_000,
+    noticeRemovals: (each, until) => noticeRemovals(storage, each, until),
     stopInstance: (each) => engine.stopInstance(each),
     look: (each) =>
       lookAtOrder({ storage, ledger, assets: assetsWith(mints), prices: solAt150(world) }, each),

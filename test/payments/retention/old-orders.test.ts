@@ -3,9 +3,10 @@ import { describe, expect, test } from "vitest";
 import { setup } from "xstate";
 import { createEngine, workflow, type Engine } from "../../../src/engine/index.ts";
 import type { OrderFacts } from "../../../src/payments/private/protocol/facts.ts";
-import { keepOption } from "../../../src/payments/retention/keep.ts";
-import { oldOrders } from "../../../src/payments/retention/old-orders.ts";
-import type { ArchivedRow } from "../../../src/payments/retention/removal.ts";
+import { keepOption } from "../../../src/payments/frame/retention/keep.ts";
+import { noticeRemovals } from "../../../src/payments/webhooks/old-notices.ts";
+import { oldOrders } from "../../../src/payments/private/old-orders.ts";
+import type { ArchivedRow } from "../../../src/payments/frame/retention/removal.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
 import type { PaymentTables } from "../../../src/payments/frame/tables.ts";
 import type { TransactionRecord } from "../../../src/payments/frame/tables/orders.ts";
@@ -124,6 +125,7 @@ async function kept({
     clock,
     archive: async (each) => void archived.push(...each),
     archiveDeadlineMs: 1_000,
+    noticeRemovals: (each, until) => noticeRemovals(storage, each, until),
     stopInstance: (id) => engine.stopInstance(id),
     look: async () => ({ facts: shown as OrderFacts }),
     wake: async (id) => woken.push(id),

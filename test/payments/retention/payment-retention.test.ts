@@ -7,8 +7,9 @@ import { knownAddress } from "../../../src/core/address.ts";
 import type { NoticeRecord } from "../../../src/payments/frame/tables/notices.ts";
 import type { TransactionRecord } from "../../../src/payments/frame/tables/orders.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
-import type { ArchivedRow } from "../../../src/payments/retention/removal.ts";
-import { PaymentRetentionLoop } from "../../../src/payments/retention/payment-retention.ts";
+import type { ArchivedRow } from "../../../src/payments/frame/retention/removal.ts";
+import { PaymentRetentionLoop } from "../../../src/payments/frame/retention/payment-retention.ts";
+import { oldRowsOf } from "../../../src/service/old-rows.ts";
 import type { ServiceContext } from "../../../src/payments/frame/service-context.ts";
 import { paymentTables, type PaymentTables } from "../../../src/payments/frame/tables.ts";
 import { silentLogger, systemRandom, type Clock } from "../../../src/core/runtime.ts";
@@ -225,18 +226,20 @@ interface Keeping {
 function retentionOn({ storage, clock, archive }: Keeping): PaymentRetentionLoop {
   const ledger = { time: async () => null } as unknown as ServiceContext["ledger"];
   const context = { storage, ledger, clock, random: systemRandom, log: silentLogger } as ServiceContext;
-  return new PaymentRetentionLoop(context, {
-    keep: KEEP,
-    archive: archive ?? null,
-    archiveDeadlineMs: 60_000,
-    ownAddresses: [SPONSOR],
-    deliveries,
-    orders: {
-      stopInstance: async () => "absent",
-      look: async () => Promise.reject(new Error("no order is old")),
-      wake: async () => {},
+  const rows = oldRowsOf(
+    { storage, clock, archive: archive ?? null, archiveDeadlineMs: 60_000 },
+    {
+      keep: KEEP,
+      ownAddresses: [SPONSOR],
+      deliveries,
+      orders: {
+        stopInstance: async () => "absent",
+        look: async () => Promise.reject(new Error("no order is old")),
+        wake: async () => {},
+      },
     },
-  });
+  );
+  return new PaymentRetentionLoop(context, { keep: KEEP, rows });
 }
 
 const passOf = (retention: PaymentRetentionLoop, clock: VirtualClock): Promise<void> =>

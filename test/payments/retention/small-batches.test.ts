@@ -1,7 +1,7 @@
 /** Batches of what is removed are small, so that others wait for a few reads. */
 import { expect, test } from "vitest";
 import { newId } from "../../../src/payments/frame/ids.ts";
-import { OldestRowReader } from "../../../src/payments/retention/removal.ts";
+import { OldestRowReader } from "../../../src/payments/frame/retention/removal.ts";
 import { systemRandom } from "../../../src/core/runtime.ts";
 
 const ROWS = 100;

@@ -1,12 +1,12 @@
 /** Removals: the oldest rows first, each in one commit that is refused when a row or an instance has changed. */
-import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
-import type { Archive } from "../../engine/index.ts";
-import { archived } from "../../engine/retention/archiving.ts";
-import type { Clock } from "../../core/runtime.ts";
-import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
-import type { TransactionStatus } from "../frame/tables/orders.ts";
-import { timeOfId } from "../frame/ids.ts";
-import type { PaymentTables, TableName } from "../frame/tables.ts";
+import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../../storage/storage.ts";
+import type { Archive } from "../../../engine/index.ts";
+import { archived } from "../../../engine/retention/archiving.ts";
+import type { Clock } from "../../../core/runtime.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { TransactionStatus } from "../tables/orders.ts";
+import { timeOfId } from "../ids.ts";
+import type { PaymentTables, TableName } from "../tables.ts";
 
 /** Rows and instances that are removed in one commit. */
 export interface Removal {
@@ -148,6 +148,25 @@ export class OldestRowReader<R extends { readonly id: string }> {
       if (old.length < PAGE) return;
     }
   }
+}
+
+/** Rows of a kind that go once they are old. */
+export interface OldRows {
+  readonly name: string;
+  /** Milliseconds; null where they are kept for good. */
+  readonly keepMs: number | null;
+  /** Looks at all that was made before `until`; tells after each batch how many rows of it are gone. */
+  batches(until: number): AsyncGenerator<number>;
+}
+
+/** Rows whose ids are in the order of time. */
+export function oldRows<R extends { readonly id: string }>(
+  name: string,
+  keepMs: number | null,
+  rows: Rows<R>,
+): OldRows {
+  const oldest = new OldestRowReader(rows);
+  return { name, keepMs, batches: (until) => oldest.batches(until) };
 }
 
 /** A row that is about to be removed. Amounts are decimal digits in base units, bytes are base64. */

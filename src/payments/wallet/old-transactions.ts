@@ -1,7 +1,6 @@
 /** Removes wallet transactions that ended long ago, with all their rows. */
 import type { Address } from "../../core/address.ts";
-import type { AttemptRecord } from "../frame/tables/attempts.ts";
-import { isFinalStatus, type TransactionRecord } from "../frame/tables/orders.ts";
+import type { TransactionRecord } from "../frame/tables/orders.ts";
 import type { PaymentWrite } from "../frame/payment-storage.ts";
 import {
   archivedRows,
@@ -11,10 +10,16 @@ import {
   endedRuns,
   type Removal,
   type RemovingParts,
-} from "./removal.ts";
-import { noticeRemovals, removeLeaving, type Leaving } from "./leaving.ts";
+} from "../frame/retention/removal.ts";
+import {
+  canGo,
+  forgotten,
+  removeLeaving,
+  type Leaving,
+  type LeavingParts,
+} from "../frame/retention/leaving.ts";
 
-interface TransactionRemovalParts extends RemovingParts {
+interface TransactionRemovalParts extends LeavingParts {
   /** Wallets of the service: the chain is asked what they have signed, and each signature has to be known here. */
   readonly ownAddresses: readonly Address[];
 }
@@ -39,14 +44,14 @@ async function lookAt(
   transaction: TransactionRecord,
   until: number,
 ): Promise<Leaving | "stays" | "later"> {
-  const { storage, ownAddresses } = parts;
+  const { storage, ownAddresses, noticeRemovals } = parts;
   if (isProof(transaction, ownAddresses) || isGivenUp(transaction)) return "stays";
   // A payment shows what was refunded of it for as long as it is shown.
   const { refundOf } = transaction;
   if (refundOf !== null && (await storage.transaction(refundOf)) !== null) return "stays";
   const [run] = (await endedRuns(storage, [transaction.id], until)) ?? [];
   if (run === undefined || !canGo(transaction)) return "later";
-  const notices = await noticeRemovals(storage, transaction.id, until);
+  const notices = await noticeRemovals(transaction.id, until);
   return notices === null ? "later" : { notices, removal: () => removalOf(parts, transaction, run) };
 }
 
@@ -65,23 +70,6 @@ function isProof({ mode, type, sender }: TransactionRecord, ownAddresses: readon
 function isGivenUp({ status, reason, landedAfterCancel }: TransactionRecord): boolean {
   return status === "failed" && reason === "expired" && !landedAfterCancel;
 }
-
-/** Whether the transaction may be removed; a transaction that waits for an operator is open. */
-export function canGo({ status, attention }: TransactionRecord): boolean {
-  return attention === null && isFinalStatus(status);
-}
-
-/** What stays of signed bytes. An order that is brought back begins its transfers anew, under the same ids. */
-export function forgotten({ id }: Pick<AttemptRecord, "id">): PaymentWrite {
-  return { table: "attempts", id, set: { bytes: NOTHING, legs: null, transfer: null } };
-}
-
-/**
- * The empty bytes that replace signed bytes: only the signature and the hash of the message stay, which are unique.
- * With both the database refuses the same bytes for good; only a node says that the bytes have expired, and the payment
- * of one order must not count for two.
- */
-const NOTHING = new Uint8Array();
 
 /** Refused where an operator has settled it otherwise meanwhile. */
 async function removalOf(

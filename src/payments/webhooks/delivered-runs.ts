@@ -5,7 +5,7 @@
 import type { InstanceRecord } from "../../../storage/storage.ts";
 import { paymentTables } from "../frame/tables.ts";
 import { groupedBy, rowsOf } from "../frame/tables/read.ts";
-import { type DeliveryChart, recalledRun, tells } from "../webhooks/recalled-run.ts";
+import { type DeliveryChart, recalledRun, tells } from "./recalled-run.ts";
 import {
   archivedRun,
   type ArchivedRow,
@@ -14,7 +14,7 @@ import {
   carryOut,
   historyOf,
   type RemovingParts,
-} from "./removal.ts";
+} from "../frame/retention/removal.ts";
 
 interface RunRemovalParts extends RemovingParts {
   readonly workflow: DeliveryChart;

@@ -9,10 +9,15 @@ import type {
   OrderView,
   TransferRecord,
 } from "../frame/tables/private.ts";
-import { noticeRemovals, removeLeaving, type Leaving } from "./leaving.ts";
+import {
+  canGo,
+  forgotten,
+  removeLeaving,
+  type Leaving,
+  type LeavingParts,
+} from "../frame/retention/leaving.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
-import type { OrderLook } from "../private/look.ts";
-import { canGo, forgotten } from "./old-transactions.ts";
+import type { OrderLook } from "./look.ts";
 import { shareId } from "../frame/purses/sponsor-limit.ts";
 import {
   archivedRows,
@@ -22,7 +27,7 @@ import {
   type Removal,
   type RemovingParts,
   type Rows,
-} from "./removal.ts";
+} from "../frame/retention/removal.ts";
 import { isWatched } from "../../workflow/watch-rows.ts";
 
 /** Ends an instance, which takes no event any more. */
@@ -37,7 +42,7 @@ export interface OrderAccess {
   readonly wake: (id: string) => Promise<unknown>;
 }
 
-interface OrderRemovalParts extends RemovingParts, OrderAccess {}
+interface OrderRemovalParts extends LeavingParts, OrderAccess {}
 
 export function oldOrders(parts: OrderRemovalParts): Rows<OrderRecord> {
   const { storage } = parts;
@@ -65,7 +70,7 @@ async function lookAt(
   until: number,
 ): Promise<Leaving | "later"> {
   if (order === null || !canGo(view.transaction) || !isAtRest(order)) return "later";
-  const { storage, stopInstance } = parts;
+  const { storage, stopInstance, noticeRemovals } = parts;
   const { id } = view.transaction;
   const chunks = order.transfers.filter(({ kind }) => kind === "chunk").map((transfer) => transfer.id);
   const others = order.transfers.filter(({ kind }) => kind !== "chunk").map((transfer) => transfer.id);
@@ -73,7 +78,7 @@ async function lookAt(
   const lasting = [id, ...chunks];
   const givenUp = new Set(order.transfers.filter(isGivenUp).map((transfer) => transfer.id));
   const [notices, ended, ...active] = await Promise.all([
-    noticeRemovals(storage, id, until),
+    noticeRemovals(id, until),
     endedRuns(storage, others, until),
     ...lasting.map((each) => (givenUp.has(each) ? GIVEN_UP : activeSince(storage, each))),
   ]);

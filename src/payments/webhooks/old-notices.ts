@@ -2,7 +2,7 @@
 import type { NoticeRecord } from "../frame/tables/notices.ts";
 import type { DeliveryRecord } from "../frame/tables/webhooks.ts";
 import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
-import { runIdOf } from "../webhooks/delivery-runs.ts";
+import { runIdOf } from "./delivery-runs.ts";
 import {
   archivedRows,
   type ArchivedRow,
@@ -12,7 +12,7 @@ import {
   type Removal,
   type RemovingParts,
   isOver,
-} from "./removal.ts";
+} from "../frame/retention/removal.ts";
 
 export function oldNotices(parts: RemovingParts): Rows<NoticeRecord> {
   const { storage } = parts;
@@ -101,4 +101,16 @@ async function isLastTaken(
   const webhook = await storage.webhook(webhookId);
   if (webhook === null || webhook.deletedAt !== null) return false;
   return (await storage.lastDeliveredAt(webhookId)) === deliveredAt;
+}
+
+/** The removals of a transaction's notices; null while one of them has to stay. */
+export async function noticeRemovals(
+  storage: PaymentStorage,
+  transactionId: string,
+  until: number,
+): Promise<readonly Removal[] | null> {
+  const told = await storage.notices(transactionId);
+  const notices = await Promise.all(told.map((each) => noticeRemoval(storage, each, until)));
+  const whole = notices.filter((removal) => removal !== null);
+  return whole.length < notices.length ? null : whole;
 }

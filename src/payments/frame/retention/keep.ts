@@ -1,6 +1,6 @@
 /** Options for how long the payment service keeps finished rows. */
 import { z } from "zod";
-import { durationOption, type Duration } from "../../core/duration.ts";
+import { durationOption, type Duration } from "../../../core/duration.ts";
 
 /** The time for which finished rows are kept, by kind; kinds without a duration are kept forever, except the last. */
 export interface KeepOptions {

@@ -1,7 +1,7 @@
 /** Old answers to requests with an Idempotency-Key whose transaction is over, and old quotes. */
-import type { IdempotencyRecord } from "../frame/tables/identity.ts";
-import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
-import { paymentTables } from "../frame/tables.ts";
+import type { IdempotencyRecord } from "../tables/identity.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import { paymentTables } from "../tables.ts";
 import {
   archivedRows,
   isOver,
@@ -11,7 +11,7 @@ import {
   type RetentionState,
   type Rows,
 } from "./removal.ts";
-import type { QuoteRecord } from "../frame/tables/orders.ts";
+import type { QuoteRecord } from "../tables/orders.ts";
 
 const PAGE = 32;
 

@@ -1,0 +1,45 @@
+/** What a service lets go because of its age, by the modules that keep it. */
+import type { Address } from "../core/address.ts";
+import type { CheckedKeepOptions } from "../payments/frame/retention/keep.ts";
+import { oldAnswers, oldQuotes } from "../payments/frame/retention/old-answers.ts";
+import { oldRows, type OldRows, type Removal, type RemovingParts } from "../payments/frame/retention/removal.ts";
+import { oldOrders, type OrderAccess } from "../payments/private/old-orders.ts";
+import { oldTransactions } from "../payments/wallet/old-transactions.ts";
+import { deliveredRuns } from "../payments/webhooks/delivered-runs.ts";
+import { noticeRemovals, oldNotices } from "../payments/webhooks/old-notices.ts";
+import type { DeliveryChart } from "../payments/webhooks/recalled-run.ts";
+
+interface KeepingService {
+  readonly keep: CheckedKeepOptions;
+  /** Wallets of the service: what they have signed stays. */
+  readonly ownAddresses: readonly Address[];
+  readonly deliveries: DeliveryChart;
+  readonly orders: OrderAccess;
+}
+
+/** What just happened is looked at most. */
+const RUN_KEPT_MS = 3_600_000;
+
+/** In the order of a pass. */
+export function oldRowsOf(
+  parts: RemovingParts,
+  { keep, ownAddresses, deliveries: workflow, orders }: KeepingService,
+): readonly OldRows[] {
+  const leaving = {
+    ...parts,
+    noticeRemovals: (id: string, until: number): Promise<readonly Removal[] | null> =>
+      noticeRemovals(parts.storage, id, until),
+  };
+  return [
+    oldRows("notices", keep.notices, oldNotices(parts)),
+    oldRows("transactions", keep.transactions, oldTransactions({ ...leaving, ownAddresses })),
+    oldRows("private", keep.private, oldOrders({ ...leaving, ...orders })),
+    oldRows("quotes", keep.quotes, oldQuotes(parts)),
+    {
+      name: "idempotencyAnswers",
+      keepMs: keep.idempotencyAnswers,
+      batches: (until) => oldAnswers(parts, until),
+    },
+    oldRows("deliveredRuns", RUN_KEPT_MS, deliveredRuns({ ...parts, workflow })),
+  ];
+}
