@@ -4,7 +4,7 @@ import type { Lease, LeaseRequest } from "./storage.ts";
 
 /**
  * Decides a `lease` request from the rows of the requested names: the holders from now on, and the rows to write and to
- * remove. Read and write these rows in one transaction.
+ * remove. Read and write these rows in one transaction, or write each only where it is still as it was read.
  */
 export function planLeases(
   request: LeaseRequest,
@@ -16,7 +16,8 @@ export function planLeases(
   /** More than 0 when the clock was set back: first call `moveDelayed`, page after page. */
   readonly setBackMs: number;
 } {
-  const { holder, now, leaseMs, highest } = request;
+  const { holder, leaseMs, highest } = request;
+  const now = request.now();
   const names = [...new Set(request.names)];
   const living = livingLeases(names, rows, now);
   const setBackMs =
@@ -27,7 +28,7 @@ export function planLeases(
     const own = rows.filter((row) => row.holder === holder && free.includes(row.name));
     return { held: others, put: [], remove: own.map(({ name }) => name), setBackMs };
   }
-  const fresh = living.filter((lease) => isRecent(lease, request));
+  const fresh = living.filter(({ until }) => isRecent(until - now, leaseMs));
   const stale = free.filter((name) => !fresh.some((lease) => lease.name === name));
   const put = stale.map((name): StoredLease => ({ name, holder, until: now + leaseMs, ms: leaseMs }));
   const kept = rows.filter(({ name }) => !stale.includes(name));
@@ -52,7 +53,4 @@ export const withSetBack = (leases: readonly Lease[], setBackMs: number): readon
   setBackMs === 0 ? leases : leases.map((lease) => ({ ...lease, setBackMs }));
 
 /** Whether more than half of it is left, which saves a write. */
-function isRecent({ until }: Lease, { now, leaseMs }: LeaseRequest): boolean {
-  const left = until - now;
-  return left > leaseMs / 2 && left <= leaseMs;
-}
+const isRecent = (leftMs: number, leaseMs: number): boolean => leftMs > leaseMs / 2 && leftMs <= leaseMs;

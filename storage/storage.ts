@@ -484,7 +484,11 @@ export interface Lease {
 export interface LeaseRequest {
   readonly names: readonly string[];
   readonly holder: string;
-  readonly now: number;
+  /**
+   * Reads the caller's clock, behind the rows that are judged: a time below theirs then proves that it was set back. A time told
+   * with the call would be one of before where the caller was frozen on the way.
+   */
+  readonly now: () => number;
   /** 0 gives them up. */
   readonly leaseMs: number;
   /** The highest time that the caller has seen: tasks are moved where the clock was set back behind it, or behind that of a name. */
@@ -584,7 +588,7 @@ export interface EngineStorage {
    * The holders of these names and the ends of their leases, in order, without names that nobody holds. Takes free and
    * ended names, and extends the holder's own leases once at most half of `leaseMs` is left, all atomically: among
    * racing callers, a name goes to exactly one. A lease that would last longer than its `leaseMs` has ended: the clock
-   * was set back. `leaseMs` 0 gives up the holder's own leases.
+   * was set back, since `now` is read behind it. `leaseMs` 0 gives up the holder's own leases.
    *
    * With `highest`, the clock was set back where that is still to come, by the caller's clock, or the time at which a name was
    * given last. Then each task that would wait for longer than its own delay from now on (a timer, a pause, a lease) is moved to

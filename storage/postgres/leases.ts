@@ -15,28 +15,36 @@ export async function leased(
   request: LeaseRequest,
 ): Promise<readonly Lease[]> {
   const { names, holder, leaseMs } = request;
-  const given = clock.now(request.now);
-  const at = given === null ? CLOCK : `${literal(given)}::bigint`;
-  /** The rows of the names after the statements, and the time by which leases are judged. */
+  /** The caller's time, where that counts. */
+  const given = (): number | null => clock.now(request.now());
+  /** The rows of the names after the statements, and a time that was read behind them. */
   const asked = async (...statements: readonly string[]) => {
-    const look = [`select ${at} as now`, `select * from "paystateLeases" where name = ${anyOf(names)}`];
+    const look = [`select * from "paystateLeases" where name = ${anyOf(names)}`, `select ${CLOCK} as now`];
     const answers = await again(() => database.decide(...statements, ...look));
-    const [times = [], rows = []] = answers.slice(statements.length);
-    return { rows: rows as readonly StoredLease[], now: (times[0] as { readonly now: number }).now };
+    const [rows = [], times = []] = answers.slice(statements.length);
+    const { now } = times[0] as { readonly now: number };
+    return { rows: rows as readonly StoredLease[], now: given() ?? now };
   };
   const told = (leases: readonly Lease[]): readonly Lease[] =>
     leases.map((lease) => ({ ...lease, until: clock.told(lease.until) }));
 
   const seen = await asked();
   // By the database's clock only the times of the names tell.
-  const byNames = given === null && request.highest !== undefined ? { highest: 0 } : {};
-  const { held, put, remove, setBackMs } = planLeases({ ...request, ...byNames, now: seen.now }, seen.rows);
+  const byNames = given() === null && request.highest !== undefined ? { highest: 0 } : {};
+  const judged = { ...request, ...byNames, now: () => seen.now };
+  const { held, put, remove, setBackMs } = planLeases(judged, seen.rows);
   let page = setBackMs > 0 ? "" : null;
   while (page !== null) {
-    const wanted = { now: given, after: page };
-    page = (await again(() => database.call(functionNames.move, wanted))) as string | null;
+    const after = page;
+    page = (await again(() => database.call(functionNames.move, { now: given(), after }))) as string | null;
   }
   if (put.length === 0 && remove.length === 0) return told(held);
+  const time = given();
+  const at = time === null ? CLOCK : `${literal(time)}::bigint`;
+  const isAsSeen = seen.rows.map(
+    ({ name, holder: by, until }) =>
+      `(l.name, l.holder, l.until) = (${literal(name)}, ${literal(by)}, ${literal(until)})`,
+  );
   const { rows, now } = await asked(
     `delete from "paystateLeases" where name = ${anyOf(remove)} and holder = ${literal(holder)}`,
     // Sorted, so that two concurrent requests do not deadlock.
@@ -44,7 +52,7 @@ export async function leased(
       select name, ${literal(holder)}, ${at} + ${leaseMs}, ${leaseMs}
         from unnest(${arrayOf(put.map(({ name }) => name).toSorted())}) as name
       on conflict (name) do update set holder = excluded.holder, until = excluded.until, ms = excluded.ms
-        where l.holder = excluded.holder or l.until <= ${at} or l.until - ${at} > l.ms`,
+        where ${[`l.holder = excluded.holder`, ...isAsSeen].join(" or ")}`,
   );
   return told(withSetBack(livingLeases([...new Set(names)], rows, now), setBackMs));
 }

@@ -80,7 +80,7 @@ export async function leased(
   let page = found.setBackMs > 0 ? "" : null;
   while (page !== null) {
     const after = page;
-    page = await connection.write(() => tasks.moveDelayed(request.now, after));
+    page = await connection.write(() => tasks.moveDelayed(request.now(), after));
     await new Promise(setImmediate);
   }
   if (found.put.length === 0 && found.remove.length === 0) return found.held;

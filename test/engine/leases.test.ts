@@ -501,7 +501,7 @@ describe.each(drawn(adapters, "leases"))("leases on $name", (adapter) => {
     }));
 
   test.each(["claim", "load"] as const)(
-    "D89: frozen for a lease while its %s is answered, a process begins nothing that another has in hand by then",
+    "D89, D93: frozen for a lease while its %s is answered, and its upkeep on its way, a process begins nothing that another has in hand by then",
     (call) =>
       inWorld(adapter, async ({ engine, clock, open, settled }) => {
         const frozen = virtualClock(clock.now());
@@ -518,7 +518,7 @@ describe.each(drawn(adapters, "leases"))("leases on $name", (adapter) => {
           await thawed.opened;
         };
         const handle = await open();
-        let isClaimed = false;
+        let [isClaimed, isLeaseAnswered] = [false, false];
         const storage: typeof handle = {
           ...handle,
           async claim(request) {
@@ -527,9 +527,13 @@ describe.each(drawn(adapters, "leases"))("leases on $name", (adapter) => {
             isClaimed = tasks.length > 0;
             return tasks;
           },
-          // A process that is frozen asks for nothing, and so tells nobody its time of before.
-          lease: async ({ names, now }) =>
-            names.map((name) => ({ name, holder: "another", until: now + LEASE })),
+          // On its way while the process is frozen.
+          async lease(request) {
+            await thawed.opened;
+            const leases = await handle.lease(request);
+            isLeaseAnswered = true;
+            return leases;
+          },
           // Asked for behind the claim, before the handler is called.
           async load(id) {
             const found = await handle.load(id);
@@ -547,6 +551,10 @@ describe.each(drawn(adapters, "leases"))("leases on $name", (adapter) => {
         second.run();
         await until(() => begun.length > 0);
         thawed.open();
+        frozen.set(clock.now());
+        await until(() => isLeaseAnswered);
+        // The other's claim is asked for again once it is told, or after its rest.
+        clock.advance(1_000);
         frozen.set(clock.now());
         await turns(20);
         expect([...begun]).toEqual(["other"]);

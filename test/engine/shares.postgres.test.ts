@@ -4,7 +4,7 @@ import { describe, expect } from "vitest";
 import { WatchShare } from "../../src/engine/modules/watching/watch-shares.ts";
 import { postgresTest } from "../kit/postgres-test.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
-import { systemClock } from "../../src/core/runtime.ts";
+import { virtualClock } from "../kit/virtual-clock.ts";
 
 const SHARDS = 16;
 const LEASE_MS = 15_000;
@@ -12,24 +12,24 @@ type Holder = "a" | "b" | "c";
 
 /** `pass` lets so many seconds pass, in which each holder renews once a second, all at the same moment, as engines do. */
 const test = postgresTest
-  .extend("shares", async ({ database }, { onCleanup }) => {
+  .extend("clock", () => virtualClock(1_000_000))
+  .extend("shares", async ({ database, clock }, { onCleanup }) => {
     const storages = await Promise.all([database.open(), database.open(), database.open()]);
     onCleanup(async () => {
       for (const storage of storages) await storage.close();
     });
     const [a, b, c] = storages.map((storage, index) => {
       const holder = "abc".charAt(index);
-      return new WatchShare("signature", { storage, clock: systemClock, holder, leaseMs: LEASE_MS });
+      return new WatchShare("signature", { storage, clock, holder, leaseMs: LEASE_MS });
     });
     if (a === undefined || b === undefined || c === undefined) throw new Error("three storages");
     return { a, b, c } satisfies Record<Holder, WatchShare>;
   })
-  .extend("pass", ({ shares }) => {
-    const clock = { now: 1_000_000 };
+  .extend("pass", ({ shares, clock }) => {
     return async (seconds: number, holders: readonly Holder[]): Promise<number[]> => {
-      for (const end = clock.now + seconds * 1_000; clock.now < end;) {
-        clock.now += 1_000;
-        await Promise.all(holders.map((holder) => shares[holder].renew(clock.now)));
+      for (let second = 0; second < seconds; second += 1) {
+        clock.advance(1_000);
+        await Promise.all(holders.map((holder) => shares[holder].renew()));
         const all = holders.flatMap((holder) => shares[holder].shards);
         expect(new Set(all).size, "no shard has two holders").toBe(all.length);
       }
@@ -44,7 +44,7 @@ describe.skipIf(!HAS_POSTGRES)("shards of three processes on PostgreSQL", () => 
   }) => {
     expect(await pass(1, ["a"])).toEqual([SHARDS]);
     expect(await pass(4, ["a", "b", "c"])).toEqual([5, 5, 6]);
-    await shares.b.giveUp(1_006_000);
+    await shares.b.giveUp();
     expect(await pass(3, ["a", "c"])).toEqual([8, 8]);
     expect(await pass(4, ["a", "b", "c"])).toEqual([5, 5, 6]);
     // c says nothing more: its leases end, and two seconds later the others have them.

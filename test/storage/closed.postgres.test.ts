@@ -35,7 +35,7 @@ async function lateCalls(storage: EngineStorage): Promise<unknown[]> {
     }),
     storage.heartbeat({ holder: "h", now, leaseMs: 1, tasks: [{ id: "t", token: 1 }] }),
     storage.release({ id: "t", token: 1, dueAt: 1 }),
-    storage.lease({ names: ["n"], holder: "h", now, leaseMs: 1 }),
+    storage.lease({ names: ["n"], holder: "h", now: () => now, leaseMs: 1 }),
     storage.commit([{ starts: [startOf("i")] }]).then(([answer]) => answer),
     ...(storage.transact === undefined ? [] : [storage.transact(async () => ({}))]),
   ];

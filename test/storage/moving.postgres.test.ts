@@ -99,7 +99,7 @@ async function fill(storage: EngineStorage): Promise<void> {
   for (const round of range(3)) await claimOf(storage, 100 + round * 3_000);
   const [first] = await claimOf(storage, 20_000);
   await storage.release({ id: first?.id ?? "", token: first?.token ?? 0, dueAt: 20_500, error: "no" });
-  await storage.lease({ names: ["sweep"], holder: "h", now: 20_000, leaseMs: 1_000 });
+  await storage.lease({ names: ["sweep"], holder: "h", now: () => 20_000, leaseMs: 1_000 });
 }
 
 /** What the port shows of a database. */

@@ -143,7 +143,7 @@ async function doAll(storage: EngineStorage, from: string, told: (act: string) =
     told(`${act}, of two`);
   }
   await storage.tasks({ order: "instance", instance: `${from}-i`, limit: 10 });
-  await storage.lease({ names: ["n"], holder: "h", now: 1, leaseMs: LEASE, highest: now });
+  await storage.lease({ names: ["n"], holder: "h", now: () => 1, leaseMs: LEASE, highest: now });
   told("clock set back");
 }
 

@@ -117,6 +117,24 @@ describe("locks", () => {
     await storage.close();
   });
 
+  test("D93: a call for a lease that has waited for the lock goes by the time of then: what another process took meanwhile is that one's", async () => {
+    const storage = await sqliteStorage(path);
+    const other = new Database(path);
+    const clock = { time: 100_000 };
+    other.exec("begin immediate");
+    const late = storage.lease({ names: ["n"], holder: "h", now: () => clock.time, leaseMs: LEASE });
+    for (let turns = 0; turns < 50; turns += 1) await turn();
+    clock.time += 10 * LEASE;
+    const taken = { name: "n", holder: "g", until: clock.time + LEASE, ms: LEASE };
+    other
+      .prepare("insert into paystateLeases (name, holder, until, ms) values (?, ?, ?, ?)")
+      .run(...Object.values(taken));
+    other.exec("commit");
+    expect(await late).toEqual([{ name: "n", holder: "g", until: taken.until }]);
+    other.close();
+    await storage.close();
+  });
+
   test("after five seconds of another's lock a commit fails with a sentence, and nothing of it is there", async () => {
     const storage = await sqliteStorage(path);
     const other = new Database(path);
@@ -160,13 +178,13 @@ describe("locks", () => {
       ],
     });
     const holding = { names: ["held"], holder: "h", leaseMs: 1_000 };
-    const held = await storage.lease({ ...holding, now: 0 });
+    const held = await storage.lease({ ...holding, now: () => 0 });
     const other = new Database(path);
     other.exec("begin immediate");
     expect(await claim(storage, 999)).toEqual([]);
     expect(await storage.nextDue([WORKFLOW])).toBe(1_000);
-    expect(await storage.lease({ ...holding, now: 499 })).toEqual(held);
-    expect(await storage.lease({ ...holding, holder: "g", now: 499 })).toEqual(held);
+    expect(await storage.lease({ ...holding, now: () => 499 })).toEqual(held);
+    expect(await storage.lease({ ...holding, holder: "g", now: () => 499 })).toEqual(held);
     expect((await storage.heartbeat({ holder: "h", tasks: [], now: 0, leaseMs: 1 })).lost).toEqual([]);
     expect(await storage.commit([])).toEqual([]);
     expect(await storage.load("i")).toBeNull();

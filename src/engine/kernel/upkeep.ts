@@ -53,11 +53,12 @@ export class Upkeep {
 
   async #ask(): Promise<void> {
     const { storage, clock, log, holder } = this.#process;
-    const asked = { names: ["upkeep"], holder, now: clock.now(), leaseMs: LEASE_MS, highest: this.#highest };
-    const [lease] = await storage.lease(asked);
+    const before = clock.now();
+    const asked = { names: ["upkeep"], holder, now: () => clock.now(), leaseMs: LEASE_MS };
+    const [lease] = await storage.lease({ ...asked, highest: this.#highest });
     this.#askedAt = elapsed(clock);
     this.#asksLeft = Math.max(0, this.#asksLeft - 1);
-    if (this.#asksLeft === 0) this.#highest = asked.now;
+    if (this.#asksLeft === 0) this.#highest = before;
     const { setBackMs } = lease ?? {};
     if (setBackMs !== undefined) this.#onMoved();
     if (setBackMs !== undefined && this.#asksLeft === 0) {

@@ -168,6 +168,7 @@ export class RetentionLoop {
 
   #lease(leaseMs: number): Promise<readonly Lease[]> {
     const { storage, clock, name } = this.#around;
-    return storage.lease({ names: [`keep/${name}`], holder: this.#holder, now: clock.now(), leaseMs });
+    const names = [`keep/${name}`];
+    return storage.lease({ names, holder: this.#holder, now: () => clock.now(), leaseMs });
   }
 }

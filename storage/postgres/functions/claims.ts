@@ -310,19 +310,22 @@ begin
   return true;
 end $body$;`;
 
+/** Read behind each row, which may be waited for: what lies ahead of it then proves that the clock was set back. */
+const movedNow = `coalesce((request->>'now')::bigint, ${CLOCK})`;
+
 /** For `lease`; answers where the next page begins. A bitmap or a sort would be of all tasks behind the page. */
 const moveDelayed = `
 create or replace function paystate_move_@(request jsonb) returns jsonb language plpgsql
 ${KEPT_PLANS} set enable_bitmapscan = off set enable_sort = off as $body$
 declare
-  at bigint := coalesce((request->>'now')::bigint, ${CLOCK});
   page text[] := array(select id from "paystateTasks" where id > request->>'after' order by id limit ${PAGE});
 begin
   perform 1 from unnest(page) one(id) cross join lateral
-    (select 1 from "paystateTasks" where id = one.id and "visibleAt" - "delayMs" > at for update) t;
-  update "paystateTasks" set "visibleAt" = at + "delayMs",
-      "crashedAt" = case when "crashedAt" > at then at else "crashedAt" end
-    from unnest(page) one(id) where ${sought(`"paystateTasks".id`, "one.id")} and "visibleAt" - "delayMs" > at;
+    (select 1 from "paystateTasks" where id = one.id and "visibleAt" - "delayMs" > ${movedNow} for update) t;
+  update "paystateTasks" set "visibleAt" = ${movedNow} + "delayMs",
+      "crashedAt" = case when "crashedAt" > ${movedNow} then ${movedNow} else "crashedAt" end
+    from unnest(page) one(id)
+    where ${sought(`"paystateTasks".id`, "one.id")} and "visibleAt" - "delayMs" > ${movedNow};
   return to_jsonb(page[${PAGE}]);
 end $body$;`;
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
-import { arm, claim, claimOne, ids, LEASE, limitedTo, put, range, taskOf } from "./samples.ts";
+import { arm, claim, claimOne, either, ids, LEASE, limitedTo, put, range, taskOf } from "./samples.ts";
 
 const HOUR_MS = 3_600_000;
 const BEFORE = 10 * HOUR_MS;
@@ -10,7 +10,7 @@ const AFTER = BEFORE - HOUR_MS;
 
 /** The clock as of this time, by the name that knows the highest. */
 const follow = (storage: PaymentStorage, now: number, holder = "h") =>
-  storage.lease({ names: ["clock"], holder, now, leaseMs: LEASE, highest: 0 });
+  storage.lease({ names: ["clock"], holder, now: () => now, leaseMs: LEASE, highest: 0 });
 
 const timer = (id: string, dueAt: number, delayMs?: number) =>
   taskOf(id, { kind: "timer", name: id, dueAt, ...(delayMs === undefined ? {} : { delayMs }) });
@@ -74,8 +74,8 @@ export const delayCases: readonly StorageContractCase[] = [
       await follow(storage, AFTER);
       assert.deepEqual(await times(storage), { t: BEFORE + 60_000 }, "nothing tells of it");
       const asked = { names: ["clock"], holder: "g", leaseMs: LEASE };
-      await other.lease({ ...asked, now: AFTER });
-      const [seen] = await other.lease({ ...asked, now: AFTER + 1, highest: BEFORE });
+      await other.lease({ ...asked, now: () => AFTER });
+      const [seen] = await other.lease({ ...asked, now: () => AFTER + 1, highest: BEFORE });
       assert.deepEqual([seen?.holder, seen?.setBackMs], ["h", HOUR_MS - 1], "it stays with who has it");
       assert.deepEqual(await times(storage), { t: AFTER + 60_001 });
     },
@@ -88,6 +88,40 @@ export const delayCases: readonly StorageContractCase[] = [
     const expected = range(1_200).map((index) => [`t${index}`, AFTER + index]);
     assert.deepEqual(await times(storage), Object.fromEntries(expected));
   }),
+  promise(
+    "D93: tasks are moved by the time at which they are: what is extended while that goes on keeps its lease",
+    async ({ storage, other }) => {
+      await follow(storage, BEFORE);
+      await arm(storage, taskOf("z", { dueAt: BEFORE, delayMs: 0 }));
+      await arm(storage, ...range(1_200).map((index) => timer(`t${index}`, BEFORE + HOUR_MS, HOUR_MS)));
+      const held = await claimOne(other, BEFORE, { holder: "g" });
+      const clock = { time: AFTER };
+      const asked = { names: ["clock"], holder: "h", leaseMs: LEASE, highest: 0 };
+      const late = storage.lease({ ...asked, now: () => clock.time });
+      // As where its process was frozen behind the call.
+      clock.time = AFTER + 2 * LEASE;
+      const beat = { holder: "g", tasks: [held], now: clock.time, leaseMs: LEASE };
+      assert.deepEqual(await storage.heartbeat(beat), { lost: [], unseen: [] });
+      await late;
+      assert.equal((await times(storage))["z"], AFTER + 3 * LEASE);
+      assert.deepEqual(ids(await claim(storage, AFTER + 3 * LEASE - 1)), []);
+    },
+  ),
+  promise(
+    "D93: of processes with one clock that ask beside one another none is told that it was set back, and no task is moved",
+    async ({ storage, other }) => {
+      const clock = { time: BEFORE };
+      await arm(storage, taskOf("held"));
+      await claimOne(other, BEFORE, { holder: "g", leaseMs: HOUR_MS });
+      const asking = range(60).map(async (index) => {
+        const asked = { names: [`n${index % 3}`], holder: `h${index % 6}`, leaseMs: LEASE, highest: 0 };
+        const told = await either(index, storage, other).lease({ ...asked, now: () => (clock.time += 400) });
+        return told.flatMap(({ setBackMs }) => setBackMs ?? []);
+      });
+      assert.deepEqual((await Promise.all(asking)).flat(), []);
+      assert.deepEqual(await times(storage), { held: BEFORE + HOUR_MS });
+    },
+  ),
   promise(
     "D10, D35: after the clock was set back, a suspect that is held keeps the others waiting for a lease, and a limit is kept",
     async ({ storage }) => {

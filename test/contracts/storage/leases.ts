@@ -16,7 +16,7 @@ async function lease(
   now: number,
   { names = ["a"], leaseMs = LEASE }: Asking = {},
 ): Promise<readonly string[]> {
-  const found = await storage.lease({ names, holder, now, leaseMs });
+  const found = await storage.lease({ names, holder, now: () => now, leaseMs });
   return found.map(({ name, holder: by, until }) => `${name} ${by} ${until}`);
 }
 

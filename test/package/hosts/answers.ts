@@ -145,9 +145,13 @@ async function handles(): Promise<void> {
   await say("within that of the storage", () => storage.within?.(host, {}));
   host.exec("begin");
   await say("while the host is in a transaction", async () => (await storage.commit([{ writes: [] }]))[0]);
-  await say("a claim meanwhile", () => storage.lease({ names: ["n"], holder: "h", now: 1, leaseMs: 1_000 }));
+  await say("a claim meanwhile", () =>
+    storage.lease({ names: ["n"], holder: "h", now: () => 1, leaseMs: 1_000 }),
+  );
   host.exec("commit");
-  await say("and behind it", () => storage.lease({ names: ["n"], holder: "h", now: 1, leaseMs: 1_000 }));
+  await say("and behind it", () =>
+    storage.lease({ names: ["n"], holder: "h", now: () => 1, leaseMs: 1_000 }),
+  );
   await storage.close();
   await say("the host's is still open", () => host.prepare("select 1 as one").all());
   host.close();
@@ -166,7 +170,7 @@ async function opening(): Promise<void> {
   await read.install([notes]);
   await say("reading alone", () => read.find({ table: notes, key: "n" }));
   await say("which writes nothing", () => read.commit([{ writes: [] }]));
-  await say("nor leases", () => read.lease({ names: ["n"], holder: "h", now: 1, leaseMs: 1 }));
+  await say("nor leases", () => read.lease({ names: ["n"], holder: "h", now: () => 1, leaseMs: 1 }));
   await read.close();
   const memory = await sqliteStorage(":memory:");
   const engine = createEngine({ storage: memory, workflows: [] });

@@ -113,7 +113,7 @@ export class WatchKindLoop {
   async close(patience: Promise<void>): Promise<void> {
     await Promise.race([this.#listings.stop().then(() => this.#ended()), patience]);
     this.#isClosed = true;
-    await this.#share.giveUp(this.#around.clock.now());
+    await this.#share.giveUp();
   }
 
   standing(): WatchStatus {
@@ -138,8 +138,8 @@ export class WatchKindLoop {
       const { clock } = this.#around;
       const began = elapsed(clock);
       const before = this.#share.shards.join();
-      if (this.#isWatched) await this.#share.renew(clock.now());
-      else await this.#share.giveUp(clock.now());
+      if (this.#isWatched) await this.#share.renew();
+      else await this.#share.giveUp();
       const { shards } = this.#share;
       if (began >= this.#listAt || shards.join() !== before) {
         const tookMs = await this.#listShards(shards, isDue);

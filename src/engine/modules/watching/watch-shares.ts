@@ -1,5 +1,6 @@
 /** Fair shares of watch shards: a process polls its share of a kind's shards, under named leases. */
 import { elapsed } from "../../../core/runtime.ts";
+import type { Lease, LeaseRequest } from "../../../../storage/storage.ts";
 import type { EngineContext } from "../../kernel/engine-context.ts";
 import { ALL_SHARDS, shardOf } from "../../../workflow/watch-rows.ts";
 
@@ -28,19 +29,19 @@ export class WatchShare {
   }
 
   /** Renews held leases, gives up surplus shards, and takes free shards. Most renewals write nothing. */
-  async renew(now: number): Promise<void> {
-    const { storage, holder, leaseMs } = this.#process;
+  async renew(): Promise<void> {
+    const { holder, leaseMs } = this.#process;
     const names = [
       ...ALL_SHARDS.map((shard) => this.#seat(shard)),
       ...ALL_SHARDS.map((shard) => this.#name(shard)),
     ];
-    const seen = await storage.lease({ names, holder: LOOKING, now, leaseMs: 0 });
+    const seen = await this.#lease({ names, holder: LOOKING, leaseMs: 0 });
     const of = (name: string): string | undefined => seen.find((lease) => lease.name === name)?.holder;
     const held = ALL_SHARDS.filter((shard) => of(this.#name(shard)) === holder);
     const seats = ALL_SHARDS.map((place) => ({ place, holder: of(this.#seat(place)) }));
     const isShared = seats.some((each) => each.holder !== undefined && each.holder !== holder);
     if (isShared && elapsed(this.#process.clock) < this.#restsUntil) {
-      await this.giveUp(now);
+      await this.giveUp();
       this.isWhole = true;
       return;
     }
@@ -54,13 +55,13 @@ export class WatchShare {
     const open = rotated(ALL_SHARDS, from).filter((shard) => of(this.#name(shard)) === undefined);
     const wanted = [...kept, ...open.slice(0, count - kept.length)];
     const given = held.slice(count).map((shard) => this.#name(shard));
-    if (given.length > 0) await storage.lease({ names: given, holder, now, leaseMs: 0 });
+    if (given.length > 0) await this.#lease({ names: given, holder, leaseMs: 0 });
     const own = [
       ...(seat === undefined ? [] : [this.#seat(seat.place)]),
       ...wanted.map((shard) => this.#name(shard)),
     ];
     this.#isSeated = seat !== undefined;
-    const taken = await storage.lease({ names: own, holder, now, leaseMs });
+    const taken = await this.#lease({ names: own, holder, leaseMs });
     const isMine = (name: string): boolean =>
       taken.some((lease) => lease.name === name && lease.holder === holder);
     this.shards = wanted.filter((shard) => isMine(this.#name(shard))).toSorted((a, b) => a - b);
@@ -74,14 +75,19 @@ export class WatchShare {
   }
 
   /** Gives up everything. Rejects when the storage does. */
-  async giveUp(now: number): Promise<void> {
+  async giveUp(): Promise<void> {
     if (!this.#isSeated) return;
-    const { storage, holder } = this.#process;
+    const { holder } = this.#process;
     this.shards = [];
     this.isWhole = false;
     const names = ALL_SHARDS.flatMap((each) => [this.#seat(each), this.#name(each)]);
-    await storage.lease({ names, holder, now, leaseMs: 0 });
+    await this.#lease({ names, holder, leaseMs: 0 });
     this.#isSeated = false;
+  }
+
+  #lease(request: Omit<LeaseRequest, "now">): Promise<readonly Lease[]> {
+    const { storage, clock } = this.#process;
+    return storage.lease({ ...request, now: () => clock.now() });
   }
 
   #name(shard: number): string {
