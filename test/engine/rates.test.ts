@@ -4,6 +4,8 @@ import { fromPromise, setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { createEngine, workflow, type OwnLimit } from "paystate/engine";
 import { sqliteStorage } from "paystate/storage/sqlite";
+import { commitOne } from "../../storage/decided.ts";
+import type { AnyCommit } from "../../storage/storage.ts";
 import { storedStarts } from "../../src/engine/modules/rates/rate-limit.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { givenLimits, limitsFor, type RatedLimit } from "../../src/workflow/own-limit.ts";
@@ -181,6 +183,37 @@ describe.each(drawn(adapters, "rates"))("rates on $name", (adapter) => {
       await one.start(calls, { id: "3", input: undefined });
       await pass(2 * SECOND);
       expect((begun[2] ?? Infinity) - setBack).toBeLessThanOrEqual(SECOND);
+    }));
+
+  test("D93: what others have begun while a process was frozen on its way to a rate counts from the time at which it began", () =>
+    inWorld(adapter, async ({ engine, open, clock, pass }) => {
+      const begun: number[] = [];
+      const limited = rated(
+        async ({ id }) => {
+          begun.push(clock.now());
+          return { event: { type: "DONE", by: id } };
+        },
+        { key: "api", atMost: 5, rate: { count: 1, perMs: 60 * SECOND } },
+      );
+      const handle = await open();
+      let isFrozen = true;
+      const find: typeof handle.find = async (query) => {
+        if (isFrozen && query.table.name === storedStarts.name && "key" in query) {
+          isFrozen = false;
+          clock.advance(10 * SECOND);
+          const row = { id: "api", version: 1, starts: [clock.now()], override: null };
+          await commitOne<AnyCommit>(handle, { writes: [{ table: storedStarts.name, insert: row }] });
+        }
+        return handle.find(query);
+      };
+      const one = await engine({ storage: { ...handle, find }, workflows: [limited] });
+      one.run();
+      const from = clock.now();
+      await one.start(limited, { id: "a", input: { id: "a" } });
+      await pass(20 * SECOND);
+      await one.start(limited, { id: "b", input: { id: "b" } });
+      await pass(120 * SECOND);
+      expect(begun.map((at) => at - from)).toEqual([70 * SECOND, 130 * SECOND]);
     }));
 
   test("D7: a promise whose state was left while it waited for its rate does not begin", () =>

@@ -131,10 +131,13 @@ export class RateLimit {
   async #startTogether(rates: readonly KeyRate[], together: readonly Starting[]): Promise<void> {
     let placed: Placed = { at: 0, count: 0 };
     for (;;) {
+      const rows = await Promise.all(rates.map(({ key }) => this.#row(key)));
+      // Behind the rows: starts that lie ahead of it are of a clock that was set back, and not of a process that was frozen.
       const asked = elapsed(this.#clock);
       const now = await this.#now();
-      const all = await Promise.all(rates.map((rate) => this.#ledger(rate, now, placed)));
-      const ledgers = all.filter((ledger) => ledger !== null);
+      const ledgers = rates.flatMap((rate, index) =>
+        ledgerOf(rate, { row: rows[index] ?? null, now, placed }),
+      );
       const count = Math.min(together.length, ...ledgers.map((ledger) => ledger.room));
       const next = { at: now + this.#aheadMs, count };
       const isToStore = (count > 0 && ledgers.length > 0) || ledgers.some(({ wasSetBack }) => wasSetBack);
@@ -161,11 +164,9 @@ export class RateLimit {
     return (await this.#storage.time?.(now)) ?? now;
   }
 
-  /** Null where the key has no rate at present. An override of it is read with the row that it changes: see `write`. */
-  async #ledger({ key, rate: own }: KeyRate, now: number, placed: Placed): Promise<StartLedger | null> {
+  async #row(key: string): Promise<StartsRow | null> {
     const [row = null] = await this.#storage.find<StartsRow>({ table: storedStarts, key });
-    const rate = row?.override?.rate ?? own;
-    return rate === null ? null : new StartLedger({ key, rate, row, now, placed });
+    return row;
   }
 
   async #isStored(ledgers: readonly StartLedger[], next: Placed): Promise<boolean> {
@@ -190,6 +191,12 @@ interface LedgerParts {
   readonly now: number;
   /** Own starts, which are placed anew. */
   readonly placed: Placed;
+}
+
+/** None where the key has no rate at present. An override of it is read with the row that it changes: see `write`. */
+function ledgerOf({ key, rate: own }: KeyRate, read: Omit<LedgerParts, "key" | "rate">): StartLedger[] {
+  const rate = read.row?.override?.rate ?? own;
+  return rate === null ? [] : [new StartLedger({ ...read, key, rate })];
 }
 
 /** The starts of a key as they were read. */
