@@ -524,7 +524,7 @@ describe.each(drawn(adapters, "leases"))("leases on $name", (adapter) => {
           async claim(request) {
             const tasks = await handle.claim(request);
             if (tasks.length > 0 && call === "claim") await freeze();
-            isClaimed = tasks.length > 0;
+            isClaimed ||= tasks.length > 0;
             return tasks;
           },
           // On its way while the process is frozen.
