@@ -395,6 +395,29 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
     await storage.close();
   });
 
+  test("D26, D93: the database's own clock alone tells that it was set back, however old the time of a caller is", async () => {
+    const hour = 3_600_000;
+    const storage = await database.open({ clock: "database" });
+    const [at] = (await admin.query<{ now: string }>("select extract(epoch from now()) * 1000 as now")).rows;
+    const now = Math.round(Number(at?.now));
+    const asked = { names: ["upkeep"], leaseMs: hour, highest: now };
+    await storage.lease({ ...asked, holder: "h", now: () => now });
+    await storage.commit([{ arms: [{ task: taskOf("t", { dueAt: now, delayMs: 0 }) }] }]);
+    const [held] = await claim(paymentStorage(storage), now, { leaseMs: hour });
+    const left = async () => ((await storage.nextDue([WORKFLOW])) ?? Infinity) - now;
+    const [told] = await storage.lease({ ...asked, holder: "late", now: () => now - hour });
+    expect([held?.id, told?.holder, told?.setBackMs]).toEqual(["t", "h", undefined]);
+    expect(Math.abs((await left()) - hour)).toBeLessThan(30_000);
+    await admin.query(
+      `update ${database.schema}."paystateTasks" set "visibleAt" = "visibleAt" + ${hour};
+       update ${database.schema}."paystateLeases" set until = until + ${hour}`,
+    );
+    const [moved] = await storage.lease({ ...asked, holder: "g", now: () => now });
+    expect([moved?.holder, Math.abs((moved?.setBackMs ?? 0) - hour) < 30_000]).toEqual(["g", true]);
+    expect(Math.abs((await left()) - hour)).toBeLessThan(30_000);
+    await storage.close();
+  });
+
   test.each([-3_600_000, 3_600_000])(
     "D35: what is armed, or given back, by a process whose clock was put by %i ms since its last claim, waits for its delay",
     async (put) => {
