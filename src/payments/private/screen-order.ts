@@ -82,7 +82,7 @@ function cameOf({ levels, holds }: OrderView, mint: string): bigint {
   return (level?.received ?? 0n) - coveredOf(holds, mint);
 }
 
-/** What had come of an asset when a person last ended a hold, whatever its reason: he has seen who paid. */
+/** What had come of an asset when a person last ended a hold of screening: he has seen who paid. */
 function coveredOf(holds: readonly HoldRecord[], mint: string): bigint {
   const sums = holds.map(({ covers }) => BigInt(covers?.[mint] ?? 0n));
   return sums.reduce((most, sum) => (sum > most ? sum : most), 0n);

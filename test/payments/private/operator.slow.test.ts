@@ -118,6 +118,36 @@ test("a refused depositor of a cancelled order gets nothing back either", async 
   await world.judge();
 });
 
+test("C70: who pays in while an order is held for another reason is asked about once that is released, and is held if he is refused", async ({
+  open,
+}) => {
+  const screening = refusing();
+  const world = await open({}, { screen: screening.screen });
+  const order = await world.sendTo();
+  await world.service.cancelTransaction(world.customer, order.id);
+  const carol = world.wallet("carol", { lamports: SOL, usdc: 9_000_000n });
+  const mallory = world.wallet("mallory", { lamports: SOL, usdc: 900_000_000n });
+  screening.refuse(mallory.address);
+  await world.openAccount({ ...carol, address: order.address as never }, "USDC");
+  await world.freeze(world.alice, "USDC");
+  await world.payTokens(carol, order.address, "USDC", 2_000_000n);
+  await world.passAndSettle(5 * MINUTE, 6);
+  expect(await holdsOf(world, order)).toEqual(["sender_frozen"]);
+  await world.payTokens(mallory, order.address, "USDC", 500_000_000n);
+  await world.passAndSettle(HOUR, 6);
+  await world.thaw(world.alice, "USDC");
+  await world.service.operator.resolve(order.id, { action: "release" }, BY);
+  await world.passAndSettle(5 * MINUTE, 8);
+  expect(await holdsOf(world, order)).toEqual(["screening"]);
+  expect((await world.held(order.address))[1]).toBe(502_000_000n);
+  expect((await world.held(world.alice.address))[1]).toBe(1n);
+  await world.service.operator.resolve(order.id, { action: "release" }, BY);
+  await world.passAndSettle(5 * MINUTE, 8);
+  expect(await world.shown(order)).toMatchObject({ refunds: [{ asset: "USDC", status: "paid" }] });
+  await world.passAndSettle(11 * MINUTE, 6);
+  await world.judge();
+});
+
 test("who served depositors are is asked of the right ones: neither our sponsor nor the address itself", async ({
   open,
 }) => {

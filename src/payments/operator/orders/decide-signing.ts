@@ -1,6 +1,7 @@
 /** Acts on whether an order signs: a hold, its release, and another try. */
 import { holdOrder, isHeld } from "../../private/screen-order.ts";
 import { rateToTake } from "../../private/protocol/cost.ts";
+import { SCREENING } from "../../recipients/recipients.ts";
 import { refusal, type Acting, type CommandOf, type OrderAct } from "./acting.ts";
 
 /** The reason of a hold that a person has asked for. */
@@ -17,17 +18,21 @@ export function hold(acting: Acting<CommandOf<"hold">>): OrderAct {
   return { act: "hold", what: {}, event: null, writes, confirmation: null };
 }
 
-/** Ends every hold: what came from anybody up to this reading needs no screening any more. */
+/**
+ * Ends every hold. Where one of them is of screening, what came from anybody up to this reading needs none any more; behind
+ * another hold nobody has been asked about who paid meanwhile, and is asked now.
+ */
 export function release(acting: Acting<CommandOf<"release">>): OrderAct {
   const { look, parts } = acting;
   const { view } = look;
   if (!isHeld(view)) throw refusal(acting, "is not held");
   const open = view.holds.filter(({ endedAt }) => endedAt === null);
-  const covers = Object.fromEntries(view.levels.map(({ mint, received }) => [mint, String(received)]));
+  const came = Object.fromEntries(view.levels.map(({ mint, received }) => [mint, String(received)]));
+  const covers = open.some(({ reason }) => reason === SCREENING) ? came : null;
   const set = { endedAt: parts.clock.now(), covers };
   return {
     act: "release",
-    what: { reasons: open.map(({ reason }) => reason), covers },
+    what: { reasons: open.map(({ reason }) => reason), ...(covers === null ? {} : { covers }) },
     event: null,
     writes: open.map(({ id }) => ({ table: "holds", id, set })),
     wakes: view.transfers.filter(({ state }) => state === "planned").map(({ id }) => id),
