@@ -123,15 +123,21 @@ function orderWrites(
     !wasWaiting;
   if (isSame) return [];
   const wasIdle = before !== "closing" && before.overState === "idle";
+  const isBegun = isUnbegun(before) && !isUnbegun(after);
   return [
     {
       table: "orders",
       id,
       set: { ...after, reason, ends: null, ...(wasWaiting ? { waitEndedAt: at } : {}) },
     },
-    ...(wasWaiting ? [releaseShare(id, at)] : []),
+    ...(isBegun ? [releaseShare(id, at)] : []),
     ...(isOver && after.overState === "idle" && !wasIdle ? [releaseOrder(id, at)] : []),
   ];
+}
+
+/** Whether nothing may have been signed of the order yet: its share ends with the first bytes, or here. */
+function isUnbegun(place: Place): boolean {
+  return place === "closing" || place.state === "waiting" || place.state === "deciding";
 }
 
 /** Nobody of a chunk is to be paid any more: of chunk 0 as soon as the order is refused, or has ended without a decision. */

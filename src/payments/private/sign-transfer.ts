@@ -3,6 +3,7 @@ import { signTransaction, type Signer } from "../../ledger/sign-transaction.ts";
 import type { DepositKeys } from "../frame/secrets/deposit-keys.ts";
 import { releaseReserved } from "../frame/purses/reserve.ts";
 import { spend, sponsorPurse } from "../frame/spending.ts";
+import { shareLeft } from "../frame/purses/sponsor-limit.ts";
 import type { SwapPricingDeps } from "./price-order-swap.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import { lastHeightOf } from "./attempt-death.ts";
@@ -113,6 +114,8 @@ async function storeAttempt(
       { table: "attempts", insert: attempt },
       ...spend({ signature, purse: sponsorPurse(sponsor.address), amount }, attempt.createdAt),
       ...count(signature),
+      // It is screened, and goes on by itself: until then it takes up room of its account's alone.
+      ...(await shareLeft(deps.storage, order.id, attempt.createdAt)),
       ...releaseReserved(isKept ? [] : row.reserved, attempt.createdAt),
       ...chosen.writes(signature),
       changed(row, { reserved: isKept ? row.reserved : chosen.reserved }),

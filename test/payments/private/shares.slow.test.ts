@@ -2,8 +2,9 @@
 import { expect } from "vitest";
 import { SPONSOR_SHARE_PERCENT } from "../../../src/payments/frame/purses/sponsor-limit.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
-import { MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
+import { holdsOf, MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
+import { BY } from "../../kit/by.ts";
 import { dropping } from "../../kit/odd-endpoints.ts";
 
 /** A hundred orders, each with a quote. */
@@ -94,7 +95,7 @@ test.for(["free", "pro", "enterprise"] as const)(
   },
 );
 
-test("M9, M24, R17: the share of an order ends with the whole deposit, and what it reserved of the sponsor when it rests: another account's order is taken", async ({
+test("M9, M24, R17: the share of an order ends once it is signed for the whole deposit, and what it reserved of the sponsor when it rests: another account's order is taken", async ({
   open,
 }) => {
   const world = await open();
@@ -121,6 +122,31 @@ test("M9, M24, R17: the share of an order ends with the whole deposit, and what 
   await payroll(world, await world.caller("free"));
   await world.passAndSettle(31 * MINUTE);
   expect(await reserved(world, world.customer)).toEqual([0n, 0n]);
+});
+
+test("C71: orders that are paid out of a refused wallet, and held, take up no more than their account's share: another account's order is taken", async ({
+  open,
+}) => {
+  const refused = new Set<string>();
+  const world = await open({}, { screen: async (address) => (refused.has(address) ? "refused" : "ok") });
+  const mallory = world.wallet("mallory", { lamports: SOL, usdc: 900_000_000n });
+  refused.add(mallory.address);
+  await payroll(world, await world.caller());
+  const [each] = await reserved(world, world.customer);
+  await leaveSponsor(world, each * 6n);
+  const caller = await world.caller("enterprise");
+  const order = await payroll(world, caller);
+  await world.openAccount({ ...mallory, address: order.address as never }, "USDC");
+  await world.payTokens(mallory, order.address, "USDC", order.due);
+  await world.settle(2);
+  expect(await holdsOf(world, order)).toEqual(["screening"]);
+  expect(await reserved(world, caller)).toEqual([each * 2n, each]);
+  await expect(payroll(world, caller)).rejects.toMatchObject(FULL);
+  await payroll(world, await world.caller("enterprise"));
+  await world.service.operator.resolve(order.id, { action: "decline" }, BY);
+  await world.passAndSettle(2 * MINUTE, 6);
+  expect((await reserved(world, caller))[1]).toBe(0n);
+  await payroll(world, caller);
 });
 
 test.for(["cancelled", "timed out"] as const)(

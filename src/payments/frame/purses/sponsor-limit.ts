@@ -6,7 +6,7 @@ import { spentInADay, sponsorPurse } from "../spending.ts";
 import type { Tier } from "../tables/identity.ts";
 import type { ReservationRecord } from "../tables/limits.ts";
 
-/** The most that the waiting orders of one account may reserve, in percent of what the sponsor holds. */
+/** The most that the orders of one account of which nothing is signed yet may reserve, in percent of what the sponsor holds. */
 export const SPONSOR_SHARE_PERCENT: Readonly<Record<Tier, bigint>> = {
   free: 2n,
   pro: 5n,
@@ -33,8 +33,8 @@ interface ReservedOrder {
 }
 
 /**
- * Two rows, each refused if there is no room: the order's of what the sponsor holds and may spend in a day, and the share of
- * the account's waiting orders, rounded down. What is signed counts as spent in the day beside the reservation until the
+ * Two rows, each refused if there is no room: the order's of what the sponsor holds and may spend in a day, and its share of
+ * what the account may have waiting, rounded down. What is signed counts as spent in the day beside the reservation until the
  * order rests: the limit of a day is never exceeded, but may be reached early.
  */
 export async function reserveOrder(
@@ -74,9 +74,22 @@ export function shareId(order: string): string {
   return `${order}:share`;
 }
 
-/** Releases the share of waiting orders, and nothing else: the order was funded, cancelled, or its window is over. */
+/**
+ * Releases the share of waiting orders, and nothing else: the first bytes of the order are signed, or none will be. Not when its
+ * deposit is there: whoever pays out of a wallet that is refused, or known to nobody, would take up what all may reserve.
+ */
 export function releaseShare(order: string, at: number): PaymentWrite {
   return { table: "reservations", id: shareId(order), set: { releasedAt: at } };
+}
+
+/** The same, unless it is released already. */
+export async function shareLeft(
+  storage: Pick<PaymentStorage, "reservation">,
+  order: string,
+  at: number,
+): Promise<readonly PaymentWrite[]> {
+  const share = await storage.reservation(shareId(order));
+  return share?.releasedAt === null ? [releaseShare(order, at)] : [];
 }
 
 /** Releases what is reserved of the sponsor: the order is over, and nothing is left to be done. */
