@@ -85,17 +85,23 @@ function depositsIn(
 /**
  * The transaction of the order's own key that gave the loan back to the sponsor, who also paid its fee: three quarters of the
  * loan are more than any other transaction gives him, but the cost of many long markers. What this copy has booked it knows.
+ * Who the sponsor of a recovered order was is not on record: whoever else than its sender got so much without a marker was.
  */
 function loanBackIn({ terms, view }: StoredOrder, changes: Evidence<readonly OrderChange[]>): string | null {
-  const { sponsor } = terms;
+  const { sponsor, sender } = terms;
+  const isRecovered = terms.members.length === 0;
+  const isSponsor = (owner: Address, { markers }: OrderChange): boolean =>
+    owner === sponsor || (isRecovered && owner !== sender && markers.length === 0);
   const least = (loanOf(terms) * 3n) / 4n;
   if (least === 0n) return null;
   const booked = new Set(view.transfers.map(({ signature }) => signature));
   const found = changes.find(
-    ({ isOwn, signature, received }) =>
-      isOwn &&
-      !booked.has(signature) &&
-      received.some((each) => each.owner === sponsor && each.mint === null && each.amount >= least),
+    (change) =>
+      change.isOwn &&
+      !booked.has(change.signature) &&
+      change.received.some(
+        ({ owner, mint, amount }) => isSponsor(owner, change) && mint === null && amount >= least,
+      ),
   );
   return found?.signature ?? null;
 }

@@ -4,10 +4,13 @@ import { rentOf } from "../../../src/ledger/order-reading.ts";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import { depositKeys } from "../../../src/payments/frame/secrets/deposit-keys.ts";
 import type { OrderStubRecord } from "../../../src/payments/frame/tables/private.ts";
+import type { JournalLine } from "../../../src/payments/operator/recovery/journal.ts";
 import { BY } from "../../kit/by.ts";
-import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { passTime } from "../../kit/pass-time.ts";
+import { solAt150, units, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { privateTest as test } from "../../kit/private-test.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
+import { memoryStorage } from "../../kit/storages.ts";
 
 const ID = "tx_000000000001aaaaaaaaaaaaaaaaaaaa";
 const RATE = 6_960n;
@@ -92,4 +95,54 @@ test("C14: a line that says another sender than the record is refused, and nothi
 test("C14: an id that neither a journal nor a stub knows is refused by its name", async ({ world }) => {
   const unknown = `tx_${"b".repeat(32)}`;
   await expect(world.service.operator.recover([unknown], BY)).rejects.toThrow(`${unknown} is in no journal`);
+});
+
+test("C72: an order that a line brings back bears no loan that a sponsor before the one of today has back", async ({
+  open,
+}) => {
+  const lines: JournalLine[] = [];
+  const recovery = {
+    write: async (line: JournalLine) => void lines.push(line),
+    endOf: async () => null,
+    async *read() {
+      yield* lines;
+    },
+  };
+  const world = await open({ recovery });
+  const { chain, clock, treasury } = world;
+  const sender = world.wallet("sender", { lamports: 1_000_000_000n });
+  const payee = world.wallet("payee", { lamports: 1_000_000_000n });
+  const { body } = await world.order(await world.caller(), {
+    sender,
+    to: [{ address: payee.address, amount: "0.1" }],
+    asset: "SOL",
+  });
+  await world.deposit(body.ephemeralAddress, { lamports: units(body.depositAmount, 9) });
+  await world.settle(8);
+  expect(await world.held(body.ephemeralAddress)).toEqual([0n, 0n, 0n]);
+  await world.service.stop();
+  clock.advance(3_600_000);
+  chain.fund(body.ephemeralAddress, { lamports: 500_000_000n });
+  chain.advance(200);
+
+  const today = world.wallet("sponsor of today", { lamports: 10_000_000_000n });
+  const storage = await memoryStorage();
+  const privateRouting = {
+    sponsor: keypairSigner(today.secretKey),
+    treasury: treasury.address,
+    prices: solAt150(world),
+  };
+  const service = world.another({ storage, privateRouting });
+  await service.start();
+  const [recovered] = await service.operator.recover([body.transactionId], BY);
+  expect(recovered).toMatchObject({ state: "restored" });
+  for (let round = 0; round < 12; round++) {
+    await service.settled();
+    chain.advance(35);
+    const at = { clock, engine: service, storage, workflows: service.workflows };
+    await passTime(at, clock.now() + (round < 6 ? 14_000 : 300_000));
+  }
+  await service.stop();
+  expect(await world.held(body.ephemeralAddress)).toEqual([0n, 0n, 0n]);
+  expect((await world.held(sender.address))[0]).toBe(1_500_000_000n);
 });
