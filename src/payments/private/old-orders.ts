@@ -16,6 +16,7 @@ import {
   type Leaving,
   type LeavingParts,
 } from "../frame/retention/leaving.ts";
+import { smallestAmount } from "../assets/assets.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { OrderLook } from "./look.ts";
 import { shareId } from "../frame/purses/sponsor-limit.ts";
@@ -146,10 +147,14 @@ function isAtRest({ order, transfers, levels, deposits, holds, acts }: OrderView
     transfers.some((each) => (each.state === "planned" && !isGivenUp(each)) || each.state === "out") ||
     holds.some(({ endedAt }) => endedAt === null) ||
     acts.some(({ state }) => state === "open");
-  // Of the service's assets, in an account from which a person collects; strangers may send tokens of any other mint.
+  // Of the service's assets, in an account from which a person collects; strangers may send tokens of any other mint. Of less
+  // than the smallest amount nobody is told, and nobody collects it.
   const isUncollected = deposits.some(
-    ({ account, leftAt, mint }) =>
-      account !== null && leftAt === null && levels.some((level) => level.mint === mint),
+    ({ account, leftAt, mint, amount, decimals }) =>
+      account !== null &&
+      leftAt === null &&
+      levels.some((level) => level.mint === mint) &&
+      (decimals === null || amount >= smallestAmount({ decimals })),
   );
   return (
     isIdle && !isOpen && !isUncollected && levels.every(({ missing, short }) => missing === 0n && !short)

@@ -204,7 +204,12 @@ describe("retention of private orders", () => {
       more: [{ table: "transfers", insert: { ...fullRows.transfers, ...own, id: "out", state: "out" } }],
     },
     "has money in an account that does not count": {
-      more: [{ table: "deposits", insert: { ...fullRows.deposits, ...own, id: "stray", leftAt: null } }],
+      more: [
+        {
+          table: "deposits",
+          insert: { ...fullRows.deposits, ...own, id: "stray", leftAt: null, decimals: 6, amount: 1_000n },
+        },
+      ],
     },
     "has an act that a person has approved": {
       more: [{ table: "acts", insert: { ...fullRows.acts, ...own, id: "open", state: "open" } }],
@@ -247,6 +252,19 @@ describe("retention of private orders", () => {
     clock.advance(YEAR);
     expect(await pass()).toBe(1);
   });
+
+  test.for([
+    [999n, 1],
+    [1_000n, 0],
+  ] as const)(
+    "C73: %s base units of a stranger's in an account that does not count keep no order, as nobody is told of them: %s",
+    async ([amount, gone]) => {
+      const insert = { ...fullRows.deposits, ...own, id: "stray", leftAt: null, decimals: 6, amount };
+      const { clock, pass } = await kept({ more: [{ table: "deposits", insert }] });
+      clock.advance(YEAR);
+      expect(await pass()).toBe(gone);
+    },
+  );
 
   test("late money begins the year anew", async () => {
     const { storage, clock, engine, pass } = await kept();
