@@ -73,6 +73,16 @@ test("a journal in a file has one line for each order and end, survives a torn l
   await expect(nowhere.write(cancelled(idOf("1")))).rejects.toThrow("ENOTDIR");
 });
 
+test("C74: zeros that a failure of power has left behind the last line keep no start from reading the others", async () => {
+  const { path, journal } = await freshFile();
+  await journal.write(orderLine(idOf("1")));
+  await writeFile(path, `${await readFile(path, "utf8")}${"\0".repeat(200)}`);
+  await journal.write(cancelled(idOf("1")));
+  await writeFile(path, `${await readFile(path, "utf8")}\n{"id":"tx_${"\0".repeat(70_000)}`);
+  expect(await linesOf(journal)).toEqual([orderLine(idOf("1")), cancelled(idOf("1"))]);
+  expect(await journal.endOf(idOf("1"))).toEqual(cancelled(idOf("1")));
+});
+
 test("the first end of an order is found however much was written since, and none of another", async () => {
   const { journal, path } = await freshFile();
   expect(await journal.endOf(idOf("1"))).toBe(null);

@@ -89,9 +89,12 @@ async function firstEnd(file: FileHandle, id: string): Promise<EndLine | null> {
   return first;
 }
 
+/** A failure of power may leave zeros where a line was about to be written. */
+const ZEROS = /^\0+|\0+$/g;
+
 /** The line of a text: null for an empty or a torn one. */
 function lineIn(given: string): JournalLine | "wrong" | null {
-  const text = given.trim();
+  const text = given.replaceAll(ZEROS, "").trim();
   if (text === "") return null;
   try {
     const read = journalLine.safeParse(JSON.parse(text));
