@@ -36,10 +36,13 @@ interface ScreeningParts extends Pick<ServiceContext, "storage" | "assets" | "cl
  */
 export function orderScreening(deps: ScreeningParts): ScreenOrder {
   const { screen, assets } = deps;
+  const asked = new AskedParts();
   return async (order, to) => {
     if (screen === null) return "clear";
     const { view, terms } = order;
     const uncovered = uncoveredDeposits(view);
+    const isKnown = isExplained(view, assets, uncovered);
+    if (!isKnown && asked.has(view)) return "unknown";
     const isNew = assets.tokens.some((asset) => cameOf(view, asset.mint) >= smallestAmount(asset));
     const payers = new Set(uncovered.map(({ payer }) => payer).filter((payer) => payer !== null));
     const parties: readonly ScreenedAddress[] = [
@@ -52,8 +55,36 @@ export function orderScreening(deps: ScreeningParts): ScreenOrder {
     const isRefused = new Set(refused.map(({ address }) => address));
     const ofRefused = uncovered.filter(({ payer }) => payer !== null && isRefused.has(payer));
     if (weighs(assets, ofRefused)) return "refused";
-    return isExplained(view, assets, uncovered) ? "clear" : "unknown";
+    if (isKnown) return "clear";
+    asked.add(view);
+    return "unknown";
   };
+}
+
+/** Orders of which one process remembers what it has asked: of one that is forgotten it asks once more than it had to. */
+const MOST_ASKED = 10_000;
+
+/**
+ * Orders of whose deposits a part has no payer, with those that were there when the host was asked about the others. Nothing moves
+ * before all of them are known, and each look until then would ask about the same payers again.
+ */
+class AskedParts {
+  readonly #deposits = new Map<string, string>();
+
+  has({ order, deposits }: OrderView): boolean {
+    return this.#deposits.get(order.id) === textOf(deposits);
+  }
+
+  add({ order, deposits }: OrderView): void {
+    this.#deposits.delete(order.id);
+    this.#deposits.set(order.id, textOf(deposits));
+    const [oldest] = this.#deposits.keys();
+    if (this.#deposits.size > MOST_ASKED && oldest !== undefined) this.#deposits.delete(oldest);
+  }
+}
+
+function textOf(deposits: readonly DepositRecord[]): string {
+  return `${deposits.length} of ${deposits.reduce((sum, { amount }) => sum + amount, 0n)}`;
 }
 
 /**

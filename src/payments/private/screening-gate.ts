@@ -15,7 +15,6 @@ export interface GateDeps extends Pick<ServiceContext, "ledger" | "assets" | "cl
 
 /** Nodes list a finalized transaction a moment after they show its money; an hour later it is no delay. */
 const PATIENCE_MS = 3_600_000;
-const PAUSE_MS = 10_000;
 
 /**
  * Null if it may be signed: the sender and everybody who paid are known and served, or a person has released what they paid.
@@ -36,7 +35,7 @@ export async function screeningGate(deps: GateDeps, inHand: TransferInHand): Pro
   const writes = isListed ? await listedSince(deps, inHand, isLate).catch(unlessSilent) : [];
   return isLate && writes.length === 0
     ? held(deps, inHand, SCREENING)
-    : { ...putOff("screening", PAUSE_MS), writes };
+    : { ...putOff("screening", null), writes };
 }
 
 /** A node may list what is later before what is earlier. */

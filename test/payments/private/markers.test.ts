@@ -372,7 +372,7 @@ it("K14: the next rest is planned once none is planned or out", async () => {
   await pass(1);
   expect([(await transfer(id)).state, await planned()]).toEqual(["planned", []]);
   world.screening = "clear";
-  await pass(40);
+  await pass(20);
   expect([(await transfer(id)).state, await planned()]).toEqual(["out", []]);
   await pass(80);
   give(key.address, { usdc: 3_000_000n });

@@ -148,6 +148,30 @@ test("C70: who pays in while an order is held for another reason is asked about 
   await world.judge();
 });
 
+test("C75: while it is not known who gave a part, nobody is asked about the others again and again", async ({
+  open,
+}) => {
+  const screening = refusing();
+  const world = await open({}, { screen: screening.screen });
+  const order = await world.sendTo();
+  const carol = world.wallet("carol", { lamports: SOL, usdc: 9_000_000n });
+  await world.openAccount({ ...carol, address: order.address as never }, "USDC");
+  const before = screening.asked.length;
+  await world.payTokens(carol, order.address, "USDC", order.due / 2n);
+  // What the issuer makes has no payer.
+  await world.deposit(order.address, { usdc: order.due - order.due / 2n });
+  await world.passAndSettle(59 * MINUTE, 2);
+  expect(await world.stateOf(order)).toBe("deciding");
+  expect(screening.asked.slice(before).filter((each) => each.includes(carol.address))).toHaveLength(1);
+  await world.passAndSettle(2 * MINUTE, 2);
+  expect(await holdsOf(world, order)).toEqual(["screening"]);
+  await world.service.operator.resolve(order.id, { action: "release" }, BY);
+  await world.passAndSettle(MINUTE, 10);
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  expect(screening.asked.slice(before)).toContain(`recipient ${world.bob.address} after`);
+  await world.judge();
+});
+
 test("who served depositors are is asked of the right ones: neither our sponsor nor the address itself", async ({
   open,
 }) => {
