@@ -110,20 +110,37 @@ function changesIn(landed: LandedTransaction | null, signature: string): LandedC
   const { preBalances, postBalances, preTokenBalances, postTokenBalances, loadedAddresses, fee } = meta;
   const keys = [...accounts, ...(loadedAddresses?.writable ?? []), ...(loadedAddresses?.readonly ?? [])];
   expectShape(preBalances.length === keys.length && postBalances.length === keys.length, "balances");
+  const lamports = keys.map((account, index) => {
+    const before = BigInt(preBalances[index] ?? 0);
+    return { account, before, change: BigInt(postBalances[index] ?? 0) - before };
+  });
   return {
     signature,
     slot: landed.slot,
     signers,
     fee: BigInt(fee),
-    lamports: keys.map((account, index) => {
-      const before = BigInt(preBalances[index] ?? 0);
-      return { account, before, change: BigInt(postBalances[index] ?? 0) - before };
-    }),
+    lamports: exactly(lamports, BigInt(fee)),
     tokens: [
       ...(preTokenBalances ?? []).map((held) => tokenChange(keys, held, -1n)),
       ...(postTokenBalances ?? []).map((held) => tokenChange(keys, held, 1n)),
     ],
   };
+}
+
+/** The largest balance that a number of JSON tells to the lamport. */
+const MOST_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
+
+/**
+ * What a larger balance changed by follows from all others, for no transaction makes lamports or loses any but its fee: an
+ * exchange that pays out of nine million SOL would seem to have given some lamports more or less than came.
+ */
+function exactly(lamports: LandedChange["lamports"], fee: bigint): LandedChange["lamports"] {
+  const [large, another] = lamports.filter(
+    ({ before, change }) => before > MOST_EXACT || before + change > MOST_EXACT,
+  );
+  if (large === undefined || another !== undefined) return lamports;
+  const sum = lamports.reduce((total, each) => (each === large ? total : total + each.change), 0n);
+  return lamports.map((each) => (each === large ? { ...large, change: -fee - sum } : each));
 }
 
 /** The reason why a node does not show a transaction of this slot. A node that is behind the slot tells nothing. */

@@ -172,6 +172,21 @@ test("C75: while it is not known who gave a part, nobody is asked about the othe
   await world.judge();
 });
 
+test("C76: a payer who holds more lamports than JSON's numbers can tell is known", async ({ open }) => {
+  const screening = refusing();
+  const world = await open({}, { screen: screening.screen });
+  const exchange = world.wallet("exchange", { lamports: 2n ** 53n + 10n * SOL });
+  const order = await world.sendTo({ asset: "SOL", amount: "0.1" });
+  await world.pay(exchange, order.address, order.due + 1n);
+  await world.passAndSettle(MINUTE, 10);
+  expect(await world.shown(order)).toMatchObject({
+    status: "completed",
+    received: [{ payer: exchange.address }],
+  });
+  expect(screening.asked).toContain(`depositor ${exchange.address} after`);
+  await world.judge();
+});
+
 test("who served depositors are is asked of the right ones: neither our sponsor nor the address itself", async ({
   open,
 }) => {
