@@ -7,6 +7,7 @@ import type { PriceSource } from "../frame/prices/prices.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
 import type { PaymentTables } from "../frame/tables.ts";
 import type { ChunkRecord, OrderRecord } from "../frame/tables/private.ts";
+import { releaseReserved } from "../frame/purses/reserve.ts";
 import { paidPlaces } from "./chunk-rows.ts";
 import { isDead, lastHeightOf } from "./attempt-death.ts";
 import { correctedFee, feeTaken } from "./fee-taken.ts";
@@ -155,8 +156,19 @@ export class OrderConcluder {
       }
       case "EMPTY":
       case "BELOW_COST":
-        return { event: { type: next.type } };
+        return { event: { type: next.type }, writes: this.#givenBack(look) };
     }
+  }
+
+  /** What the desk had set aside for an order that ends without a marker, all bytes of which are dead. */
+  #givenBack({ view: { order, transfers } }: OrderLook): readonly PaymentWrite[] {
+    if (order.state !== "refusing") return [];
+    return transfers
+      .filter(({ reserved }) => reserved.length > 0)
+      .flatMap(({ id, reserved }): readonly PaymentWrite[] => [
+        ...releaseReserved(reserved, this.#deps.clock.now()),
+        { table: "transfers", id, set: { reserved: [] } },
+      ]);
   }
 
   /** Tells the chunks' transfers of new markers in one commit, chunk 0 first. */

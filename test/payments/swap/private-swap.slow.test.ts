@@ -5,6 +5,7 @@ import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { PriceSource, Rate } from "../../../src/payments/frame/prices/prices.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
+import { dropping } from "../../kit/odd-endpoints.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { INVENTORY, type SwapFixture, type SwapSettings } from "../../kit/swap-fixture.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
@@ -350,6 +351,33 @@ describe("refunded", () => {
     const { order } = (await world.storage.orderedTransaction(id)) ?? {};
     expect(order?.transfers.filter(({ kind }) => kind === "chunk").length).toBe(1);
   });
+});
+
+test("C77: a signed swap that never lands, and whose deposit is worth less than its return, leaves nothing of the desk set aside", async ({
+  openStage,
+}) => {
+  const world = await openStage((market) => ({ desk: { prices: market }, routing: { prices: market } }));
+  const { market } = world;
+  const { id, deposit } = await ordered(world, "USDC", "SOL", "0.152");
+  const lift = world.chain.faults.add(dropping);
+  await deposit();
+  await world.settle(2);
+  expect(await world.promised("SOL")).toBeGreaterThan(0n);
+  // No price is further off the last one than is believed.
+  while (market.dollars !== null && market.dollars < 185n) {
+    market.dollars += 7n;
+    world.chain.advance(40);
+    await world.pass(60_000);
+  }
+  await wait(world, 15);
+  lift();
+  await wait(world, 15);
+  expect(await shown(world, id)).toMatchObject({
+    status: "failed",
+    refunds: [],
+    unreturned: [{ asset: "USDC", reason: "dust" }],
+  });
+  expect(await world.promised("SOL")).toBe(0n);
 });
 
 describe("refused", () => {
