@@ -117,3 +117,30 @@ test("held money is said to its owner without the reason, until the operator let
   await world.passAndSettle(11 * MINUTE, 6);
   await world.judge();
 });
+
+test("C78: a page of orders that got thousands of deposits ends earlier, and the next one goes on", async ({
+  open,
+}) => {
+  const world = await open();
+  for (const { id } of [await world.sendTo(), await world.sendTo()]) {
+    const came = Array.from({ length: 1_500 }, (_, n) => ({
+      id: `${id}:${n}`,
+      order: id,
+      mint: world.mints.USDC,
+      amount: 1_000n,
+      payer: null,
+      signature: `${n}`,
+      slot: n,
+      at: n,
+      decimals: null,
+      account: null,
+      leftAt: null,
+    }));
+    await world.storage.commit([{ writes: came.map((insert) => ({ table: "deposits" as const, insert })) }]);
+  }
+  const first = await world.service.listTransactions(world.customer);
+  expect([first.data.length, first.hasMore]).toEqual([1, true]);
+  const startingAfter = first.data[0]?.transactionId ?? "";
+  const next = await world.service.listTransactions(world.customer, { startingAfter });
+  expect([next.data.length, next.hasMore]).toEqual([1, false]);
+});

@@ -11,8 +11,8 @@ import { parseRequest, transactionsQuery, type TransactionsQuery } from "../requ
 const ROWS_AT_A_TIME = 101;
 /** So many rows are looked through for one page: a filter may leave one of a million. */
 const MAX_ROWS_OF_A_PAGE = 1_000;
-/** A page of payrolls ends earlier, so that no answer grows to megabytes. */
-const MAX_RECIPIENTS_IN_A_PAGE = 2_000;
+/** A page of payrolls, or of orders with many deposits, ends earlier, so that no answer grows to megabytes. */
+const MAX_SUMS_IN_A_PAGE = 2_000;
 /** Payrolls are read with their recipients, so many at a time. */
 const PAYROLLS_AT_A_TIME = 4;
 
@@ -38,11 +38,11 @@ export async function listTransactions(
   const { rows, stoppedAt } = await matching(deps, accountId, { filter, below, signal });
   const wanted = rows.slice(0, filter.limit);
   const data: TransactionBody[] = [];
-  let recipients = 0;
+  let sums = 0;
   for (const part of partsOf(wanted)) {
     for (const body of await transactionBodies(deps, part)) {
-      recipients += body.recipients.length;
-      if (data.length > 0 && recipients > MAX_RECIPIENTS_IN_A_PAGE) return { data, hasMore: true };
+      sums += body.recipients.length + (body.received?.length ?? 0) + body.refunds.length;
+      if (data.length > 0 && sums > MAX_SUMS_IN_A_PAGE) return { data, hasMore: true };
       data.push(body);
     }
   }
