@@ -16,7 +16,7 @@ import {
   type Leaving,
   type LeavingParts,
 } from "../frame/retention/leaving.ts";
-import { smallestAmount } from "../assets/assets.ts";
+import { smallestAmount } from "../frame/assets/assets.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { OrderLook } from "./look.ts";
 import { shareId } from "../frame/purses/sponsor-limit.ts";
