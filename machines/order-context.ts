@@ -92,7 +92,7 @@ export type OrderEvent =
   | { readonly type: "LATE" }
   /** Nothing is left, neither loan nor account. */
   | { readonly type: "EMPTY" }
-  /** What is left is not worth its return. Before any decision, every go has expired too: this copy's, and another's from before this process began. */
+  /** What is left is not worth its return. Before any decision, every go has expired too: this copy's, and another's from before this process began or the order was refused. */
   | { readonly type: "BELOW_COST" }
   /**
    * Rows that lead nowhere by themselves: a level, a deposit, a shortage, a marker missed once, a rest that is started; or the

@@ -109,15 +109,19 @@ export class OrderConcluder {
   /** Whether no go of the order can land any more: neither bytes that are stored here nor those of a lost database. */
   async #isGoDead(order: string): Promise<boolean> {
     const { storage, ledger } = this.#deps;
-    // Where they were signed, the newest block was a confirmed one: the finalized ones are some seconds behind it.
-    this.#othersLast ??= {
-      lastValidBlockHeight: lastHeightOf({ lastValidBlockHeight: 0 }, await ledger.heights("confirmed")),
-    };
-    if ((await storage.order(order))?.state !== "refusing") return false;
+    this.#othersLast ??= { lastValidBlockHeight: await this.#lastHeight() };
+    const { state, lastGoHeight = null } = (await storage.order(order)) ?? {};
+    if (state !== "refusing" || lastGoHeight === null) return false;
     const { agreed } = await ledger.heights("finalized");
     const attempts = await storage.attemptsOf(transferId({ order, kind: "chunk", n: 0 }));
     const open = attempts.filter(({ error }) => error === null);
-    return [this.#othersLast, ...open].every((each) => isDead(each, agreed));
+    const lost = { lastValidBlockHeight: lastGoHeight };
+    return [this.#othersLast, lost, ...open].every((each) => isDead(each, agreed));
+  }
+
+  /** The last height for bytes that are signed by now. Where they are, the newest block is a confirmed one, some seconds after the finalized. */
+  async #lastHeight(): Promise<number> {
+    return lastHeightOf({ lastValidBlockHeight: 0 }, await this.#deps.ledger.heights("confirmed"));
   }
 
   async #concluded(look: OrderLook, next: OrderNews | null): Promise<Conclusion | null> {
@@ -204,7 +208,11 @@ export class OrderConcluder {
     if (fee !== null) return { event: fee, writes: [...writes, ...matters] };
     if (writes.length + matters.length > 0) return noted({ writes: [...writes, ...matters] });
     if (look.facts.isUnclear) return null;
-    const { state, overState } = look.view.order;
+    const { state, overState, lastGoHeight } = look.view.order;
+    // A process that is thawed, or whose database is set back under it, does not know since when it refuses.
+    if (state === "refusing" && lastGoHeight === null) {
+      return noted({ set: { lastGoHeight: await this.#lastHeight() } });
+    }
     const given = state === "deciding" ? givenUp(look) : null;
     if (given !== null) return given;
     const isShown = look.transaction.status !== "processing";

@@ -39,6 +39,7 @@ export const WAITING = {
   state: "waiting",
   overState: null,
   reason: null,
+  lastGoHeight: null,
   ends: null,
 } as const;
 

@@ -128,7 +128,7 @@ function orderWrites(
     {
       table: "orders",
       id,
-      set: { ...after, reason, ends: null, ...(wasWaiting ? { waitEndedAt: at } : {}) },
+      set: { ...after, reason, lastGoHeight: null, ends: null, ...(wasWaiting ? { waitEndedAt: at } : {}) },
     },
     ...(isBegun ? [releaseShare(id, at)] : []),
     ...(isOver && after.overState === "idle" && !wasIdle ? [releaseOrder(id, at)] : []),

@@ -135,6 +135,7 @@ export const fullRows: Rows = {
     state: "over",
     overState: "resting",
     reason: TEXT,
+    lastGoHeight: LATEST,
     ends: { status: "failed", reason: TEXT },
     createdAt: 1,
   },
@@ -377,6 +378,7 @@ export const nullRows: Rows = {
     waitEndedAt: null,
     overState: null,
     reason: null,
+    lastGoHeight: null,
     ends: null,
   },
   chunks: {

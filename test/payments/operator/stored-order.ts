@@ -66,6 +66,7 @@ export function storedOrder(digit: string, given: Partial<OrderRecord> = {}): Or
     state: "waiting",
     overState: null,
     reason: null,
+    lastGoHeight: null,
     ends: null,
     createdAt: 0,
     ...given,

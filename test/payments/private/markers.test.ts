@@ -296,7 +296,7 @@ it("K8: of a marker that is gone nobody is paid where a person has given its chu
   });
 });
 
-it("K9, K17: an order ends undecided once its go is dead at finalized, and so is whatever was signed before its process began", async () => {
+it("K9, K17: an order ends undecided once its go is dead at finalized, and so is whatever was signed before its process began, and before it was refused", async () => {
   world = await transferWorld({ ...SEND, deposited: {} });
   const { order, write, mints } = world;
   const attempt = {
@@ -331,8 +331,15 @@ it("K9, K17: an order ends undecided once its go is dead at finalized, and so is
     finalized = height;
     return (await by.conclude(order.id, "look"))?.event?.type;
   };
+  // C62: since when it is refused is stored by the first look, whatever the process knows.
+  const first = await began.conclude(order.id, "look");
+  expect(first?.event?.type).toBe("NOTED");
+  await write(...(first?.writes ?? []));
+  expect((await world.storage.order(order.id))?.lastGoHeight).toBe(100 + 32 + 151);
   expect([await at(100), await at(300), await at(500)]).toEqual([undefined, undefined, undefined]);
   expect(await at(501)).toBe("BELOW_COST");
+  await write({ table: "orders", id: order.id, set: { lastGoHeight: 600 } });
+  expect([await at(600), await at(601)]).toEqual([undefined, "BELOW_COST"]);
   const young = concluder(ledger);
   expect([await at(501, young), await at(684, young), await at(685, young)]).toEqual([
     undefined,

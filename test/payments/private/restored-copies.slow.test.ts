@@ -11,7 +11,7 @@ import { land } from "../../solana/signed-transaction.ts";
 import { BY } from "../../kit/by.ts";
 import { privateFixture, solAt150, units } from "../../kit/private-fixture.ts";
 import { memoryStorage } from "../../kit/storages.ts";
-import { copyWith, restore } from "./kept-copies.ts";
+import { copyWith, keepCopies, restore } from "./kept-copies.ts";
 import { swallowsBytes } from "./lying-nodes.ts";
 import { forget, mattersOf, open, ordered, owned, served, shown, startOn } from "./restored-world.ts";
 import { passTime } from "../../kit/pass-time.ts";
@@ -203,18 +203,28 @@ test("C2: a process that is thawed with its memory, its signer waiting, pays nob
   expect(await mattersOf({ service: thawed })).toEqual([]);
 });
 
-test("C3: a process whose database is rolled back under it pays nobody of new money again, and tells the same as before", async () => {
-  let current: PaymentStorage = await memoryStorage();
-  const turned = new Proxy({} as PaymentStorage, {
+/** A database that is another one from one moment to the next, under the process that has it open. */
+function turnedStorage(first: PaymentStorage): {
+  readonly storage: PaymentStorage;
+  readonly turnTo: (next: PaymentStorage) => PaymentStorage;
+} {
+  let current = first;
+  const storage = new Proxy({} as PaymentStorage, {
     get: (_, name) => Reflect.get(current, name) as unknown,
     has: (_, name) => Reflect.has(current, name),
     ownKeys: () => Reflect.ownKeys(current),
     getOwnPropertyDescriptor: (_, name) => Reflect.getOwnPropertyDescriptor(current, name),
   });
+  return { storage, turnTo: (next) => (current = next) };
+}
+
+test("C3: a process whose database is rolled back under it pays nobody of new money again, and tells the same as before", async () => {
+  const { storage: turned, turnTo } = turnedStorage(await memoryStorage());
+  let current: PaymentStorage;
   const world = await open();
   const order = await ordered(world);
   await world.service.stop();
-  current = await restore(order.copy);
+  current = turnTo(await restore(order.copy));
   const service = world.another({ storage: turned });
   await service.start();
   const pass = async (minutes: number): Promise<void> => {
@@ -231,7 +241,7 @@ test("C3: a process whose database is rolled back under it pays nobody of new mo
   await pass(6);
   expect(await shown({ service }, world, order)).toMatchObject({ status: "completed" });
 
-  current = await restore(order.copy);
+  current = turnTo(await restore(order.copy));
   const before = await owned(world, world.alice);
   world.chain.fund(order.address, { usdc: order.due });
   await pass(30);
@@ -274,6 +284,51 @@ test("C53: a copy that declines an order ends it only when the last block is fin
   await pass(3);
   expect(await statusOf()).toBe("processing");
   for (let look = 0; look < 3; look++) await pass(35);
+  expect(await owned(world, bob)).toBe(10_001n);
+  expect(await statusOf()).toBe("completed");
+  expect(await mattersOf({ service })).toEqual([]);
+});
+
+test("C62: a process whose database is set back under it ends a declined order only when the last block is final that takes what it had signed", async () => {
+  const world = await open();
+  const { customer, bob, copies, nodes, chain, clock } = world;
+  const sender = world.wallet("newcomer", { lamports: 1_000_000_000n });
+  const { body } = await world.order(customer, { sender, to: [{ address: bob.address, amount: "0.01" }] });
+  const id = body.transactionId;
+  await world.service.stop();
+  for (const node of nodes) node.tell(swallowsBytes);
+  const kept = await keepCopies(copies.at(-1));
+  const { storage: turned, turnTo } = turnedStorage(kept.storage);
+  let current = kept.storage;
+  const ledger = world.ledgerOf(nodes.map(({ endpoint }) => endpoint));
+  clock.advance(MINUTE);
+  const service = world.another({ storage: turned, ledger });
+  onTestFinished(() => service.stop());
+  await service.start();
+  const pass = async (slots: number): Promise<void> => {
+    chain.advance(slots);
+    const passing = { clock, engine: service, storage: current, workflows: service.workflows };
+    await passTime(passing, clock.now() + MINUTE);
+  };
+  const statusOf = async (): Promise<unknown> => (await service.transaction(customer, id)).status;
+  // Whatever another process has signed before this one began is dead by then.
+  for (let look = 0; look < 4; look++) await pass(100);
+  chain.fund(body.ephemeralAddress, { usdc: units(body.depositAmount, 6) });
+  const goOf = async () => (await current.attemptsOf(`${id}:0`))[0];
+  for (let look = 0; look < 40 && (await goOf()) === undefined; look++) {
+    chain.advance(2);
+    const passing = { clock, engine: service, storage: current, workflows: service.workflows };
+    await passTime(passing, clock.now() + 1_000);
+  }
+  const go = await goOf();
+  expect(go).toBeDefined();
+  current = turnTo(await restore(copyWith(kept.copies, id, { kind: "chunk", state: "planned" })));
+  await service.operator.resolve(id, { action: "decline" }, BY);
+  await service.settled();
+  await pass(120);
+  expect(await statusOf()).toBe("processing");
+  await world.ledger.broadcast(go?.bytes ?? new Uint8Array());
+  for (let look = 0; look < 4; look++) await pass(35);
   expect(await owned(world, bob)).toBe(10_001n);
   expect(await statusOf()).toBe("completed");
   expect(await mattersOf({ service })).toEqual([]);

@@ -288,6 +288,7 @@ function orderRow(
     state: "paying",
     overState: null,
     reason: null,
+    lastGoHeight: null,
     ends: null,
     createdAt: clock.now(),
   };

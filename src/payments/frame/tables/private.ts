@@ -57,6 +57,8 @@ export const orders = ownTable("orders", {
     overState: column<"idle" | "refusing" | "paying" | "resting" | null>("text?"),
     /** Why the order was refused, as a caller is told; null while it was not. */
     reason: "text?",
+    /** The last block height at which a go can land that is not stored here, by the first look since it is refused; else null. */
+    lastGoHeight: "integer?",
     ends: column<ClosingOrder | null>("json?"),
     createdAt: "integer",
   },

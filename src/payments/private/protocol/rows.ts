@@ -94,7 +94,7 @@ export interface OrderRows {
   readonly isLoanBack: boolean;
   /** Lamports that collects have cost since the last rest. */
   readonly uncharged: bigint;
-  /** Whether every attempt of chunk 0 is dead, finalized, and so is whatever was signed before this process began. */
+  /** Whether every attempt of chunk 0 is dead, finalized, and so is whatever was signed elsewhere before it was refused. */
   readonly isGoDead: boolean;
 }
 
