@@ -9,7 +9,7 @@ import { shapeOf } from "./protocol/cut.ts";
 import { isPaid, lengthOf } from "./protocol/outcome.ts";
 import type { Outcome } from "./protocol/terms.ts";
 import { wantedOutcome, type TransferInHand } from "./transfer-in-hand.ts";
-import { leaveOut, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
+import { isLongSince, leaveOut, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
 
 /** A swap is refused if for so long no price was good enough: late, it is worth less to its sender than the money. */
 const SWAP_PATIENCE_MS = 10 * 60_000;
@@ -71,6 +71,6 @@ export function waitForSwap(
     ...inHand.attempts.map(({ createdAt }) => createdAt),
   );
   const waiting = obstacle === "SLIPPAGE_EXCEEDED" ? "price" : "desk";
-  const reason = now - since < SWAP_PATIENCE_MS ? waiting : obstacle;
+  const reason = isLongSince(since, now, SWAP_PATIENCE_MS) ? obstacle : waiting;
   return putOff(reason, SWAP_PAUSE_MS);
 }

@@ -8,7 +8,15 @@ import type { ChosenTransfer } from "./chosen-transfer.ts";
 import type { OrderLook } from "./look.ts";
 import { judge, type NotNow } from "./protocol/culprits.ts";
 import type { TransferInHand } from "./transfer-in-hand.ts";
-import { changed, held, leaveOut, lookAgain, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
+import {
+  isLongSince,
+  changed,
+  held,
+  leaveOut,
+  lookAgain,
+  putOff,
+  type TransferOutcome,
+} from "./transfer-outcomes.ts";
 
 const HOUR_MS = 3_600_000;
 const PURSE_PAUSE_MS = 60_000;
@@ -81,6 +89,6 @@ function unexplained(deps: Pick<ServiceContext, "clock">, inHand: TransferInHand
   const { row, attempts } = inHand;
   const since = Math.max(row.createdAt, ...attempts.map(({ createdAt }) => createdAt));
   const now = deps.clock.now();
-  if (now - since < HOUR_MS || row.stuckSince !== null) return putOff("unexplained", null);
+  if (!isLongSince(since, now, HOUR_MS) || row.stuckSince !== null) return putOff("unexplained", null);
   return { ...putOff("stuck_payment", null), writes: [changed(row, { stuckSince: now })] };
 }

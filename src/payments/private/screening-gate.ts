@@ -7,7 +7,7 @@ import { isUntold } from "./judge-levels.ts";
 import { listHistory } from "./list-history.ts";
 import type { ScreenOrder } from "./screen-order.ts";
 import type { TransferInHand } from "./transfer-in-hand.ts";
-import { held, orderChanged, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
+import { held, isLongSince, orderChanged, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
 
 export interface GateDeps extends Pick<ServiceContext, "ledger" | "assets" | "clock" | "random"> {
   readonly screenOrder: ScreenOrder;
@@ -30,7 +30,7 @@ export async function screeningGate(deps: GateDeps, inHand: TransferInHand): Pro
   if (verdict === "clear") return null;
   const released = look.view.holds.filter(({ reason }) => reason === SCREENING);
   const since = Math.max(row.createdAt, ...released.map(({ endedAt }) => endedAt ?? 0));
-  const isLate = isListed && deps.clock.now() - since >= PATIENCE_MS;
+  const isLate = isListed && isLongSince(since, deps.clock.now(), PATIENCE_MS);
   if (verdict === "refused") return held(deps, inHand, SCREENING);
   const writes = isListed ? await listedSince(deps, inHand, isLate).catch(unlessSilent) : [];
   return isLate && writes.length === 0

@@ -51,6 +51,14 @@ export function putOff(reason: WaitReason, pauseMs: number | null): TransferOutc
 const HOUR_MS = 3_600_000;
 
 /**
+ * Whether so many milliseconds have passed since a row says that something was. A row of a clock that ran ahead as far tells no
+ * time: what waited by it would wait until then, so that its wait is over. It waits twice as long at most.
+ */
+export function isLongSince(since: number, now: number, ms: number): boolean {
+  return Math.abs(now - since) >= ms;
+}
+
+/**
  * Puts off what the next look should show otherwise. An endpoint may tell for ever of accounts that are not so: after an hour
  * in which nothing else has kept it, a person is told.
  */
@@ -65,7 +73,7 @@ export function lookAgain(
     ...attempts.map(({ createdAt }) => createdAt),
     ...look.view.holds.map(({ endedAt }) => endedAt ?? now),
   );
-  const isStuck = row.reason === reason && now - since >= HOUR_MS && row.stuckSince === null;
+  const isStuck = row.reason === reason && isLongSince(since, now, HOUR_MS) && row.stuckSince === null;
   return { ...putOff(reason, null), ...(isStuck ? { writes: [changed(row, { stuckSince: now })] } : {}) };
 }
 

@@ -715,6 +715,21 @@ describe("a rest", () => {
     await pass(5);
     expect([await held(), (await storage.attemptsOf(id)).length]).toEqual([1, 0]);
   });
+
+  it("C63: is held within two hours while somebody who paid is unknown, though it was planned by a clock that was a day ahead", async () => {
+    const { sendOut, pass, storage, must, buy, key, clock, order, write } = await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    world.screening = "unknown";
+    const id = await sendOut({ kind: "rest", n: 0 });
+    const held = async () => (await storage.transaction(order.id))?.order?.holds.length;
+    // A little ahead is no other time.
+    await write({ table: "transfers", id, set: { createdAt: clock.now() + 60_000 } });
+    await pass(40);
+    expect(await held()).toBe(0);
+    await write({ table: "transfers", id, set: { createdAt: clock.now() + 86_400_000 } });
+    await world.wait(10 * 60_000);
+    expect([await held(), (await storage.attemptsOf(id)).length]).toEqual([1, 0]);
+  });
 });
 
 describe("a chunk that is given up", () => {
@@ -1167,5 +1182,17 @@ describe("a swap", () => {
     await world.wait(11 * 60_000);
     expect(await transfer(id)).toMatchObject({ state: "planned", reason: "SLIPPAGE_EXCEEDED" });
     expect(await storage.attemptsOf(id)).toHaveLength(0);
+  });
+
+  it("C63: waits for a good price no longer than twenty minutes, though its money came by a clock that was a day ahead", async () => {
+    const { sendOut, pass, transfer, write, clock, order } = await begin({
+      ...SWAP,
+      swap: { output: 19_999_999n },
+    });
+    await write({ table: "orders", id: order.id, set: { waitEndedAt: clock.now() + 86_400_000 } });
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(10);
+    await world.wait(20 * 60_000);
+    expect(await transfer(id)).toMatchObject({ state: "planned", reason: "SLIPPAGE_EXCEEDED" });
   });
 });
