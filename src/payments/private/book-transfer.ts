@@ -3,30 +3,34 @@ import { SOL_MINT, type Address } from "../../core/address.ts";
 import type { OrderChange } from "../../ledger/order-reading.ts";
 import type { PaymentWrite } from "../frame/payment-storage.ts";
 import type { AttemptLeg, AttemptRecord } from "../frame/tables/attempts.ts";
+import type { OrderRecord } from "../frame/tables/private.ts";
 import type { OrderLook } from "./look.ts";
-import { refundEvent } from "./order-events.ts";
 import { uncovered } from "./protocol/cost.ts";
 import { orderChanged } from "./transfer-outcomes.ts";
 
 /** Of the sponsor's money that came back nothing is booked: it was never the order's. */
 const TAKEN: ReadonlySet<AttemptLeg["as"]> = new Set(["payee", "fee", "sender", "cost"]);
 
-/** Belongs into the commit that ends the transfer; `slot` is the landing's. */
-export function bookAttempt(
+/** Own bytes of a transfer that have landed without an error. */
+export interface OwnLanding extends Pick<AttemptRecord, "id" | "transfer" | "legs"> {
+  readonly slot: number;
+}
+
+/** The rows that book them, and what that changes of the order's row: for the commit that has them noted as landed. */
+export function bookLandings(
   look: OrderLook,
-  { id, transfer, legs }: Pick<AttemptRecord, "id" | "transfer" | "legs">,
-  slot: number,
-): readonly PaymentWrite[] {
+  landings: readonly OwnLanding[],
+): { readonly writes: readonly PaymentWrite[]; readonly set: Partial<Pick<OrderRecord, "loanBack">> } {
   const sums = new Map<string, bigint>();
-  for (const { mint, amount, as } of legs ?? []) {
+  for (const { mint, amount, as } of landings.flatMap(({ legs }) => legs ?? [])) {
     if (TAKEN.has(as)) sums.set(mint, (sums.get(mint) ?? 0n) + amount);
   }
-  const isLoanBack = legs?.some(({ as }) => as === "loan") === true;
-  return [
-    orderChanged(look, isLoanBack ? { loanBack: id } : {}),
-    ...levelWrites(look, sums, slot),
-    ...refundEvent(look.terms.id, { transfer, legs }),
-  ];
+  const slot = Math.max(...landings.map((each) => each.slot));
+  const lender = landings.find(({ legs }) => legs?.some(({ as }) => as === "loan") === true);
+  return {
+    writes: levelWrites(look, sums, slot),
+    set: lender === undefined ? {} : { loanBack: lender.id },
+  };
 }
 
 /** The same of a transaction of another copy, by its receipt. */

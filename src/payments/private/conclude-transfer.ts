@@ -7,14 +7,15 @@ import { attemptOf } from "../frame/signed/stored-attempt.ts";
 import { isDead } from "./attempt-death.ts";
 import { blamedFor, type Landed } from "./blame-landing.ts";
 import { passedBids, returnedBids } from "./bids.ts";
-import { bookAttempt } from "./book-transfer.ts";
+import { bookLandings } from "./book-transfer.ts";
 import { isOfDust } from "./dust.ts";
 import { timeOf } from "./judged-rows.ts";
 import { actOf } from "./choose-redirect.ts";
 import type { LookParts } from "./look.ts";
+import { refundEvent } from "./order-events.ts";
 import { endAct, settledOnChain } from "./settled-on-chain.ts";
 import { takeInHand, type TransferInHand } from "./transfer-in-hand.ts";
-import { changed, leaveOut, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
+import { changed, leaveOut, orderChanged, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
 
 export interface ConcludingDeps extends LookParts, Pick<ServiceContext, "clock"> {
   /** The sponsor's address. */
@@ -34,12 +35,12 @@ export async function concludeTransfer(deps: ConcludingDeps, id: string): Promis
 async function conclude(deps: ConcludingDeps, inHand: TransferInHand): Promise<TransferOutcome> {
   const open = openAmong(inHand);
   const landed = await landedAmong(deps, open);
-  const own = landed.find(({ landing }) => landing.error === null);
-  if (own !== undefined && inHand.row.kind !== "chunk") return booked(inHand, own);
+  const own = landed.filter(({ landing }) => landing.error === null);
+  if (own.length > 0 && inHand.row.kind !== "chunk") return booked(inHand, own);
   const settled = await settledOnChain(deps, inHand);
   if (settled?.event?.type === "MARK" || settled?.event?.type === "SAME_ACT") return settled;
   // The marker follows: this reading is older than the receipt.
-  if (own !== undefined) return {};
+  if (own.length > 0) return {};
   if (landed.length > 0) return failed(deps, inHand, landed);
   return (await areExpired(deps, inHand, open)) ? expired(deps, inHand, open) : {};
 }
@@ -54,9 +55,21 @@ export async function landedBefore(
 ): Promise<TransferOutcome | null> {
   const open = openAmong(inHand);
   if (inHand.row.kind === "chunk" || open.length === 0) return null;
-  const own = (await landedAmong(deps, open)).find(({ landing }) => landing.error === null);
-  if (own !== undefined) return booked(inHand, own);
-  return (await isDoubted(deps, inHand, open)) ? putOff("unclear", null) : null;
+  const own = (await landedAmong(deps, open)).filter(({ landing }) => landing.error === null);
+  if (own.length > 0) return booked(inHand, own);
+  if (await isDoubted(deps, inHand, open)) return putOff("unclear", null);
+  return isNothingLeft(inHand) && (await isSeen(deps, open)) ? denied(deps, inHand) : null;
+}
+
+/** Whether the witnesses say that a rest has nothing to send any more. */
+function isNothingLeft({ row: { kind }, look: { facts } }: TransferInHand): boolean {
+  return kind === "rest" && (facts.worth === "nothing" || facts.worth === "not_worth");
+}
+
+/** It may have gone by bytes that an endpoint shows, and another one denies: a person is told, until they agree. */
+function denied({ clock }: ConcludingDeps, { row }: TransferInHand): TransferOutcome {
+  const isTold = row.stuckSince !== null;
+  return { ...putOff("unclear", null), writes: isTold ? [] : [changed(row, { stuckSince: clock.now() })] };
 }
 
 function openAmong({ attempts }: TransferInHand): readonly AttemptRecord[] {
@@ -74,17 +87,28 @@ async function landedAmong(
   });
 }
 
-function booked(inHand: TransferInHand, { attempt, landing }: Landed): TransferOutcome {
+/** By all that have landed: an endpoint that fell behind may have pronounced the first one dead too early. */
+function booked(inHand: TransferInHand, landed: readonly Landed[]): TransferOutcome {
   const { row, look } = inHand;
   const isAct = row.kind === "redirect" || (row.kind === "foreign" && row.to !== look.terms.sender);
-  const { signature, blockTime, slot } = landing;
-  const landedAt = blockTime === null ? timeOf(look.reading) : blockTime * 1_000;
+  const times = landed.map(({ landing: { blockTime } }) =>
+    blockTime === null ? timeOf(look.reading) : blockTime * 1_000,
+  );
+  const landedAt = Math.max(...times);
+  const legs = landed.flatMap(({ attempt }) => attempt.legs ?? []);
+  const [signature = "", ...alsoLanded] = landed.map(({ attempt }) => attempt.id);
+  const { writes, set } = bookLandings(
+    look,
+    landed.map(({ attempt, landing: { slot } }) => ({ ...attempt, slot })),
+  );
   return {
     event: { type: "OWN_SIGNATURE", signature },
     writes: [
-      ...bookAttempt(look, attempt, slot),
+      orderChanged(look, set),
+      ...writes,
+      ...refundEvent(row.order, { transfer: row.id, legs }),
       ...strayLeft(inHand, landedAt),
-      changed(row, { signature, landedAt }),
+      changed(row, { signature, alsoLanded, landedAt }),
       ...(isAct ? [endAct(actOf(inHand), "done")] : []),
     ],
   };
@@ -148,12 +172,19 @@ async function areExpired(
 
 /** Whether an endpoint shows one of them, and the others have not said for an hour that it has landed. */
 async function isDoubted(
-  { ledger }: ConcludingDeps,
+  deps: ConcludingDeps,
   { height }: TransferInHand,
   open: readonly AttemptRecord[],
 ): Promise<boolean> {
   if (open.every((attempt) => isDead(attempt, height - BLOCKS_OF_DOUBT))) return false;
-  return (await ledger.seen(open.map(({ id }) => id))).some((isSeen) => isSeen);
+  return isSeen(deps, open);
+}
+
+async function isSeen(
+  { ledger }: Pick<ConcludingDeps, "ledger">,
+  open: readonly AttemptRecord[],
+): Promise<boolean> {
+  return (await ledger.seen(open.map(({ id }) => id))).some((isShown) => isShown);
 }
 
 async function expired(

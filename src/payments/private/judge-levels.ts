@@ -5,6 +5,7 @@ import type { PaymentWrite } from "../frame/payment-storage.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
 import type { OrderRecord, OrderView } from "../frame/tables/private.ts";
 import { rowsOf } from "./judged-rows.ts";
+import { bookLateLandings } from "./late-landings.ts";
 import { listHistory } from "./list-history.ts";
 import type { OrderLook } from "./look.ts";
 import { openedAccounts } from "./opened-accounts.ts";
@@ -18,16 +19,21 @@ export interface JudgedLevels {
   readonly writes: readonly PaymentWrite[];
   /** Changes of the order's row. */
   readonly set: Partial<Pick<OrderRecord, "listedTo" | "loanBack">>;
-  /** Whether all of the history was read, if it was asked for. */
+  /** Whether all of the history was read, if it was asked for, and nothing is booked with these rows that the levels have not. */
   readonly isWhole: boolean;
 }
 
 /** `isEntry`: the order is about to be over or idle, so that its history is listed in any case. Throws `LedgerUnavailable`. */
 export async function judgeLevels(
-  deps: Pick<ServiceContext, "ledger" | "assets" | "clock">,
-  read: OrderLook,
+  deps: Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock">,
+  found: OrderLook,
   isEntry: boolean,
 ): Promise<JudgedLevels> {
+  if (found.facts.levels.some(isShort)) {
+    const late = await bookLateLandings(deps, found);
+    if (late.writes.length > 0) return { look: found, ...late, isWhole: false };
+  }
+  const read = explained(found);
   const opened = read.facts.levels.some(lacksLamports) ? await openedAccounts(deps, read) : [];
   const chunks = read.view.chunks.map((chunk) => opened.find(({ id }) => id === chunk.id) ?? chunk);
   const look = opened.length === 0 ? read : withRows(read, { ...read.view, chunks });
@@ -53,12 +59,33 @@ export async function judgeLevels(
 function withRows(look: OrderLook, view: OrderView): OrderLook {
   const { uncharged } = look.judged.rows;
   const judged = { ...look.judged, rows: rowsOf({ ...look, view }, look.reading, uncharged) };
-  return { ...look, view, judged, facts: stateOfOrder(judged) };
+  return explained({ ...look, view, judged, facts: stateOfOrder(judged) });
+}
+
+/** Whether less is there than came, or was the last time: own bytes that have landed since explain it best. */
+function isShort({ row, judgement }: LevelFact): boolean {
+  return row.missing > 0n || isLess(judgement);
+}
+
+function isLess(judgement: LevelFact["judgement"]): boolean {
+  return judgement?.news === "short" || judgement?.news === "missing";
+}
+
+/** While endpoints differ about whether a rest has taken what is not there, no shortage is told: the rest tells a person. */
+function explained(look: OrderLook): OrderLook {
+  const isRestDenied = look.view.transfers.some(
+    ({ kind, state, reason }) => kind === "rest" && state === "planned" && reason === "unclear",
+  );
+  if (!isRestDenied) return look;
+  const levels = look.facts.levels.map((level) =>
+    isLess(level.judgement) ? { ...level, judgement: null } : level,
+  );
+  return { ...look, facts: { ...look.facts, levels } };
 }
 
 /** Whether lamports are short: receipts of chunks are read before they are told as missing. */
 function lacksLamports({ row: { mint }, judgement }: LevelFact): boolean {
-  return mint === SOL_MINT && (judgement?.news === "short" || judgement?.news === "missing");
+  return mint === SOL_MINT && isLess(judgement);
 }
 
 /** Also what would take back a part of what a person has written off: a listed deposit explains it better. */

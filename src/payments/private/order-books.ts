@@ -121,17 +121,35 @@ export function isGivenBack({ as, amount }: Pick<AttemptLeg, "as" | "amount">): 
   return GIVEN.has(as) && amount > 0n;
 }
 
-/** By mint what a transfer gives back and withholds: of the attempt that landed, else of the newest. Nothing of other kinds. */
-function movedBy(
-  rows: BookRows,
-  { id, kind, state, signature, mint: foreign, legs: told }: TransferRecord,
-): readonly RefundSum[] {
-  if (!BACK.has(kind) || state === "ended") return [];
+/** By mint what a transfer gives back and withholds: of each attempt that landed, else of the newest. Nothing of other kinds. */
+function movedBy(rows: BookRows, transfer: TransferRecord): readonly RefundSum[] {
+  const { id, kind, state, signature, alsoLanded, legs } = transfer;
+  if (!BACK.has(kind)) return [];
+  if (legs !== null) return refundsOf(rows, transfer, { legs, signature, status: "paid" });
   const own = rows.attempts.filter((each) => each.transfer === id);
-  const attempt = state === "done" ? own.find((each) => each.id === signature) : own.at(-1);
-  const waiting = isHeld(rows) ? "held" : "pending";
+  const landed = own.filter((each) => each.id === signature || alsoLanded.includes(each.id));
+  if (landed.length > 0 || state === "done" || state === "ended") {
+    return landed.flatMap((each) =>
+      refundsOf(rows, transfer, { legs: each.legs ?? [], signature: each.id, status: "paid" }),
+    );
+  }
+  const newest = own.at(-1);
+  const status = isHeld(rows) ? "held" : "pending";
+  const shown = state === "planned" ? null : (newest?.id ?? signature);
+  return refundsOf(rows, transfer, { legs: newest?.legs ?? [], signature: shown, status });
+}
+
+/** Sums by mint of the legs of one transaction. */
+function refundsOf(
+  rows: BookRows,
+  { kind, mint: foreign }: TransferRecord,
+  {
+    legs,
+    signature,
+    status,
+  }: Pick<RefundSum, "signature" | "status"> & { readonly legs: readonly AttemptLeg[] },
+): readonly RefundSum[] {
   const nameOf = (mint: string): string => (kind === "foreign" && mint === SOL_MINT ? WRAPPED_SOL : mint);
-  const legs = told ?? attempt?.legs ?? [];
   return [...new Set(legs.map(({ mint }) => mint))].flatMap((mint): readonly RefundSum[] => {
     const of = (as: ReadonlySet<AttemptLeg["as"]>): readonly AttemptLeg[] =>
       legs.filter((leg) => leg.mint === mint && as.has(leg.as));
@@ -144,8 +162,8 @@ function movedBy(
         cost,
         decimals: mint === foreign ? decimalsOf(rows, mint) : null,
         to: of(GIVEN)[0]?.to ?? rows.order.sender,
-        signature: state === "planned" ? null : (attempt?.id ?? signature),
-        status: state === "done" ? "paid" : waiting,
+        signature,
+        status,
       },
     ];
   });

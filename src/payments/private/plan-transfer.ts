@@ -46,6 +46,7 @@ export function planTransfer(transfers: () => TransferWorkflow, clock: Clock): P
       reserved: [],
       signature: null,
       legs: null,
+      alsoLanded: [],
       landedAt: null,
       stuckSince: null,
       createdAt: clock.now(),

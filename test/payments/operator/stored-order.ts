@@ -131,6 +131,7 @@ export function transferOf(order: string, given: Partial<TransferRecord>): Trans
     signature: null,
     landedAt: null,
     legs: null,
+    alsoLanded: [],
     stuckSince: null,
     createdAt: 0,
     ...given,

@@ -7,6 +7,8 @@ import { agreed } from "../../../src/ledger/agreed.ts";
 import type { SignatureStatus } from "../../../src/ledger/ledger.ts";
 import type { OrderReading } from "../../../src/ledger/order-reading.ts";
 import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
+import { judgeLevels } from "../../../src/payments/private/judge-levels.ts";
+import type { PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
 import { lookAtOrder } from "../../../src/payments/private/look.ts";
 import { transferId } from "../../../src/payments/private/plan-transfer.ts";
 import { booksOf } from "../../../src/payments/private/order-books.ts";
@@ -64,6 +66,24 @@ async function storeBytes(transfer: string): Promise<void> {
     bid: 0n,
   };
   await write({ table: "attempts", insert });
+}
+
+/** Its no-go stands, and its row knows it. */
+const refused = (order: string): PaymentWrite => {
+  return { table: "chunks", id: `${order}:0`, set: { length: 1, slot: 1, isOwn: true } };
+};
+
+/** Bytes of a transfer that have landed, and gave the sender so many base units of USDC. Gives their signature. */
+async function storeLanded(transfer: string, amount: bigint): Promise<string> {
+  const { signed, usdc, key, sender, write, order, clock, ledger, chain, mints } = world;
+  const { signature, ...bytes } = await signed([usdc(key, sender.address, amount)], key);
+  const legs = [{ mint: mints.USDC, to: sender.address, amount, as: "sender" as const }];
+  const nothing = { reference: null, takenAt: null, error: null, bid: 0n };
+  const known = { id: signature, transactionId: order.id, transfer, createdAt: clock.now(), legs };
+  await write({ table: "attempts", insert: { ...nothing, ...bytes, ...known } });
+  await ledger.broadcast(bytes.bytes);
+  chain.advance(SLOTS_TO_FINALITY + 2);
+  return signature;
 }
 
 /** Has every node say this of every signature. Gives what ends it. */
@@ -447,6 +467,93 @@ describe("a rest", () => {
     expect(await world.stateOf(id)).toBe("booked");
     const view = await storage.orderedTransaction(order.id);
     expect(view?.order?.levels.find(({ mint }) => mint === order.mint)?.out).toBe(5_000_000n);
+  });
+
+  it("C64: is booked by each of its bytes that have landed, also by those that land once it is done", async () => {
+    const { sendOut, pass, storage, must, buy, key, order, mints, ledger, clock, write } = await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    const level = `${order.id}:${mints.USDC}`;
+    await write({ table: "levels", id: level, set: { received: 5_000_000n } }, refused(order.id));
+    world.screening = "unknown";
+    const id = await sendOut({ kind: "rest", n: 0 });
+    await pass(5);
+    const signatures = [await storeLanded(id, 2_000_000n), await storeLanded(id, 1_000_000n)];
+    await pass(60);
+    expect(await world.stateOf(id)).toBe("booked");
+    const parts = { storage, ledger, clock, assets: assetsWith(mints) };
+    const books = async () => {
+      const view = await storage.transaction(order.id);
+      if (view?.order === null || view === null) throw new Error("the order is stored");
+      const attempts = await storage.attemptsOf(id);
+      const assets = parts.assets.tokens.map(({ mint }) => mint);
+      const { refunds: shown, unreturned } = booksOf({ ...view, ...view.order, attempts, assets });
+      const refunds = shown.toSorted((one, other) => Number(other.amount - one.amount));
+      const out = view.order.levels.find(({ mint }) => mint === order.mint)?.out;
+      return { refunds, unreturned, out };
+    };
+    const paid = (amount: bigint, index: number) => ({
+      amount,
+      signature: signatures[index],
+      status: "paid",
+    });
+    expect(await books()).toMatchObject({
+      out: 3_000_000n,
+      refunds: [paid(2_000_000n, 0), paid(1_000_000n, 1)],
+      unreturned: [{ amount: 2_000_000n }],
+    });
+
+    signatures.push(await storeLanded(id, 500_000n));
+    const { writes, look } = await judgeLevels(parts, await lookAtOrder(parts, order.id), false);
+    expect(look.facts.levels.map(({ judgement }) => judgement?.news)).toContain("short");
+    await write(...writes);
+    expect(await books()).toMatchObject({
+      out: 3_500_000n,
+      refunds: [paid(2_000_000n, 0), paid(1_000_000n, 1), paid(500_000n, 2)],
+      unreturned: [{ amount: 1_500_000n }],
+    });
+    const again = await judgeLevels(parts, await lookAtOrder(parts, order.id), false);
+    expect(again.writes).toEqual([]);
+  });
+
+  it("C65: is not given up while a node denies it that the others show, and nothing is missing: a person is told, and it is booked once they agree", async () => {
+    const { sendOut, pass, storage, must, buy, key, order, mints, ledger, clock, write, transfer } =
+      await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    await write(
+      { table: "levels", id: `${order.id}:${mints.USDC}`, set: { received: 5_000_000n } },
+      refused(order.id),
+    );
+    const id = await sendOut({ kind: "rest", n: 0 });
+    await pass(2);
+    const { heights, landings } = ledger;
+    // Hours later.
+    const later: typeof heights = async (commitment) => {
+      const { agreed: height, highest } = await heights.call(ledger, commitment);
+      return agreed({ agreed: height + 20_000, highest: highest + 20_000 });
+    };
+    const denied: typeof landings = async (attempts) => agreed(attempts.map(() => null));
+    Object.assign(ledger, { heights: later, landings: denied });
+    await pass(150);
+    expect(await world.units(world.sender.address)).toBe(5_000_001n);
+    expect(await transfer(id)).toMatchObject({ state: "planned", reason: "unclear" });
+    expect((await transfer(id)).stuckSince).not.toBeNull();
+    const parts = { storage, ledger, clock, assets: assetsWith(mints) };
+    const judge = async () => {
+      const { writes, look } = await judgeLevels(parts, await lookAtOrder(parts, order.id), false);
+      await write(...writes);
+      await pass(5);
+      return look.facts.levels.flatMap(({ judgement }) => judgement?.news ?? []);
+    };
+    expect([await judge(), await judge(), await judge()].flat()).not.toContain("missing");
+    const level = async () =>
+      (await storage.transaction(order.id))?.order?.levels.find(({ mint }) => mint === order.mint);
+    expect(await level()).toMatchObject({ missing: 0n, out: 0n });
+
+    Object.assign(ledger, { landings });
+    await pass(200);
+    expect(await transfer(id)).toMatchObject({ state: "done", stuckSince: null });
+    await judge();
+    expect(await level()).toMatchObject({ missing: 0n, out: 5_000_000n, short: false });
   });
 
   it("gives the loan of an order in SOL back to the sponsor, and none of it is booked", async () => {

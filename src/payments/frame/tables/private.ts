@@ -119,6 +119,8 @@ export const transfers = ownTable("transfers", {
     /** The transaction that landed: an attempt, or of an act another copy's, whose legs its receipt has told. */
     signature: "text?",
     legs: column<readonly AttemptLeg[] | null>("json?"),
+    /** Further attempts of it that landed: endpoints had not shown the first one in time. */
+    alsoLanded: column<readonly string[]>("json"),
     landedAt: "integer?",
     stuckSince: "integer?",
     createdAt: "integer",
