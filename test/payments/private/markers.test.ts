@@ -362,7 +362,7 @@ it("K9: all is told as confirmed once every marker stands at confirmed, and not 
   expect((await concluded())?.event).toEqual({ type: "CONFIRMED", signature: attempt?.id });
 });
 
-it("K14: the next rest is planned once none is planned or out", async () => {
+it("K14, C66: the next rest is planned once none is planned or out, and no collect is, unless it is put off", async () => {
   world = await transferWorld(SEND);
   const { must, buy, key, order, write, sendOut, pass, give, transfer } = world;
   await must([buy(key, "0", { length: 1 })], key);
@@ -383,6 +383,11 @@ it("K14: the next rest is planned once none is planned or out", async () => {
   expect([(await transfer(id)).state, await planned()]).toEqual(["out", []]);
   await pass(80);
   give(key.address, { usdc: 3_000_000n });
+  expect(await planned()).toEqual([ids[1]]);
+  const unsent = { kind: "collect", state: "planned", signature: null, landedAt: null } as const;
+  await write({ table: "transfers", insert: { ...(await transfer(id)), ...unsent, id: "collect" } });
+  expect(await planned()).toEqual([]);
+  await write({ table: "transfers", id: "collect", set: { reason: "waiting_for_price" } });
   expect(await planned()).toEqual([ids[1]]);
 });
 
