@@ -9,9 +9,9 @@ import type { OrderLook } from "./look.ts";
 import { judge, type NotNow } from "./protocol/culprits.ts";
 import type { TransferInHand } from "./transfer-in-hand.ts";
 import {
-  isLongSince,
   changed,
   held,
+  isLongSince,
   leaveOut,
   lookAgain,
   putOff,
@@ -49,7 +49,7 @@ export function judgeFault(
     case "leave_out":
       return leaveOut(inHand, verdict.places);
     case "held":
-      return held(deps, inHand, HELD_BY[kind]);
+      return held(deps, inHand, reasonOfHold(inHand));
     case "not_now":
       return notNow(deps, inHand, verdict.reason);
     // Newer than the reading: the next one shows it.
@@ -58,6 +58,13 @@ export function judgeFault(
     case "without_cost":
       return putOff("read_again", null);
   }
+}
+
+function reasonOfHold({ row: { kind, mint }, look: { judged, terms } }: TransferInHand): string {
+  const isOwn = HELD_BY[kind] === "address_frozen";
+  const token = judged.tokens.find((each) => each.mint === (mint ?? terms.mint));
+  const isGone = isOwn && token !== undefined && judged.look.isMissing(terms.address, token.mint);
+  return isGone ? "address_missing" : HELD_BY[kind];
 }
 
 /** The account cannot be closed, or its rent is too little to be all that the order's address holds (rent has risen). */

@@ -223,6 +223,17 @@ describe("a chunk", () => {
     expect(await storage.attemptsOf(id)).toHaveLength(0);
   });
 
+  it("C67: is held because the order's own account is missing, and not as frozen, once somebody with the key has closed it", async () => {
+    const { sendOut, pass, storage, must, usdc, rich, key, order, mints } = await begin(SEND);
+    const close = { does: "close", mint: mints.USDC, owner: key.address, to: rich.address } as const;
+    await must([usdc(key, rich.address, 5_000_000n), close], key);
+    const id = await sendOut({ kind: "chunk", n: 0 });
+    await pass(20);
+    const view = await storage.transaction(order.id);
+    expect(view?.order?.holds).toMatchObject([{ reason: "address_missing" }]);
+    expect(await storage.attemptsOf(id)).toHaveLength(0);
+  });
+
   it("K11: leaves out a payee by the error of bytes that have landed, though his account is back by then", async () => {
     const { sendOut, pass, storage, ledger, chain, units, recipients, give } = await begin(TWO);
     const [bob, eve] = recipients;

@@ -34,6 +34,9 @@ async function ofAccounts(storage: OrderReads, found: readonly OfOrder[]): Promi
 const HOLDS: Readonly<Record<string, string>> = {
   screening: "the host's screening refuses somebody who gave or gets, or nothing tells for an hour who gave",
   sender_frozen: "its sender cannot take what goes back: the account is frozen or given away",
+  address_frozen: "the account that holds its tokens is frozen or given away",
+  address_missing:
+    "the account that holds its tokens is gone, though nothing of the service closes it before everything is paid",
   hold: "a person has asked for it",
 };
 
