@@ -107,13 +107,13 @@ function loanFound({ facts }: OrderLook): JudgedLevels["set"] {
 function levelWrites({ view, facts, terms }: OrderLook): readonly PaymentWrite[] {
   return facts.levels.flatMap(({ row: before, judgement }): readonly PaymentWrite[] => {
     if (judgement === null || judgement.row === before) return [];
-    const { mint, short, ...row } = judgement.row;
+    const { mint, received, out, writtenOff, slot, short, missing } = judgement.row;
     const stored = view.levels.find((level) => level.mint === mint);
     if (stored === undefined) return [];
     const came = judgement.news === "deposit" && mint === terms.mint;
-    const by = `${mint}:${judgement.row.received}`;
+    const by = `${mint}:${received}`;
     return [
-      { table: "levels", id: stored.id, set: { ...row, short: short > 0n } },
+      { table: "levels", id: stored.id, set: { received, out, writtenOff, slot, short, missing } },
       ...(came ? [untoldEvent(terms.id, { event: "transaction.deposit_received", by })] : []),
     ];
   });

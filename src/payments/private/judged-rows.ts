@@ -1,11 +1,11 @@
 /** The rows of an order as the protocol's pure functions take them. */
 import type { OrderReading } from "../../ledger/order-reading.ts";
 import type { Address } from "../../core/address.ts";
-import type { ChunkRecord, LevelRecord, OrderView } from "../frame/tables/private.ts";
+import type { ChunkRecord, OrderView } from "../frame/tables/private.ts";
 import { placesOf, shapeOf } from "./protocol/cut.ts";
 import { saidAtLeast } from "./protocol/look.ts";
 import { isPaid, outcomeOf } from "./protocol/outcome.ts";
-import type { ChunkRow, LevelRow, ListedSum, MarkerStory, OrderRows } from "./protocol/rows.ts";
+import type { ChunkRow, ListedSum, MarkerStory, OrderRows } from "./protocol/rows.ts";
 import type { OrderTerms } from "./protocol/terms.ts";
 
 /** Without a history of its maker for so long, a marker is told by its length (K4). */
@@ -20,7 +20,7 @@ export function rowsOf(
   const now = timeOf(reading);
   return {
     chunks: view.chunks.map((chunk) => chunkRow(terms, chunk, now)),
-    levels: view.levels.map(levelRow),
+    levels: view.levels.map((level) => ({ ...level, mint: level.mint as Address })),
     transfers: view.transfers,
     holds: view.holds.filter(({ endedAt }) => endedAt === null),
     acts: view.acts,
@@ -69,11 +69,6 @@ export function timeOf({ told, witnesses }: Pick<OrderReading, "witnesses"> & Ti
 
 interface Timed {
   readonly told: readonly { readonly blockTime: number }[];
-}
-
-function levelRow({ mint, received, out, writtenOff, slot, short, missing }: LevelRecord): LevelRow {
-  const shortBy = !short ? 0n : missing > 0n ? missing : 1n;
-  return { mint: mint as Address, received, out, writtenOff, slot, short: shortBy, missing };
 }
 
 /** Null until a node has listed anything of the address. */

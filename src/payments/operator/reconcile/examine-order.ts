@@ -70,14 +70,14 @@ function tallyOf(look: OrderLook, { mint }: Token): AddressTally {
     out = 0n,
     writtenOff = 0n,
     missing: told = 0n,
-    short = 0n,
+    short = false,
   } = fact?.judgement?.row ?? fact?.row ?? {};
   const { payouts: paid, fees } = mint === look.terms.mint ? takenByMarkers(look) : { payouts: 0n, fees: 0n };
   const opened = look.judged.rows.chunks.reduce((sum, chunk) => sum + chunk.opened, 0n);
   const payouts = paid + (mint === SOL_MINT ? opened : 0n);
   const held = standingOf(look).held(mint);
   const gone = received - payouts - fees - out - writtenOff - held;
-  const isShort = short > 0n && told === 0n && gone > 0n && !isAnyOut(look.judged.rows);
+  const isShort = short && told === 0n && gone > 0n && !isAnyOut(look.judged.rows);
   const missing = isShort ? gone : told;
   const moved = gone - missing;
   const [leaving, arriving] = moved > 0n ? [moved, 0n] : [0n, -moved];

@@ -36,7 +36,7 @@ const SLOTS_TO_LIST = 150;
 
 /** Judges a level; null if nothing is new, or too few answers are recent enough: of a shortage later than the first. */
 export function judgeLevel(row: LevelRow, { answers, witnesses, listed }: LevelEvidence): Judgement | null {
-  const counted = comparable(answers, row.short > 0n ? row.slot + 1 : row.slot, witnesses);
+  const counted = comparable(answers, row.short ? row.slot + 1 : row.slot, witnesses);
   if (counted === null) return null;
   const slot = Math.max(...counted.map((answer) => answer.slot));
   const amounts = counted.map(({ amount }) => amount + row.out + row.writtenOff);
@@ -44,25 +44,25 @@ export function judgeLevel(row: LevelRow, { answers, witnesses, listed }: LevelE
   const least = saidAtMost(amounts, witnesses);
   const came = larger(row.received, listed?.sum ?? 0n);
   if (row.writtenOff > 0n && most > came) {
-    if (row.short === 0n) return { row: { ...row, short: 1n, slot }, news: "unlisted" };
+    if (!row.short) return { row: { ...row, short: true, slot }, news: "unlisted" };
     if (slot < row.slot + SLOTS_TO_LIST) return { row, news: "unlisted" };
     const writtenOff = uncovered(row.writtenOff, most - came);
-    return { row: { ...row, writtenOff, short: 0n, missing: 0n, slot }, news: "closes" };
+    return { row: { ...row, writtenOff, short: false, missing: 0n, slot }, news: "closes" };
   }
   const received = larger(most, came);
   if (received > row.received) {
     // What is listed may be younger than the answers, which say nothing of it then.
     const since = most < received && listed !== null ? Math.max(slot, listed.slot) : slot;
     const missing = most < received ? row.missing : 0n;
-    return { row: { ...row, received, short: 0n, missing, slot: since }, news: "deposit" };
+    return { row: { ...row, received, short: false, missing, slot: since }, news: "deposit" };
   }
-  const short = uncovered(received, least);
-  if (short === 0n) {
-    const isOpen = row.short > 0n || row.missing > 0n;
-    return isOpen ? { row: { ...row, short, missing: 0n, slot }, news: "closes" } : null;
+  const missing = uncovered(received, least);
+  if (missing === 0n) {
+    const isOpen = row.short || row.missing > 0n;
+    return isOpen ? { row: { ...row, short: false, missing, slot }, news: "closes" } : null;
   }
-  if (row.short === 0n) return { row: { ...row, short, slot }, news: "short" };
-  return row.missing === short ? null : { row: { ...row, short, missing: short, slot }, news: "missing" };
+  if (!row.short) return { row: { ...row, short: true, slot }, news: "short" };
+  return row.missing === missing ? null : { row: { ...row, missing, slot }, news: "missing" };
 }
 
 /** What each endpoint accounts for of an asset. Marker and balance of one answer are of one slot. */

@@ -51,8 +51,8 @@ export interface LevelRow {
   readonly writtenOff: bigint;
   /** The latest slot of what this row says: no answer from before counts. */
   readonly slot: number;
-  /** What the last reading did not find; 0 if its sums closed. */
-  readonly short: bigint;
+  /** Whether the last reading did not find all of it. */
+  readonly short: boolean;
   /** What is told to be missing. */
   readonly missing: bigint;
 }
@@ -112,7 +112,7 @@ export interface OrderView {
 
 /** The row of an asset of which nothing has come. */
 export function emptyLevel(mint: Address): LevelRow {
-  return { mint, received: 0n, out: 0n, writtenOff: 0n, slot: 0, short: 0n, missing: 0n };
+  return { mint, received: 0n, out: 0n, writtenOff: 0n, slot: 0, short: false, missing: 0n };
 }
 
 /** An asset of the look. Throws `RangeError` for another mint. */

@@ -112,7 +112,7 @@ describe("K15: a level", () => {
 
   test("K15: what is short once is remembered, and short again at a later slot missing", () => {
     const once = judged({ received: 8n, slot: 90 }, both(100, 3n));
-    expect(once).toEqual({ row: levelRow({ received: 8n, short: 5n, slot: 100 }), news: "short" });
+    expect(once).toEqual({ row: levelRow({ received: 8n, short: true, slot: 100 }), news: "short" });
     expect(judged({ ...once?.row }, both(100, 3n))).toBeNull();
     expect(
       judged({ ...once?.row }, [
@@ -122,7 +122,7 @@ describe("K15: a level", () => {
     ).toBeNull();
     const twice = judged({ ...once?.row }, both(101, 3n));
     expect(twice).toEqual({
-      row: levelRow({ received: 8n, short: 5n, missing: 5n, slot: 101 }),
+      row: levelRow({ received: 8n, short: true, missing: 5n, slot: 101 }),
       news: "missing",
     });
     expect(judged({ ...twice?.row }, both(102, 3n))).toBeNull();
@@ -170,7 +170,7 @@ describe("K15: a level", () => {
     const risen = judged({ slot: 90 }, both(100, 0n), { listed });
     expect(risen).toEqual({ row: levelRow({ received: 8n, slot: 130 }), news: "deposit" });
     expect(judged({ ...risen?.row }, both(100, 0n), { listed })).toBeNull();
-    expect(judged({ ...risen?.row }, both(131, 0n), { listed })?.row.short).toBe(8n);
+    expect(judged({ ...risen?.row }, both(131, 0n), { listed })?.row.short).toBe(true);
     expect(judged({}, both(100, 11n), { listed })?.row).toEqual(levelRow({ received: 11n, slot: 100 }));
   });
 
@@ -178,13 +178,13 @@ describe("K15: a level", () => {
     const lost = levelRow({ received: 8n, writtenOff: 8n, slot: 100 });
     expect(judged(lost, both(101, 0n))).toBeNull();
     const seen = judged(lost, both(101, 8n));
-    expect(seen).toEqual({ row: { ...lost, short: 1n, slot: 101 }, news: "unlisted" });
+    expect(seen).toEqual({ row: { ...lost, short: true, slot: 101 }, news: "unlisted" });
     expect(judged({ ...seen?.row }, both(250, 8n))).toEqual({ row: seen?.row, news: "unlisted" });
     expect(judged({ ...seen?.row }, both(251, 8n))?.row).toEqual(levelRow({ received: 8n, slot: 251 }));
     expect(judged({ ...seen?.row }, both(251, 3n))?.row.writtenOff).toBe(5n);
     expect(judged({ ...seen?.row }, both(130, 0n))?.row).toEqual({ ...lost, slot: 130 });
     const listed = { mint: USDC, sum: 11n, slot: 101 };
-    for (const row of [lost, { ...lost, short: 1n }]) {
+    for (const row of [lost, { ...lost, short: true }]) {
       expect(judged(row, both(101, 3n), { listed })?.row).toEqual(
         levelRow({ received: 11n, writtenOff: 8n, slot: 101 }),
       );

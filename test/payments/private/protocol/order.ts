@@ -187,7 +187,7 @@ export function chunkRow(k: number, row: Partial<ChunkRow> = {}): ChunkRow {
 }
 
 export function levelRow(row: Partial<LevelRow> = {}): LevelRow {
-  return { mint: USDC, received: 0n, out: 0n, writtenOff: 0n, slot: 0, short: 0n, missing: 0n, ...row };
+  return { mint: USDC, received: 0n, out: 0n, writtenOff: 0n, slot: 0, short: false, missing: 0n, ...row };
 }
 
 export { SOL_MINT };

@@ -254,7 +254,7 @@ describe("waiting", () => {
     expect(over([LITTLE, LITTLE, {}, {}])).toBeNull();
     const before = { ...PAID, blockTime: 1_000 };
     expect(over([before, before, {}, {}])).toEqual({ type: "FUNDED" });
-    const levels = [levelRow({ short: 1n, slot: 100 })];
+    const levels = [levelRow({ short: true, slot: 100 })];
     expect(over([PAID], { rows: { levels } })).toBeNull();
   });
 
@@ -454,7 +454,7 @@ describe("K15: levels of an order", () => {
   });
 
   test("K15: a theft of the loan is missing", () => {
-    const levels = [levelRow({ mint: SOL_MINT, received: 9_100_000n, short: LOAN, slot: 99 })];
+    const levels = [levelRow({ mint: SOL_MINT, received: 9_100_000n, short: true, slot: 99 })];
     const [judged] = facts({ ...go, rows: { chunks, levels } }).levels;
     expect(judged?.judgement).toMatchObject({ news: "missing", row: { missing: LOAN } });
   });
