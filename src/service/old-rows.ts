@@ -2,7 +2,12 @@
 import type { Address } from "../core/address.ts";
 import type { CheckedKeepOptions } from "../payments/frame/retention/keep.ts";
 import { oldAnswers, oldQuotes } from "../payments/frame/retention/old-answers.ts";
-import { oldRows, type OldRows, type Removal, type RemovingParts } from "../payments/frame/retention/removal.ts";
+import {
+  oldRows,
+  type OldRows,
+  type Removal,
+  type RemovingParts,
+} from "../payments/frame/retention/removal.ts";
 import { oldOrders, type OrderAccess } from "../payments/private/old-orders.ts";
 import { oldTransactions } from "../payments/wallet/old-transactions.ts";
 import { deliveredRuns } from "../payments/webhooks/delivered-runs.ts";

@@ -26,9 +26,8 @@ import type { Assets } from "../../src/payments/frame/assets/assets.ts";
 import { ConfirmedSignatureCache } from "../../src/payments/frame/resend-queue.ts";
 import type { ListedHistory } from "../../src/payments/private/list-history.ts";
 import type { OrderLook } from "../../src/payments/private/look.ts";
-import { standingOf } from "../../src/payments/wallet/signature-news.ts";
+import { landingEvent, standingOf } from "../../src/payments/wallet/signature-news.ts";
 import { simulationError } from "../../src/payments/wallet/accept-transfer.ts";
-import { landingEvent } from "../../src/payments/wallet/signature-news.ts";
 
 /** What a planted mistake gets hold of. */
 interface Planted {

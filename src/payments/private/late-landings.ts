@@ -1,7 +1,7 @@
 /** Books own bytes that land after their transfer was done or given up: endpoints had pronounced them dead too early. */
 import type { PaymentWrite } from "../frame/payment-storage.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
-import { attemptOf } from "../wallet/stored-attempt.ts";
+import { attemptOf } from "../frame/signed/stored-attempt.ts";
 import { bookLandings, type OwnLanding } from "./book-transfer.ts";
 import { timeOf } from "./judged-rows.ts";
 import type { OrderLook } from "./look.ts";

@@ -229,7 +229,7 @@ describe("a chunk", () => {
     await must([usdc(key, rich.address, 5_000_000n), close], key);
     const id = await sendOut({ kind: "chunk", n: 0 });
     await pass(20);
-    const view = await storage.transaction(order.id);
+    const view = await storage.orderedTransaction(order.id);
     expect(view?.order?.holds).toMatchObject([{ reason: "address_missing" }]);
     expect(await storage.attemptsOf(id)).toHaveLength(0);
   });
@@ -493,7 +493,7 @@ describe("a rest", () => {
     expect(await world.stateOf(id)).toBe("booked");
     const parts = { storage, ledger, clock, assets: assetsWith(mints) };
     const books = async () => {
-      const view = await storage.transaction(order.id);
+      const view = await storage.orderedTransaction(order.id);
       if (view?.order === null || view === null) throw new Error("the order is stored");
       const attempts = await storage.attemptsOf(id);
       const assets = parts.assets.tokens.map(({ mint }) => mint);
@@ -557,7 +557,7 @@ describe("a rest", () => {
     };
     expect([await judge(), await judge(), await judge()].flat()).not.toContain("missing");
     const level = async () =>
-      (await storage.transaction(order.id))?.order?.levels.find(({ mint }) => mint === order.mint);
+      (await storage.orderedTransaction(order.id))?.order?.levels.find(({ mint }) => mint === order.mint);
     expect(await level()).toMatchObject({ missing: 0n, out: 0n });
 
     Object.assign(ledger, { landings });
@@ -839,7 +839,7 @@ describe("a rest", () => {
     await must([buy(key, "0", { length: 1 })], key);
     world.screening = "unknown";
     const id = await sendOut({ kind: "rest", n: 0 });
-    const held = async () => (await storage.transaction(order.id))?.order?.holds.length;
+    const held = async () => (await storage.orderedTransaction(order.id))?.order?.holds.length;
     // A little ahead is no other time.
     await write({ table: "transfers", id, set: { createdAt: clock.now() + 60_000 } });
     await pass(40);

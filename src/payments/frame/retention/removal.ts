@@ -156,7 +156,7 @@ export interface OldRows {
   /** Milliseconds; null where they are kept for good. */
   readonly keepMs: number | null;
   /** Looks at all that was made before `until`; tells after each batch how many rows of it are gone. */
-  batches(until: number): AsyncGenerator<number>;
+  readonly batches: (until: number) => AsyncGenerator<number>;
 }
 
 /** Rows whose ids are in the order of time. */
