@@ -17,7 +17,9 @@ import { depositKeys } from "../payments/frame/secrets/deposit-keys.ts";
 import { createSecretBox, type SecretBox } from "../payments/frame/secrets/secret-box.ts";
 import { HostParts } from "../payments/frame/host-parts.ts";
 import type { ServiceContext } from "../payments/frame/service-context.ts";
-import { completeSwap } from "../payments/swap/complete-swap.ts";
+import { WAY_MODULES } from "../payments/modules.ts";
+import type { CompletionDeps } from "../payments/frame/way-module.ts";
+import type { AttemptRecord } from "../payments/frame/tables/attempts.ts";
 import type { Swapper } from "../payments/frame/exchange/swap-provider.ts";
 import { StatusWaitList } from "../payments/frame/transactions/show-transaction.ts";
 import { watchLanding, watchStrayLanding } from "../payments/wallet/watch-signatures.ts";
@@ -209,7 +211,7 @@ function chartsOf(
     ledger,
     log,
     announce,
-    completeSwap: (attempt) => completeSwap({ storage, ledger, clock, assets, swapper }, attempt),
+    complete: (attempt) => completed({ storage, ledger, clock, assets, swapper }, attempt),
   });
   const { recovery: journal } = options;
   const recorded: RecordEnd = async (id, end) =>
@@ -225,6 +227,15 @@ function chartsOf(
   });
   const workflows: readonly AnyWorkflow[] = [transfers, deliveries, ...(routing?.workflows ?? [])];
   return { webhooks, transfers, swapper, routing, recordEnd: recorded, workflows };
+}
+
+/** The bytes to send: as they were signed, or as a module completes them. */
+async function completed(deps: CompletionDeps, attempt: AttemptRecord): Promise<Uint8Array | null> {
+  let bytes: Uint8Array | null = attempt.bytes;
+  for (const { complete } of WAY_MODULES) {
+    if (bytes !== null && complete !== undefined) bytes = await complete(deps, { ...attempt, bytes });
+  }
+  return bytes;
 }
 
 async function finishOrders(

@@ -7,19 +7,16 @@ import { AmountLimitCheck } from "../payments/frame/intake/amounts.ts";
 import { IntakeCheck } from "../payments/frame/intake/intake-check.ts";
 import { journaled, type OrderDecision } from "../payments/operator/recovery/journal.ts";
 import { acceptOrder, type CreatedOrderBody } from "../payments/private/accept-order.ts";
-import type { AcceptHandler, CheckedRequest } from "../payments/frame/quotes/checked-request.ts";
-import type { Asked, QuoteWay } from "../payments/frame/quotes/quote-way.ts";
+import type { CheckedRequest } from "../payments/frame/quotes/checked-request.ts";
 import { orderQuotes } from "../payments/private/quote-order.ts";
-import { swapQuotes } from "../payments/swap/quote-swap.ts";
-import { transferQuotes } from "../payments/wallet/quote-transfer.ts";
 import { QuoteService } from "../payments/frame/quotes/quotes.ts";
-import { acceptSwap } from "../payments/swap/accept-swap.ts";
 import { TransactionAcceptance } from "../payments/frame/transactions/create-transaction.ts";
-import { acceptTransfer } from "../payments/wallet/accept-transfer.ts";
 import { signedMode } from "../payments/wallet/signed-mode.ts";
 import { orderMode } from "../payments/private/order-mode.ts";
-import type { CreatedTransactionBody } from "../payments/modules.ts";
-import type { TransactionMode, TransactionWay } from "../payments/frame/transactions/transaction-mode.ts";
+import { WAY_MODULES, type CreatedTransactionBody } from "../payments/modules.ts";
+import type { PaymentWay } from "../payments/frame/way-module.ts";
+import type { PrivateRouting } from "../payments/private/private-routing.ts";
+import type { TransactionMode } from "../payments/frame/transactions/transaction-mode.ts";
 import { startTransfer } from "../payments/wallet/wallet-transfer-workflow.ts";
 import type { DeliveryParts } from "../payments/webhooks/deliveries.ts";
 import type { WebhookContext } from "../payments/webhooks/webhook-fields.ts";
@@ -37,11 +34,6 @@ export interface UseCaseParts {
   readonly deliveries: DeliveryParts;
 }
 
-interface Gates {
-  readonly intake: IntakeCheck;
-  readonly amounts: AmountLimitCheck;
-}
-
 export function useCasesOf(parts: ServiceParts): UseCaseParts {
   const { options, context, gate, engine } = parts;
   const { sealing, delivery, deliveries, rules } = parts.webhooks;
@@ -56,26 +48,16 @@ export function useCasesOf(parts: ServiceParts): UseCaseParts {
     intake: new IntakeCheck({ ...context, ledger: parts.observed }),
     amounts: new AmountLimitCheck(context),
   };
+  const ways = waysOf(parts);
   const modes = modesOf(parts);
   const { secretOverlapMs } = options.webhooks;
   return {
-    quotes: new QuoteService({ ...context, ...gates, commit: commitQuote, ways: quoteWays(parts) }),
-    taking: takingOf(parts, gates, modes),
+    quotes: new QuoteService({ ...context, ...gates, commit: commitQuote, ways }),
+    taking: new TransactionAcceptance({ ...context, ...gates, ways, modes }),
     modes,
     webhooks: { ...context, sealing, delivery, commit, secretOverlapMs, rules },
     deliveries: { storage, clock, engine, workflow: deliveries },
   };
-}
-
-/** The ways to pay that are on. */
-function quoteWays(parts: ServiceParts): readonly QuoteWay[] {
-  const { context, swapper, routing } = parts;
-  const routed = { ...context, swapper, ownAddresses: ownAddresses(parts) };
-  return [
-    transferQuotes(context),
-    ...(swapper === null ? [] : [swapQuotes({ ...context, swapper })]),
-    ...(routing === null ? [] : [orderQuotes({ ...routed, pricing: routing.pricing })]),
-  ];
 }
 
 /** How transactions of each mode are shown and cancelled, whatever is on. */
@@ -85,52 +67,33 @@ function modesOf({ context, engine, transfers, routing, recordEnd }: ServicePart
   return [signedMode({ assets, engine, transfers }), orderMode({ ...context, engine, orders, recordEnd })];
 }
 
-function takingOf(
-  parts: ServiceParts,
-  gates: Gates,
-  modes: Modes,
-): TransactionAcceptance<CreatedTransactionBody> {
-  const ways = transactionWays(parts);
-  return new TransactionAcceptance({ ...parts.context, ...gates, ways, modes });
-}
-
-/** The ways to take a transaction that are on. */
-function transactionWays(parts: ServiceParts): readonly TransactionWay<CreatedTransactionBody>[] {
-  const { options, context, transfers, swapper } = parts;
+/** The ways to pay that are on. */
+function waysOf(parts: ServiceParts): readonly PaymentWay<CreatedTransactionBody>[] {
+  const { options, context, transfers, swapper, routing } = parts;
   const { broadcastDelayMs } = options;
-  const accepting = {
+  const deps = {
     ...context,
+    swapper,
     commit: commitWhenCompared(parts),
     startTransfer: (transaction: TransactionRecord, reservations: readonly string[]) =>
       startTransfer(transfers, transaction, { broadcastDelayMs, reservations }),
   };
-  const orders = orderAcceptance(parts);
-  return [
-    {
-      takes: ({ mode, isSwap }) => mode === "wallet" && !isSwap,
-      accept: (request) => acceptTransfer(accepting, request),
-    },
-    ...(swapper === null
-      ? []
-      : [
-          {
-            takes: ({ mode, isSwap }: Asked) => mode === "wallet" && isSwap,
-            accept: (request: CheckedRequest) => acceptSwap({ ...accepting, swapper }, request),
-          },
-        ]),
-    ...(orders === null ? [] : [{ takes: ({ mode }: Asked) => mode === "private", accept: orders }]),
-  ];
+  const ways = WAY_MODULES.flatMap((module) => module.ways?.(deps) ?? []);
+  return routing === null ? ways : [...ways, orderWay(parts, routing)];
 }
 
-/** Accepts orders; the host's journal, if any, records an order before anybody knows its address. */
-function orderAcceptance(parts: ServiceParts): AcceptHandler<CreatedOrderBody> | null {
-  const { options, context, swapper, routing } = parts;
-  if (routing === null) return null;
+/** Private mode; the host's journal, if any, records an order before anybody knows its address. */
+function orderWay(parts: ServiceParts, routing: PrivateRouting): PaymentWay<CreatedOrderBody> {
+  const { options, context, swapper } = parts;
+  const own = ownAddresses(parts);
   const commit = commitWhenCompared(parts);
-  const accepting = { ...context, routing, swapper, ownAddresses: ownAddresses(parts), commit };
+  const accepting = { ...context, routing, swapper, ownAddresses: own, commit };
   const accept = (request: CheckedRequest): Promise<OrderDecision> => acceptOrder(accepting, request);
   const { recovery: journal } = options;
-  return journal === undefined ? accept : journaled(accept, { journal, clock: context.clock });
+  return {
+    ...orderQuotes({ ...context, swapper, ownAddresses: own, pricing: routing.pricing }),
+    accept: journal === undefined ? accept : journaled(accept, { journal, clock: context.clock }),
+  };
 }
 
 /** Commits new work only after the chain was compared, even when a provider has asked nothing of our ledger. */

@@ -101,7 +101,7 @@ export async function transfersInFlight(
     ledger,
     log,
     announce: { run: async () => undefined },
-    completeSwap: async () => null,
+    complete: async () => null,
   });
   const watching = { storage, ledger, clock, log, intervalMs: 1_000 };
   const engine = createEngine<PaymentTables>({

@@ -14,6 +14,8 @@ const OF_MODULES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+const PRIVATE = "src/payments/private/README.md";
+
 test.each([
   [
     "src/service/README.md",
@@ -26,24 +28,9 @@ test.each([
   ["src/engine/README.md", "createEngine", "src/engine/engine-options.ts", "EngineOptions"],
   ["src/solana/README.md", "solanaLedger", "src/solana/index.ts", "SolanaLedgerOptions"],
   ["src/solana/README.md", "EndpointOptions", "src/solana/endpoint-options.ts", "EndpointSettings"],
-  [
-    "src/payments/private/README.md",
-    "privateRouting",
-    "src/service/payment-service-options.ts",
-    "PrivateRoutingOptions",
-  ],
-  [
-    "src/payments/private/README.md",
-    "deskProvider",
-    "src/payments/swap/desk/desk-provider.ts",
-    "DeskOptions",
-  ],
-  [
-    "src/payments/private/README.md",
-    "jupiterProvider",
-    "src/payments/swap/jupiter/jupiter-provider.ts",
-    "JupiterOptions",
-  ],
+  [PRIVATE, "privateRouting", "src/service/payment-service-options.ts", "PrivateRoutingOptions"],
+  [PRIVATE, "deskProvider", "src/payments/swap/desk/desk-provider.ts", "DeskOptions"], // modules: swap/desk
+  [PRIVATE, "jupiterProvider", "src/payments/swap/jupiter/jupiter-provider.ts", "JupiterOptions"], // modules: swap/jupiter
 ])("%s lists all options of %s", (page, factory, file, name) => {
   const listed = tableOf(page, `**\`${factory}\`**`).flatMap(([option]) => codeIn(option));
   expect(listed.toSorted()).toEqual([...fieldsOf(file, name), ...(OF_MODULES[factory] ?? [])].toSorted());

@@ -3,66 +3,25 @@ import { describe, expect, test } from "vitest";
 import type { Address } from "../../src/core/address.ts";
 import { readForeignJson } from "../../src/core/foreign-json.ts";
 import { LedgerUnavailable, type Ledger } from "../../src/ledger/ledger.ts";
-import { JupiterClient } from "../../src/payments/swap/jupiter/jupiter-client.ts";
 import { solanaLedger, type Fetch } from "../../src/solana/index.ts";
 import { RpcNode } from "../../src/solana/rpc/rpc-node.ts";
 import { boundedFetch } from "../../src/solana/rpc/bounded-fetch.ts";
 import { postedCalls } from "../../src/solana/rpc/posted-calls.ts";
 import { singleCalls } from "../../src/solana/rpc/rpc-call.ts";
-import { longestBlock } from "../http/longest-block.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
+import { expectHarmless, FRAME, HOSTILE_ANSWERS, MAX_BLOCK_MS, MIB, poured } from "./hostile-answers.ts";
 import { result, scriptedNode } from "./scripted-node.ts";
 
-const MIB = 1_024 * 1_024;
-const MAX_BLOCK_MS = 50;
 /** Of an answer to `getBlock`, which `deathProof: "blocks"` asks for. */
 const MAX_BLOCK_OF_BLOCK_MS = 300;
-// A busy machine can only make a pause longer than the work in it, so the shortest of some is nearest to the truth.
-const MAX_TRIES = 8;
-const CHUNK = 64 * 1_024;
 const ADDRESS = "Vote111111111111111111111111111111111111111" as Address;
-
-/** A body of one piece over and over between a beginning and an end, each chunk in a turn of its own. */
-function poured(start: string, piece: string, bytes: number, end = ""): Response {
-  const chunk = Buffer.from(piece.repeat(Math.floor(CHUNK / piece.length)));
-  let left = bytes;
-  const body = new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(Buffer.from(start)),
-    async pull(controller) {
-      await new Promise((resolve) => setImmediate(resolve));
-      if (left > 0) controller.enqueue(chunk);
-      else controller.enqueue(Buffer.from(end));
-      if (left <= 0) controller.close();
-      left -= chunk.length;
-    },
-  });
-  return new Response(body);
-}
-
-const FRAME = '{"jsonrpc":"2.0","id":"1","result":';
-
-/** What a hostile program answers. */
-const ANSWERS: Readonly<Record<string, () => Response>> = {
-  "15 MB of lists that never close": () => poured(FRAME, "[", 15 * MIB),
-  "15 MB of objects that never close": () => poured(FRAME, '{"a":', 15 * MIB),
-  "31 MB of valid lists": () => poured(`${FRAME}[`, "[],", 31 * MIB, "[]]}"),
-  "31 MB of valid numbers": () => poured(`${FRAME}[`, "1,", 31 * MIB, "1]}"),
-  "31 MB of valid text": () => poured(`${FRAME}"`, "a", 31 * MIB, '"}'),
-};
-
-async function expectHarmless(work: () => Promise<unknown>, most = MAX_BLOCK_MS): Promise<void> {
-  const blocks: number[] = [];
-  do blocks.push(await longestBlock(work));
-  while (blocks.length < MAX_TRIES && Math.min(...blocks) > most);
-  expect(Math.min(...blocks)).toBeLessThanOrEqual(most);
-}
 
 function ledgerOver(...fetches: readonly Fetch[]): Ledger {
   const endpoints = fetches.map((fetch, index) => ({ url: `https://node${index}.example`, fetch }));
   return solanaLedger({ endpoints, clock: virtualClock() });
 }
 
-describe.each(Object.entries(ANSWERS))("%s", (_, answer) => {
+describe.each(Object.entries(HOSTILE_ANSWERS))("%s", (_, answer) => {
   test("Q4: from a node: its fault, and the next one is asked", async () => {
     const honest = scriptedNode((call) =>
       result({ context: { slot: 5 }, value: call.method === "getBalance" ? 7 : [] })(call),
@@ -96,18 +55,6 @@ describe.each(Object.entries(ANSWERS))("%s", (_, answer) => {
   test("Q4: from a price source, a screen or a key service, which a host reads with `readForeignJson`", async () => {
     await expectHarmless(
       async () => await expect(readForeignJson(answer(), 65_536)).rejects.toThrow("expected JSON"),
-    );
-  });
-
-  test("Q4: from Jupiter", async () => {
-    const client = new JupiterClient({
-      apiKey: "key",
-      url: "https://jupiter.example",
-      fetch: async () => answer(),
-      ask: async (_part, call) => await call(new AbortController().signal),
-    });
-    await expectHarmless(
-      async () => await expect(client.execute(new Uint8Array(1), "id")).rejects.toThrow("expected JSON"),
     );
   });
 });

@@ -1,5 +1,5 @@
 /**
- * `npm run without -- NAME … [PATH …]` takes modules of the engine away, with all that needs them, in a copy of the tree,
+ * `npm run without -- NAME … [PATH …]` takes modules of the engine and of the payment service away, with all that needs them, in a copy of the tree,
  * and holds what is left against its types, its lint, its layers and its tests: all of `rest`, or those below the paths.
  * Files outside of a module say in their heads that they go with it, lines of a list name it, and a page marks its part.
  */
@@ -17,15 +17,38 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { MODULES } from "../../src/engine/modules.ts";
+import { MODULES as ENGINE_MODULES } from "../../src/engine/modules.ts";
+import { WAY_MODULES } from "../../src/payments/modules.ts";
 import { goesWith, pageWithout, sourceWithout, type Left } from "./take-away.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const FOLDER = "src/engine/modules/";
 const LINKED = ["node_modules", "examples/node_modules", "test/foreign/node_modules"];
 const REPORT = "node_modules.report.json";
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** A module with its folder. */
+interface Removable {
+  readonly name: string;
+  readonly folder: string;
+  readonly needs: readonly string[];
+  readonly neededBy: readonly string[];
+}
+
+const MODULES: readonly Removable[] = [
+  ...ENGINE_MODULES.map(({ name, needs = [], neededBy = [] }) => ({
+    name,
+    folder: `src/engine/modules/${name}/`,
+    needs,
+    neededBy,
+  })),
+  ...WAY_MODULES.map(({ name, needs = [] }) => ({
+    name,
+    folder: `src/payments/${name}/`,
+    needs,
+    neededBy: [],
+  })),
+];
 
 const isModule = (given: string): boolean => MODULES.some(({ name }) => name === given);
 const wanted = process.argv.slice(2).filter(isModule);
@@ -36,7 +59,7 @@ function withDependants(names: readonly string[]): ReadonlySet<string> {
   const gone = new Set(names);
   for (let before = 0; before < gone.size;) {
     before = gone.size;
-    for (const { name, needs = [] } of MODULES) if (needs.some((need) => gone.has(need))) gone.add(name);
+    for (const { name, needs } of MODULES) if (needs.some((need) => gone.has(need))) gone.add(name);
   }
   return gone;
 }
@@ -55,11 +78,11 @@ function copyWithout(gone: ReadonlySet<string>, to: string): void {
   const all = files();
   const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
   const isSource = (path: string): boolean => /\.(ts|tsx|js|mjs)$/.test(path);
-  const moduleOf = (path: string): string =>
-    path.startsWith(FOLDER) ? (path.slice(FOLDER.length).split("/")[0] ?? "") : "";
+  const folders = MODULES.filter(({ name }) => gone.has(name)).map(({ folder }) => folder);
   const left = all.filter((path) => {
     const isGone =
-      gone.has(moduleOf(path)) || (isSource(path) && goesWith(read(path)).some((name) => gone.has(name)));
+      folders.some((folder) => path.startsWith(folder)) ||
+      (isSource(path) && goesWith(read(path)).some((name) => gone.has(name)));
     if (isGone) say(`- ${path}`);
     return !isGone;
   });
@@ -116,7 +139,7 @@ const gone = withDependants(wanted);
 const folder = mkdtempSync(join(tmpdir(), "paystate-without-"));
 try {
   say(`without ${[...gone].join(", ")}: - a file that goes, ~ one that loses lines`);
-  for (const { name, neededBy = [] } of MODULES) {
+  for (const { name, neededBy } of MODULES) {
     if (gone.has(name) && neededBy.length > 0) {
       say(`${name} is needed by ${neededBy.join(", ")}: what names it there is red`);
     }

@@ -1,7 +1,7 @@
 /** What goes from a file when modules are taken away: text in, text out. */
 
 /** `// modules: schedules, jobs` in the head of a file: it goes with each of them. */
-const HEAD = /^\/\/ modules: ([\w, -]+)$/m;
+const HEAD = /^\/\/ modules: ([\w/, -]+)$/m;
 const HEAD_LINES = 10;
 
 /** The modules that a file says in its head that it goes with. */
@@ -11,7 +11,7 @@ export function goesWith(text: string): readonly string[] {
 }
 
 /** Behind a line: the line goes with these modules. */
-const LINE = /^\/\/ modules: ([\w, -]+)$/;
+const LINE = /^\/\/ modules: ([\w/, -]+)$/;
 
 /** The modules that a line says it goes with. Found from its end: a bundle may be one line of a megabyte. */
 function lineGoesWith(line: string): readonly string[] {

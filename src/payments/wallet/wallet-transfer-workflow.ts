@@ -18,8 +18,8 @@ interface TransferParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly log: Logger;
-  /** The bytes to send; asks the provider of a swap. Null when no bytes are left to send, or the provider sends them. */
-  readonly completeSwap: (attempt: AttemptRecord) => Promise<Uint8Array | null>;
+  /** The bytes to send. Null when no bytes are left to send, or others send them. */
+  readonly complete: (attempt: AttemptRecord) => Promise<Uint8Array | null>;
   readonly announce: AnnounceEffect;
 }
 
@@ -77,12 +77,12 @@ export function walletTransferWorkflow(parts: TransferParts): WalletTransferWork
 
 /** The first send. However it ends, the outcome is unknown and not failed: the watch sends the same bytes again. */
 async function broadcast(
-  { storage, ledger, log, completeSwap }: TransferParts,
+  { storage, ledger, log, complete }: TransferParts,
   signature: string,
 ): Promise<undefined> {
   const [attempt] = await storage.attempts([signature]);
   if (attempt === undefined) throw new Error(`the bytes of ${signature} are not stored`);
-  const bytes = await completeSwap(attempt);
+  const bytes = await complete(attempt);
   if (bytes === null) return undefined;
   try {
     await ledger.broadcast(bytes);

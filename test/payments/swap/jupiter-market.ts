@@ -3,6 +3,7 @@
  * market on the local chain behind it. The aggregator's program does nothing here: the legs are token transfers beside
  * its instruction, the market's by a taker whom the market has made its delegate.
  */
+// modules: swap/jupiter
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import {

@@ -1,4 +1,5 @@
 /** Swaps of wallets through Jupiter: what its transactions must be, whoever has built them. */
+// modules: swap/jupiter
 import {
   AuthorityType,
   createAssociatedTokenAccountIdempotentInstruction,
