@@ -93,15 +93,17 @@ export type { AddressReport, Finding } from "./payments/operator/reconcile/findi
 export type {
   QuoteRequest,
   TransactionRequest,
-  WebhookRequest,
-  EventsQuery,
-  PageQuery,
-  RecoveryRequest,
   TransactionQuery,
   TransactionsQuery,
+} from "./payments/frame/requests.ts";
+export type {
+  WebhookRequest,
+  EventsQuery,
+  RecoveryRequest,
   WebhookTestRequest,
   WebhookUpdateRequest,
-} from "./payments/frame/requests.ts";
+} from "./payments/webhooks/requests.ts";
+export type { PageQuery } from "./payments/frame/request-fields.ts";
 export type { TestedWebhookBody } from "./payments/webhooks/test-webhook.ts";
 export type { RecoveryBody } from "./payments/webhooks/recover-deliveries.ts";
 export type { DeliveryBody } from "./payments/webhooks/deliveries.ts";

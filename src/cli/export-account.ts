@@ -1,7 +1,8 @@
 /** `paystate account export`: the sums of an account's transactions of a time, as CSV on stdout. */
 import { pipeline } from "node:stream/promises";
 import { isPaymentError } from "../errors/errors.ts";
-import { exportQuery, parseRequest } from "../payments/frame/requests.ts";
+import { exportQuery } from "../payments/frame/requests.ts";
+import { parseRequest } from "../payments/frame/request-fields.ts";
 import { type Command, end, UsageError } from "./command.ts";
 import { openService } from "./open-service.ts";
 import { onlyArgument, readArguments, WHOSE } from "./read-arguments.ts";

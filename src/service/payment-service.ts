@@ -23,16 +23,18 @@ import type { TransactionBody } from "../payments/frame/transactions/transaction
 import type {
   QuoteRequest,
   TransactionRequest,
+  ExportQuery,
+  TransactionQuery,
+  TransactionsQuery,
+} from "../payments/frame/requests.ts";
+import type {
   WebhookRequest,
   WebhookTestRequest,
   EventsQuery,
-  ExportQuery,
-  PageQuery,
   RecoveryRequest,
-  TransactionQuery,
-  TransactionsQuery,
   WebhookUpdateRequest,
-} from "../payments/frame/requests.ts";
+} from "../payments/webhooks/requests.ts";
+import type { PageQuery } from "../payments/frame/request-fields.ts";
 import type { Operator } from "../payments/operator/operator.ts";
 import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
 import type { WebhookBody, WholeWebhookBody } from "../payments/webhooks/webhook-fields.ts";

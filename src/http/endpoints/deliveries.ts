@@ -9,7 +9,8 @@ import {
   WEBHOOK_ID,
 } from "../contract/examples.ts";
 import { named, pageOf } from "../../payments/frame/body-schemas.ts";
-import { pageQuery, recovery } from "../../payments/frame/requests.ts";
+import { pageQuery } from "../../payments/frame/request-fields.ts";
+import { recovery } from "../../payments/webhooks/requests.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
 import { recoverySchema } from "../../payments/webhooks/recover-deliveries.ts";
 

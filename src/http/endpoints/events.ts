@@ -3,7 +3,7 @@ import { eventSchema } from "../../payments/webhooks/list-events.ts";
 import { sampleNotice } from "../../payments/webhooks/test-webhook.ts";
 import { EVENT_ID, SETTLED_AT, SETTLED_SECONDS, TRANSACTION_ID } from "../contract/examples.ts";
 import { named, pageOf } from "../../payments/frame/body-schemas.ts";
-import { eventsQuery } from "../../payments/frame/requests.ts";
+import { eventsQuery } from "../../payments/webhooks/requests.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
 
 const events = named("EventPage", pageOf(eventSchema));

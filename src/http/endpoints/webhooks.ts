@@ -3,7 +3,7 @@ import { z } from "zod";
 import { registeredWebhook, webhookSchema } from "../../payments/webhooks/webhook-fields.ts";
 import { CREATED_AT, WEBHOOK_ID, DELIVERY_ID } from "../contract/examples.ts";
 import { named, text } from "../../payments/frame/body-schemas.ts";
-import { webhookRequest, webhookUpdate, webhookTest } from "../../payments/frame/requests.ts";
+import { webhookRequest, webhookUpdate, webhookTest } from "../../payments/webhooks/requests.ts";
 import { endpoint, fresh } from "../contract/endpoint.ts";
 import { testedWebhook } from "../../payments/webhooks/test-webhook.ts";
 

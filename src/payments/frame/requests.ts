@@ -1,23 +1,10 @@
-/** Schemas of requests: one for each body and each query, the source of parsing, types and descriptions. */
+/** Schemas of requests about quotes and transactions: one for each body and each query, the source of parsing, types and descriptions. */
 import { z } from "zod";
+import { MAX_NAME, name, page, time } from "./request-fields.ts";
 import { addressSchema } from "../../core/address-schema.ts";
-import { NOTICE_EVENTS } from "./notices/notice-body.ts";
-import { isReadAlike } from "./notices/secret-key.ts";
-import { PaymentError } from "../../errors/errors.ts";
 
-// Enough for any id or symbol of ours; a longer text is no id, and is not echoed back at length.
-const MAX_NAME = 128;
 /** Most recipients a body may list; how many a transaction takes is decided later and may be fewer. */
 const MAX_RECIPIENTS = 500;
-// A body of 64 KiB has room for ten thousand mistakes; a list of them all helps no caller.
-const MAX_PROBLEMS = 20;
-
-const name = z
-  .string()
-  .min(1)
-  .max(MAX_NAME)
-  // PostgreSQL cannot even be asked for such a text.
-  .refine((text) => !text.includes("\0"), { error: "expected no NUL character" });
 const amount = z
   .string()
   .max(64)
@@ -56,17 +43,6 @@ const reference = z
   .string()
   .regex(/^[\x21-\x7e]{1,128}$/, { error: "expected 1 to 128 visible ASCII characters" })
   .describe("What you call it: answered and sent with it. It need not be unique.");
-// Too long to be guessed, no longer than a header, and of characters that every verifier turns into the same bytes.
-const secret = z
-  .string()
-  .min(16)
-  .max(256)
-  .regex(/^[\x20-\x7e]*$/, { error: "expected printable ASCII characters and spaces" })
-  .refine(isReadAlike, { error: "expected base64 of at least 16 bytes, padded, behind whsec_" })
-  .describe(
-    "Notices are signed with it. It is never answered. Printable ASCII; behind `whsec_` base64 of at least 16 bytes.",
-  );
-
 /** In wallet mode the sender signs, which a vault cannot. */
 function checkVaultSender(
   asked: { readonly mode: string; readonly sender?: unknown; readonly senderAllowOffCurve: boolean },
@@ -142,45 +118,6 @@ export const transactionRequest = z
   })
   .superRefine(checkVaultSender);
 
-/** What a webhook may be told. */
-export const noticeEvent = z.enum(NOTICE_EVENTS);
-
-/** POST /v1/webhooks. */
-export const webhookRequest = z.strictObject({
-  // Judged by their own codes: INVALID_URL and INVALID_EVENTS say more than a shape could.
-  url: z.string().describe("Where notices are sent: HTTPS, a public address."),
-  events: z
-    .array(z.string().max(MAX_NAME))
-    .max(100)
-    .describe(`One or more: ${NOTICE_EVENTS.join(", ")}.`),
-  secret: secret.optional(),
-});
-
-/** PUT /v1/webhooks/{webhookId}: absent fields stay unchanged. */
-export const webhookUpdate = z
-  .strictObject({
-    url: webhookRequest.shape.url.optional(),
-    events: webhookRequest.shape.events.optional(),
-    secret: secret.nullable().optional().describe("A new one signs at once; null ends signing."),
-    enabled: z.boolean().optional().describe("While it is false nothing is delivered."),
-  })
-  .refine((fields) => Object.values(fields).some((value) => value !== undefined), {
-    error: "expected url, events, secret or enabled",
-  });
-
-/** POST /v1/webhooks/{webhookId}/test. */
-export const webhookTest = z.strictObject({
-  event: webhookRequest.shape.events.element.describe("An event as webhooks are registered for."),
-});
-
-const time = z.iso.datetime({ error: 'expected a time in UTC such as "2027-01-31T12:00:00Z"' });
-const page = {
-  limit: z.number().int().min(1).max(100).default(20).describe("Most elements of the page."),
-  startingAfter: name
-    .optional()
-    .describe("The last id of the page before, or the `nextAfter` that it tells."),
-};
-
 /** GET /v1/transactions. */
 export const transactionsQuery = z.strictObject({
   status: z
@@ -226,20 +163,6 @@ export const exportQuery = z
     error: `expected at most ${EXPORTED_DAYS} days after \`from\``,
   });
 
-/** GET /v1/webhooks/{webhookId}/deliveries. */
-export const pageQuery = z.strictObject(page);
-
-/** GET /v1/events, and the events of one transaction. */
-export const eventsQuery = z.strictObject({
-  order: z.enum(["asc", "desc"]).default("desc").describe("`asc`: oldest first."),
-  ...page,
-});
-
-/** POST /v1/webhooks/{webhookId}/recover. */
-export const recovery = z.strictObject({
-  since: time.describe("What happened from this time on, ISO 8601 in UTC."),
-});
-
 /** GET /v1/transactions/{transactionId}. */
 export const transactionQuery = z.strictObject({
   wait: z
@@ -258,70 +181,6 @@ export type ExportQuery = z.input<typeof exportQuery>;
 /** A request as the caller sends it, before its checks. @interface */
 export type TransactionQuery = z.input<typeof transactionQuery>;
 /** A request as the caller sends it, before its checks. @interface */
-export type EventsQuery = z.input<typeof eventsQuery>;
-/** A request as the caller sends it, before its checks. @interface */
-export type PageQuery = z.input<typeof pageQuery>;
-/** A request as the caller sends it, before its checks. @interface */
-export type RecoveryRequest = z.input<typeof recovery>;
-/** A request as the caller sends it, before its checks. @interface */
 export type QuoteRequest = z.input<typeof quoteRequest>;
 /** A request as the caller sends it, before its checks. @interface */
 export type TransactionRequest = z.input<typeof transactionRequest>;
-/** A request as the caller sends it, before its checks. @interface */
-export type WebhookRequest = z.input<typeof webhookRequest>;
-/** A request as the caller sends it, before its checks. @interface */
-export type WebhookUpdateRequest = z.input<typeof webhookUpdate>;
-/** A request as the caller sends it, before its checks. @interface */
-export type WebhookTestRequest = z.input<typeof webhookTest>;
-
-/** Reads a body or throws `VALIDATION_ERROR` naming the fields, at most 20 of them; a body with an unknown field is refused. */
-export function parseRequest<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(body, { error: sentence });
-  if (parsed.success) return parsed.data;
-  const fields = parsed.error.issues.flatMap((issue) =>
-    issue.code === "unrecognized_keys"
-      ? issue.keys.map((key) => ({ path: pathText([...issue.path, key]), message: "unknown field" }))
-      : [{ path: pathText(issue.path), message: issue.message }],
-  );
-  throw new PaymentError("VALIDATION_ERROR", { fields: fields.slice(0, MAX_PROBLEMS) });
-}
-
-const KINDS: Readonly<Record<string, string>> = {
-  string: 'a string, such as "1"',
-  number: "a number",
-  int: "a whole number",
-  array: "a list",
-  object: "an object",
-};
-
-/**
- * A sentence about an issue, in the contract's own words; a schema's own message comes first; zod's message is the last
- * resort.
- */
-function sentence(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case "invalid_type":
-      if (issue.input === undefined) return "is missing";
-      return `expected ${KINDS[issue.expected] ?? issue.expected}`;
-    case "invalid_value":
-      return `expected ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
-    case "too_small":
-      return issue.origin !== "number" && issue.minimum === 1
-        ? "is empty"
-        : `expected ${issue.minimum}${unitOf(issue.origin)} or more`;
-    case "too_big":
-      return `expected ${issue.maximum}${unitOf(issue.origin)} or fewer`;
-    default:
-      return undefined;
-  }
-}
-
-function unitOf(origin: string): string {
-  if (origin === "string") return " characters";
-  return origin === "array" ? " entries" : "";
-}
-
-/** A field's path; an invented name is not repeated at length. */
-function pathText(path: readonly PropertyKey[]): string {
-  return path.map((part) => String(part).slice(0, MAX_NAME)).join(".");
-}

@@ -17,7 +17,7 @@ import {
 import type { Caller } from "../frame/accounts/caller.ts";
 import { nextRun, runIdOf, type BegunRun } from "./delivery-runs.ts";
 import { notInList, pageOf, type Page } from "../frame/page.ts";
-import { pageQuery, parseRequest, type PageQuery } from "../frame/requests.ts";
+import { pageQuery, parseRequest, type PageQuery } from "../frame/request-fields.ts";
 import { ownWebhook } from "./webhook-fields.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 import { isoTime } from "../frame/iso-time.ts";

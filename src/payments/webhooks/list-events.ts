@@ -11,7 +11,8 @@ import { isoTime } from "../frame/iso-time.ts";
 import { notInList, pageOf, type Page } from "../frame/page.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
 import { ownTransaction } from "../frame/transactions/read-transaction.ts";
-import { eventsQuery, noticeEvent, parseRequest, type EventsQuery } from "../frame/requests.ts";
+import { eventsQuery, noticeEvent, type EventsQuery } from "./requests.ts";
+import { parseRequest } from "../frame/request-fields.ts";
 
 export const eventName = named("EventName", noticeEvent) satisfies z.ZodType<Notice["event"]>;
 

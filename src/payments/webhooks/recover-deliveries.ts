@@ -15,7 +15,8 @@ import { isOfStatus } from "./announce.ts";
 import { beginRuns, refuseDisabled, type DeliveryParts } from "./deliveries.ts";
 import { deliveryIdOf, firstRun, nextRun, type BegunRun, type DueNotice } from "./delivery-runs.ts";
 import { pageOf } from "../frame/page.ts";
-import { parseRequest, recovery, type RecoveryRequest } from "../frame/requests.ts";
+import { parseRequest } from "../frame/request-fields.ts";
+import { recovery, type RecoveryRequest } from "./requests.ts";
 import { ownWebhook } from "./webhook-fields.ts";
 
 export const recoverySchema = named(

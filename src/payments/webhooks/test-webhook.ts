@@ -13,7 +13,8 @@ import {
 } from "../frame/accounts/answer-once.ts";
 import type { Caller } from "../frame/accounts/caller.ts";
 import { newId } from "../frame/ids.ts";
-import { parseRequest, webhookTest, type WebhookTestRequest } from "../frame/requests.ts";
+import { parseRequest } from "../frame/request-fields.ts";
+import { webhookTest, type WebhookTestRequest } from "./requests.ts";
 import { deliveryError, shownError } from "./deliveries.ts";
 import { ownWebhook, readEvent, type WebhookContext } from "./webhook-fields.ts";
 import { secretsOf } from "./webhook-secret.ts";

@@ -12,13 +12,8 @@ import {
 import type { Caller } from "../frame/accounts/caller.ts";
 import { countHit } from "../frame/accounts/count-hit.ts";
 import { newId } from "../frame/ids.ts";
-import {
-  parseRequest,
-  webhookRequest,
-  type WebhookRequest,
-  webhookUpdate,
-  type WebhookUpdateRequest,
-} from "../frame/requests.ts";
+import { parseRequest } from "../frame/request-fields.ts";
+import { webhookRequest, type WebhookRequest, webhookUpdate, type WebhookUpdateRequest } from "./requests.ts";
 import {
   ownWebhook,
   webhookBody,

@@ -4,7 +4,7 @@ import { Webhook } from "standardwebhooks";
 import { Headers as ForeignHeaders } from "undici";
 import { expect, test, vi } from "vitest";
 import { verifyWebhook } from "paystate/webhook";
-import { webhookRequest } from "../../../src/payments/frame/requests.ts";
+import { webhookRequest } from "../../../src/payments/webhooks/requests.ts";
 import { noticeBody } from "../../../src/payments/frame/notices/notice-body.ts";
 import { signatureHeaders } from "../../../src/payments/webhooks/sending/signature.ts";
 import { anyCharacter } from "../../kit/any-character.ts";

@@ -5,7 +5,8 @@ import type { Caller } from "../accounts/caller.ts";
 import { notInList, type Page } from "../page.ts";
 import { transactionBodies, type TransactionParts } from "./read-transaction.ts";
 import type { TransactionBody } from "./transaction-schema.ts";
-import { parseRequest, transactionsQuery, type TransactionsQuery } from "../requests.ts";
+import { parseRequest } from "../request-fields.ts";
+import { transactionsQuery, type TransactionsQuery } from "../requests.ts";
 
 /** Rows looked through at a time; one more than a page holds. Between two times others have a turn. */
 const ROWS_AT_A_TIME = 101;

@@ -2,7 +2,8 @@
 import type { TransactionBody } from "./transaction-schema.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { ownBody, type TransactionParts } from "./read-transaction.ts";
-import { parseRequest, transactionQuery, type TransactionQuery } from "../requests.ts";
+import { parseRequest } from "../request-fields.ts";
+import { transactionQuery, type TransactionQuery } from "../requests.ts";
 import type { PaymentTables } from "../tables.ts";
 import { isFinalStatus, type TransactionStatus } from "../tables/orders.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
