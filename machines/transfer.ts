@@ -7,10 +7,7 @@ import type { MarkerGoneEvent, OrderMessage, WantNobodyEvent } from "./order-mes
  * marker ends it. A `rest` goes to the sender, a `collect` into an account that counts. `redirect` and `foreign` are acts that a
  * person has approved, under a marker of their own.
  */
-export const TRANSFER_KINDS = ["chunk", "rest", "redirect", "collect", "foreign"] as const;
-
-/** The kind of a transfer. */
-export type TransferKind = (typeof TRANSFER_KINDS)[number];
+export type TransferKind = "chunk" | "rest" | "redirect" | "collect" | "foreign";
 
 /** The input of a transfer. */
 export interface TransferInput {

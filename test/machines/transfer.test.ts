@@ -2,10 +2,11 @@
 import { initialTransition, type EventFromLogic, type SnapshotFrom } from "xstate";
 import { describe, expect, test } from "vitest";
 import { transfer } from "paystate/machines";
-import { TRANSFER_KINDS, type TransferKind } from "../../machines/transfer.ts";
+import type { TransferKind } from "../../machines/transfer.ts";
 import {
   afterTransferEdge,
   TRANSFER,
+  TRANSFER_KINDS,
   transferEdgeOf,
   type TransferEventName,
   type TransferPlace,

@@ -1,5 +1,16 @@
 /** The edges of the chart `order-transfer`, row by row, for the model and for the chart: see `../orders/edges.ts`. */
-import { TRANSFER_KINDS, type TransferKind } from "../../../machines/transfer.ts";
+import type { TransferKind } from "../../../machines/transfer.ts";
+
+const KINDS: Readonly<Record<TransferKind, true>> = {
+  chunk: true,
+  rest: true,
+  redirect: true,
+  collect: true,
+  foreign: true,
+};
+
+/** Every kind of transfer. */
+export const TRANSFER_KINDS = Object.keys(KINDS) as readonly TransferKind[];
 
 /** Where a transfer is. `pausing` and `signing` are its state `planned`, and `done` is final of what has no chunk's marker. */
 export type TransferPlace = "pausing" | "signing" | "out" | "done" | "ended";
