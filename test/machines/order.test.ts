@@ -338,6 +338,12 @@ describe("the watch of an address", () => {
     expect([recent, late, slow]).toEqual([15 * 60_000, 86_400_000, 60 * 86_400_000]);
   });
 
+  test("is as close as before while an order is decided, refused and paid", () => {
+    for (const way of [["FUNDED"], ["FUNDED", "DECLINE"], ["GO"]] as const) {
+      expect([way, watchesOf(behind(...way))]).toEqual([way, ["activeOrders"]]);
+    }
+  });
+
   test("begins anew behind money that came late, also where it had ended", () => {
     const closed = stages("recent", "late", "slow");
     const late = stepOf(order, closed, events.LATE)[0];

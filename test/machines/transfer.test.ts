@@ -185,6 +185,15 @@ describe("the rules", () => {
     expect([failed(3, events.RETRY), failed(3, events.RETRY, events.SIGNED, failing)]).toEqual([0, 5_000]);
   });
 
+  test("K14: what has landed with an error that holds its order is tried a minute later, and behind the third error an hour later", () => {
+    const contexts = [1, 2, 3].map(
+      (times) =>
+        behind("rest", ...Array.from({ length: times }, () => [events.SIGNED, events.HELD]).flat()).context,
+    );
+    expect(contexts.map(({ pauseMs }) => pauseMs)).toEqual([60_000, 60_000, 3_600_000]);
+    for (const { reason } of contexts) expect(reason).toBe("screening");
+  });
+
   test("K14: a culprit is left out at once, but for the third error", () => {
     const culprits = (times: number): number =>
       behind("chunk", ...Array.from({ length: times }, () => [events.SIGNED, events.CULPRIT]).flat()).context
