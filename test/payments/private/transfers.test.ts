@@ -669,6 +669,25 @@ describe("a rest", () => {
     },
   );
 
+  it("K14: is told as stuck once one endpoint's word has kept it for an hour, and not before", async () => {
+    const { sendOut, pass, wait, ledger, must, buy, key, transfer } = await begin(SEND);
+    await must([buy(key, "0", { length: 1 })], key);
+    const { readOrder } = ledger;
+    const hiding: typeof readOrder = async (query, commitment) => {
+      const reading = await readOrder.call(ledger, query, commitment);
+      if (commitment !== "confirmed") return reading;
+      const order = { lamports: 0n, accounts: [null, null] };
+      return agreed<OrderReading>({ ...reading, told: reading.told.map((each) => ({ ...each, order })) });
+    };
+    Object.assign(ledger, { readOrder: hiding });
+    const id = await sendOut({ kind: "rest", n: 0 });
+    await pass(20);
+    await wait(50 * 60_000);
+    expect(await transfer(id)).toMatchObject({ state: "planned", reason: "read_again", stuckSince: null });
+    await wait(15 * 60_000);
+    expect((await transfer(id)).stuckSince).not.toBeNull();
+  });
+
   it("K13: withholds nothing if the sponsor's account is frozen, and a person is told", async () => {
     const { sendOut, pass, chain, ledger, storage, must, buy, usdc, key, rich, freeze, units, sender } =
       await begin(SEND);
