@@ -87,6 +87,21 @@ test("M8: what somebody else took out of a token account is not made good by wha
   ]);
 });
 
+test("M8: the rent of a token account comes from its owner where he signed for its closing, and else from nobody", () => {
+  const account = key();
+  const lamports = [
+    { account: ALICE, change: -5_000n },
+    { account, change: -5n },
+    { account: OWNER, change: 5n },
+  ];
+  const closed = (by: Address): TransactionChange =>
+    landed({ signers: [ALICE, by], lamports, tokens: [{ account, owner: BOB, mint: MINT, change: 0n }] });
+  expect(inflowsIn(OWNER, [null], closed(BOB))).toMatchObject([
+    { amount: 5n, from: [{ payer: BOB, amount: 5n }], unattributed: 0n },
+  ]);
+  expect(inflowsIn(OWNER, [null], closed(key()))).toMatchObject([{ amount: 5n, from: [], unattributed: 5n }]);
+});
+
 test("what an owner moves between its own accounts brings it nothing", () => {
   expect(inflowsIn(OWNER, [MINT, null], landed({ tokens: tokens([OWNER, -5n], [OWNER, 5n]) }))).toEqual([]);
 });

@@ -9,6 +9,7 @@ import {
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { expect } from "vitest";
 import type { Address } from "../../../src/core/address.ts";
+import { lyingAbout, oddEndpoint } from "../../kit/odd-endpoints.ts";
 import { land } from "../signed-transaction.ts";
 import type { Party, RoutingFixture } from "./routing-fixture.ts";
 import { routingTest } from "./routing-test.ts";
@@ -81,4 +82,27 @@ test("a transfer of SOL from another account than its owner is refused before a 
   const { ledger, plan, sol, nobody } = scene;
   const move = { ...sol(deposit, nobody(), 1n), fromAccount: nobody() };
   await expect(ledger.buildTransaction(plan(move))).rejects.toThrow(/SOL is paid from its owner/);
+});
+
+test("an account of another owner or of another mint is none of the address's, whatever a node says", async ({
+  scene,
+}) => {
+  const { deposit, chain, ledgerOf, mints, nobody } = scene;
+  const somebody = nobody();
+  const own = await stray(scene, deposit.address, mints.USDC, 3n);
+  await stray(scene, somebody, mints.USDC, 9n);
+  await stray(scene, deposit.address, mints.USDT, 9n);
+  chain.advance(2);
+  const told: unknown[] = [];
+  const mixing = lyingAbout("getTokenAccountsByOwner", (honest: { value: readonly unknown[] }) => {
+    told.push(...honest.value);
+    return { ...honest, value: [...told] };
+  });
+  const ledger = ledgerOf([oddEndpoint(chain, "mixing", mixing).option]);
+  await ledger.strayAccounts(somebody, [mints.USDC], "confirmed");
+  await ledger.strayAccounts(deposit.address, [mints.USDT], "confirmed");
+  const { accounts } = await ledger.strayAccounts(deposit.address, [mints.USDC], "confirmed");
+  expect(told.length).toBeGreaterThanOrEqual(4);
+  expect(accounts).toEqual([{ address: own, mint: mints.USDC, amount: 3n }]);
+  await ledger.close();
 });

@@ -2,7 +2,9 @@
 import { VersionedMessage } from "@solana/web3.js";
 import { expect } from "vitest";
 import type { Bid } from "../../../src/ledger/routing.ts";
-import type { FeeOptions } from "../../../src/solana/index.ts";
+import { silentLogger } from "../../../src/core/runtime.ts";
+import { solanaLedger, type FeeOptions } from "../../../src/solana/index.ts";
+import { blockClock } from "../../kit/chain-fixture.ts";
 import { noting, oddEndpoint } from "../../kit/odd-endpoints.ts";
 import type { Party, RoutingFixture } from "./routing-fixture.ts";
 import { sharedRoutingTest } from "./routing-test.ts";
@@ -124,6 +126,26 @@ test("an estimate of another source moves a bid between floor and ceiling, and o
   expect((await of(() => Promise.reject(new Error("out")))).price).toBe(1_000n);
   expect((await of(async () => -1n)).price).toBe(1_000n);
   expect((await of(async () => "7000" as unknown as bigint)).price).toBe(1_000n);
+});
+
+test("an estimate of nothing is a price like any other, and one below nothing is told to be none", async ({
+  scene: { deposit, chain, clock, plan, mark, usdc, nobody },
+}) => {
+  for (const [estimate, warnings] of [
+    [0n, []],
+    [-1n, ["fees.estimate told no price: bids are at the floor"]],
+  ] as const) {
+    const warned: string[] = [];
+    const ledger = solanaLedger({
+      endpoints: [oddEndpoint(chain, "local").option],
+      clock: blockClock(chain, clock),
+      fees: { floor: 7n, estimate: async () => estimate },
+      logger: { ...silentLogger, warn: (_: object, message: string) => void warned.push(message) },
+    });
+    await ledger.buildTransaction(plan(mark(deposit), usdc(deposit, nobody(), 1n)));
+    expect(warned).toEqual(warnings);
+    await ledger.close();
+  }
 });
 
 test("N2: an estimate of another source that never comes holds nothing up: the bid is the floor after two seconds", async ({
