@@ -44,6 +44,7 @@ export function agreedBalances<T extends ToldBalances>(
   };
 }
 
-function largestFirst(one: bigint, other: bigint): number {
-  return one > other ? -1 : Number(one < other);
+/** Compares amounts, for a sort; of a difference that no number tells, the sign is right all the same. */
+export function largestFirst(one: bigint, other: bigint): number {
+  return Number(other - one);
 }

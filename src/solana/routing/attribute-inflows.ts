@@ -124,11 +124,11 @@ function tokenHolders(mint: Address, { tokens }: TransactionChange): HolderChang
   return summed(
     tokens
       .filter((each) => each.mint === mint)
-      .map(({ account, owner, change }) => ({
-        holder: owner ?? account,
-        isNamed: owner !== null && isOnCurve(owner),
-        change,
-      })),
+      .map(({ account, owner, change }) =>
+        owner === null
+          ? { holder: account, isNamed: false, change }
+          : { holder: owner, isNamed: isOnCurve(owner), change },
+      ),
   );
 }
 

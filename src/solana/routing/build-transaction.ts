@@ -150,7 +150,8 @@ export function computeLimit(planned: readonly StepOfTransaction[]): number {
 
 function searchUnits({ step, instruction }: StepOfTransaction): number {
   if (step !== "create") return 0;
-  const [, , owner, mint, , tokenProgram] = instruction.keys.map(({ pubkey }) => pubkey);
-  if (owner === undefined || mint === undefined || tokenProgram === undefined) return 0;
-  return UNITS_PER_BUMP * triesInVain(owner.toBase58(), mint.toBase58(), tokenProgram.toBase58());
+  const [, , owner = "", mint = "", , tokenProgram = ""] = instruction.keys.map(({ pubkey }) =>
+    pubkey.toBase58(),
+  );
+  return UNITS_PER_BUMP * triesInVain(owner, mint, tokenProgram);
 }

@@ -5,7 +5,7 @@ import { weigh } from "../agree.ts";
 import type { NodeContext, EndpointCall } from "../ask.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { programOf, readTokenAccount } from "../token-accounts.ts";
-import { agreedBalances } from "./agreed-funds.ts";
+import { agreedBalances, largestFirst } from "./agreed-funds.ts";
 import type { OwnerFundsQuery } from "./funds-of-owner.ts";
 import { isFrozen } from "./held-in-account.ts";
 
@@ -43,7 +43,9 @@ function vouchedFor(
   return {
     slot: oldest.slot,
     endpoint: oldest.endpoint,
-    accounts: agreed.filter(({ amount }) => amount > 0n).toSorted(fullestFirst),
+    accounts: agreed
+      .filter(({ amount }) => amount > 0n)
+      .toSorted((one, other) => largestFirst(one.amount, other.amount)),
   };
 }
 
@@ -71,8 +73,4 @@ function readStrays({ owner, mints, commitment }: OwnerFundsQuery): EndpointCall
       accounts: found.flatMap(({ accounts }) => accounts),
     };
   };
-}
-
-function fullestFirst(one: StrayAccount, other: StrayAccount): number {
-  return one.amount > other.amount ? -1 : Number(one.amount < other.amount);
 }
