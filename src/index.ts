@@ -55,12 +55,12 @@ export { NOTICE_EVENTS } from "./payments/frame/notices/notice-body.ts";
 export type { Notice, NoticeEvent, NoticeRecipient } from "./payments/frame/notices/notice-body.ts";
 export type { AccountBody } from "./payments/frame/accounts/read-account.ts";
 export type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "./payments/frame/quotes/quote-body.ts";
-export type { NamedLanding, SettledTransaction } from "./payments/wallet/settle-transaction.ts";
-export { OperatorRefused } from "./payments/operator/act.ts";
+export type { NamedLanding, SettledTransaction } from "./payments/frame/acts/evidence.ts";
+export { OperatorRefused } from "./payments/frame/acts/act.ts";
 export type { Erasure, ErasureResult } from "./payments/operator/erasing.ts";
 export type { OperatorInstanceReads, Operator } from "./payments/operator/operator.ts";
 export type { ActContext } from "./payments/frame/intake/rules.ts";
-export type { ActName } from "./payments/operator/act.ts";
+export type { ActName } from "./payments/frame/acts/act.ts";
 
 export { recoveryFile } from "./payments/operator/recovery/journal-file.ts";
 export type {
@@ -70,15 +70,15 @@ export type {
   RecoveryJournal,
 } from "./payments/operator/recovery/journal.ts";
 export type { RecoverCommand, RecoveredOrder } from "./payments/operator/recovery/recover.ts";
-export type { Matter, MatterAction, MatterKind } from "./payments/operator/attention/matter.ts";
+export type { Matter, MatterAction, MatterKind } from "./payments/frame/acts/matter.ts";
 export type { ArchivedRow } from "./payments/frame/retention/removal.ts";
 export type { Archive, Duration, RemovalStatus } from "./engine/index.ts";
 export type { KeepOptions, CheckedKeepOptions } from "./payments/frame/retention/keep.ts";
 export type { PaymentRetentionStatus } from "./payments/frame/retention/payment-retention.ts";
 export type { AttentionChange, AttentionListener } from "./payments/operator/attention/matter-report-loop.ts";
-export type { Approval, ResolveResult, ResolveCommand } from "./payments/operator/command.ts";
+export type { Approval, ResolveResult, ResolveCommand } from "./payments/frame/acts/command.ts";
 
-export type { AuditEntry, AuditPage } from "./payments/operator/act.ts";
+export type { AuditEntry, AuditPage } from "./payments/frame/acts/act.ts";
 export type { LimitEntry, SetLimitsRequest } from "./payments/operator/gates/limiting.ts";
 export type { Direction } from "./payments/frame/intake/rules.ts";
 export type { PausedEntry, PausedScope } from "./payments/operator/gates/pausing.ts";

@@ -13,7 +13,7 @@ import {
   writeOffTransaction,
 } from "../payments/wallet/settle-transaction.ts";
 import type { WalletTransferWorkflow } from "../payments/wallet/wallet-transfer-workflow.ts";
-import { type WriteAct, OperatorRefused } from "../payments/operator/act.ts";
+import { type WriteAct, OperatorRefused } from "../payments/frame/acts/act.ts";
 import type { AttentionListener } from "../payments/operator/attention/matter-report-loop.ts";
 import {
   createOperator,
@@ -25,7 +25,7 @@ import type { PurseWatch } from "../payments/frame/purses/purses.ts";
 import type { OrderControl } from "../payments/operator/orders/acting.ts";
 import type { RecoveryJournal } from "../payments/operator/recovery/journal.ts";
 import { recoverCommand, type RecoverCommand } from "../payments/operator/recovery/recover.ts";
-import type { EvidenceControl } from "../payments/operator/command.ts";
+import type { EvidenceControl } from "../payments/frame/acts/evidence.ts";
 
 interface OperatedService extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */

@@ -13,7 +13,7 @@ import {
   type ActName,
   type WriteAct,
   OperatorRefused,
-} from "../payments/operator/act.ts";
+} from "../payments/frame/acts/act.ts";
 import type { Caller } from "../payments/frame/accounts/caller.ts";
 import type { PaymentTables } from "../payments/frame/tables.ts";
 import type { WebhookRecord } from "../payments/frame/tables/webhooks.ts";

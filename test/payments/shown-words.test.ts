@@ -1,6 +1,6 @@
 /** Names of those who act: no two of them look the same and are taken for two people. */
 import { describe, expect, test } from "vitest";
-import { readActContext, OperatorRefused } from "../../src/payments/operator/act.ts";
+import { readActContext, OperatorRefused } from "../../src/payments/frame/acts/act.ts";
 import { isSamePerson } from "../../src/payments/frame/shown-words.ts";
 import { sceneTest } from "./private/scene-test.ts";
 

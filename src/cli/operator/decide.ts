@@ -1,6 +1,6 @@
 /** The operator's decisions on matters, orders and transactions, and orders that are brought back from a journal. */
 import { access } from "node:fs/promises";
-import type { ResolveCommand } from "../../payments/operator/command.ts";
+import type { ResolveCommand } from "../../payments/frame/acts/command.ts";
 import { type Command, UsageError } from "../command.ts";
 import { oneOf, onlyArgument, readArguments } from "../read-arguments.ts";
 import { attentionPage, pursesPage, resolutionPage, settledPage, recoveryPage } from "./pages.ts";

@@ -1,13 +1,13 @@
 /** Pages of the operator's commands, for people. */
-import type { Matter } from "../../payments/operator/attention/matter.ts";
-import type { AuditEntry } from "../../payments/operator/act.ts";
+import type { Matter } from "../../payments/frame/acts/matter.ts";
+import type { AuditEntry } from "../../payments/frame/acts/act.ts";
 import type { ErasureResult } from "../../payments/operator/erasing.ts";
 import type { LimitEntry } from "../../payments/operator/gates/limiting.ts";
 import type { PausedEntry, PausedScope, SuspendedAccount } from "../../payments/operator/gates/pausing.ts";
 import type { RecoveredOrder } from "../../payments/operator/recovery/recover.ts";
-import type { ResolveResult } from "../../payments/operator/command.ts";
+import type { ResolveResult } from "../../payments/frame/acts/command.ts";
 import type { PurseBody } from "../../payments/frame/purses/purses.ts";
-import type { SettledTransaction } from "../../payments/wallet/settle-transaction.ts";
+import type { SettledTransaction } from "../../payments/frame/acts/evidence.ts";
 import { table } from "../table.ts";
 
 /** Two lines for each matter: the problem, and the command that resolves the matter. */

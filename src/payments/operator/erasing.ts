@@ -13,9 +13,9 @@ import { isFinalStatus, type TransactionRecord } from "../frame/tables/orders.ts
 import { everyRow } from "../frame/tables/read.ts";
 import { shortBody } from "../frame/tables/short-body.ts";
 import { DELETED, webhookListChange } from "../webhooks/webhook-list.ts";
-import { OperatorRefused, readActContext, readCommand, type Act, type WriteAct } from "./act.ts";
+import { OperatorRefused, readActContext, readCommand, type Act, type WriteAct } from "../frame/acts/act.ts";
 import { accountIdField } from "./gates/gate-rule-storage.ts";
-import { decidedMeanwhile, decisionWrite } from "./decisions.ts";
+import { decidedMeanwhile, decisionWrite } from "../frame/acts/decisions.ts";
 import { isWatched } from "../../workflow/watch-rows.ts";
 
 /** Whose data is erased. */

@@ -10,7 +10,7 @@ import {
   type AuditEntry,
   type AuditPage,
   privateModeIsOff,
-} from "./act.ts";
+} from "../frame/acts/act.ts";
 import {
   createMatterLookup,
   shownMatter,
@@ -19,7 +19,7 @@ import {
   sourcesOfThisProcess,
 } from "./attention/list-matters.ts";
 import { SightingList } from "./attention/sighting-list.ts";
-import type { Matter } from "./attention/matter.ts";
+import type { Matter } from "../frame/acts/matter.ts";
 import { MatterReportLoop, type AttentionListener } from "./attention/matter-report-loop.ts";
 import { ErasureHandler, type ErasureCommands } from "./erasing.ts";
 import { GateRuleStorage } from "./gates/gate-rule-storage.ts";
@@ -39,7 +39,7 @@ import { restoreEndpoint, suspendEndpoint, type EndpointCommands } from "./gates
 import type { OrderControl } from "./orders/acting.ts";
 import { OrderActHandler } from "./orders/order-acts.ts";
 import type { RecoverCommand } from "./recovery/recover.ts";
-import type { EvidenceControl } from "./command.ts";
+import type { EvidenceControl } from "../frame/acts/evidence.ts";
 import { TaskResolveHandler } from "./resolve/resolve-tasks.ts";
 import type { PurseCommands, PurseWatch } from "../frame/purses/purses.ts";
 import { MatterCommandHandler, type MatterCommands } from "./resolve/resolve.ts";

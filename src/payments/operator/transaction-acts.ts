@@ -4,11 +4,10 @@ import { isPaymentError } from "../../errors/errors.ts";
 import type { Clock } from "../../core/runtime.ts";
 import type { ActContext } from "../frame/intake/rules.ts";
 import type { PaymentStorage } from "../frame/payment-storage.ts";
-import type { NamedLanding, SettledTransaction } from "../wallet/settle-transaction.ts";
-import { readActContext, readCommand, type WriteAct, OperatorRefused } from "./act.ts";
-import { matterId } from "./attention/matter.ts";
-import type { EvidenceControl } from "./command.ts";
-import { decisionWrite } from "./decisions.ts";
+import { readActContext, readCommand, type WriteAct, OperatorRefused } from "../frame/acts/act.ts";
+import { matterId } from "../frame/acts/matter.ts";
+import type { EvidenceControl, NamedLanding, SettledTransaction } from "../frame/acts/evidence.ts";
+import { decisionWrite } from "../frame/acts/decisions.ts";
 
 /** Acts on any wallet transaction. Matters that wait for a person are decided by `resolve`, and orders of private mode. */
 export interface TransactionCommands {

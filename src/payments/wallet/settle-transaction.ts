@@ -1,8 +1,9 @@
 /** Settles or writes off wallet transactions, on an operator's command, where the nodes' own evidence is not enough. */
 import { commitOne } from "../../../storage/decided.ts";
 import type { WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
+import type { NamedLanding, SettledTransaction } from "../frame/acts/evidence.ts";
 import type { PaymentTables } from "../frame/tables.ts";
-import type { TransactionRecord, TransactionStatus } from "../frame/tables/orders.ts";
+import type { TransactionRecord } from "../frame/tables/orders.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
@@ -21,21 +22,6 @@ interface Settlement {
   readonly engine: Engine<PaymentTables>;
   readonly transfers: WalletTransferWorkflow;
   readonly clock: Clock;
-}
-
-/** The landing that an operator names. */
-export interface NamedLanding {
-  readonly transactionId: string;
-  readonly signature: string;
-}
-
-/** A settled transaction. */
-export interface SettledTransaction {
-  readonly transactionId: string;
-  /** The status shown from now on. */
-  readonly status: TransactionStatus;
-  /** The landing that was read from the chain. */
-  readonly landing: Landing;
 }
 
 /** The transaction may not be settled in this way; the message says why, and what to do. */

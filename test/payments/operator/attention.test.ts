@@ -7,7 +7,7 @@ import {
   sourcesOfThisProcess,
   type AttentionSourceParts,
 } from "../../../src/payments/operator/attention/list-matters.ts";
-import type { AttentionSource, FoundMatter } from "../../../src/payments/operator/attention/matter.ts";
+import type { AttentionSource, FoundMatter } from "../../../src/payments/frame/acts/matter.ts";
 import { SightingList } from "../../../src/payments/operator/attention/sighting-list.ts";
 import {
   MatterReportLoop,

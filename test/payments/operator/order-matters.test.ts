@@ -1,7 +1,7 @@
 /** Matters of orders: what is listed of their rows, and what ends it. */
 import { expect, test } from "vitest";
-import { createWriteAct } from "../../../src/payments/operator/act.ts";
-import type { FoundMatter } from "../../../src/payments/operator/attention/matter.ts";
+import { createWriteAct } from "../../../src/payments/frame/acts/act.ts";
+import type { FoundMatter } from "../../../src/payments/frame/acts/matter.ts";
 import {
   uncountedTokens,
   heldOrders,
@@ -10,7 +10,7 @@ import {
   stuckPayments,
   waitingTransfers,
 } from "../../../src/payments/operator/attention/order-matters.ts";
-import { decisionWrite } from "../../../src/payments/operator/decisions.ts";
+import { decisionWrite } from "../../../src/payments/frame/acts/decisions.ts";
 import { TaskResolveHandler } from "../../../src/payments/operator/resolve/resolve-tasks.ts";
 import { noteMatter } from "../../../src/payments/frame/noted-matters.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";

@@ -5,7 +5,7 @@ import type { OrderEvent } from "../../../machines/order-context.ts";
 import { agreed } from "../../../src/ledger/agreed.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { MarkerTold, OrderQuery, OrderTold, WalletTold } from "../../../src/ledger/order-reading.ts";
-import { createWriteAct } from "../../../src/payments/operator/act.ts";
+import { createWriteAct } from "../../../src/payments/frame/acts/act.ts";
 import { OrderActHandler } from "../../../src/payments/operator/orders/order-acts.ts";
 import type { OrderCommand, OrderControl } from "../../../src/payments/operator/orders/acting.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";

@@ -1,7 +1,7 @@
 /** The end of a random life: everything is let come to rest, and an operator with time looks at what waits. */
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
-import { OperatorRefused } from "../../../src/payments/operator/act.ts";
-import type { Matter } from "../../../src/payments/operator/attention/matter.ts";
+import { OperatorRefused } from "../../../src/payments/frame/acts/act.ts";
+import type { Matter } from "../../../src/payments/frame/acts/matter.ts";
 import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { Living } from "./begin-life.ts";

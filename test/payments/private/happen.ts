@@ -4,7 +4,7 @@ import { PublicKey } from "@solana/web3.js";
 import { land } from "../../solana/signed-transaction.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { PaymentError } from "../../../src/errors/errors.ts";
-import { OperatorRefused } from "../../../src/payments/operator/act.ts";
+import { OperatorRefused } from "../../../src/payments/frame/acts/act.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { LAMPORTS_PER_BYTE, type Living } from "./begin-life.ts";

@@ -2,7 +2,7 @@
 import type { Address } from "../../../src/core/address.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { ActContext } from "../../../src/payments/frame/intake/rules.ts";
-import type { ResolveCommand, ResolveResult } from "../../../src/payments/operator/command.ts";
+import type { ResolveCommand, ResolveResult } from "../../../src/payments/frame/acts/command.ts";
 import type { LifeNodes } from "./life-nodes.ts";
 import type { LivedOrder } from "./lived-order.ts";
 import type { LivedSend } from "./lived-send.ts";

@@ -1,6 +1,6 @@
 /** What an operator sees and decides: money that is held, screening, what nobody watches any more, and purses that run dry. */
 import { expect } from "vitest";
-import { OperatorRefused } from "../../../src/payments/operator/act.ts";
+import { OperatorRefused } from "../../../src/payments/frame/acts/act.ts";
 import type { ScreenAddress } from "../../../src/payments/frame/recipients/recipients.ts";
 import { recorder } from "../../core/recorder.ts";
 import { BY } from "../../kit/by.ts";

@@ -5,7 +5,7 @@ import {
 } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { afterEach, describe, expect, test } from "vitest";
-import { OperatorRefused } from "../../../src/payments/operator/act.ts";
+import { OperatorRefused } from "../../../src/payments/frame/acts/act.ts";
 import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";

@@ -1,6 +1,6 @@
 /** Finds what holds up reading the chain: endpoints that differ, are out of service or silent, and missing evidence. */
 import type { EndpointDispute, RateLimitedEndpoint } from "../../../ledger/ledger.ts";
-import { matterId, type AttentionSource, type FoundMatter } from "./matter.ts";
+import { matterId, type AttentionSource, type FoundMatter } from "../../frame/acts/matter.ts";
 import { isoTime } from "../../frame/iso-time.ts";
 import { beliefRules, loweredWitnesses, type LoweringParts } from "../../frame/intake/rules.ts";
 import type { WatchStatus } from "../../../engine/index.ts";

@@ -2,7 +2,7 @@
 import type { PaymentStorage } from "../../frame/payment-storage.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import { isoTime } from "../../frame/iso-time.ts";
-import type { AttentionSource, FoundMatter, Matter } from "./matter.ts";
+import type { AttentionSource, FoundMatter, Matter } from "../../frame/acts/matter.ts";
 import {
   uncountedTokens,
   heldOrders,

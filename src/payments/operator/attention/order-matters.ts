@@ -11,7 +11,7 @@ import {
   type FoundMatter,
   type MatterAction,
   type MatterKind,
-} from "./matter.ts";
+} from "../../frame/acts/matter.ts";
 
 type OrderReads = Pick<PaymentStorage, "orders">;
 

@@ -6,7 +6,7 @@ import type { MatterRecord } from "../../frame/tables/operator.ts";
 import type { PaymentStorage } from "../../frame/payment-storage.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import { storageTime } from "../../frame/service-context.ts";
-import type { AttentionSource, FoundMatter, MatterKind } from "./matter.ts";
+import type { AttentionSource, FoundMatter, MatterKind } from "../../frame/acts/matter.ts";
 
 /** Longer than three looks: a process that has said nothing for that long has ended, or sees it no more. */
 const STANDS_MS = 100_000;

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { commitOne } from "../../../../storage/decided.ts";
 import type { PaymentStorage, PaymentWrite } from "../../frame/payment-storage.ts";
-import { type Act, type WriteAct, OperatorRefused } from "../act.ts";
+import { type Act, type WriteAct, OperatorRefused } from "../../frame/acts/act.ts";
 import type { GateRecord } from "../../frame/tables/limits.ts";
 import { everyRow } from "../../frame/tables/read.ts";
 import { accountGate, rulesOf, SERVICE_GATE, type IntakeRules } from "../../frame/intake/rules.ts";

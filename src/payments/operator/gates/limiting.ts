@@ -3,7 +3,7 @@ import { z } from "zod";
 import { formatAmount, parseAmount } from "../../../core/amount.ts";
 import type { Assets, Token } from "../../frame/assets/assets.ts";
 import { isoTime } from "../../frame/iso-time.ts";
-import { readActContext, readCommand, OperatorRefused } from "../act.ts";
+import { readActContext, readCommand, OperatorRefused } from "../../frame/acts/act.ts";
 import {
   type ActContext,
   accountOfGate,

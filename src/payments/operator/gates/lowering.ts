@@ -10,7 +10,7 @@ import {
 } from "../../frame/intake/rules.ts";
 import type { PaymentStorage } from "../../frame/payment-storage.ts";
 import { storageTime } from "../../frame/service-context.ts";
-import { readActContext, readCommand, OperatorRefused } from "../act.ts";
+import { readActContext, readCommand, OperatorRefused } from "../../frame/acts/act.ts";
 import type { GateParts } from "./gate-rule-storage.ts";
 
 /** Lowering the number of witnesses. */

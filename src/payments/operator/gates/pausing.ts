@@ -1,7 +1,7 @@
 /** Pauses new transactions and quotes, of all or of one account; open ones go on, and reads and cancels keep working. */
 import { z } from "zod";
 import { isoTime } from "../../frame/iso-time.ts";
-import { readActContext, readCommand, OperatorRefused } from "../act.ts";
+import { readActContext, readCommand, OperatorRefused } from "../../frame/acts/act.ts";
 import { type ActContext, accountOfGate, type Pause, type PauseScope } from "../../frame/intake/rules.ts";
 import { accountIdField, mintOf, type GateParts } from "./gate-rule-storage.ts";
 

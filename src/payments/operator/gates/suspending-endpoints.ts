@@ -5,7 +5,7 @@ import { isoTime } from "../../frame/iso-time.ts";
 import type { ActContext, IntakeRules, SuspendedEndpoint } from "../../frame/intake/rules.ts";
 import type { PaymentStorage } from "../../frame/payment-storage.ts";
 import { storageTime } from "../../frame/service-context.ts";
-import { readActContext, readCommand, OperatorRefused } from "../act.ts";
+import { readActContext, readCommand, OperatorRefused } from "../../frame/acts/act.ts";
 import type { GateParts } from "./gate-rule-storage.ts";
 
 /** Taking endpoints out of service. */

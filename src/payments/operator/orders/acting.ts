@@ -10,8 +10,8 @@ import type { PaymentStorage, PaymentWrite } from "../../frame/payment-storage.t
 import type { OrderLook } from "../../private/look.ts";
 import type { PlanTransfer } from "../../private/plan-transfer.ts";
 import type { ScreenAddress } from "../../frame/recipients/recipients.ts";
-import { OperatorRefused, type ActName } from "../act.ts";
-import type { ResolveCommand } from "../command.ts";
+import { OperatorRefused, type ActName } from "../../frame/acts/act.ts";
+import type { ResolveCommand } from "../../frame/acts/command.ts";
 import { standingOf, type OrderStanding } from "./standing.ts";
 
 /** The commands about orders. */

@@ -2,7 +2,7 @@
 import { parseAddress, type Address } from "../../../core/address.ts";
 import { isPaymentError } from "../../../errors/errors.ts";
 import { checkWallet } from "../../frame/recipients/recipients.ts";
-import { OperatorRefused } from "../act.ts";
+import { OperatorRefused } from "../../frame/acts/act.ts";
 import type { OrderActParts } from "./acting.ts";
 
 /**

@@ -7,7 +7,7 @@ import { timeOf } from "../../private/judged-rows.ts";
 import { MOST_REDIRECTS } from "../../private/protocol/cut.ts";
 import { freeRedirect } from "../../private/protocol/redirect.ts";
 import type { ActRecord, TransferRecord } from "../../frame/tables/private.ts";
-import { OperatorRefused } from "../act.ts";
+import { OperatorRefused } from "../../frame/acts/act.ts";
 import { refusal, type Acting, type CommandOf, type OrderAct, type OrderCommand } from "./acting.ts";
 import { checkReceiver } from "./check-receiver.ts";
 

@@ -7,9 +7,9 @@ import type { PaymentWrite } from "../../frame/payment-storage.ts";
 import type { OrderLook } from "../../private/look.ts";
 import { isSamePerson } from "../../frame/shown-words.ts";
 import type { DecisionRecord } from "../../frame/tables/operator.ts";
-import { OperatorRefused, privateModeIsOff, type ActName, type WriteAct } from "../act.ts";
-import { resolveCommand, type Approval, type ResolveResult } from "../command.ts";
-import { decidedMeanwhile, decisionWrite } from "../decisions.ts";
+import { OperatorRefused, privateModeIsOff, type ActName, type WriteAct } from "../../frame/acts/act.ts";
+import { resolveCommand, type Approval, type ResolveResult } from "../../frame/acts/command.ts";
+import { decidedMeanwhile, decisionWrite } from "../../frame/acts/decisions.ts";
 import {
   actingOn,
   type Confirmation,

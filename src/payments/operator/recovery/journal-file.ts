@@ -1,6 +1,6 @@
 /** A recovery journal in a file. */
 import { open, type FileHandle } from "node:fs/promises";
-import { OperatorRefused } from "../act.ts";
+import { OperatorRefused } from "../../frame/acts/act.ts";
 import { journalLine, type EndLine, type JournalLine, type RecoveryJournal } from "./journal.ts";
 
 /** So much is read at once, from the end: most ends are looked for within an hour of their order's line. */

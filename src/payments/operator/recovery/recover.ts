@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Address } from "../../../core/address.ts";
 import { formatAmount } from "../../../core/amount.ts";
 import type { OrderStubRecord } from "../../frame/tables/private.ts";
-import { readActContext, OperatorRefused } from "../act.ts";
+import { readActContext, OperatorRefused } from "../../frame/acts/act.ts";
 import type { ActContext } from "../../frame/intake/rules.ts";
 import { lineOf, type OrderLine, type RecoveryJournal } from "./journal.ts";
 import { restoreOrder, type RestoringParts } from "./restore-order.ts";

@@ -13,7 +13,7 @@ import type { ServiceContext } from "../../frame/service-context.ts";
 import type { PaymentTables } from "../../frame/tables.ts";
 import type { TransactionRecord } from "../../frame/tables/orders.ts";
 import type { OrderRecord } from "../../frame/tables/private.ts";
-import type { WriteAct } from "../act.ts";
+import type { WriteAct } from "../../frame/acts/act.ts";
 import type { OrderLine } from "./journal.ts";
 
 export interface RestoringParts extends ServiceContext {

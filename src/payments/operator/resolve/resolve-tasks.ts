@@ -5,11 +5,11 @@ import type { PaymentStorage, PaymentWrite } from "../../frame/payment-storage.t
 import type { PaymentTables } from "../../frame/tables.ts";
 import type { ActContext } from "../../frame/intake/rules.ts";
 import type { Clock } from "../../../core/runtime.ts";
-import { type Act, type WriteAct, OperatorRefused } from "../act.ts";
+import { type Act, type WriteAct, OperatorRefused } from "../../frame/acts/act.ts";
 import { droppedUpToFact } from "../attention/host-matters.ts";
 import { droppedTokensFact, uncountedTokensId } from "../attention/order-matters.ts";
-import { matterKey, type FoundMatter } from "../attention/matter.ts";
-import { decidedMeanwhile } from "../decisions.ts";
+import { matterKey, type FoundMatter } from "../../frame/acts/matter.ts";
+import { decidedMeanwhile } from "../../frame/acts/decisions.ts";
 
 export interface ResolveContext {
   readonly matter: FoundMatter;

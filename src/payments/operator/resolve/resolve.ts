@@ -3,20 +3,20 @@ import { z } from "zod";
 import type { DecisionRecord } from "../../frame/tables/operator.ts";
 import type { PaymentStorage, PaymentWrite } from "../../frame/payment-storage.ts";
 import type { Clock } from "../../../core/runtime.ts";
-import { readActContext, readCommand, type WriteAct, OperatorRefused } from "../act.ts";
+import { readActContext, readCommand, type WriteAct, OperatorRefused } from "../../frame/acts/act.ts";
 import type { ActContext } from "../../frame/intake/rules.ts";
 import type { DatedMatter, MatterLookup } from "../attention/list-matters.ts";
-import type { FoundMatter } from "../attention/matter.ts";
+import type { FoundMatter } from "../../frame/acts/matter.ts";
 import { isOrderCommand, type OrderActHandler } from "../orders/order-acts.ts";
 import {
   approvalGiven,
   resolveCommand,
   type Approval,
-  type EvidenceControl,
   type ResolveResult,
   type ResolveCommand,
-} from "../command.ts";
-import { decisionWrite } from "../decisions.ts";
+} from "../../frame/acts/command.ts";
+import type { EvidenceControl } from "../../frame/acts/evidence.ts";
+import { decisionWrite } from "../../frame/acts/decisions.ts";
 import type { ResolveContext, TaskResolveHandler } from "./resolve-tasks.ts";
 
 /** Deciding about matters and orders. */

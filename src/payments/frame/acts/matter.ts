@@ -1,5 +1,5 @@
 /** Matters: facts that need a person. Types of a matter, and of the sources that find matters. */
-import type { ResolveCommand } from "../command.ts";
+import type { ResolveCommand } from "./command.ts";
 
 /** The reason why a person is needed. */
 export type MatterKind =

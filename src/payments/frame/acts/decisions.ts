@@ -1,6 +1,6 @@
 /** One operator at a time decides about a matter or an order; some decisions wait for a second confirmation. */
-import type { DecisionRecord } from "../frame/tables/operator.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { DecisionRecord } from "../tables/operator.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
 import { OperatorRefused } from "./act.ts";
 
 /**

@@ -1,11 +1,11 @@
 /** An act of an operator: who acts and why, its refusal, and the audit log in the order of the commits. */
 import { z } from "zod";
-import type { ActContext } from "../frame/intake/rules.ts";
-import type { PaymentWrite, PaymentStorage } from "../frame/payment-storage.ts";
-import type { Clock, Random } from "../../core/runtime.ts";
-import { newId } from "../frame/ids.ts";
-import { shownName, shownWords } from "../frame/shown-words.ts";
-import { isoTime } from "../frame/iso-time.ts";
+import type { ActContext } from "../intake/rules.ts";
+import type { PaymentWrite, PaymentStorage } from "../payment-storage.ts";
+import type { Clock, Random } from "../../../core/runtime.ts";
+import { newId } from "../ids.ts";
+import { shownName, shownWords } from "../shown-words.ts";
+import { isoTime } from "../iso-time.ts";
 
 /** The command was refused and nothing was changed. The message names what is wrong and what would be right. */
 export class OperatorRefused extends Error {

@@ -1,8 +1,6 @@
 /** Commands of an operator about a matter, and their results. */
 import { z } from "zod";
-import type { Address } from "../../core/address.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import type { SettledTransaction } from "../wallet/settle-transaction.ts";
+import type { Address } from "../../../core/address.ts";
 
 /** What a person decides about a matter, or about an order of private mode. */
 export type ResolveCommand =
@@ -65,26 +63,3 @@ export const resolveCommand: z.ZodType<ResolveCommand> = z.discriminatedUnion("a
 
 /** The schema of `approve`'s approval. */
 export const approvalGiven = z.strictObject({ address: address.optional() });
-
-/** A decision about a transaction of which the chain does not tell enough. */
-interface Settling {
-  readonly transactionId: string;
-  /** Belong into the commit that settles it. */
-  readonly writes: readonly PaymentWrite[];
-}
-
-/**
- * Settles a transaction by the evidence that the chain has of a signature. Throws `OperatorRefused` where the evidence is
- * not enough; then nothing is changed.
- */
-type SettleWithEvidence = (
-  settling: Settling & { readonly signature: string },
-) => Promise<SettledTransaction>;
-
-/** Fails a transaction on the operator's word that it never landed. Throws `OperatorRefused` where a node knows better. */
-type WriteOffUnprovable = (settling: Settling) => Promise<void>;
-
-export interface EvidenceControl {
-  readonly settle: SettleWithEvidence;
-  readonly writeOff: WriteOffUnprovable;
-}
