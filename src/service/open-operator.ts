@@ -13,7 +13,7 @@ import {
   writeOffTransaction,
 } from "../payments/wallet/settle-transaction.ts";
 import type { WalletTransferWorkflow } from "../payments/wallet/wallet-transfer-workflow.ts";
-import { type WriteAct, OperatorRefused } from "../payments/frame/acts/act.ts";
+import { createWriteAct, type WriteAct, OperatorRefused } from "../payments/frame/acts/act.ts";
 import type { AttentionListener } from "../payments/operator/attention/matter-report-loop.ts";
 import {
   createOperator,
@@ -22,7 +22,8 @@ import {
 } from "../payments/operator/operator.ts";
 import { ownAddresses } from "./open-purses.ts";
 import type { PurseWatch } from "../payments/frame/purses/purses.ts";
-import type { OrderControl } from "../payments/operator/orders/acting.ts";
+import type { OrderControl } from "../payments/private/acts/acting.ts";
+import { OrderActHandler } from "../payments/private/acts/order-acts.ts";
 import type { RecoveryJournal } from "../payments/operator/recovery/journal.ts";
 import { recoverCommand, type RecoverCommand } from "../payments/operator/recovery/recover.ts";
 import type { EvidenceControl } from "../payments/frame/acts/evidence.ts";
@@ -56,7 +57,11 @@ export function openOperator(service: OperatedService): OperatorParts {
   return createOperator({
     ...service,
     evidence: evidenceControl(service),
-    control: routing === null ? null : orderControl(service, routing),
+    orders: new OrderActHandler({
+      ...service,
+      writeAct: createWriteAct(service),
+      control: routing === null ? null : orderControl(service, routing),
+    }),
     recovery: routing === null ? null : (writeAct) => recovery(service, routing, writeAct),
     watching: () => engine.watching(),
     workflowKeys: workflows.flatMap(({ claims }) => claims),

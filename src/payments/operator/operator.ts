@@ -36,8 +36,7 @@ import {
   type SuspensionCommands,
 } from "./gates/pausing.ts";
 import { restoreEndpoint, suspendEndpoint, type EndpointCommands } from "./gates/suspending-endpoints.ts";
-import type { OrderControl } from "./orders/acting.ts";
-import { OrderActHandler } from "./orders/order-acts.ts";
+import type { OrderActs } from "../frame/acts/command.ts";
 import type { RecoverCommand } from "./recovery/recover.ts";
 import type { EvidenceControl } from "../frame/acts/evidence.ts";
 import { TaskResolveHandler } from "./resolve/resolve-tasks.ts";
@@ -100,8 +99,7 @@ interface OperatorCommandParts extends ServiceContext {
   /** The workflows of this process, as `name@version`. */
   readonly workflowKeys: readonly string[];
   readonly instances: OperatorInstanceReads;
-  /** Null while private mode is off. */
-  readonly control: OrderControl | null;
+  readonly orders: OrderActs;
   /** Null while private mode is off. */
   readonly recovery: ((writeAct: WriteAct) => RecoverCommand) | null;
   readonly evidence: EvidenceControl;
@@ -112,8 +110,6 @@ interface OperatorCommandParts extends ServiceContext {
   readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly onAttention: AttentionListener | null;
   readonly onAttentionDeadlineMs: number;
-  /** The number of people that it takes to decide what asks for a second confirmation. */
-  readonly approvals: 1 | 2;
   /** The host's parts that do not answer this process, and those that have answered. */
   readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;
 }
@@ -141,7 +137,6 @@ export function createOperator(deps: OperatorCommandParts): OperatorParts {
     lookForMatters,
     writeAct,
     tasks: new TaskResolveHandler({ storage, clock, writeAct }),
-    orders: new OrderActHandler({ ...deps, writeAct }),
   });
   const erasing = new ErasureHandler({ storage, clock, writeAct });
   return {

@@ -1,6 +1,7 @@
-/** Commands of an operator about a matter, and their results. */
+/** Commands of an operator about a matter or an order, their results, and who carries out those about orders. */
 import { z } from "zod";
 import type { Address } from "../../../core/address.ts";
+import type { ActContext } from "../intake/rules.ts";
 
 /** What a person decides about a matter, or about an order of private mode. */
 export type ResolveCommand =
@@ -28,6 +29,14 @@ export type ResolveCommand =
   | { readonly action: "collect" }
   /** Tokens of a mint that is none of the service's assets go to the sender, or to this address. */
   | { readonly action: "foreign"; readonly mint: string; readonly address?: string | undefined };
+
+/** The commands about orders. */
+export type OrderCommand = Exclude<ResolveCommand, { action: "drop" | "writeOff" | "settle" }>;
+
+/** Commands about tasks and wallet transactions are none about orders. */
+export function isOrderCommand(command: { readonly action: string }): command is OrderCommand {
+  return !["drop", "writeOff", "settle"].includes(command.action);
+}
 
 /** What a second person knows of it: the request may have changed since. */
 export interface Approval {
@@ -63,3 +72,20 @@ export const resolveCommand: z.ZodType<ResolveCommand> = z.discriminatedUnion("a
 
 /** The schema of `approve`'s approval. */
 export const approvalGiven = z.strictObject({ address: address.optional() });
+
+/** An act on an order, in somebody's name. */
+export interface OrderDecision {
+  readonly order: string;
+  readonly command: OrderCommand;
+  readonly by: ActContext;
+}
+
+type OrderResult = Omit<ResolveResult, "id">;
+
+/** Acts on orders by their ids: a way to pay that has orders decides, each act in one commit with its audit row. */
+export interface OrderActs {
+  /** Decides, or asks for the confirmation that the act needs. Throws `OperatorRefused` and `LedgerUnavailable`. */
+  resolve(decision: OrderDecision): Promise<OrderResult>;
+  /** Confirms what was asked for last about the order, by what the chain shows now. Throws as `resolve` does. */
+  approve(order: string, approval: Approval, by: ActContext): Promise<OrderResult>;
+}

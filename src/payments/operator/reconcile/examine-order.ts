@@ -10,7 +10,7 @@ import { paidIn } from "../../private/protocol/facts.ts";
 import { isPaid } from "../../private/protocol/outcome.ts";
 import { isAnyOut } from "../../private/protocol/rests.ts";
 import { placesOf } from "../../private/protocol/cut.ts";
-import { standingOf } from "../orders/standing.ts";
+import { standingOf } from "../../private/acts/standing.ts";
 import type { ServiceContext } from "../../frame/service-context.ts";
 import type { AddressTally } from "./tally.ts";
 

@@ -7,11 +7,12 @@ import { readActContext, readCommand, type WriteAct, OperatorRefused } from "../
 import type { ActContext } from "../../frame/intake/rules.ts";
 import type { DatedMatter, MatterLookup } from "../attention/list-matters.ts";
 import type { FoundMatter } from "../../frame/acts/matter.ts";
-import { isOrderCommand, type OrderActHandler } from "../orders/order-acts.ts";
 import {
   approvalGiven,
+  isOrderCommand,
   resolveCommand,
   type Approval,
+  type OrderActs,
   type ResolveResult,
   type ResolveCommand,
 } from "../../frame/acts/command.ts";
@@ -46,7 +47,7 @@ interface MatterCommandParts {
   readonly lookForMatters: MatterLookup;
   readonly writeAct: WriteAct;
   readonly tasks: TaskResolveHandler;
-  readonly orders: OrderActHandler;
+  readonly orders: OrderActs;
   readonly evidence: EvidenceControl;
 }
 

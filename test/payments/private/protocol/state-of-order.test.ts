@@ -1,6 +1,6 @@
 /** K4, K9, K10, K14, K15, K17: the facts of a reading, and what the chart is told of them. */
 import { describe, expect, test } from "vitest";
-import { standingOf } from "../../../../src/payments/operator/orders/standing.ts";
+import { standingOf } from "../../../../src/payments/private/acts/standing.ts";
 import type { ChosenTransfer } from "../../../../src/payments/private/chosen-transfer.ts";
 import { isPurseFull } from "../../../../src/payments/private/full-purse.ts";
 import type { OrderLook } from "../../../../src/payments/private/look.ts";

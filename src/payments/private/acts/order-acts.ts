@@ -4,18 +4,25 @@ import { z } from "zod";
 import { commitOne } from "../../../../storage/decided.ts";
 import type { ActContext } from "../../frame/intake/rules.ts";
 import type { PaymentWrite } from "../../frame/payment-storage.ts";
-import type { OrderLook } from "../../private/look.ts";
+import type { OrderLook } from "../look.ts";
 import { isSamePerson } from "../../frame/shown-words.ts";
 import type { DecisionRecord } from "../../frame/tables/operator.ts";
 import { OperatorRefused, privateModeIsOff, type ActName, type WriteAct } from "../../frame/acts/act.ts";
-import { resolveCommand, type Approval, type ResolveResult } from "../../frame/acts/command.ts";
+import {
+  isOrderCommand,
+  resolveCommand,
+  type Approval,
+  type OrderActs,
+  type OrderCommand,
+  type OrderDecision,
+  type ResolveResult,
+} from "../../frame/acts/command.ts";
 import { decidedMeanwhile, decisionWrite } from "../../frame/acts/decisions.ts";
 import {
   actingOn,
   type Confirmation,
   type OrderAct,
   type OrderActParts,
-  type OrderCommand,
   type OrderControl,
 } from "./acting.ts";
 import { collect, foreign, refundTo } from "./decide-money.ts";
@@ -33,13 +40,6 @@ interface OrderActHandlerParts extends Omit<OrderActParts, "control"> {
 /** A request that waits for its confirmation. */
 const proposal = z.object({ command: resolveCommand, actor: z.string(), sum: z.string().nullable() });
 
-/** An act on an order, in somebody's name. */
-interface OrderDecision {
-  readonly order: string;
-  readonly command: OrderCommand;
-  readonly by: ActContext;
-}
-
 /** A decision that is about to be committed. */
 interface DecidedAct extends OrderDecision {
   readonly act: OrderAct;
@@ -49,14 +49,13 @@ interface DecidedAct extends OrderDecision {
 
 const decisionId = (order: string): string => `order:${order}`;
 
-export class OrderActHandler {
+export class OrderActHandler implements OrderActs {
   readonly #parts: OrderActHandlerParts;
 
   constructor(parts: OrderActHandlerParts) {
     this.#parts = parts;
   }
 
-  /** Decides, or asks for the confirmation that the act needs. Throws `OperatorRefused` and `LedgerUnavailable`. */
   async resolve(decision: OrderDecision): Promise<Omit<ResolveResult, "id">> {
     const { order, command, by } = decision;
     const decided = await this.#decide(decision, { actors: [by.actor], confirmed: null });
@@ -77,7 +76,6 @@ export class OrderActHandler {
     };
   }
 
-  /** Confirms what was asked for last about the order, by what the chain shows now. Throws as `resolve` does. */
   async approve(order: string, approval: Approval, by: ActContext): Promise<Omit<ResolveResult, "id">> {
     const row = await this.#parts.storage.decision(decisionId(order));
     if (row === null || row.proposal === null) {
@@ -192,11 +190,6 @@ export class OrderActHandler {
       decidedAt: this.#parts.clock.now(),
     });
   }
-}
-
-/** Commands about tasks and wallet transactions are none about orders. */
-export function isOrderCommand(command: { readonly action: string }): command is OrderCommand {
-  return !["drop", "writeOff", "settle"].includes(command.action);
 }
 
 async function actOf(

@@ -1,6 +1,6 @@
 /** What an order's markers and balances say, as acts need it. */
 import { SOL_MINT, type Address } from "../../../core/address.ts";
-import type { OrderLook } from "../../private/look.ts";
+import type { OrderLook } from "../look.ts";
 
 export interface OrderStanding {
   /** Chunk 0's marker stands and says that some are paid: the order is being paid. */

@@ -3,12 +3,13 @@ import { parseAddress, type Address } from "../../../core/address.ts";
 import { formatAmount } from "../../../core/amount.ts";
 import { ledgerMint, type Token } from "../../frame/assets/assets.ts";
 import type { PaymentWrite } from "../../frame/payment-storage.ts";
-import { timeOf } from "../../private/judged-rows.ts";
-import { MOST_REDIRECTS } from "../../private/protocol/cut.ts";
-import { freeRedirect } from "../../private/protocol/redirect.ts";
+import { timeOf } from "../judged-rows.ts";
+import { MOST_REDIRECTS } from "../protocol/cut.ts";
+import { freeRedirect } from "../protocol/redirect.ts";
 import type { ActRecord, TransferRecord } from "../../frame/tables/private.ts";
 import { OperatorRefused } from "../../frame/acts/act.ts";
-import { refusal, type Acting, type CommandOf, type OrderAct, type OrderCommand } from "./acting.ts";
+import type { OrderCommand } from "../../frame/acts/command.ts";
+import { refusal, type Acting, type CommandOf, type OrderAct } from "./acting.ts";
 import { checkReceiver } from "./check-receiver.ts";
 
 /** Transfers of which one at a time is out at an address. */

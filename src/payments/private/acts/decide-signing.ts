@@ -1,6 +1,6 @@
 /** Acts on whether an order signs: a hold, its release, and another try. */
-import { holdOrder, isHeld } from "../../private/screen-order.ts";
-import { rateToTake } from "../../private/protocol/cost.ts";
+import { holdOrder, isHeld } from "../screen-order.ts";
+import { rateToTake } from "../protocol/cost.ts";
 import { SCREENING } from "../../frame/recipients/recipients.ts";
 import { refusal, type Acting, type CommandOf, type OrderAct } from "./acting.ts";
 

@@ -7,15 +7,12 @@ import type { CommitResult } from "../../../../storage/storage.ts";
 import type { Clock, Random } from "../../../core/runtime.ts";
 import type { Assets } from "../../frame/assets/assets.ts";
 import type { PaymentStorage, PaymentWrite } from "../../frame/payment-storage.ts";
-import type { OrderLook } from "../../private/look.ts";
-import type { PlanTransfer } from "../../private/plan-transfer.ts";
+import type { OrderLook } from "../look.ts";
+import type { PlanTransfer } from "../plan-transfer.ts";
 import type { ScreenAddress } from "../../frame/recipients/recipients.ts";
 import { OperatorRefused, type ActName } from "../../frame/acts/act.ts";
-import type { ResolveCommand } from "../../frame/acts/command.ts";
+import type { OrderCommand } from "../../frame/acts/command.ts";
 import { standingOf, type OrderStanding } from "./standing.ts";
-
-/** The commands about orders. */
-export type OrderCommand = Exclude<ResolveCommand, { action: "drop" | "writeOff" | "settle" }>;
 
 /** Further parts of a commit. */
 export interface OrderCommit {
