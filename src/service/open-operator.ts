@@ -5,6 +5,7 @@ import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import type { HostParts } from "../payments/frame/host-parts.ts";
 import type { ServiceContext } from "../payments/frame/service-context.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
+import { orderMatters } from "../payments/private/order-matters.ts";
 import { lookAtOrder } from "../payments/private/look.ts";
 import type { Swapper } from "../payments/frame/exchange/swap-provider.ts";
 import {
@@ -57,6 +58,7 @@ export function openOperator(service: OperatedService): OperatorParts {
   return createOperator({
     ...service,
     evidence: evidenceControl(service),
+    sources: orderMatters(service.storage, service.assets),
     orders: new OrderActHandler({
       ...service,
       writeAct: createWriteAct(service),

@@ -19,7 +19,7 @@ import {
   sourcesOfThisProcess,
 } from "./attention/list-matters.ts";
 import { SightingList } from "./attention/sighting-list.ts";
-import type { Matter } from "../frame/acts/matter.ts";
+import type { AttentionSource, Matter } from "../frame/acts/matter.ts";
 import { MatterReportLoop, type AttentionListener } from "./attention/matter-report-loop.ts";
 import { ErasureHandler, type ErasureCommands } from "./erasing.ts";
 import { GateRuleStorage } from "./gates/gate-rule-storage.ts";
@@ -100,6 +100,8 @@ interface OperatorCommandParts extends ServiceContext {
   readonly workflowKeys: readonly string[];
   readonly instances: OperatorInstanceReads;
   readonly orders: OrderActs;
+  /** Sources of matters that ways to pay bring. */
+  readonly sources: readonly AttentionSource[];
   /** Null while private mode is off. */
   readonly recovery: ((writeAct: WriteAct) => RecoverCommand) | null;
   readonly evidence: EvidenceControl;

@@ -9,7 +9,7 @@ import {
   notedMatters,
   stuckPayments,
   waitingTransfers,
-} from "../../../src/payments/operator/attention/order-matters.ts";
+} from "../../../src/payments/private/order-matters.ts";
 import { decisionWrite } from "../../../src/payments/frame/acts/decisions.ts";
 import { TaskResolveHandler } from "../../../src/payments/operator/resolve/resolve-tasks.ts";
 import { noteMatter } from "../../../src/payments/frame/noted-matters.ts";

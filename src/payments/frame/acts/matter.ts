@@ -62,6 +62,8 @@ export interface FoundMatter {
   readonly message: string;
   /** The actions that `resolve` accepts for the matter, the usual action first. May be empty. */
   readonly actions: readonly MatterAction[];
+  /** The fact in which `drop` notes the time: the matter is of what had come by then, and what comes later is a new one. */
+  readonly dropFact?: string;
   /**
    * Set when only this process can see the matter. The process reports the matter again at each look, and other
    * processes list it from the storage as long as the reports go on.
@@ -70,7 +72,7 @@ export interface FoundMatter {
 }
 
 /** A matter, as it is listed. */
-export interface Matter extends Omit<FoundMatter, "since" | "isSighting"> {
+export interface Matter extends Omit<FoundMatter, "since" | "isSighting" | "dropFact"> {
   /** ISO 8601 in UTC. */
   readonly since: string;
 }
@@ -89,4 +91,19 @@ export function matterId(kind: MatterKind, key: string): string {
 /** The key in a matter's id, behind the kind, such as an order or a task. */
 export function matterKey({ id, kind }: Pick<FoundMatter, "id" | "kind">): string {
   return id.slice(kind.length + 1);
+}
+
+/** What ids of tokens that do not count where they lie begin with: their source shares its kind with what was noted. */
+const TOKENS = matterId("unexplained", "tokens@");
+
+export function uncountedTokensId(order: string): string {
+  return `${TOKENS}${order}`;
+}
+
+/**
+ * The source of a matter: its kind, but for tokens that do not count. Strangers can send tokens to any number of addresses; what
+ * is left out of those says nothing about others of the kind.
+ */
+export function sourceOfMatter({ id, kind }: { readonly id: string; readonly kind: string }): string {
+  return id.startsWith(TOKENS) ? TOKENS : kind;
 }

@@ -2,19 +2,14 @@
 import type { PaymentStorage } from "../../frame/payment-storage.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import { isoTime } from "../../frame/iso-time.ts";
-import type { AttentionSource, FoundMatter, Matter } from "../../frame/acts/matter.ts";
 import {
-  uncountedTokens,
-  heldOrders,
-  missingMoney,
-  notedMatters,
   sourceOfMatter,
-  stuckPayments,
-  waitingTransfers,
-} from "./order-matters.ts";
+  type AttentionSource,
+  type FoundMatter,
+  type Matter,
+} from "../../frame/acts/matter.ts";
 import type { EndpointDispute, RateLimitedEndpoint } from "../../../ledger/ledger.ts";
 import type { WatchStatus } from "../../../engine/index.ts";
-import type { Assets } from "../../frame/assets/assets.ts";
 import type { HostParts } from "../../frame/host-parts.ts";
 import type { PurseWatch } from "../../frame/purses/purses.ts";
 import {
@@ -74,7 +69,7 @@ export function createMatterLookup({ sources, storage, clock }: MatterSources): 
 }
 
 /** A matter as it is shown. */
-export function shownMatter({ since, isSighting: _, ...matter }: DatedMatter): Matter {
+export function shownMatter({ since, isSighting: _, dropFact: __, ...matter }: DatedMatter): Matter {
   return { ...matter, since: isoTime(since) };
 }
 
@@ -83,7 +78,8 @@ export interface AttentionSourceParts {
   readonly clock: Clock;
   /** The workflows of this process, as `name@version`. */
   readonly workflowKeys: readonly string[];
-  readonly assets: Pick<Assets, "ofMint">;
+  /** Those that ways to pay bring. */
+  readonly sources: readonly AttentionSource[];
   readonly purses: Pick<PurseWatch, "low">;
   readonly parts: Pick<HostParts, "silent" | "hasAnsweredSince">;
   /** Watches of this process on the chain. */
@@ -100,7 +96,7 @@ export function attentionSources({
   storage,
   clock,
   workflowKeys,
-  assets,
+  sources,
   purses,
   parts,
   disputed,
@@ -108,18 +104,12 @@ export function attentionSources({
   sightings,
 }: AttentionSourceParts): readonly AttentionSource[] {
   return [
-    heldOrders(storage),
-    missingMoney(storage, assets),
-    notedMatters(storage),
-    uncountedTokens(storage, assets),
-    waitingTransfers(storage, "waiting_for_funds"),
-    waitingTransfers(storage, "waiting_for_price"),
+    ...sources,
     deadLetters(storage),
     failingTasks(storage),
     orphans(storage, clock, workflowKeys),
     abandonedWebhooks(storage),
     unprovableTransactions(storage),
-    stuckPayments(storage),
     lowPurses(purses),
     silentParts(storage, parts),
     loweredNumber({ storage, clock }),

@@ -6,8 +6,7 @@ import type { MatterRecord } from "../../frame/tables/operator.ts";
 import type { Clock, Logger } from "../../../core/runtime.ts";
 import { isoTime } from "../../frame/iso-time.ts";
 import { callHost } from "../../frame/host-parts.ts";
-import type { Matter, MatterKind } from "../../frame/acts/matter.ts";
-import { sourceOfMatter } from "./order-matters.ts";
+import { sourceOfMatter, type Matter, type MatterKind } from "../../frame/acts/matter.ts";
 import type { SightingList } from "./sighting-list.ts";
 
 /** The host's news about a matter. */

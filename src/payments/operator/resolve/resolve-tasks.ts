@@ -7,7 +7,6 @@ import type { ActContext } from "../../frame/intake/rules.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import { type Act, type WriteAct, OperatorRefused } from "../../frame/acts/act.ts";
 import { droppedUpToFact } from "../attention/host-matters.ts";
-import { droppedTokensFact, uncountedTokensId } from "../attention/order-matters.ts";
 import { matterKey, type FoundMatter } from "../../frame/acts/matter.ts";
 import { decidedMeanwhile } from "../../frame/acts/decisions.ts";
 
@@ -48,10 +47,8 @@ export class TaskResolveHandler {
       return this.#commit(resolving, { act: "drop", what: {} }, { drops: [matterKey(matter)] });
     }
     if (matter.kind === "abandoned_webhook") return this.#dropDeliveries(resolving);
-    const { transactionId: order = "" } = matter;
-    return matter.id === uncountedTokensId(order)
-      ? this.#dropTokens(resolving, order)
-      : this.#dropNoted(resolving);
+    const { dropFact } = matter;
+    return dropFact === undefined ? this.#dropNoted(resolving) : this.#dropComeSoFar(resolving, dropFact);
   }
 
   /** Ends the matter of what a webhook has not taken so far. */
@@ -65,10 +62,11 @@ export class TaskResolveHandler {
     await this.#commit(resolving, { act: "drop", what }, { writes: [write] });
   }
 
-  /** Ends the matter of foreign tokens that have come so far: they stay where they are. */
-  async #dropTokens(resolving: ResolveContext, order: string): Promise<void> {
-    const write = await this.#factOf(droppedTokensFact(order), this.#parts.clock.now());
-    await this.#commit(resolving, { act: "drop", what: { transactionId: order } }, { writes: [write] });
+  /** Ends the matter of what has come so far: it stays where it is. */
+  async #dropComeSoFar(resolving: ResolveContext, dropFact: string): Promise<void> {
+    const { transactionId } = resolving.matter;
+    const write = await this.#factOf(dropFact, this.#parts.clock.now());
+    await this.#commit(resolving, { act: "drop", what: { transactionId } }, { writes: [write] });
   }
 
   /** Ends a matter that was noted when it began. */

@@ -1,22 +1,40 @@
 /** Finds what needs a person about orders of private mode: their rows tell, and the chain is not asked. */
-import { formatAmount } from "../../../core/amount.ts";
-import { smallestAmount, type Assets } from "../../frame/assets/assets.ts";
-import { NOTED_KINDS } from "../../frame/noted-matters.ts";
-import type { PaymentStorage } from "../../frame/payment-storage.ts";
-import type { DepositRecord, HoldRecord, TransferRecord } from "../../frame/tables/private.ts";
-import { groupedBy } from "../../frame/tables/read.ts";
+import { formatAmount } from "../../core/amount.ts";
+import { smallestAmount, type Assets } from "../frame/assets/assets.ts";
+import { NOTED_KINDS } from "../frame/noted-matters.ts";
+import type { PaymentStorage } from "../frame/payment-storage.ts";
+import type { DepositRecord, HoldRecord, TransferRecord } from "../frame/tables/private.ts";
+import { groupedBy } from "../frame/tables/read.ts";
 import {
   matterId,
+  sourceOfMatter,
+  uncountedTokensId,
   type AttentionSource,
   type FoundMatter,
   type MatterAction,
   type MatterKind,
-} from "../../frame/acts/matter.ts";
+} from "../frame/acts/matter.ts";
+
+/** Every source of matters about orders. */
+export function orderMatters(
+  storage: PaymentStorage,
+  assets: Pick<Assets, "ofMint">,
+): readonly AttentionSource[] {
+  return [
+    heldOrders(storage),
+    missingMoney(storage, assets),
+    notedMatters(storage),
+    uncountedTokens(storage, assets),
+    waitingTransfers(storage, "waiting_for_funds"),
+    waitingTransfers(storage, "waiting_for_price"),
+    stuckPayments(storage),
+  ];
+}
 
 type OrderReads = Pick<PaymentStorage, "orders">;
 
 /** A matter of an order, before the account of the order is added. */
-type OfOrder = Pick<FoundMatter, "kind" | "id" | "since" | "message" | "actions"> & {
+type OfOrder = Pick<FoundMatter, "kind" | "id" | "since" | "message" | "actions" | "dropFact"> & {
   readonly order: string;
 };
 
@@ -95,7 +113,10 @@ export function notedMatters(storage: Pick<PaymentStorage, "openMatters">): Atte
   return async (limit) => {
     const open = await storage.openMatters();
     return open
-      .filter(({ kind, state, id }) => state === "waiting" && NOTED_KINDS.has(kind) && !id.startsWith(TOKENS))
+      .filter(
+        ({ kind, state, id }) =>
+          state === "waiting" && NOTED_KINDS.has(kind) && sourceOfMatter({ id, kind }) === kind,
+      )
       .slice(0, limit)
       .map(({ kind, id, transactionId, accountId, since, message }): FoundMatter => ({
         kind: kind as MatterKind,
@@ -154,21 +175,14 @@ function stuckPayment({ id, order, kind, n, stuckSince, reason }: TransferRecord
   };
 }
 
-/** What the id of a matter of tokens that do not count has before the order. */
-const TOKENS_AT = "tokens@";
-const TOKENS = matterId("unexplained", TOKENS_AT);
 /** Named in a matter's message; anybody can invent mints. */
 const MAX_NAMED = 10;
 /** So many are looked through: strangers may fill addresses with accounts of dust. */
 const PAGE = 500;
 const MAX_PAGES = 20;
 
-export function uncountedTokensId(order: string): string {
-  return matterId("unexplained", `${TOKENS_AT}${order}`);
-}
-
 /** The fact up to which time a person has dropped an order's tokens that do not count. */
-export function droppedTokensFact(order: string): string {
+function droppedTokensFact(order: string): string {
   return `tokensDropped:${order}`;
 }
 
@@ -243,13 +257,6 @@ function uncountedMatter(
       `the address of order ${order} was sent ${told.map(({ says }) => says).join(", and ")}. Once the order is over send them back ` +
       `(${actions.join(", ")}), or drop the matter`,
     actions: [...actions, "drop"],
+    dropFact: droppedTokensFact(order),
   };
-}
-
-/**
- * The source of a matter: its kind, but the sources of tokens that do not count and of what was noted share a kind. Strangers can
- * send tokens to any number of addresses; what is left out of those says nothing about the others.
- */
-export function sourceOfMatter({ id, kind }: { readonly id: string; readonly kind: string }): string {
-  return id.startsWith(TOKENS) ? TOKENS_AT : kind;
 }
