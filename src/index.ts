@@ -83,13 +83,13 @@ export type { LimitEntry, SetLimitsRequest } from "./payments/operator/gates/lim
 export type { Direction } from "./payments/frame/intake/rules.ts";
 export type { PausedEntry, PausedScope } from "./payments/operator/gates/pausing.ts";
 export type { SuspendedAccount } from "./payments/operator/gates/pausing.ts";
-export type { AddressTally } from "./payments/operator/reconcile/tally.ts";
-export type { AssetTally, AddressReconciliation } from "./payments/operator/reconcile/orders.ts";
+export type { AddressTally } from "./payments/private/reconcile/tally.ts";
+export type { AssetTally, AddressReconciliation } from "./payments/private/reconcile/orders.ts";
 export type { PurseReconciliation } from "./payments/operator/reconcile/purses.ts";
-export type { Reconciliation } from "./payments/operator/reconcile/reconcile.ts";
+export type { Reconciliation } from "./service/reconcile-service.ts";
 export type { MendedTotal } from "./payments/operator/reconcile/purses.ts";
 export type { WalletReconciliation, WalletFinding } from "./payments/operator/reconcile/wallet.ts";
-export type { AddressReport, Finding } from "./payments/operator/reconcile/findings.ts";
+export type { AddressReport, Finding } from "./payments/private/reconcile/findings.ts";
 export type {
   QuoteRequest,
   TransactionRequest,

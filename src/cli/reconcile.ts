@@ -1,8 +1,8 @@
 /** `paystate reconcile`: the database against the chain, and what of it is not explained. */
-import type { AddressReport, Finding } from "../payments/operator/reconcile/findings.ts";
-import type { AssetTally } from "../payments/operator/reconcile/orders.ts";
+import type { AddressReport, Finding } from "../payments/private/reconcile/findings.ts";
+import type { AssetTally } from "../payments/private/reconcile/orders.ts";
 import type { PurseReconciliation } from "../payments/operator/reconcile/purses.ts";
-import type { Reconciliation } from "../payments/operator/reconcile/reconcile.ts";
+import type { Reconciliation } from "../service/reconcile-service.ts";
 import type { WalletReconciliation, WalletFinding } from "../payments/operator/reconcile/wallet.ts";
 import type { OperatorService } from "./open-service.ts";
 import type { Print } from "./command.ts";

@@ -1,12 +1,10 @@
 /** The payment service: every use case of the API as a method, over one engine, one storage and one ledger. */
-import { routingOff } from "../errors/errors.ts";
 import { checkOptions } from "../core/options.ts";
 import { StoredApiKeys, type ApiKeys } from "../payments/frame/accounts/api-keys.ts";
 import { countHit, limitStatus } from "../payments/frame/accounts/count-hit.ts";
 import { readAccount } from "../payments/frame/accounts/read-account.ts";
 import { readBalances } from "../payments/frame/assets/read-balances.ts";
 import { KeyChecksums } from "../payments/frame/secrets/key-checksums.ts";
-import { reconcile, type Reconciliation } from "../payments/operator/reconcile/reconcile.ts";
 import { cancelTransaction } from "../payments/frame/transactions/cancel-transaction.ts";
 import { ExportPlaces } from "../payments/frame/transactions/export-places.ts";
 import { exportTransactions } from "../payments/frame/transactions/export-transactions.ts";
@@ -30,6 +28,7 @@ import { paymentServiceOptions, type PaymentServiceOptions } from "./payment-ser
 import type { PaymentService, InspectedService } from "./payment-service.ts";
 import { HealthReader } from "./read-health.ts";
 import { HealthCache, type HealthSource } from "./health-cache.ts";
+import { reconcileService } from "./reconcile-service.ts";
 import { ServiceActs, type ServiceActsParts } from "./service-acts.ts";
 import { ServiceLoop } from "./service-loop.ts";
 import { assembleService, type ServiceParts } from "./service-parts.ts";
@@ -250,29 +249,6 @@ function askingOf(parts: ServiceParts, reader: HealthReader): Methods<"health" |
   return {
     health: () => reader.read(),
     diagnose: (query = {}) => diagnose(parts, query),
-    reconcile: () => reconciled(parts),
+    reconcile: () => reconcileService(parts),
   };
-}
-
-/** Reconciles with the ledger's own number of witnesses, to find mistakes of fewer witnesses. */
-async function reconciled(parts: ServiceParts): Promise<Reconciliation> {
-  const { chain, routing, swapper } = parts;
-  const context = { ...parts.context, ledger: parts.options.ledger };
-  if (routing === null && (await context.storage.ordersAfter("", 1)).length > 0) {
-    throw routingOff();
-  }
-  await chain.bind();
-  const sponsor = routing?.terms.sponsor.address ?? null;
-  const desk = swapper?.direct?.signer.address ?? null;
-  return reconcile({
-    ...context,
-    routing:
-      routing === null || sponsor === null
-        ? null
-        : { ...context, engine: parts.engine, orders: routing.orders, sponsor },
-    purses: [
-      ...(sponsor === null ? [] : [{ purse: "sponsor" as const, address: sponsor }]),
-      ...(desk === null ? [] : [{ purse: "desk" as const, address: desk }]),
-    ],
-  });
 }

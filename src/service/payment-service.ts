@@ -14,7 +14,7 @@ import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "../payments/
 import type { AccountBody } from "../payments/frame/accounts/read-account.ts";
 import type { BalancesBody } from "../payments/frame/assets/read-balances.ts";
 import type { Health } from "./read-health.ts";
-import type { Reconciliation } from "../payments/operator/reconcile/reconcile.ts";
+import type { Reconciliation } from "./reconcile-service.ts";
 import type { RecoveryBody } from "../payments/webhooks/recover-deliveries.ts";
 import type { DeliveryBody } from "../payments/webhooks/deliveries.ts";
 import type { EventBody } from "../payments/webhooks/list-events.ts";

@@ -1,7 +1,7 @@
 /** How far a reconciliation is, for who waits for it. */
 import { expect, test } from "vitest";
 import { silentLogger } from "../../src/core/runtime.ts";
-import { toldEachMinute } from "../../src/payments/operator/reconcile/findings.ts";
+import { toldEachMinute } from "../../src/payments/frame/reconcile-progress.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 
 test("L8: how much a reconciliation has looked at is logged once a minute, and never of a short one", () => {

@@ -4,7 +4,7 @@
  */
 import type { Address } from "../../../src/core/address.ts";
 import { brokenMoney } from "../../kit/check-money.ts";
-import type { Reconciliation } from "../../../src/payments/operator/reconcile/reconcile.ts";
+import type { Reconciliation } from "../../../src/service/reconcile-service.ts";
 import { brokenOrder, feesOf, keptOf, wasRobbed } from "./accounts-of-an-order.ts";
 import { brokenSend } from "./accounts-of-a-send.ts";
 import { brokenUnderLies } from "./accounts-under-lies.ts";

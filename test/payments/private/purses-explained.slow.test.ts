@@ -4,7 +4,7 @@ import { afterEach, expect, test } from "vitest";
 import { SOL_MINT, type Address } from "../../../src/core/address.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { PriceSource } from "../../../src/payments/frame/prices/prices.ts";
-import type { AddressTally } from "../../../src/payments/operator/reconcile/tally.ts";
+import type { AddressTally } from "../../../src/payments/private/reconcile/tally.ts";
 import type { TransactionBody } from "../../../src/payments/frame/transactions/transaction-schema.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";

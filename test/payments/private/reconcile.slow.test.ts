@@ -5,7 +5,7 @@ import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import { depositKeys } from "../../../src/payments/frame/secrets/deposit-keys.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
-import type { Reconciliation } from "../../../src/payments/operator/reconcile/reconcile.ts";
+import type { Reconciliation } from "../../../src/service/reconcile-service.ts";
 import type { Address } from "../../../src/core/address.ts";
 import type { Funds } from "../../../src/local/index.ts";
 import { memoryStorage } from "../../kit/storages.ts";

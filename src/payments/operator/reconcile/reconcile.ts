@@ -1,16 +1,10 @@
-/** Compares the database with the chain: deposits to the base unit, wallet transactions, the service's own wallets. */
+/** Compares the database with the chain: wallet transactions, the service's own wallets, and what ways to pay bring. */
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../../core/runtime.ts";
 import type { PaymentStorage } from "../../frame/payment-storage.ts";
 import type { Assets } from "../../frame/assets/assets.ts";
-import {
-  noAddresses,
-  reconcileAddresses,
-  type AddressReconciliationParts,
-  type AddressReconciliation,
-} from "./orders.ts";
+import { toldEachMinute, type TellProgress } from "../../frame/reconcile-progress.ts";
 import { deskPurse, sponsorPurse } from "../../frame/spending.ts";
-import { areExplained, toldEachMinute } from "./findings.ts";
 import {
   reconcilePurses,
   type PurseReconciliation,
@@ -20,8 +14,8 @@ import {
 } from "./purses.ts";
 import { reconcileWallet, type WalletReconciliation } from "./wallet.ts";
 
-/** The chain's answer about everything that this database has recorded. */
-export interface Reconciliation extends AddressReconciliation {
+/** The chain's answer about what is reconciled in every service. */
+export interface CommonReconciliation {
   readonly isExplained: boolean;
   readonly wallet: WalletReconciliation;
   /** Purses of enabled modes only. */
@@ -30,34 +24,39 @@ export interface Reconciliation extends AddressReconciliation {
   readonly mendedTotals: readonly MendedTotal[];
 }
 
-interface ReconciliationParts {
+/** The chain's answer about the records of a way to pay. */
+export interface ReconciledPart<Body extends object> {
+  readonly body: Body;
+  readonly isExplained: boolean;
+}
+
+interface ReconciliationParts<Body extends object> {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly assets: Assets;
-  /** Null where no deposit was ever taken. */
-  readonly routing: AddressReconciliationParts | null;
+  /** Compares what a way to pay has recorded by itself. */
+  readonly reconcilePart: (tell: TellProgress) => Promise<ReconciledPart<Body>>;
   readonly purses: readonly PurseAddress[];
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /**
- * May run beside any number of services. Changes nothing but this: what the history of an order's address tells is written down,
- * an order that is not as the chain is looks again, and a total that differs from its rows is counted anew. Rejects with
- * `LedgerUnavailable` when the chain cannot be read to the end.
+ * May run beside any number of services. Changes nothing but this: what the part of a way to pay writes down, and a total that
+ * differs from its rows, which is counted anew. Rejects with `LedgerUnavailable` when the chain cannot be read to the end.
  */
-export async function reconcile({
+export async function reconcile<Body extends object>({
   storage,
   ledger,
   assets,
-  routing,
+  reconcilePart,
   purses,
   clock,
   log,
-}: ReconciliationParts): Promise<Reconciliation> {
+}: ReconciliationParts<Body>): Promise<Body & CommonReconciliation> {
   const tell = toldEachMinute({ clock, log });
-  const addresses = routing === null ? noAddresses(assets) : await reconcileAddresses({ ...routing, tell });
-  const sponsor = routing?.sponsor ?? null;
+  const part = await reconcilePart(tell);
+  const sponsor = purses.find(({ purse }) => purse === "sponsor")?.address ?? null;
   const desks = purses.filter(({ purse }) => purse === "desk").map(({ address }) => address);
   const given = desks.flatMap((desk) => assets.tokens.map(({ mint }) => deskPurse(desk, mint)));
   const limited = [...(sponsor === null ? [] : [sponsorPurse(sponsor)]), ...given];
@@ -65,8 +64,8 @@ export async function reconcile({
   const wallet = await reconcileWallet({ storage, ledger, tell });
   const reconciled = await reconcilePurses({ storage, ledger }, purses);
   const isExplained =
-    addresses.findings.every(({ findings }) => areExplained(findings)) &&
+    part.isExplained &&
     wallet.findings.length === 0 &&
     reconciled.every(({ unknownSignatures }) => unknownSignatures.length === 0);
-  return { ...addresses, isExplained, wallet, purses: reconciled, mendedTotals };
+  return { ...part.body, isExplained, wallet, purses: reconciled, mendedTotals };
 }

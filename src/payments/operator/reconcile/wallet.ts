@@ -3,7 +3,7 @@ import type { Attempt, Ledger } from "../../../ledger/ledger.ts";
 import type { PaymentStorage } from "../../frame/payment-storage.ts";
 import type { TransactionRecord } from "../../frame/tables/orders.ts";
 import { attemptOf } from "../../frame/signed/stored-attempt.ts";
-import type { TellProgress } from "./findings.ts";
+import type { TellProgress } from "../../frame/reconcile-progress.ts";
 
 /** A transaction whose row says something else than the chain. */
 export interface WalletFinding {

@@ -1,7 +1,6 @@
-/** Findings of a reconciliation about an order's address, which of them are unexplained, and how far it is. */
+/** Findings of a reconciliation about an order's address, and which of them are unexplained. */
 import { formatAmount } from "../../../core/amount.ts";
 import type { ExaminedOrder } from "./examine-order.ts";
-import { type Clock, elapsed, type Logger } from "../../../core/runtime.ts";
 
 /** A finding about an order. */
 export type Finding =
@@ -69,29 +68,4 @@ export function findingsOf(
     ),
     ...held.map(({ reason }) => ({ finding: "held" as const, reason })),
   ];
-}
-
-const TELL_EVERY_MS = 60_000;
-
-/** What has been looked at so far. */
-interface ReconciliationProgress {
-  readonly addresses?: number;
-  readonly transactions?: number;
-}
-
-export type TellProgress = (progress: ReconciliationProgress) => void;
-
-export function toldEachMinute({
-  clock,
-  log,
-}: {
-  readonly clock: Clock;
-  readonly log: Logger;
-}): TellProgress {
-  let toldAt = elapsed(clock);
-  return (progress) => {
-    if (elapsed(clock) - toldAt < TELL_EVERY_MS) return;
-    toldAt = elapsed(clock);
-    log.info({ ...progress }, "the database is being reconciled with the chain");
-  };
 }

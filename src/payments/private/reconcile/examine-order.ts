@@ -2,15 +2,15 @@
 import { commitOne } from "../../../../storage/decided.ts";
 import { SOL_MINT, type Address } from "../../../core/address.ts";
 import type { Token } from "../../frame/assets/assets.ts";
-import { findStrays } from "../../private/find-strays.ts";
-import { judgeLevels } from "../../private/judge-levels.ts";
-import { lookAtOrder, type OrderLook } from "../../private/look.ts";
-import { tellAgain } from "../../private/tell-chunks.ts";
-import { paidIn } from "../../private/protocol/facts.ts";
-import { isPaid } from "../../private/protocol/outcome.ts";
-import { isAnyOut } from "../../private/protocol/rests.ts";
-import { placesOf } from "../../private/protocol/cut.ts";
-import { standingOf } from "../../private/acts/standing.ts";
+import { findStrays } from "../find-strays.ts";
+import { judgeLevels } from "../judge-levels.ts";
+import { lookAtOrder, type OrderLook } from "../look.ts";
+import { tellAgain } from "../tell-chunks.ts";
+import { paidIn } from "../protocol/facts.ts";
+import { isPaid } from "../protocol/outcome.ts";
+import { isAnyOut } from "../protocol/rests.ts";
+import { placesOf } from "../protocol/cut.ts";
+import { standingOf } from "../acts/standing.ts";
 import type { ServiceContext } from "../../frame/service-context.ts";
 import type { AddressTally } from "./tally.ts";
 

@@ -2,10 +2,11 @@
 import { formatAmount } from "../../../core/amount.ts";
 import type { Engine } from "../../../engine/index.ts";
 import type { Assets } from "../../frame/assets/assets.ts";
+import type { TellProgress } from "../../frame/reconcile-progress.ts";
 import type { PaymentTables } from "../../frame/tables.ts";
-import type { OrderWorkflow } from "../../private/order-workflow.ts";
+import type { OrderWorkflow } from "../order-workflow.ts";
 import { examineOrder, type ExaminationParts, type ExaminedOrder } from "./examine-order.ts";
-import { areExplained, findingsOf, type AddressReport, type Finding, type TellProgress } from "./findings.ts";
+import { areExplained, findingsOf, type AddressReport, type Finding } from "./findings.ts";
 import { addTallies, EMPTY_TALLY, type AddressTally } from "./tally.ts";
 
 /**
@@ -27,11 +28,15 @@ export interface AddressReconciliation {
 export interface AddressReconciliationParts extends ExaminationParts {
   readonly engine: Pick<Engine<PaymentTables>, "send">;
   readonly orders: OrderWorkflow;
-  readonly sponsor: string;
 }
 
 export function noAddresses(assets: Assets): AddressReconciliation {
   return bodyOf(assets, { addresses: 0, findings: [], sums: assets.tokens.map(() => EMPTY_TALLY) });
+}
+
+/** Whether each finding is explained, though it may wait for an operator. */
+export function isExplained({ findings }: Pick<AddressReconciliation, "findings">): boolean {
+  return findings.every(({ findings: found }) => areExplained(found));
 }
 
 const PAGE = 100;
