@@ -139,6 +139,12 @@ export default {
         pathNot: "^src/payments/$1/",
       },
     },
+    never(
+      "operator-knows-no-way",
+      "A way to pay brings acts, matters, recovery and its part of reconciling; the service gives them to the operator.",
+      "^src/payments/operator/",
+      "^src/payments/(wallet|swap|private)/",
+    ),
     only(
       "sending-knows-no-payments",
       "One attempt to send a webhook is bytes, addresses and a deadline.",

@@ -58,18 +58,19 @@ export type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "./payments/f
 export type { NamedLanding, SettledTransaction } from "./payments/frame/acts/evidence.ts";
 export { OperatorRefused } from "./payments/frame/acts/act.ts";
 export type { Erasure, ErasureResult } from "./payments/operator/erasing.ts";
-export type { OperatorInstanceReads, Operator } from "./payments/operator/operator.ts";
+export type { OperatorInstanceReads } from "./payments/operator/operator.ts";
+export type { Operator } from "./service/open-operator.ts";
 export type { ActContext } from "./payments/frame/intake/rules.ts";
 export type { ActName } from "./payments/frame/acts/act.ts";
 
-export { recoveryFile } from "./payments/operator/recovery/journal-file.ts";
+export { recoveryFile } from "./payments/private/recovery/journal-file.ts";
 export type {
   EndLine,
   JournalLine,
   OrderLine,
   RecoveryJournal,
-} from "./payments/operator/recovery/journal.ts";
-export type { RecoverCommand, RecoveredOrder } from "./payments/operator/recovery/recover.ts";
+} from "./payments/private/recovery/journal.ts";
+export type { RecoverCommand, RecoveredOrder } from "./payments/private/recovery/recover.ts";
 export type { Matter, MatterAction, MatterKind } from "./payments/frame/acts/matter.ts";
 export type { ArchivedRow } from "./payments/frame/retention/removal.ts";
 export type { Archive, Duration, RemovalStatus } from "./engine/index.ts";

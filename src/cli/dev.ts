@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { Tier } from "../payments/frame/tables/identity.ts";
 import { createHttpHandler } from "../http/create-http-handler.ts";
-import { recoveryFile } from "../payments/operator/recovery/journal-file.ts";
+import { recoveryFile } from "../payments/private/recovery/journal-file.ts";
 import { createPaymentService } from "../service/create-payment-service.ts";
 import type { PaymentService } from "../service/payment-service.ts";
 import { createLocalChain, type LocalChain, type LocalWallet } from "../local/index.ts";

@@ -18,6 +18,7 @@ import { createWriteAct, type WriteAct, OperatorRefused } from "../payments/fram
 import type { AttentionListener } from "../payments/operator/attention/matter-report-loop.ts";
 import {
   createOperator,
+  type CommonOperator,
   type OperatorInstanceReads,
   type OperatorParts,
 } from "../payments/operator/operator.ts";
@@ -25,9 +26,27 @@ import { ownAddresses } from "./open-purses.ts";
 import type { PurseWatch } from "../payments/frame/purses/purses.ts";
 import type { OrderControl } from "../payments/private/acts/acting.ts";
 import { OrderActHandler } from "../payments/private/acts/order-acts.ts";
-import type { RecoveryJournal } from "../payments/operator/recovery/journal.ts";
-import { recoverCommand, type RecoverCommand } from "../payments/operator/recovery/recover.ts";
+import type { RecoveryJournal } from "../payments/private/recovery/journal.ts";
+import {
+  recoverCommand,
+  refuseRecovery,
+  type RecoverCommand,
+  type RecoveryCommands,
+} from "../payments/private/recovery/recover.ts";
 import type { EvidenceControl } from "../payments/frame/acts/evidence.ts";
+
+/**
+ * The operator's commands. Every act names the acting person and the reason, and is one commit with its row in the
+ * audit log. A command that cannot be carried out rejects with `OperatorRefused`, whose message says why, and changes
+ * nothing. No command needs `start()`; a running service carries out the consequences. API keys give no access: the
+ * host must guard these commands.
+ */
+export interface Operator extends CommonOperator, RecoveryCommands {}
+
+/** The operator's commands, and their work while the service runs. */
+export interface OpenedOperator extends OperatorParts {
+  readonly operator: Operator;
+}
 
 interface OperatedService extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
@@ -53,22 +72,24 @@ interface OperatedService extends ServiceContext {
   readonly parts: HostParts;
 }
 
-export function openOperator(service: OperatedService): OperatorParts {
+export function openOperator(service: OperatedService): OpenedOperator {
   const { engine, workflows, routing } = service;
-  return createOperator({
+  const writeAct = createWriteAct(service);
+  const opened = createOperator({
     ...service,
     evidence: evidenceControl(service),
     sources: orderMatters(service.storage, service.assets),
     orders: new OrderActHandler({
       ...service,
-      writeAct: createWriteAct(service),
+      writeAct,
       control: routing === null ? null : orderControl(service, routing),
     }),
-    recovery: routing === null ? null : (writeAct) => recovery(service, routing, writeAct),
     watching: () => engine.watching(),
     workflowKeys: workflows.flatMap(({ claims }) => claims),
     instances: readsOf(engine),
   });
+  const recover = routing === null ? refuseRecovery : recovery(service, routing, writeAct);
+  return { ...opened, operator: { ...opened.operator, recover } };
 }
 
 /** The reading half of an engine: no method that changes instances. */

@@ -11,7 +11,7 @@ import { functionOption, objectWith, optionsWith, runtimeOptions } from "../core
 import { MAINNET_STABLECOINS } from "../payments/frame/assets/assets.ts";
 import { priceBoundsOption } from "../payments/frame/prices/guarded-prices.ts";
 import type { AttentionListener } from "../payments/operator/attention/matter-report-loop.ts";
-import type { RecoveryJournal } from "../payments/operator/recovery/journal.ts";
+import type { RecoveryJournal } from "../payments/private/recovery/journal.ts";
 import { signerOption } from "../payments/frame/asked-signer.ts";
 import { PART_DEADLINE_MS } from "../payments/frame/host-parts.ts";
 import type { PriceSource } from "../payments/frame/prices/prices.ts";

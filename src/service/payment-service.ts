@@ -35,7 +35,7 @@ import type {
   WebhookUpdateRequest,
 } from "../payments/webhooks/requests.ts";
 import type { PageQuery } from "../payments/frame/request-fields.ts";
-import type { Operator } from "../payments/operator/operator.ts";
+import type { Operator } from "./open-operator.ts";
 import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
 import type { WebhookBody, WholeWebhookBody } from "../payments/webhooks/webhook-fields.ts";
 import type { InspectedEngine } from "../engine/create-engine.ts";

@@ -4,8 +4,7 @@ import { createEngine, type AnyWorkflow, type Engine } from "../engine/index.ts"
 import type { EngineStore } from "../engine/kernel/engine-store.ts";
 import { redactingLogger } from "../core/redacting-log.ts";
 import { assetsWith } from "../payments/frame/assets/assets.ts";
-import type { OperatorParts } from "../payments/operator/operator.ts";
-import { finishEnds } from "../payments/operator/recovery/finish-ends.ts";
+import { finishEnds } from "../payments/private/recovery/finish-ends.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { NoticeFeed } from "../payments/webhooks/notice-feed.ts";
 import { OrderEventLoop } from "../payments/webhooks/order-event-loop.ts";
@@ -42,9 +41,9 @@ import { ChainGate } from "./chain-check.ts";
 import { CommitHealth } from "./commit-health.ts";
 import { LedgerCallHistory } from "./ledger-call-history.ts";
 import { ledgerInForce } from "./ledger-in-force.ts";
-import { openOperator } from "./open-operator.ts";
+import { openOperator, type OpenedOperator } from "./open-operator.ts";
 import { openPrivateRouting } from "./open-private-routing.ts";
-import { recordEnd } from "../payments/operator/recovery/journal.ts";
+import { recordEnd } from "../payments/private/recovery/journal.ts";
 import { lookAtOrder } from "../payments/private/look.ts";
 import type { RecordEnd } from "../payments/private/order-workflow.ts";
 import { oldRowsOf } from "./old-rows.ts";
@@ -62,7 +61,7 @@ interface WebhookParts {
   readonly rules: ReceiverRules;
 }
 
-export interface ServiceParts extends OperatorParts {
+export interface ServiceParts extends OpenedOperator {
   readonly options: CheckedServiceOptions;
   readonly context: ServiceContext;
   /** Shut while a start waits for the chain; `context.ledger` is behind it. */

@@ -5,7 +5,7 @@ import type { TransactionRecord } from "../payments/frame/tables/orders.ts";
 import type { PaymentWrite } from "../payments/frame/payment-storage.ts";
 import { AmountLimitCheck } from "../payments/frame/intake/amounts.ts";
 import { IntakeCheck } from "../payments/frame/intake/intake-check.ts";
-import { journaled, type OrderDecision } from "../payments/operator/recovery/journal.ts";
+import { journaled, type OrderDecision } from "../payments/private/recovery/journal.ts";
 import { acceptOrder, type CreatedOrderBody } from "../payments/private/accept-order.ts";
 import type { CheckedRequest } from "../payments/frame/quotes/checked-request.ts";
 import { orderQuotes } from "../payments/private/quote-order.ts";

@@ -11,8 +11,8 @@ import {
   SERVICE_OPTIONS,
   withOperator,
 } from "./operator-command.ts";
-import type { OrderLine } from "../../payments/operator/recovery/journal.ts";
-import { recoveryFile } from "../../payments/operator/recovery/journal-file.ts";
+import type { OrderLine } from "../../payments/private/recovery/journal.ts";
+import { recoveryFile } from "../../payments/private/recovery/journal-file.ts";
 
 /** What each action takes, and whether it must be given. */
 const ACTIONS = {

@@ -1,6 +1,6 @@
 /** How an operator's command is made: its options, what is wanted of the operator, and the printing of the answer. */
 import type { ActContext } from "../../payments/frame/intake/rules.ts";
-import type { Operator } from "../../payments/operator/operator.ts";
+import type { Operator } from "../../service/open-operator.ts";
 import { openService, type ServiceOptions } from "../open-service.ts";
 import { type Command, UsageError, end } from "../command.ts";
 import { noArgument, onlyArgument, type Options, type Parsed, readArguments } from "../read-arguments.ts";

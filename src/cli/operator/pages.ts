@@ -4,7 +4,7 @@ import type { AuditEntry } from "../../payments/frame/acts/act.ts";
 import type { ErasureResult } from "../../payments/operator/erasing.ts";
 import type { LimitEntry } from "../../payments/operator/gates/limiting.ts";
 import type { PausedEntry, PausedScope, SuspendedAccount } from "../../payments/operator/gates/pausing.ts";
-import type { RecoveredOrder } from "../../payments/operator/recovery/recover.ts";
+import type { RecoveredOrder } from "../../payments/private/recovery/recover.ts";
 import type { ResolveResult } from "../../payments/frame/acts/command.ts";
 import type { PurseBody } from "../../payments/frame/purses/purses.ts";
 import type { SettledTransaction } from "../../payments/frame/acts/evidence.ts";

@@ -3,14 +3,7 @@ import type { HostParts } from "../frame/host-parts.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
 import type { Engine, InstanceReads, WatchStatus } from "../../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../../ledger/ledger.ts";
-import {
-  createWriteAct,
-  type WriteAct,
-  readAuditLog,
-  type AuditEntry,
-  type AuditPage,
-  privateModeIsOff,
-} from "../frame/acts/act.ts";
+import { createWriteAct, readAuditLog, type AuditEntry, type AuditPage } from "../frame/acts/act.ts";
 import {
   createMatterLookup,
   shownMatter,
@@ -37,20 +30,14 @@ import {
 } from "./gates/pausing.ts";
 import { restoreEndpoint, suspendEndpoint, type EndpointCommands } from "./gates/suspending-endpoints.ts";
 import type { OrderActs } from "../frame/acts/command.ts";
-import type { RecoverCommand } from "./recovery/recover.ts";
 import type { EvidenceControl } from "../frame/acts/evidence.ts";
 import { TaskResolveHandler } from "./resolve/resolve-tasks.ts";
 import type { PurseCommands, PurseWatch } from "../frame/purses/purses.ts";
 import { MatterCommandHandler, type MatterCommands } from "./resolve/resolve.ts";
 import { settleByOperator, type TransactionCommands } from "./transaction-acts.ts";
 
-/**
- * The operator's commands. Every act names the acting person and the reason, and is one commit with its row in the
- * audit log. A command that cannot be carried out rejects with `OperatorRefused`, whose message says why, and changes
- * nothing. No command needs `start()`; a running service carries out the consequences. API keys give no access: the
- * host must guard these commands.
- */
-export interface Operator
+/** The operator's commands that every service has. */
+export interface CommonOperator
   extends
     PauseCommands,
     SuspensionCommands,
@@ -63,14 +50,6 @@ export interface Operator
     PurseCommands {
   /** Matters that need a person, oldest first; up to 1,000 of each kind. */
   attention(): Promise<readonly Matter[]>;
-  /**
-   * Brings back orders that this database does not know, such as after it was lost: of lines of a `recovery` journal, or of
-   * ids that the service's own journal has. What lies at an address goes back to the order's sender, as after a window that
-   * is over; recipients whom the chain does not show as paid are given up. Rejects with `OperatorRefused`, naming every id
-   * that is none, that is in no journal, or whose master secret is missing: then nothing is restored. Rejects with
-   * `LedgerUnavailable` when the chain cannot be read. A second call continues where the first stopped.
-   */
-  readonly recover: RecoverCommand;
   /**
    * Reads the charts behind transactions, transfers and deliveries: their states, their pending tasks
    * and their failures. A read changes nothing and writes no audit row. `resolve` retries or drops a task that fails or
@@ -85,9 +64,9 @@ export interface Operator
 export interface OperatorInstanceReads
   extends InstanceReads, Pick<Engine<never>, "deadLetters" | "failingTasks"> {}
 
-/** The operator's commands, and their work while the service runs. */
+/** The commands that every service has, and their work while the service runs. */
 export interface OperatorParts {
-  readonly operator: Operator;
+  readonly operator: CommonOperator;
   readonly report: MatterReportLoop;
   /** The number of waiting matters, for the service's health; up to 200 of each kind. */
   readonly countMatters: () => Promise<number>;
@@ -102,8 +81,6 @@ interface OperatorCommandParts extends ServiceContext {
   readonly orders: OrderActs;
   /** Sources of matters that ways to pay bring. */
   readonly sources: readonly AttentionSource[];
-  /** Null while private mode is off. */
-  readonly recovery: ((writeAct: WriteAct) => RecoverCommand) | null;
   readonly evidence: EvidenceControl;
   readonly purses: Pick<PurseWatch, "low" | "read">;
   /** Watches of this process on the chain. */
@@ -118,10 +95,6 @@ interface OperatorCommandParts extends ServiceContext {
 
 const MAX_LISTED = 1_000;
 const MAX_COUNTED = 200;
-
-const refuseRecovery: RecoverCommand = async () => {
-  throw privateModeIsOff();
-};
 
 export function createOperator(deps: OperatorCommandParts): OperatorParts {
   const { storage, clock, assets } = deps;
@@ -159,7 +132,6 @@ export function createOperator(deps: OperatorCommandParts): OperatorParts {
       approve: (id, approval, by) => resolver.approve(id, approval, by),
       settleTransaction: (landing, by) => settleByOperator({ ...deps, writeAct }, landing, by),
       instances: deps.instances,
-      recover: deps.recovery?.(writeAct) ?? refuseRecovery,
       attention: async () => (await lookForMatters(MAX_LISTED)).matters.map(shownMatter),
       purses: () => deps.purses.read(),
       erase: (erasure, by) => erasing.erase(erasure, by),

@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { SOL_MINT } from "../../../src/core/address.ts";
-import { finishEnds } from "../../../src/payments/operator/recovery/finish-ends.ts";
-import { recoveryFile } from "../../../src/payments/operator/recovery/journal-file.ts";
+import { finishEnds } from "../../../src/payments/private/recovery/finish-ends.ts";
+import { recoveryFile } from "../../../src/payments/private/recovery/journal-file.ts";
 import {
   recordEnd,
   type EndLine,
   type JournalLine,
   type OrderLine,
   type RecoveryJournal,
-} from "../../../src/payments/operator/recovery/journal.ts";
+} from "../../../src/payments/private/recovery/journal.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { storedOrder } from "./stored-order.ts";

@@ -4,7 +4,7 @@ import { SOL_MINT } from "../../../src/core/address.ts";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import { OperatorRefused } from "../../../src/payments/frame/acts/act.ts";
-import type { Operator } from "../../../src/payments/operator/operator.ts";
+import type { Operator } from "../../../src/service/open-operator.ts";
 import { fixedPrices } from "../../../src/payments/frame/prices/prices.ts";
 import type {
   PaymentServiceOptions,

@@ -1,6 +1,6 @@
 /** E5, P11: the process that sends tokens of another mint on is killed around each of its calls; they arrive once. */
 import { test } from "vitest";
-import type { Operator } from "../../../src/payments/operator/operator.ts";
+import type { Operator } from "../../../src/service/open-operator.ts";
 import { BY } from "../../kit/by.ts";
 import type { Death } from "../../kit/mortal.ts";
 import { byDepth, EXPLORING_MS } from "../../kit/thorough.ts";

@@ -3,7 +3,7 @@ import { createThawAccountInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { expect, onTestFinished, test } from "vitest";
 import { keypairSigner, type Signer } from "../../../src/ledger/sign-transaction.ts";
-import type { JournalLine, RecoveryJournal } from "../../../src/payments/operator/recovery/journal.ts";
+import type { JournalLine, RecoveryJournal } from "../../../src/payments/private/recovery/journal.ts";
 import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
 import { formatAmount } from "../../../src/core/amount.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";

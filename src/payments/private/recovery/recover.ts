@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Address } from "../../../core/address.ts";
 import { formatAmount } from "../../../core/amount.ts";
 import type { OrderStubRecord } from "../../frame/tables/private.ts";
-import { readActContext, OperatorRefused } from "../../frame/acts/act.ts";
+import { privateModeIsOff, readActContext, OperatorRefused } from "../../frame/acts/act.ts";
 import type { ActContext } from "../../frame/intake/rules.ts";
 import { lineOf, type OrderLine, type RecoveryJournal } from "./journal.ts";
 import { restoreOrder, type RestoringParts } from "./restore-order.ts";
@@ -27,11 +27,28 @@ export interface RecoveredOrder {
   }[];
 }
 
-/** See `Operator.recover`. */
+/** See `RecoveryCommands`. */
 export type RecoverCommand = (
   orders: readonly (string | OrderLine)[],
   by: ActContext,
 ) => Promise<readonly RecoveredOrder[]>;
+
+/** The operator's command that brings orders back. */
+export interface RecoveryCommands {
+  /**
+   * Brings back orders that this database does not know, such as after it was lost: of lines of a `recovery` journal, or of
+   * ids that the service's own journal has. What lies at an address goes back to the order's sender, as after a window that
+   * is over; recipients whom the chain does not show as paid are given up. Rejects with `OperatorRefused`, naming every id
+   * that is none, that is in no journal, or whose master secret is missing: then nothing is restored. Rejects with
+   * `LedgerUnavailable` when the chain cannot be read. A second call continues where the first stopped.
+   */
+  readonly recover: RecoverCommand;
+}
+
+/** The command while private mode is off. */
+export const refuseRecovery: RecoverCommand = async () => {
+  throw privateModeIsOff();
+};
 
 const ID_SHAPE = /^tx_[0-9a-f]{32}$/;
 
@@ -42,7 +59,7 @@ export interface RecoveryParts extends RestoringParts {
   readonly masterVersions: readonly number[];
 }
 
-/** See `Operator.recover`. */
+/** See `RecoveryCommands`. */
 export function recoverCommand(parts: RecoveryParts): RecoverCommand {
   return async (given, by) => {
     const acted = readActContext(by);

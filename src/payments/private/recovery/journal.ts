@@ -4,7 +4,7 @@ import { parseAddress, type Address } from "../../../core/address.ts";
 import { PaymentError } from "../../../errors/errors.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import { callHost } from "../../frame/host-parts.ts";
-import type { CreatedOrderBody } from "../../private/accept-order.ts";
+import type { CreatedOrderBody } from "../accept-order.ts";
 import type { AcceptHandler, CheckedRequest } from "../../frame/quotes/checked-request.ts";
 import type { ClosingOrder, OrderRecord } from "../../frame/tables/private.ts";
 
