@@ -52,14 +52,14 @@ test("the page of metrics lists every channel", () => {
 
 test("the operator's page lists every kind of matter and every action", () => {
   const page = "src/payments/operator/README.md";
-  const source = (file: string): string => readFileSync(`${ROOT}src/payments/operator/${file}`, "utf8");
+  const source = (file: string): string => readFileSync(`${ROOT}src/payments/frame/acts/${file}`, "utf8");
   const namesIn = (text: string, pattern: RegExp): readonly string[] =>
     [...text.matchAll(pattern)].map(([, name = ""]) => name).toSorted();
   const listedBelow = (mark: string): readonly string[] =>
     tableOf(page, mark)
       .flatMap(([name]) => codeIn(name))
       .toSorted();
-  const [, kinds = ""] = /type MatterKind =([^;]*);/.exec(source("attention/matter.ts")) ?? [];
+  const [, kinds = ""] = /type MatterKind =([^;]*);/.exec(source("matter.ts")) ?? [];
   expect(listedBelow("## Matters")).toEqual(namesIn(kinds, /"(\w+)"/g));
   const actions = namesIn(source("command.ts"), /readonly action: "(\w+)"/g);
   expect(actions).toContain("foreign");
