@@ -30,7 +30,7 @@ import { drawn } from "../../kit/thorough.ts";
 import { heard as asHint } from "../../../src/ledger/heard.ts";
 import { closeWorlds, intakeWorld, type IntakeWorld } from "./intake-world.ts";
 import { BY } from "../../kit/by.ts";
-import { addressNamed, holdOf, strayOf } from "./stored-order.ts";
+import { addressNamed, holdOf, strayOf } from "../private/stored-order.ts";
 
 closeWorlds();
 
