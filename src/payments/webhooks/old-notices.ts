@@ -34,7 +34,7 @@ export function oldNotices(parts: RemovingParts): Rows<NoticeRecord> {
  * Null while one of its deliveries is under way or young, or still to begin, while its transaction may tell more, and while one of its
  * deliveries is the last that a webhook has taken: by that it is known whether the webhook still receives anything.
  */
-export async function noticeRemoval(
+async function noticeRemoval(
   storage: PaymentStorage,
   notice: NoticeRecord,
   until: number,
