@@ -8,13 +8,7 @@ import { DAY_MS, deskPurse, inADay } from "../../frame/spending.ts";
 import { StartRefused } from "../../frame/secrets/bind-database.ts";
 import { warnOfUnusableAccounts } from "../../frame/assets/check-mints.ts";
 import { type PriceSource, refuseFixedPrices } from "../../frame/prices/prices.ts";
-import {
-  constantProduct,
-  lessSpread,
-  priceImpact,
-  walletMoves,
-  warnOfShortage,
-} from "./desk-terms.ts";
+import { constantProduct, lessSpread, priceImpact, walletMoves, warnOfShortage } from "./desk-terms.ts";
 import { deskInventory } from "../../frame/purses/desk-inventory.ts";
 import type {
   BuiltSwap,
