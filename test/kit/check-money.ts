@@ -3,6 +3,8 @@ import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts
 import { takenOut, shapeOf } from "../../src/payments/private/protocol/cut.ts";
 import { outcomeOf } from "../../src/payments/private/protocol/outcome.ts";
 import { storedOrderIn, type StoredOrder } from "../../src/payments/private/look.ts";
+import { accountRent, uncovered } from "../../src/payments/private/protocol/cost.ts";
+import { queryOf } from "../../src/payments/private/protocol/look.ts";
 import { type Address, SOL_MINT } from "../../src/core/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 
@@ -25,7 +27,8 @@ export async function brokenMoney(
     if (order === null) continue;
     const { address } = order.terms;
     const { funds } = await ledger.funds([address], mints, "finalized");
-    const held = [funds[0]?.lamports ?? 0n, ...mints.map((_, index) => funds[0]?.tokens[index] ?? 0n)];
+    const lamports = (funds[0]?.lamports ?? 0n) + (await aboveRent(order, ledger, mints));
+    const held = [lamports, ...mints.map((_, index) => funds[0]?.tokens[index] ?? 0n)];
     [SOL_MINT, ...mints].forEach((mint, index) => {
       const onRecord = leftOf(order, mint);
       const there = held[index] ?? 0n;
@@ -43,6 +46,18 @@ export async function brokenMoney(
     }
   }
   return broken;
+}
+
+/** Lamports of the order's token accounts above the rent that it was taken with: they are its money, too. */
+async function aboveRent(
+  { terms }: StoredOrder,
+  ledger: Pick<Ledger, "readOrder">,
+  mints: readonly Address[],
+): Promise<bigint> {
+  const { told } = await ledger.readOrder(queryOf(terms, { mints, redirects: 0, others: [] }), "finalized");
+  const rent = accountRent(terms.rentPerByte);
+  const accounts = told[0]?.order.accounts.filter((each) => each !== null && each.state !== "foreign") ?? [];
+  return accounts.reduce((sum, each) => sum + uncovered(each?.lamports ?? 0n, rent), 0n);
 }
 
 /** What is there by the rows: what came, less what markers and booked transfers took, and what is told to be missing. */
