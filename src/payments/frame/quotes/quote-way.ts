@@ -18,7 +18,10 @@ export interface Asked {
   readonly isSwap: boolean;
 }
 
-/** Throws what POST /v1/transactions would refuse, so that a fault is told before anybody signs. */
+/**
+ * Quotes of the transactions that a way takes. Its checks throw what POST /v1/transactions would refuse, so that a fault is told
+ * before anybody signs; what may still change by then is a warning.
+ */
 export interface QuoteWay {
   takes(asked: Asked): boolean;
   /** Milliseconds that a price is promised for. */
