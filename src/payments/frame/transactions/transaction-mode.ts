@@ -32,7 +32,7 @@ export interface RefundSum extends MintSum {
 export interface TransactionDetails {
   /** Base units of its asset; null while unknown. */
   readonly fee: bigint | null;
-  /** Of the transaction that pays the fee alone; null where it is part of another. */
+  /** Of the transaction that has cost it; null where it is more than the cost of one. */
   readonly feeSignature: string | null;
   outcomeOf(share: RecipientRecord): RecipientOutcome;
   /** Of every transaction that pays recipients. */
