@@ -126,7 +126,7 @@ const REMEDIES: { readonly [Code in ErrorCode]: Remedies<ErrorDetails[Code]> } =
     capacity: "Wait until orders under way have ended.",
     upstream: "Wait `details.retryAfter` seconds, and send the same request again.",
     clock: "Wait: the operator has to set the service's clock.",
-    off: "Use wallet mode, or another service: this one was set up without it.",
+    off: "Send in wallet mode, or use another service: this one was set up without private mode, or without swaps.",
   },
   STORAGE_UNAVAILABLE: "Wait `details.retryAfter` seconds, and send the same request again.",
   OUTCOME_UNKNOWN:
