@@ -1,6 +1,6 @@
 /**
- * The modules of the payment service. A module has one line in each list here, so that `npm run without -- NAME` can take it
- * away. Private mode is put together by the service itself.
+ * The modules of the payment service. A module has one line in each list here: `npm run without -- swap/jupiter` takes it away,
+ * and the others cannot go yet. Private mode is put together by the service itself.
  */
 import type { CreatedTransferBody } from "./frame/signed/accept-signed.ts";
 import type { WayModule } from "./frame/way-module.ts";

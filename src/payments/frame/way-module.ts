@@ -1,4 +1,4 @@
-/** A module of the payment service that brings ways to pay. The service takes a list of them and names none. */
+/** A module of the payment service that brings ways to pay, or a provider that one of them asks: the service takes a list of them. */
 import type { Swapper } from "./exchange/swap-provider.ts";
 import type { QuoteWay } from "./quotes/quote-way.ts";
 import type { ServiceContext } from "./service-context.ts";
