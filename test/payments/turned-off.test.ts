@@ -4,6 +4,7 @@ import type { PaymentService } from "../../src/service/payment-service.ts";
 import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
 import { units } from "../kit/private-fixture.ts";
 import type { SwapFixture } from "../kit/swap-fixture.ts";
+import { passTime } from "../kit/pass-time.ts";
 import { swapTest } from "../kit/swap-test.ts";
 import { expectRefusal } from "./wallet/wallet-world.ts";
 
@@ -127,5 +128,32 @@ describe("swaps that are off", () => {
     expect(shown).toEqual(await world.service.transaction(caller, transactionId));
     expect(shown).toMatchObject({ status: "completed", type: "swap" });
     expect(await exported(world, off, caller)).toBe(await exported(world, world.service, caller));
+  });
+
+  test("leave a swap that was taken before unsigned until it is dead, and give its share back", async ({
+    open,
+  }) => {
+    const world = await open({ options: { broadcastDelayMs: 5_000 } });
+    const caller = await world.caller();
+    const alice = world.wallet("alice", { lamports: 10n * SOL, usdc: 100_000_000n });
+    const { body } = await world.swap(caller, { sender: alice, give: "SOL", get: "USDC", amount: "1" });
+    await world.service.stop();
+    expect(await world.promised("USDC")).toBeGreaterThan(0n);
+
+    const off = world.another({ swap: undefined });
+    await off.start();
+    const { clock, storage, chain } = world;
+    const pass = (ms: number) =>
+      passTime({ clock, engine: off, storage, workflows: off.workflows }, clock.now() + ms);
+    await pass(30_000);
+    expect(await off.transaction(caller, body.transactionId)).toMatchObject({ status: "pending" });
+    chain.advance(400);
+    await pass(600_000);
+    expect(await off.transaction(caller, body.transactionId)).toMatchObject({
+      status: "failed",
+      reason: "expired",
+    });
+    expect([world.deskSigned(), await world.promised("USDC")]).toEqual([0, 0n]);
+    await off.stop();
   });
 });
