@@ -48,7 +48,7 @@ const RELEASE: OfferedAct = {
   key: "release",
   label: "Release the order",
   consequence:
-    "Its holds end. Who has paid in so far needs no screening any more: its recipients are paid, or what is there goes back.",
+    "Its holds end: its recipients are paid, or what is there goes back. If one is of screening, who has paid in so far needs none any more.",
 };
 
 const REDELIVER: OfferedAct = {

@@ -15,7 +15,7 @@ export type ResolveCommand =
   | { readonly action: "settle"; readonly signature: string }
   /** Nobody is paid and nothing goes back until `release`. A refusal of the whole order may still go on. */
   | { readonly action: "hold" }
-  /** Every hold of the order ends, and all who have paid in so far stay released. */
+  /** Every hold of the order ends. If one is of screening, all who have paid in so far stay released. */
   | { readonly action: "release" }
   /** The order is refused as a whole. A payment of it that is out may still land: then it goes on as paid. */
   | { readonly action: "decline" }

@@ -194,7 +194,10 @@ export const holds = ownTable("holds", {
     reason: "text",
     since: "integer",
     endedAt: "integer?",
-    /** What had come when a person released it, in base units by mint: payers of it stay released. */
+    /**
+     * What had come when a person released it, in base units by mint: payers of it stay released. Null while it is open, and
+     * where no hold of screening ended with it.
+     */
     covers: column<Readonly<Record<string, string>> | null>("json?"),
   },
   indexes: {
