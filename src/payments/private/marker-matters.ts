@@ -1,5 +1,5 @@
 /** What a person is to know of an order's markers and money: noted in the commit of what it tells. */
-import { noteMatter, type NotedKind, type NotedMatter } from "../frame/noted-matters.ts";
+import { noteMatter, type NotedKind, type NotedMatter } from "./noted-matters.ts";
 import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
 import type { ChunkRecord } from "../frame/tables/private.ts";

@@ -1,7 +1,7 @@
 /** Finds what needs a person about orders of private mode: their rows tell, and the chain is not asked. */
 import { formatAmount } from "../../core/amount.ts";
 import { smallestAmount, type Assets } from "../frame/assets/assets.ts";
-import { NOTED_KINDS } from "../frame/noted-matters.ts";
+import { NOTED_KINDS } from "./noted-matters.ts";
 import type { PaymentStorage } from "../frame/payment-storage.ts";
 import type { DepositRecord, HoldRecord, TransferRecord } from "../frame/tables/private.ts";
 import { groupedBy } from "../frame/tables/read.ts";

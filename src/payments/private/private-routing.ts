@@ -1,6 +1,7 @@
 /** The private-mode part of the service: terms, keys, machines and chain watches. */
 import type { AnyWorkflow, Watcher } from "../../engine/index.ts";
 import type { PrivatePricing, PrivateRoutingRules } from "./private-pricing.ts";
+import { OperatorRefused } from "../frame/acts/act.ts";
 import type { DepositKeys } from "../frame/secrets/deposit-keys.ts";
 import type { OrderWorkflow } from "./order-workflow.ts";
 import type { PlanTransfer } from "./plan-transfer.ts";
@@ -24,4 +25,8 @@ export interface PrivateRouting {
   check(genesisHash: string): void;
   /** Makes the sponsor's token accounts, and warns of what is missing to begin with, once the chain may be asked. */
   warn(): Promise<void>;
+}
+
+export function privateModeIsOff(): OperatorRefused {
+  return new OperatorRefused("private mode is off: start a service with privateRouting");
 }

@@ -16,7 +16,7 @@ import {
 } from "../../../src/payments/operator/attention/matter-report-loop.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/frame/assets/assets.ts";
-import { noteMatter } from "../../../src/payments/frame/noted-matters.ts";
+import { noteMatter } from "../../../src/payments/private/noted-matters.ts";
 import { silentLogger } from "../../../src/core/runtime.ts";
 import type { ClaimedTask } from "../../../storage/storage.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";

@@ -12,7 +12,7 @@ import {
 } from "../../../src/payments/private/order-matters.ts";
 import { decisionWrite } from "../../../src/payments/frame/acts/decisions.ts";
 import { TaskResolveHandler } from "../../../src/payments/operator/resolve/resolve-tasks.ts";
-import { noteMatter } from "../../../src/payments/frame/noted-matters.ts";
+import { noteMatter } from "../../../src/payments/private/noted-matters.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
 import { systemRandom } from "../../../src/core/runtime.ts";
 import { memoryStorage } from "../../kit/storages.ts";

@@ -12,10 +12,6 @@ export class OperatorRefused extends Error {
   override readonly name = "OperatorRefused";
 }
 
-export function privateModeIsOff(): OperatorRefused {
-  return new OperatorRefused("private mode is off: start a service with privateRouting");
-}
-
 /** Every act that the audit log knows. */
 export type ActName =
   | "pause"

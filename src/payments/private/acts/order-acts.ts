@@ -7,7 +7,8 @@ import type { PaymentWrite } from "../../frame/payment-storage.ts";
 import type { OrderLook } from "../look.ts";
 import { isSamePerson } from "../../frame/shown-words.ts";
 import type { DecisionRecord } from "../../frame/tables/operator.ts";
-import { OperatorRefused, privateModeIsOff, type ActName, type WriteAct } from "../../frame/acts/act.ts";
+import { privateModeIsOff } from "../private-routing.ts";
+import { OperatorRefused, type ActName, type WriteAct } from "../../frame/acts/act.ts";
 import {
   isOrderCommand,
   resolveCommand,

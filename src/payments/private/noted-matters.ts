@@ -1,6 +1,6 @@
 /** Matters about an order that no other row tells: written down with what they tell of, and listed until a person drops them. */
-import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
-import type { OrderRecord } from "./tables/private.ts";
+import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
+import type { OrderRecord } from "../frame/tables/private.ts";
 
 const SENTENCES = {
   unexplained: "the chain shows at its address what nobody here can explain",
