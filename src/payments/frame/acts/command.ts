@@ -73,7 +73,7 @@ export const resolveCommand: z.ZodType<ResolveCommand> = z.discriminatedUnion("a
 /** The schema of `approve`'s approval. */
 export const approvalGiven = z.strictObject({ address: address.optional() });
 
-/** An act on an order, in somebody's name. */
+/** An act that a named person carries out on an order. */
 export interface OrderDecision {
   readonly order: string;
   readonly command: OrderCommand;

@@ -3,7 +3,7 @@ import { SOL_MINT } from "../../../core/address.ts";
 import { formatAmount } from "../../../core/amount.ts";
 import type { Assets } from "./assets.ts";
 
-/** The name of wrapped SOL where it is told from SOL, whose mint it has: a token that no order asks for. */
+/** The symbol of wrapped SOL: callers see it as a token beside SOL, although both have one mint. */
 export const WRAPPED_SOL = "wSOL";
 
 /** Base units of a mint, or of `WRAPPED_SOL`. */

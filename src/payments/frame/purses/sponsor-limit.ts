@@ -75,8 +75,8 @@ export function shareId(order: string): string {
 }
 
 /**
- * Releases the share of waiting orders, and nothing else: the first bytes of the order are signed, or none will be. Not when its
- * deposit is there: whoever pays out of a wallet that is refused, or known to nobody, would take up what all may reserve.
+ * Releases an order's part of the account's share, once the first bytes of the order are signed or never will be. A deposit
+ * does not release it: orders that an unknown or refused wallet has paid stay held, and would reserve the sponsor for all accounts.
  */
 export function releaseShare(order: string, at: number): PaymentWrite {
   return { table: "reservations", id: shareId(order), set: { releasedAt: at } };

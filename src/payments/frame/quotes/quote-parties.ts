@@ -1,6 +1,6 @@
 /**
- * Checks the parties of a quote as POST /v1/transactions will, so that a fault is told before anybody signs; what may still
- * change by then is a warning.
+ * Checks the parties of a quote as POST /v1/transactions checks them. A caller learns of a fault before anybody signs; a fact
+ * that may still change is a warning.
  */
 import type { z } from "zod";
 import type { Address } from "../../../core/address.ts";

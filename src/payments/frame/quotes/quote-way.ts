@@ -1,4 +1,4 @@
-/** How one way to pay makes quotes: each module that takes transactions brings it for those that it takes. */
+/** The quotes of a way to pay: a module brings a `QuoteWay` for the transactions that this module takes. */
 import type { QuoteRecord } from "../tables/orders.ts";
 import type { Token } from "../assets/assets.ts";
 import type { PricedQuote, QuoteInput } from "./priced-quote.ts";
@@ -19,8 +19,8 @@ export interface Asked {
 }
 
 /**
- * Quotes of the transactions that a way takes. Its checks throw what POST /v1/transactions would refuse, so that a fault is told
- * before anybody signs; what may still change by then is a warning.
+ * The quotes of one way to pay. Its checks throw the errors of POST /v1/transactions, so that a caller learns of a fault before
+ * anybody signs; a fact that may still change is a warning.
  */
 export interface QuoteWay {
   takes(asked: Asked): boolean;

@@ -1,4 +1,4 @@
-/** Refuses payments of SOL that the chain would not make: nobody may hold less than the rent of an account. */
+/** Refuses payments of SOL that leave a recipient below the rent of an account: the chain does not make them. */
 import { formatAmount } from "../../../core/amount.ts";
 import { PaymentError } from "../../../errors/errors.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
