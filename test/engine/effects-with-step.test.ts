@@ -73,6 +73,26 @@ describe.each(drawn(adapters, "effects with their step"))("effects with their st
       awaitsOutside("j", "helper");
     }));
 
+  test("D94: what a commit takes in hand is leased from the commit on, however long it was looked before", () =>
+    inWorld(adapter, async ({ engine, clock, log, settled, awaitsOutside }) => {
+      const ran: string[] = [];
+      const work = jobs(async () => {
+        clock.advance(10_000);
+        return null;
+      }, ran);
+      const one = await engine({ workflows: [work] });
+      one.run();
+      await settled();
+      await one.start(work, { id: "j", input: { id: "j" } });
+      const untils = log.commits.flatMap(({ commit: { arms = [] } }) =>
+        arms.flatMap(({ lease }) => (lease === undefined ? [] : [lease.until - lease.leaseMs])),
+      );
+      expect(untils).toEqual([clock.now()]);
+      await settled();
+      expect(ran).toEqual(["j"]);
+      awaitsOutside();
+    }));
+
   test.each([
     ["says that it cannot be", (): Promise<null> => Promise.resolve(null)],
     ["throws", (): Promise<null> => Promise.reject(new Error("the database did not answer"))],

@@ -209,7 +209,12 @@ describe.each(drawn(adapters, "refusals"))("on $name", (adapter) => {
       { expectedVersion: "1" },
       "outcome.expectedVersion: expected a whole number",
     ],
-  ])("D24: an effect that returns %s is listed as failing", (_name, outcome, sentence) =>
+    [
+      "a version without an event",
+      { expectedVersion: 1, writes: [] },
+      "outcome.expectedVersion: expected an event beside it",
+    ],
+  ])("D24, D95: an effect that returns %s is listed as failing", (_name, outcome, sentence) =>
     inWorld(adapter, async ({ engine, settled, pass }) => {
       let runs = 0;
       const work: Work = async () =>

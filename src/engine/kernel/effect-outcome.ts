@@ -30,6 +30,11 @@ export function checkedOutcome<W>(outcome: unknown): EffectOutcome<EventObject, 
     if (part !== undefined && !isSo(part)) throw new TypeError(`outcome.${name}: expected ${expected}`);
   }
   const checked = outcome as EffectOutcome<EventObject, W>;
+  if (checked.expectedVersion !== undefined && checked.event === undefined) {
+    throw new TypeError(
+      "outcome.expectedVersion: expected an event beside it: only a step is refused after another one",
+    );
+  }
   checked.starts?.forEach((start, index) => {
     if (hasText(start, "id") && hasText(start.workflow, "key")) return;
     throw new TypeError(`outcome.starts.${index}: expected what startOf returns`);

@@ -176,8 +176,7 @@ export class StepCommitWriter<W> {
     const due = arms.filter((task) => task.dueAt <= at);
     const reserved = hands.reserve(due, consumes?.task);
     const { taken } = reserved;
-    const { holder, leaseMs } = hands;
-    const lease = { holder, until: at + leaseMs, leaseMs };
+    const lease = hands.lease();
     const armed = arms.map((task) => (taken.includes(task) ? { task, lease } : { task }));
     const commit = commitOf(parts, { ...follows, arms: armed }, companions);
     const result = await queue.commit(commit).catch((error: unknown) => {

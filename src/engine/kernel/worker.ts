@@ -1,6 +1,6 @@
 /** Finds due tasks and takes a bounded number of them in hand; rests exactly until there is more to do. */
 import { commitOne } from "../../../storage/decided.ts";
-import type { ClaimedTask, Commit, TaskRecord } from "../../../storage/storage.ts";
+import type { ArmLease, ClaimedTask, Commit, TaskRecord } from "../../../storage/storage.ts";
 import { QUEUES } from "../../../storage/task-queues.ts";
 import { elapsed } from "../../core/runtime.ts";
 import type { EngineContext } from "./engine-context.ts";
@@ -27,12 +27,10 @@ const REPORT_EVERY_MS = 60_000;
 /** The hands of this process: a commit can lease the tasks that it makes due to the process that commits it. */
 export type LeasingWorker = Pick<
   Worker,
-  "holder" | "leaseMs" | "takes" | "reserve" | "fill" | "giveUp" | "dueAt" | "untilTold"
+  "lease" | "takes" | "reserve" | "fill" | "giveUp" | "dueAt" | "untilTold"
 >;
 
 export class Worker {
-  readonly holder: string;
-  readonly leaseMs: number;
   readonly #around: WorkerParts;
   readonly #inHand: HeldTaskList;
   readonly #places: QueueSemaphore;
@@ -56,10 +54,8 @@ export class Worker {
   #runsBehind = false;
 
   constructor(around: WorkerParts) {
-    const { clock, holder, leaseMs, limits, workflows } = around;
+    const { clock, leaseMs, limits, workflows } = around;
     this.#around = around;
-    this.holder = holder;
-    this.leaseMs = leaseMs;
     this.#inHand = new HeldTaskList({ ...around, onEnded: (task, isDone) => this.#ended(task, isDone) });
     this.#places = new QueueSemaphore(limits, this.#inHand);
     this.#outage = new OutageGuard(leaseMs);
@@ -146,6 +142,12 @@ export class Worker {
   reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
     const takeable = this.#looks.isRunning ? this.#around.workflows.takenAmong(due) : [];
     return this.#places.reserve(takeable, ending, elapsed(this.#around.clock));
+  }
+
+  /** The lease of what a commit takes in hand, from now on: it is asked for behind `reserve`, so that this process never believes in it for longer. */
+  lease(): ArmLease {
+    const { clock, holder, leaseMs } = this.#around;
+    return { holder, until: clock.now() + leaseMs, leaseMs };
   }
 
   /** The commit is durable: the ending task leaves its place, the leased tasks are begun; no more than were reserved. */

@@ -29,7 +29,8 @@ const STUCK_AFTER = 3;
 export async function concludeTransfer(deps: ConcludingDeps, id: string): Promise<TransferOutcome> {
   const inHand = await takeInHand(deps, id, "out.concluding");
   if (inHand === null) return {};
-  return { ...(await conclude(deps, inHand)), expectedVersion: inHand.version };
+  const outcome = await conclude(deps, inHand);
+  return outcome.event === undefined ? outcome : { ...outcome, expectedVersion: inHand.version };
 }
 
 async function conclude(deps: ConcludingDeps, inHand: TransferInHand): Promise<TransferOutcome> {
