@@ -92,7 +92,7 @@ function partsOf<W>(options: EngineOptions<W>, modules: readonly EngineModule[])
   const hooks = new ModuleHooks();
   const core = coreOf<W>(options, { checked, modules, hooks });
   const { storage, steps, worker } = core;
-  storage.onCommitted((items) => {
+  storage.onAnswered((items) => {
     if (items.some(isCommand)) worker.wake();
   });
   const parts = {
@@ -152,10 +152,10 @@ function coreOf<W>(options: EngineOptions<W>, { checked, modules, hooks }: CoreD
     charts,
     workflows,
     limits,
-    perform(task, hold) {
+    perform(task, lease) {
       hooks.began();
       if (task.limits.length > 1) secondKeys.see(task.limits);
-      return performTask({ steps, workflows, clock, log, storage, hooks }, task, hold);
+      return performTask({ steps, workflows, clock, log, storage, hooks }, task, lease);
     },
     retryOf: (task) => retryOf(workflows, task),
   });

@@ -11,7 +11,7 @@ import {
   type MigratedInstance,
   type MigrationStep,
 } from "./migrations.ts";
-import type { PlannedArrival, StepCommit, StepPlan } from "./plan-step.ts";
+import type { PlannedArrival, PlannedStep, StepPlan } from "./plan-step.ts";
 import type { KnownInstance } from "./step-context.ts";
 import { UnstorableValue } from "./values.ts";
 import { versionOf } from "./workflow-key.ts";
@@ -29,7 +29,7 @@ export interface MigratingInstance {
 }
 
 /** The commit of the migration, and the first steps of children that the new version begins. Throws `MigrationFailed`. */
-export function planMigration(migrating: MigratingInstance, plan: StepPlan): StepCommit[] {
+export function planMigration(migrating: MigratingInstance, plan: StepPlan): PlannedStep[] {
   return planned(migrating, plan, (step, instance) => {
     if (migrating.tasks.length < MAX_MOVED) return plan.arrive(instance.arrival());
     throw new MigrationFailed(step, "tasks", `there are ${MAX_MOVED} or more, too many to migrate at once`);

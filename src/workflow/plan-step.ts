@@ -40,7 +40,7 @@ import type { AnyWorkflow } from "./workflow.ts";
 import type { StartRequest } from "./effect-run.ts";
 import type { Writable } from "./writable.ts";
 
-export interface StepCommit {
+export interface PlannedStep {
   readonly after: ChartSnapshot;
   readonly life: string;
   /** The first step of an instance, and a timer that fires with it, are in `start`, every other one in `step`. */
@@ -106,14 +106,14 @@ interface TakenIds {
 
 /** One commit of the steps of several events. `taken` is the number of waiting events in it. */
 interface PlannedRun {
-  readonly parts: StepCommit[];
+  readonly parts: PlannedStep[];
   readonly taken: number;
 }
 
 /** A step that is not stored yet, from which the next step of a run begins. */
-interface Made extends Pick<StepCommit, "after" | "earlier" | "history" | "follows" | "fired" | "forgets"> {
+interface Made extends Pick<PlannedStep, "after" | "earlier" | "history" | "follows" | "fired" | "forgets"> {
   readonly facts: StepContext;
-  readonly born: readonly StepCommit[];
+  readonly born: readonly PlannedStep[];
 }
 
 const NONE: readonly never[] = [];
@@ -167,7 +167,7 @@ export class StepPlan {
   }
 
   /** The first step of a new instance, and those of the children it starts. */
-  start(start: PlannedStart): StepCommit[] {
+  start(start: PlannedStart): PlannedStep[] {
     const step = (): string => `${start.workflow.key}, start of ${start.id}`;
     return withStep(step, () => {
       checkId(start.id);
@@ -176,7 +176,7 @@ export class StepPlan {
   }
 
   /** With the steps of the children it starts; null when the event changes nothing. @throws TypeError for one without a type. */
-  step(arrived: ArrivedEvent): StepCommit[] | null {
+  step(arrived: ArrivedEvent): PlannedStep[] | null {
     const { workflow, instance, snapshot } = arrived;
     const standing = (): string =>
       `${workflow.key}, ${instance.id} in state ${JSON.stringify(snapshot.value)}`;
@@ -231,7 +231,7 @@ export class StepPlan {
   }
 
   /** The step that brings an instance into a new version of its chart, and the steps of the children it starts. */
-  arrive(moved: PlannedArrival): StepCommit[] {
+  arrive(moved: PlannedArrival): PlannedStep[] {
     const { workflow, instance, before, step, writes, amends } = moved;
     const { key } = workflow;
     // What cannot be stored is named by its place in the snapshot, and not in the event.
@@ -245,7 +245,7 @@ export class StepPlan {
     return [{ ...arrival, moves: { adopts: [{ instance: instance.id, workflow: key }], amends } }, ...born];
   }
 
-  #started(start: PlannedStart): StepCommit[] {
+  #started(start: PlannedStart): PlannedStep[] {
     const room = this.#room;
     try {
       return this.#startedOnce(start);
@@ -256,7 +256,7 @@ export class StepPlan {
     }
   }
 
-  #startedOnce(start: PlannedStart): StepCommit[] {
+  #startedOnce(start: PlannedStart): PlannedStep[] {
     const { workflow, id, input, parent, cause, firesTimer = false, lives } = start;
     const { life = this.#moment.stamp } = start;
     const runs = this.takenBy(id);
@@ -379,7 +379,7 @@ export class StepPlan {
   }
 
   /** The step after the step with this stamp, or the first step, as stored; then the steps of its children. */
-  #whole(made: Made, behind: string | null): [StepCommit, ...(readonly StepCommit[])] {
+  #whole(made: Made, behind: string | null): [PlannedStep, ...(readonly PlannedStep[])] {
     const {
       facts,
       after: left,
@@ -399,7 +399,7 @@ export class StepPlan {
     const snapshot = snapshotToText(after);
     // What has grown too long can be stopped.
     if (facts.event?.type !== STOP.type) checkSize(snapshot, this.#maxBytes);
-    const whole: Writable<StepCommit> = { after, life, start: null, step: null, earlier, history, follows };
+    const whole: Writable<PlannedStep> = { after, life, start: null, step: null, earlier, history, follows };
     if (behind === null) {
       const parent = after.parent?.instance ?? null;
       const createdAt = (earlier[0] ?? history).at;
@@ -430,9 +430,9 @@ export class StepPlan {
   #born(
     facts: StepContext,
     children: readonly StartedChild[],
-  ): { readonly born: StepCommit[]; readonly failed: TaskRecord[] } {
+  ): { readonly born: PlannedStep[]; readonly failed: TaskRecord[] } {
     const { id: instance, workflow, stamp, life } = facts;
-    const born: StepCommit[] = [];
+    const born: PlannedStep[] = [];
     const failed: TaskRecord[] = [];
     const cause = causeOfParent({ instance, stamp });
     for (const { id: child, src, run, input, life: own } of children) {

@@ -21,7 +21,7 @@ import {
   taskOf,
   webhookOf,
 } from "../contracts/storage/samples.ts";
-import { instanceWorkflows } from "../../src/engine/kernel/stored-names.ts";
+import { instanceWorkflows } from "../../src/engine/kernel/troubles.ts";
 import { withinBudget } from "../kit/exploration-budget.ts";
 
 type Call = (storage: PaymentStorage) => Promise<unknown>;

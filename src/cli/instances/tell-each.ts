@@ -12,7 +12,7 @@ import type { InstanceView } from "../../engine/index.ts";
 import type { FieldValues } from "../../workflow/instance-finder.ts";
 import { declaredFields, searchRows } from "../../workflow/search-fields.ts";
 import { newMoment } from "../../workflow/stamps.ts";
-import { instanceWorkflows } from "../../engine/kernel/stored-names.ts";
+import { instanceWorkflows } from "../../engine/kernel/troubles.ts";
 import { nameOf } from "../../workflow/workflow-key.ts";
 import { silentLogger, systemClock, systemRandom } from "../../core/runtime.ts";
 import { UsageError } from "../command.ts";

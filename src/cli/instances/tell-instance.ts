@@ -4,7 +4,7 @@
 import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import { isOwnRow } from "../../workflow/chart.ts";
-import { instanceWorkflows } from "../../engine/kernel/stored-names.ts";
+import { instanceWorkflows } from "../../engine/kernel/troubles.ts";
 import type { InstanceView } from "../../engine/index.ts";
 import { causeFromText } from "../../workflow/step-cause.ts";
 import { causeSentence } from "../../inspector/cause-words.ts";

@@ -1,8 +1,9 @@
-/** Finds the lives of children whose addresses a step asks for, where the snapshot of their parent has not noted them. */
+/** Finds of children what the snapshot of their parent has not noted: the lives that a step asks for, and ends that came before their stop. */
 import type { EventObject } from "xstate";
-import type { EngineStorage, InstanceRecord } from "../../../storage/storage.ts";
+import type { EngineStorage, InstanceRecord, TaskRecord } from "../../../storage/storage.ts";
 import type { LifeUnknown } from "../../workflow/actor-address.ts";
-import type { KnownLives } from "../../workflow/chart.ts";
+import { childInstance, STOP, type ChartSnapshot, type KnownLives } from "../../workflow/chart.ts";
+import type { PlannedStep } from "../../workflow/plan-step.ts";
 import { snapshotFromText } from "../../workflow/snapshot-text.ts";
 
 type Storage = Pick<EngineStorage, "load">;
@@ -29,4 +30,30 @@ async function lifeOf(storage: Storage, child: string, parent: AskingStep["insta
   const record = await storage.load(child);
   if (record === null || snapshotFromText(record.snapshot).parent?.life !== parent.life) return "";
   return record.life;
+}
+
+const isStop = ({ kind, name }: TaskRecord): boolean => kind === "message" && name === STOP.type;
+
+/** Whether the step stops child machines, and goes on to hear of their ends. */
+export const stopsChildren = ({ after, follows }: PlannedStep): boolean =>
+  after.status === "active" && follows.arms.some(isStop);
+
+/**
+ * By child id: the runs of those children of `before` that this step stops, and that have ended already, so that their ends
+ * are on their way: XState still tells such an end, and no later one. Undefined if there are none. What causes the step is durable, and so is what came before it.
+ */
+export async function endedAmongStopped(
+  storage: Storage,
+  { children = {} }: ChartSnapshot,
+  { follows, history }: PlannedStep,
+): Promise<ChartSnapshot["runs"]> {
+  const stopped = new Set(follows.arms.filter(isStop).map(({ instance }) => instance));
+  const ended: Record<string, number> = {};
+  for (const [id, { run }] of Object.entries(children)) {
+    const instance = run === undefined ? "" : childInstance(history.instance, id, run);
+    const record = stopped.has(instance) ? await storage.load(instance) : null;
+    if (run === undefined || record?.status !== "done") continue;
+    if (snapshotFromText(record.snapshot).status !== "stopped") ended[id] = run;
+  }
+  return Object.keys(ended).length === 0 ? undefined : ended;
 }

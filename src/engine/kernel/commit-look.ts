@@ -2,17 +2,17 @@
 import type { CommitResult, Write } from "../../../storage/storage.ts";
 import { commitCarrier } from "../../workflow/carried.ts";
 import type { StartRequest } from "../../workflow/effect-run.ts";
-import type { StepCommit } from "../../workflow/plan-step.ts";
+import type { PlannedStep } from "../../workflow/plan-step.ts";
 
 /** A look before a commit of these steps, beside the writes of their caller. Null where there is nothing to look for. */
 export type CommitLook = (
-  parts: readonly StepCommit[],
+  parts: readonly PlannedStep[],
   companions: readonly Write<never>[],
 ) => Promise<DoneParts | null> | null;
 
 /** The parts of a commit once their effects are done with it, and the instances that begin besides. */
 export interface DoneParts {
-  readonly parts: readonly StepCommit[];
+  readonly parts: readonly PlannedStep[];
   readonly begins: readonly BeginningInstance[];
 }
 

@@ -1,4 +1,4 @@
-/** Group commit: commits asked for in one turn of the event loop share one physical transaction. */
+/** Group commit: all commits that wait go to the storage as one batch, and may share a physical transaction. */
 import { decided } from "../../../storage/decided.ts";
 import { isTurnOver, nextTurn, within } from "../../core/runtime.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";

@@ -12,8 +12,8 @@ import type { StepHandler } from "./step-handler.ts";
 import type { EffectRun } from "../../workflow/effect-run.ts";
 import type { AnyEffect } from "../../workflow/workflow.ts";
 
-/** A run of a task, with everything needed to do and to end it. */
-export interface TaskRun<W> {
+/** Everything that doing and ending a task needs. */
+export interface TaskParts<W> {
   readonly steps: StepHandler<W>;
   readonly workflows: WorkflowRegistry;
   readonly clock: Clock;
@@ -47,17 +47,17 @@ export type TaskEnd<W> = Omit<StepCommitAdditions<W>, "consumes" | "cause"> & {
 type Consumption<W> = Pick<StepCommitAdditions<W>, "consumes" | "cause">;
 
 /** An effect whose outcome another commit has overtaken looks again at once; this often in a row is no race. */
-export const MAX_LOOKS = 3;
+export const MAX_TRIES = 3;
 
 export type Refusal = Exclude<CommitResult, { ok: true }>;
 
 /** Returns why the commit was refused, null when the task has ended, by another holder too. An event that changes nothing ends it. */
 export async function endTask<W>(
-  run: TaskRun<W>,
+  around: TaskParts<W>,
   task: ClaimedTask,
   end: TaskEnd<W>,
 ): Promise<Refusal | null> {
-  const { steps } = run;
+  const { steps } = around;
   const { event } = end;
   const together = Object.assign(consumptionOf<W>(task), end);
   if (event !== undefined) {
@@ -70,13 +70,17 @@ export async function endTask<W>(
 }
 
 /** Like `endTask`; throws when the commit was refused, so that the task is tried again later. */
-export async function endTaskOrThrow<W>(run: TaskRun<W>, task: ClaimedTask, end: TaskEnd<W>): Promise<void> {
-  throwRefusal(await endTask(run, task, end));
+export async function endTaskOrThrow<W>(
+  around: TaskParts<W>,
+  task: ClaimedTask,
+  end: TaskEnd<W>,
+): Promise<void> {
+  throwRefusal(await endTask(around, task, end));
 }
 
 /** Keeps in a task how its work has ended, where the step behind it failed: its next tries do that step, and no work. Throws always. */
 export async function keepEnd<W>(
-  { steps, clock }: TaskRun<W>,
+  { steps, clock }: TaskParts<W>,
   task: ClaimedTask,
   { payload, error }: { readonly payload: string; readonly error: unknown },
 ): Promise<never> {

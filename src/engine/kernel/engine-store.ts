@@ -26,7 +26,7 @@ export class EngineStore implements EngineStorage {
   readonly #tables: readonly AnyTable[];
   #isInstalled: boolean;
   #installing: Promise<void> | null = null;
-  #committed: (items: readonly AnyCommit[]) => void = () => {};
+  #answered: (items: readonly AnyCommit[]) => void = () => {};
   #isShut = false;
   #now: UnderWay = { host: 0, asked: 0, waiting: [] };
   /** Calls of the host that have not ended. */
@@ -56,7 +56,7 @@ export class EngineStore implements EngineStorage {
   readonly claim: EngineStorage["claim"] = (request) => this.#askReady(() => this.#storage.claim(request));
   readonly commit: EngineStorage["commit"] = async (items) => {
     const answers = await this.#askReady(() => this.#storage.commit(items));
-    this.#committed(items);
+    this.#answered(items);
     return answers;
   };
   readonly heartbeat: EngineStorage["heartbeat"] = (request) =>
@@ -85,8 +85,8 @@ export class EngineStore implements EngineStorage {
   readonly close: EngineStorage["close"] = () => this.#ask(() => this.#storage.close());
 
   /** Calls back when commits have been answered, those that were refused included. There is one listener. */
-  onCommitted(listener: (items: readonly AnyCommit[]) => void): void {
-    this.#committed = listener;
+  onAnswered(listener: (items: readonly AnyCommit[]) => void): void {
+    this.#answered = listener;
   }
 
   /** The same methods, as the host calls them: also after a stop, when it alone knows that the storage is open. */

@@ -27,7 +27,7 @@ export class TaskWaitsError extends Error {
   /** What it waits for. */
   readonly key: string;
   readonly waitMs: number;
-  /** Whether the task keeps its place until then. */
+  /** Whether the task keeps its room in the key until then; its place here is free. */
   readonly keepsRoom: boolean;
 
   constructor({ key, waitMs, keepsRoom }: Pick<TaskWaitsError, "key" | "waitMs" | "keepsRoom">) {
@@ -40,7 +40,7 @@ export class TaskWaitsError extends Error {
 
 export interface HeldTaskParts extends EngineContext {
   /** Does one task. Throws when it has to be tried again later. */
-  readonly perform: (task: ClaimedTask, hold: TaskLease) => Promise<void>;
+  readonly perform: (task: ClaimedTask, lease: TaskLease) => Promise<void>;
   readonly retryOf: (task: ClaimedTask) => RetryPolicy;
   readonly random: Random;
   /** Called after each task has left the hand: done, or to be done again. */
@@ -56,7 +56,7 @@ type Due = Omit<Parameters<EngineStorage["release"]>[0], "id" | "token">;
 
 interface InHand {
   readonly task: ClaimedTask;
-  readonly hold: TaskLease;
+  readonly lease: TaskLease;
   hasPlace: boolean;
   /** Whether `letGo` has given the task back. Its run may go on. */
   isGivenBack: boolean;
@@ -123,10 +123,10 @@ export class HeldTaskList {
    */
   begin(task: ClaimedTask, leasedAt: number): void {
     // Claimed again while in hand: its lease ran out unnoticed, as in a process that was frozen for a while.
-    this.#inHand.get(task.id)?.hold.lose();
+    this.#inHand.get(task.id)?.lease.lose();
     const held: InHand = {
       task,
-      hold: new TaskLease(this.#around, leasedAt),
+      lease: new TaskLease(this.#around, leasedAt),
       hasPlace: true,
       isGivenBack: false,
       done: NOT_BEGUN,
@@ -142,13 +142,13 @@ export class HeldTaskList {
   /** Aborts what a durable commit has disarmed of the invocations in hand. */
   disarm({ disarms = [], ends = [], arms = [] }: Pick<Commit<unknown>, "disarms" | "ends" | "arms">): void {
     if (this.#invocations === 0 || (disarms.length === 0 && ends.length === 0)) return;
-    for (const { task, hold } of [...this.#inHand.values()]) {
+    for (const { task, lease } of [...this.#inHand.values()]) {
       // A state that is left and entered again arms one of the same name, which is in hand already.
       if (task.kind !== "invocation" || arms.some((armed) => armed.task.id === task.id)) continue;
       const isDisarmed =
         ends.includes(task.instance) ||
         disarms.some(({ instance, timer }) => instance === task.instance && timer === task.name);
-      if (isDisarmed) hold.disarm();
+      if (isDisarmed) lease.disarm();
     }
   }
 
@@ -171,27 +171,27 @@ export class HeldTaskList {
     const left = [...this.#inHand.values()];
     for (const held of left) {
       held.isGivenBack = true;
-      held.hold.lose();
+      held.lease.lose();
     }
     await Promise.all(left.map(({ task }) => this.giveBack(task)));
   }
 
   /** Does a task, and resolves with the outcome. Never rejects. */
   async #do(held: InHand): Promise<TaskEndedEvent["outcome"]> {
-    const { task, hold } = held;
+    const { task, lease } = held;
     const { perform, retryOf, random, log } = this.#around;
     try {
       if (isTurnOver()) await nextTurn();
-      await perform(task, hold);
+      await perform(task, lease);
       return "done";
     } catch (thrown) {
       const error = withoutTraps(thrown);
       // Many tasks may fail one after the other without waiting for anything: timers and requests get their turn between them.
       await new Promise(setImmediate);
       if (held.isGivenBack) return "given_back"; // and that is no failure
-      if (hold.isDisarmed) return "done"; // its row is gone
+      if (lease.isDisarmed) return "done"; // its row is gone
       // An error after a lost lease is no failure: the task is held by a different process, or waits for one.
-      if (error instanceof TaskMovedError || hold.isLost) {
+      if (error instanceof TaskMovedError || lease.isLost) {
         await this.#release(task, 0);
         return "given_back";
       }
@@ -301,12 +301,12 @@ export class HeldTaskList {
     void this.#loseAsTheyEnd(inHand, answered.signal);
     try {
       const { lost, unseen } = await storage.heartbeat({ holder, tasks, now: clock.now(), leaseMs });
-      for (const { task, hold } of inHand) if (lost.includes(task.id)) hold.lose();
+      for (const { task, lease } of inHand) if (lost.includes(task.id)) lease.lose();
       left = inHand.filter(({ task }) => unseen.includes(task.id));
-      for (const held of inHand) if (!left.includes(held)) held.hold.extendedAt = askedAt;
+      for (const held of inHand) if (!left.includes(held)) held.lease.extendedAt = askedAt;
     } finally {
       answered.abort();
-      for (const { hold } of left) hold.loseEnded();
+      for (const { lease } of left) lease.loseEnded();
       this.#isKept = left.length === 0;
     }
   }
@@ -321,16 +321,16 @@ export class HeldTaskList {
   }
 
   async #loseAsTheyEnd(inHand: readonly InHand[], answered: AbortSignal): Promise<void> {
-    for (let left = inHand; left.length > 0; left = left.filter(({ hold }) => !hold.isLost)) {
+    for (let left = inHand; left.length > 0; left = left.filter(({ lease }) => !lease.isLost)) {
       await this.#around.clock.sleep(this.#leftMs(left), answered);
       if (answered.aborted) return;
-      for (const { hold } of left) hold.loseEnded();
+      for (const { lease } of left) lease.loseEnded();
     }
   }
 
   /** Until the first of these leases ends; of what has ended unnoticed, as in a frozen process, a tenth of a lease more. */
   #leftMs(inHand: readonly InHand[]): number {
-    const leftMs = Math.min(...inHand.map(({ hold }) => hold.leftMs));
+    const leftMs = Math.min(...inHand.map(({ lease }) => lease.leftMs));
     return leftMs > 0 ? leftMs : this.#around.leaseMs / 10;
   }
 }

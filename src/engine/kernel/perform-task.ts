@@ -1,4 +1,4 @@
-/** Performs a task: an effect runs its handler; a timer or a message becomes a step of its instance. */
+/** Performs a task: an effect runs its handler, and a promise runs to its end; a timer or a message becomes a step, or a timer for another actor a message. */
 import type { EventObject } from "xstate";
 import type { ClaimedTask } from "../../../storage/storage.ts";
 import type { Writable } from "../../workflow/writable.ts";
@@ -8,11 +8,11 @@ import {
   endTask,
   endTaskOrThrow,
   keepEnd,
-  MAX_LOOKS,
+  MAX_TRIES,
   throwRefusal,
   type Refusal,
   type TaskEnd,
-  type TaskRun,
+  type TaskParts,
 } from "./end-task.ts";
 import { checkedOutcome } from "./effect-outcome.ts";
 import { givenEvent } from "./given-events.ts";
@@ -33,9 +33,13 @@ import type { EffectHandler, EffectOutcome } from "../../workflow/effects.ts";
 import type { AnyWorkflow } from "../../workflow/workflow.ts";
 
 /** Throws when the task must be tried again, and `TaskMovedError` when it goes on in another form. */
-export async function performTask<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
+export async function performTask<W>(
+  around: TaskParts<W>,
+  task: ClaimedTask,
+  lease: TaskLease,
+): Promise<void> {
   try {
-    await withinTask(task, () => performed(around, task, hold));
+    await withinTask(task, () => performed(around, task, lease));
   } catch (error) {
     // A handler may have sent to an instance of its own choice, in this storage or another: that moves no task of this one.
     const isOwn = error instanceof UnknownWorkflow && error.instance === task.instance;
@@ -44,14 +48,14 @@ export async function performTask<W>(around: TaskRun<W>, task: ClaimedTask, hold
   }
 }
 
-function performed<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
+function performed<W>(around: TaskParts<W>, task: ClaimedTask, lease: TaskLease): Promise<void> {
   switch (task.kind) {
     case "effect":
-      return runEffect(around, task, hold);
+      return runEffect(around, task, lease);
     case "timer":
       return fireTimer(around, task);
     case "invocation":
-      return runInvocation(around, task, hold);
+      return runInvocation(around, task, lease);
     case "message":
       return deliverMessage(around, task);
   }
@@ -59,15 +63,15 @@ function performed<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): P
 
 type Handle<W> = EffectHandler<unknown, EventObject, W>;
 
-async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLease): Promise<void> {
+async function runEffect<W>(around: TaskParts<W>, task: ClaimedTask, lease: TaskLease): Promise<void> {
   const { steps, workflows } = around;
   // What it brings back could not be committed, and it would be done again and again.
   await steps.checkKnown(task);
-  hold.checkHeld();
+  lease.checkHeld();
   const event = doneFromText(task.payload);
   if (event !== null) return endTaskOrThrow(around, task, { event });
   const handler = workflowOf(workflows, task)?.effects.get(task.name);
-  const run = runOf(task, hold);
+  const run = runOf(task, lease);
   if (handler === undefined) return runOwnBody(around, task, run);
   const ended = typeof handler === "object" ? around.hooks.endedBy({ task, run, handler }) : null;
   if (ended !== null) return ended;
@@ -78,9 +82,9 @@ async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: TaskLea
   const limits = givenLimits(typeof handler === "object" ? handler.limit : undefined, params as never);
   let refused: Refusal | null = null;
   let outcome: Outcome<W> = {};
-  for (let look = 0; look < MAX_LOOKS; look++) {
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
     if (limits.length > 0) await around.hooks.before(limits);
-    hold.checkHeld();
+    lease.checkHeld();
     outcome = checkedOutcome<W>(await handle(params, run));
     refused = await endTask(around, task, endOf(outcome)).catch((error: unknown) =>
       keepEvent(around, task, { outcome, error }),
@@ -99,7 +103,7 @@ type Outcome<W> = EffectOutcome<EventObject, W>;
 
 /** What has an event and nothing beside it is kept, and not done again, where its step failed. Throws always. */
 async function keepEvent<W>(
-  around: TaskRun<W>,
+  around: TaskParts<W>,
   task: ClaimedTask,
   { outcome, error }: { readonly outcome: Outcome<W>; readonly error: unknown },
 ): Promise<never> {
@@ -148,7 +152,7 @@ function workflowOf(
 }
 
 /** An effect that has no handler runs the body that the chart gives its action. */
-async function runOwnBody<W>(around: TaskRun<W>, task: ClaimedTask, run: EffectRun): Promise<void> {
+async function runOwnBody<W>(around: TaskParts<W>, task: ClaimedTask, run: EffectRun): Promise<void> {
   const { workflows, clock, storage } = around;
   const body = workflowOf(workflows, task)?.bodies.get(task.name);
   if (body === undefined) {
@@ -191,7 +195,7 @@ function invocationOf({ payload }: ClaimedTask): Partial<InvocationTask> {
   }
 }
 
-async function fireTimer<W>(around: TaskRun<W>, task: ClaimedTask): Promise<void> {
+async function fireTimer<W>(around: TaskParts<W>, task: ClaimedTask): Promise<void> {
   const { to, event } = delayedFromText(task.payload);
   if (to === undefined) return endTaskOrThrow(around, task, { event, isTimer: true });
   // It may be for a child that is still to begin.

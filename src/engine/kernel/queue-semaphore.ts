@@ -1,8 +1,19 @@
 /** The places of this process for tasks: each is taken by a task in hand, kept for a commit on its way, or free. */
 import type { ClaimedTask, QueueName, TaskRecord } from "../../../storage/storage.ts";
 import { QUEUES, queueOf } from "../../../storage/task-queues.ts";
-import type { WorkerLimits } from "./worker-limits.ts";
 import type { HeldTaskList } from "./held-task-list.ts";
+
+/** How much a worker takes at once, and how often it looks. */
+export interface WorkerLimits {
+  /** Effects and promises without limits in hand at once; as many timers and messages have places of their own. */
+  readonly slots: number;
+  /** Effects and promises with limits in hand at once. */
+  readonly limitedSlots: number;
+  /** The pause between looks for tasks that other processes made due, in milliseconds. */
+  readonly pollMs: number;
+  /** A task against which so many deaths of its processes are counted is a dead letter. */
+  readonly maxCrashes: number;
+}
 
 /** Places reserved for tasks until the commit that arms them is done. */
 export interface Reservation {

@@ -6,15 +6,15 @@ import { endedToText, invocationFromText, type PromiseEnd } from "../../workflow
 import { givenLimits } from "../../workflow/own-limit.ts";
 import { isFinal } from "../../workflow/retry.ts";
 import { storableThrown, UnstorableValue } from "../../workflow/values.ts";
-import { endTaskOrThrow, keepEnd, type TaskRun } from "./end-task.ts";
+import { endTaskOrThrow, keepEnd, type TaskParts } from "./end-task.ts";
 import { runPromise } from "./run-actor.ts";
 import { runOf, type TaskLease } from "./task-lease.ts";
 
 /** Throws when the task must be tried again. Once a step has failed to take the end of the promise in, the promise runs no more. */
 export async function runInvocation<W>(
-  around: TaskRun<W>,
+  around: TaskParts<W>,
   task: ClaimedTask,
-  hold: TaskLease,
+  lease: TaskLease,
 ): Promise<void> {
   const { steps, workflows } = around;
   await steps.checkKnown(task);
@@ -29,13 +29,13 @@ export async function runInvocation<W>(
   if (actor?.kind !== "promise") throw new Error(`${task.workflow} has no promise actor "${src}"`);
   const limits = givenLimits(actor.limit, input as never);
   if (limits.length > 0) await around.hooks.before(limits);
-  hold.checkHeld();
+  lease.checkHeld();
   const end = await Promise.race([
-    runPromise(actor.create, invocation, runOf(task, hold)),
+    runPromise(actor.create, invocation, runOf(task, lease)),
     // A promise that ignores its signal would keep its place for an end that no chart waits for.
-    hold.untilDisarmed(),
+    lease.untilDisarmed(),
   ]);
-  if (end === undefined || hold.isDisarmed) return;
+  if (end === undefined || lease.isDisarmed) return;
   const { atMost } = actor.retry ?? { atMost: 0 };
   if (end.kind === "failed" && task.failures < atMost && !isFinal(end.error)) throw end.error;
   const untold = await tell(around, task, { id, end });
@@ -51,7 +51,7 @@ interface Untold {
 
 /** Tells the end; resolves with it where the step failed. Throws the error of a promise that its chart does not handle. */
 async function tell<W>(
-  around: TaskRun<W>,
+  around: TaskParts<W>,
   task: ClaimedTask,
   { id, end }: { readonly id: string; readonly end: PromiseEnd },
 ): Promise<Untold | null> {

@@ -13,7 +13,7 @@ import { isTurnOver, nextTurn } from "../../core/runtime.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { together, type StepResult, type VoicedAction } from "../../workflow/step-result.ts";
 import { type BeginningInstance, type CommitLook, type DoneParts, isRefusedBehind } from "./commit-look.ts";
-import type { StepCommit, StepPlan } from "../../workflow/plan-step.ts";
+import type { PlannedStep, StepPlan } from "../../workflow/plan-step.ts";
 import type { MessageTarget } from "../../workflow/messages.ts";
 import type { InstanceCache } from "./instance-cache.ts";
 import type { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
@@ -90,7 +90,7 @@ export class StepCommitWriter<W> {
 
   /** Commits a step, or starts alone. The conflict `step` asks for a new decision: another came first, or ids of children are taken. */
   async commit(
-    step: readonly StepCommit[],
+    step: readonly PlannedStep[],
     companions: CommitCompanions<W>,
     plan: StepPlan,
   ): Promise<CommitResult> {
@@ -143,7 +143,7 @@ export class StepCommitWriter<W> {
   }
 
   /** A timer fires in the commit that would arm it where this process would take it in hand at once. */
-  #begun(begins: readonly BeginningInstance[], plan: StepPlan): StepCommit[][] {
+  #begun(begins: readonly BeginningInstance[], plan: StepPlan): PlannedStep[][] {
     const { workflows, hands, isFollowed } = this.#around;
     return begins.map(({ start, cause, firesTimers = false }) => {
       const { id, input } = start;
@@ -156,7 +156,7 @@ export class StepCommitWriter<W> {
   }
 
   /** Null where it cannot begin: the step does not depend on it, and the task of the effect will meet the same fault. */
-  #beginsWith({ begins }: DoneParts, plan: StepPlan): StepCommit[] | null {
+  #beginsWith({ begins }: DoneParts, plan: StepPlan): PlannedStep[] | null {
     try {
       return this.#begun(begins, plan).flat();
     } catch {
@@ -165,7 +165,7 @@ export class StepCommitWriter<W> {
   }
 
   async #commitOnce(
-    parts: readonly StepCommit[],
+    parts: readonly PlannedStep[],
     companions: CommitCompanions<W>,
     { at }: StepPlan,
   ): Promise<CommitResult> {
@@ -208,7 +208,7 @@ export class StepCommitWriter<W> {
 }
 
 function commitOf<W>(
-  parts: readonly StepCommit[],
+  parts: readonly PlannedStep[],
   follows: Omit<StepResult, "arms"> & Required<Pick<Commit<W>, "arms">>,
   { behind = [], retries = [], consumes, writes = [], carried = [], cause }: CommitCompanions<W>,
 ): Commit<W> {
@@ -252,9 +252,9 @@ function dueTimersLast(arms: readonly TaskRecord[], at: number): readonly TaskRe
 
 /** The caller's starts come before those of children, so that a refusal's index counts in the caller's own list. */
 function firstThenChildren(
-  step: readonly StepCommit[],
-  begun: readonly (readonly StepCommit[])[],
-): readonly StepCommit[] {
+  step: readonly PlannedStep[],
+  begun: readonly (readonly PlannedStep[])[],
+): readonly PlannedStep[] {
   return [
     ...step.slice(0, 1),
     ...begun.flatMap((parts) => parts.slice(0, 1)),
@@ -273,7 +273,7 @@ function caused(row: HistoryRecord, cause: CommitCause | undefined): HistoryReco
 /** The instance as its next step finds it. */
 function knownInstance(
   { id, workflow, hash, stamp, status, snapshot }: Omit<KnownInstance, "life" | "version">,
-  { life, history: { version } }: StepCommit,
+  { life, history: { version } }: PlannedStep,
 ): KnownInstance {
   return { id, workflow, hash, version, stamp, life, status, snapshot };
 }

@@ -12,9 +12,8 @@ import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import { isTurnOver, nextTurn, type Clock, type Random } from "../../core/runtime.ts";
 import { LifeUnknown } from "../../workflow/actor-address.ts";
 import { BORN, type ChartSnapshot } from "../../workflow/chart.ts";
-import { withLife } from "./child-lives.ts";
 import { CommitQueue } from "./commit-queue.ts";
-import { endedAmongStopped, stopsChildren } from "./ended-children.ts";
+import { endedAmongStopped, stopsChildren, withLife } from "./child-lives.ts";
 import { FailedMigrationCache } from "./failed-migration-cache.ts";
 import { withLent } from "./lent-contexts.ts";
 import { dependsOnState, isMeant, messageFromText, messageKey } from "../../workflow/messages.ts";
@@ -25,7 +24,7 @@ import {
   planMigration,
   renamedEffects,
 } from "../../workflow/plan-migration.ts";
-import { StepPlan, type StepCommit, type WaitingEvent } from "../../workflow/plan-step.ts";
+import { StepPlan, type PlannedStep, type WaitingEvent } from "../../workflow/plan-step.ts";
 import { InstanceCache } from "./instance-cache.ts";
 import type { KnownInstance } from "../../workflow/step-context.ts";
 import { UnknownWorkflow } from "../../workflow/workflow-registry.ts";
@@ -249,7 +248,7 @@ export class StepHandler<W> {
     this.#failed.throwRemembered(step);
     const moving = await this.#moving(instance, workflow);
     const plan = this.#plan(lost);
-    let parts: readonly StepCommit[];
+    let parts: readonly PlannedStep[];
     try {
       parts = planMigration(moving, plan);
     } catch (error) {
@@ -309,7 +308,7 @@ export class StepHandler<W> {
         if (known !== undefined) continue;
         return { kind: "unchanged", snapshot };
       }
-      const [first] = run.parts as [StepCommit];
+      const [first] = run.parts as [PlannedStep];
       const behind = waiting.slice(0, run.taken).map(({ task }) => task);
       companions.onTried?.(first.history, instance.life);
       const beside = behind.length === 0 ? companions : { ...companions, behind };
@@ -398,7 +397,7 @@ export class StepHandler<W> {
   }
 
   /** A step that nothing comes with; lost where another commit came first. */
-  async #commitAlone(step: readonly StepCommit[], plan: StepPlan): Promise<"done" | "lost"> {
+  async #commitAlone(step: readonly PlannedStep[], plan: StepPlan): Promise<"done" | "lost"> {
     const result = await this.#commits.commit(step, {}, plan);
     if (result.ok) return "done";
     if (result.conflict === "step") return "lost";

@@ -1,8 +1,8 @@
 /** Refuses a chart that was edited under an unchanged version, with an explanation. */
 import { commitEach } from "../../../storage/decided.ts";
 import { ownTable } from "../../../storage/table.ts";
-import type { AnyWrite, InstanceRecord } from "../../../storage/storage.ts";
-import type { ChartRows, EngineContext } from "./engine-context.ts";
+import type { AnyWrite, EngineStorage, InstanceRecord } from "../../../storage/storage.ts";
+import type { EngineContext } from "./engine-context.ts";
 import { ChangedChart, type WorkflowRegistry } from "../../workflow/workflow-registry.ts";
 import { withChildren, type AnyWorkflow } from "../../workflow/workflow.ts";
 import { chartDifferences } from "../../workflow/xstate/chart-differences.ts";
@@ -18,8 +18,19 @@ export const storedCharts = ownTable(TABLE, {
 type StoredChart = NonNullable<(typeof storedCharts)["row"]>;
 
 // A race is lost to a process that has stored its own chart in between, once for each of them.
-const MAX_LOOKS = 100;
+const MAX_TRIES = 100;
 const PAGE = 200;
+
+/** Rows of other tables that are written beside the stored charts. */
+export interface ChartRows {
+  /** For the commit that registers a version of a workflow for the first time. */
+  first(workflow: AnyWorkflow): readonly AnyWrite[];
+  /** Each as a commit of its own, whenever a process registers its workflows. */
+  again(
+    storage: Pick<EngineStorage, "find">,
+    workflows: readonly AnyWorkflow[],
+  ): Promise<readonly AnyWrite[]>;
+}
 
 export class ChartCheck {
   /** Whether it has been done: from then on nothing has to be waited for. */
@@ -51,7 +62,7 @@ export class ChartCheck {
   async #check(): Promise<void> {
     const { storage, log } = this.#process;
     const workflows = this.#workflows;
-    for (let look = 0; look < MAX_LOOKS; look++) {
+    for (let tried = 0; tried < MAX_TRIES; tried++) {
       const rows = await storage.find<StoredChart>({ table: storedCharts });
       const stored = new Map(rows.map((row) => [row.id, row]));
       const changed: ChangedChart[] = [];
@@ -85,7 +96,7 @@ export class ChartCheck {
       this.isDone = true;
       return;
     }
-    throw new Error(`the stored charts were changed by other processes ${MAX_LOOKS} times in a row`);
+    throw new Error(`the stored charts were changed by other processes ${MAX_TRIES} times in a row`);
   }
 
   /** The id of an instance that another chart of this version has left something to do for, or null. */

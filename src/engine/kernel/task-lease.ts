@@ -25,14 +25,14 @@ export class TaskLease {
     return this.extendedAt + leaseMs - elapsed(clock);
   }
 
-  /** Aborts when the hold is lost. Made when it is first read: most tasks never read it, and making it is slow. */
+  /** Aborts when the lease is lost. Made when it is first read: most tasks never read it, and making it is slow. */
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
     if (this.isLost) this.#abort.abort();
     return this.#abort.signal;
   }
 
-  /** Resolves when the hold is disarmed. At most one caller may wait. */
+  /** Resolves when the task is disarmed. At most one caller may wait. */
   untilDisarmed(): Promise<void> {
     return new Promise((resolve) => {
       this.#onDisarmed = resolve;
@@ -66,14 +66,14 @@ export class TaskLease {
 /** What a handler or a promise is told of its run. */
 export function runOf(
   { id: key, instance, dueAt, crashes, failures }: ClaimedTask,
-  hold: TaskLease,
+  lease: TaskLease,
 ): EffectRun {
   return {
     key,
     instance,
     dueAt,
     get signal() {
-      return hold.signal;
+      return lease.signal;
     },
     crashes,
     failures,

@@ -1,6 +1,5 @@
-/** Counts troubles of a storage for health, without reading them. */
+/** Counts troubles of a storage for health, without reading them, and names the workflows of its instances. */
 import type { EngineStorage } from "../../../storage/storage.ts";
-import { instanceWorkflows } from "./stored-names.ts";
 
 /** Counts for health, each up to 100. */
 export interface TroubleCount {
@@ -47,4 +46,14 @@ export async function unknownInstances(
     }),
   );
   return new Map(counted.filter(([, count]) => count > 0));
+}
+
+/** The workflows of instances, ascending, with one read for each. */
+export async function instanceWorkflows(storage: Pick<EngineStorage, "list">): Promise<readonly string[]> {
+  const names: string[] = [];
+  for (let after = ""; ; after = names.at(-1) ?? "") {
+    const [next] = await storage.list({ order: "workflow", after, limit: 1 });
+    if (next === undefined) return names;
+    names.push(next.workflow);
+  }
 }

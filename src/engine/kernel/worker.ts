@@ -4,10 +4,9 @@ import type { ArmLease, ClaimedTask, Commit, TaskRecord } from "../../../storage
 import { QUEUES } from "../../../storage/task-queues.ts";
 import { elapsed } from "../../core/runtime.ts";
 import type { EngineContext } from "./engine-context.ts";
-import type { WorkerLimits } from "./worker-limits.ts";
 import { Loop } from "./loop.ts";
 import { OutageGuard } from "./outage-guard.ts";
-import { QueueSemaphore, type Reservation } from "./queue-semaphore.ts";
+import { QueueSemaphore, type Reservation, type WorkerLimits } from "./queue-semaphore.ts";
 import type { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
 import { TroubleReport } from "./report-troubles.ts";
 import { HeldTaskList, type HeldTaskParts } from "./held-task-list.ts";

@@ -2,7 +2,7 @@
 import type { EngineStorage, InstanceRecord } from "../../../storage/storage.ts";
 import type { FieldValues } from "../../workflow/instance-finder.ts";
 import { instanceFinder } from "../../workflow/instance-finders.ts";
-import { instanceWorkflows } from "../kernel/stored-names.ts";
+import { instanceWorkflows } from "../kernel/troubles.ts";
 import { nameOf } from "../../workflow/workflow-key.ts";
 import { stateMatches } from "../../workflow/state-matches.ts";
 import { listedView, type InstanceList, type InstanceQuery, type InstanceView } from "./views.ts";

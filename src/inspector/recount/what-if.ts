@@ -4,7 +4,7 @@ import type { EngineStorage, TaskRecord } from "../../../storage/storage.ts";
 import { LifeUnknown } from "../../workflow/actor-address.ts";
 import { withLife } from "../../engine/kernel/child-lives.ts";
 import type { ChartSnapshot } from "../../workflow/chart.ts";
-import { StepPlan, type StepCommit } from "../../workflow/plan-step.ts";
+import { StepPlan, type PlannedStep } from "../../workflow/plan-step.ts";
 import type { KnownInstance } from "../../workflow/step-context.ts";
 import { watchedIn, type WatchedKey } from "../../workflow/watch-option.ts";
 import { WorkflowRegistry } from "../../workflow/workflow-registry.ts";
@@ -80,8 +80,8 @@ export async function imagine(
 
 function imagined(
   before: ChartSnapshot,
-  { after, follows }: StepCommit,
-  born: readonly StepCommit[],
+  { after, follows }: PlannedStep,
+  born: readonly PlannedStep[],
 ): ImaginedStep {
   const [had, has] = [watchedIn(before), watchedIn(after)];
   return {

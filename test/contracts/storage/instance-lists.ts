@@ -17,7 +17,7 @@ import {
   taskOf,
   WORKFLOW,
 } from "./samples.ts";
-import { instanceWorkflows } from "../../../src/engine/kernel/stored-names.ts";
+import { instanceWorkflows } from "../../../src/engine/kernel/troubles.ts";
 
 const refused = { ok: false, conflict: "step" } as const;
 

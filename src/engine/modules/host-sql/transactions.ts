@@ -10,7 +10,7 @@ import type { ModuleContext } from "../../engine-module.ts";
 import { checkedOutcome } from "../../kernel/effect-outcome.ts";
 import {
   consumptionOf,
-  MAX_LOOKS,
+  MAX_TRIES,
   type Refusal,
   type StartedEffect,
   throwRefusal,
@@ -41,7 +41,7 @@ async function runTransaction<W>(
   const params = fromJson(JSON.parse(task.payload));
   const begin = (): Promise<void> => hooks.before(givenLimits(handler.limit as never, params as never));
   let refused: Refusal | null = null;
-  for (let look = 0; look < MAX_LOOKS; look++) {
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
     let hasBegun = false;
     let commit: AnyCommit = {};
     // Before there is a transaction: a wait within would keep its connection.

@@ -1,6 +1,6 @@
 /** Effects that are done in the commit of the step that asks for them, in place of a task and a commit of their own. */
 import type { TaskRecord, Write } from "../../../../storage/storage.ts";
-import type { StepCommit } from "../../../workflow/plan-step.ts";
+import type { PlannedStep } from "../../../workflow/plan-step.ts";
 import { causeText } from "../../../workflow/step-cause.ts";
 import { fromJson } from "../../../workflow/values.ts";
 import type { CommittingStep, DoneWithStep } from "../../../workflow/with-step.ts";
@@ -24,11 +24,11 @@ type DoWithStep = (step: CommittingStep<unknown, never>) => Promise<DoneWithStep
 /** Null where none of them is done. */
 async function doneWithStep(
   workflows: WorkflowRegistry,
-  parts: readonly StepCommit[],
+  parts: readonly PlannedStep[],
   companions: readonly Write<never>[],
 ): Promise<DoneParts | null> {
   const begins: BeginningInstance[] = [];
-  const changed = new Map<StepCommit, StepCommit["follows"]>();
+  const changed = new Map<PlannedStep, PlannedStep["follows"]>();
   for (const part of parts) {
     for (const [withStep, tasks] of doableIn(workflows, part)) {
       const follows = changed.get(part) ?? part.follows;
@@ -49,7 +49,7 @@ async function doneWithStep(
 /** Tasks of a commit that the commit itself can carry out, by their `withStep` function. */
 function doableIn(
   workflows: WorkflowRegistry,
-  { follows }: StepCommit,
+  { follows }: PlannedStep,
 ): ReadonlyMap<DoWithStep, readonly [TaskRecord, ...TaskRecord[]]> {
   const found = new Map<DoWithStep, [TaskRecord, ...TaskRecord[]]>();
   for (const task of follows.arms) {
@@ -74,7 +74,7 @@ function withStepOf(
 async function doneTogether(
   withStep: DoWithStep,
   tasks: readonly [TaskRecord, ...TaskRecord[]],
-  { follows, companions }: Pick<StepCommit, "follows"> & Pick<CommittingStep<unknown, never>, "companions">,
+  { follows, companions }: Pick<PlannedStep, "follows"> & Pick<CommittingStep<unknown, never>, "companions">,
 ): Promise<DoneWithStep<never> | null> {
   const [{ instance }] = tasks;
   const asked = tasks.map(({ payload }) => fromJson(JSON.parse(payload)));
