@@ -335,7 +335,7 @@ test("F8: a workflow of the host's own cannot be called as the engine's are", as
   const own = workflow(setup({}).createMachine({ id: "paystate.each" }))({ version: 1 });
   const storage = await sqliteStorage(":memory:");
   expect(() => createEngine({ storage, workflows: [own] })).toThrow(
-    "paystate.each@1: names that begin with paystate. are the engine's own",
+    "workflows.0: paystate.each@1: names that begin with paystate. are the engine's own",
   );
 });
 

@@ -1,7 +1,9 @@
 /** Bundles that were written by hand, or to hurt: refused with a sentence, and never shown. */
 import { createHash } from "node:crypto";
+import type { PendingTask } from "paystate/storage";
 import { expect } from "vitest";
 import { createInspector } from "../../src/index.ts";
+import { bundleStorage } from "../../src/inspector/bundle/bundle-storage.ts";
 import { BundleRefused, readBundle, type BundleContent } from "../../src/inspector/bundle/bundle.ts";
 import { parcelTest } from "./parcel-test.ts";
 import { viewerOf } from "./viewer.ts";
@@ -60,4 +62,17 @@ test("a bundle that is nested a hundred thousand times is refused", () => {
   const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
   const text = `{"format":"paystate bundle","version":1,"sha256":"","content":${deep}}`;
   expect(() => readBundle(text)).toThrow(BundleRefused);
+});
+
+test("a bundle is listed like a storage: a task that never failed is not failing, and a page begins behind the one before", async ({
+  exported,
+}) => {
+  const content = readBundle(exported);
+  const [task] = content.tasks;
+  const failing = { ...(task as PendingTask), id: "failing", failures: 1 };
+  const { id } = content.instance;
+  const storage = bundleStorage({ ...content, tasks: [...content.tasks, failing] });
+  expect(await storage.tasks({ order: "failing", least: 1, limit: 9 })).toEqual([failing]);
+  const [first, ...behind] = content.history;
+  expect(await storage.history(id, { after: first?.version ?? 0, limit: 9 })).toEqual(behind);
 });

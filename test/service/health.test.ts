@@ -2,6 +2,7 @@
 import type { TaskListQuery } from "paystate/storage";
 import { expect } from "vitest";
 import { paymentTables } from "../../src/payments/frame/tables.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import type { ServiceFixture } from "../kit/service-fixture.ts";
 import { serviceTest as test } from "../kit/service-test.ts";
@@ -43,6 +44,17 @@ test("a service whose chain and storage answer is ok and names the newest finali
       keptForGood: ["transactions", "private", "notices", "quotes"],
     },
   });
+});
+
+test("a service that has not started tells its health and what needs a person, on a new database too", async ({
+  world,
+}) => {
+  const storage = await sqliteStorage(":memory:");
+  const service = world.another({ storage });
+  expect(await service.health()).toMatchObject({ storage: "ok", unprovable: 0, attention: 0 });
+  expect(await service.operator.attention()).toEqual([]);
+  await service.stop();
+  await storage.close();
 });
 
 test("a silent chain makes it degraded, a silent storage down, and asking never fails", async ({ world }) => {

@@ -41,9 +41,8 @@ export async function performTask<W>(
   try {
     await withinTask(task, () => performed(around, task, lease));
   } catch (error) {
-    // A handler may have sent to an instance of its own choice, in this storage or another: that moves no task of this one.
-    const isOwn = error instanceof UnknownWorkflow && error.instance === task.instance;
-    if (isOwn) await around.steps.checkMoved(task);
+    // Of its own instance, or of one that a handler has sent to: then this one has not moved.
+    if (error instanceof UnknownWorkflow) await around.steps.checkMoved(task);
     throw error;
   }
 }
