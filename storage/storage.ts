@@ -174,20 +174,26 @@ export type GroupLimit =
   | { readonly count: number; readonly since?: number }
   | { readonly total: bigint | null; readonly since?: number };
 
+/**
+ * What a mapped type maps to. Written as a condition, types of few tables are assignable to those of more: a commit of some of the
+ * tables is one of all, and who commits to all commits to some.
+ */
+type ValueOf<M> = M extends unknown ? M[keyof M] : never;
+
 /** Adds a row. Refused when its id, or another unique field, is taken. */
-export type Insert<W> = {
+export type Insert<W> = ValueOf<{
   [T in keyof W & string]: {
     readonly table: T;
     readonly insert: W[T];
     readonly atMost?: GroupLimit;
   };
-}[keyof W & string];
+}>;
 
 /**
  * Changes the named fields of one row. Refused when the row is absent, its `version` is not the expected one, what has to
  * be unexpired is over, or another row has the new value of a unique field.
  */
-export type Update<W> = {
+export type Update<W> = ValueOf<{
   [T in keyof W & string]: {
     readonly table: T;
     readonly id: string;
@@ -200,39 +206,39 @@ export type Update<W> = {
      */
     readonly unexpired?: { readonly field: keyof W[T] & string; readonly now: number };
   };
-}[keyof W & string];
+}>;
 
 /**
  * Changes nothing, and refuses the commit unless the row has exactly this version; at version 0, unless there is no such
  * row. What was read before a commit still holds in it. For tables with a `version`.
  */
-export type Expectation<W> = {
+export type Expectation<W> = ValueOf<{
   [T in keyof W & string]: { readonly table: T; readonly id: string; readonly expectVersion: number };
-}[keyof W & string];
+}>;
 
 /**
  * Removes one row. Refused when the row is absent, or a field that `expected` names has another value: what was read of the
  * row before still holds in the commit that removes it. Of racing removals of one row one is carried out. Its key, and its
  * unique values, are free again. Rows of append-only tables are never removed.
  */
-export type Removal<W> = {
+export type Removal<W> = ValueOf<{
   [T in keyof W & string]: {
     readonly table: T;
     readonly remove: string;
     /** Fields of the kinds text, integer and boolean, with the values that they must have; null for none. */
     readonly expected?: Partial<W[T]>;
   };
-}[keyof W & string];
+}>;
 
 /** Adds a row, or takes the place of the one with its key. Never refused. For tables with no more than a key and indexes. */
-export type Put<W> = {
+export type Put<W> = ValueOf<{
   [T in keyof W & string]: { readonly table: T; readonly put: W[T] };
-}[keyof W & string];
+}>;
 
 /** Removes one row where it is there. Never refused. */
-export type Unput<W> = {
+export type Unput<W> = ValueOf<{
   [T in keyof W & string]: { readonly table: T; readonly unput: string };
-}[keyof W & string];
+}>;
 
 /** A write to one of the caller's tables inside a commit: one closed union over the tables of `W`. */
 export type Write<W> = Insert<W> | Update<W> | Expectation<W> | Removal<W> | Put<W> | Unput<W>;

@@ -13,7 +13,7 @@ import {
 } from "../payments/frame/accounts/api-keys.ts";
 import { SCOPES, type Scope } from "../payments/frame/accounts/caller.ts";
 import { readNetwork } from "../core/networks.ts";
-import { type PaymentStorage, paymentStorage } from "../payments/frame/payment-storage.ts";
+import { type PaymentStorage, paymentStorage } from "../payments/payment-storage.ts";
 import type { AccountRecord, Tier } from "../payments/frame/tables/identity.ts";
 import { everyRow } from "../payments/frame/tables/read.ts";
 import { silentLogger, systemClock, systemRandom } from "../core/runtime.ts";

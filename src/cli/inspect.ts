@@ -11,7 +11,7 @@ import { BundleRefused, isBundle, readBundle, type BundleContent } from "../insp
 import { bundleStorage } from "../inspector/bundle/bundle-storage.ts";
 import type { DrawableChart } from "../inspector/chart-registry.ts";
 import { INSPECTOR_PATH } from "../inspector/inspector.ts";
-import { paymentTables } from "../payments/frame/tables.ts";
+import { paymentTables } from "../payments/payment-storage.ts";
 import { systemClock } from "../core/runtime.ts";
 import { stderrLogger } from "../core/stderr-logger.ts";
 import { workflowsIn } from "./charts-file.ts";

@@ -1,6 +1,6 @@
 /** Acts of viewers: a page announces the act, and a request carries the act out. */
 import { actKey, ActRefused, type ViewerActs, type GivenAct } from "../engine/inspected-engine.ts";
-import type { InspectedPaymentParts } from "../payments/frame/service-context.ts";
+import type { InspectedPaymentParts } from "../payments/payment-storage.ts";
 import { listedIn, listNamed } from "../engine/list-name.ts";
 import { parseUrl } from "../core/parse-url.ts";
 import { systemRandom } from "../core/runtime.ts";

@@ -3,7 +3,7 @@ import type { EventObject } from "xstate";
 import type { InspectedEngine } from "../engine/create-engine.ts";
 import { snapshotFromText } from "../workflow/snapshot-text.ts";
 import { typedEvent } from "../workflow/values.ts";
-import type { InspectedPaymentParts } from "../payments/frame/service-context.ts";
+import type { InspectedPaymentParts } from "../payments/payment-storage.ts";
 import type { Clock } from "../core/runtime.ts";
 import type { LedgerCallReads } from "../service/ledger-call-history.ts";
 import type { Health } from "../service/read-health.ts";

@@ -18,7 +18,7 @@ import { InstanceReader, type ListQuery } from "./read-instances.ts";
 import { offersOn } from "./section.ts";
 import { SECTIONS } from "./sections.ts";
 import type { SecretFilter } from "./show-values.ts";
-import type { InspectedPaymentParts } from "../payments/frame/service-context.ts";
+import type { InspectedPaymentParts } from "../payments/payment-storage.ts";
 import { parseAddress, type Address } from "../core/address.ts";
 import type { RelatedId } from "./find-related.ts";
 

@@ -1,7 +1,7 @@
 /** The chain that a service works on: known once a node was asked, and the same for as long as its database lives. */
 import type { Ledger } from "../ledger/ledger.ts";
 import { environmentOf, type KeyEnvironment } from "../payments/frame/accounts/api-keys.ts";
-import type { PaymentStorage } from "../payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../payments/payment-storage.ts";
 import { bindDatabase, bindSecrets } from "../payments/frame/secrets/bind-database.ts";
 import type { MasterSecret } from "../payments/frame/secrets/secret-box.ts";
 

@@ -2,7 +2,7 @@
 import { commitOne } from "../../storage/decided.ts";
 import type { CommitAnswer } from "../../storage/storage.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../../storage/storage-unusable.ts";
-import type { PaymentStorage } from "../payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../payments/payment-storage.ts";
 import { elapsed, type Clock, type Random } from "../core/runtime.ts";
 
 /** `ok`, or what keeps the database from taking commits. */

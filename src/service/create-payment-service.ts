@@ -157,7 +157,9 @@ function accountMethods({
   options: { masterSecrets },
   webhooks: { sealing },
 }: ServiceParts): ApiKeys & Methods<"account" | "balances" | "countRefused" | "limitStatus"> {
-  const { ledger, assets } = context;
+  const { storage, ledger, assets } = context;
+  const countWebhooks = async (accountId: string): Promise<number> =>
+    (await storage.webhooks(accountId)).length;
   const checksums = new KeyChecksums({ ...context, sealing, masterSecrets });
   const keys = new StoredApiKeys({ ...context, checksums, environment: () => chain.keyEnvironment() });
   return {
@@ -167,7 +169,7 @@ function accountMethods({
     rotateKey: (keyId, rotation) => keys.rotateKey(keyId, rotation),
     revokeKey: (keyId) => keys.revokeKey(keyId),
     authenticate: (authorization, address) => keys.authenticate(authorization, address),
-    account: (caller) => readAccount(context, caller),
+    account: (caller) => readAccount({ ...context, countWebhooks }, caller),
     balances: (address) => readBalances({ ledger, assets }, address),
     countRefused: async (caller, scope) => (await countHit(context, caller, scope)).standing,
     limitStatus: (caller, scope) => limitStatus(context, caller, scope),

@@ -1,5 +1,5 @@
 /** Counts waiting deliveries by account: a slow receiver holds up its own account, not the service. */
-import type { PaymentStorage } from "../payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../payments/payment-storage.ts";
 
 /** The deliveries of one account that wait for their first attempt. */
 export interface DeliveryBacklog {

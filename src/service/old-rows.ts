@@ -1,4 +1,5 @@
 /** What a service lets go because of its age, by the modules that keep it. */
+import type { PaymentStorage } from "../payments/payment-storage.ts";
 import type { Address } from "../core/address.ts";
 import type { CheckedKeepOptions } from "../payments/frame/retention/keep.ts";
 import { oldAnswers, oldQuotes } from "../payments/frame/retention/old-answers.ts";
@@ -27,7 +28,7 @@ const RUN_KEPT_MS = 3_600_000;
 
 /** In the order of a pass. */
 export function oldRowsOf(
-  parts: RemovingParts,
+  parts: RemovingParts<PaymentStorage>,
   { keep, ownAddresses, deliveries: workflow, orders }: KeepingService,
 ): readonly OldRows[] {
   const leaving = {

@@ -1,9 +1,8 @@
 /** Wires the operator's commands to the parts of a service. */
-import type { PaymentTables } from "../payments/frame/tables.ts";
+import type { PaymentContext, PaymentTables } from "../payments/payment-storage.ts";
 import type { AnyWorkflow, Engine } from "../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import type { HostParts } from "../payments/frame/host-parts.ts";
-import type { ServiceContext } from "../payments/frame/service-context.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { orderMatters } from "../payments/private/order-matters.ts";
 import { lookAtOrder } from "../payments/private/look.ts";
@@ -48,7 +47,7 @@ export interface OpenedOperator extends OperatorParts {
   readonly operator: Operator;
 }
 
-interface OperatedService extends ServiceContext {
+interface OperatedService extends PaymentContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
   readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "rateLimited" | "restricted">;
   readonly engine: Engine<PaymentTables>;

@@ -1,10 +1,10 @@
 /** Builds private mode from its options: the machines, their effects and their watchers. */
+import type { PaymentContext } from "../payments/payment-storage.ts";
 import type { z } from "zod";
 import type { AnnounceEffect } from "../payments/frame/notices/notice-writes.ts";
 import type { paymentServiceOptions } from "./payment-service-options.ts";
 import { askedSigner } from "../payments/frame/asked-signer.ts";
 import type { AskPart } from "../payments/frame/host-parts.ts";
-import type { ServiceContext } from "../payments/frame/service-context.ts";
 import type { Swapper } from "../payments/frame/exchange/swap-provider.ts";
 import { openSponsorAccounts } from "../payments/frame/purses/open-sponsor-accounts.ts";
 import { checkPurses, refuseSharedPurses } from "../payments/frame/purses/check-purses.ts";
@@ -62,7 +62,7 @@ const ACTIVE_PACE = 5;
 const LATE_INTERVAL_MS = 5 * 60_000;
 const SLOW_INTERVAL_MS = 60 * 60_000;
 
-interface PrivateRoutingParts extends ServiceContext {
+interface PrivateRoutingParts extends PaymentContext {
   readonly ask: AskPart;
   readonly terms: PrivateRoutingRules;
   readonly keys: DepositKeys;

@@ -39,7 +39,7 @@ import type { Operator } from "./open-operator.ts";
 import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
 import type { WebhookBody, WholeWebhookBody } from "../payments/webhooks/webhook-fields.ts";
 import type { InspectedEngine } from "../engine/create-engine.ts";
-import type { InspectedPaymentParts } from "../payments/frame/service-context.ts";
+import type { InspectedPaymentParts } from "../payments/payment-storage.ts";
 import type { LedgerCallReads } from "./ledger-call-history.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** The health of the service, for an operator's screen; a load balancer sees only the status. */
-import type { PaymentStorage } from "../payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../payments/payment-storage.ts";
 import type { PaymentRetentionStatus } from "../payments/frame/retention/payment-retention.ts";
 import { contradictionOf } from "../payments/frame/intake/chain-clock.ts";
 import { loweredWitnesses, type LoweredWitnessRule } from "../payments/frame/intake/rules.ts";

@@ -1,4 +1,5 @@
 /** Reconciles a service with the chain: what every service has, and the orders of private mode. */
+import type { PaymentContext } from "../payments/payment-storage.ts";
 import { routingOff } from "../errors/errors.ts";
 import {
   reconcile,
@@ -6,7 +7,6 @@ import {
   type ReconciledPart,
 } from "../payments/operator/reconcile/reconcile.ts";
 import type { TellProgress } from "../payments/frame/reconcile-progress.ts";
-import type { ServiceContext } from "../payments/frame/service-context.ts";
 import {
   isExplained,
   noAddresses,
@@ -45,7 +45,7 @@ export async function reconcileService(parts: ReconciledService): Promise<Reconc
 
 async function reconcileOrders(
   { routing, engine }: ReconciledService,
-  context: ServiceContext,
+  context: PaymentContext,
   tell: TellProgress,
 ): Promise<ReconciledPart<AddressReconciliation>> {
   const body =

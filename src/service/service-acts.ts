@@ -15,15 +15,14 @@ import {
   OperatorRefused,
 } from "../payments/frame/acts/act.ts";
 import type { Caller } from "../payments/frame/accounts/caller.ts";
-import type { PaymentTables } from "../payments/frame/tables.ts";
-import type { WebhookRecord } from "../payments/frame/tables/webhooks.ts";
-import type { ServiceContext } from "../payments/frame/service-context.ts";
+import type { PaymentContext, PaymentTables } from "../payments/payment-storage.ts";
+import type { WebhookRecord } from "../payments/webhooks/tables.ts";
 import { isHeld } from "../payments/private/screen-order.ts";
 import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
 import { parseUrl } from "../core/parse-url.ts";
 import type { PaymentService } from "./payment-service.ts";
 
-export interface ServiceActsParts extends ServiceContext {
+export interface ServiceActsParts extends PaymentContext {
   readonly engine: Pick<Engine<PaymentTables>, "commit">;
   readonly service: Pick<PaymentService, "cancelTransaction" | "redeliver" | "testWebhook" | "operator">;
   readonly workflows: readonly AnyWorkflow[];

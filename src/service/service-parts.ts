@@ -8,14 +8,17 @@ import { finishEnds } from "../payments/private/recovery/finish-ends.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { NoticeFeed } from "../payments/webhooks/notice-feed.ts";
 import { OrderEventLoop } from "../payments/webhooks/order-event-loop.ts";
-import { paymentStore, withPaymentReads } from "../payments/frame/payment-storage.ts";
+import {
+  paymentStore,
+  withPaymentReads,
+  type PaymentContext,
+  type PaymentTables,
+} from "../payments/payment-storage.ts";
 import type { AnnounceEffect } from "../payments/frame/notices/notice-writes.ts";
-import type { PaymentTables } from "../payments/frame/tables.ts";
 import { PaymentRetentionLoop } from "../payments/frame/retention/payment-retention.ts";
 import { depositKeys } from "../payments/frame/secrets/deposit-keys.ts";
 import { createSecretBox, type SecretBox } from "../payments/frame/secrets/secret-box.ts";
 import { HostParts } from "../payments/frame/host-parts.ts";
-import type { ServiceContext } from "../payments/frame/service-context.ts";
 import { WAY_MODULES } from "../payments/modules.ts";
 import type { CompletionDeps } from "../payments/frame/way-module.ts";
 import type { AttemptRecord } from "../payments/frame/tables/attempts.ts";
@@ -63,7 +66,7 @@ interface WebhookParts {
 
 export interface ServiceParts extends OpenedOperator {
   readonly options: CheckedServiceOptions;
-  readonly context: ServiceContext;
+  readonly context: PaymentContext;
   /** Shut while a start waits for the chain; `context.ledger` is behind it. */
   readonly gate: ChainGate;
   /** Shut from a stop to the next start; `context.storage` is behind it. */
@@ -171,7 +174,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
 function contextOf(
   options: CheckedServiceOptions,
   { gate, store, calls }: Pick<ServiceParts, "gate" | "store" | "calls">,
-): ServiceContext & Pick<ServiceParts, "observed" | "commits"> {
+): PaymentContext & Pick<ServiceParts, "observed" | "commits"> {
   const { clock, random, masterSecrets } = options;
   const secrets = masterSecrets.map(({ secret }) => secret);
   const commits = new CommitHealth(random, clock);
@@ -192,7 +195,7 @@ function contextOf(
 
 function chartsOf(
   options: CheckedServiceOptions,
-  context: ServiceContext,
+  context: PaymentContext,
   { chain, parts: { ask } }: Pick<ServiceParts, "chain" | "parts">,
 ): Charts {
   const { storage, ledger, clock, assets, log } = context;
@@ -239,7 +242,7 @@ async function completed(deps: CompletionDeps, attempt: AttemptRecord): Promise<
 
 async function finishOrders(
   { recovery: journal }: CheckedServiceOptions,
-  { storage, log }: ServiceContext,
+  { storage, log }: PaymentContext,
   { engine, routing }: Pick<ServiceParts, "engine" | "routing">,
 ): Promise<void> {
   if (journal === undefined || routing === null) return;
@@ -248,7 +251,7 @@ async function finishOrders(
 
 function retentionOf(
   { keep, archive, archiveDeadlineMs }: CheckedServiceOptions,
-  context: ServiceContext,
+  context: PaymentContext,
   charts: Charts & Pick<ServiceParts, "engine">,
 ): PaymentRetentionLoop {
   const { engine, routing } = charts;
@@ -270,7 +273,7 @@ function retentionOf(
   return new PaymentRetentionLoop(context, { keep, rows });
 }
 
-function webhookPartsOf(options: CheckedServiceOptions, context: ServiceContext): WebhookParts {
+function webhookPartsOf(options: CheckedServiceOptions, context: PaymentContext): WebhookParts {
   const { storage, clock } = context;
   const { allowAddress, deny, ca, proxy, acceptAny2xx, disableAfter } = options.webhooks;
   const rules = {
@@ -291,7 +294,7 @@ function webhookPartsOf(options: CheckedServiceOptions, context: ServiceContext)
 
 function engineOf(
   { ledgerPollMs, leaseMs }: CheckedServiceOptions,
-  { storage, ledger, clock, random, log }: ServiceContext,
+  { storage, ledger, clock, random, log }: PaymentContext,
   { workflows, routing }: Charts,
 ): Engine<PaymentTables> {
   const watching = { storage, ledger, clock, log, intervalMs: ledgerPollMs };

@@ -1,8 +1,7 @@
 /** The use cases of a service, each made once over its parts. */
 import type { CommitAdditions, CommitResult } from "../engine/index.ts";
-import type { PaymentTables } from "../payments/frame/tables.ts";
+import type { PaymentTables, PaymentWrite } from "../payments/payment-storage.ts";
 import type { TransactionRecord } from "../payments/frame/tables/orders.ts";
-import type { PaymentWrite } from "../payments/frame/payment-storage.ts";
 import { AmountLimitCheck } from "../payments/frame/intake/amounts.ts";
 import { IntakeCheck } from "../payments/frame/intake/intake-check.ts";
 import { journaled, type OrderDecision } from "../payments/private/recovery/journal.ts";

@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Pool } from "undici";
 import { createEngine, startOf, type Engine } from "../../src/engine/index.ts";
 import { createSecretBox } from "../../src/payments/frame/secrets/secret-box.ts";
-import { type PaymentTables, paymentTables } from "../../src/payments/frame/tables.ts";
+import { type PaymentTables, paymentTables } from "../../src/payments/payment-storage.ts";
 import { createDeliveryClient } from "../../src/payments/webhooks/sending/attempt.ts";
 import {
   webhookDeliveryWorkflow,

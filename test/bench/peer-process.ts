@@ -1,7 +1,7 @@
 /** Ours in the bench beside peers: four steps which each record a result, on the database that this process is told. */
 import { postgresStorage } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
-import { paymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import { paymentStorage } from "../../src/payments/payment-storage.ts";
 import { benchedEngine, withResults } from "./workflows.ts";
 
 /** The settings that each process of this bench takes as JSON in its first argument. */

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SCOPES } from "../../src/payments/frame/accounts/caller.ts";
-import { paymentStorage, type PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import { paymentStorage, type PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { postgresStorage } from "../../storage/postgres.ts";
 import { postgresPrograms, startPostgres } from "../kit/postgres-server.ts";
 import { serviceFixture } from "../kit/service-fixture.ts";

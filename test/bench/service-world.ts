@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { SOL_MINT } from "../../src/core/address.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { fixedPrices } from "../../src/payments/frame/prices/prices.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";

@@ -1,8 +1,7 @@
 /** Small durable workflows: four steps, each with one effect, or one promise, before it. */
 import { fromPromise, setup, type AnyStateMachine } from "xstate";
 import { createEngine, workflow, type Workflow, type WorkflowOptions } from "../../src/engine/index.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
-import type { PaymentTables } from "../../src/payments/frame/tables.ts";
+import type { PaymentStorage, PaymentTables } from "../../src/payments/payment-storage.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { costOf, inParallel, type Cost } from "./figures.ts";
 

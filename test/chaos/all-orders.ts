@@ -1,5 +1,5 @@
 /** All orders of private mode of a run. */
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { storedOrderIn, type StoredOrder } from "../../src/payments/private/look.ts";
 
 const PAGE = 50;

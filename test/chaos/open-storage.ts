@@ -1,5 +1,5 @@
 /** The database of a chaos run, opened as one of its processes does. */
-import { paymentStorage, type PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import { paymentStorage, type PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { postgresStorage } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { DatabaseSettings } from "./processes/settings.ts";

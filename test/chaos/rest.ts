@@ -1,6 +1,6 @@
 /** Waiting until every order is final, every notice delivered and nothing due. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 
 /** Who comes to rest. */

@@ -3,7 +3,7 @@ import { STATUS_EVENTS } from "../../machines/notice-events.ts";
 import pRetry from "p-retry";
 import type { Address } from "../../src/core/address.ts";
 import { type Ledger, LedgerUnavailable } from "../../src/ledger/ledger.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import { brokenWhileWaiting } from "../kit/check-invariants.ts";

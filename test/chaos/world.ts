@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import { NOTICE_EVENTS } from "../../src/payments/frame/notices/notice-body.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { type HttpsReceiver, startHttpsReceiver } from "../kit/https-receiver.ts";
 import { photograph, type Photograph } from "../payments/private/photograph.ts";

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HistoryRecord } from "../../storage/storage.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 
 /** Where the stored lives are: one file for each released version of a chart, named `name@version.json`. */
 export const CORPUS = join(import.meta.dirname, "released");

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { createMachine } from "xstate";
 import { startOf, workflow, type CommittingStep, type DoneWithStep, type Workflow } from "paystate/engine";
-import type { PaymentTables } from "../../src/payments/frame/tables.ts";
+import type { PaymentTables } from "../../src/payments/payment-storage.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { drawn } from "../kit/thorough.ts";

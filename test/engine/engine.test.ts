@@ -6,7 +6,7 @@ import { memoryStorage } from "../kit/storages.ts";
 import { passTime } from "../kit/pass-time.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 
 const DAY = 24 * 60 * 60_000;
 

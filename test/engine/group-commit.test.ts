@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { assign, createMachine } from "xstate";
 import { CommitUnknown, startOf, workflow } from "paystate/engine";
-import type { PaymentWrite } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentWrite } from "../../src/payments/payment-storage.ts";
 import { CommitQueue } from "../../src/engine/kernel/commit-queue.ts";
 import type { Commit, CommitAnswer, CommitResult } from "../../storage/storage.ts";
 import { adapters } from "../kit/adapters.ts";

@@ -2,7 +2,7 @@
 import { assign, setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { workflow } from "paystate/engine";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns, type EngineWorld } from "../kit/engine-world.ts";

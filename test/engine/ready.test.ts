@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createMachine } from "xstate";
 import { ChangedChart, defineTable, workflow } from "paystate/engine";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";

@@ -2,7 +2,7 @@
 import { assign, fromPromise, setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { createEngine, workflow, type AnyWorkflow, type Engine, type WatchEvent } from "paystate/engine";
-import type { PaymentTables } from "../../src/payments/frame/tables.ts";
+import type { PaymentTables } from "../../src/payments/payment-storage.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { everyAdapter } from "../kit/adapters.ts";
 import { gate, inWorld, turns, until } from "../kit/engine-world.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { assign, createMachine } from "xstate";
 import { CommitUnknown, workflow } from "paystate/engine";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { CommitAnswer } from "../../storage/storage.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";

@@ -10,7 +10,7 @@ import {
   type PreviousInstance,
   type TellParams,
 } from "paystate/engine";
-import type { PaymentTables } from "../../src/payments/frame/tables.ts";
+import type { PaymentTables } from "../../src/payments/payment-storage.ts";
 import { adapters } from "../kit/adapters.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import { gate, inWorld } from "../kit/engine-world.ts";

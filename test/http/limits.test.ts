@@ -6,7 +6,7 @@ import { type HttpHandlerOptions, createHttpHandler } from "../../src/http/creat
 import { RateWindow } from "../../src/http/rate-window.ts";
 import { sha256Hex } from "../../src/payments/frame/ids.ts";
 import { memoryStorage } from "../kit/storages.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { sampled } from "../kit/thorough.ts";

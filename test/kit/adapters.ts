@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { databasesOfProject } from "../programs/project-of-run.ts";
 import { postgresDatabase } from "./postgres-database.ts";

@@ -9,9 +9,8 @@ import { ADDED_ROWS } from "../../src/workflow/added-fields.ts";
 import { withoutAdditions } from "../../src/workflow/step-additions.ts";
 import { withChildren } from "../../src/workflow/workflow.ts";
 import type { Commit, HistoryRecord, InstanceRecord, TaskRecord } from "../../storage/storage.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage, PaymentTables } from "../../src/payments/payment-storage.ts";
 import { derivedId } from "../../src/payments/frame/ids.ts";
-import type { PaymentTables } from "../../src/payments/frame/tables.ts";
 import type { StorageLog } from "./record-storage.ts";
 import { isWatched, watchRows } from "../../src/workflow/watch-rows.ts";
 

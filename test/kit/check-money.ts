@@ -1,5 +1,5 @@
 /** The invariants I9 and I14 of orders of private mode: nobody is paid twice, and every base unit is explained. */
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { takenOut, shapeOf } from "../../src/payments/private/protocol/cut.ts";
 import { outcomeOf } from "../../src/payments/private/protocol/outcome.ts";
 import { storedOrderIn, type StoredOrder } from "../../src/payments/private/look.ts";

@@ -1,5 +1,5 @@
 /** A storage that can be closed while it is used: what is asked of it afterwards is noted, and fails as it does with a driver. */
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 
 /** The storage, and what happens to it. */
 export interface ClosingStorage {

@@ -1,6 +1,6 @@
 /** A storage on SQLite that counts what is carried out. */
 import Database from "better-sqlite3";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { SqliteStatement } from "../../storage/sqlite/handle.ts";
 import { sqliteStorage } from "./storages.ts";
 

@@ -1,5 +1,5 @@
 /** Files of SQLite in which a host has been. */
-import { paymentTables } from "../../src/payments/frame/tables.ts";
+import { paymentTables } from "../../src/payments/payment-storage.ts";
 
 /** What a host calls as the engine speaks of its own: tables, a view, an index, a trigger. */
 export const NAMESAKES = `

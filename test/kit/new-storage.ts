@@ -1,5 +1,5 @@
 /** The database that tests of payments are given which do not ask for one: `PAYSTATE_TEST_DATABASE=postgres` makes it PostgreSQL. */
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { postgresDatabase } from "./postgres-database.ts";
 import { memoryStorage, postgresStorage } from "./storages.ts";
 

@@ -1,6 +1,6 @@
 /** A schema of its own in the PostgreSQL server of the run, and storages on it. */
 import pg from "pg";
-import { paymentTables } from "../../src/payments/frame/tables.ts";
+import { paymentTables } from "../../src/payments/payment-storage.ts";
 import {
   moveToPostgres,
   type PostgresOptions,

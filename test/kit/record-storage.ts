@@ -1,7 +1,6 @@
 /** A storage that remembers what went through it, so that a run can be judged afterwards. */
 import type { ClaimedTask, Commit } from "../../storage/storage.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
-import type { PaymentTables } from "../../src/payments/frame/tables.ts";
+import type { PaymentStorage, PaymentTables } from "../../src/payments/payment-storage.ts";
 
 /** A commit that succeeded, and when. */
 export interface LoggedCommit {

@@ -1,5 +1,5 @@
 /** A payment service over a real chain in this process, with accounts, wallets and a clock that a test turns. */
-import { type PaymentStorage, paymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import { type PaymentStorage, paymentStorage } from "../../src/payments/payment-storage.ts";
 import { newStorage } from "./new-storage.ts";
 import { type Caller, SCOPES } from "../../src/payments/frame/accounts/caller.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";

@@ -1,6 +1,6 @@
 /** Tests of several processes that share one database, of every adapter. */
 import { test } from "vitest";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { serviceFixture } from "./service-fixture.ts";
 import { everyAdapter } from "./adapters.ts";
 

@@ -8,7 +8,7 @@ import Database from "better-sqlite3";
 import { sqliteStorage as sqlite } from "../../storage/sqlite.ts";
 import { NAMESAKES, PAYMENT_NAMESAKES } from "./namesakes.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
-import { type PaymentStorage, paymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import { type PaymentStorage, paymentStorage } from "../../src/payments/payment-storage.ts";
 
 /**
  * A storage in memory, which goes on when it is closed: it stands for a database that others use. Without a clock a batch is one

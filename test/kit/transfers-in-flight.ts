@@ -1,9 +1,8 @@
 /** Wallet transfers that wait for the chain, many at once, without the work of accepting them. */
 import { SOL_MINT } from "../../src/core/address.ts";
-import type { PaymentTables } from "../../src/payments/frame/tables.ts";
+import type { PaymentTables, PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { TransactionRecord } from "../../src/payments/frame/tables/orders.ts";
 import type { AttemptRecord } from "../../src/payments/frame/tables/attempts.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
 import { createEngine, type Engine } from "../../src/engine/index.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { silentLogger, type Clock } from "../../src/core/runtime.ts";

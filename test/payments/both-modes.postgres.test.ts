@@ -1,6 +1,6 @@
 /** The payment service on PostgreSQL, from the quote to the last lamport, on the real programs. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { type PostgresDatabase, postgresDatabase } from "../kit/postgres-database.ts";
 import { type PrivateFixture, privateFixture, units } from "../kit/private-fixture.ts";
 import { serviceFixture } from "../kit/service-fixture.ts";

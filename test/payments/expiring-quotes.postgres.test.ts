@@ -1,6 +1,6 @@
 /** M37: quotes expire by the clock of the storage, whatever the clock of a process says. */
 import { describe, expect, test } from "vitest";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import { adapters } from "../kit/adapters.ts";
 import { type PostgresDatabase, postgresDatabase } from "../kit/postgres-database.ts";

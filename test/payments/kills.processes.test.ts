@@ -11,7 +11,7 @@ import { solanaLedger } from "paystate/solana";
 import type { Address } from "../../src/core/address.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
 import { NOTICE_EVENTS } from "../../src/payments/frame/notices/notice-body.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { brokenAtRest } from "../kit/check-invariants.ts";
 import { startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";

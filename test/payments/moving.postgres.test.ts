@@ -5,7 +5,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
 import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
-import { paymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import { paymentStorage } from "../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import { moveToPostgres, postgresStorage } from "../../storage/postgres.ts";
 import { brokenMoney } from "../kit/check-money.ts";

@@ -9,7 +9,7 @@ import { bindDatabase } from "../../src/payments/frame/secrets/bind-database.ts"
 import { KeyChecksums } from "../../src/payments/frame/secrets/key-checksums.ts";
 import { keepingOpened, createSecretBox } from "../../src/payments/frame/secrets/secret-box.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 
 const secretOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 const place = { table: "webhooks", row: "wh_1", owner: "acct_1" };

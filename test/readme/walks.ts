@@ -9,7 +9,7 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { CreatedTransferBody } from "../../src/payments/frame/signed/accept-signed.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
 import type { Caller } from "../../src/payments/frame/accounts/caller.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { QuoteBody } from "../../src/payments/frame/quotes/quote-body.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
 import { startHttpsReceiver } from "../kit/https-receiver.ts";

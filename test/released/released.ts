@@ -2,8 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
-import { paymentTables } from "../../src/payments/frame/tables.ts";
+import { type PaymentStorage, paymentTables } from "../../src/payments/payment-storage.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8")) as {

@@ -7,7 +7,7 @@ import {
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { sqliteStorage } from "../../storage/sqlite.ts";
-import { paymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import { paymentStorage } from "../../src/payments/payment-storage.ts";
 import { BY } from "../kit/by.ts";
 import { restoredAt } from "../kit/odd-endpoints.ts";
 import { units } from "../kit/private-fixture.ts";

@@ -1,8 +1,8 @@
 /** What a service says of its own health, and how it ends at the end of a block. */
 import type { TaskListQuery } from "paystate/storage";
 import { expect } from "vitest";
-import { paymentTables } from "../../src/payments/frame/tables.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
+import { paymentTables } from "../../src/payments/payment-storage.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import type { ServiceFixture } from "../kit/service-fixture.ts";
 import { serviceTest as test } from "../kit/service-test.ts";

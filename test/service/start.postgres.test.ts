@@ -6,7 +6,7 @@ import { systemClock, silentLogger } from "../../src/core/runtime.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
-import { paymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import { paymentStorage } from "../../src/payments/payment-storage.ts";
 import { postgresDatabase, type PostgresDatabase } from "../kit/postgres-database.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 

@@ -1,6 +1,6 @@
 /** The enumerator itself: a storage whose commits can be torn apart does not get past it. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { adapters } from "../kit/adapters.ts";
 import { COMPLETED, post } from "./acts.ts";
 import { KILLED_ONCE, liveThrough } from "./every-death.ts";

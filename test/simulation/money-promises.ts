@@ -1,9 +1,9 @@
 /** What is promised of money that the service itself moves, by the chain's own books in a world that has come to rest. */
 import { SOL_MINT } from "../../src/core/address.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { booksOf as booksOfOrder, type OrderBooks } from "../../src/payments/private/order-books.ts";
 import type { ReservationRecord } from "../../src/payments/frame/tables/limits.ts";
-import type { OrderedTransaction } from "../../src/payments/frame/tables/private.ts";
+import type { OrderedTransaction } from "../../src/payments/private/tables.ts";
 import { brokenMoney } from "../kit/check-money.ts";
 import { CUSTOMER, DESK, SPONSOR, TREASURY } from "./house.ts";
 import type { Asset, Order } from "./order.ts";

@@ -1,7 +1,7 @@
 /** The invariants I10 and I11, which a database tells by itself: statuses only move forward, retries keep their pace. */
 import type { AnyWorkflow } from "../../src/engine/index.ts";
 import type { TransactionStatus } from "../../src/payments/frame/tables/orders.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 
 /** Where each status may lead. */
 const EDGES: Readonly<Record<TransactionStatus, readonly TransactionStatus[]>> = {

@@ -10,7 +10,7 @@ import type { PaymentServiceOptions } from "../../src/service/payment-service-op
 import type { FaultRule } from "../../src/local/faults.ts";
 import type { Funds } from "../../src/local/index.ts";
 import type { InstanceRecord } from "../../storage/storage.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { Adapter } from "../kit/adapters.ts";
 import { chainFixture, SLOTS_TO_FINALITY, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
 import {

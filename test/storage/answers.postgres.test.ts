@@ -1,7 +1,7 @@
 /** What PostgreSQL answers for each commit of a group when a statement fails, is cancelled, or its answer is lost: what is true. */
 import pg from "pg";
 import { afterEach, describe, expect, onTestFinished, vi } from "vitest";
-import { type PaymentStorage, paymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import { type PaymentStorage, paymentStorage } from "../../src/payments/payment-storage.ts";
 import { postgresStorage, type PostgresOptions } from "../../storage/postgres.ts";
 import type { CommitAnswer } from "../../storage/storage.ts";
 import { type PaymentCommit, range, startOf } from "../contracts/storage/samples.ts";

@@ -1,7 +1,7 @@
 /** Claims on PostgreSQL that go on behind a lock, while somebody else has changed what they had found. */
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { arm, claim, ids, LEASE, limitedTo, taskOf } from "../contracts/storage/samples.ts";
 import { postgresDatabase, type PostgresDatabase } from "../kit/postgres-database.ts";
 import { postgresStorage } from "../kit/storages.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import pg from "pg";
 import { describe, test } from "vitest";
-import { paymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import { paymentStorage } from "../../src/payments/payment-storage.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { NAMESAKES } from "../kit/namesakes.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";

@@ -5,7 +5,7 @@ import {
   paymentStorage,
   type PaymentStorage,
   type PaymentWrite,
-} from "../../src/payments/frame/payment-storage.ts";
+} from "../../src/payments/payment-storage.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import { byDepth, EXPLORING_MS } from "../kit/thorough.ts";

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { describe, expect } from "vitest";
 import { commitOne } from "../../storage/decided.ts";
-import { paymentStorage, type PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import { paymentStorage, type PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { postgresStorage, type PostgresOptions, type PostgresStorage } from "../../storage/postgres.ts";
 import {
   claim,

@@ -4,7 +4,7 @@ import { Script } from "node:vm";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { fromPromise, setup } from "xstate";
 import { workflow } from "paystate/engine";
-import type { PaymentTables } from "../../src/payments/frame/tables.ts";
+import type { PaymentTables } from "../../src/payments/payment-storage.ts";
 import { instanceStatements } from "../../storage/sql/instance-statements.ts";
 import { taskStatements } from "../../storage/sql/task-statements.ts";
 import { Connection } from "../../storage/sqlite/connection.ts";

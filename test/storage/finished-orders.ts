@@ -7,7 +7,7 @@ import Database from "better-sqlite3";
 import { engineTables } from "../../storage/engine-tables.ts";
 import { fieldsOf, type Field } from "../../storage/row.ts";
 import type { AnyTable } from "../../storage/table.ts";
-import { paymentTables } from "../../src/payments/frame/tables.ts";
+import { paymentTables } from "../../src/payments/payment-storage.ts";
 import { passed } from "../payments/retention/passing.ts";
 import { webhookWorld, type WebhookWorld } from "../payments/webhooks/webhook-world.ts";
 

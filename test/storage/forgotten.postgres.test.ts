@@ -7,7 +7,7 @@ import pg from "pg";
 import { expect, test } from "vitest";
 import { createEngine } from "paystate/engine";
 import { silentLogger } from "../../src/core/runtime.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { arm, ids, limitedTo, range, taskOf } from "../contracts/storage/samples.ts";
 import { turns } from "../kit/engine-world.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";

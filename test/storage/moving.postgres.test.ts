@@ -15,7 +15,7 @@ import { moveTest } from "../kit/move-test.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { refusal } from "./refusal.ts";
 import { storedSchedules } from "../../src/engine/modules/schedules/stored-schedules.ts";
-import { paymentTables } from "../../src/payments/frame/tables.ts";
+import { paymentTables } from "../../src/payments/payment-storage.ts";
 
 /** One column of each kind, null and not. */
 const things = defineTable("things", {

@@ -1,7 +1,7 @@
 /** Rows that commit late on PostgreSQL: numbers are drawn before the commit, and a reader who goes on must miss none. */
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { PaymentStorage, PaymentWrite } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../src/payments/payment-storage.ts";
 import { ok } from "../contracts/storage/samples.ts";
 import { postgresDatabase, type PostgresDatabase } from "../kit/postgres-database.ts";
 import { postgresStorage } from "../kit/storages.ts";

@@ -5,7 +5,7 @@ import { bound } from "../../storage/postgres/text.ts";
 import { GivenTable, type TableDialect } from "../../storage/sql/given-table.ts";
 import { postgresSchema } from "../../storage/sql/dialect.ts";
 import type { AnyTable } from "../../storage/table.ts";
-import { paymentTables } from "../../src/payments/frame/tables.ts";
+import { paymentTables } from "../../src/payments/payment-storage.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
 import { postgresStorage } from "../kit/storages.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test as vitestTest, vi } from "vitest";
-import { type PaymentStorage, paymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import { type PaymentStorage, paymentStorage } from "../../src/payments/payment-storage.ts";
 import { type PostgresOptions, postgresStorage } from "../../storage/postgres.ts";
 import {
   claim,

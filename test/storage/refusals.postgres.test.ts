@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { inspect } from "node:util";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { paymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import { paymentStorage } from "../../src/payments/payment-storage.ts";
 import { commitOne } from "../../storage/decided.ts";
 import { type PostgresPool, postgresStorage } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { CommitAnswer } from "../../storage/storage.ts";
 import { type PaymentCommit, range } from "../contracts/storage/samples.ts";
 import { sqliteStorage } from "../kit/storages.ts";

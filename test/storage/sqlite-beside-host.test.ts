@@ -10,7 +10,7 @@ import { createEngine, defineTable, type Table, workflow } from "paystate/engine
 import { commitOne } from "../../storage/decided.ts";
 import { backupSqlite, readOnlySqlite, sqliteStorage } from "../../storage/sqlite.ts";
 import { silentLogger } from "../../src/core/runtime.ts";
-import { paymentTables } from "../../src/payments/frame/tables.ts";
+import { paymentTables } from "../../src/payments/payment-storage.ts";
 import { NAMESAKES, PAYMENT_NAMESAKES, READ_NAMESAKES, READ_PAYMENT_NAMESAKES } from "../kit/namesakes.ts";
 import { serviceFixture } from "../kit/service-fixture.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";

@@ -3,7 +3,7 @@ import { copyFile, readdir, readFile, rm, truncate, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import { paymentTables } from "../../src/payments/frame/tables.ts";
+import { paymentTables } from "../../src/payments/payment-storage.ts";
 import { commitOne } from "../../storage/decided.ts";
 import { readOnlySqlite, sqliteStorage } from "../../storage/sqlite.ts";
 import type { AnyCommit } from "../../storage/storage.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { FileGuard } from "../../storage/sqlite/file-guard.ts";
-import { type PaymentStorage, paymentStorage } from "../../src/payments/frame/payment-storage.ts";
+import { type PaymentStorage, paymentStorage } from "../../src/payments/payment-storage.ts";
 import { backupSqlite, sqliteStorage } from "../../storage/sqlite.ts";
 import { ok, taskOf, type PaymentCommit } from "../contracts/storage/samples.ts";
 

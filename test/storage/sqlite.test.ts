@@ -17,7 +17,7 @@ import { withPlaces } from "../../storage/sql/statement.ts";
 import { taskStatements } from "../../storage/sql/task-statements.ts";
 import { dueStatements } from "../../storage/sqlite/task-rows.ts";
 import { engineTables } from "../../storage/engine-tables.ts";
-import { paymentTables } from "../../src/payments/frame/tables.ts";
+import { paymentTables, type PaymentStorage } from "../../src/payments/payment-storage.ts";
 import {
   arm,
   claim,
@@ -33,7 +33,6 @@ import {
   WORKFLOW,
 } from "../contracts/storage/samples.ts";
 import { fullRows } from "../contracts/storage/rows.ts";
-import type { PaymentStorage } from "../../src/payments/frame/payment-storage.ts";
 import { refusal } from "./refusal.ts";
 
 let folder: string;

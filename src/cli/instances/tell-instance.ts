@@ -17,8 +17,8 @@ import { orderOf, relationsOfOrder } from "../../inspector/payments/order-of.ts"
 import { readMoney } from "../../inspector/payments/read-money.ts";
 import { InstanceReader, valueOf, type FoundInstance } from "../../inspector/read-instances.ts";
 import { stateWords } from "../../inspector/show-values.ts";
-import type { OrderedTransaction } from "../../payments/frame/tables/private.ts";
-import { paymentTables } from "../../payments/frame/tables.ts";
+import type { OrderedTransaction } from "../../payments/private/tables.ts";
+import { paymentTables } from "../../payments/payment-storage.ts";
 import { redactionOf } from "../../core/redacting-log.ts";
 import { silentLogger } from "../../core/runtime.ts";
 import { workflowsIn } from "../charts-file.ts";

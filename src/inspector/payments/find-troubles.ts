@@ -1,5 +1,5 @@
 /** Finds troubles of a payment service: held orders, failing webhooks, and matters reported to the operator. */
-import type { InspectedPaymentParts } from "../../payments/frame/service-context.ts";
+import type { InspectedPaymentParts } from "../../payments/payment-storage.ts";
 
 const MAX_FOUND = 50;
 

@@ -1,7 +1,6 @@
 /** The transaction that an instance belongs to: itself, a transfer of its order, or a delivery. */
-import type { PaymentReads } from "../../payments/frame/payment-storage.ts";
-import type { OrderedTransaction } from "../../payments/frame/tables/private.ts";
-import type { InspectedPaymentParts } from "../../payments/frame/service-context.ts";
+import type { PaymentReads, InspectedPaymentParts } from "../../payments/payment-storage.ts";
+import type { OrderedTransaction } from "../../payments/private/tables.ts";
 import type { RelatedId } from "../find-related.ts";
 
 /** Null where the instance is none of the payment service's. */

@@ -1,10 +1,10 @@
 /** The money of an order as it came in, went out and is still held, asset by asset, so that it sums to zero. */
 import { formatAmount } from "../../core/amount.ts";
 import type { TransactionView } from "../../payments/frame/tables/orders.ts";
-import type { InspectedPaymentParts } from "../../payments/frame/service-context.ts";
+import type { InspectedPaymentParts } from "../../payments/payment-storage.ts";
 import { booksOf } from "../../payments/private/order-books.ts";
 import { signedDetails } from "../../payments/frame/signed/signed-details.ts";
-import type { OrderedTransaction, OrderView } from "../../payments/frame/tables/private.ts";
+import type { OrderedTransaction, OrderView } from "../../payments/private/tables.ts";
 
 /** A side of a flow: an amount of an asset. */
 export interface MoneyEntry {

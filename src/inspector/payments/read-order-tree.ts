@@ -1,5 +1,5 @@
 /** An order as a tree: its chunks and transfers with their attempts, its levels, holds and acts, its notices with their deliveries. */
-import type { InspectedPaymentParts } from "../../payments/frame/service-context.ts";
+import type { InspectedPaymentParts } from "../../payments/payment-storage.ts";
 import type { AttemptRecord } from "../../payments/frame/tables/attempts.ts";
 import type { NoticeRecord } from "../../payments/frame/tables/notices.ts";
 import type {
@@ -10,8 +10,8 @@ import type {
   OrderedTransaction,
   OrderView,
   TransferRecord,
-} from "../../payments/frame/tables/private.ts";
-import type { DeliveryRecord } from "../../payments/frame/tables/webhooks.ts";
+} from "../../payments/private/tables.ts";
+import type { DeliveryRecord } from "../../payments/webhooks/tables.ts";
 import { amountWords, assetOf } from "./read-money.ts";
 
 /** A branch of an order's tree. */

@@ -1,12 +1,8 @@
 /** Webhooks of all accounts, and the ladder of attempts of each delivery. */
 import type { InspectedStorage } from "../../engine/inspected-engine.ts";
-import type { InspectedPaymentParts } from "../../payments/frame/service-context.ts";
+import type { InspectedPaymentParts } from "../../payments/payment-storage.ts";
 import type { NoticeRecord } from "../../payments/frame/tables/notices.ts";
-import type {
-  DeliveryAttemptRecord,
-  DeliveryRecord,
-  WebhookRecord,
-} from "../../payments/frame/tables/webhooks.ts";
+import type { DeliveryAttemptRecord, DeliveryRecord, WebhookRecord } from "../../payments/webhooks/tables.ts";
 import type { SecretFilter } from "../show-values.ts";
 
 /** A webhook with how it goes. */

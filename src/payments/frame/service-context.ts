@@ -3,11 +3,11 @@ import type { DisputeList } from "../../ledger/disputes.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock, Logger, Random } from "../../core/runtime.ts";
 import type { Assets } from "./assets/assets.ts";
-import type { PaymentStorage, PaymentReads } from "./payment-storage.ts";
+import type { FrameStorage } from "./frame-storage.ts";
 
-/** Made once for each service and given to every use case, which names the parts that it needs. */
-export interface ServiceContext {
-  readonly storage: PaymentStorage;
+/** Made once for each service and given to every use case, which names the parts that it needs. A module names its own storage. */
+export interface ServiceContext<Storage extends FrameStorage = FrameStorage> {
+  readonly storage: Storage;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly random: Random;
@@ -27,10 +27,4 @@ export async function storageTime({
 }): Promise<number> {
   const now = clock.now();
   return (await storage.time?.(now)) ?? now;
-}
-
-/** What the inspector reads: the service's tables, and what its amounts are of. */
-export interface InspectedPaymentParts {
-  readonly reads: PaymentReads;
-  readonly assets: Pick<Assets, "ofMint">;
 }

@@ -1,6 +1,6 @@
 /** Spendings of the service's own purses, counted from a row for each signature. */
 import type { SpendingRecord } from "./tables/limits.ts";
-import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
+import type { FrameStorage, FrameWrite } from "./frame-storage.ts";
 
 /** The window in which spending is limited and estimated. */
 export const DAY_MS = 24 * 3_600_000;
@@ -36,7 +36,7 @@ interface Spending {
  * Belongs into the commit that stores the signed bytes: signed bytes count from then on, whether they land or not.
  * Empty for bytes that cost nothing.
  */
-export function spend({ signature, purse, amount }: Spending, at: number): readonly PaymentWrite[] {
+export function spend({ signature, purse, amount }: Spending, at: number): readonly FrameWrite[] {
   if (amount <= 0n) return [];
   const insert: SpendingRecord = { id: spendingId(signature, purse), purse, amount, at };
   return [{ table: "spendings", insert }];
@@ -49,7 +49,7 @@ export function spendingId(signature: string, purse: string): string {
 
 /** Base units that a purse has spent in the 24 hours before `now`. */
 export const spentInADay = (
-  storage: Pick<PaymentStorage, "spent">,
+  storage: Pick<FrameStorage, "spent">,
   purse: string,
   now: number,
 ): Promise<bigint> => storage.spent(purse, now - DAY_MS);

@@ -1,6 +1,7 @@
 /** The operator's interface: reads, decisions and settings. Every act is one commit with its row of the audit log. */
 import type { HostParts } from "../frame/host-parts.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import type { Engine, InstanceReads, WatchStatus } from "../../engine/index.ts";
 import type { EndpointDispute, Ledger } from "../../ledger/ledger.ts";
 import { createWriteAct, readAuditLog, type AuditEntry, type AuditPage } from "../frame/acts/act.ts";
@@ -72,7 +73,7 @@ export interface OperatorParts {
   readonly countMatters: () => Promise<number>;
 }
 
-interface OperatorCommandParts extends ServiceContext {
+interface OperatorCommandParts extends ServiceContext<PaymentStorage> {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
   readonly configured: Pick<Ledger, "witnesses" | "endpoints" | "rateLimited" | "restricted">;
   /** The workflows of this process, as `name@version`. */

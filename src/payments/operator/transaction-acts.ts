@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isPaymentError } from "../../errors/errors.ts";
 import type { Clock } from "../../core/runtime.ts";
 import type { ActContext } from "../frame/intake/rules.ts";
-import type { PaymentStorage } from "../frame/payment-storage.ts";
+import type { FrameStorage } from "../frame/frame-storage.ts";
 import { readActContext, readCommand, type WriteAct, OperatorRefused } from "../frame/acts/act.ts";
 import { matterId } from "../frame/acts/matter.ts";
 import type { EvidenceControl, NamedLanding, SettledTransaction } from "../frame/acts/evidence.ts";
@@ -27,7 +27,7 @@ const landed = z.strictObject({
 });
 
 interface TransactionCommandParts {
-  readonly storage: Pick<PaymentStorage, "decision">;
+  readonly storage: Pick<FrameStorage, "decision">;
   readonly clock: Clock;
   readonly writeAct: WriteAct;
   readonly evidence: EvidenceControl;

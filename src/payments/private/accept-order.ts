@@ -1,9 +1,8 @@
 /** Taking an order of private mode: a fresh deposit address, and everything it needs promised in one commit. */
-import type { PaymentTables } from "../frame/tables.ts";
+import type { PrivateContext, PrivateTables, PrivateWrite } from "./private-storage.ts";
 import type { TransactionRecord } from "../frame/tables/orders.ts";
-import type { OrderRecord } from "../frame/tables/private.ts";
+import type { OrderRecord } from "./tables.ts";
 import type { CommitResult } from "../../../storage/storage.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
 import type { Address } from "../../core/address.ts";
 import type { CommitAdditions } from "../../engine/index.ts";
 import { PaymentError, fieldError } from "../../errors/errors.ts";
@@ -22,7 +21,6 @@ import { usedQuote, type CheckedRequest } from "../frame/quotes/checked-request.
 import { factsOf } from "../frame/quotes/transaction-facts.ts";
 import type { TransactionFacts } from "../frame/notices/notice-body.ts";
 import { rateOfSol, type OrderCost } from "./private-pricing.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
 import { freshOrder, type FreshOrder } from "./fresh-order.ts";
 import { depositBody, type DepositBody, paymentUri } from "./deposit-body.ts";
 import { startOrder } from "./order-workflow.ts";
@@ -43,18 +41,18 @@ const MAX_WAITING: Readonly<Record<Caller["tier"], number>> = { free: 100, pro: 
 /** Seconds after which ROUTING_UNAVAILABLE advises a retry. */
 const RETRY_SECONDS = 30;
 
-interface OrderAcceptanceParts extends ServiceContext {
+interface OrderAcceptanceParts extends PrivateContext {
   readonly routing: PrivateRouting;
   /** Sponsor, treasury and desk: no customer's money goes there. */
   readonly ownAddresses: readonly Address[];
-  readonly commit: (companions: CommitAdditions<PaymentTables>) => Promise<CommitResult>;
+  readonly commit: (companions: CommitAdditions<PrivateTables>) => Promise<CommitResult>;
 }
 
 /** The writes of an order: each of the `limited` ones is refused if there is no room for one more order. */
 interface OrderWrites {
-  readonly before: readonly PaymentWrite[];
-  readonly limited: readonly PaymentWrite[];
-  readonly after: readonly PaymentWrite[];
+  readonly before: readonly PrivateWrite[];
+  readonly limited: readonly PrivateWrite[];
+  readonly after: readonly PrivateWrite[];
 }
 
 /** An order that is about to be taken, with its row. */
@@ -182,7 +180,7 @@ async function costOf(
 function writesOf(
   { quote, caller }: CheckedRequest,
   { transaction, recipients, order, chunks, levels }: FreshOrder,
-  reserved: readonly PaymentWrite[],
+  reserved: readonly PrivateWrite[],
 ): OrderWrites {
   return {
     // First, so that a request that lost its quote to a rival request gets that error, even when the rival took the

@@ -4,7 +4,7 @@
  */
 import type { Bid, RoutingLedger, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import type { Clock } from "../../core/runtime.ts";
-import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
+import type { PrivateStorage, PrivateWrite } from "./private-storage.ts";
 import { DAY_MS, raisedBids, spend, spendingId, spentInADay } from "../frame/spending.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import { isDead } from "./attempt-death.ts";
@@ -17,7 +17,7 @@ import type { TransferInHand } from "./transfer-in-hand.ts";
 const RAISE = 4n;
 
 export interface BiddingDeps {
-  readonly storage: Pick<PaymentStorage, "spent" | "spending">;
+  readonly storage: Pick<PrivateStorage, "spent" | "spending">;
   readonly ledger: Pick<RoutingLedger, "buildTransaction">;
   readonly clock: Clock;
   /** The sponsor's address: raised bids are counted by it. */
@@ -29,7 +29,7 @@ export interface BiddingDeps {
 /** What is signed next, and what belongs into the commit that stores it. */
 export interface BuiltTransaction {
   readonly unsigned: UnsignedTransaction;
-  readonly count: (signature: string) => readonly PaymentWrite[];
+  readonly count: (signature: string) => readonly PrivateWrite[];
 }
 
 /** The attempts that an endpoint took, and that are dead at this finalized height without a landing. */
@@ -87,7 +87,7 @@ function paidBid({ row, look: { view, judged } }: TransferInHand): bigint {
 export async function returnedBids(
   { storage, sponsor }: Pick<BiddingDeps, "storage" | "sponsor">,
   dead: readonly Pick<AttemptRecord, "id">[],
-): Promise<readonly PaymentWrite[]> {
+): Promise<readonly PrivateWrite[]> {
   const counted = await Promise.all(
     dead.map(({ id }) => storage.spending(spendingId(id, raisedBids(sponsor)))),
   );

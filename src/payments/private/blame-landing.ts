@@ -1,8 +1,8 @@
 /** Who is to blame for bytes of a chunk that have landed with an error (K11): the chain itself says it, whatever a run says now. */
+import type { PrivateContext } from "./private-storage.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { Landing } from "../../ledger/ledger.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import { choiceOf, planOf } from "./chosen-transfer.ts";
 import { legsOfChunk } from "./protocol/chunk.ts";
@@ -17,7 +17,7 @@ export interface Landed {
 
 /** Places of the chunk that are to be left out. None where the bytes were of another outcome than the one wanted, and of a swap. */
 export async function blamedFor(
-  { ledger }: Pick<ServiceContext, "ledger">,
+  { ledger }: Pick<PrivateContext, "ledger">,
   inHand: TransferInHand,
   { attempt, landing }: Landed,
 ): Promise<readonly number[]> {

@@ -1,9 +1,9 @@
 /** Books what a transfer has taken out of an order's address, by its own final transaction (K15). */
 import { SOL_MINT, type Address } from "../../core/address.ts";
 import type { OrderChange } from "../../ledger/order-reading.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { PrivateWrite } from "./private-storage.ts";
 import type { AttemptLeg, AttemptRecord } from "../frame/tables/attempts.ts";
-import type { OrderRecord } from "../frame/tables/private.ts";
+import type { OrderRecord } from "./tables.ts";
 import type { OrderLook } from "./look.ts";
 import { uncovered } from "./protocol/cost.ts";
 import { orderChanged } from "./transfer-outcomes.ts";
@@ -20,7 +20,7 @@ export interface OwnLanding extends Pick<AttemptRecord, "id" | "transfer" | "leg
 export function bookLandings(
   look: OrderLook,
   landings: readonly OwnLanding[],
-): { readonly writes: readonly PaymentWrite[]; readonly set: Partial<Pick<OrderRecord, "loanBack">> } {
+): { readonly writes: readonly PrivateWrite[]; readonly set: Partial<Pick<OrderRecord, "loanBack">> } {
   const sums = new Map<string, bigint>();
   for (const { mint, amount, as } of landings.flatMap(({ legs }) => legs ?? [])) {
     if (TAKEN.has(as)) sums.set(mint, (sums.get(mint) ?? 0n) + amount);
@@ -34,7 +34,7 @@ export function bookLandings(
 }
 
 /** The same of a transaction of another copy, by its receipt. */
-export function bookChange(look: OrderLook, change: OrderChange): readonly PaymentWrite[] {
+export function bookChange(look: OrderLook, change: OrderChange): readonly PrivateWrite[] {
   const mints = [SOL_MINT, ...look.judged.look.query.mints];
   const taken = new Map<string, bigint>(mints.map((mint) => [mint, takenBy(look, change, mint)]));
   return [orderChanged(look), ...levelWrites(look, taken, change.slot)];
@@ -50,7 +50,7 @@ function levelWrites(
   { view: { levels } }: OrderLook,
   sums: ReadonlyMap<string, bigint>,
   slot: number,
-): readonly PaymentWrite[] {
+): readonly PrivateWrite[] {
   return levels.map(({ id, mint, out, slot: before }) => ({
     table: "levels",
     id,

@@ -1,16 +1,15 @@
 /** Cancelling an order: until a deposit is on its way. */
+import type { ModuleEngine } from "../frame/module-engine.ts";
 import type { OrderReason } from "../../../machines/order-context.ts";
-import type { Engine, SendResult } from "../../engine/index.ts";
+import type { SendResult } from "../../engine/index.ts";
 import { returnedVolumes } from "../frame/intake/amounts.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
-import type { PaymentTables } from "../frame/tables.ts";
+import type { PrivateContext, PrivateWrite, PrivateTables } from "./private-storage.ts";
 import type { TransactionRecord } from "../frame/tables/orders.ts";
 import type { OrderLook } from "./look.ts";
 import type { OrderWorkflow, RecordEnd } from "./order-workflow.ts";
 
-interface CancelOrderDeps extends Pick<ServiceContext, "storage"> {
-  readonly engine: Engine<PaymentTables>;
+interface CancelOrderDeps extends Pick<PrivateContext, "storage"> {
+  readonly engine: ModuleEngine<PrivateTables>;
   readonly orders: OrderWorkflow;
   readonly recordEnd: RecordEnd;
   /** The order at processed: a deposit on its way is already too much to cancel. Throws `LedgerUnavailable`. */
@@ -34,7 +33,7 @@ export async function cancelOrder(
 async function closeOrder(
   { storage, engine, orders, look, recordEnd }: CancelOrderDeps,
   id: string,
-  returned: readonly PaymentWrite[],
+  returned: readonly PrivateWrite[],
 ): Promise<SendResult> {
   const { facts, view } = await look(id);
   const unchanged = { table: "orders" as const, id, expectVersion: view.order.version };

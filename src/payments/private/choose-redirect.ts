@@ -1,7 +1,7 @@
 /** Chooses what goes elsewhere: by an approved act, out of stray accounts, or of a mint that the service does not know. */
+import type { PrivateContext } from "./private-storage.ts";
 import { knownAddress } from "../../core/address.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
-import type { ActRecord } from "../frame/tables/private.ts";
+import type { ActRecord } from "./tables.ts";
 import { waitForRent } from "./choose-chunk.ts";
 import { PURSE_FROZEN } from "./choose-rest.ts";
 import { choiceOf, type Choice } from "./chosen-transfer.ts";
@@ -22,7 +22,7 @@ export function actOf({ row, look }: Pick<TransferInHand, "row" | "look">): ActR
 
 /** At most the sum that was approved, to whom it was approved (K12). */
 export async function chooseRedirect(
-  deps: Pick<ServiceContext, "storage" | "clock">,
+  deps: Pick<PrivateContext, "storage" | "clock">,
   inHand: TransferInHand,
 ): Promise<Choice> {
   const { terms, judged, facts } = inHand.look;

@@ -1,7 +1,7 @@
 /** Chooses what goes back now, by the newest amounts of one endpoint: a wrong one is refused, or harmless (K10, K13). */
+import type { PrivateContext } from "./private-storage.ts";
 import { SOL_MINT } from "../../core/address.ts";
 import type { OrderTold } from "../../ledger/order-reading.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
 import type { AttemptLeg } from "../frame/tables/attempts.ts";
 import { choiceOf, type Choice } from "./chosen-transfer.ts";
 import { ASSERTED_AGAIN, isDisturbed } from "./dust.ts";
@@ -13,7 +13,7 @@ import type { OrderTerms } from "./protocol/terms.ts";
 import type { TransferInHand } from "./transfer-in-hand.ts";
 import { held, lookAgain, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
 
-export type RestDeps = Pick<ServiceContext, "storage" | "ledger" | "clock" | "random">;
+export type RestDeps = Pick<PrivateContext, "storage" | "ledger" | "clock" | "random">;
 
 /** One refund of an address lands in so long: dust could make the sponsor pay one fee after another (K14). */
 const PAUSE_BETWEEN_MS = 10 * 60_000;
@@ -48,7 +48,7 @@ const WRONG: ReadonlySet<string> = new Set(["read_again", "levels"]);
  * any of them, so that none keeps what goes back from going.
  */
 async function newestAmounts(
-  { ledger, random }: Pick<ServiceContext, "ledger" | "random">,
+  { ledger, random }: Pick<PrivateContext, "ledger" | "random">,
   { row, look }: TransferInHand,
 ): Promise<OrderTold> {
   const { told } = await ledger.readOrder(look.judged.look.query, "confirmed");

@@ -1,6 +1,6 @@
 /** Chooses what is taken out of token accounts that do not count: into one that does, or, of a foreign mint, to whom it is sent. */
+import type { PrivateContext } from "./private-storage.ts";
 import { knownAddress, SOL_MINT } from "../../core/address.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
 import { waitForRent } from "./choose-chunk.ts";
 import { actOf } from "./choose-redirect.ts";
 import { choiceOf, type Choice } from "./chosen-transfer.ts";
@@ -12,7 +12,7 @@ import { endAct } from "./settled-on-chain.ts";
 import type { TransferInHand } from "./transfer-in-hand.ts";
 import { orderChanged, putOff } from "./transfer-outcomes.ts";
 
-type StrayDeps = Pick<ServiceContext, "ledger" | "assets">;
+type StrayDeps = Pick<PrivateContext, "ledger" | "assets">;
 type CollectDeps = StrayDeps & Pick<LookParts, "prices">;
 
 const PRICE_PAUSE_MS = 60_000;

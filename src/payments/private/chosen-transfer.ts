@@ -2,7 +2,7 @@
 import { SOL_MINT } from "../../core/address.ts";
 import type { TransactionPlan } from "../../ledger/routing.ts";
 import type { Signer } from "../../ledger/sign-transaction.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { PrivateWrite } from "./private-storage.ts";
 import type { AttemptLeg } from "../frame/tables/attempts.ts";
 import type { Leg, Role } from "./protocol/legs.ts";
 import type { OrderTerms } from "./protocol/terms.ts";
@@ -18,7 +18,7 @@ export interface ChosenTransfer {
   /** What a swap's desk has set aside from now on. */
   readonly reserved: readonly string[];
   /** Further parts of the commit that stores the signed bytes. */
-  readonly writes: (signature: string) => readonly PaymentWrite[];
+  readonly writes: (signature: string) => readonly PrivateWrite[];
 }
 
 /** What is signed, or what happens in place of it. */

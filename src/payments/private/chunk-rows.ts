@@ -1,6 +1,6 @@
 /** Rows of chunks: reads the members that a chunk has paid from its row, and writes the row. */
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import type { ChunkRecord } from "../frame/tables/private.ts";
+import type { PrivateWrite } from "./private-storage.ts";
+import type { ChunkRecord } from "./tables.ts";
 import type { OrderLook } from "./look.ts";
 import { placesOf, shapeOf } from "./protocol/cut.ts";
 import { isPaid, outcomeOf } from "./protocol/outcome.ts";
@@ -16,7 +16,7 @@ export function paidPlaces(
 }
 
 /** What readings and receipts tell of a chunk. */
-export function chunkWrite(chunk: ChunkRecord): PaymentWrite {
+export function chunkWrite(chunk: ChunkRecord): PrivateWrite {
   const { id, length, slot, signature, blockTime, paid, isOwn, isLent, opened, goneAt } = chunk;
   const told = { length, slot, signature, blockTime, paid, isOwn, isLent, opened, goneAt };
   return { table: "chunks", id, set: told };

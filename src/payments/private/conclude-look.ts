@@ -2,11 +2,9 @@
 import type { OrderEvent, LastPayout } from "../../../machines/order-context.ts";
 import type { InstanceRecord } from "../../../storage/storage.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { PrivateContext, PrivateWrite, PrivateTables } from "./private-storage.ts";
 import type { PriceSource } from "../frame/prices/prices.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
-import type { PaymentTables } from "../frame/tables.ts";
-import type { ChunkRecord, OrderRecord } from "../frame/tables/private.ts";
+import type { ChunkRecord, OrderRecord } from "./tables.ts";
 import { releaseReserved } from "../frame/purses/reserve.ts";
 import { paidPlaces } from "./chunk-rows.ts";
 import { isDead, lastHeightOf } from "./attempt-death.ts";
@@ -26,7 +24,7 @@ import { confirmedPayout, pricelessSwap } from "./soft-facts.ts";
 import { tellChunks } from "./tell-chunks.ts";
 
 export interface ConcludingParts extends Pick<
-  ServiceContext,
+  PrivateContext,
   "storage" | "ledger" | "assets" | "clock" | "disputes"
 > {
   readonly prices: PriceSource;
@@ -36,12 +34,12 @@ export interface ConcludingParts extends Pick<
 /** The event and the writes that a reading leads to, before they are committed. */
 interface Conclusion {
   readonly event: OrderEvent;
-  readonly writes?: readonly PaymentWrite[];
+  readonly writes?: readonly PrivateWrite[];
   readonly set?: Partial<Omit<OrderRecord, "id" | "version">>;
   readonly starts?: readonly PlannedTransfer[];
 }
 
-type LookOutcome = EffectOutcome<OrderEvent, PaymentTables> | undefined;
+type LookOutcome = EffectOutcome<OrderEvent, PrivateTables> | undefined;
 
 /** Concludes from looks, in one process: it knows when all bytes have died that others signed before that began. */
 export class OrderConcluder {
@@ -165,11 +163,11 @@ export class OrderConcluder {
   }
 
   /** What the desk had set aside for an order that ends without a marker, all bytes of which are dead. */
-  #givenBack({ view: { order, transfers } }: OrderLook): readonly PaymentWrite[] {
+  #givenBack({ view: { order, transfers } }: OrderLook): readonly PrivateWrite[] {
     if (order.state !== "refusing") return [];
     return transfers
       .filter(({ reserved }) => reserved.length > 0)
-      .flatMap(({ id, reserved }): readonly PaymentWrite[] => [
+      .flatMap(({ id, reserved }): readonly PrivateWrite[] => [
         ...releaseReserved(reserved, this.#deps.clock.now()),
         { table: "transfers", id, set: { reserved: [] } },
       ]);
@@ -302,15 +300,15 @@ function lastPayout(look: OrderLook, chunks: readonly ChunkRecord[]): LastPayout
 }
 
 /** A no-go has paid nobody. Markers that were told before it, and are gone, count no more. */
-function nobodyPaid({ recipients }: OrderLook): readonly PaymentWrite[] {
+function nobodyPaid({ recipients }: OrderLook): readonly PrivateWrite[] {
   return recipients
     .filter(({ status }) => status === "paid")
     .map(({ id }) => ({ table: "recipients", id, set: { status: "unpaid", signature: null } }));
 }
 
 /** A marker of a row that this reading has not, for the first time; and one that is there again. */
-function missedWrites({ view, facts, reading }: OrderLook): readonly PaymentWrite[] {
-  return facts.chunks.flatMap(({ k, isMissed, isMissedLater }): readonly PaymentWrite[] => {
+function missedWrites({ view, facts, reading }: OrderLook): readonly PrivateWrite[] {
+  return facts.chunks.flatMap(({ k, isMissed, isMissedLater }): readonly PrivateWrite[] => {
     const chunk = view.chunks.find((each) => each.k === k);
     const isKnown = chunk?.goneAt !== null;
     if (chunk === undefined || isMissed === isKnown || (isMissed && !isMissedLater)) return [];

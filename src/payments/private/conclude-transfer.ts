@@ -1,8 +1,7 @@
 /** Concludes what became of a transfer's attempts: by its marker, or by their own final signatures. */
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
+import type { PrivateContext, PrivateWrite } from "./private-storage.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
-import type { TransferRecord } from "../frame/tables/private.ts";
+import type { TransferRecord } from "./tables.ts";
 import { attemptOf } from "../frame/signed/stored-attempt.ts";
 import { isDead } from "./attempt-death.ts";
 import { blamedFor, type Landed } from "./blame-landing.ts";
@@ -17,7 +16,7 @@ import { endAct, settledOnChain } from "./settled-on-chain.ts";
 import { takeInHand, type TransferInHand } from "./transfer-in-hand.ts";
 import { changed, leaveOut, orderChanged, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
 
-export interface ConcludingDeps extends LookParts, Pick<ServiceContext, "clock"> {
+export interface ConcludingDeps extends LookParts, Pick<PrivateContext, "clock"> {
   /** The sponsor's address. */
   readonly sponsor: string;
 }
@@ -119,7 +118,7 @@ function booked(inHand: TransferInHand, landed: readonly Landed[]): TransferOutc
 function strayLeft(
   { row: { kind, subjects }, look }: TransferInHand,
   leftAt: number,
-): readonly PaymentWrite[] {
+): readonly PrivateWrite[] {
   if (kind !== "collect" && kind !== "foreign") return [];
   return look.view.deposits
     .filter((deposit) => deposit.leftAt === null && subjects.includes(deposit.account ?? ""))
@@ -143,7 +142,7 @@ async function failed(
     ...told,
     writes: [
       ...(told.writes ?? []),
-      ...landed.map(({ attempt, landing }): PaymentWrite => {
+      ...landed.map(({ attempt, landing }): PrivateWrite => {
         return { table: "attempts", id: attempt.id, set: { error: landing.error } };
       }),
       changed(row, stuck),

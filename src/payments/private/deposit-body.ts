@@ -2,7 +2,7 @@
 import { formatAmount } from "../../core/amount.ts";
 import { ledgerMint, type Assets } from "../frame/assets/assets.ts";
 import { isoTime } from "../frame/iso-time.ts";
-import type { OrderRecord } from "../frame/tables/private.ts";
+import type { OrderRecord } from "./tables.ts";
 
 /** The awaited deposit: address, amount, asset, and deadline. */
 export interface DepositBody {

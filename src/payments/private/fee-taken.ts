@@ -1,6 +1,6 @@
 /** The fee that a go has taken, as its marker's own transactions say, else its length (K5). */
 import type { OrderEvent } from "../../../machines/order-context.ts";
-import type { ChunkRecord } from "../frame/tables/private.ts";
+import type { ChunkRecord } from "./tables.ts";
 import { isAwaited, timeOf } from "./judged-rows.ts";
 import type { OrderLook } from "./look.ts";
 import { paidPlaces } from "./chunk-rows.ts";

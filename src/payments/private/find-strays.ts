@@ -2,9 +2,8 @@
 import { knownAddress, SOL_MINT, type Address } from "../../core/address.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { StrayAccount } from "../../ledger/routing.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
-import type { DepositRecord, OrderView } from "../frame/tables/private.ts";
+import type { PrivateContext, PrivateWrite } from "./private-storage.ts";
+import type { DepositRecord, OrderView } from "./tables.ts";
 import { tokensOf, type OrderLook } from "./look.ts";
 import { isEmptiedByUs } from "./order-books.ts";
 import { larger } from "./protocol/cost.ts";
@@ -12,7 +11,7 @@ import { larger } from "./protocol/cost.ts";
 /** Foreign mints of one order that are written down: whoever floods an address with mints pays for it. */
 const MOST_MINTS = 10;
 
-type StrayParts = Pick<ServiceContext, "ledger" | "assets" | "clock">;
+type StrayParts = Pick<PrivateContext, "ledger" | "assets" | "clock">;
 
 interface Stray extends Pick<DepositRecord, "mint" | "amount" | "decimals"> {
   readonly account: Address;
@@ -22,7 +21,7 @@ interface Stray extends Pick<DepositRecord, "mint" | "amount" | "decimals"> {
  * What changes of the rows, one for each account until it is emptied by us: found for the first time, grown, gone otherwise.
  * Finalized. Nothing waits for it: none while the chain does not answer.
  */
-export async function findStrays(deps: StrayParts, look: OrderLook): Promise<readonly PaymentWrite[]> {
+export async function findStrays(deps: StrayParts, look: OrderLook): Promise<readonly PrivateWrite[]> {
   const { address } = look.terms;
   const there = straysOf(look.view).filter(({ leftAt }) => leftAt === null);
   try {
@@ -35,7 +34,7 @@ export async function findStrays(deps: StrayParts, look: OrderLook): Promise<rea
       (deps.assets.ofMint(mint) !== null || others.asked.has(mint));
     return [
       ...found.flatMap((stray) => foundWrites(look.view, stray, at)),
-      ...there.filter(isGone).map(({ id }): PaymentWrite => ({ table: "deposits", id, set: { leftAt: at } })),
+      ...there.filter(isGone).map(({ id }): PrivateWrite => ({ table: "deposits", id, set: { leftAt: at } })),
     ];
   } catch (error) {
     if (error instanceof LedgerUnavailable) return [];
@@ -47,7 +46,7 @@ export async function findStrays(deps: StrayParts, look: OrderLook): Promise<rea
 const LAG_MS = 3_600_000;
 
 /** An endpoint may have hidden what is there again: then it has never left. */
-function foundWrites(view: OrderView, stray: Stray, at: number): readonly PaymentWrite[] {
+function foundWrites(view: OrderView, stray: Stray, at: number): readonly PrivateWrite[] {
   const { id: order } = view.order;
   const rows = straysOf(view).filter(({ account }) => account === stray.account);
   const row = rows.find((each) => !isEmptiedByUs(view, each));

@@ -1,12 +1,13 @@
 /** A new order of private mode under its fresh id: its deposit address, its terms, and its rows. */
+import type { PrivateContext } from "./private-storage.ts";
 import type { Address } from "../../core/address.ts";
 import { ledgerMint, type Assets } from "../frame/assets/assets.ts";
 import { newId } from "../frame/ids.ts";
 import { begunTransaction, type CheckedRequest } from "../frame/quotes/checked-request.ts";
 import type { OrderCost } from "./private-pricing.ts";
-import { type ServiceContext, storageTime } from "../frame/service-context.ts";
+import { storageTime } from "../frame/service-context.ts";
 import type { RecipientRecord, TransactionRecord } from "../frame/tables/orders.ts";
-import type { ChunkRecord, LevelRecord, OrderRecord } from "../frame/tables/private.ts";
+import type { ChunkRecord, LevelRecord, OrderRecord } from "./tables.ts";
 import type { PrivateRouting } from "./private-routing.ts";
 
 /** What an order costs the sponsor, and what its quote has paid for of that. */
@@ -27,7 +28,7 @@ export interface FreshOrder {
   readonly levels: readonly LevelRecord[];
 }
 
-interface FreshOrderParts extends ServiceContext {
+interface FreshOrderParts extends PrivateContext {
   readonly routing: PrivateRouting;
 }
 

@@ -1,7 +1,7 @@
 /** Acts on the error of a transfer that was run before it is signed, by the closed table of culprits (K11). */
+import type { PrivateContext } from "./private-storage.ts";
 import type { OrderFault } from "../../ledger/order-fault.ts";
 import type { TransferKind } from "../../../machines/transfer.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
 import { waitForSwap } from "./choose-chunk.ts";
 import { NOT_CLOSABLE } from "./choose-stray.ts";
 import type { ChosenTransfer } from "./chosen-transfer.ts";
@@ -36,7 +36,7 @@ interface FailedRun {
 }
 
 export function judgeFault(
-  deps: Pick<ServiceContext, "clock" | "random" | "log">,
+  deps: Pick<PrivateContext, "clock" | "random" | "log">,
   inHand: TransferInHand,
   { chosen: { legs }, fault }: FailedRun,
 ): TransferOutcome {
@@ -73,7 +73,7 @@ function isOfClosing({ terms: { address } }: OrderLook, { at, error, account }: 
 }
 
 function notNow(
-  deps: Pick<ServiceContext, "clock">,
+  deps: Pick<PrivateContext, "clock">,
   inHand: TransferInHand,
   reason: NotNow,
 ): TransferOutcome {
@@ -92,7 +92,7 @@ function notNow(
 }
 
 /** Nobody is blamed; after an hour a person is told. */
-function unexplained(deps: Pick<ServiceContext, "clock">, inHand: TransferInHand): TransferOutcome {
+function unexplained(deps: Pick<PrivateContext, "clock">, inHand: TransferInHand): TransferOutcome {
   const { row, attempts } = inHand;
   const since = Math.max(row.createdAt, ...attempts.map(({ createdAt }) => createdAt));
   const now = deps.clock.now();

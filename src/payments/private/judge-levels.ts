@@ -1,9 +1,8 @@
 /** What a reading changes of an order's levels, after the history of its address was listed if a level moves (K15). */
 import { untoldEvent } from "../frame/notices/notice-writes.ts";
 import { SOL_MINT } from "../../core/address.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
-import type { OrderRecord, OrderView } from "../frame/tables/private.ts";
+import type { PrivateContext, PrivateWrite } from "./private-storage.ts";
+import type { OrderRecord, OrderView } from "./tables.ts";
 import { rowsOf } from "./judged-rows.ts";
 import { bookLateLandings } from "./late-landings.ts";
 import { listHistory } from "./list-history.ts";
@@ -16,7 +15,7 @@ import { chunkWrite } from "./chunk-rows.ts";
 /** The look with all that is listed, and the rows that change. */
 export interface JudgedLevels {
   readonly look: OrderLook;
-  readonly writes: readonly PaymentWrite[];
+  readonly writes: readonly PrivateWrite[];
   /** Changes of the order's row. */
   readonly set: Partial<Pick<OrderRecord, "listedTo" | "loanBack">>;
   /** Whether all of the history was read, if it was asked for, and nothing is booked with these rows that the levels have not. */
@@ -25,7 +24,7 @@ export interface JudgedLevels {
 
 /** `isEntry`: the order is about to be over or idle, so that its history is listed in any case. Throws `LedgerUnavailable`. */
 export async function judgeLevels(
-  deps: Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock">,
+  deps: Pick<PrivateContext, "storage" | "ledger" | "assets" | "clock">,
   found: OrderLook,
   isEntry: boolean,
 ): Promise<JudgedLevels> {
@@ -104,8 +103,8 @@ function loanFound({ facts }: OrderLook): JudgedLevels["set"] {
   return facts.isLoanFoundBack ? { loanBack: "unlisted" } : {};
 }
 
-function levelWrites({ view, facts, terms }: OrderLook): readonly PaymentWrite[] {
-  return facts.levels.flatMap(({ row: before, judgement }): readonly PaymentWrite[] => {
+function levelWrites({ view, facts, terms }: OrderLook): readonly PrivateWrite[] {
+  return facts.levels.flatMap(({ row: before, judgement }): readonly PrivateWrite[] => {
     if (judgement === null || judgement.row === before) return [];
     const { mint, received, out, writtenOff, slot, short, missing } = judgement.row;
     const stored = view.levels.find((level) => level.mint === mint);

@@ -1,7 +1,7 @@
 /** The rows of an order as the protocol's pure functions take them. */
 import type { OrderReading } from "../../ledger/order-reading.ts";
 import type { Address } from "../../core/address.ts";
-import type { ChunkRecord, OrderView } from "../frame/tables/private.ts";
+import type { ChunkRecord, OrderView } from "./tables.ts";
 import { placesOf, shapeOf } from "./protocol/cut.ts";
 import { saidAtLeast } from "./protocol/look.ts";
 import { isPaid, outcomeOf } from "./protocol/outcome.ts";

@@ -1,6 +1,5 @@
 /** Books own bytes that land after their transfer was done or given up: endpoints had pronounced them dead too early. */
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
+import type { PrivateContext, PrivateWrite } from "./private-storage.ts";
 import { attemptOf } from "../frame/signed/stored-attempt.ts";
 import { bookLandings, type OwnLanding } from "./book-transfer.ts";
 import { timeOf } from "./judged-rows.ts";
@@ -8,7 +7,7 @@ import type { OrderLook } from "./look.ts";
 import { refundEvent } from "./order-events.ts";
 import { changed } from "./transfer-outcomes.ts";
 
-type LateParts = Pick<ServiceContext, "storage" | "ledger">;
+type LateParts = Pick<PrivateContext, "storage" | "ledger">;
 
 /** What has landed of transfers that are over and is not booked; no rows if nothing has. Throws `LedgerUnavailable`. */
 export async function bookLateLandings(
@@ -40,8 +39,8 @@ async function lateLandings(
   });
 }
 
-function landedWrites({ view, reading }: OrderLook, landed: readonly OwnLanding[]): readonly PaymentWrite[] {
-  return view.transfers.flatMap((transfer): readonly PaymentWrite[] => {
+function landedWrites({ view, reading }: OrderLook, landed: readonly OwnLanding[]): readonly PrivateWrite[] {
+  return view.transfers.flatMap((transfer): readonly PrivateWrite[] => {
     const late = landed.filter((each) => each.transfer === transfer.id).map(({ id }) => id);
     if (late.length === 0) return [];
     if (transfer.signature !== null) {

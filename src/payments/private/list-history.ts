@@ -5,9 +5,8 @@ import type { OrderChange } from "../../ledger/order-reading.ts";
 import { MOST_REDIRECTS } from "./protocol/cut.ts";
 import { loanOf } from "./protocol/cost.ts";
 import { queryOf } from "./protocol/look.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
-import type { DepositRecord } from "../frame/tables/private.ts";
+import type { PrivateContext, PrivateWrite } from "./private-storage.ts";
+import type { DepositRecord } from "./tables.ts";
 import { tokensOf, type StoredOrder } from "./look.ts";
 import { withListed } from "./small-deposits.ts";
 
@@ -22,12 +21,12 @@ export interface ListedHistory {
   /** All deposits of the order, those listed now included. */
   readonly deposits: readonly DepositRecord[];
   /** What belongs into the commit that concludes anything from it. */
-  readonly writes: readonly PaymentWrite[];
+  readonly writes: readonly PrivateWrite[];
   /** The changes of the order's row. */
   readonly set: { readonly listedTo: number; readonly loanBack: string | null };
 }
 
-type HistoryParts = Pick<ServiceContext, "ledger" | "assets" | "clock">;
+type HistoryParts = Pick<PrivateContext, "ledger" | "assets" | "clock">;
 
 /** Goes on from the last listed slot, `from` an earlier one if all is to be read again. Throws `LedgerUnavailable`. */
 export async function listHistory(

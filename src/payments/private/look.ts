@@ -1,14 +1,14 @@
 /** One look at an order: its rows, its terms, one reading of the chain, and what the two say together. */
+import type { PrivateContext } from "./private-storage.ts";
 import { SOL_MINT, type Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { OrderReading } from "../../ledger/order-reading.ts";
 import type { Commitment } from "../../ledger/reading.ts";
 import { ledgerMint, type Assets } from "../frame/assets/assets.ts";
 import { worthAtMost, type PriceSource } from "../frame/prices/prices.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import type { RecipientRecord, TransactionRecord } from "../frame/tables/orders.ts";
-import type { OrderedTransaction, OrderView } from "../frame/tables/private.ts";
+import type { OrderedTransaction, OrderView } from "./tables.ts";
 import { rowsOf } from "./judged-rows.ts";
 import { collectCost, type Price } from "./protocol/cost.ts";
 import type { OrderFacts } from "./protocol/facts.ts";
@@ -35,7 +35,7 @@ export interface OrderLook {
 /** An order as the database has it. */
 export type StoredOrder = Pick<OrderLook, "view" | "transaction" | "recipients" | "terms">;
 
-export interface LookParts extends Pick<ServiceContext, "storage" | "ledger" | "assets"> {
+export interface LookParts extends Pick<PrivateContext, "storage" | "ledger" | "assets"> {
   /** Without prices nothing of a token is worth its return: it waits for one. */
   readonly prices?: PriceSource;
 }

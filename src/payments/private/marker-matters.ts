@@ -1,14 +1,13 @@
 /** What a person is to know of an order's markers and money: noted in the commit of what it tells. */
 import { noteMatter, type NotedKind, type NotedMatter } from "./noted-matters.ts";
-import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
-import type { ChunkRecord } from "../frame/tables/private.ts";
+import type { PrivateContext, PrivateStorage, PrivateWrite } from "./private-storage.ts";
+import type { ChunkRecord } from "./tables.ts";
 import type { OrderLook } from "./look.ts";
 import { shapeOf } from "./protocol/cut.ts";
 import { isPaid, NOBODY, outcomeOf } from "./protocol/outcome.ts";
 
-interface NotingParts extends Pick<ServiceContext, "clock"> {
-  readonly storage: Pick<PaymentStorage, "matters">;
+interface NotingParts extends Pick<PrivateContext, "clock"> {
+  readonly storage: Pick<PrivateStorage, "matters">;
 }
 
 /** A matter of an order, and what was seen of it, as a sentence without its period. */
@@ -21,7 +20,7 @@ export async function noteMatters(
   { storage, clock }: NotingParts,
   { view: { order } }: Pick<OrderLook, "view">,
   matters: readonly OrderMatter[],
-): Promise<readonly PaymentWrite[]> {
+): Promise<readonly PrivateWrite[]> {
   const since = clock.now();
   const kinds = [...new Set(matters.map(({ kind }) => kind))];
   const writes = kinds.map((kind) => {

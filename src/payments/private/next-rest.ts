@@ -1,7 +1,7 @@
 /** The next rest of an order that is decided: when it may go, and what is reserved for it. */
-import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { PrivateWrite } from "./private-storage.ts";
 import { reserveAgain } from "../frame/purses/sponsor-limit.ts";
-import type { TransferRecord } from "../frame/tables/private.ts";
+import type { TransferRecord } from "./tables.ts";
 import type { OrderLook } from "./look.ts";
 import type { WantedTransfer } from "./plan-transfer.ts";
 import { outlayOf } from "./protocol/cost.ts";
@@ -22,7 +22,7 @@ export function nextRest({ view, terms }: OrderLook): WantedTransfer | null {
 }
 
 /** Of the sponsor no more is reserved from now on than what the rest costs, also while that is held. */
-export function reserveRest({ judged, facts, reading, terms }: OrderLook): PaymentWrite {
+export function reserveRest({ judged, facts, reading, terms }: OrderLook): PrivateWrite {
   const { rentPerByte, told } = reading;
   const [newest] = told;
   const rests = newest === undefined ? [] : restsOf(judged, facts, { told: newest, way: "asserted" });

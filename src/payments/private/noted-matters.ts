@@ -1,6 +1,6 @@
 /** Matters about an order that no other row tells: written down with what they tell of, and listed until a person drops them. */
-import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
-import type { OrderRecord } from "../frame/tables/private.ts";
+import type { PrivateStorage, PrivateWrite } from "./private-storage.ts";
+import type { OrderRecord } from "./tables.ts";
 
 const SENTENCES = {
   unexplained: "the chain shows at its address what nobody here can explain",
@@ -31,9 +31,9 @@ export interface NotedMatter {
 
 /** The writes that note a matter, for the commit of what it tells of; none while it is noted already. */
 export async function noteMatter(
-  storage: Pick<PaymentStorage, "matters">,
+  storage: Pick<PrivateStorage, "matters">,
   { kind, order, detail, since, isLasting }: NotedMatter,
-): Promise<readonly PaymentWrite[]> {
+): Promise<readonly PrivateWrite[]> {
   const id = `${kind}:${order.id}`;
   const [row] = await storage.matters([id]);
   const message = `order ${order.id}: ${SENTENCES[kind]}${detail === undefined ? "" : `: ${detail}`}`;

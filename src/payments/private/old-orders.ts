@@ -1,14 +1,13 @@
 /** Removes orders of private mode that ended long ago, and leaves a stub by which what still comes is sent back. */
 import type { StopResult } from "../../engine/index.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import type { TableName } from "../frame/tables.ts";
+import type { PrivateStorage, PrivateTables, PrivateWrite } from "./private-storage.ts";
 import type {
   OrderedTransaction,
   OrderRecord,
   OrderStubRecord,
   OrderView,
   TransferRecord,
-} from "../frame/tables/private.ts";
+} from "./tables.ts";
 import {
   canGo,
   forgotten,
@@ -43,7 +42,7 @@ export interface OrderAccess {
   readonly wake: (id: string) => Promise<unknown>;
 }
 
-interface OrderRemovalParts extends LeavingParts, OrderAccess {}
+interface OrderRemovalParts extends LeavingParts<PrivateStorage>, OrderAccess {}
 
 export function oldOrders(parts: OrderRemovalParts): Rows<OrderRecord> {
   const { storage } = parts;
@@ -113,10 +112,7 @@ function isGivenUp({ kind, state, reason }: TransferRecord): boolean {
 }
 
 /** Since when an instance has rested: for ever if it has ended or is gone, not yet if it has something to do. */
-async function activeSince(
-  storage: Pick<RemovingParts["storage"], "load" | "tasks">,
-  id: string,
-): Promise<number> {
+async function activeSince(storage: Pick<PrivateStorage, "load" | "tasks">, id: string): Promise<number> {
   const [instance, tasks] = await Promise.all([
     storage.load(id),
     storage.tasks({ order: "instance", instance: id, limit: 1 }),
@@ -166,7 +162,7 @@ function isAtRest({ order, transfers, levels, deposits, holds, acts }: OrderView
  * database.
  */
 async function removalOf(
-  { storage }: RemovingParts,
+  { storage }: RemovingParts<PrivateStorage>,
   view: OwnView,
   runs: readonly EndedRun[],
 ): Promise<Removal> {
@@ -179,7 +175,7 @@ async function removalOf(
   ]);
   const quotes = quote?.usedBy === id ? [quote] : [];
   const released = reservations.filter(({ releasedAt }) => releasedAt !== null);
-  const writes: readonly PaymentWrite[] = [
+  const writes: readonly PrivateWrite[] = [
     { table: "transactions", remove: id, expected: { status, attention: null } },
     { table: "orders", remove: id, expected: { version: order.order.version } },
     { table: "orderStubs", insert: stubOf(order.order, status) },
@@ -212,7 +208,7 @@ async function removalOf(
   return { removes: runs.map(({ instance }) => instance), writes, rows };
 }
 
-function removalsOf<T extends TableName>(table: T, rows: readonly { readonly id: string }[]) {
+function removalsOf<T extends keyof PrivateTables>(table: T, rows: readonly { readonly id: string }[]) {
   return rows.map(({ id: remove }) => ({ table, remove }));
 }
 

@@ -2,10 +2,10 @@
  * Reads how many lamports of an address chunks spent on token accounts of their recipients (K15). A recipient may close an
  * account that the quote has not priced, between signing and landing: the chunk makes it again with lamports of the address.
  */
+import type { PrivateContext } from "./private-storage.ts";
 import { SOL_MINT, type Address } from "../../core/address.ts";
 import type { OrderChange } from "../../ledger/order-reading.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
-import type { ChunkRecord } from "../frame/tables/private.ts";
+import type { ChunkRecord } from "./tables.ts";
 import { lostAttempt } from "../frame/signed/stored-attempt.ts";
 import type { OrderLook } from "./look.ts";
 import { placesOf, seedOfChunk, type Place } from "./protocol/cut.ts";
@@ -13,7 +13,7 @@ import { loanBy } from "./protocol/levels.ts";
 import { openedIn } from "./protocol/story.ts";
 import { paidPlaces } from "./chunk-rows.ts";
 
-type OpeningParts = Pick<ServiceContext, "ledger">;
+type OpeningParts = Pick<PrivateContext, "ledger">;
 
 /** Those of the order's chunks that have opened accounts, as their own finalized receipts say. Throws `LedgerUnavailable`. */
 export async function openedAccounts(deps: OpeningParts, look: OrderLook): Promise<readonly ChunkRecord[]> {

@@ -8,7 +8,7 @@ import { smallestAmount } from "../frame/assets/assets.ts";
 import { WRAPPED_SOL } from "../frame/assets/shown-amount.ts";
 import type { RefundSum } from "../frame/transactions/transaction-mode.ts";
 import { isFinalStatus, type RecipientRecord, type TransactionRecord } from "../frame/tables/orders.ts";
-import type { DepositRecord, LevelRecord, OrderView, TransferRecord } from "../frame/tables/private.ts";
+import type { DepositRecord, LevelRecord, OrderView, TransferRecord } from "./tables.ts";
 import { larger, smaller } from "./protocol/cost.ts";
 import { shapeOf } from "./protocol/cut.ts";
 import { isPaid, outcomeOf } from "./protocol/outcome.ts";

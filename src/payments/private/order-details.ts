@@ -2,7 +2,7 @@
 import { formatAmount } from "../../core/amount.ts";
 import { ledgerMint, type Assets } from "../frame/assets/assets.ts";
 import { shownAmount } from "../frame/assets/shown-amount.ts";
-import type { PaymentStorage } from "../frame/payment-storage.ts";
+import type { PrivateStorage } from "./private-storage.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import {
   isFinalStatus,
@@ -11,14 +11,14 @@ import {
   type TransactionView,
 } from "../frame/tables/orders.ts";
 import { groupedBy } from "../frame/tables/read.ts";
-import type { ChunkRecord, OrderView } from "../frame/tables/private.ts";
+import type { ChunkRecord, OrderView } from "./tables.ts";
 import type { RecipientOutcome, TransactionDetails } from "../frame/transactions/transaction-mode.ts";
 import type { TransactionBody } from "../frame/transactions/transaction-schema.ts";
 import { depositBody, paymentUri } from "./deposit-body.ts";
 import { booksOf, isRefused, type OrderBooks, type ReceivedSum } from "./order-books.ts";
 
 interface OrderDetailsDeps {
-  readonly storage: Pick<PaymentStorage, "orderViews" | "attemptsOfAny">;
+  readonly storage: Pick<PrivateStorage, "orderViews" | "attemptsOfAny">;
   readonly assets: Assets;
 }
 

@@ -1,8 +1,8 @@
 /** The notices of an order's events beside its status: each event is noted with its commit, and told behind it. */
 import type { NoticeRecord, UntoldEventRecord } from "../frame/tables/notices.ts";
-import type { OrderedTransaction, OrderView } from "../frame/tables/private.ts";
+import type { OrderedTransaction, OrderView } from "./tables.ts";
 import { newNotice, untoldEvent } from "../frame/notices/notice-writes.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { PrivateWrite } from "./private-storage.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import { isGivenBack } from "./order-books.ts";
 
@@ -10,7 +10,7 @@ import { isGivenBack } from "./order-books.ts";
 export function refundEvent(
   order: string,
   { transfer, legs }: Pick<AttemptRecord, "transfer" | "legs">,
-): readonly PaymentWrite[] {
+): readonly PrivateWrite[] {
   if (transfer === null || legs?.some(isGivenBack) !== true) return [];
   return [untoldEvent(order, { event: "transaction.refunded", by: transfer, subject: transfer })];
 }

@@ -2,8 +2,8 @@
 import { formatAmount } from "../../core/amount.ts";
 import { smallestAmount, type Assets } from "../frame/assets/assets.ts";
 import { NOTED_KINDS } from "./noted-matters.ts";
-import type { PaymentStorage } from "../frame/payment-storage.ts";
-import type { DepositRecord, HoldRecord, TransferRecord } from "../frame/tables/private.ts";
+import type { PrivateStorage } from "./private-storage.ts";
+import type { DepositRecord, HoldRecord, TransferRecord } from "./tables.ts";
 import { groupedBy } from "../frame/tables/read.ts";
 import {
   matterId,
@@ -17,7 +17,7 @@ import {
 
 /** Every source of matters about orders. */
 export function orderMatters(
-  storage: PaymentStorage,
+  storage: PrivateStorage,
   assets: Pick<Assets, "ofMint">,
 ): readonly AttentionSource[] {
   return [
@@ -31,7 +31,7 @@ export function orderMatters(
   ];
 }
 
-type OrderReads = Pick<PaymentStorage, "orders">;
+type OrderReads = Pick<PrivateStorage, "orders">;
 
 /** A matter of an order, before the account of the order is added. */
 type OfOrder = Pick<FoundMatter, "kind" | "id" | "since" | "message" | "actions" | "dropFact"> & {
@@ -59,7 +59,7 @@ const HOLDS: Readonly<Record<string, string>> = {
 };
 
 /** One matter for each order, however many holds it has. */
-export function heldOrders(storage: Pick<PaymentStorage, "openHolds"> & OrderReads): AttentionSource {
+export function heldOrders(storage: Pick<PrivateStorage, "openHolds"> & OrderReads): AttentionSource {
   return async (limit) => {
     const holds = await storage.openHolds(limit);
     const oldest = new Map(holds.toReversed().map((hold) => [hold.order, hold]));
@@ -80,7 +80,7 @@ function heldOrder({ order, reason, since }: HoldRecord): OfOrder {
 
 /** One matter for each order whose sums do not close. */
 export function missingMoney(
-  storage: Pick<PaymentStorage, "shortLevels"> & OrderReads,
+  storage: Pick<PrivateStorage, "shortLevels"> & OrderReads,
   assets: Pick<Assets, "ofMint">,
 ): AttentionSource {
   return async (limit) => {
@@ -109,7 +109,7 @@ export function missingMoney(
 }
 
 /** What was noted, and dropped by nobody. */
-export function notedMatters(storage: Pick<PaymentStorage, "openMatters">): AttentionSource {
+export function notedMatters(storage: Pick<PrivateStorage, "openMatters">): AttentionSource {
   return async (limit) => {
     const open = await storage.openMatters();
     return open
@@ -138,7 +138,7 @@ const WAITING = {
 
 /** Transfers that were put off until a person or a price helps: one matter for each order. */
 export function waitingTransfers(
-  storage: Pick<PaymentStorage, "putOffTransfers"> & OrderReads,
+  storage: Pick<PrivateStorage, "putOffTransfers"> & OrderReads,
   kind: keyof typeof WAITING,
 ): AttentionSource {
   return async (limit) => {
@@ -156,7 +156,7 @@ export function waitingTransfers(
 }
 
 /** Transfers that do not land. */
-export function stuckPayments(storage: Pick<PaymentStorage, "stuckTransfers"> & OrderReads): AttentionSource {
+export function stuckPayments(storage: Pick<PrivateStorage, "stuckTransfers"> & OrderReads): AttentionSource {
   return async (limit) => ofAccounts(storage, (await storage.stuckTransfers(limit)).map(stuckPayment));
 }
 
@@ -191,7 +191,7 @@ function droppedTokensFact(order: string): string {
  * they have left, or a person has dropped it; of tokens that come later there is a new one.
  */
 export function uncountedTokens(
-  storage: Pick<PaymentStorage, "uncountedDeposits" | "fact"> & OrderReads,
+  storage: Pick<PrivateStorage, "uncountedDeposits" | "fact"> & OrderReads,
   assets: Pick<Assets, "ofMint">,
 ): AttentionSource {
   return async (limit) => {
@@ -208,7 +208,7 @@ export function uncountedTokens(
 }
 
 async function uncountedDeposits(
-  storage: Pick<PaymentStorage, "uncountedDeposits">,
+  storage: Pick<PrivateStorage, "uncountedDeposits">,
   assets: Pick<Assets, "ofMint">,
 ): Promise<readonly DepositRecord[]> {
   const uncounted: DepositRecord[] = [];

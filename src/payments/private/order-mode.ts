@@ -1,8 +1,7 @@
 /** Transactions of private mode, also while it is off: shown by their orders, and cancelled until a deposit is on its way. */
-import type { Engine } from "../../engine/index.ts";
+import type { ModuleEngine } from "../frame/module-engine.ts";
 import { routingOff } from "../../errors/errors.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
-import type { PaymentTables } from "../frame/tables.ts";
+import type { PrivateContext, PrivateTables } from "./private-storage.ts";
 import type { TransactionMode } from "../frame/transactions/transaction-mode.ts";
 import { createdOrderBody, type CreatedOrderBody } from "./accept-order.ts";
 import { cancelOrder } from "./cancel-order.ts";
@@ -10,8 +9,8 @@ import { lookAtOrder } from "./look.ts";
 import { orderDetails } from "./order-details.ts";
 import type { OrderWorkflow, RecordEnd } from "./order-workflow.ts";
 
-interface OrderModeDeps extends ServiceContext {
-  readonly engine: Engine<PaymentTables>;
+interface OrderModeDeps extends PrivateContext {
+  readonly engine: ModuleEngine<PrivateTables>;
   /** Null while private mode is off. */
   readonly orders: OrderWorkflow | null;
   readonly recordEnd: RecordEnd;

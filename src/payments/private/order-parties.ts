@@ -3,7 +3,7 @@ import type { Address } from "../../core/address.ts";
 import { fieldError } from "../../errors/errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Assets, Token } from "../frame/assets/assets.ts";
-import type { PaymentStorage } from "../frame/payment-storage.ts";
+import type { PrivateStorage } from "./private-storage.ts";
 import { refuseLessThanRent } from "../frame/recipients/rent-checks.ts";
 import {
   firstUnpayable,
@@ -14,7 +14,7 @@ import {
 } from "../frame/recipients/recipients.ts";
 
 interface OrderPartiesParts {
-  readonly storage: Pick<PaymentStorage, "depositAddresses">;
+  readonly storage: Pick<PrivateStorage, "depositAddresses">;
   readonly ledger: Ledger;
   readonly assets: Assets;
   /** Sponsor, treasury and desk. */

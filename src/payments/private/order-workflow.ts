@@ -3,14 +3,13 @@ import { order } from "../../../machines/order.ts";
 import type { OrderContext, OrderEvent, OrderInput } from "../../../machines/order-context.ts";
 import { startOf, workflow, type StartRequest, type Workflow } from "../../engine/index.ts";
 import { noticeWrites, untoldEvent, type AnnounceEffect } from "../frame/notices/notice-writes.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { PrivateWrite, PrivateTables } from "./private-storage.ts";
 import { releaseOrder, releaseShare } from "../frame/purses/sponsor-limit.ts";
-import type { PaymentTables } from "../frame/tables.ts";
 import { isFinalStatus } from "../frame/tables/orders.ts";
-import type { ClosingOrder, OrderRecord } from "../frame/tables/private.ts";
+import type { ClosingOrder, OrderRecord } from "./tables.ts";
 import type { OrderConcluder } from "./conclude-look.ts";
 
-export type OrderWorkflow = Workflow<typeof order, PaymentTables>;
+export type OrderWorkflow = Workflow<typeof order, PrivateTables>;
 
 /** Has an end written down where a lost database does not reach it, and gives the end that stands. */
 export type RecordEnd = (id: string, end: ClosingOrder) => Promise<ClosingOrder>;
@@ -22,7 +21,7 @@ interface OrderEffects {
 }
 
 export function orderWorkflow({ concluder, recordEnd, announce }: OrderEffects): OrderWorkflow {
-  return workflow(order)<PaymentTables>({
+  return workflow(order)<PrivateTables>({
     version: 1,
     effects: {
       look: (_params, { instance, key }) => concluder.conclude(instance, key),
@@ -91,7 +90,7 @@ function transactionWrites(
     shown,
   }: { readonly before: OrderContext; readonly after: OrderContext; readonly shown: Shown },
   at: number,
-): readonly PaymentWrite[] {
+): readonly PrivateWrite[] {
   const isSame =
     before.status === after.status &&
     before.reason === after.reason &&
@@ -110,7 +109,7 @@ function orderWrites(
   id: string,
   { before, after }: { readonly before: Place; readonly after: Place },
   { context, at }: { readonly context: OrderContext; readonly at: number },
-): readonly PaymentWrite[] {
+): readonly PrivateWrite[] {
   const { ends, reason } = context;
   if (after === "closing") return [{ table: "orders", id, set: { ends, reason } }];
   const isOver = after.state === "over";
@@ -141,13 +140,13 @@ function isUnbegun(place: Place): boolean {
 }
 
 /** Nobody of a chunk is to be paid any more: of chunk 0 as soon as the order is refused, or has ended without a decision. */
-function wantedWrites(id: string, after: Place, event: OrderEvent | null): readonly PaymentWrite[] {
+function wantedWrites(id: string, after: Place, event: OrderEvent | null): readonly PrivateWrite[] {
   const isRefusing = after !== "closing" && (after.state === "refusing" || after.overState === "refusing");
   // A database that was set back may be about to pay an order of which a line tells the end.
   const isRefused = isRefusing || event?.type === "LINE_STANDS";
-  const refused: PaymentWrite[] = isRefused ? [{ table: "chunks", id: `${id}:0`, set: { wanted: 1 } }] : [];
+  const refused: PrivateWrite[] = isRefused ? [{ table: "chunks", id: `${id}:0`, set: { wanted: 1 } }] : [];
   if (event?.type !== "FORECLOSE") return refused;
   // A transfer that has looked before leaves out whom it blames, and would have the others paid.
-  const refusesOlder: PaymentWrite = { table: "orders", id, set: {} };
+  const refusesOlder: PrivateWrite = { table: "orders", id, set: {} };
   return [...refused, refusesOlder, { table: "chunks", id: `${id}:${event.chunk}`, set: { wanted: 1 } }];
 }

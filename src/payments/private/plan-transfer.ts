@@ -3,8 +3,8 @@ import { chunkTransfer } from "../../../machines/order-messages.ts";
 import { startOf, type StartRequest } from "../../engine/index.ts";
 import type { Clock } from "../../core/runtime.ts";
 import { derivedId } from "../frame/ids.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import type { TransferRecord } from "../frame/tables/private.ts";
+import type { PrivateWrite } from "./private-storage.ts";
+import type { TransferRecord } from "./tables.ts";
 import type { TransferWorkflow } from "./transfer-workflow.ts";
 
 /** One thing to send out of an order's address. */
@@ -16,7 +16,7 @@ export interface WantedTransfer extends Pick<TransferRecord, "kind" | "n" | "min
 /** What belongs into the commit that plans a transfer. */
 export interface PlannedTransfer {
   readonly start: StartRequest;
-  readonly write: PaymentWrite;
+  readonly write: PrivateWrite;
 }
 
 /** Planning the same transfer twice gives the same id, and the second commit is refused. */

@@ -3,12 +3,12 @@ import { agingTime } from "../../core/clock-trust.ts";
 import { PaymentError } from "../../errors/errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Signer } from "../../ledger/sign-transaction.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { PrivateContext, PrivateWrite } from "./private-storage.ts";
 import type { SwapLeg } from "./protocol/chunk.ts";
 import type { OrderTerms } from "./protocol/terms.ts";
 import { refuseTooLarge } from "../frame/assets/amount-errors.ts";
 import type { Token } from "../frame/assets/assets.ts";
-import { type ServiceContext, storageTime } from "../frame/service-context.ts";
+import { storageTime } from "../frame/service-context.ts";
 import { deskPurse, spend } from "../frame/spending.ts";
 import { promisesAt, reserve } from "../frame/purses/reserve.ts";
 import type { SwapOffer, Swapper } from "../frame/exchange/swap-provider.ts";
@@ -16,7 +16,7 @@ import type { SwapOffer, Swapper } from "../frame/exchange/swap-provider.ts";
 /** What keeps a swap from being made, as its caller is told if it lasts. */
 export type SwapObstacle = "SLIPPAGE_EXCEEDED" | "LIQUIDITY_UNAVAILABLE";
 
-export interface SwapPricingDeps extends Pick<ServiceContext, "storage" | "clock" | "log" | "assets"> {
+export interface SwapPricingDeps extends Pick<PrivateContext, "storage" | "clock" | "log" | "assets"> {
   /** Null while no provider is configured. */
   readonly swapper: Swapper | null;
 }
@@ -40,7 +40,7 @@ export interface PricedSwap {
   readonly desk: Signer;
   /** What is set aside from now on, and its part of the commit that stores the signed bytes. */
   readonly reserved: readonly string[];
-  readonly writes: (signature: string) => readonly PaymentWrite[];
+  readonly writes: (signature: string) => readonly PrivateWrite[];
 }
 
 /** Asks the provider. Throws `LedgerUnavailable` if it could not ask the chain. */
@@ -78,7 +78,7 @@ interface GoodOffer {
   readonly get: Token;
   readonly offer: SwapOffer;
   readonly now: number;
-  readonly makeRoom: () => readonly PaymentWrite[];
+  readonly makeRoom: () => readonly PrivateWrite[];
 }
 
 function swapAt({ attempt }: PricedOrder, { direct, get, offer, now, makeRoom }: GoodOffer): PricedSwap {

@@ -1,4 +1,5 @@
 /** Quotes of private mode: what routing an order costs, on top of what its recipients get, or out of what is swapped. */
+import type { PrivateContext } from "./private-storage.ts";
 import type { Address } from "../../core/address.ts";
 import { agingTime } from "../../core/clock-trust.ts";
 import { fieldError, routingOff } from "../../errors/errors.ts";
@@ -25,11 +26,10 @@ import {
 import type { PricedPair, QuoteWay } from "../frame/quotes/quote-way.ts";
 import { screenParties } from "../frame/recipients/recipients.ts";
 import { refuseLessThanRent } from "../frame/recipients/rent-checks.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
 import { checkOrderParties } from "./order-parties.ts";
 import { BPS, tooSmall, type PrivatePricing } from "./private-pricing.ts";
 
-interface OrderQuoteDeps extends Pick<ServiceContext, "storage" | "ledger" | "clock" | "assets"> {
+interface OrderQuoteDeps extends Pick<PrivateContext, "storage" | "ledger" | "clock" | "assets"> {
   readonly pricing: PrivatePricing;
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
@@ -129,7 +129,7 @@ async function priceSwap(
  * its fee, so an account is always included then; an address with tokens has nothing to pay with.
  */
 async function accountsToMake(
-  ledger: ServiceContext["ledger"],
+  ledger: PrivateContext["ledger"],
   { give, get }: Pick<PricedPair, "give" | "get">,
   payee: Address | null,
 ): Promise<number> {

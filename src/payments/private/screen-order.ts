@@ -3,15 +3,14 @@ import { smallestAmount, type Assets } from "../frame/assets/assets.ts";
 import { commitOne } from "../../../storage/decided.ts";
 import { newId } from "../frame/ids.ts";
 import { untoldEvent } from "../frame/notices/notice-writes.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { PrivateContext, PrivateWrite } from "./private-storage.ts";
 import {
   refusedAmong,
   SCREENING,
   type ScreenAddress,
   type ScreenedAddress,
 } from "../frame/recipients/recipients.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
-import type { DepositRecord, HoldRecord, OrderView } from "../frame/tables/private.ts";
+import type { DepositRecord, HoldRecord, OrderView } from "./tables.ts";
 import type { StoredOrder } from "./look.ts";
 
 /**
@@ -23,7 +22,7 @@ export type ScreenVerdict = "clear" | "refused" | "unknown";
 /** Rejects while the host does not answer: then nothing is signed. */
 export type ScreenOrder = (order: StoredOrder, to: "recipients" | "sender") => Promise<ScreenVerdict>;
 
-interface ScreeningParts extends Pick<ServiceContext, "storage" | "assets" | "clock"> {
+interface ScreeningParts extends Pick<PrivateContext, "storage" | "assets" | "clock"> {
   /** Null when the host does not screen. */
   readonly screen: ScreenAddress | null;
 }
@@ -101,7 +100,7 @@ async function isRecipientRefused(
   const known = await Promise.all(ids.map((id) => storage.fact(id)));
   const fresh = ids.filter((_, index) => known[index] === null);
   const value = String(clock.now());
-  const writes = fresh.map((id): PaymentWrite => ({ table: "facts", insert: { id, value } }));
+  const writes = fresh.map((id): PrivateWrite => ({ table: "facts", insert: { id, value } }));
   if (writes.length > 0) await commitOne(storage, { writes });
   const released = view.holds.filter(({ reason, endedAt }) => reason === SCREENING && endedAt !== null);
   return known.some((at) => at === null || !released.some(({ since }) => since >= Number(at)));
@@ -149,9 +148,9 @@ function sumOf(deposits: readonly DepositRecord[], mint: string): bigint {
 
 /** Opens a hold: in the commit that keeps something from being signed, beside the order's version that it was concluded from. */
 export function holdOrder(
-  { random }: Pick<ServiceContext, "random">,
+  { random }: Pick<PrivateContext, "random">,
   hold: Pick<HoldRecord, "order" | "reason" | "since">,
-): readonly PaymentWrite[] {
+): readonly PrivateWrite[] {
   const id = newId("hold", hold.since, random);
   return [
     { table: "holds", insert: { id, ...hold, endedAt: null, covers: null } },

@@ -1,7 +1,6 @@
 /** Screens before bytes are signed that pay recipients or the sender: as of this reading, and not as it once was. */
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
+import type { PrivateContext, PrivateWrite } from "./private-storage.ts";
 import { SCREENING } from "../frame/recipients/recipients.ts";
 import { isUntold } from "./judge-levels.ts";
 import { listHistory } from "./list-history.ts";
@@ -9,7 +8,7 @@ import type { ScreenOrder } from "./screen-order.ts";
 import type { TransferInHand } from "./transfer-in-hand.ts";
 import { held, isLongSince, orderChanged, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
 
-export interface GateDeps extends Pick<ServiceContext, "ledger" | "assets" | "clock" | "random"> {
+export interface GateDeps extends Pick<PrivateContext, "ledger" | "assets" | "clock" | "random"> {
   readonly screenOrder: ScreenOrder;
 }
 
@@ -49,7 +48,7 @@ async function listedSince(
   deps: GateDeps,
   { look }: TransferInHand,
   isLate: boolean,
-): Promise<readonly PaymentWrite[]> {
+): Promise<readonly PrivateWrite[]> {
   const { listedTo } = look.view.order;
   const newer = await listHistory(deps, look);
   if (newer.writes.length > 0) return [orderChanged(look, newer.set), ...newer.writes];
@@ -58,7 +57,7 @@ async function listedSince(
   return writes.length === 0 ? [] : [orderChanged(look, { ...set, listedTo }), ...writes];
 }
 
-function unlessSilent(error: unknown): readonly PaymentWrite[] {
+function unlessSilent(error: unknown): readonly PrivateWrite[] {
   if (error instanceof LedgerUnavailable) return [];
   throw error;
 }

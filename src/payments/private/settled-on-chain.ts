@@ -1,10 +1,9 @@
 /** What the chain says of a transfer beside its own signatures: by its marker, whoever made it. */
 import type { OrderChange, OrderHistory } from "../../ledger/order-reading.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
+import type { PrivateContext, PrivateWrite } from "./private-storage.ts";
 import { releaseReserved, settleReserved } from "../frame/purses/reserve.ts";
 import type { AttemptLeg } from "../frame/tables/attempts.ts";
-import type { ActRecord } from "../frame/tables/private.ts";
+import type { ActRecord } from "./tables.ts";
 import { bookChange, takenBy } from "./book-transfer.ts";
 import { actOf } from "./choose-redirect.ts";
 import { timeOf } from "./judged-rows.ts";
@@ -19,7 +18,7 @@ import { receivedBy } from "./protocol/story.ts";
 import { aliveAmong, type TransferInHand } from "./transfer-in-hand.ts";
 import { changed, orderChanged, putOff, type TransferOutcome } from "./transfer-outcomes.ts";
 
-type SettlingDeps = Pick<ServiceContext, "ledger" | "clock" | "storage">;
+type SettlingDeps = Pick<PrivateContext, "ledger" | "clock" | "storage">;
 
 /** So long what a person has ordered is signed; an hour later the bytes of every copy have died. */
 const DAY_MS = 24 * 3_600_000;
@@ -93,7 +92,7 @@ function isPast({ judged }: Pick<OrderLook, "judged">, time: number): boolean {
 function overdue(
   { attempts, height, look }: TransferInHand,
   since: number,
-  writes: readonly PaymentWrite[],
+  writes: readonly PrivateWrite[],
 ): TransferOutcome | null {
   if (!isPast(look, since + DAY_MS)) return null;
   const isDead = isPast(look, since + DAY_MS + HOUR_MS) && aliveAmong(attempts, height).length === 0;
@@ -120,7 +119,7 @@ function sameAct({ row, look }: TransferInHand, change: OrderChange): TransferOu
   };
 }
 
-export function endAct({ id }: Pick<ActRecord, "id">, state: ActRecord["state"]): PaymentWrite {
+export function endAct({ id }: Pick<ActRecord, "id">, state: ActRecord["state"]): PrivateWrite {
   return { table: "acts", id, set: { state } };
 }
 

@@ -1,7 +1,7 @@
 /** Limits the rows of small deposits: whoever sends a base unit a thousand times makes no thousand rows. */
 import { smallestAmount, type Assets } from "../frame/assets/assets.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import type { DepositRecord } from "../frame/tables/private.ts";
+import type { PrivateWrite } from "./private-storage.ts";
+import type { DepositRecord } from "./tables.ts";
 
 /** Deposits below 0.001 of their asset that have a row each; what comes after them is one sum of each asset. */
 const MOST_SMALL = 20;
@@ -9,7 +9,7 @@ const MOST_SMALL = 20;
 /** Rows of deposits, and what of them is to be written. */
 interface DepositRows {
   readonly deposits: readonly DepositRecord[];
-  readonly writes: readonly PaymentWrite[];
+  readonly writes: readonly PrivateWrite[];
 }
 
 /** Adds what is listed anew to the rows of an order, the oldest slot first. A slot that is in a sum is not added again. */
@@ -41,7 +41,7 @@ export function withListed(
     deposits: [...rows.values()],
     writes: [...rows.values()]
       .filter(({ id }) => changed.has(id))
-      .map((row): PaymentWrite => {
+      .map((row): PrivateWrite => {
         const { id, amount, payer, slot, at } = row;
         return stored.has(id)
           ? { table: "deposits", id, set: { amount, payer, slot, at } }

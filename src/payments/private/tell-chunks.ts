@@ -3,10 +3,9 @@ import type { Address } from "../../core/address.ts";
 import type { Evidence } from "../../ledger/belief.ts";
 import type { Landing } from "../../ledger/ledger.ts";
 import type { OrderChange } from "../../ledger/order-reading.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
+import type { PrivateContext, PrivateWrite } from "./private-storage.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
-import type { ChunkRecord } from "../frame/tables/private.ts";
+import type { ChunkRecord } from "./tables.ts";
 import { attemptOf, lostAttempt } from "../frame/signed/stored-attempt.ts";
 import { chunkWrite, paidPlaces } from "./chunk-rows.ts";
 import { isAwaited, timeOf } from "./judged-rows.ts";
@@ -18,12 +17,12 @@ import { placesOf, seedOfChunk } from "./protocol/cut.ts";
 import { NOBODY } from "./protocol/outcome.ts";
 import { receivedBy, storyOf } from "./protocol/story.ts";
 
-type TellingParts = Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock">;
+type TellingParts = Pick<PrivateContext, "storage" | "ledger" | "assets" | "clock">;
 
 /** The chunks as they are with this reading, and what of that the rows do not have. */
 export interface ToldChunks {
   readonly chunks: readonly ChunkRecord[];
-  readonly writes: readonly PaymentWrite[];
+  readonly writes: readonly PrivateWrite[];
 }
 
 /** A marker that a row has, and that readings have not any more, stays as it is here. Throws `LedgerUnavailable`. */
@@ -56,7 +55,7 @@ export async function tellChunks(deps: TellingParts, look: OrderLook): Promise<T
  * Reads again whom those markers have paid that their length alone has told so far: a node may have their history by now. A
  * recipient whom it contradicts is not paid, and a person is told. Throws `LedgerUnavailable`.
  */
-export async function tellAgain(deps: TellingParts, look: OrderLook): Promise<readonly PaymentWrite[]> {
+export async function tellAgain(deps: TellingParts, look: OrderLook): Promise<readonly PrivateWrite[]> {
   const { view, reading } = look;
   const byLength = view.chunks.filter((chunk) => {
     const isUntold = chunk.length !== null && !chunk.isOwn && chunk.paid === null;
@@ -174,10 +173,10 @@ async function adopted(
 }
 
 /** Whom the marker has paid, and whom it has not after all: nobody before that is known. */
-function recipientWrites(look: OrderLook, chunk: ChunkRecord): readonly PaymentWrite[] {
+function recipientWrites(look: OrderLook, chunk: ChunkRecord): readonly PrivateWrite[] {
   if (chunk.length === null || isAwaited(chunk, timeOf(look.reading))) return [];
   const paid = new Set(paidPlaces(look, chunk));
-  return placesOf(look.terms, chunk.k).flatMap(({ member }, place): readonly PaymentWrite[] => {
+  return placesOf(look.terms, chunk.k).flatMap(({ member }, place): readonly PrivateWrite[] => {
     const recipient = look.recipients.find(({ index }) => index === member?.index);
     const isPaidNow = paid.has(place);
     if (recipient === undefined || (recipient.status === "paid") === isPaidNow) return [];
@@ -195,7 +194,7 @@ async function swapWrites(
   deps: TellingParts,
   look: OrderLook,
   [told]: readonly ChunkRecord[],
-): Promise<readonly PaymentWrite[]> {
+): Promise<readonly PrivateWrite[]> {
   const { terms, recipients } = look;
   if (terms.type !== "swap" || told === undefined || told.signature === null) return [];
   const { signature, isOwn } = told;
@@ -203,7 +202,7 @@ async function swapWrites(
   const legs = attempts.flatMap((attempt) => attempt.legs ?? []);
   const changes = isOwn ? [] : (await listHistory(deps, look, 0)).changes;
   const maker = changes.find((change) => change.signature === signature);
-  return recipients.flatMap(({ id, address }): readonly PaymentWrite[] => {
+  return recipients.flatMap(({ id, address }): readonly PrivateWrite[] => {
     const given = legs.find(({ mint, to }) => mint === terms.payMint && to === address)?.amount ?? 0n;
     const amount = maker === undefined ? given : receivedBy(maker, address, terms.payMint);
     return amount === 0n ? [] : [{ table: "recipients", id, set: { amount } }];

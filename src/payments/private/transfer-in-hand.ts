@@ -1,7 +1,7 @@
 /** A transfer with the evidence on which it is concluded: its row, its attempts, and one look at its order. */
 import { type Address, SOL_MINT } from "../../core/address.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
-import type { ChunkRecord, TransferRecord } from "../frame/tables/private.ts";
+import type { ChunkRecord, TransferRecord } from "./tables.ts";
 import { isDead } from "./attempt-death.ts";
 import { lookAtOrder, storedOrder, type LookParts, type OrderLook } from "./look.ts";
 import { placesOf, shapeOf } from "./protocol/cut.ts";

@@ -1,10 +1,8 @@
 /** What becomes of a transfer: events of its chart, each with the rows of the same commit. */
 import type { TransferEvent } from "../../../machines/transfer.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
-import type { PaymentTables } from "../frame/tables.ts";
-import type { OrderRecord, TransferRecord } from "../frame/tables/private.ts";
+import type { PrivateContext, PrivateWrite, PrivateTables } from "./private-storage.ts";
+import type { OrderRecord, TransferRecord } from "./tables.ts";
 import type { SwapObstacle } from "./price-order-swap.ts";
 import type { OrderLook } from "./look.ts";
 import type { NotNow } from "./protocol/culprits.ts";
@@ -14,7 +12,7 @@ import type { Bar } from "./protocol/rests.ts";
 import { holdOrder, isHeld } from "./screen-order.ts";
 import { chunkOf, wantedOutcome, type TransferInHand } from "./transfer-in-hand.ts";
 
-export type TransferOutcome = EffectOutcome<TransferEvent, PaymentTables>;
+export type TransferOutcome = EffectOutcome<TransferEvent, PrivateTables>;
 
 /**
  * Why a transfer waits, for operators. `pause`: a refund of the address has landed within ten minutes. `price`, `desk`: a
@@ -63,7 +61,7 @@ export function isLongSince(since: number, now: number, ms: number): boolean {
  * in which nothing else has kept it, a person is told.
  */
 export function lookAgain(
-  { clock }: Pick<ServiceContext, "clock">,
+  { clock }: Pick<PrivateContext, "clock">,
   { row, look, attempts }: TransferInHand,
   reason: "rent" | "levels" | "read_again",
 ): TransferOutcome {
@@ -79,7 +77,7 @@ export function lookAgain(
 
 /** Nothing that pays is signed until a person has looked; the transfer looks again now and then. */
 export function held(
-  deps: Pick<ServiceContext, "clock" | "random">,
+  deps: Pick<PrivateContext, "clock" | "random">,
   { row, look }: TransferInHand,
   reason: string,
 ): TransferOutcome {
@@ -109,19 +107,19 @@ export function leaveOut(inHand: TransferInHand, places: readonly number[]): Tra
 export function orderChanged(
   { view: { order } }: OrderLook,
   set: Partial<Omit<OrderRecord, "id">> = {},
-): PaymentWrite {
+): PrivateWrite {
   const { id, version: expectedVersion, state } = order;
   return { table: "orders", id, set: { state, ...set }, expectedVersion };
 }
 
 /** Refused if the order's row has changed since the look: chunks of it are signed side by side. */
-export function orderUnchanged({ view: { order } }: OrderLook): PaymentWrite {
+export function orderUnchanged({ view: { order } }: OrderLook): PrivateWrite {
   return { table: "orders", id: order.id, expectVersion: order.version };
 }
 
 export function changed(
   { id }: Pick<TransferRecord, "id">,
   set: Partial<Omit<TransferRecord, "id">>,
-): PaymentWrite {
+): PrivateWrite {
   return { table: "transfers", id, set };
 }

@@ -1,14 +1,14 @@
 /** The chart `order-transfer` acted out: signing, and reading what the chain made of it; and the rows that follow its steps. */
 import { transfer, type TransferContext, type TransferEvent } from "../../../machines/transfer.ts";
 import { workflow, type EffectRun, type Workflow } from "../../engine/index.ts";
-import type { PaymentTables } from "../frame/tables.ts";
-import type { TransferRecord } from "../frame/tables/private.ts";
+import type { PrivateTables } from "./private-storage.ts";
+import type { TransferRecord } from "./tables.ts";
 import { concludeTransfer } from "./conclude-transfer.ts";
 import { FailedLooks } from "./looks-in-turn.ts";
 import { signTransfer, type SigningDeps } from "./sign-transfer.ts";
 import type { TransferOutcome } from "./transfer-outcomes.ts";
 
-export type TransferWorkflow = Workflow<typeof transfer, PaymentTables>;
+export type TransferWorkflow = Workflow<typeof transfer, PrivateTables>;
 
 export function transferWorkflow(deps: SigningDeps): TransferWorkflow {
   const concluding = { ...deps, sponsor: deps.sponsor.address };
@@ -19,7 +19,7 @@ export function transferWorkflow(deps: SigningDeps): TransferWorkflow {
       return await failed.take({ key, version }, () => act(instance));
     };
   };
-  return workflow(transfer)<PaymentTables>({
+  return workflow(transfer)<PrivateTables>({
     version: 1,
     effects: {
       sign: unlessRepeated((id) => signTransfer(deps, id)),

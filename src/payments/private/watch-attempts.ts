@@ -1,7 +1,7 @@
 /** Follows the signed bytes of transfers: the nodes' reports, and the end of their lives. */
 import type { TransferEvent } from "../../../machines/transfer.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
-import type { PaymentStorage } from "../frame/payment-storage.ts";
+import type { PrivateStorage } from "./private-storage.ts";
 import type { Watcher } from "../../engine/index.ts";
 import type { Ledger, SignatureStatus } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../core/runtime.ts";
@@ -9,7 +9,7 @@ import { ConfirmedSignatureCache, ResendQueue } from "../frame/resend-queue.ts";
 import { isDead } from "./attempt-death.ts";
 
 interface AttemptWatchParts {
-  readonly storage: PaymentStorage;
+  readonly storage: PrivateStorage;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly log: Logger;

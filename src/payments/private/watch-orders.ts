@@ -1,10 +1,10 @@
 /** Watches addresses of orders, many at a time: one node says where something has changed, and the order looks itself. */
+import type { PrivateContext } from "./private-storage.ts";
 import type { WatchRecord } from "../../workflow/watch-rows.ts";
 import type { PollContext, Watcher } from "../../engine/index.ts";
 import type { AssetAccount } from "../../ledger/routing.ts";
 import { ledgerMint, smallestAmount } from "../frame/assets/assets.ts";
-import type { ServiceContext } from "../frame/service-context.ts";
-import type { OrderRecord } from "../frame/tables/private.ts";
+import type { OrderRecord } from "./tables.ts";
 
 /** Three accounts each, a hundred in a call. */
 const ORDERS_A_LOOK = 33;
@@ -15,7 +15,7 @@ const LOOKS_AFTER_END = 5;
 /** The memory of an order is dropped when no look came for this time, and for a whole interval. */
 const FORGET_AFTER_MS = 10 * 60_000;
 
-type OrderWatchParts = Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock">;
+type OrderWatchParts = Pick<PrivateContext, "storage" | "ledger" | "assets" | "clock">;
 
 /** What this process remembers of a watched order: lost with it, and then told anew. */
 interface Watched {

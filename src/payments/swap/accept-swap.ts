@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
 import type { QuoteRecord } from "../frame/tables/orders.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { FrameWrite } from "../frame/frame-storage.ts";
 import { agingTime } from "../../core/clock-trust.ts";
 import { isPaymentError, PaymentError } from "../../errors/errors.ts";
 import type { SignatureFault, Ledger } from "../../ledger/ledger.ts";
@@ -74,7 +74,7 @@ async function keep(
   parts: SwapAcceptanceParts,
   quote: QuoteRecord,
   { reservations }: QuotedSwap,
-): Promise<{ readonly reservations: readonly string[]; readonly writes: readonly PaymentWrite[] }> {
+): Promise<{ readonly reservations: readonly string[]; readonly writes: readonly FrameWrite[] }> {
   const { storage, clock, swapper } = parts;
   const previous = reservations.map(({ id }) => id);
   const kept = await keepReserved(storage, reservations);

@@ -1,7 +1,7 @@
 /** Having the provider sign a wallet's swap, or land it, once "broadcast started" is committed and never before. */
 import { commitOne } from "../../../storage/decided.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
-import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
+import type { FrameStorage, FrameWrite } from "../frame/frame-storage.ts";
 import { isWhole, splitTransaction } from "../../ledger/wire-format.ts";
 import type { Assets } from "../frame/assets/assets.ts";
 import { contradictionOf, type ClockParts } from "../frame/intake/chain-clock.ts";
@@ -11,7 +11,7 @@ import { readSwap } from "../frame/quotes/priced-quote.ts";
 import type { Swapper } from "../frame/exchange/swap-provider.ts";
 
 interface SwapCompletion extends ClockParts {
-  readonly storage: PaymentStorage;
+  readonly storage: FrameStorage;
   readonly assets: Assets;
   /** Null while no provider is configured. */
   readonly swapper: Swapper | null;
@@ -66,7 +66,7 @@ export async function completeSwap(
           },
           clock.now(),
         );
-  const writes: PaymentWrite[] = [{ table: "attempts", id, set: { bytes: whole } }, ...given];
+  const writes: FrameWrite[] = [{ table: "attempts", id, set: { bytes: whole } }, ...given];
   const stored = await commitOne(storage, { writes });
   if (!stored.ok) throw new Error(`the whole bytes of ${transactionId} could not be stored`);
   return whole;

@@ -1,7 +1,7 @@
 /** Removes wallet transactions that ended long ago, with all their rows. */
 import type { Address } from "../../core/address.ts";
 import type { TransactionRecord } from "../frame/tables/orders.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { FrameWrite } from "../frame/frame-storage.ts";
 import {
   archivedRows,
   type RetentionState,
@@ -85,7 +85,7 @@ async function removalOf(
   ]);
   const recipients = view?.recipients ?? [];
   const quotes = quote?.usedBy === id ? [quote] : [];
-  const writes: readonly PaymentWrite[] = [
+  const writes: readonly FrameWrite[] = [
     { table: "transactions", remove: id, expected: { status, landedAfterCancel, attention: null } },
     ...recipients.map((each) => ({ table: "recipients" as const, remove: each.id })),
     ...attempts.map(forgotten),

@@ -1,6 +1,6 @@
 /** What a refund counts against the payment that it refunds: for as long as its bytes may land, and when they have. */
 import { untoldEvent } from "../frame/notices/notice-writes.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { FrameWrite } from "../frame/frame-storage.ts";
 import type { TransactionRecord } from "../frame/tables/orders.ts";
 import { countOf } from "../frame/transactions/refunds.ts";
 
@@ -25,7 +25,7 @@ export function refundWrites(
   transactionId: string,
   refundOf: string | undefined,
   { before, after, at }: RefundStep,
-): readonly PaymentWrite[] {
+): readonly FrameWrite[] {
   if (refundOf === undefined) return [];
   const isDead = DEAD.has(after);
   const counted = {
@@ -40,11 +40,11 @@ export function refundWrites(
 }
 
 /** Counts a refund that an operator has found on the chain after its end, and has it told. */
-export function foundRefund({ id, refundOf }: TransactionRecord): readonly PaymentWrite[] {
+export function foundRefund({ id, refundOf }: TransactionRecord): readonly FrameWrite[] {
   if (refundOf === null) return [];
   return [{ table: "reservations", id: countOf(id), set: { releasedAt: null } }, toldOf(id, refundOf)];
 }
 
-function toldOf(transactionId: string, refundOf: string): PaymentWrite {
+function toldOf(transactionId: string, refundOf: string): FrameWrite {
   return untoldEvent(refundOf, { event: "transaction.refunded", by: transactionId, subject: transactionId });
 }

@@ -2,11 +2,11 @@
 import { commitOne } from "../../../storage/decided.ts";
 import type { WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
 import type { NamedLanding, SettledTransaction } from "../frame/acts/evidence.ts";
-import type { PaymentTables } from "../frame/tables.ts";
+import type { FrameTables } from "../frame/tables.ts";
 import type { TransactionRecord } from "../frame/tables/orders.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
-import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
-import type { Engine } from "../../engine/index.ts";
+import type { FrameStorage, FrameWrite } from "../frame/frame-storage.ts";
+import type { ModuleEngine } from "../frame/module-engine.ts";
 import { PaymentError } from "../../errors/errors.ts";
 import type { Attempt, AttemptFate, Landing, LandingRefusal, Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../core/runtime.ts";
@@ -17,9 +17,9 @@ import { landingEvent } from "./signature-news.ts";
 
 /** Dependencies of settling. */
 interface Settlement {
-  readonly storage: PaymentStorage;
+  readonly storage: FrameStorage;
   readonly ledger: Ledger;
-  readonly engine: Engine<PaymentTables>;
+  readonly engine: ModuleEngine<FrameTables>;
   readonly transfers: WalletTransferWorkflow;
   readonly clock: Clock;
 }
@@ -51,7 +51,7 @@ const REFUSALS: Readonly<Record<LandingRefusal, string>> = {
 export async function settleTransaction(
   settlement: Settlement,
   { transactionId, signature }: NamedLanding,
-  writes: readonly PaymentWrite[],
+  writes: readonly FrameWrite[],
 ): Promise<SettledTransaction> {
   const { engine, ledger, transfers } = settlement;
   const { attempt } = await findAttempt(settlement, transactionId);
@@ -83,7 +83,7 @@ export async function settleTransaction(
 export async function writeOffTransaction(
   settlement: Settlement,
   transactionId: string,
-  writes: readonly PaymentWrite[],
+  writes: readonly FrameWrite[],
 ): Promise<void> {
   const { engine, ledger, transfers } = settlement;
   const { attempt, transaction } = await findAttempt(settlement, transactionId);
@@ -126,7 +126,7 @@ interface LandingToShow {
   readonly transactionId: string;
   readonly attempt: Attempt;
   readonly landed: Landing;
-  readonly writes: readonly PaymentWrite[];
+  readonly writes: readonly FrameWrite[];
 }
 
 function overtaken(transactionId: string): SettleRefused {
@@ -151,7 +151,7 @@ async function showAsLanded(
   const landedSignature = signature === attempt.signature ? null : signature;
   const finalAt = settlement.clock.now();
   const set = { landedAfterCancel: true, landedSignature, blockTime, finalAt };
-  const write: PaymentWrite = { table: "transactions", id: transactionId, set };
+  const write: FrameWrite = { table: "transactions", id: transactionId, set };
   const stored = await commitOne(settlement.storage, {
     writes: [write, ...foundRefund(transaction), ...writes],
   });

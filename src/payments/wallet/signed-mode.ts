@@ -1,15 +1,15 @@
 /** Transactions of wallet mode: shown by what became of their bytes, and cancelled until their broadcast begins. */
-import type { Engine } from "../../engine/index.ts";
+import type { ModuleEngine } from "../frame/module-engine.ts";
 import type { Assets } from "../frame/assets/assets.ts";
 import { createdTransferBody, type CreatedTransferBody } from "../frame/signed/accept-signed.ts";
 import { signedDetails } from "../frame/signed/signed-details.ts";
-import type { PaymentTables } from "../frame/tables.ts";
+import type { FrameTables } from "../frame/tables.ts";
 import type { TransactionMode } from "../frame/transactions/transaction-mode.ts";
 import type { WalletTransferWorkflow } from "./wallet-transfer-workflow.ts";
 
 interface SignedModeDeps {
   readonly assets: Assets;
-  readonly engine: Engine<PaymentTables>;
+  readonly engine: ModuleEngine<FrameTables>;
   readonly transfers: WalletTransferWorkflow;
 }
 

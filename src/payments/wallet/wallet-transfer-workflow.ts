@@ -1,9 +1,9 @@
 /** The effects, watches and rows of the chart `wallet-transfer`. */
 import { walletTransfer, type TransferMeta } from "../../../machines/wallet-transfer.ts";
-import type { PaymentTables } from "../frame/tables.ts";
+import type { FrameTables } from "../frame/tables.ts";
 import { isFinalStatus, type TransactionRecord } from "../frame/tables/orders.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
-import type { PaymentStorage } from "../frame/payment-storage.ts";
+import type { FrameStorage } from "../frame/frame-storage.ts";
 import { startOf, workflow, type StartRequest, type Workflow } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../core/runtime.ts";
@@ -12,10 +12,10 @@ import { refundWrites } from "./refund-count.ts";
 import { noticeWrites, untoldEvent, type AnnounceEffect } from "../frame/notices/notice-writes.ts";
 import { releaseReserved, settleReserved } from "../frame/purses/reserve.ts";
 
-export type WalletTransferWorkflow = Workflow<typeof walletTransfer, PaymentTables>;
+export type WalletTransferWorkflow = Workflow<typeof walletTransfer, FrameTables>;
 
 interface TransferParts {
-  readonly storage: PaymentStorage;
+  readonly storage: FrameStorage;
   readonly ledger: Ledger;
   readonly log: Logger;
   /** The bytes to send. Null when no bytes are left to send, or others send them. */
@@ -24,7 +24,7 @@ interface TransferParts {
 }
 
 export function walletTransferWorkflow(parts: TransferParts): WalletTransferWorkflow {
-  return workflow(walletTransfer)<PaymentTables>({
+  return workflow(walletTransfer)<FrameTables>({
     version: 1,
     effects: {
       broadcast: ({ signature }) => broadcast(parts, signature),

@@ -2,7 +2,7 @@
 import type { WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
 import type { AttemptRecord } from "../frame/tables/attempts.ts";
 import type { WatchRecord } from "../../workflow/watch-rows.ts";
-import type { PaymentStorage } from "../frame/payment-storage.ts";
+import type { FrameStorage } from "../frame/frame-storage.ts";
 import type { PollContext, Watcher } from "../../engine/index.ts";
 import type { Hint } from "../../ledger/belief.ts";
 import { LedgerUnavailable, type Attempt, type Ledger, type SignatureStatus } from "../../ledger/ledger.ts";
@@ -19,7 +19,7 @@ import { inLanes, Semaphore } from "../frame/semaphore.ts";
 import { attemptOf, lostAttempt } from "../frame/signed/stored-attempt.ts";
 
 interface SignatureWatchParts {
-  readonly storage: Pick<PaymentStorage, "attempts">;
+  readonly storage: Pick<FrameStorage, "attempts">;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly log: Logger;

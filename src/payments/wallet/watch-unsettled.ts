@@ -1,14 +1,14 @@
 /** Follows what the usual watch could not settle: bytes whose fate is not proved, and bytes that were judged dead. */
 import type { SignatureEvent, WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
 import type { WatchRecord } from "../../workflow/watch-rows.ts";
-import type { PaymentStorage } from "../frame/payment-storage.ts";
+import type { FrameStorage } from "../frame/frame-storage.ts";
 import type { WatchEvent, Watcher } from "../../engine/index.ts";
 import type { Attempt, Ledger } from "../../ledger/ledger.ts";
 import { attemptOf } from "../frame/signed/stored-attempt.ts";
 import { landingEvent } from "./signature-news.ts";
 
 interface UnsettledWatchParts {
-  readonly storage: PaymentStorage;
+  readonly storage: FrameStorage;
   readonly ledger: Ledger;
 }
 

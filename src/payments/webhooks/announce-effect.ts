@@ -1,6 +1,7 @@
 /** The effect by which steps announce their notices. */
-import type { PaymentTables } from "../frame/tables.ts";
-import type { EffectOutcome } from "../../engine/index.ts";
+import type { WebhookTables } from "./webhook-storage.ts";
+import type { AnnounceParams } from "../../../machines/wallet-transfer.ts";
+import type { Effect, EffectOutcome } from "../../engine/index.ts";
 import type { AnnounceEffect } from "../frame/notices/notice-writes.ts";
 import { announce, announcements, serialised, type AnnounceParts, type AnnouncingParts } from "./announce.ts";
 import { announceWithStep } from "./announce-with-step.ts";
@@ -14,16 +15,18 @@ import { NoticedTransactionCache, readWebhookList } from "./webhook-list.ts";
  */
 export function announceEffect(given: AnnounceParts): AnnounceEffect {
   const parts = { ...given, transactions: new NoticedTransactionCache(given.storage) };
-  return {
+  const effect: Effect<AnnounceParams, never, WebhookTables> = {
     withStep: (step) => announceWithStep(parts, step),
     run: (_params, { instance }) => announceLate(parts, instance),
   };
+  // The charts that announce know nothing of the tables that this writes.
+  return effect as AnnounceEffect;
 }
 
 async function announceLate(
   parts: AnnouncingParts,
   transactionId: string,
-): Promise<EffectOutcome<never, PaymentTables>> {
+): Promise<EffectOutcome<never, WebhookTables>> {
   const { storage, transactions } = parts;
   const view = await transactions.read(transactionId);
   if (view === null) throw new Error(`transaction ${transactionId} is not stored`);

@@ -2,8 +2,7 @@
 // modules: with-step
 import type { TransactionView } from "../frame/tables/orders.ts";
 import type { AnnounceParams } from "../../../machines/wallet-transfer.ts";
-import type { PaymentTables } from "../frame/tables.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { WebhookTables, WebhookWrite } from "./webhook-storage.ts";
 import type { CommittingStep, DoneWithStep } from "../../engine/index.ts";
 import { announce, announcements, isSubscribed, serialised, type AnnouncingParts } from "./announce.ts";
 import { readWebhookList } from "./webhook-list.ts";
@@ -13,8 +12,8 @@ const MAX_BEGUN_WITH_STEP = 3;
 
 export async function announceWithStep(
   parts: AnnouncingParts,
-  { instance: transactionId, writes, companions }: CommittingStep<AnnounceParams, PaymentTables>,
-): Promise<DoneWithStep<PaymentTables> | null> {
+  { instance: transactionId, writes, companions }: CommittingStep<AnnounceParams, WebhookTables>,
+): Promise<DoneWithStep<WebhookTables> | null> {
   const { storage, transactions } = parts;
   const begun = takenWith(companions, transactionId);
   if (begun !== null) transactions.keep(begun);
@@ -56,7 +55,7 @@ export async function announceWithStep(
 }
 
 /** A transaction that begins with this commit. */
-function takenWith(companions: readonly PaymentWrite[], transactionId: string): TransactionView | null {
+function takenWith(companions: readonly WebhookWrite[], transactionId: string): TransactionView | null {
   const transaction = insertsOf(companions, "transactions").find(({ id }) => id === transactionId);
   if (transaction === undefined) return null;
   const recipients = insertsOf(companions, "recipients").filter(
@@ -66,7 +65,7 @@ function takenWith(companions: readonly PaymentWrite[], transactionId: string): 
 }
 
 /** The transaction as this commit leaves it: the step that ends a payroll pays its last payees. */
-function asCommitted(view: TransactionView, writes: readonly PaymentWrite[]): TransactionView {
+function asCommitted(view: TransactionView, writes: readonly WebhookWrite[]): TransactionView {
   const changes = new Map(
     writes.flatMap((write) =>
       write.table === "recipients" && "set" in write ? [[write.id, write.set] as const] : [],
@@ -76,11 +75,11 @@ function asCommitted(view: TransactionView, writes: readonly PaymentWrite[]): Tr
   return { ...view, recipients: view.recipients.map((share) => ({ ...share, ...changes.get(share.id) })) };
 }
 
-function insertsOf<T extends keyof PaymentTables>(
-  writes: readonly PaymentWrite[],
+function insertsOf<T extends keyof WebhookTables>(
+  writes: readonly WebhookWrite[],
   table: T,
-): readonly PaymentTables[T][] {
+): readonly WebhookTables[T][] {
   return writes.flatMap((write) =>
-    write.table === table && "insert" in write ? [write.insert as PaymentTables[T]] : [],
+    write.table === table && "insert" in write ? [write.insert as WebhookTables[T]] : [],
   );
 }

@@ -2,8 +2,8 @@
 import type { NoticeRecord } from "../frame/tables/notices.ts";
 import { shortBody } from "../frame/tables/short-body.ts";
 import type { RecipientRecord, TransactionRecord, TransactionView } from "../frame/tables/orders.ts";
-import type { DeliveryRecord, WebhookRecord } from "../frame/tables/webhooks.ts";
-import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
+import type { DeliveryRecord, WebhookRecord } from "./tables.ts";
+import type { WebhookStorage, WebhookWrite } from "./webhook-storage.ts";
 import { formatAmount } from "../../core/amount.ts";
 import type { Clock } from "../../core/runtime.ts";
 import {
@@ -23,7 +23,7 @@ import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 
 /** Dependencies of telling webhooks. */
 export interface AnnounceParts {
-  readonly storage: PaymentStorage;
+  readonly storage: WebhookStorage;
   readonly clock: Clock;
   readonly assets: Assets;
   readonly deliveries: WebhookDeliveryWorkflow;
@@ -88,7 +88,7 @@ function toldBefore({ id }: NoticeRecord, deliveries: readonly DeliveryRecord[])
 }
 
 /** What a commit makes of a stored notice. */
-export function serialised({ id, body, webhooks }: NoticeRecord): PaymentWrite {
+export function serialised({ id, body, webhooks }: NoticeRecord): WebhookWrite {
   return { table: "notices", id, set: { body, webhooks } };
 }
 
@@ -97,7 +97,7 @@ export function announcements(
   { clock }: Pick<AnnounceParts, "clock">,
   notices: readonly NoticeRecord[],
   accountId: string,
-): readonly PaymentWrite[] {
+): readonly WebhookWrite[] {
   const at = clock.now();
   return notices.map(({ id }) => ({ table: "announcements", insert: { id, accountId, at } }));
 }

@@ -3,7 +3,9 @@
  * attempt tell all that the run would tell. They are two fifths of what a send leaves.
  */
 import type { InstanceRecord } from "../../../storage/storage.ts";
-import { paymentTables } from "../frame/tables.ts";
+import { frameTables } from "../frame/tables.ts";
+import { webhookTables } from "./tables.ts";
+import type { WebhookStorage } from "./webhook-storage.ts";
 import { groupedBy, rowsOf } from "../frame/tables/read.ts";
 import { type DeliveryChart, recalledRun, tells } from "./recalled-run.ts";
 import {
@@ -16,7 +18,7 @@ import {
   type RemovingParts,
 } from "../frame/retention/removal.ts";
 
-interface RunRemovalParts extends RemovingParts {
+interface RunRemovalParts extends RemovingParts<WebhookStorage> {
   readonly workflow: DeliveryChart;
 }
 
@@ -56,16 +58,16 @@ async function judge(
 ): Promise<readonly RetentionState[]> {
   const own = await rowsOf(
     storage,
-    paymentTables.deliveries,
+    webhookTables.deliveries,
     runs.map(({ id }) => id),
   );
   const ids = [...new Set(own.map(({ transactionId }) => transactionId))];
   const ofAny = { index: "ofTransaction", anyOf: ["transactionId", ids] } as const;
   // All are asked for in one turn.
   const [deliveries, notices, transactions, tasks] = await Promise.all([
-    storage.find({ table: paymentTables.deliveries, ...ofAny }),
-    storage.find({ table: paymentTables.notices, ...ofAny }),
-    rowsOf(storage, paymentTables.transactions, ids),
+    storage.find({ table: webhookTables.deliveries, ...ofAny }),
+    storage.find({ table: frameTables.notices, ...ofAny }),
+    rowsOf(storage, frameTables.transactions, ids),
     Promise.all(
       ids.map(
         async (id) =>
@@ -74,7 +76,7 @@ async function judge(
     ),
   ]);
   const firstAttempts = deliveries.map(({ id }) => `${id}:1`);
-  const attempts = await rowsOf(storage, paymentTables.deliveryAttempts, firstAttempts);
+  const attempts = await rowsOf(storage, webhookTables.deliveryAttempts, firstAttempts);
   const ownBy = groupedBy(own, "id");
   const [deliveriesBy, noticesBy] = [
     groupedBy(deliveries, "transactionId"),

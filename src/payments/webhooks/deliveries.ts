@@ -2,10 +2,9 @@
 import { z } from "zod";
 import type { Immutable } from "../../core/immutable.ts";
 import { named, text, time } from "../frame/body-schemas.ts";
-import type { PaymentTables } from "../frame/tables.ts";
-import type { DeliveryRecord, WebhookRecord, DeliveryAttemptRecord } from "../frame/tables/webhooks.ts";
-import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
-import type { Engine } from "../../engine/index.ts";
+import type { WebhookTables, WebhookStorage, WebhookWrite } from "./webhook-storage.ts";
+import type { DeliveryRecord, WebhookRecord, DeliveryAttemptRecord } from "./tables.ts";
+import type { ModuleEngine } from "../frame/module-engine.ts";
 import { PaymentError, fieldError } from "../../errors/errors.ts";
 import type { Clock } from "../../core/runtime.ts";
 import {
@@ -24,9 +23,9 @@ import { isoTime } from "../frame/iso-time.ts";
 import type { AttemptError } from "./sending/attempt.ts";
 
 export interface DeliveryParts {
-  readonly storage: PaymentStorage;
+  readonly storage: WebhookStorage;
   readonly clock: Clock;
-  readonly engine: Engine<PaymentTables>;
+  readonly engine: ModuleEngine<WebhookTables>;
   readonly workflow: WebhookDeliveryWorkflow;
 }
 
@@ -37,7 +36,7 @@ interface DeliveryListCall {
 
 /** See `PaymentService.deliveries`. */
 export async function listDeliveries(
-  storage: PaymentStorage,
+  storage: WebhookStorage,
   caller: Caller,
   { webhookId, query = {} }: DeliveryListCall,
 ): Promise<Page<DeliveryBody>> {
@@ -90,7 +89,7 @@ async function decideRedelivery(
 async function hurry(
   parts: DeliveryParts,
   delivery: DeliveryRecord,
-  writes: readonly PaymentWrite[],
+  writes: readonly WebhookWrite[],
 ): Promise<boolean> {
   const { engine, workflow } = parts;
   const sent = await engine.send(workflow, runIdOf(delivery), { type: "RETRY" }, { writes });
@@ -101,7 +100,7 @@ async function hurry(
 export async function beginRuns(
   { engine }: Pick<DeliveryParts, "engine">,
   runs: readonly BegunRun[],
-  writes: readonly PaymentWrite[],
+  writes: readonly WebhookWrite[],
 ): Promise<boolean> {
   if (runs.length === 0 && writes.length === 0) return true;
   const starts = runs.map(({ start }) => start);
@@ -164,7 +163,7 @@ export const deliverySchema = named(
 /** The delivery of a notice to a webhook. @interface */
 export type DeliveryBody = Immutable<z.output<typeof deliverySchema>>;
 
-async function deliveryBody(storage: PaymentStorage, delivery: DeliveryRecord): Promise<DeliveryBody> {
+async function deliveryBody(storage: WebhookStorage, delivery: DeliveryRecord): Promise<DeliveryBody> {
   const { id, webhookId, noticeId, transactionId, status, createdAt } = delivery;
   const [notice, attempts] = await Promise.all([storage.notice(noticeId), storage.deliveryAttempts(id)]);
   return {

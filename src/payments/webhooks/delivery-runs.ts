@@ -1,8 +1,8 @@
 /** Begins deliveries: once for each notice and webhook, and again when the owner asks. */
 import type { WebhookDeliveryInput } from "../../../machines/webhook-delivery.ts";
 import type { NoticeRecord } from "../frame/tables/notices.ts";
-import type { DeliveryRecord, WebhookRecord } from "../frame/tables/webhooks.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
+import type { DeliveryRecord, WebhookRecord } from "./tables.ts";
+import type { WebhookWrite } from "./webhook-storage.ts";
 import { startOf, type StartRequest } from "../../engine/index.ts";
 import { derivedId } from "../frame/ids.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
@@ -13,7 +13,7 @@ const RETRY_PAUSES_MS = [60_000, 300_000, 900_000, 3_600_000, 21_600_000] as con
 /** Parts of the commit that begins a run. Of two commits that begin the same run the second is refused. */
 export interface BegunRun {
   readonly start: StartRequest;
-  readonly write: PaymentWrite;
+  readonly write: WebhookWrite;
 }
 
 export function deliveryIdOf(notice: Pick<NoticeRecord, "id">, webhook: Pick<WebhookRecord, "id">): string {

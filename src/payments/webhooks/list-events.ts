@@ -10,6 +10,7 @@ import type { Caller } from "../frame/accounts/caller.ts";
 import { isoTime } from "../frame/iso-time.ts";
 import { notInList, pageOf, type Page } from "../frame/page.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
+import type { WebhookStorage } from "./webhook-storage.ts";
 import { ownTransaction } from "../frame/transactions/read-transaction.ts";
 import { eventsQuery, noticeEvent, type EventsQuery } from "./requests.ts";
 import { parseRequest } from "../frame/request-fields.ts";
@@ -66,7 +67,7 @@ export type EventBody = Immutable<z.output<typeof eventSchema>>;
 
 /** See `PaymentService.events`. */
 export async function listEvents(
-  { storage }: Pick<ServiceContext, "storage">,
+  { storage }: Pick<ServiceContext<WebhookStorage>, "storage">,
   { accountId }: Caller,
   query: EventsQuery = {},
 ): Promise<Page<EventBody>> {
@@ -95,7 +96,7 @@ interface TimelineCall {
 
 /** See `PaymentService.transactionEvents`. */
 export async function listTransactionEvents(
-  { storage, assets }: Pick<ServiceContext, "storage" | "assets">,
+  { storage, assets }: Pick<ServiceContext<WebhookStorage>, "storage" | "assets">,
   caller: Caller,
   { transactionId, query = {} }: TimelineCall,
 ): Promise<Page<EventBody>> {

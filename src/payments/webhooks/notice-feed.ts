@@ -6,10 +6,9 @@ import { noticeOf } from "./announce.ts";
 import type { Notice, NoticeEvent } from "../frame/notices/notice-body.ts";
 import { NoticedTransactionCache } from "./webhook-list.ts";
 import type { Assets } from "../frame/assets/assets.ts";
-import type { PaymentStorage } from "../frame/payment-storage.ts";
-import type { PaymentTables } from "../frame/tables.ts";
+import type { WebhookStorage } from "./webhook-storage.ts";
 import type { NoticeRecord } from "../frame/tables/notices.ts";
-import type { Engine } from "../../engine/index.ts";
+import type { CommitFeed } from "../frame/module-engine.ts";
 import type { Clock, Logger } from "../../core/runtime.ts";
 
 /** A filter of notices; all given fields must match. An empty filter matches all notices. */
@@ -20,8 +19,8 @@ export interface NoticeFilter {
 }
 
 interface NoticeFeedParts {
-  readonly engine: Pick<Engine<PaymentTables>, "subscribe">;
-  readonly storage: Pick<PaymentStorage, "transaction" | "noticesInSequence" | "notices" | "notice">;
+  readonly engine: CommitFeed;
+  readonly storage: Pick<WebhookStorage, "transaction" | "noticesInSequence" | "notices" | "notice">;
   readonly clock: Clock;
   readonly assets: Assets;
   readonly log: Logger;
@@ -77,7 +76,7 @@ export class NoticeFeed {
     parts.engine.subscribe(({ commit }) => {
       if (this.#subscribers.size === 0) return;
       const notices = (commit.writes ?? []).flatMap((write) =>
-        write.table === "notices" && "insert" in write ? [write.insert] : [],
+        write.table === "notices" && "insert" in write ? [write.insert as NoticeRecord] : [],
       );
       if (notices.length === 0) return;
       this.#own.push(...notices);

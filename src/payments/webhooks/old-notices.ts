@@ -1,7 +1,7 @@
 /** Removes notices of transactions that are over, with their deliveries: they go together, or not at all. */
 import type { NoticeRecord } from "../frame/tables/notices.ts";
-import type { DeliveryRecord } from "../frame/tables/webhooks.ts";
-import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
+import type { DeliveryRecord } from "./tables.ts";
+import type { WebhookStorage, WebhookWrite } from "./webhook-storage.ts";
 import { runIdOf } from "./delivery-runs.ts";
 import {
   archivedRows,
@@ -14,7 +14,7 @@ import {
   isOver,
 } from "../frame/retention/removal.ts";
 
-export function oldNotices(parts: RemovingParts): Rows<NoticeRecord> {
+export function oldNotices(parts: RemovingParts<WebhookStorage>): Rows<NoticeRecord> {
   const { storage } = parts;
   return {
     page: (after, limit) => storage.noticesAfter(after, limit),
@@ -35,7 +35,7 @@ export function oldNotices(parts: RemovingParts): Rows<NoticeRecord> {
  * deliveries is the last that a webhook has taken: by that it is known whether the webhook still receives anything.
  */
 async function noticeRemoval(
-  storage: PaymentStorage,
+  storage: WebhookStorage,
   notice: NoticeRecord,
   until: number,
 ): Promise<Removal | null> {
@@ -50,7 +50,7 @@ async function noticeRemoval(
   const parts = await Promise.all(deliveries.map((delivery) => deliveryRemoval(storage, delivery, until)));
   const whole = parts.filter((part) => part !== null);
   if (whole.length < parts.length) return null;
-  const own: readonly PaymentWrite[] = [
+  const own: readonly WebhookWrite[] = [
     { table: "notices", remove: id },
     { table: "announcements", remove: id },
   ];
@@ -62,7 +62,7 @@ async function noticeRemoval(
 }
 
 async function deliveryRemoval(
-  storage: PaymentStorage,
+  storage: WebhookStorage,
   delivery: DeliveryRecord,
   until: number,
 ): Promise<Removal | null> {
@@ -81,20 +81,17 @@ async function deliveryRemoval(
     ...archivedRows("deliveryAttempts", attempts),
     ...ended.flatMap((run) => run.rows),
   ];
-  return {
-    removes: ended.map(({ instance }) => instance),
-    writes: [
-      // Refused where it was begun once more meanwhile.
-      { table: "deliveries", remove: id, expected: { status, runs } },
-      ...attempts.map((attempt) => ({ table: "deliveryAttempts" as const, remove: attempt.id })),
-    ],
-    rows,
-  };
+  const writes: readonly WebhookWrite[] = [
+    // Refused where it was begun once more meanwhile.
+    { table: "deliveries", remove: id, expected: { status, runs } },
+    ...attempts.map((attempt) => ({ table: "deliveryAttempts" as const, remove: attempt.id })),
+  ];
+  return { removes: ended.map(({ instance }) => instance), writes, rows };
 }
 
 /** A webhook that is deleted receives nothing any more. */
 async function isLastTaken(
-  storage: PaymentStorage,
+  storage: WebhookStorage,
   webhookId: string,
   deliveredAt: number,
 ): Promise<boolean> {
@@ -105,7 +102,7 @@ async function isLastTaken(
 
 /** The removals of a transaction's notices; null while one of them has to stay. */
 export async function noticeRemovals(
-  storage: PaymentStorage,
+  storage: WebhookStorage,
   transactionId: string,
   until: number,
 ): Promise<readonly Removal[] | null> {

@@ -1,10 +1,10 @@
 /** Tells the events of orders beside their status, behind the commits that made them. */
 import type { TransactionView } from "../frame/tables/orders.ts";
-import type { PaymentWrite } from "../frame/payment-storage.ts";
-import type { PaymentTables } from "../frame/tables.ts";
+import type { WebhookWrite, WebhookTables } from "./webhook-storage.ts";
 import { groupedBy } from "../frame/tables/read.ts";
 import type { NoticeRecord, UntoldEventRecord } from "../frame/tables/notices.ts";
-import type { Engine } from "../../engine/index.ts";
+import type { CommitFeed, ModuleEngine } from "../frame/module-engine.ts";
+import type { PrivateStorage } from "../private/private-storage.ts";
 import type { Logger } from "../../core/runtime.ts";
 import { smallestAmount } from "../frame/assets/assets.ts";
 import { orderNotice, type OrderRows } from "../private/order-events.ts";
@@ -12,7 +12,8 @@ import { announce, announcements, type AnnounceParts } from "./announce.ts";
 import { readWebhookList } from "./webhook-list.ts";
 
 interface OrderEventParts extends AnnounceParts {
-  readonly engine: Pick<Engine<PaymentTables>, "subscribe" | "commit">;
+  readonly storage: AnnounceParts["storage"] & Pick<PrivateStorage, "orderedTransaction">;
+  readonly engine: CommitFeed & Pick<ModuleEngine<WebhookTables>, "commit">;
   readonly log: Logger;
 }
 
@@ -103,7 +104,7 @@ export class OrderEventLoop {
    */
   async #tell(transactionId: string, events: readonly UntoldEventRecord[]): Promise<void> {
     const { engine, storage } = this.#parts;
-    const seen = events.map(({ id }): PaymentWrite => ({ table: "untoldEvents", remove: id }));
+    const seen = events.map(({ id }): WebhookWrite => ({ table: "untoldEvents", remove: id }));
     const view = await this.#read(transactionId);
     if (view === null) {
       await engine.commit({ writes: seen });
@@ -117,7 +118,7 @@ export class OrderEventLoop {
       starts: runs.map(({ start }) => start),
       writes: [
         ...seen,
-        ...notices.map((insert): PaymentWrite => ({ table: "notices", insert })),
+        ...notices.map((insert): WebhookWrite => ({ table: "notices", insert })),
         ...announcements(this.#parts, notices, accountId),
         unchanged,
         ...runs.map(({ write }) => write),

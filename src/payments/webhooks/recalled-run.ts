@@ -6,12 +6,12 @@ import type { WebhookDeliveryEvent, WebhookDeliveryInput } from "../../../machin
 import type { HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import { snapshotToText } from "../../workflow/snapshot-text.ts";
 import type { NoticeRecord } from "../frame/tables/notices.ts";
-import type { DeliveryAttemptRecord, DeliveryRecord } from "../frame/tables/webhooks.ts";
+import type { DeliveryAttemptRecord, DeliveryRecord } from "./tables.ts";
 import { inOrder, isOfStatus } from "./announce.ts";
 import { deliveryIdOf, firstInput } from "./delivery-runs.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 import type { InspectedStorage } from "../../engine/inspected-engine.ts";
-import type { PaymentStorage } from "../frame/payment-storage.ts";
+import type { WebhookStorage } from "./webhook-storage.ts";
 
 export interface RunRows {
   readonly delivery: DeliveryRecord;
@@ -118,7 +118,7 @@ const DELIVERY_ID = /^dlv_[0-9a-f]+$/;
 const STEPS = 200;
 
 /** Reads the same storage, recalled runs included. A list holds stored instances only. */
-export function recallingStorage(storage: PaymentStorage, workflow: DeliveryChart): InspectedStorage {
+export function recallingStorage(storage: WebhookStorage, workflow: DeliveryChart): InspectedStorage {
   const recalled = async (id: string): Promise<RecalledRun | null> => {
     if (!DELIVERY_ID.test(id)) return null;
     const delivery = await storage.delivery(id);

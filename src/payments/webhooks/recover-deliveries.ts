@@ -2,8 +2,8 @@
 import { z } from "zod";
 import type { Immutable } from "../../core/immutable.ts";
 import { named, text, time } from "../frame/body-schemas.ts";
-import type { WebhookRecord } from "../frame/tables/webhooks.ts";
-import type { PaymentStorage } from "../frame/payment-storage.ts";
+import type { WebhookRecord } from "./tables.ts";
+import type { WebhookStorage } from "./webhook-storage.ts";
 import {
   answerOnce,
   type Answer,
@@ -102,7 +102,7 @@ async function runFor({ storage, workflow }: DeliveryParts, due: DueNotice): Pro
 
 /** The ids of an account's events since then, oldest first. An event is announced after it has happened. */
 async function announcedSince(
-  storage: PaymentStorage,
+  storage: WebhookStorage,
   accountId: string,
   since: number,
 ): Promise<readonly string[]> {
@@ -110,7 +110,7 @@ async function announcedSince(
   const limit = EVENTS_PAGE;
   let beyond: string | null = null;
   for (;;) {
-    const rows: Awaited<ReturnType<PaymentStorage["announcements"]>> = await storage.announcements(
+    const rows: Awaited<ReturnType<WebhookStorage["announcements"]>> = await storage.announcements(
       accountId,
       { order: "desc", beyond, limit },
     );

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Immutable } from "../../core/immutable.ts";
 import { named, text } from "../frame/body-schemas.ts";
-import type { WebhookRecord } from "../frame/tables/webhooks.ts";
+import type { WebhookRecord } from "./tables.ts";
 import { noticeBody, type NoticeEvent, type Notice } from "../frame/notices/notice-body.ts";
 import { signatureHeaders } from "./sending/signature.ts";
 import {

@@ -4,9 +4,8 @@ import {
   type WebhookAttempt,
   type WebhookDeliveryEvent,
 } from "../../../machines/webhook-delivery.ts";
-import type { PaymentTables } from "../frame/tables.ts";
-import type { DeliveryAttemptRecord, DeliveryRecord } from "../frame/tables/webhooks.ts";
-import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
+import type { WebhookTables, WebhookStorage, WebhookWrite } from "./webhook-storage.ts";
+import type { DeliveryAttemptRecord, DeliveryRecord } from "./tables.ts";
 import { workflow, type EffectOutcome, type EffectRun, type Workflow } from "../../engine/index.ts";
 import type { Clock } from "../../core/runtime.ts";
 import type { AttemptError, AttemptResult, DeliveryClient } from "./sending/attempt.ts";
@@ -15,7 +14,7 @@ import { keepingOpened, type SecretBox } from "../frame/secrets/secret-box.ts";
 import { secretsOf } from "./webhook-secret.ts";
 import { webhookListChange } from "./webhook-list.ts";
 
-export type WebhookDeliveryWorkflow = Workflow<typeof webhookDelivery, PaymentTables>;
+export type WebhookDeliveryWorkflow = Workflow<typeof webhookDelivery, WebhookTables>;
 
 /** Limits, so that a slow receiver, or an account with many webhooks, delays nobody else. */
 const MAX_IN_FLIGHT_PER_WEBHOOK = 4;
@@ -29,7 +28,7 @@ const ENDS: Readonly<Partial<Record<string, (at: number) => Partial<DeliveryReco
 };
 
 interface DeliveringParts {
-  readonly storage: PaymentStorage;
+  readonly storage: WebhookStorage;
   readonly clock: Clock;
   readonly delivery: DeliveryClient;
   readonly sealing: SecretBox;
@@ -38,7 +37,7 @@ interface DeliveringParts {
 
 export function webhookDeliveryWorkflow(given: DeliveringParts): WebhookDeliveryWorkflow {
   const parts = { ...given, sealing: keepingOpened(given.sealing) };
-  return workflow(webhookDelivery)<PaymentTables>({
+  return workflow(webhookDelivery)<WebhookTables>({
     version: 1,
     effects: {
       attempt: {
@@ -68,7 +67,7 @@ async function makeAttempt(
   { storage, clock, sealing, delivery }: DeliveringParts,
   { deliveryId, webhookId, noticeId, number }: WebhookAttempt,
   { signal, dueAt, crashes }: EffectRun,
-): Promise<EffectOutcome<WebhookDeliveryEvent, PaymentTables>> {
+): Promise<EffectOutcome<WebhookDeliveryEvent, WebhookTables>> {
   const [webhook, notice] = await Promise.all([storage.webhook(webhookId), storage.notice(noticeId)]);
   const crashed = crashedAttempts({ deliveryId, number, startedAt: dueAt }, crashes);
   const isGone = webhook === null || webhook.deletedAt !== null || webhook.disabledAt !== null;
@@ -115,7 +114,7 @@ type LoggedError = AttemptError | "crashed";
 function crashedAttempts(
   attempt: Pick<DeliveryAttemptRecord, "deliveryId" | "number" | "startedAt">,
   crashes: number,
-): readonly PaymentWrite[] {
+): readonly WebhookWrite[] {
   const error: LoggedError = "crashed";
   return Array.from({ length: crashes }, (_, index) => {
     const id = `${attempt.deliveryId}:${attempt.number}:${error}:${index + 1}`;
@@ -134,7 +133,7 @@ interface DisableRule {
 
 /** Dependencies of disabling. */
 interface Disabling {
-  readonly storage: Pick<PaymentStorage, "webhook" | "webhookChanges" | "lastDeliveredAt" | "abandonedSince">;
+  readonly storage: Pick<WebhookStorage, "webhook" | "webhookChanges" | "lastDeliveredAt" | "abandonedSince">;
   readonly clock: Clock;
   readonly disableAfter: DisableRule | "never";
 }
@@ -149,7 +148,7 @@ const DISABLED_AFTER_FAILURES = "disabled_after_failures";
 async function disablingWrites(
   { storage, clock, disableAfter }: Disabling,
   webhookId: string,
-): Promise<readonly PaymentWrite[]> {
+): Promise<readonly WebhookWrite[]> {
   if (disableAfter === "never") return [];
   const webhook = await storage.webhook(webhookId);
   if (webhook === null || webhook.deletedAt !== null || webhook.disabledAt !== null) return [];

@@ -5,8 +5,8 @@ import { named, text, time } from "../frame/body-schemas.ts";
 import { PaymentError } from "../../errors/errors.ts";
 import { type AllowAddress, type DenyList, parseReceiverUrl } from "./sending/receiver-url.ts";
 import { NOTICE_EVENTS, type NoticeEvent } from "../frame/notices/notice-body.ts";
-import type { WebhookRecord } from "../frame/tables/webhooks.ts";
-import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
+import type { WebhookRecord } from "./tables.ts";
+import type { WebhookStorage, WebhookWrite } from "./webhook-storage.ts";
 import type { Caller } from "../frame/accounts/caller.ts";
 import { isoTime } from "../frame/iso-time.ts";
 import type { ServiceContext } from "../frame/service-context.ts";
@@ -85,7 +85,7 @@ export function wholeWebhookBody(webhook: WebhookRecord): WholeWebhookBody {
 
 /** The caller's webhook. Throws `WEBHOOK_NOT_FOUND`, the same for an unknown, a deleted and another account's one. */
 export async function ownWebhook(
-  storage: PaymentStorage,
+  storage: WebhookStorage,
   { accountId }: Caller,
   webhookId: string,
 ): Promise<WebhookRecord> {
@@ -97,12 +97,12 @@ export async function ownWebhook(
 }
 
 /** What all use cases about webhooks share; made once for each service. */
-export interface WebhookContext extends Pick<ServiceContext, "storage" | "clock" | "random"> {
+export interface WebhookContext extends Pick<ServiceContext<WebhookStorage>, "storage" | "clock" | "random"> {
   readonly sealing: SecretBox;
   readonly delivery: DeliveryClient;
   readonly rules: ReceiverRules;
   /** For how long deliveries are signed with the replaced secret, too, in milliseconds. */
   readonly secretOverlapMs: number;
   /** Commits these writes together; false when one of them was refused. */
-  readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
+  readonly commit: (writes: readonly WebhookWrite[]) => Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 /** What an announcement reads again and again: the webhooks of an account, by version, and what never changes of its transaction. */
-import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
-import type { WebhookRecord } from "../frame/tables/webhooks.ts";
+import type { WebhookStorage, WebhookWrite } from "./webhook-storage.ts";
+import type { WebhookRecord } from "./tables.ts";
 import type { WebhookContext } from "./webhook-fields.ts";
 import type { TransactionView } from "../frame/tables/orders.ts";
 
@@ -8,12 +8,12 @@ interface ReadWebhooks {
   /** Webhooks that are not deleted, oldest first. */
   readonly webhooks: readonly WebhookRecord[];
   /** A write that refuses the commit when a webhook of the account was changed, added or deleted. */
-  readonly unchanged: PaymentWrite;
+  readonly unchanged: WebhookWrite;
 }
 
 /** Reads the version first: a change between the two reads is refused later, and never overlooked. */
 export async function readWebhookList(
-  storage: Pick<PaymentStorage, "webhooks" | "webhookChanges">,
+  storage: Pick<WebhookStorage, "webhooks" | "webhookChanges">,
   accountId: string,
 ): Promise<ReadWebhooks> {
   const expectVersion = await storage.webhookChanges(accountId);
@@ -26,10 +26,10 @@ export const DELETED = { url: "", sealedSecret: null, previousSealedSecret: null
 
 /** Belongs to each commit that changes a webhook of the account. Refused where another change came first. */
 export async function webhookListChange(
-  storage: Pick<PaymentStorage, "webhookChanges">,
+  storage: Pick<WebhookStorage, "webhookChanges">,
   accountId: string,
   changedAt: number,
-): Promise<PaymentWrite> {
+): Promise<WebhookWrite> {
   const version = await storage.webhookChanges(accountId);
   return version === 0
     ? { table: "webhookLists", insert: { id: accountId, version: 1, changedAt } }
@@ -40,7 +40,7 @@ export async function webhookListChange(
 export async function commitWebhookChange(
   { storage, clock, commit }: Pick<WebhookContext, "storage" | "clock" | "commit">,
   accountId: string,
-  writes: readonly PaymentWrite[],
+  writes: readonly WebhookWrite[],
 ): Promise<boolean> {
   // A lost round means that a different change got through, so the loop ends.
   for (;;) {
@@ -59,11 +59,11 @@ const MAX_RECIPIENTS = 4_096;
  * of the notice. In private mode payees change, so those transactions are read each time.
  */
 export class NoticedTransactionCache {
-  readonly #storage: Pick<PaymentStorage, "transaction">;
+  readonly #storage: Pick<WebhookStorage, "transaction">;
   readonly #known = new Map<string, TransactionView>();
   #recipients = 0;
 
-  constructor(storage: Pick<PaymentStorage, "transaction">) {
+  constructor(storage: Pick<WebhookStorage, "transaction">) {
     this.#storage = storage;
   }
 

@@ -1,5 +1,5 @@
 /** Seals a webhook's secret, opens it for a delivery, and keeps the replaced one in use for a while. */
-import type { WebhookRecord } from "../frame/tables/webhooks.ts";
+import type { WebhookRecord } from "./tables.ts";
 import type { SealScope, SecretBox } from "../frame/secrets/secret-box.ts";
 import type { SignatureInput } from "./sending/signature.ts";
 

@@ -1,6 +1,6 @@
 /** Registers, shows, updates and deletes webhooks. */
-import type { WebhookRecord } from "../frame/tables/webhooks.ts";
-import type { PaymentStorage, PaymentWrite } from "../frame/payment-storage.ts";
+import type { WebhookRecord } from "./tables.ts";
+import type { WebhookStorage, WebhookWrite } from "./webhook-storage.ts";
 import { MAX_WEBHOOKS } from "../frame/accounts/read-account.ts";
 import { PaymentError } from "../../errors/errors.ts";
 import {
@@ -79,14 +79,14 @@ async function decideRegistration(
     deletedAt: null,
   };
   const atMost = { count: MAX_WEBHOOKS[tier] };
-  const insert: PaymentWrite = { table: "webhooks", insert: webhook, atMost };
+  const insert: WebhookWrite = { table: "webhooks", insert: webhook, atMost };
   return {
     body: webhookBody(webhook),
     commit: (writes) => commitWebhookChange(context, accountId, [insert, ...writes]),
   };
 }
 
-async function refuseWhenFull(storage: PaymentStorage, { accountId, tier }: Caller): Promise<void> {
+async function refuseWhenFull(storage: WebhookStorage, { accountId, tier }: Caller): Promise<void> {
   const current = (await storage.webhooks(accountId)).length;
   const limit = MAX_WEBHOOKS[tier];
   if (current >= limit) throw new PaymentError("WEBHOOK_LIMIT_EXCEEDED", { limit, current, tier });
@@ -94,7 +94,7 @@ async function refuseWhenFull(storage: PaymentStorage, { accountId, tier }: Call
 
 /** See `PaymentService.webhooks`. */
 export async function listWebhooks(
-  storage: PaymentStorage,
+  storage: WebhookStorage,
   { accountId }: Caller,
 ): Promise<{ readonly webhooks: readonly WholeWebhookBody[] }> {
   return { webhooks: (await storage.webhooks(accountId)).map(wholeWebhookBody) };
@@ -102,7 +102,7 @@ export async function listWebhooks(
 
 /** See `PaymentService.webhook`. */
 export async function readWebhook(
-  storage: PaymentStorage,
+  storage: WebhookStorage,
   caller: Caller,
   webhookId: string,
 ): Promise<WholeWebhookBody> {
@@ -119,7 +119,7 @@ export async function deleteWebhook(
   for (;;) {
     const { version: expectedVersion } = await ownWebhook(context.storage, caller, webhookId);
     const set = { ...DELETED, deletedAt: context.clock.now() };
-    const write: PaymentWrite = { table: "webhooks", id: webhookId, set, expectedVersion };
+    const write: WebhookWrite = { table: "webhooks", id: webhookId, set, expectedVersion };
     // Refused when the webhook was changed meanwhile; if the webhook was deleted, the next round throws not found.
     if (await commitWebhookChange(context, caller.accountId, [write])) return { webhookId, deleted: true };
   }
@@ -158,7 +158,7 @@ export async function updateWebhook(
       ...(request.enabled === undefined ? {} : switched(webhook, request.enabled, clock.now())),
     };
     const { version: expectedVersion } = webhook;
-    const write: PaymentWrite = { table: "webhooks", id: webhookId, set, expectedVersion };
+    const write: WebhookWrite = { table: "webhooks", id: webhookId, set, expectedVersion };
     if (await commitWebhookChange(context, caller.accountId, [write])) {
       return wholeWebhookBody({ ...webhook, ...set });
     }

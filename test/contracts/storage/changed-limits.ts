@@ -1,6 +1,6 @@
 /** The storage contract on priorities, on limits that are overridden at run time, and on what a task waits for. */
 import assert from "node:assert/strict";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { LimitWait } from "../../../storage/storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import {

@@ -1,8 +1,11 @@
 /** The storage contract on commits as a whole: G1, G5, G8. */
 import assert from "node:assert/strict";
 import type { CommitResult } from "../../../storage/storage.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
-import { paymentTables } from "../../../src/payments/frame/tables.ts";
+import {
+  type PaymentStorage,
+  type PaymentWrite,
+  paymentTables,
+} from "../../../src/payments/payment-storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { fullRows } from "./rows.ts";
 import {

@@ -1,6 +1,6 @@
 /** What a case of the storage contract is, and how it gets its storage. */
 import type { EngineStorage, HostTransaction } from "../../../storage/storage.ts";
-import { paymentStorage, type PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import { paymentStorage, type PaymentStorage } from "../../../src/payments/payment-storage.ts";
 
 /** An empty database of the adapter under test. */
 export interface StorageUnderTest {

@@ -1,6 +1,6 @@
 /** The storage contract on delays: what the clock is set back by is waited for by nothing that has a delay. */
 import assert from "node:assert/strict";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { arm, claim, claimOne, either, ids, LEASE, limitedTo, put, range, taskOf } from "./samples.ts";
 

@@ -1,7 +1,7 @@
 /** The storage contract on commits within a transaction of a host, for adapters whose database can have one. */
 import assert from "node:assert/strict";
 import type { CommitAnswer, HostCommit } from "../../../storage/storage.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { type ContractHost, type Handles, promise, type StorageContractCase } from "./contract.ts";
 import { claim, ids, limitedTo, ok, put, startOf, taskOf } from "./samples.ts";
 

@@ -1,6 +1,6 @@
 /** The storage contract on named leases: each name has one holder at a time, and everybody is told who. */
 import assert from "node:assert/strict";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { either, LEASE, range } from "./samples.ts";
 

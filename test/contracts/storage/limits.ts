@@ -1,6 +1,6 @@
 /** The storage contract on limits by key: rooms that hold (G10), are given on in order, and starve nobody (G6). */
 import assert from "node:assert/strict";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { ClaimedTask, Limit, TaskRecord } from "../../../storage/storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import {

@@ -1,7 +1,6 @@
 /** The storage contract on lists that are read in pages. */
 import assert from "node:assert/strict";
-import type { PaymentTables } from "../../../src/payments/frame/tables.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentTables, PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import type { ListKey } from "../../../src/payments/frame/tables/read.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { asAddress, nullRows } from "./rows.ts";

@@ -1,6 +1,6 @@
 /** The storage contract on rows that are put and unput, which no commit is refused for. */
 import assert from "node:assert/strict";
-import type { PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { fullRows } from "./rows.ts";
 import { commit, either, ok, put, range, webhookOf } from "./samples.ts";

@@ -1,6 +1,6 @@
 /** The storage contract on tasks without limits: G3, G4, G6. */
 import assert from "node:assert/strict";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { QueueName } from "../../../storage/storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import {

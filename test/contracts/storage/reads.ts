@@ -1,8 +1,7 @@
 /** The storage contract on the named reads, and on the inserts that count before they insert. */
 import assert from "node:assert/strict";
-import type { PaymentTables } from "../../../src/payments/frame/tables.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
-import type { OrderRecord } from "../../../src/payments/frame/tables/private.ts";
+import type { PaymentTables, PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
+import type { OrderRecord } from "../../../src/payments/private/tables.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { asAddress, fullRows, nullRows } from "./rows.ts";
 import { commit, either, hit, ids, ok, put, range, refusedWrite, webhookOf } from "./samples.ts";

@@ -1,7 +1,7 @@
 /** The storage contract on what is old: finding what has ended, and removing rows and instances. */
 import assert from "node:assert/strict";
 import type { InstanceListQuery, InstanceRecord } from "../../../storage/storage.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { fullRows } from "./rows.ts";
 import {

@@ -1,6 +1,6 @@
 /** One row of every table of the payment service, with every field at an extreme, and another with every null. */
 import type { Address } from "../../../src/core/address.ts";
-import type { PaymentTables } from "../../../src/payments/frame/tables.ts";
+import type { PaymentTables } from "../../../src/payments/payment-storage.ts";
 
 /** The largest amount on the chain; no integer type of either database holds it. */
 const LARGEST = 2n ** 64n - 1n;

@@ -1,6 +1,6 @@
 /** Small commits and rows that the cases of the storage contract are written with. */
 import assert from "node:assert/strict";
-import type { PaymentTables } from "../../../src/payments/frame/tables.ts";
+import type { PaymentTables, PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type {
   ClaimedTask,
   ClaimRequest,
@@ -12,7 +12,6 @@ import type {
   TaskRecord,
 } from "../../../storage/storage.ts";
 import { commitOne } from "../../../storage/decided.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
 
 export type PaymentCommit = Commit<PaymentTables>;
 

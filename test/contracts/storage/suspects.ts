@@ -1,6 +1,6 @@
 /** The storage contract on tasks whose holder has vanished: at first they begin again at once, later it is found which of them did it. */
 import assert from "node:assert/strict";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { ClaimedTask, ClaimRequest, PendingTask } from "../../../storage/storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import {

@@ -1,8 +1,12 @@
 /** The storage contract on the tables of the payment service: round trips and refused writes. */
 import assert from "node:assert/strict";
-import type { PaymentTables, TableName } from "../../../src/payments/frame/tables.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
-import type { OrderView } from "../../../src/payments/frame/tables/private.ts";
+import type {
+  PaymentTables,
+  TableName,
+  PaymentStorage,
+  PaymentWrite,
+} from "../../../src/payments/payment-storage.ts";
+import type { OrderView } from "../../../src/payments/private/tables.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { fullRows, nullRows } from "./rows.ts";
 import { commit, either, ok, put, range, refusedWrite } from "./samples.ts";

@@ -8,8 +8,7 @@ import {
   type ChartSnapshot,
   type Engine,
 } from "paystate/engine";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
-import type { PaymentTables } from "../../../src/payments/frame/tables.ts";
+import type { PaymentStorage, PaymentTables } from "../../../src/payments/payment-storage.ts";
 import type { Adapter } from "../../kit/adapters.ts";
 import { brokenInvariants } from "../../kit/check-invariants.ts";
 import { turns } from "../../kit/engine-world.ts";

@@ -15,7 +15,7 @@ import {
 import { createAssociatedTokenAccountIdempotentInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { expect, vi } from "vitest";
-import type { HoldRecord, OrderRecord } from "../../../src/payments/frame/tables/private.ts";
+import type { HoldRecord, OrderRecord } from "../../../src/payments/private/tables.ts";
 import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import { receivedMoney } from "../../../src/payments/private/order-details.ts";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";

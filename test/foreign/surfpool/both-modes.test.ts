@@ -18,7 +18,7 @@ import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { bytesOfVersion1 } from "../../kit/version-1.ts";
 import { wayToSurfpool } from "./lagging-node.ts";
 import { HAS_SURFPOOL, surfnet, type SurfnetWallet, type SurfnetWorld } from "./surfnet.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 
 const SOL = 1_000_000_000n;
 /** What no block takes. */

@@ -19,7 +19,7 @@ import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/frame/ass
 import { noteMatter } from "../../../src/payments/private/noted-matters.ts";
 import { silentLogger } from "../../../src/core/runtime.ts";
 import type { ClaimedTask } from "../../../storage/storage.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { fullRows } from "../../contracts/storage/rows.ts";
 import { taskOf } from "../../contracts/storage/samples.ts";
 import { recorder } from "../../core/recorder.ts";

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { ActContext } from "../../../src/payments/frame/intake/rules.ts";
 import type { Table } from "../../../storage/table.ts";
-import { paymentTables } from "../../../src/payments/frame/tables.ts";
+import { paymentTables } from "../../../src/payments/payment-storage.ts";
 import { answerWith } from "../../kit/https-receiver.ts";
 import { privateTest } from "../../kit/private-test.ts";
 import { units } from "../../kit/private-fixture.ts";

@@ -1,8 +1,7 @@
 /** What the tests of pauses, suspensions and limits share: a service on each adapter, and a POST that others overtake. */
 import { afterEach } from "vitest";
 import type { Commit } from "../../../storage/storage.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
-import type { PaymentTables } from "../../../src/payments/frame/tables.ts";
+import type { PaymentStorage, PaymentTables } from "../../../src/payments/payment-storage.ts";
 import type { Adapter } from "../../kit/adapters.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import { privateFixture, type PrivateFixture } from "../../kit/private-fixture.ts";

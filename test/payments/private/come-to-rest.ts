@@ -2,7 +2,7 @@
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import { OperatorRefused } from "../../../src/payments/frame/acts/act.ts";
 import type { Matter } from "../../../src/payments/frame/acts/matter.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { Living } from "./begin-life.ts";
 import { resolved } from "./hasty-operators.ts";

@@ -7,8 +7,8 @@ import Database from "better-sqlite3";
 import { ON_POSTGRES } from "../../kit/new-storage.ts";
 import { movedDatabase } from "../../kit/postgres-database.ts";
 import { emptySqlite, postgresStorage, sqliteStorage } from "../../kit/storages.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
-import type { TransferRecord } from "../../../src/payments/frame/tables/private.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import type { TransferRecord } from "../../../src/payments/private/tables.ts";
 
 /** A storage, and what it was after each commit. */
 export interface KeptCopies {

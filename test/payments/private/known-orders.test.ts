@@ -5,7 +5,7 @@ import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import { lookAtOrder } from "../../../src/payments/private/look.ts";
 import { noticeRemovals } from "../../../src/payments/webhooks/old-notices.ts";
 import { oldOrders } from "../../../src/payments/private/old-orders.ts";
-import type { PaymentTables } from "../../../src/payments/frame/tables.ts";
+import type { PaymentTables } from "../../../src/payments/payment-storage.ts";
 import { silentLogger } from "../../../src/core/runtime.ts";
 import { BY } from "../../kit/by.ts";
 import { solAt150, units, type PrivateFixture } from "../../kit/private-fixture.ts";

@@ -4,7 +4,7 @@ import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import type { PriceSource } from "../../../src/payments/frame/prices/prices.ts";
 import { deskProvider } from "../../../src/payments/swap/desk/desk-provider.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { mortalProcess } from "../../kit/mortal.ts";
 import { passTime } from "../../kit/pass-time.ts";
 import { swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";

@@ -1,6 +1,6 @@
 /** Lives a random life to its end: on a real chain behind its nodes, by processes that die, over databases that are lost. */
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
 import { beginLife, type Past } from "./begin-life.ts";

@@ -5,7 +5,7 @@ import { DisputeList } from "../../../src/ledger/disputes.ts";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import type { OrderReading } from "../../../src/ledger/order-reading.ts";
 import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
-import type { PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { OrderConcluder } from "../../../src/payments/private/conclude-look.ts";
 import { listHistory } from "../../../src/payments/private/list-history.ts";
 import { lookAtOrder, storedOrder } from "../../../src/payments/private/look.ts";

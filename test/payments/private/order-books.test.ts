@@ -11,7 +11,7 @@ import type {
   LevelRecord,
   OrderRecord,
   TransferRecord,
-} from "../../../src/payments/frame/tables/private.ts";
+} from "../../../src/payments/private/tables.ts";
 import { fullRows } from "../../contracts/storage/rows.ts";
 
 const USDC = knownAddress("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v");

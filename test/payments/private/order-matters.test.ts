@@ -13,7 +13,7 @@ import {
 import { decisionWrite } from "../../../src/payments/frame/acts/decisions.ts";
 import { TaskResolveHandler } from "../../../src/payments/operator/resolve/resolve-tasks.ts";
 import { noteMatter } from "../../../src/payments/private/noted-matters.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { systemRandom } from "../../../src/core/runtime.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";

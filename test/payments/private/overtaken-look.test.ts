@@ -5,7 +5,7 @@ import { DisputeList } from "../../../src/ledger/disputes.ts";
 import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import { OrderConcluder } from "../../../src/payments/private/conclude-look.ts";
 import { planTransfer } from "../../../src/payments/private/plan-transfer.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { transferWorld, type TransferWorld } from "./transfer-world.ts";
 
 let world: TransferWorld;

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { rentOf } from "../../../src/ledger/order-reading.ts";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import { depositKeys } from "../../../src/payments/frame/secrets/deposit-keys.ts";
-import type { OrderStubRecord } from "../../../src/payments/frame/tables/private.ts";
+import type { OrderStubRecord } from "../../../src/payments/private/tables.ts";
 import type { JournalLine } from "../../../src/payments/private/recovery/journal.ts";
 import { BY } from "../../kit/by.ts";
 import { passTime } from "../../kit/pass-time.ts";

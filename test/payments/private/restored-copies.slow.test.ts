@@ -4,7 +4,7 @@ import { PublicKey } from "@solana/web3.js";
 import { expect, onTestFinished, test } from "vitest";
 import { keypairSigner, type Signer } from "../../../src/ledger/sign-transaction.ts";
 import type { JournalLine, RecoveryJournal } from "../../../src/payments/private/recovery/journal.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { formatAmount } from "../../../src/core/amount.ts";
 import { associatedTokenAddress } from "../../../src/local/index.ts";
 import { land } from "../../solana/signed-transaction.ts";

@@ -1,7 +1,7 @@
 /** A world of two nodes in which a copy of the database goes on: from before the payout, which another copy has made. */
 import { expect, onTestFinished } from "vitest";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import { passTime } from "../../kit/pass-time.ts";

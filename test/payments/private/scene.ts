@@ -13,14 +13,14 @@ import {
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
 import { expect } from "vitest";
-import { paymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import { paymentStorage } from "../../../src/payments/payment-storage.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import type {
   PaymentServiceOptions,
   PrivateRoutingOptions,
 } from "../../../src/service/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
-import type { TransferRecord } from "../../../src/payments/frame/tables/private.ts";
+import type { TransferRecord } from "../../../src/payments/private/tables.ts";
 import type { TransactionBody } from "../../../src/payments/frame/transactions/transaction-schema.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { brokenInvariants } from "../../kit/check-invariants.ts";

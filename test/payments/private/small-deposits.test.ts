@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Address } from "../../../src/core/address.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/frame/assets/assets.ts";
 import { withListed } from "../../../src/payments/private/small-deposits.ts";
-import type { DepositRecord } from "../../../src/payments/frame/tables/private.ts";
+import type { DepositRecord } from "../../../src/payments/private/tables.ts";
 import { fullRows } from "../../contracts/storage/rows.ts";
 
 const { USDC } = MAINNET_STABLECOINS;

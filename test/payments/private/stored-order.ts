@@ -9,7 +9,7 @@ import { createWriteAct } from "../../../src/payments/frame/acts/act.ts";
 import { OrderActHandler } from "../../../src/payments/private/acts/order-acts.ts";
 import type { OrderCommand } from "../../../src/payments/frame/acts/command.ts";
 import type { OrderControl } from "../../../src/payments/private/acts/acting.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { lookAtOrder } from "../../../src/payments/private/look.ts";
 import type { WantedTransfer } from "../../../src/payments/private/plan-transfer.ts";
 import type { TransactionRecord } from "../../../src/payments/frame/tables/orders.ts";
@@ -21,7 +21,7 @@ import type {
   OrderRecord,
   OrderView,
   TransferRecord,
-} from "../../../src/payments/frame/tables/private.ts";
+} from "../../../src/payments/private/tables.ts";
 import { systemRandom } from "../../../src/core/runtime.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import { virtualClock, type VirtualClock } from "../../kit/virtual-clock.ts";

@@ -1,5 +1,5 @@
 /** Processes of a service, one after another: each dies or stands still when it is told to, and the next goes on. Some work beside it, on copies. */
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { SOL_MINT } from "../../../src/core/address.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";

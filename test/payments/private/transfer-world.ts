@@ -11,16 +11,20 @@ import { createEngine, startOf, workflow, type Engine } from "../../../src/engin
 import type { Funds } from "../../../src/local/index.ts";
 import type { Signer } from "../../../src/ledger/sign-transaction.ts";
 import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
+import {
+  type PaymentStorage,
+  type PaymentWrite,
+  paymentTables,
+  type PaymentTables,
+} from "../../../src/payments/payment-storage.ts";
 import { planTransfer, type WantedTransfer } from "../../../src/payments/private/plan-transfer.ts";
 import type { ScreenVerdict } from "../../../src/payments/private/screen-order.ts";
 import { transferWorkflow, type TransferWorkflow } from "../../../src/payments/private/transfer-workflow.ts";
 import { watchAttempts } from "../../../src/payments/private/watch-attempts.ts";
 import type { Swapper } from "../../../src/payments/frame/exchange/swap-provider.ts";
 import { depositKeys } from "../../../src/payments/frame/secrets/deposit-keys.ts";
-import { paymentTables, type PaymentTables } from "../../../src/payments/frame/tables.ts";
 import type { QuoteRecord, TransactionRecord } from "../../../src/payments/frame/tables/orders.ts";
-import type { OrderRecord, TransferRecord } from "../../../src/payments/frame/tables/private.ts";
+import type { OrderRecord, TransferRecord } from "../../../src/payments/private/tables.ts";
 import { silentLogger, systemRandom } from "../../../src/core/runtime.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import { passTime } from "../../kit/pass-time.ts";

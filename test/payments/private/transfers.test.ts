@@ -8,7 +8,7 @@ import type { SignatureStatus } from "../../../src/ledger/ledger.ts";
 import type { OrderReading } from "../../../src/ledger/order-reading.ts";
 import { assetsWith } from "../../../src/payments/frame/assets/assets.ts";
 import { judgeLevels } from "../../../src/payments/private/judge-levels.ts";
-import type { PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { lookAtOrder } from "../../../src/payments/private/look.ts";
 import { transferId } from "../../../src/payments/private/plan-transfer.ts";
 import { booksOf } from "../../../src/payments/private/order-books.ts";

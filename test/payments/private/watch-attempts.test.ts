@@ -11,7 +11,7 @@ import { lastHeightOf } from "../../../src/payments/private/attempt-death.ts";
 import { watchAttempts } from "../../../src/payments/private/watch-attempts.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { notedLook } from "../../kit/watch-look.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 
 const LAST_VALID = 150;
 /** One signature before a message; one that is all zeros is not there yet. */

@@ -4,7 +4,7 @@ import { PublicKey } from "@solana/web3.js";
 import { expect } from "vitest";
 import type { FaultRule, RpcRequest } from "paystate/local";
 import { CLOCK_SYSVAR } from "../../../src/solana/programs.ts";
-import type { DepositRecord } from "../../../src/payments/frame/tables/private.ts";
+import type { DepositRecord } from "../../../src/payments/private/tables.ts";
 import { sampled } from "../../kit/thorough.ts";
 import { signed } from "../../solana/signed-transaction.ts";
 import { DAY, HOUR, MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";

@@ -6,7 +6,7 @@ import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import type { PriceSource } from "../../../src/payments/frame/prices/prices.ts";
 import type { QuoteBody } from "../../../src/payments/frame/quotes/quote-body.ts";
 import type { TransactionRequest } from "../../../src/payments/frame/requests.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { Adapter } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { Through } from "../../kit/meet-at-every-commit.ts";

@@ -6,12 +6,16 @@ import { workflow } from "../../../src/engine/index.ts";
 import { knownAddress } from "../../../src/core/address.ts";
 import type { NoticeRecord } from "../../../src/payments/frame/tables/notices.ts";
 import type { TransactionRecord } from "../../../src/payments/frame/tables/orders.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
+import {
+  type PaymentStorage,
+  type PaymentWrite,
+  type PaymentContext,
+  paymentTables,
+  type PaymentTables,
+} from "../../../src/payments/payment-storage.ts";
 import type { ArchivedRow } from "../../../src/payments/frame/retention/removal.ts";
 import { PaymentRetentionLoop } from "../../../src/payments/frame/retention/payment-retention.ts";
 import { oldRowsOf } from "../../../src/service/old-rows.ts";
-import type { ServiceContext } from "../../../src/payments/frame/service-context.ts";
-import { paymentTables, type PaymentTables } from "../../../src/payments/frame/tables.ts";
 import { silentLogger, systemRandom, type Clock } from "../../../src/core/runtime.ts";
 import { fullRows } from "../../contracts/storage/rows.ts";
 import { startOf, taskOf } from "../../contracts/storage/samples.ts";
@@ -224,8 +228,8 @@ interface Keeping {
 }
 
 function retentionOn({ storage, clock, archive }: Keeping): PaymentRetentionLoop {
-  const ledger = { time: async () => null } as unknown as ServiceContext["ledger"];
-  const context = { storage, ledger, clock, random: systemRandom, log: silentLogger } as ServiceContext;
+  const ledger = { time: async () => null } as unknown as PaymentContext["ledger"];
+  const context = { storage, ledger, clock, random: systemRandom, log: silentLogger } as PaymentContext;
   const rows = oldRowsOf(
     { storage, clock, archive: archive ?? null, archiveDeadlineMs: 60_000 },
     {

@@ -4,7 +4,7 @@ import { SOL_MINT } from "../../../src/core/address.ts";
 import { isPaymentError } from "../../../src/errors/errors.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
 import { fixedPrices, type PriceSource } from "../../../src/payments/frame/prices/prices.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { QuoteBody } from "../../../src/payments/frame/quotes/quote-body.ts";
 import { adapters } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

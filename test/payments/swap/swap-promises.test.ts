@@ -7,7 +7,7 @@ import { worthAtMost, type PriceSource } from "../../../src/payments/frame/price
 import { keepReserved, promisesAt, reserve } from "../../../src/payments/frame/purses/reserve.ts";
 import type { BuiltSwap, SwapProvider } from "../../../src/payments/frame/exchange/swap-provider.ts";
 import { deskProvider } from "../../../src/payments/swap/desk/desk-provider.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { adapters } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";

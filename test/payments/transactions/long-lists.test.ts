@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/frame/assets/assets.ts";
 import { listTransactions } from "../../../src/payments/frame/transactions/list-transactions.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { TransactionsQuery } from "../../../src/payments/frame/requests.ts";
 import { signedDetails } from "../../../src/payments/frame/signed/signed-details.ts";
 import type { TransactionMode } from "../../../src/payments/frame/transactions/transaction-mode.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/frame/assets/assets.ts";
 import { detailedTransactions, ownBody } from "../../../src/payments/frame/transactions/read-transaction.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { TransactionMode } from "../../../src/payments/frame/transactions/transaction-mode.ts";
 import { orderDetails } from "../../../src/payments/private/order-details.ts";
 import { signedDetails } from "../../../src/payments/frame/signed/signed-details.ts";

@@ -6,7 +6,7 @@ import {
 import { PublicKey } from "@solana/web3.js";
 import { afterEach, describe, expect, test } from "vitest";
 import { OperatorRefused } from "../../../src/payments/frame/acts/act.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";

@@ -17,7 +17,7 @@ import { silentLogger } from "../../../src/core/runtime.ts";
 import { watchLanding } from "../../../src/payments/wallet/watch-signatures.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { notedLook } from "../../kit/watch-look.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 
 /** One signature that is not zero, before a message: nobody's signature is missing. */
 const WHOLE = Uint8Array.from([1, ...Array.from({ length: 64 }, () => 7), 9]);

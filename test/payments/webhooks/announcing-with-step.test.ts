@@ -1,9 +1,8 @@
 /** A step tells webhooks in its own commit, of the webhooks as they are in that commit. */
 import { expect } from "vitest";
 import type { Commit, EngineStorage } from "../../../storage/storage.ts";
-import type { PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
-import type { PaymentTables } from "../../../src/payments/frame/tables.ts";
-import type { WebhookRecord } from "../../../src/payments/frame/tables/webhooks.ts";
+import type { PaymentWrite, PaymentTables } from "../../../src/payments/payment-storage.ts";
+import type { WebhookRecord } from "../../../src/payments/webhooks/tables.ts";
 import { webhookOf } from "../../contracts/storage/samples.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";

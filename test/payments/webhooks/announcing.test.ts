@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { SOL_MINT } from "../../../src/core/address.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/frame/assets/assets.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { createSecretBox } from "../../../src/payments/frame/secrets/secret-box.ts";
 import { announceEffect } from "../../../src/payments/webhooks/announce-effect.ts";
 import { deliveryIdOf, firstRun } from "../../../src/payments/webhooks/delivery-runs.ts";

@@ -1,7 +1,7 @@
 /** One delivery after the other, from the notice to the receiver and to the last retry. */
 import { describe, expect, vi } from "vitest";
 import { Webhook } from "standardwebhooks";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { verifyServiceSignature } from "../../../src/payments/webhooks/sending/signature.ts";
 import { answerWith } from "../../kit/https-receiver.ts";
 import { webhookTest as test } from "./webhook-test.ts";

@@ -1,7 +1,7 @@
 /** Engines that deliver over one database to receivers made of code: each answers, fails, or keeps its place until the deadline. */
 import { createEngine, startOf, type Engine } from "../../../src/engine/index.ts";
-import { type PaymentTables, paymentTables } from "../../../src/payments/frame/tables.ts";
-import type { WebhookRecord } from "../../../src/payments/frame/tables/webhooks.ts";
+import { type PaymentTables, paymentTables } from "../../../src/payments/payment-storage.ts";
+import type { WebhookRecord } from "../../../src/payments/webhooks/tables.ts";
 import { createSecretBox } from "../../../src/payments/frame/secrets/secret-box.ts";
 import { DELIVERY_DEADLINE_MS, type DeliveryClient } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { answerWith, type HttpsReceiver } from "../../kit/https-receiver.ts";
 import { webhookTest } from "./webhook-test.ts";
 import { passFor, type WebhookWorld } from "./webhook-world.ts";

@@ -1,7 +1,7 @@
 /** H25: receivers of hostile tenants on real sockets, in every manner that means harm, beside an honest tenant's. */
 import { afterEach, expect, test } from "vitest";
 import { createEngine, startOf, type Engine } from "../../../src/engine/index.ts";
-import { type PaymentTables, paymentTables } from "../../../src/payments/frame/tables.ts";
+import { type PaymentTables, paymentTables } from "../../../src/payments/payment-storage.ts";
 import { createSecretBox } from "../../../src/payments/frame/secrets/secret-box.ts";
 import {
   createDeliveryClient,

@@ -5,7 +5,7 @@ import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/frame/ass
 import type { Engine } from "../../../src/engine/index.ts";
 import type { NoticeRecord } from "../../../src/payments/frame/tables/notices.ts";
 import type { TransactionView } from "../../../src/payments/frame/tables/orders.ts";
-import type { PaymentTables } from "../../../src/payments/frame/tables.ts";
+import type { PaymentTables } from "../../../src/payments/payment-storage.ts";
 import type { Notice } from "../../../src/payments/frame/notices/notice-body.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { sharedDatabaseTests } from "../../kit/shared-database-test.ts";

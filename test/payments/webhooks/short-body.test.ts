@@ -1,7 +1,7 @@
 /** Bodies of notices, as they are stored: short, and byte for byte those that were sent. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { paymentTables } from "../../../src/payments/frame/tables.ts";
+import { paymentTables } from "../../../src/payments/payment-storage.ts";
 import { shortBody, wholeBody } from "../../../src/payments/frame/tables/short-body.ts";
 import { noticeBody, type Notice } from "../../../src/payments/frame/notices/notice-body.ts";
 import { webhookTest } from "./webhook-test.ts";

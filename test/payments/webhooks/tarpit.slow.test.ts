@@ -1,7 +1,7 @@
 /** H14, D38: one receiver that never answers, with 2,000 notices waiting for it, beside receivers that do answer. */
 import { describe, expect, test } from "vitest";
 import { createEngine, startOf } from "../../../src/engine/index.ts";
-import { paymentTables } from "../../../src/payments/frame/tables.ts";
+import { paymentTables } from "../../../src/payments/payment-storage.ts";
 import { createSecretBox } from "../../../src/payments/frame/secrets/secret-box.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
 import { deliveryBacklog, OVERDUE_MS, type DeliveryBacklog } from "../../../src/service/delivery-backlog.ts";

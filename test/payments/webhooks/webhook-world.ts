@@ -6,7 +6,7 @@ import { copiedSqlite } from "../../kit/storages.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/frame/accounts/caller.ts";
-import type { PaymentStorage } from "../../../src/payments/frame/payment-storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { startHttpsReceiver, type HttpsReceiver } from "../../kit/https-receiver.ts";
 import { sharedCertificate } from "../../kit/loopback-certificate.ts";
 import { passTime } from "../../kit/pass-time.ts";

@@ -1,6 +1,6 @@
 /** Idempotency keys: stores an answer for each key, in the commit of the answered effect. */
 import { commitOne, CommitUnknown } from "../../../../storage/decided.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { FrameStorage, FrameWrite } from "../frame-storage.ts";
 import { PaymentError, fieldError } from "../../../errors/errors.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import type { Caller } from "./caller.ts";
@@ -37,7 +37,7 @@ export interface Answer<Body> {
 export interface Decision<Body> {
   readonly body: Body;
   /** Commits the effect together with these writes; false when another commit came first. Throws its refusal. */
-  readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
+  readonly commit: (writes: readonly FrameWrite[]) => Promise<boolean>;
 }
 
 type TakeBack = () => Promise<void>;
@@ -59,7 +59,7 @@ interface CallerRequest<Body> {
 }
 
 interface AnswerParts {
-  readonly storage: PaymentStorage;
+  readonly storage: FrameStorage;
   readonly clock: Clock;
 }
 
@@ -174,7 +174,7 @@ class KeyedRequest<Body> {
     return (await commit(this.#writes(text))) ? { body, text, replayed: false } : null;
   }
 
-  #writes(answer: string): readonly PaymentWrite[] {
+  #writes(answer: string): readonly FrameWrite[] {
     const [id, fingerprint] = [this.#id, this.#fingerprint];
     if (id === null) return [];
     const createdAt = this.#deps.clock.now();

@@ -4,7 +4,7 @@ import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { holderOf, readNetwork, type NetworkAddress } from "../../../core/networks.ts";
 import type { ApiKeyRecord } from "../tables/identity.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { FrameStorage, FrameWrite } from "../frame-storage.ts";
 import { PaymentError } from "../../../errors/errors.ts";
 import { checkOptions, InvalidOptions, optionsWith } from "../../../core/options.ts";
 import type { Clock, Logger, Random } from "../../../core/runtime.ts";
@@ -130,7 +130,7 @@ const OVERLAP_MS = DAY_MS;
 const MAX_OVERLAP_MS = 90 * DAY_MS;
 
 interface ApiKeyParts {
-  readonly storage: Pick<PaymentStorage, "apiKey" | "apiKeysOf" | "commit">;
+  readonly storage: Pick<FrameStorage, "apiKey" | "apiKeysOf" | "commit">;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -291,7 +291,7 @@ export class StoredApiKeys implements ApiKeys {
     return Buffer.from(this.#parts.random.bytes(bytes)).toString("hex");
   }
 
-  async #insert(write: PaymentWrite): Promise<void> {
+  async #insert(write: FrameWrite): Promise<void> {
     const result = await commitOne(this.#parts.storage, { writes: [write] });
     if (!result.ok) throw new Error("a random id was taken; the random source does not work");
   }

@@ -2,7 +2,7 @@
 import { commitOne } from "../../../../storage/decided.ts";
 import type { LimitHitRecord } from "../tables/limits.ts";
 import type { Tier } from "../tables/identity.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { FrameStorage } from "../frame-storage.ts";
 import { PaymentError } from "../../../errors/errors.ts";
 import type { Clock, Random } from "../../../core/runtime.ts";
 import type { Caller } from "./caller.ts";
@@ -35,7 +35,7 @@ export interface LimitStatus {
 }
 
 interface HitParts {
-  readonly storage: Pick<PaymentStorage, "commit" | "limitWindow">;
+  readonly storage: Pick<FrameStorage, "commit" | "limitWindow">;
   readonly clock: Clock;
   readonly random: Random;
 }

@@ -1,14 +1,14 @@
 /** What one process remembers of the use of keys: when each was last used, and which were refused. */
 import { commitOne } from "../../../../storage/decided.ts";
 import { type Clock, type Logger, elapsed } from "../../../core/runtime.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { FrameStorage } from "../frame-storage.ts";
 import type { ApiKeyRecord } from "../tables/identity.ts";
 
 /** The precision of the noted time: a key in constant use costs one write in this time, for all processes together. */
 const COARSENESS_MS = 60_000;
 
 interface LastUseWriterParts {
-  readonly storage: Pick<PaymentStorage, "commit">;
+  readonly storage: Pick<FrameStorage, "commit">;
   readonly clock: Clock;
   readonly log: Logger;
 }

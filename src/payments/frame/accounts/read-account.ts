@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Immutable } from "../../../core/immutable.ts";
 import { named, text } from "../body-schemas.ts";
 import type { Tier } from "../tables/identity.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { FrameStorage } from "../frame-storage.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import type { Caller } from "./caller.ts";
 import { DURABLE_SCOPES, limitStatus } from "./count-hit.ts";
@@ -34,15 +34,17 @@ export const accountSchema = named(
 export type AccountBody = Immutable<z.output<typeof accountSchema>>;
 
 interface AccountParts {
-  readonly storage: PaymentStorage;
+  readonly storage: Pick<FrameStorage, "commit" | "limitWindow">;
   readonly clock: Clock;
+  /** How many webhooks an account has. */
+  readonly countWebhooks: (accountId: string) => Promise<number>;
 }
 
 /** See `PaymentService.account`. */
 export async function readAccount(deps: AccountParts, caller: Caller): Promise<AccountBody> {
   const { accountId, tier, scopes } = caller;
   const limits = await Promise.all(DURABLE_SCOPES.map((scope) => limitStatus(deps, caller, scope)));
-  const current = (await deps.storage.webhooks(accountId)).length;
+  const current = await deps.countWebhooks(accountId);
   return { accountId, tier, scopes, limits, webhooks: { limit: MAX_WEBHOOKS[tier], current } };
 }
 

@@ -1,7 +1,7 @@
 /** An act of an operator: who acts and why, its refusal, and the audit log in the order of the commits. */
 import { z } from "zod";
 import type { ActContext } from "../intake/rules.ts";
-import type { PaymentWrite, PaymentStorage } from "../payment-storage.ts";
+import type { FrameWrite, FrameStorage } from "../frame-storage.ts";
 import type { Clock, Random } from "../../../core/runtime.ts";
 import { newId } from "../ids.ts";
 import { shownName, shownWords } from "../shown-words.ts";
@@ -73,7 +73,7 @@ export function readCommand<Schema extends z.ZodType>(schema: Schema, given: unk
 }
 
 /** Makes the row of the audit log for one act; it belongs into the commit that carries the act out. */
-export type WriteAct = (act: Act) => PaymentWrite;
+export type WriteAct = (act: Act) => FrameWrite;
 
 interface AuditRuntime {
   readonly clock: Clock;
@@ -116,7 +116,7 @@ const auditPage = z.strictObject({
 
 /** A page of the log, oldest first. Throws `OperatorRefused` when no entry has the id `after`. */
 export async function readAuditLog(
-  storage: Pick<PaymentStorage, "audit">,
+  storage: Pick<FrameStorage, "audit">,
   page: AuditPage = {},
 ): Promise<readonly AuditEntry[]> {
   const { after = null, limit } = readCommand(auditPage, page);

@@ -1,6 +1,6 @@
 /** One operator at a time decides about a matter or an order; some decisions wait for a second confirmation. */
 import type { DecisionRecord } from "../tables/operator.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
+import type { FrameWrite } from "../frame-storage.ts";
 import { OperatorRefused } from "./act.ts";
 
 /**
@@ -11,7 +11,7 @@ export function decisionWrite(
   id: string,
   before: DecisionRecord | null,
   { proposal, decidedAt }: Pick<DecisionRecord, "proposal" | "decidedAt">,
-): PaymentWrite {
+): FrameWrite {
   return before === null
     ? { table: "decisions", insert: { id, version: 1, proposal, decidedAt } }
     : { table: "decisions", id, set: { proposal, decidedAt }, expectedVersion: before.version };

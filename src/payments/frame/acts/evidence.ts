@@ -1,6 +1,6 @@
 /** Decisions of an operator about a transaction that callers signed, of which the chain does not tell enough. */
 import type { Landing } from "../../../ledger/ledger.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
+import type { FrameWrite } from "../frame-storage.ts";
 import type { TransactionStatus } from "../tables/orders.ts";
 
 /** The landing that an operator names. */
@@ -22,7 +22,7 @@ export interface SettledTransaction {
 interface Settling {
   readonly transactionId: string;
   /** Belong into the commit that settles it. */
-  readonly writes: readonly PaymentWrite[];
+  readonly writes: readonly FrameWrite[];
 }
 
 /**

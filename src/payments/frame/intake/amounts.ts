@@ -1,6 +1,6 @@
 /** Checks amounts against the operator's limits: per transaction, and per account within a sliding day. */
 import type { QuoteRecord } from "../tables/orders.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { FrameStorage, FrameWrite } from "../frame-storage.ts";
 import { formatAmount } from "../../../core/amount.ts";
 import { agingTime } from "../../../core/clock-trust.ts";
 import { PaymentError } from "../../../errors/errors.ts";
@@ -20,7 +20,7 @@ interface Counted {
 }
 
 interface AmountLimitCheckParts {
-  readonly storage: Pick<PaymentStorage, "volume">;
+  readonly storage: Pick<FrameStorage, "volume">;
   readonly clock: Clock;
   readonly assets: Assets;
 }
@@ -73,7 +73,7 @@ export class AmountLimitCheck {
    * room: of concurrent transactions exactly as many are accepted as fit. Amounts are counted even without a limit, so
    * that a limit set later includes the day before.
    */
-  volumes({ rules }: IntakeResult, transactionId: string, amounts: Amounts): readonly PaymentWrite[] {
+  volumes({ rules }: IntakeResult, transactionId: string, amounts: Amounts): readonly FrameWrite[] {
     return countedOf(amounts).map((counted) => ({
       table: "volumes",
       insert: {
@@ -93,9 +93,9 @@ export class AmountLimitCheck {
 
 /** Gives a transaction's amounts back to the day, for the commit that cancels it. */
 export async function returnedVolumes(
-  storage: Pick<PaymentStorage, "volumes">,
+  storage: Pick<FrameStorage, "volumes">,
   transactionId: string,
-): Promise<readonly PaymentWrite[]> {
+): Promise<readonly FrameWrite[]> {
   const rows = await storage.volumes([volumeId(transactionId, "in"), volumeId(transactionId, "out")]);
   return rows.map(({ id }) => ({ table: "volumes", id, set: { amount: 0n } }));
 }

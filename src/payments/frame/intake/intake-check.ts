@@ -2,7 +2,7 @@
  * Decides whether a new quote or transaction may be taken: pauses and suspensions, still in force at the commit, and the clock
  * that it would be taken by.
  */
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { FrameStorage, FrameWrite } from "../frame-storage.ts";
 import { PaymentError } from "../../../errors/errors.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
@@ -22,14 +22,14 @@ export interface IntakeResult {
    * Belong into the commit that takes it: they refuse the commit when an operator has changed the rules since they were
    * read. Then the caller of `admit` asks again.
    */
-  readonly guards: readonly PaymentWrite[];
+  readonly guards: readonly FrameWrite[];
   /** The rules of the account, then the rules of all accounts. */
   readonly rules: readonly IntakeRules[];
 }
 
 /** Dependencies of intake: storage of the rules, compared clocks, and names of assets. */
 interface IntakeCheckParts extends ClockParts {
-  readonly storage: Pick<PaymentStorage, "gates" | "time">;
+  readonly storage: Pick<FrameStorage, "gates" | "time">;
   readonly assets: Assets;
 }
 
@@ -60,7 +60,7 @@ export class IntakeCheck {
     const pause = rules.flatMap(({ pauses }) => pauses).find((each) => keepsOut(each, asked));
     if (pause !== undefined) throw this.#refusal(pause, asked.mode);
     if (contradiction !== null) throw clockRefusal(asked.mode);
-    const guards = ids.map((id): PaymentWrite => {
+    const guards = ids.map((id): FrameWrite => {
       const expectVersion = gates.get(id)?.version ?? 0;
       return { table: "gates", id, expectVersion };
     });

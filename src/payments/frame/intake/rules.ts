@@ -1,6 +1,6 @@
 /** The rules that operators have set, as stored: pauses, a suspension, limits, and whom the ledger believes for a time. */
 import type { GateRecord } from "../tables/limits.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { FrameStorage } from "../frame-storage.ts";
 import { storageTime } from "../service-context.ts";
 import type { Clock } from "../../../core/runtime.ts";
 
@@ -95,7 +95,7 @@ export interface ActContext {
 
 /** The storage of lowered witnesses, and the clock that ends them. */
 export interface LoweringParts {
-  readonly storage: Pick<PaymentStorage, "gates" | "time">;
+  readonly storage: Pick<FrameStorage, "gates" | "time">;
   readonly clock: Clock;
 }
 

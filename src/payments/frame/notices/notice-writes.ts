@@ -1,14 +1,14 @@
 /** Rows of notices: a status notice is part of the commit that changes the status, an event is told after its commit. */
 import type { AnnounceParams } from "../../../../machines/wallet-transfer.ts";
-import type { PaymentTables } from "../tables.ts";
+import type { FrameTables } from "../tables.ts";
 import type { NoticeRecord, UntoldEventRecord } from "../tables/notices.ts";
 import type { TransactionRecord } from "../tables/orders.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
+import type { FrameWrite } from "../frame-storage.ts";
 import type { Effect, PlannedEffect } from "../../../engine/index.ts";
 import { derivedId } from "../ids.ts";
 
 /** The effect `announce` of the charts of transactions. */
-export type AnnounceEffect = Effect<AnnounceParams, never, PaymentTables>;
+export type AnnounceEffect = Effect<AnnounceParams, never, FrameTables>;
 
 /** The transaction after the step. */
 export type ShownTransaction = Pick<
@@ -44,7 +44,7 @@ export function newNotice(
 export function untoldEvent(
   transactionId: string,
   { event, by, subject = null }: Pick<UntoldEventRecord, "event"> & { readonly by: string } & Subject,
-): PaymentWrite {
+): FrameWrite {
   const id = [transactionId, event, by].join(":");
   return { table: "untoldEvents", insert: { id, transactionId, event, subject } };
 }
@@ -57,7 +57,7 @@ export function noticeWrites(
   transactionId: string,
   shown: ShownTransaction,
   { effects, at }: AnnouncingStep,
-): readonly PaymentWrite[] {
+): readonly FrameWrite[] {
   return effects
     .filter(({ name }) => name === "announce")
     .map(({ params }) => {

@@ -1,7 +1,7 @@
 /** Reads what the service's own wallets hold: how much is free, and how long that lasts at the rate of the last day. */
 import { formatAmount } from "../../../core/amount.ts";
 import type { Address } from "../../../core/address.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { FrameStorage } from "../frame-storage.ts";
 import { LedgerUnavailable, type Ledger } from "../../../ledger/ledger.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/assets.ts";
@@ -52,7 +52,7 @@ export interface PurseOptions {
 }
 
 export interface PurseParts {
-  readonly storage: PromiseReads & Pick<PaymentStorage, "spent">;
+  readonly storage: PromiseReads & Pick<FrameStorage, "spent">;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly assets: Assets;

@@ -1,6 +1,6 @@
 /** Setting aside what an offer takes up: until its quote lapses, or until its swap has landed or is proved dead. */
 import type { ReservationRecord } from "../tables/limits.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { FrameStorage, FrameWrite } from "../frame-storage.ts";
 import type { ReservedAmountLookup, WantedReservation } from "../exchange/swap-provider.ts";
 
 /** Present reservations of resources, and lapsed reservations that can be released. */
@@ -10,13 +10,13 @@ export interface ReservationState {
    * Releases what had lapsed of the resources that were asked for. It belongs into the commit that reserves: no one has to
    * sweep, and what is kept at that very moment makes the commit fail instead.
    */
-  readonly releaseLapsed: () => readonly PaymentWrite[];
+  readonly releaseLapsed: () => readonly FrameWrite[];
 }
 
 const PAGE = 500;
 
 /** What promises are read from. */
-export type PromiseReads = Pick<PaymentStorage, "reserved" | "lapsing" | "reservation">;
+export type PromiseReads = Pick<FrameStorage, "reserved" | "lapsing" | "reservation">;
 
 /** `except` are reservations that are given back in the same commit, and so do not count. */
 export function promisesAt(
@@ -42,7 +42,7 @@ export function promisesAt(
 
 /** The reservations of a resource that have lapsed and are not released. */
 async function lapsedOf(
-  storage: Pick<PaymentStorage, "lapsing">,
+  storage: Pick<FrameStorage, "lapsing">,
   resource: string,
   now: number,
 ): Promise<readonly ReservationRecord[]> {
@@ -56,7 +56,7 @@ async function lapsedOf(
 }
 
 /** Releases reservations, unless one of them was changed meanwhile. */
-const released = (rows: readonly ReservationRecord[], now: number): readonly PaymentWrite[] =>
+const released = (rows: readonly ReservationRecord[], now: number): readonly FrameWrite[] =>
   rows.map(({ id, version }) => ({
     table: "reservations",
     id,
@@ -70,7 +70,7 @@ export type ReservationName = Pick<ReservationRecord, "id" | "resource">;
 /** Reservations: rows to insert, and their names. */
 export interface ReservationResult {
   readonly names: readonly ReservationName[];
-  readonly writes: readonly PaymentWrite[];
+  readonly writes: readonly FrameWrite[];
 }
 
 /** Reservations for `owner`, which is a version of a quote, or a payment. */
@@ -98,10 +98,10 @@ export function reserve(
  * needed the room. Should that happen at this very moment, the commit is refused.
  */
 export async function keepReserved(
-  storage: Pick<PaymentStorage, "reservation">,
+  storage: Pick<FrameStorage, "reservation">,
   names: readonly ReservationName[],
-): Promise<readonly PaymentWrite[] | null> {
-  const writes: PaymentWrite[] = [];
+): Promise<readonly FrameWrite[] | null> {
+  const writes: FrameWrite[] = [];
   for (const { id } of names) {
     const row = await storage.reservation(id);
     if (row === null || row.releasedAt !== null) return null;
@@ -111,12 +111,12 @@ export async function keepReserved(
 }
 
 /** Gives back what was set aside for a swap that was not made. */
-export function releaseReserved(ids: readonly string[], at: number): readonly PaymentWrite[] {
+export function releaseReserved(ids: readonly string[], at: number): readonly FrameWrite[] {
   return ids.map((id) => ({ table: "reservations", id, set: { releasedAt: at } }));
 }
 
 /** For a swap that was made: what counts against a limit of a day goes on to count, the rest is given back. */
-export function settleReserved(ids: readonly string[], at: number): readonly PaymentWrite[] {
+export function settleReserved(ids: readonly string[], at: number): readonly FrameWrite[] {
   return ids.flatMap((id) => {
     const countsForMs = countsForOf(id);
     if (countsForMs === 0) return releaseReserved([id], at);

@@ -1,7 +1,7 @@
 /** Reserves the sponsor's lamports for an order in the commit that takes it, until the order is over and at rest. */
 import type { Address } from "../../../core/address.ts";
 import type { Caller } from "../accounts/caller.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { FrameStorage, FrameWrite } from "../frame-storage.ts";
 import { spentInADay, sponsorPurse } from "../spending.ts";
 import type { Tier } from "../tables/identity.ts";
 import type { ReservationRecord } from "../tables/limits.ts";
@@ -38,9 +38,9 @@ interface ReservedOrder {
  * order rests: the limit of a day is never exceeded, but may be reached early.
  */
 export async function reserveOrder(
-  storage: Pick<PaymentStorage, "spent">,
+  storage: Pick<FrameStorage, "spent">,
   order: ReservedOrder,
-): Promise<readonly PaymentWrite[]> {
+): Promise<readonly FrameWrite[]> {
   const { id, sponsor, caller, amount, held, mostPerDay, createdAt } = order;
   const resource = sponsorPurse(sponsor);
   const left = mostPerDay === null ? held : mostPerDay - (await spentInADay(storage, resource, createdAt));
@@ -78,26 +78,26 @@ export function shareId(order: string): string {
  * Releases an order's part of the account's share, once the first bytes of the order are signed or never will be. A deposit
  * does not release it: orders that an unknown or refused wallet has paid stay held, and would reserve the sponsor for all accounts.
  */
-export function releaseShare(order: string, at: number): PaymentWrite {
+export function releaseShare(order: string, at: number): FrameWrite {
   return { table: "reservations", id: shareId(order), set: { releasedAt: at } };
 }
 
 /** The same, unless it is released already. */
 export async function shareLeft(
-  storage: Pick<PaymentStorage, "reservation">,
+  storage: Pick<FrameStorage, "reservation">,
   order: string,
   at: number,
-): Promise<readonly PaymentWrite[]> {
+): Promise<readonly FrameWrite[]> {
   const share = await storage.reservation(shareId(order));
   return share?.releasedAt === null ? [releaseShare(order, at)] : [];
 }
 
 /** Releases what is reserved of the sponsor: the order is over, and nothing is left to be done. */
-export function releaseOrder(order: string, at: number): PaymentWrite {
+export function releaseOrder(order: string, at: number): FrameWrite {
   return { table: "reservations", id: order, set: { releasedAt: at } };
 }
 
 /** Reserves what is left to be paid of an order in place of what it reserved before. Nothing is refused for it. */
-export function reserveAgain(order: string, amount: bigint): PaymentWrite {
+export function reserveAgain(order: string, amount: bigint): FrameWrite {
   return { table: "reservations", id: order, set: { amount, releasedAt: null } };
 }

@@ -1,5 +1,5 @@
 /** A request for a transaction, once it fits its quote and before it is taken. */
-import type { PaymentWrite } from "../payment-storage.ts";
+import type { FrameWrite } from "../frame-storage.ts";
 import type { Caller } from "../accounts/caller.ts";
 import type { Decision } from "../accounts/answer-once.ts";
 import type { Address } from "../../../core/address.ts";
@@ -83,7 +83,7 @@ export function begunTransaction(
  * Closes the quote before its caller is told to get another one. A request that read the quote earlier, and still asks
  * the chain about it, can then no longer use it: the refused caller pays with a new quote.
  */
-export function closedQuote({ id, version }: QuoteRecord, closedAt: number): PaymentWrite {
+export function closedQuote({ id, version }: QuoteRecord, closedAt: number): FrameWrite {
   return { table: "quotes", id, set: { closedAt }, expectedVersion: version };
 }
 
@@ -97,7 +97,7 @@ interface QuoteUse {
  * Uses the quote up. The commit is refused when another request has used or refreshed it since it was read, and when it has
  * expired meanwhile by the clock of the storage.
  */
-export function usedQuote({ id, version }: QuoteRecord, { usedBy, now }: QuoteUse): PaymentWrite {
+export function usedQuote({ id, version }: QuoteRecord, { usedBy, now }: QuoteUse): FrameWrite {
   const unexpired = { field: "expiresAt", now } as const;
   return { table: "quotes", id, set: { usedBy }, expectedVersion: version, unexpired };
 }

@@ -1,7 +1,7 @@
 /** A priced quote of any kind, and the swap that it keeps until its sender has signed. */
 import type { Address } from "../../../core/address.ts";
 import type { QuoteRecord } from "../tables/orders.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
+import type { FrameWrite } from "../frame-storage.ts";
 import { readJson, writeJson } from "../json-with-amounts.ts";
 import type { ReservationName } from "../purses/reserve.ts";
 import type { BuiltSwap } from "../exchange/swap-provider.ts";
@@ -48,7 +48,7 @@ export interface PricedQuote {
   /** The unsigned transaction in base64, null where there is not enough to build one. */
   readonly transaction: string | null;
   /** Writes for the commit of the quote. */
-  readonly writes: readonly PaymentWrite[];
+  readonly writes: readonly FrameWrite[];
 }
 
 /** The swap of the newest version of a quote, and its reservations. */

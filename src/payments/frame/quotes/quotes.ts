@@ -1,6 +1,6 @@
 /** Quotes: a price that is promised for a short while, and with a sender the transaction to sign. */
 import type { QuoteRecord } from "../tables/orders.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
+import type { FrameWrite } from "../frame-storage.ts";
 import { KeyedQueue } from "../../../engine/kernel/keyed-queue.ts";
 import { PaymentError, fieldError, routingOff } from "../../../errors/errors.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
@@ -33,7 +33,7 @@ import { readAmount, readTransfers } from "../recipients/recipients.ts";
 const REFRESH_GRACE_MS = 10 * 60_000;
 
 interface QuoteParts extends ServiceContext {
-  readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
+  readonly commit: (writes: readonly FrameWrite[]) => Promise<boolean>;
   /** Of every way to pay that is on. */
   readonly ways: readonly QuoteWay[];
   readonly intake: IntakeCheck;
@@ -125,7 +125,7 @@ export class QuoteService {
     const { priced, writes, ...told } = await this.#checkAndPrice(way, { ...again, now }, options);
     const set = { ...priced, priceImpact: String(told.priceImpact), expiresAt, closedAt: null };
     amounts.refuseTooLarge(admission, { ...quote, ...set });
-    const update: PaymentWrite = { table: "quotes", id: quoteId, set, expectedVersion: version };
+    const update: FrameWrite = { table: "quotes", id: quoteId, set, expectedVersion: version };
     return {
       body: refreshedBody(assets, { ...quote, ...set }, told),
       commit: (more) => commit([update, ...writes, ...admission.guards, ...more]),

@@ -1,11 +1,12 @@
 /** Transactions that go, whose notices go first: in separate commits, since a notice may have gone to many webhooks. */
-import type { PaymentWrite } from "../payment-storage.ts";
+import type { EngineStorage } from "../../../../storage/storage.ts";
+import type { FrameStorage, FrameWrite } from "../frame-storage.ts";
 import type { AttemptRecord } from "../tables/attempts.ts";
 import { isFinalStatus, type TransactionRecord } from "../tables/orders.ts";
 import { carryOut, type Removal, type RemovingParts, type RetentionState } from "./removal.ts";
 
 /** Dependencies of removing what notices were told of. */
-export interface LeavingParts extends RemovingParts {
+export interface LeavingParts<Storage extends EngineStorage = FrameStorage> extends RemovingParts<Storage> {
   /** The removals of a transaction's notices; null while one of them has to stay. */
   readonly noticeRemovals: (transactionId: string, until: number) => Promise<readonly Removal[] | null>;
 }
@@ -22,7 +23,7 @@ export function canGo({ status, attention }: TransactionRecord): boolean {
 }
 
 /** What stays of signed bytes. An order that is brought back begins its transfers anew, under the same ids. */
-export function forgotten({ id }: Pick<AttemptRecord, "id">): PaymentWrite {
+export function forgotten({ id }: Pick<AttemptRecord, "id">): FrameWrite {
   return { table: "attempts", id, set: { bytes: NOTHING, legs: null, transfer: null } };
 }
 
@@ -35,7 +36,7 @@ const NOTHING = new Uint8Array();
 
 /** All of a page together: the commits of many at once, and not the round trips of one after another. */
 export async function removeLeaving(
-  parts: RemovingParts,
+  parts: RemovingParts<EngineStorage>,
   looked: readonly (Leaving | "stays" | "later")[],
 ): Promise<readonly RetentionState[]> {
   const leaving = looked.filter((each) => typeof each === "object");

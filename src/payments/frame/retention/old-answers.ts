@@ -1,7 +1,7 @@
 /** Old answers to requests with an Idempotency-Key whose transaction is over, and old quotes. */
 import type { IdempotencyRecord } from "../tables/identity.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import { paymentTables } from "../tables.ts";
+import type { FrameStorage, FrameWrite } from "../frame-storage.ts";
+import { frameTables } from "../tables.ts";
 import {
   archivedRows,
   isOver,
@@ -18,7 +18,7 @@ const PAGE = 32;
 /** Removes old answers of idempotency keys. Their ids tell no time, so an index over their time is read. */
 export async function* oldAnswers(parts: RemovingParts, until: number): AsyncGenerator<number> {
   const { storage } = parts;
-  const byAge = { table: paymentTables.idempotency, index: "byAge", limit: PAGE } as const;
+  const byAge = { table: frameTables.idempotency, index: "byAge", limit: PAGE } as const;
   let after: readonly [number, string] = [Number.MIN_SAFE_INTEGER, ""];
   for (;;) {
     const page = await storage.find({ ...byAge, after });
@@ -43,14 +43,11 @@ export async function* oldAnswers(parts: RemovingParts, until: number): AsyncGen
  * Refused where the key was used again meanwhile: another process removed the old answer, and a new answer has its
  * place.
  */
-function removeOf({ id, createdAt, fingerprint, answer }: IdempotencyRecord): PaymentWrite {
+function removeOf({ id, createdAt, fingerprint, answer }: IdempotencyRecord): FrameWrite {
   return { table: "idempotency", remove: id, expected: { createdAt, fingerprint, answer } };
 }
 
-async function isOfNoOpenTransaction(
-  storage: PaymentStorage,
-  { answer }: IdempotencyRecord,
-): Promise<boolean> {
+async function isOfNoOpenTransaction(storage: FrameStorage, { answer }: IdempotencyRecord): Promise<boolean> {
   const { transactionId } = JSON.parse(answer) as { readonly transactionId?: unknown };
   return typeof transactionId !== "string" || isOver(storage, transactionId);
 }
@@ -59,7 +56,7 @@ async function isOfNoOpenTransaction(
 export function oldQuotes(parts: RemovingParts): Rows<QuoteRecord> {
   return {
     page: (after, limit) =>
-      parts.storage.find({ table: paymentTables.quotes, index: "key", after: [after], limit }),
+      parts.storage.find({ table: frameTables.quotes, index: "key", after: [after], limit }),
     async judge(quotes, until) {
       const old = quotes.filter(({ usedBy, expiresAt }) => usedBy === null && expiresAt <= until);
       const gone = await carryOut(parts, old.map(removalOf));

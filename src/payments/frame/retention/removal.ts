@@ -1,24 +1,23 @@
 /** Removals: the oldest rows first, each in one commit that is refused when a row or an instance has changed. */
-import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../../storage/storage.ts";
+import type { AnyWrite, EngineStorage, HistoryRecord, InstanceRecord } from "../../../../storage/storage.ts";
 import type { Archive } from "../../../engine/index.ts";
 import { archived } from "../../../engine/retention/archiving.ts";
 import type { Clock } from "../../../core/runtime.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { FrameStorage } from "../frame-storage.ts";
 import type { TransactionStatus } from "../tables/orders.ts";
 import { timeOfId } from "../ids.ts";
-import type { PaymentTables, TableName } from "../tables.ts";
 
 /** Rows and instances that are removed in one commit. */
 export interface Removal {
   readonly removes: readonly Pick<InstanceRecord, "id" | "life">[];
-  readonly writes: readonly PaymentWrite[];
+  readonly writes: readonly AnyWrite[];
   readonly rows: readonly ArchivedRow[];
   /** Ends those instances of `removes` that are active: not before their rows are archived. */
   readonly end?: () => Promise<unknown>;
 }
 
-export interface RemovingParts {
-  readonly storage: PaymentStorage;
+export interface RemovingParts<Storage extends EngineStorage = FrameStorage> {
+  readonly storage: Storage;
   readonly clock: Clock;
   readonly archive: Archive<ArchivedRow> | null;
   /** The deadline of the archive for the rows of one batch. */
@@ -30,7 +29,7 @@ export interface RemovingParts {
  * succeeded; a refused removal is tried again in a later pass.
  */
 export async function carryOut(
-  { storage, clock, archive, archiveDeadlineMs: deadlineMs }: RemovingParts,
+  { storage, clock, archive, archiveDeadlineMs: deadlineMs }: RemovingParts<EngineStorage>,
   removals: readonly Removal[],
 ): Promise<readonly boolean[]> {
   if (removals.length === 0) return [];
@@ -99,7 +98,7 @@ export async function historyOf(
 const OVER: ReadonlySet<TransactionStatus> = new Set(["completed", "failed", "cancelled"]);
 
 /** Whether the transaction is over and never changes again; true for one that is gone, too. */
-export async function isOver(storage: Pick<PaymentStorage, "transaction">, id: string): Promise<boolean> {
+export async function isOver(storage: Pick<FrameStorage, "transaction">, id: string): Promise<boolean> {
   const view = await storage.transaction(id);
   return view === null || OVER.has(view.transaction.status);
 }
@@ -171,15 +170,12 @@ export function oldRows<R extends { readonly id: string }>(
 
 /** A row that is about to be removed. Amounts are decimal digits in base units, bytes are base64. */
 export interface ArchivedRow {
-  /** A table of the service, or one of the engine's two. */
-  readonly table: TableName | "instances" | "history";
+  /** A table of the service, or `instances` or `history`, the engine's two. */
+  readonly table: string;
   readonly row: Readonly<Record<string, unknown>>;
 }
 
-export function archivedRows<T extends TableName>(
-  table: T,
-  rows: readonly PaymentTables[T][],
-): readonly ArchivedRow[] {
+export function archivedRows(table: string, rows: readonly object[]): readonly ArchivedRow[] {
   return rows.map((row) => ({ table, row: plain(row) as ArchivedRow["row"] }));
 }
 

@@ -1,7 +1,7 @@
 /** A database belongs to one chain and one line of master secrets; anything else stops the start. */
 import { commitOne } from "../../../../storage/decided.ts";
 import { createHmac } from "node:crypto";
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { FrameStorage } from "../frame-storage.ts";
 import type { MasterSecret } from "./secret-box.ts";
 
 /** The service must not run on this database as it is configured. The message says what to do. */
@@ -14,7 +14,7 @@ export class StartRefused extends Error {
  * leave a new database free for the chain that was meant. Throws `StartRefused`.
  */
 export async function refuseOtherChain(
-  storage: Pick<PaymentStorage, "fact">,
+  storage: Pick<FrameStorage, "fact">,
   genesisHash: string,
 ): Promise<void> {
   const bound = await storage.fact("genesisHash");
@@ -26,7 +26,7 @@ export async function refuseOtherChain(
  * it is bound to. Throws `StartRefused`.
  */
 export async function bindDatabase(
-  storage: PaymentStorage,
+  storage: FrameStorage,
   genesisHash: string,
   masterSecrets: readonly MasterSecret[],
 ): Promise<void> {
@@ -40,7 +40,7 @@ export async function bindDatabase(
  * another secret. Throws `StartRefused`.
  */
 export async function bindSecrets(
-  storage: PaymentStorage,
+  storage: FrameStorage,
   masterSecrets: readonly MasterSecret[],
 ): Promise<void> {
   for (const master of masterSecrets) {
@@ -73,7 +73,7 @@ export interface DatabaseBinding {
 
 /** Reads what `bindDatabase` would compare, and binds nothing. */
 export async function readBinding(
-  storage: Pick<PaymentStorage, "fact">,
+  storage: Pick<FrameStorage, "fact">,
   masterSecrets: readonly MasterSecret[],
 ): Promise<DatabaseBinding> {
   const standings = masterSecrets.map(async (master): Promise<MasterSecretStatus> => {
@@ -93,7 +93,7 @@ function checkValue({ version, secret }: MasterSecret): string {
 }
 
 /** The stored value of a fact; stores the given value when the fact has none. */
-export async function bindFact(storage: PaymentStorage, id: string, value: string): Promise<string> {
+export async function bindFact(storage: FrameStorage, id: string, value: string): Promise<string> {
   const known = await storage.fact(id);
   if (known !== null) return known;
   const result = await commitOne(storage, { writes: [{ table: "facts", insert: { id, value } }] });

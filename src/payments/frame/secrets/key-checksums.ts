@@ -1,7 +1,7 @@
 /** Checksums of API keys under a secret of their own, so that a made-up key is told without a look-up. */
 import { createHmac } from "node:crypto";
 import { elapsed, type Clock, type Logger, type Random } from "../../../core/runtime.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { FrameStorage } from "../frame-storage.ts";
 import { bindFact, bindSecrets } from "./bind-database.ts";
 import type { MasterSecret, SealScope, SecretBox } from "./secret-box.ts";
 
@@ -13,7 +13,7 @@ const CHECKSUM_LENGTH = 16;
 const KEPT_MS = 60_000;
 
 interface KeyChecksumsParts {
-  readonly storage: PaymentStorage;
+  readonly storage: FrameStorage;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

@@ -1,10 +1,10 @@
 /** Keeps bytes that a caller has signed: with their transaction, in one commit, before the first of them leaves. */
 import type { Address } from "../../../core/address.ts";
-import type { PaymentTables } from "../tables.ts";
+import type { FrameTables } from "../tables.ts";
 import type { TransactionRecord } from "../tables/orders.ts";
 import type { AttemptRecord } from "../tables/attempts.ts";
 import type { CommitResult } from "../../../../storage/storage.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { FrameStorage, FrameWrite } from "../frame-storage.ts";
 import type { CommitAdditions, StartRequest } from "../../../engine/index.ts";
 import { PaymentError } from "../../../errors/errors.ts";
 import type { VerifiedPayment } from "../../../ledger/ledger.ts";
@@ -37,7 +37,7 @@ export interface ExaminedTransaction {
   readonly reference: Address | null;
   /** Reservations that last until the transaction has landed or is proved dead. */
   readonly reservations: readonly string[];
-  readonly writes: readonly PaymentWrite[];
+  readonly writes: readonly FrameWrite[];
 }
 
 /** Dependencies besides the context. */
@@ -45,7 +45,7 @@ export interface SignedTransactionParts extends Pick<
   ServiceContext,
   "storage" | "clock" | "random" | "assets"
 > {
-  readonly commit: (companions: CommitAdditions<PaymentTables>) => Promise<CommitResult>;
+  readonly commit: (companions: CommitAdditions<FrameTables>) => Promise<CommitResult>;
   /** The first step of a transfer. */
   readonly startTransfer: (transaction: TransactionRecord, reservations: readonly string[]) => StartRequest;
 }
@@ -55,7 +55,7 @@ export interface SignedTransactionParts extends Pick<
  * to its owner only.
  */
 export async function refuseKnown(
-  storage: PaymentStorage,
+  storage: FrameStorage,
   { signature, messageHash }: VerifiedBytes,
   accountId: string,
 ): Promise<void> {
@@ -76,7 +76,7 @@ export function acceptSigned(
   const { signature } = examined.verified;
   const begun = begunTransaction(request, { id: newId("tx", createdAt, random), createdAt });
   const transaction = { ...begun.transaction, signature };
-  const writes: PaymentWrite[] = [
+  const writes: FrameWrite[] = [
     usedQuote(request.quote, { usedBy: transaction.id, now: createdAt }),
     ...examined.writes,
     { table: "attempts", insert: attemptOf(transaction, examined) },

@@ -1,4 +1,4 @@
-/** The events that accounts are told, and the order in which they were announced. */
+/** The events that accounts are told of their transactions. */
 import type { NoticeEvent, StatusEvent } from "../../../../machines/notice-events.ts";
 import { column, ownTable, type Row } from "../../../../storage/table.ts";
 import type { TransactionStatus } from "./orders.ts";
@@ -32,18 +32,6 @@ export const notices = ownTable("notices", {
 });
 
 export interface NoticeRecord extends Row<typeof notices> {}
-
-/**
- * Names the notices that were announced to webhooks, in the lists of events of their accounts. `id` is the notice's. A list
- * grows at its end only, so that who reads on from where he was misses nothing.
- */
-export const announcements = ownTable("announcements", {
-  columns: { id: "text", accountId: "text", at: "integer" },
-  indexes: { ofAccount: ["accountId"] },
-  // Accounts read on beyond the last event that they have seen.
-  ordered: ["accountId"],
-  settled: true,
-});
 
 /** Events beside the status that are to be told. A row goes with the notice that comes of it. */
 export const untoldEvents = ownTable("untoldEvents", {
@@ -80,14 +68,4 @@ export const noticeReads = (read: TableReader) => ({
   /** Every account's notices as they were written; nothing beyond a row that is not there. One may come up late before others. */
   noticesInSequence: async ({ order, beyond, limit }: SequencePageQuery) =>
     (await read.find({ table: notices, order, limit, ...(beyond === null ? {} : { beyond }) })).map(whole),
-  /** An account's list of events in the order in which it grew; nothing beyond a row that is none of the account's. */
-  announcements: (accountId: string, { order, beyond, limit }: SequencePageQuery) =>
-    read.find({
-      table: announcements,
-      index: "ofAccount",
-      equals: { accountId },
-      order,
-      limit,
-      ...(beyond === null ? {} : { beyond }),
-    }),
 });

@@ -1,7 +1,7 @@
 /** Taking a transaction: everything is checked before anything is kept, and what is kept is kept in one commit. */
 import { commitOne } from "../../../../storage/decided.ts";
 import type { QuoteRecord } from "../tables/orders.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
+import type { FrameWrite } from "../frame-storage.ts";
 import { KeyedQueue } from "../../../engine/kernel/keyed-queue.ts";
 import { isPaymentError, routingOff, PaymentError } from "../../../errors/errors.ts";
 import { asksForAnotherQuote } from "../../../errors/remedies.ts";
@@ -105,7 +105,7 @@ export class TransactionAcceptance<Body extends CreatedBody> {
     const checkAmounts = (): Promise<void> => this.#with.amounts.check(admission, checked);
     const taken = { caller, quote: checked, declared, requestHash, signedTransaction, checkAmounts };
     const { body: answer, commit } = await this.#accept(taken);
-    const own: readonly PaymentWrite[] = [
+    const own: readonly FrameWrite[] = [
       ...this.#with.amounts.volumes(admission, answer.transactionId, checked),
       ...(refund === null ? [] : [refund.reserve(answer.transactionId, clock.now())]),
       // It is kept only while the rules that admitted it hold.

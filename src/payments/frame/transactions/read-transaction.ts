@@ -6,14 +6,14 @@ import type { Caller } from "../accounts/caller.ts";
 import type { Assets } from "../assets/assets.ts";
 import { shownAmount } from "../assets/shown-amount.ts";
 import { isoTime } from "../iso-time.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { FrameStorage } from "../frame-storage.ts";
 import { factsOf } from "../quotes/transaction-facts.ts";
 import type { RecipientRecord, TransactionRecord, TransactionView } from "../tables/orders.ts";
 import { modeOf, type RefundSum, type TransactionDetails, type TransactionMode } from "./transaction-mode.ts";
 import type { TransactionBody } from "./transaction-schema.ts";
 
 export interface TransactionParts {
-  readonly storage: PaymentStorage;
+  readonly storage: FrameStorage;
   readonly assets: Assets;
   readonly modes: readonly TransactionMode[];
 }
@@ -25,7 +25,7 @@ export interface DetailedTransaction extends TransactionView {
 
 /** The caller's transaction. Throws `TRANSACTION_NOT_FOUND` for an unknown id and for another account's alike. */
 export async function ownTransaction(
-  storage: PaymentStorage,
+  storage: FrameStorage,
   caller: Caller,
   transactionId: string,
 ): Promise<TransactionView> {

@@ -1,7 +1,7 @@
 /** Refunds of wallet mode: a send back to who has paid, counted against what was paid for as long as its bytes may land. */
 import { formatAmount } from "../../../core/amount.ts";
 import { fieldError, PaymentError } from "../../../errors/errors.ts";
-import type { PaymentWrite } from "../payment-storage.ts";
+import type { FrameWrite } from "../frame-storage.ts";
 import type { DeclaredTransaction } from "../quotes/checked-request.ts";
 import type { QuoteRecord } from "../tables/orders.ts";
 import { detailedTransactions, type DetailedTransaction, type TransactionParts } from "./read-transaction.ts";
@@ -15,7 +15,7 @@ export const countOf = (transactionId: string): string => `refund ${transactionI
 /** A refund that fits what it refunds. */
 export interface CheckedRefund {
   /** Counts it in the commit that takes it, which is refused where another refund has taken the room meanwhile. */
-  reserve(transactionId: string, createdAt: number): PaymentWrite;
+  reserve(transactionId: string, createdAt: number): FrameWrite;
 }
 
 type RefundParts = Pick<TransactionParts, "storage" | "assets" | "modes">;

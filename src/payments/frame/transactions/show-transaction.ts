@@ -4,10 +4,9 @@ import type { Caller } from "../accounts/caller.ts";
 import { ownBody, type TransactionParts } from "./read-transaction.ts";
 import { parseRequest } from "../request-fields.ts";
 import { transactionQuery, type TransactionQuery } from "../requests.ts";
-import type { PaymentTables } from "../tables.ts";
 import { isFinalStatus, type TransactionStatus } from "../tables/orders.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
-import type { Engine } from "../../../engine/index.ts";
+import type { FrameStorage } from "../frame-storage.ts";
+import type { CommitFeed } from "../module-engine.ts";
 import type { Clock } from "../../../core/runtime.ts";
 
 /** See `PaymentService.transaction`. */
@@ -49,15 +48,15 @@ interface Waiter {
 }
 
 export class StatusWaitList {
-  readonly #storage: PaymentStorage;
+  readonly #storage: FrameStorage;
   readonly #clock: Clock;
   readonly #waiters = new Map<string, Set<Waiter>>();
   #isStopped = false;
 
-  constructor(storage: PaymentStorage, clock: Clock, engine: Pick<Engine<PaymentTables>, "subscribe">) {
+  constructor(storage: FrameStorage, clock: Clock, commits: CommitFeed) {
     this.#storage = storage;
     this.#clock = clock;
-    engine.subscribe(({ commit }) => {
+    commits.subscribe(({ commit }) => {
       for (const write of commit.writes ?? []) {
         if (write.table === "transactions" && "set" in write) this.#wake(write.id);
       }

@@ -6,7 +6,7 @@ import { beliefRules, loweredWitnesses, type LoweringParts } from "../../frame/i
 import type { WatchStatus } from "../../../engine/index.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import { watchesOf } from "../../../workflow/watch-rows.ts";
-import type { PaymentStorage } from "../../frame/payment-storage.ts";
+import type { FrameStorage } from "../../frame/frame-storage.ts";
 import { attentionMessages } from "../../frame/attention.ts";
 
 /** Seen by this process alone: another one asks for other facts. Ends by agreement, so `resolve` has no action for it. */
@@ -101,9 +101,7 @@ export function stuckWatches(
  * Unprovable transactions, which are watched until a node with the history of that time tells, or an operator settles
  * them.
  */
-export function unprovableTransactions(
-  storage: Pick<PaymentStorage, "find" | "transaction">,
-): AttentionSource {
+export function unprovableTransactions(storage: Pick<FrameStorage, "find" | "transaction">): AttentionSource {
   return async (limit) => {
     const watches = await watchesOf(storage, "unprovable");
     return Promise.all(

@@ -1,6 +1,6 @@
 /** Finds silent parts of the host, low purses, webhooks that did not take their notices, and tasks that do not get on. */
 import type { HostParts } from "../../frame/host-parts.ts";
-import type { PaymentStorage } from "../../frame/payment-storage.ts";
+import type { PaymentStorage } from "../../payment-storage.ts";
 import { matterId, matterKey, type AttentionSource, type FoundMatter } from "../../frame/acts/matter.ts";
 import type { PurseBody, PurseWatch } from "../../frame/purses/purses.ts";
 import * as troubledOnes from "../../../engine/kernel/troubled-tasks.ts";

@@ -1,5 +1,6 @@
 /** Lists all that needs a person, oldest first, from every source: a new source is a function beside, and one line here. */
-import type { PaymentStorage } from "../../frame/payment-storage.ts";
+import type { FrameStorage } from "../../frame/frame-storage.ts";
+import type { PaymentStorage } from "../../payment-storage.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import { isoTime } from "../../frame/iso-time.ts";
 import {
@@ -46,7 +47,7 @@ export type MatterLookup = (limit: number) => Promise<MatterList>;
 /** Sources of matters, and the storage of known matters. */
 interface MatterSources {
   readonly sources: readonly AttentionSource[];
-  readonly storage: Pick<PaymentStorage, "matters">;
+  readonly storage: Pick<FrameStorage, "matters">;
   readonly clock: Clock;
 }
 

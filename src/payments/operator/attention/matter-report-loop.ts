@@ -1,5 +1,5 @@
 /** Tells the host of each matter once when it begins and once when it is over, whichever process sees it. */
-import type { PaymentStorage, PaymentWrite } from "../../frame/payment-storage.ts";
+import type { FrameStorage, FrameWrite } from "../../frame/frame-storage.ts";
 import { type MatterLookup, type DatedMatter, type MatterList, shownMatter } from "./list-matters.ts";
 import { commitOne } from "../../../../storage/decided.ts";
 import type { MatterRecord } from "../../frame/tables/operator.ts";
@@ -25,7 +25,7 @@ export interface AttentionChange {
 export type AttentionListener = (news: AttentionChange) => void | Promise<void>;
 
 interface MatterReportWriterParts {
-  readonly storage: Pick<PaymentStorage, "matters" | "commit">;
+  readonly storage: Pick<FrameStorage, "matters" | "commit">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly sightings: Pick<SightingList, "now" | "said">;
@@ -109,7 +109,7 @@ class MatterReportWriter {
       seenAt,
     };
     const next: MatterRecord = { id, version: (row?.version ?? 0) + 1, ...set };
-    const write: PaymentWrite =
+    const write: FrameWrite =
       row === undefined
         ? { table: "matters", insert: next }
         : { table: "matters", id, set, expectedVersion: row.version };
@@ -155,7 +155,7 @@ class MatterReportWriter {
     return true;
   }
 
-  async #commit(write: PaymentWrite): Promise<boolean> {
+  async #commit(write: FrameWrite): Promise<boolean> {
     return (await commitOne(this.#parts.storage, { writes: [write] })).ok;
   }
 }
@@ -178,7 +178,7 @@ const NEW_IN_A_LOOK = 200;
 
 /** Sources of matters, and dependencies of reporting them. */
 interface MatterReportLoopParts extends MatterReportWriterParts {
-  readonly storage: Pick<PaymentStorage, "openMatters" | "matters" | "commit">;
+  readonly storage: Pick<FrameStorage, "openMatters" | "matters" | "commit">;
   readonly lookForMatters: MatterLookup;
 }
 

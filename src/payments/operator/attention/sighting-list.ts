@@ -3,7 +3,7 @@
  * the process that sees the matter keeps reporting it.
  */
 import type { MatterRecord } from "../../frame/tables/operator.ts";
-import type { PaymentStorage } from "../../frame/payment-storage.ts";
+import type { FrameStorage } from "../../frame/frame-storage.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import { storageTime } from "../../frame/service-context.ts";
 import type { AttentionSource, FoundMatter, MatterKind } from "../../frame/acts/matter.ts";
@@ -12,7 +12,7 @@ import type { AttentionSource, FoundMatter, MatterKind } from "../../frame/acts/
 const STANDS_MS = 100_000;
 
 interface SightingParts {
-  readonly storage: Pick<PaymentStorage, "openMatters" | "time">;
+  readonly storage: Pick<FrameStorage, "openMatters" | "time">;
   readonly clock: Clock;
 }
 

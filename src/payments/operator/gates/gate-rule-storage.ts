@@ -1,7 +1,7 @@
 /** Changes what an operator has set for new transactions and quotes, in one commit with the row of the audit log. */
 import { z } from "zod";
 import { commitOne } from "../../../../storage/decided.ts";
-import type { PaymentStorage, PaymentWrite } from "../../frame/payment-storage.ts";
+import type { FrameStorage, FrameWrite } from "../../frame/frame-storage.ts";
 import { type Act, type WriteAct, OperatorRefused } from "../../frame/acts/act.ts";
 import type { GateRecord } from "../../frame/tables/limits.ts";
 import { everyRow } from "../../frame/tables/read.ts";
@@ -16,7 +16,7 @@ const MAX_ROUNDS = 20;
 type AllRules = ReadonlyMap<string, IntakeRules>;
 
 interface GateRuleStorageParts {
-  readonly storage: Pick<PaymentStorage, "gates" | "gatesAfter" | "commit">;
+  readonly storage: Pick<FrameStorage, "gates" | "gatesAfter" | "commit">;
   readonly writeAct: WriteAct;
 }
 
@@ -42,7 +42,7 @@ export class GateRuleStorage {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const [gate] = await this.#storage.gates([id]);
       const rules = JSON.stringify(change(rulesOf(gate)));
-      const write: PaymentWrite =
+      const write: FrameWrite =
         gate === undefined
           ? { table: "gates", insert: { id, version: 1, rules } }
           : { table: "gates", id, set: { rules }, expectedVersion: gate.version };

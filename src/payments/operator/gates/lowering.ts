@@ -8,7 +8,7 @@ import {
   type ActContext,
   type LoweredWitnessRule,
 } from "../../frame/intake/rules.ts";
-import type { PaymentStorage } from "../../frame/payment-storage.ts";
+import type { FrameStorage } from "../../frame/frame-storage.ts";
 import { storageTime } from "../../frame/service-context.ts";
 import { readActContext, readCommand, OperatorRefused } from "../../frame/acts/act.ts";
 import type { GateParts } from "./gate-rule-storage.ts";
@@ -53,7 +53,7 @@ const wantedWitnesses = z.strictObject({
 
 interface LoweringSetting extends Pick<GateParts, "gates" | "clock"> {
   /** Read for the storage's clock, as for suspended endpoints. */
-  readonly storage: Pick<PaymentStorage, "gates" | "time">;
+  readonly storage: Pick<FrameStorage, "gates" | "time">;
   /** With its own number of witnesses, and all endpoints. */
   readonly ledger: Pick<Ledger, "restricted">;
 }

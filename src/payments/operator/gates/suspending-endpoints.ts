@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ENDPOINT_ROLES, type EndpointRole, type Ledger } from "../../../ledger/ledger.ts";
 import { isoTime } from "../../frame/iso-time.ts";
 import type { ActContext, IntakeRules, SuspendedEndpoint } from "../../frame/intake/rules.ts";
-import type { PaymentStorage } from "../../frame/payment-storage.ts";
+import type { FrameStorage } from "../../frame/frame-storage.ts";
 import { storageTime } from "../../frame/service-context.ts";
 import { readActContext, readCommand, OperatorRefused } from "../../frame/acts/act.ts";
 import type { GateParts } from "./gate-rule-storage.ts";
@@ -52,7 +52,7 @@ interface EndpointSetting extends Pick<GateParts, "gates" | "clock"> {
    * Read for the storage's clock: clocks of processes differ, and a process with a fast clock must not end the
    * suspension of another process.
    */
-  readonly storage: Pick<PaymentStorage, "time">;
+  readonly storage: Pick<FrameStorage, "time">;
   /** With all of its endpoints. */
   readonly ledger: Pick<Ledger, "endpoints">;
 }

@@ -1,7 +1,7 @@
 /** Compares the service's own wallets with the chain, and the kept totals of what is reserved with their rows. */
 import type { Address } from "../../../core/address.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
-import type { PaymentStorage } from "../../frame/payment-storage.ts";
+import type { FrameStorage } from "../../frame/frame-storage.ts";
 import { waitingOf } from "../../frame/purses/sponsor-limit.ts";
 import { inADay, spendingId, sponsorPurse } from "../../frame/spending.ts";
 
@@ -24,7 +24,7 @@ export interface PurseReconciliation {
 export type PurseAddress = Pick<PurseReconciliation, "purse" | "address">;
 
 interface PurseReconciliationParts {
-  readonly storage: Pick<PaymentStorage, "attempts" | "spending">;
+  readonly storage: Pick<FrameStorage, "attempts" | "spending">;
   readonly ledger: Pick<Ledger, "signedBy">;
 }
 
@@ -60,7 +60,7 @@ export interface MendedTotal {
 
 const PAGE = 100;
 
-type TotalReads = Pick<PaymentStorage, "reserved" | "reservations" | "recounted" | "accountsAfter">;
+type TotalReads = Pick<FrameStorage, "reserved" | "reservations" | "recounted" | "accountsAfter">;
 
 /** What is limited: the keys of purses, and the sponsor whose lamports accounts share. */
 interface Limited {

@@ -1,7 +1,7 @@
 /** Compares the database with the chain: wallet transactions, the service's own wallets, and what ways to pay bring. */
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../../core/runtime.ts";
-import type { PaymentStorage } from "../../frame/payment-storage.ts";
+import type { FrameStorage } from "../../frame/frame-storage.ts";
 import type { Assets } from "../../frame/assets/assets.ts";
 import { toldEachMinute, type TellProgress } from "../../frame/reconcile-progress.ts";
 import { deskPurse, sponsorPurse } from "../../frame/spending.ts";
@@ -31,7 +31,7 @@ export interface ReconciledPart<Body extends object> {
 }
 
 interface ReconciliationParts<Body extends object> {
-  readonly storage: PaymentStorage;
+  readonly storage: FrameStorage;
   readonly ledger: Ledger;
   readonly assets: Assets;
   /** Compares what a way to pay has recorded by itself. */

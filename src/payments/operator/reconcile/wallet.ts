@@ -1,6 +1,6 @@
 /** Compares every wallet transaction that is over with the chain: tells whether its status agrees with the chain. */
 import type { Attempt, Ledger } from "../../../ledger/ledger.ts";
-import type { PaymentStorage } from "../../frame/payment-storage.ts";
+import type { FrameStorage } from "../../frame/frame-storage.ts";
 import type { TransactionRecord } from "../../frame/tables/orders.ts";
 import { attemptOf } from "../../frame/signed/stored-attempt.ts";
 import type { TellProgress } from "../../frame/reconcile-progress.ts";
@@ -31,7 +31,7 @@ export interface WalletReconciliation {
 }
 
 interface WalletReconciliationParts {
-  readonly storage: Pick<PaymentStorage, "transactionsAfter" | "attempts">;
+  readonly storage: Pick<FrameStorage, "transactionsAfter" | "attempts">;
   readonly ledger: Pick<Ledger, "landings" | "fates">;
   readonly tell: TellProgress;
 }

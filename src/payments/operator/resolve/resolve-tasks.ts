@@ -1,8 +1,9 @@
 /** Tries tasks again, drops dead letters, and drops matters that ask for nothing more. */
 import { commitOne } from "../../../../storage/decided.ts";
 import type { Commit } from "../../../../storage/storage.ts";
-import type { PaymentStorage, PaymentWrite } from "../../frame/payment-storage.ts";
-import type { PaymentTables } from "../../frame/tables.ts";
+import type { FrameWrite } from "../../frame/frame-storage.ts";
+import type { PaymentStorage } from "../../payment-storage.ts";
+import type { FrameTables } from "../../frame/tables.ts";
 import type { ActContext } from "../../frame/intake/rules.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import { type Act, type WriteAct, OperatorRefused } from "../../frame/acts/act.ts";
@@ -14,7 +15,7 @@ export interface ResolveContext {
   readonly matter: FoundMatter;
   readonly by: ActContext;
   /** A guard in the commit: of concurrent decisions about one matter, only one succeeds. */
-  readonly guard: PaymentWrite;
+  readonly guard: FrameWrite;
 }
 
 /** Dependencies of decisions about tasks: storage, and the audit log. */
@@ -75,12 +76,12 @@ export class TaskResolveHandler {
     const [row] = await this.#parts.storage.matters([id]);
     if (row === undefined || row.state !== "waiting") throw new OperatorRefused(`${id} is over`);
     const set = { state: "ending" as const, tellingUntil: null };
-    const write: PaymentWrite = { table: "matters", id, set, expectedVersion: row.version };
+    const write: FrameWrite = { table: "matters", id, set, expectedVersion: row.version };
     await this.#commit(resolving, { act: "drop", what: {} }, { writes: [write] });
   }
 
   /** Notes up to which time something was dropped. */
-  async #factOf(id: string, upTo: number): Promise<PaymentWrite> {
+  async #factOf(id: string, upTo: number): Promise<FrameWrite> {
     const value = String(upTo);
     return (await this.#parts.storage.fact(id)) === null
       ? { table: "facts", insert: { id, value } }
@@ -90,7 +91,7 @@ export class TaskResolveHandler {
   async #commit(
     { matter, by, guard }: ResolveContext,
     { act, what }: Pick<Act, "act" | "what">,
-    { writes = [], ...effects }: Commit<PaymentTables>,
+    { writes = [], ...effects }: Commit<FrameTables>,
   ): Promise<void> {
     const audit = this.#parts.writeAct({ by, act, what: { id: matter.id, ...what } });
     const commit = { ...effects, writes: [guard, ...writes, audit] };

@@ -1,7 +1,7 @@
 /** Decides about matters and orders: checks the command, finds what it is about, and hands it to whoever carries it out. */
 import { z } from "zod";
 import type { DecisionRecord } from "../../frame/tables/operator.ts";
-import type { PaymentStorage, PaymentWrite } from "../../frame/payment-storage.ts";
+import type { FrameStorage, FrameWrite } from "../../frame/frame-storage.ts";
 import type { Clock } from "../../../core/runtime.ts";
 import { readActContext, readCommand, type WriteAct, OperatorRefused } from "../../frame/acts/act.ts";
 import type { ActContext } from "../../frame/intake/rules.ts";
@@ -42,7 +42,7 @@ const matterName = z.string("id: expected the id of a matter or of a transaction
 const TRANSACTION = /^tx_[0-9a-f]{32}$/;
 
 interface MatterCommandParts {
-  readonly storage: Pick<PaymentStorage, "decision" | "commit">;
+  readonly storage: Pick<FrameStorage, "decision" | "commit">;
   readonly clock: Clock;
   readonly lookForMatters: MatterLookup;
   readonly writeAct: WriteAct;
@@ -97,7 +97,7 @@ export class MatterCommandHandler implements MatterCommands {
     return found;
   }
 
-  #guard(id: string, before: DecisionRecord | null): PaymentWrite {
+  #guard(id: string, before: DecisionRecord | null): FrameWrite {
     return decisionWrite(id, before, { proposal: null, decidedAt: this.#parts.clock.now() });
   }
 

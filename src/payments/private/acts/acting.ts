@@ -6,7 +6,7 @@ import type { Ledger } from "../../../ledger/ledger.ts";
 import type { CommitResult } from "../../../../storage/storage.ts";
 import type { Clock, Random } from "../../../core/runtime.ts";
 import type { Assets } from "../../frame/assets/assets.ts";
-import type { PaymentStorage, PaymentWrite } from "../../frame/payment-storage.ts";
+import type { PrivateStorage, PrivateWrite } from "../private-storage.ts";
 import type { OrderLook } from "../look.ts";
 import type { PlanTransfer } from "../plan-transfer.ts";
 import type { ScreenAddress } from "../../frame/recipients/recipients.ts";
@@ -16,7 +16,7 @@ import { standingOf, type OrderStanding } from "./standing.ts";
 
 /** Further parts of a commit. */
 export interface OrderCommit {
-  readonly writes: readonly PaymentWrite[];
+  readonly writes: readonly PrivateWrite[];
   readonly starts: readonly StartRequest[];
 }
 
@@ -38,7 +38,7 @@ export interface OrderControl {
 
 /** What acts are decided with. */
 export interface OrderActParts {
-  readonly storage: PaymentStorage;
+  readonly storage: PrivateStorage;
   readonly ledger: Ledger;
   readonly assets: Assets;
   readonly clock: Clock;
@@ -79,7 +79,7 @@ export interface OrderAct {
   readonly first?: readonly OrderEvent[];
   /** What the order has to take for the act to count; null if it is only to look again. */
   readonly event: OrderEvent | null;
-  readonly writes: readonly PaymentWrite[];
+  readonly writes: readonly PrivateWrite[];
   readonly starts?: readonly StartRequest[];
   /** Transfers that are tried at once when it is done; without it they are when their pause is over. */
   readonly wakes?: readonly string[];

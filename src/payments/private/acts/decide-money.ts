@@ -2,11 +2,11 @@
 import { parseAddress, type Address } from "../../../core/address.ts";
 import { formatAmount } from "../../../core/amount.ts";
 import { ledgerMint, type Token } from "../../frame/assets/assets.ts";
-import type { PaymentWrite } from "../../frame/payment-storage.ts";
+import type { PrivateWrite } from "../private-storage.ts";
 import { timeOf } from "../judged-rows.ts";
 import { MOST_REDIRECTS } from "../protocol/cut.ts";
 import { freeRedirect } from "../protocol/redirect.ts";
-import type { ActRecord, TransferRecord } from "../../frame/tables/private.ts";
+import type { ActRecord, TransferRecord } from "../tables.ts";
 import { OperatorRefused } from "../../frame/acts/act.ts";
 import type { OrderCommand } from "../../frame/acts/command.ts";
 import { refusal, type Acting, type CommandOf, type OrderAct } from "./acting.ts";
@@ -171,7 +171,7 @@ function countOf({ look }: Acting, kind: string): number {
 function approvedAct(
   { look, actors }: Acting,
   { n, mint, sum, to }: Pick<ActRecord, "n" | "mint" | "sum" | "to">,
-): PaymentWrite {
+): PrivateWrite {
   const id = `${look.terms.id}:r${n}`;
   const approved = { approvedBy: actors, approvedAt: timeOf(look.reading), state: "open" as const };
   return { table: "acts", insert: { id, order: look.terms.id, n, mint, sum, to, ...approved } };

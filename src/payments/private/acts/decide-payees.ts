@@ -1,8 +1,8 @@
 /** Acts that say who is not paid: an order declined, a chunk foreclosed, an order concluded. */
 import type { OrderEvent } from "../../../../machines/order-context.ts";
 import { formatAmount } from "../../../core/amount.ts";
-import type { PaymentWrite } from "../../frame/payment-storage.ts";
-import type { LevelRecord } from "../../frame/tables/private.ts";
+import type { PrivateWrite } from "../private-storage.ts";
+import type { LevelRecord } from "../tables.ts";
 import { refusal, type Acting, type CommandOf, type Confirmation, type OrderAct } from "./acting.ts";
 
 const DECLINE: OrderEvent = { type: "DECLINE" };
@@ -60,7 +60,7 @@ export function conclude(acting: Acting<CommandOf<"conclude">>): OrderAct {
   };
 }
 
-function writtenOff({ id, writtenOff: before, missing }: LevelRecord): PaymentWrite {
+function writtenOff({ id, writtenOff: before, missing }: LevelRecord): PrivateWrite {
   const set = { writtenOff: before + missing, missing: 0n, short: false };
   return { table: "levels", id, set };
 }

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { commitOne } from "../../../../storage/decided.ts";
 import type { ActContext } from "../../frame/intake/rules.ts";
-import type { PaymentWrite } from "../../frame/payment-storage.ts";
+import type { PrivateWrite } from "../private-storage.ts";
 import type { OrderLook } from "../look.ts";
 import { isSamePerson } from "../../frame/shown-words.ts";
 import type { DecisionRecord } from "../../frame/tables/operator.ts";
@@ -153,7 +153,7 @@ export class OrderActHandler implements OrderActs {
     if (!(await control.commit(commit)).ok) throw decidedMeanwhile(order);
   }
 
-  async #writesOf(decided: DecidedAct): Promise<readonly PaymentWrite[]> {
+  async #writesOf(decided: DecidedAct): Promise<readonly PrivateWrite[]> {
     const { order, by, act, before } = decided;
     return [
       // First: what was concluded from an older version of the order is not committed.
@@ -185,7 +185,7 @@ export class OrderActHandler implements OrderActs {
     return control;
   }
 
-  #guard(order: string, before: DecisionRecord | null, waiting: string | null): PaymentWrite {
+  #guard(order: string, before: DecisionRecord | null, waiting: string | null): PrivateWrite {
     return decisionWrite(decisionId(order), before, {
       proposal: waiting,
       decidedAt: this.#parts.clock.now(),

@@ -1,4 +1,5 @@
 /** Compares the database's record of an order with the chain: its markers, its sums, and who is shown as paid. */
+import type { PrivateContext } from "../private-storage.ts";
 import { commitOne } from "../../../../storage/decided.ts";
 import { SOL_MINT, type Address } from "../../../core/address.ts";
 import type { Token } from "../../frame/assets/assets.ts";
@@ -11,10 +12,9 @@ import { isPaid } from "../protocol/outcome.ts";
 import { isAnyOut } from "../protocol/rests.ts";
 import { placesOf } from "../protocol/cut.ts";
 import { standingOf } from "../acts/standing.ts";
-import type { ServiceContext } from "../../frame/service-context.ts";
 import type { AddressTally } from "./tally.ts";
 
-export type ExaminationParts = Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock" | "log">;
+export type ExaminationParts = Pick<PrivateContext, "storage" | "ledger" | "assets" | "clock" | "log">;
 
 /** Money that does not count: in another token account, or of a foreign mint, whose asset is null. */
 interface UncountedMoney {

@@ -3,7 +3,7 @@ import { formatAmount } from "../../../core/amount.ts";
 import type { Engine } from "../../../engine/index.ts";
 import type { Assets } from "../../frame/assets/assets.ts";
 import type { TellProgress } from "../../frame/reconcile-progress.ts";
-import type { PaymentTables } from "../../frame/tables.ts";
+import type { PrivateTables } from "../private-storage.ts";
 import type { OrderWorkflow } from "../order-workflow.ts";
 import { examineOrder, type ExaminationParts, type ExaminedOrder } from "./examine-order.ts";
 import { areExplained, findingsOf, type AddressReport, type Finding } from "./findings.ts";
@@ -26,7 +26,7 @@ export interface AddressReconciliation {
 
 /** To examine orders, and to have those look again that are not as the chain is. */
 export interface AddressReconciliationParts extends ExaminationParts {
-  readonly engine: Pick<Engine<PaymentTables>, "send">;
+  readonly engine: Pick<Engine<PrivateTables>, "send">;
   readonly orders: OrderWorkflow;
 }
 

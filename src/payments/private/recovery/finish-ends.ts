@@ -1,11 +1,11 @@
 /** Before a service begins anything else: what was told of an order without a marker on the chain is told by this database, too. */
 import type { OrderEvent, OrderReason } from "../../../../machines/order-context.ts";
 import type { Logger } from "../../../core/runtime.ts";
-import type { PaymentStorage } from "../../frame/payment-storage.ts";
+import type { PrivateStorage } from "../private-storage.ts";
 import type { EndLine, RecoveryJournal } from "./journal.ts";
 
 interface FinishingParts {
-  readonly storage: Pick<PaymentStorage, "orders">;
+  readonly storage: Pick<PrivateStorage, "orders">;
   readonly journal: Pick<RecoveryJournal, "read">;
   readonly log: Logger;
   /** Hands an event to an order, before any other. */

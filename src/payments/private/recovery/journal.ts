@@ -6,7 +6,7 @@ import type { Clock } from "../../../core/runtime.ts";
 import { callHost } from "../../frame/host-parts.ts";
 import type { CreatedOrderBody } from "../accept-order.ts";
 import type { AcceptHandler, CheckedRequest } from "../../frame/quotes/checked-request.ts";
-import type { ClosingOrder, OrderRecord } from "../../frame/tables/private.ts";
+import type { ClosingOrder, OrderRecord } from "../tables.ts";
 
 const address = z.string().transform((text, context): Address => {
   const parsed = parseAddress(text);

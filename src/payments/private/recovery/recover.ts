@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Address } from "../../../core/address.ts";
 import { formatAmount } from "../../../core/amount.ts";
-import type { OrderStubRecord } from "../../frame/tables/private.ts";
+import type { OrderStubRecord } from "../tables.ts";
 import { privateModeIsOff } from "../private-routing.ts";
 import { readActContext, OperatorRefused } from "../../frame/acts/act.ts";
 import type { ActContext } from "../../frame/intake/rules.ts";

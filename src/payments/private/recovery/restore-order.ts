@@ -9,15 +9,14 @@ import { reservedFor } from "../protocol/cost.ts";
 import { NOBODY } from "../protocol/outcome.ts";
 import { startOrder } from "../order-workflow.ts";
 import { reserveOrder } from "../../frame/purses/sponsor-limit.ts";
-import type { ServiceContext } from "../../frame/service-context.ts";
-import type { PaymentTables } from "../../frame/tables.ts";
+import type { PrivateContext, PrivateTables } from "../private-storage.ts";
 import type { TransactionRecord } from "../../frame/tables/orders.ts";
-import type { OrderRecord } from "../../frame/tables/private.ts";
+import type { OrderRecord } from "../tables.ts";
 import type { WriteAct } from "../../frame/acts/act.ts";
 import type { OrderLine } from "./journal.ts";
 
-export interface RestoringParts extends ServiceContext {
-  readonly engine: Pick<Engine<PaymentTables>, "commit" | "send">;
+export interface RestoringParts extends PrivateContext {
+  readonly engine: Pick<Engine<PrivateTables>, "commit" | "send">;
   readonly routing: PrivateRouting;
   readonly writeAct: WriteAct;
 }

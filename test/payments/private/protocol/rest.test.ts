@@ -10,7 +10,7 @@ import {
   type RestPlan,
 } from "../../../../src/payments/private/protocol/rest.ts";
 import type { AttemptRecord } from "../../../../src/payments/frame/tables/attempts.ts";
-import type { TransferRecord } from "../../../../src/payments/frame/tables/private.ts";
+import type { TransferRecord } from "../../../../src/payments/private/tables.ts";
 import { runsOf } from "../../../kit/thorough.ts";
 import {
   FEE,

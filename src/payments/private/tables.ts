@@ -1,10 +1,10 @@
 /** Tables of private mode: what an order is, what the chain says of it, and what is sent for it. */
-import type { Address } from "../../../core/address.ts";
-import type { TransferKind } from "../../../../machines/transfer.ts";
-import { column, ownTable, type Row } from "../../../../storage/table.ts";
-import type { AttemptLeg } from "./attempts.ts";
-import { transactionViews, type TransactionView } from "./orders.ts";
-import { rowOf, type TableReader, rowsOf } from "./read.ts";
+import type { Address } from "../../core/address.ts";
+import type { TransferKind } from "../../../machines/transfer.ts";
+import { column, ownTable, type Row } from "../../../storage/table.ts";
+import type { AttemptLeg } from "../frame/tables/attempts.ts";
+import { transactionViews, type TransactionView } from "../frame/tables/orders.ts";
+import { rowOf, type TableReader, rowsOf } from "../frame/tables/read.ts";
 
 /** An end that is decided here before it is told: nothing else counts from then on. */
 export interface ClosingOrder {
@@ -261,6 +261,8 @@ export interface OrderView {
   readonly holds: readonly HoldRecord[];
   readonly acts: readonly ActRecord[];
 }
+
+export const privateTables = { orders, chunks, transfers, levels, deposits, holds, acts, orderStubs };
 
 /** A transaction with its order; null in wallet mode. */
 export interface OrderedTransaction extends TransactionView {

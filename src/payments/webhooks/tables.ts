@@ -1,6 +1,12 @@
-/** Webhooks, and the deliveries of notices to them with each attempt. */
-import { column, ownTable, type Row } from "../../../../storage/table.ts";
-import { rowOf, newestFirst, type NewestPageQuery, type TableReader } from "./read.ts";
+/** Webhooks, the order in which notices were announced, and the deliveries of notices to webhooks with each attempt. */
+import { column, ownTable, type Row } from "../../../storage/table.ts";
+import {
+  rowOf,
+  newestFirst,
+  type NewestPageQuery,
+  type SequencePageQuery,
+  type TableReader,
+} from "../frame/tables/read.ts";
 
 export const webhooks = ownTable("webhooks", {
   columns: {
@@ -34,6 +40,18 @@ export interface WebhookRecord extends Row<typeof webhooks> {}
  */
 export const webhookLists = ownTable("webhookLists", {
   columns: { id: "text", version: "integer", changedAt: "integer" },
+});
+
+/**
+ * Names the notices that were announced to webhooks, in the lists of events of their accounts. `id` is the notice's. A list
+ * grows at its end only, so that who reads on from where he was misses nothing.
+ */
+export const announcements = ownTable("announcements", {
+  columns: { id: "text", accountId: "text", at: "integer" },
+  indexes: { ofAccount: ["accountId"] },
+  // Accounts read on beyond the last event that they have seen.
+  ordered: ["accountId"],
+  settled: true,
 });
 
 /** Notices on their way to one webhook each; the machine of a delivery is the instance of the same id. */
@@ -94,6 +112,8 @@ export const deliveryAttempts = ownTable("deliveryAttempts", {
 
 export interface DeliveryAttemptRecord extends Row<typeof deliveryAttempts> {}
 
+export const webhookTables = { announcements, webhooks, webhookLists, deliveries, deliveryAttempts };
+
 /** Deliveries of one webhook that are no longer tried. */
 export interface AbandonedCount {
   readonly webhookId: string;
@@ -103,6 +123,16 @@ export interface AbandonedCount {
 }
 
 export const webhookReads = (read: TableReader) => ({
+  /** An account's list of events in the order in which it grew; nothing beyond a row that is none of the account's. */
+  announcements: (accountId: string, { order, beyond, limit }: SequencePageQuery) =>
+    read.find({
+      table: announcements,
+      index: "ofAccount",
+      equals: { accountId },
+      order,
+      limit,
+      ...(beyond === null ? {} : { beyond }),
+    }),
   /** A webhook, deleted ones included. */
   webhook: (id: string) => rowOf(read, webhooks, id),
   /** An account's webhooks that are not deleted, oldest first. */
