@@ -2,13 +2,12 @@
 import type { Clock } from "../core/runtime.ts";
 import type { EndpointRole } from "../ledger/ledger.ts";
 import { boundedFetch } from "./rpc/bounded-fetch.ts";
-import { batchedCalls } from "./rpc/batched-calls.ts";
+import { queuedCalls } from "./rpc/call-queue.ts";
 import type { CheckedEndpoint } from "./endpoint-options.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { newHealth, type EndpointHealth } from "./health.ts";
 import { CallRateLimit } from "./rpc/call-rate-limit.ts";
 import { postedCalls, publishedPost } from "./rpc/posted-calls.ts";
-import { joinedCalls } from "./rpc/joined-calls.ts";
 import { singleCalls, type RpcBatchFetch } from "./rpc/rpc-call.ts";
 import { RpcNode } from "./rpc/rpc-node.ts";
 
@@ -57,13 +56,13 @@ function openEndpoint(option: CheckedEndpoint, name: string, { clock, closed }: 
   const postAt = (limit: CallRateLimit | null): RpcBatchFetch =>
     publishedPost(postedCalls(boundedFetch(option, { pace: limit, clock, closed })), name, clock);
   const post = postAt(pace);
-  const call = callsPerBatch === 1 ? singleCalls(post) : batchedCalls(post, { clock, callsPerBatch, pace });
+  const call = queuedCalls(post, { clock, accountsPerCall, callsPerBatch, pace });
   const send = singleCalls(sendsPerSecond === undefined ? post : postAt(limitOf(sendsPerSecond)));
   return {
     name,
     roles: option.roles,
     rates: { requestsPerSecond: requestsPerSecond ?? null, sendsPerSecond: sendsPerSecond ?? null },
-    rpc: new RpcNode(joinedCalls(call, { clock, accountsPerCall }), { clock, closed }, send),
+    rpc: new RpcNode(call, { clock, closed }, send),
     accountsPerCall,
     signaturesPerCall: option.signaturesPerCall,
     hasRoom: () => pace?.hasRoom ?? true,

@@ -37,9 +37,14 @@ export function singleCalls(post: RpcBatchFetch): RpcCall {
   const writer = new CallWriter();
   return async (method, params) => {
     const [outcome] = await post([writer.write(method, params)]);
-    if (outcome?.status === "fulfilled") return outcome.value;
-    throw outcome?.reason;
+    return resultOf(outcome);
   };
+}
+
+/** The answer; throws where there is none. */
+export function resultOf(outcome: Outcome | undefined): unknown {
+  if (outcome?.status === "fulfilled") return outcome.value;
+  throw outcome?.reason;
 }
 
 /** True for what JSON writes as an object, and for nothing else. */

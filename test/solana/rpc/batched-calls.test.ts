@@ -1,8 +1,8 @@
 /** Different reads of one moment travel in one request, and none joins a request that has left. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { answerTooLarge } from "../../../src/solana/endpoint-failure.ts";
-import { batchedCalls } from "../../../src/solana/rpc/batched-calls.ts";
+import { answerTooLarge, EndpointFailure } from "../../../src/solana/endpoint-failure.ts";
+import { queuedCalls } from "../../../src/solana/rpc/call-queue.ts";
 import { CallRateLimit } from "../../../src/solana/rpc/call-rate-limit.ts";
 import {
   fulfilled,
@@ -22,6 +22,8 @@ interface Reached {
   readonly answer: (...outcomes: readonly Outcome[]) => void;
 }
 
+const ACCOUNTS = { accountsPerCall: 100 };
+
 interface Scene {
   readonly call: RpcCall;
   readonly reached: readonly Reached[];
@@ -36,7 +38,7 @@ function patientNode(callsPerBatch = 20): Scene {
     new Promise((resolve) => {
       reached.push({ calls, answer: (...outcomes) => resolve(outcomes) });
     });
-  return { call: batchedCalls(post, { clock, callsPerBatch, pace: null }), reached, clock };
+  return { call: queuedCalls(post, { ...ACCOUNTS, clock, callsPerBatch, pace: null }), reached, clock };
 }
 
 /** A node that answers each call with its own text, and notes how its requests were made up. */
@@ -106,24 +108,34 @@ describe("reads of one moment", () => {
     const { call, reached } = patientNode();
     const all = Promise.allSettled([call("getSlot", []), call("getBalance", ["a"])]);
     await turns(1);
-    reached[0]?.answer(rejected("no slot"), fulfilled(5));
-    expect(await all).toEqual([rejected("no slot"), fulfilled(5)]);
+    const noSlot = rejected(new EndpointFailure("rpc", "no slot"));
+    reached[0]?.answer(noSlot, fulfilled(5));
+    expect(await all).toEqual([noSlot, fulfilled(5)]);
   });
 });
 
-test.each([
-  "sendTransaction",
-  "simulateTransaction",
-  "getBlock",
-  "getBlocks",
-  "getTokenAccountsByOwner",
-  "unheardOf",
-])("%s is never batched, and leaves at once", (method) => {
+test.each(["sendTransaction", "simulateTransaction", "getBlock", "getBlocks", "unheardOf"])(
+  "%s is never batched, and leaves at once",
+  (method) => {
+    const { call, reached } = patientNode();
+    void call("getSlot", []);
+    void call(method, ["one"]);
+    void call(method, ["other"]);
+    expect(reached.map(methodsOf)).toEqual([[method], [method]]);
+  },
+);
+
+test("all token accounts of an owner, which may be many, are read in a request of their own", async () => {
   const { call, reached } = patientNode();
   void call("getSlot", []);
-  void call(method, ["one"]);
-  void call(method, ["other"]);
-  expect(reached.map(methodsOf)).toEqual([[method], [method]]);
+  void call("getTokenAccountsByOwner", ["one"]);
+  void call("getTokenAccountsByOwner", ["other"]);
+  await turns(1);
+  expect(reached.map(methodsOf)).toEqual([
+    ["getSlot"],
+    ["getTokenAccountsByOwner"],
+    ["getTokenAccountsByOwner"],
+  ]);
 });
 
 test("no request holds more calls, or more bytes, than it may, and no call is lost or answered with another's", async () => {
@@ -136,7 +148,12 @@ test("no request holds more calls, or more bytes, than it may, and no call is lo
       }),
       async (callsPerBatch, sizes) => {
         const requests: (readonly WrittenCall[])[] = [];
-        const call = batchedCalls(echo(requests), { clock: virtualClock(), callsPerBatch, pace: null });
+        const call = queuedCalls(echo(requests), {
+          ...ACCOUNTS,
+          clock: virtualClock(),
+          callsPerBatch,
+          pace: null,
+        });
         const answers = await Promise.all(
           sizes.map((size, index) => call("getMultipleAccounts", [`${index}`, "1".repeat(size)])),
         );
@@ -158,7 +175,7 @@ test("a request is no larger than what the endpoint's rate allows at once", asyn
   const clock = virtualClock();
   const requests: (readonly WrittenCall[])[] = [];
   const pace = new CallRateLimit(8, clock, new AbortController().signal);
-  const call = batchedCalls(echo(requests), { clock, callsPerBatch: 20, pace });
+  const call = queuedCalls(echo(requests), { ...ACCOUNTS, clock, callsPerBatch: 20, pace });
   const ask = (): Promise<unknown> => Promise.all(Array.from({ length: 20 }, (_, n) => call("getSlot", [n])));
   await ask();
   expect(requests.splice(0).map(({ length }) => length)).toEqual([8, 8, 4]);
@@ -173,7 +190,7 @@ describe("answers that are too many bytes for one request", () => {
       const failure = answerTooLarge();
       return calls.map(({ method }) => (isLarge ? rejected(failure) : fulfilled(method)));
     };
-    const call = batchedCalls(post, { clock: virtualClock(), callsPerBatch: 20, pace: null });
+    const call = queuedCalls(post, { ...ACCOUNTS, clock: virtualClock(), callsPerBatch: 20, pace: null });
     const all = [call("getSlot", []), call("getAccountInfo", ["large"]), call("getEpochInfo", [])];
     expect(await Promise.allSettled(all)).toMatchObject([
       fulfilled("getSlot"),
@@ -189,7 +206,7 @@ describe("answers that are too many bytes for one request", () => {
       requests += 1;
       return [rejected(answerTooLarge())];
     };
-    const call = batchedCalls(post, { clock: virtualClock(), callsPerBatch: 20, pace: null });
+    const call = queuedCalls(post, { ...ACCOUNTS, clock: virtualClock(), callsPerBatch: 20, pace: null });
     await expect(call("getAccountInfo", ["large"])).rejects.toThrow("too large");
     expect(requests).toBe(1);
   });

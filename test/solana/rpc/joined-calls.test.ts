@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EndpointFailure } from "../../../src/solana/endpoint-failure.ts";
-import { joinedCalls } from "../../../src/solana/rpc/joined-calls.ts";
-import type { RpcCall } from "../../../src/solana/rpc/rpc-call.ts";
+import { queuedCalls } from "../../../src/solana/rpc/call-queue.ts";
+import type { Outcome, RpcCall } from "../../../src/solana/rpc/rpc-call.ts";
 import { virtualClock, type VirtualClock } from "../../kit/virtual-clock.ts";
 import { turns } from "../scripted-node.ts";
 import { runsOf } from "../../kit/thorough.ts";
@@ -20,6 +20,19 @@ interface Scene {
   readonly call: RpcCall;
   readonly reached: readonly Reached[];
   readonly clock: VirtualClock;
+}
+
+/** The queue in front of a node that takes no batches. */
+function joinedCalls(
+  node: RpcCall,
+  parts: Pick<Parameters<typeof queuedCalls>[1], "clock" | "accountsPerCall">,
+): RpcCall {
+  const answered = (each: Parameters<RpcCall>): Promise<Outcome[]> => Promise.allSettled([node(...each)]);
+  return queuedCalls(
+    async (calls) =>
+      (await Promise.all(calls.map(({ method, params }) => answered([method, params])))).flat(),
+    { ...parts, callsPerBatch: 1, pace: null },
+  );
 }
 
 /** A node that answers when the test says so. */
